@@ -26,8 +26,7 @@ pub use providers::MessagePart;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The tag does not match: the key, the nonce or the associated data differs, or the data was changed. The cases
-    /// are not distinguished.
+    /// The tag does not match. A wrong key, nonce or associated data and changed data are not distinguished.
     Authentication,
     /// A chunk of a file does not authenticate although the key is verified, for example by the header.
     DamagedChunk {
@@ -315,15 +314,14 @@ pub enum Misuse {
     },
 }
 
+#[doc(hidden)]
 impl Error {
     /// Converts an error of the operating system about `path`.
-    #[doc(hidden)]
     pub fn io(path: &Path, source: io::Error) -> Self {
         Self::from(source).about(path)
     }
 
     /// Wraps the error for an interface that requires [`io::Error`]. [`Self::from`] unwraps it again.
-    #[doc(hidden)]
     pub fn into_io(self) -> io::Error {
         match self {
             Self::Io { path: None, source } => source,
@@ -332,7 +330,6 @@ impl Error {
     }
 
     /// Adds the identifier of the key of a keyring to an error that has none.
-    #[doc(hidden)]
     pub fn in_keyring(self, id: u32) -> Self {
         match self {
             Self::InKeyring { .. } => self,
@@ -341,7 +338,6 @@ impl Error {
     }
 
     /// Adds the path to an error of the operating system that has none.
-    #[doc(hidden)]
     pub fn about(self, path: &Path) -> Self {
         match self {
             Self::Io { path: None, source } => Self::Io { path: Some(path.to_owned()), source },
