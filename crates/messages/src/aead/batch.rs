@@ -4,7 +4,7 @@
 //! messages have `n + 1` offsets.
 //!
 //! A call for each message of 64 bytes costs more than the cipher: a nonce, checks, a dynamic call and often an allocation.
-//! A batch draws its nonces at once and makes a dynamic call for each [`GROUP`]. Large batches are cut into jobs for the
+//! A batch draws its nonces at once and makes a dynamic call for each `GROUP`. Large batches are cut into jobs for the
 //! threads of the pool.
 
 use super::Aead;
