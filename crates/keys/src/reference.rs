@@ -276,6 +276,6 @@ mod test {
         assert!(said("vault:a/b#c").starts_with("vault:a/b#c: this program has no access"));
         // Cargo sets it.
         let name = parse("env:CARGO_PKG_NAME").unwrap().read().unwrap();
-        assert_eq!(name[..], *b"sealane");
+        assert_eq!(name[..], *env!("CARGO_PKG_NAME").as_bytes());
     }
 }
