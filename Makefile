@@ -195,14 +195,16 @@ test-miri: ## the portable variants under Miri, seven minutes; needs a nightly c
 
 FUZZ := PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo +nightly fuzz run
 fuzz: target/tools/bin/cargo-fuzz ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
-	for target in $$(ls fuzz/seeds); do \
-		mkdir -p fuzz/corpus/$$target; \
-		$(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
+	for target in $$(basename -s .seeds fuzz/seeds/*); do \
+		$(PYTHON) fuzz/seeds.py unpack $$target fuzz/corpus/$$target && \
+		$(FUZZ) $$target fuzz/corpus/$$target -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
 	done
 
 fuzz-seeds: target/tools/bin/cargo-fuzz ## add to the seeds the fewest short inputs of fuzz/corpus that reach more code
 	for target in $$(ls fuzz/corpus); do \
-		$(FUZZ) $$target fuzz/seeds/$$target fuzz/corpus/$$target -- -set_cover_merge=1 -use_counters=0 -max_len=4096 || exit 1; \
+		seeds=target/seeds/$$target && rm -rf $$seeds && $(PYTHON) fuzz/seeds.py unpack $$target $$seeds && \
+		$(FUZZ) $$target $$seeds fuzz/corpus/$$target -- -set_cover_merge=1 -use_counters=0 -max_len=4096 && \
+		$(PYTHON) fuzz/seeds.py pack $$target $$seeds || exit 1; \
 	done
 
 target/tools/bin/cargo-fuzz:
