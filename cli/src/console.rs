@@ -7,7 +7,7 @@
 
 use crate::endpoints;
 use crate::error::{Failure, Kind};
-use crate::secrets::Hidden;
+use crate::redact::Redactor;
 use crate::signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -21,12 +21,12 @@ pub(crate) struct Console {
     json: bool,
     quiet: bool,
     status: Cell<u8>,
-    hidden: Hidden,
+    redactor: Redactor,
 }
 
 impl Console {
-    pub(crate) fn new(json: bool, quiet: bool, hidden: Hidden) -> Self {
-        Self { json, quiet, status: Cell::new(0), hidden }
+    pub(crate) fn new(json: bool, quiet: bool, redactor: Redactor) -> Self {
+        Self { json, quiet, status: Cell::new(0), redactor }
     }
 
     /// Returns whether results and errors are printed as JSON, as `--json` requests.
@@ -65,15 +65,15 @@ impl Console {
     }
 
     fn print_error(&self, text: &str) {
-        print_error(&self.hidden.remove_from(text));
+        print_error(&self.redactor.redact(text));
     }
 
     /// Prints a result: the document with `--json`, the text otherwise, unless `--quiet` is given.
     pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<(), Failure> {
         match (self.json, self.quiet) {
-            (true, _) => self.print(&format!("{}\n", self.hidden.remove_from(&document().to_string()))),
+            (true, _) => self.print(&format!("{}\n", self.redactor.redact(&document().to_string()))),
             (_, true) => Ok(()),
-            _ => self.print(&format!("{}\n", escaped(&self.hidden.remove_from(text)))),
+            _ => self.print(&format!("{}\n", escaped(&self.redactor.redact(text)))),
         }
     }
 

@@ -1,12 +1,12 @@
-//! The file of a keyring that a command changes.
+//! The file of a keyring, locked while a command changes it.
 
 use crate::args;
+use crate::console::Console;
 use crate::error::{Failure, name};
 #[cfg(unix)]
 use crate::file_id::FileId;
 use crate::keys::{Inputs, Loader, as_keyring, recipients};
 use crate::passphrase;
-use crate::tui::Console;
 use sealane::age::Recipient;
 use sealane::keys::{Existing, KeyFile, Keyring, LoadOptions, Reference};
 use sealane::{Error, Misuse};
@@ -14,7 +14,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// A keyring with its file, which no other command changes meanwhile.
+/// A keyring with its locked file.
 pub(crate) struct OpenKeyring {
     pub(crate) ring: Keyring,
     path: PathBuf,

@@ -1,9 +1,9 @@
-//! Secrets among the arguments, which are never printed.
+//! Keeps secrets among the arguments out of everything that is printed.
 //!
-//! Other users of the machine can see the arguments of a process, and error messages are stored in logs. A key among the
-//! arguments is a mistake, so it is refused before anything else looks at it. The exception is a private key in 64
-//! hexadecimal digits, because names of files look the same: it is replaced in all output unless it is such a name. The PIN
-//! in the reference of a token is replaced, too.
+//! Other users of the machine can see the arguments of a process, and error messages end up in logs. A key as an
+//! argument is a mistake, so it is refused before anything else looks at it. 64 hexadecimal digits may be a private key
+//! or a file name, so they are replaced in all output unless such a file exists. The PIN in a token's reference is
+//! replaced too.
 
 use crate::error::Failure;
 use sealane::keys::{TokenKey, is_hexadecimal_key, is_secret};
@@ -12,28 +12,28 @@ use std::path::Path;
 
 /// Arguments that may be private keys, and references that contain PINs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hidden {
+pub(crate) struct Redactor {
     keys: Vec<String>,
     /// References with their text without the PIN.
     references: Vec<(String, String)>,
 }
 
-impl Hidden {
+impl Redactor {
     /// Finds the secrets among the arguments of the program.
     ///
     /// # Errors
     /// Returns a failure that names the position of an argument with a secret.
-    pub(crate) fn among(args: &[OsString]) -> Result<Self, Failure> {
-        let mut hidden = Self::default();
+    pub(crate) fn new(args: &[OsString]) -> Result<Self, Failure> {
+        let mut redactor = Self::default();
         for (at, arg) in args.iter().enumerate().skip(1) {
             let arg = arg.to_string_lossy();
             if let Some(at) = arg.find("pkcs11:") {
                 let (reference, shown) = (&arg[at..], TokenKey::without_pin(&arg[at..]));
-                hidden.references.extend((reference != shown).then(|| (reference.to_owned(), shown)));
+                redactor.references.extend((reference != shown).then(|| (reference.to_owned(), shown)));
             }
             for value in values(&arg) {
                 if is_hexadecimal_key(value) {
-                    hidden.keys.push(value.to_owned());
+                    redactor.keys.push(value.to_owned());
                 } else if is_secret(value) {
                     return Err(Failure::misuse(format!(
                         "argument {at} is a secret key, and other users can see arguments; store the key in a file \
@@ -42,11 +42,11 @@ impl Hidden {
                 }
             }
         }
-        Ok(hidden)
+        Ok(redactor)
     }
 
-    /// Replaces the hidden arguments in a text that is printed.
-    pub(crate) fn remove_from(&self, text: &str) -> String {
+    /// Replaces the secrets in a text before it is printed.
+    pub(crate) fn redact(&self, text: &str) -> String {
         let names_no_file = |value: &&String| Path::new(value).symlink_metadata().is_err();
         let secrets = self.keys.iter().filter(names_no_file);
         let text =
@@ -73,7 +73,7 @@ mod test {
     use super::*;
 
     fn refused(arg: &str) -> bool {
-        match Hidden::among(&["sealane".into(), arg.into()]) {
+        match Redactor::new(&["sealane".into(), arg.into()]) {
             Ok(_) => false,
             Err(failure) => {
                 assert!(failure.text().starts_with("argument 1 is a secret key"));
@@ -102,8 +102,8 @@ mod test {
     fn pins_are_replaced() {
         for form in ["", "-k", "--key="] {
             let reference = "pkcs11:object=a?pin-value=1234#keyset";
-            let hidden = Hidden::among(&["sealane".into(), format!("{form}{reference}").into()]).unwrap();
-            let printed = hidden.remove_from(&format!("sealane: {form}{reference}: no such file"));
+            let redactor = Redactor::new(&["sealane".into(), format!("{form}{reference}").into()]).unwrap();
+            let printed = redactor.redact(&format!("sealane: {form}{reference}: no such file"));
             assert_eq!(printed, format!("sealane: {form}pkcs11:object=a?pin-value=***#keyset: no such file"));
         }
     }
@@ -112,14 +112,14 @@ mod test {
     fn hexadecimal_digits_are_replaced_unless_they_name_a_file() {
         let key = "0123456789abcdef".repeat(4);
         for form in ["", "-k", "--key=", "env:", "-r=0x"] {
-            let hidden = Hidden::among(&["sealane".into(), format!("{form}{key}").into()]).unwrap();
-            let printed = hidden.remove_from(&format!("sealane: {form}{key}: no such file"));
+            let redactor = Redactor::new(&["sealane".into(), format!("{form}{key}").into()]).unwrap();
+            let printed = redactor.redact(&format!("sealane: {form}{key}: no such file"));
             assert!(!printed.contains(&key), "{printed}");
         }
-        let folder = std::env::temp_dir().join(format!("sealane-hidden-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("sealane-redactor-{}", std::process::id()));
         std::fs::write(&folder, b"").unwrap();
-        let hidden = Hidden { keys: vec![folder.to_str().unwrap().to_owned()], ..Hidden::default() };
-        assert!(hidden.remove_from(&format!("{}: done", folder.display())).contains("sealane-hidden"));
+        let redactor = Redactor { keys: vec![folder.to_str().unwrap().to_owned()], ..Redactor::default() };
+        assert!(redactor.redact(&format!("{}: done", folder.display())).contains("sealane-redactor"));
         std::fs::remove_file(&folder).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Age files at URLs, for example on S3. The program that calls this library reaches them, as that of the Python package does.
+//! Age files at URLs, for example on S3, which the Python package can reach and this crate cannot.
 
 use crate::error::Failure;
 use crate::signal;
@@ -7,19 +7,19 @@ use sealane::file::Rewrap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// A function that rewraps the age file at a URL to another URL or to its own. It calls `cancelled` between requests, and
-/// returns [`Error::Cancelled`] when that returns true.
+/// Rewraps the age file at a URL, in place or to another URL. It calls `cancelled` between requests and
+/// returns [`Error::Cancelled`] once that returns true.
 pub type RewrapUrl = fn(from: &str, to: &str, with: &Rewrap, cancelled: fn() -> bool) -> Result<(), Error>;
 
 static REWRAP: OnceLock<RewrapUrl> = OnceLock::new();
 
-/// Sets the function that rewraps age files at URLs. Returns whether it was the first call, and later calls change nothing.
+/// Sets the function that rewraps age files at URLs. Only the first call counts; returns whether this was it.
 pub fn set_rewrap_url(rewrap: RewrapUrl) -> bool {
     REWRAP.set(rewrap).is_ok()
 }
 
 /// Returns the URL if a path is one, for example `s3://bucket/file.age`.
-pub(crate) fn url(path: &Path) -> Option<&str> {
+pub(crate) fn of(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let (scheme, _) = text.split_once("://")?;
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -55,7 +55,7 @@ mod test {
             ("3s://x", false),
             ("s3:/x", false),
         ] {
-            assert_eq!(url(Path::new(text)).is_some(), is, "{text}");
+            assert_eq!(of(Path::new(text)).is_some(), is, "{text}");
         }
     }
 }

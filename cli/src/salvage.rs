@@ -1,17 +1,17 @@
 //! `decrypt --salvage`: the parts of damaged files that verify.
 
 use crate::args::Transfer;
+use crate::console::Console;
 use crate::endpoints::{Pair, Target};
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
 use crate::keys::Inputs;
-use crate::tui::Console;
 use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Options, Salvaged};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Salvages every file, also after one has failed.
-pub(super) fn salvage(
+pub(crate) fn run(
     args: &Transfer,
     pairs: &[Pair],
     with: impl FnOnce(Inputs) -> Result<DecryptWith, Failure>,
