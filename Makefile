@@ -169,6 +169,7 @@ test-ct: ## constant time: the kernels under valgrind and their machine code, on
 	$(PYTHON) tests/constant_time/check.py $${CARGO_TARGET_DIR:-target}/release/examples/constant_time
 	RUSTFLAGS="-C symbol-mangling-version=v0" cargo test --locked --release -p sealane-kernels --test it stack::
 
+# claim: tested-emulated
 test-arch: test-aarch64 test-s390x test-i686 ## the kernels on other processors, emulated; needs the packages that .ci/run installs
 
 # Arm, a big-endian processor, and one of 32 bits: $(call elsewhere,name,NAME,emulator,variants that have to run,options)

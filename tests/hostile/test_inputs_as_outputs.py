@@ -61,6 +61,7 @@ CALLS: list[tuple[str, Call]] = [
 ]
 
 
+# claim: output-is-input
 @pytest.mark.parametrize(("file", "call"), CALLS)
 def test_an_output_is_not_a_key_of_the_call(folder: Path, file: str, call: Call) -> None:
     content = (folder / file).read_bytes()
@@ -89,6 +90,7 @@ def test_a_file_object_and_its_path_are_one_file(folder: Path, source_is_path: b
         assert Path("plain").read_bytes() == content
 
 
+# claim: output-is-input
 @pytest.mark.parametrize("key", ["file:key", "object"])
 def test_a_bulk_job_keeps_its_key(folder: Path, key: str) -> None:
     given = sealane.keys.load("key") if key == "object" else key

@@ -80,6 +80,7 @@ fn a_restored_tree_is_the_same() {
     }
 }
 
+// claim: names-refused, names-hidden
 #[test]
 fn a_name_that_does_not_decrypt_writes_nothing() {
     let sandbox = sandbox();
