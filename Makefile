@@ -216,14 +216,10 @@ coverage: ## lines of the parsers that tests and fuzz seeds reach, at least 95 %
 	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo llvm-cov --locked -p sealane -p sealane-fuzz-targets --lcov --output-path target/parsers.lcov
 	$(PYTHON) fuzz/coverage.py target/parsers.lcov
 
-# Of the kernels: keys, counters, lengths, tags, scalar code, and the selection and the tests of variants. The code for vectors is
-# left out. Tests compare it with the reference implementations for all lengths, and its 2,000 mutants would take a day.
-KERNEL_FILES := {aegis,aes,chacha20,chacha20_poly1305,gcm,gcm_siv,poly1305,speck,variant}.rs aegis/kind.rs gcm/{key,stream}.rs \
-	poly1305/scalar.rs speck/{single,size}.rs {cpu,ct,error,first_round,fork,zero}.rs {self_test,variant}/*.rs
-MUTATED = $(or $(FILE),crates/providers/src/**/*.rs crates/sealane/src/**/*.rs $(addprefix crates/kernels/src/,$(KERNEL_FILES)))
-mutants: tools ## mutation tests of what parses, checks, counts or compares: all, or FILE=crates/sealane/src/encoding/*.rs; RETRY=1 continues; fetches cargo-mutants
+mutants: ## small changes of the lines that differ from BASE=REVISION, or of FILE=crates/sealane/src/encoding/*.rs, that a test should catch; fetches cargo-mutants
 	test -x target/tools/bin/cargo-mutants || cargo install --quiet --locked --root target/tools cargo-mutants@27.1.0
-	nice -n 15 $(BIN)/python tests/mutants.py $(if $(RETRY),--retry) target/tools/bin/cargo-mutants $(foreach file,$(MUTATED),'$(file)')
+	git diff $(or $(BASE),HEAD~) -- crates > target/mutants.diff
+	nice -n 15 target/tools/bin/cargo-mutants mutants --output target $(if $(FILE),--file '$(FILE)',--in-diff target/mutants.diff)
 
 deny: target/tools/bin/cargo-deny ## licences, advisories and sources of all dependencies; fetches cargo-deny
 	target/tools/bin/cargo-deny check
