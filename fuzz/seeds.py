@@ -1,6 +1,7 @@
 """Packs the seeds of a fuzz target into one file and unpacks them: `seeds.py unpack|pack TARGET FOLDER`.
 
-A file `seeds/TARGET.seeds` is a sequence of seeds, ordered by name. Each is a line `NAME LENGTH`, LENGTH bytes, and a line feed.
+A file `seeds/TARGET.seeds` is a sequence of seeds, ordered by name. Each is a line `NAME LENGTH`, LENGTH
+bytes, and a line feed.
 """
 
 import sys
