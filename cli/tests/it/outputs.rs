@@ -166,17 +166,6 @@ fn the_passphrase_of_an_ssh_key_is_asked_for_only_when_the_file_is_for_it() {
     assert_eq!(sandbox.read("back/8"), b"x");
 }
 
-#[test]
-fn a_public_key_is_no_symmetric_key() {
-    let sandbox = sandbox();
-    sandbox.refuses(
-        "encrypt -k me.pub -o x plain",
-        2,
-        "me.pub: expected a symmetric key, found a public key",
-    );
-    sandbox.refuses("decrypt -k me -o x sealed", 2, "me: expected a symmetric key, found an age identity");
-}
-
 /// Windows opens a device for some names, changes others, and ignores their case.
 #[cfg(windows)]
 #[test]
