@@ -1,4 +1,4 @@
-"""Budgets as law: parsers and openers under limits of memory, processor time and file length.
+"""Parsers and openers under limits of memory, processor time and file length.
 
 Each case runs in a process of its own, in Python or in the program. It ends with a result or an exception
 that is documented, never by a signal. The same from Rust is in ``crates/sealane/tests/it/budget.rs``.
