@@ -60,39 +60,6 @@ fn keys_of_every_type() {
 
 #[cfg(unix)]
 #[test]
-fn keys_encrypted_with_a_passphrase_and_for_recipients() {
-    let sandbox = sandbox();
-    for kind in ["aes-256", "age", "p-256"] {
-        sandbox
-            .shell(&format!("$SEALANE keygen -t {kind} -p --passphrase-fd 3 -o {kind} 3<pass >/dev/null"))
-            .succeeded();
-        assert!(!String::from_utf8(sandbox.read(kind)).unwrap().contains("\"k\""));
-    }
-    let key = "-k aes-256 --passphrase-fd 3";
-    sandbox.shell(&format!("$SEALANE encrypt {key} -o sealed plain 3<pass")).succeeded();
-    sandbox.shell(&format!("$SEALANE decrypt {key} -o back sealed 3<pass")).succeeded();
-    assert!(sandbox.read("back") == data(200_000));
-    sandbox
-        .shell("echo wrong | $SEALANE decrypt -k aes-256 --passphrase-fd 0 -o x sealed")
-        .failed(1, "aes-256: wrong passphrase");
-    sandbox.shell("$SEALANE keygen -y age --passphrase-fd 3 3<pass").succeeded();
-    sandbox
-        .shell("printf '' | $SEALANE keygen -p --passphrase-fd 0 -o x")
-        .failed(2, "expected a passphrase, found an empty one");
-    sandbox
-        .shell("$SEALANE keygen -p --passphrase-fd 77 -o x")
-        .failed(2, "--passphrase-fd 77: the file descriptor is not open");
-
-    sandbox.shell("$SEALANE keygen -r $(cat me.pub) -o for-me").succeeded();
-    sandbox.run("encrypt -k for-me -i me -o sealed plain").succeeded();
-    sandbox.run("decrypt -k for-me -i me -o back sealed").succeeded();
-    assert!(sandbox.read("back") == data(200_000));
-    sandbox.refuses("decrypt -k for-me -o x sealed", 2, "encrypted for recipients");
-    sandbox.refuses("decrypt -k for-me -i you -o x sealed", 1, "no matching key");
-}
-
-#[cfg(unix)]
-#[test]
 fn files_for_recipients_round_trip() {
     let sandbox = sandbox();
     sandbox.shell("cat me.pub you.pub > both; echo '# friends' >> both").succeeded();
@@ -136,38 +103,6 @@ fn files_for_recipients_round_trip() {
         serde_json::from_str(&sandbox.run("inspect --json sealed").text()).unwrap();
     assert_eq!(inspected["recipients"].as_array().unwrap().len(), 2);
     assert_eq!(inspected["plaintext_bytes"], 200_000);
-}
-
-#[cfg(unix)]
-#[test]
-fn files_with_a_passphrase_round_trip() {
-    let sandbox = sandbox();
-    sandbox.shell("$SEALANE encrypt -p --passphrase-fd 3 -o sealed plain 3<pass").succeeded();
-    sandbox.shell("$SEALANE decrypt -p --passphrase-fd 3 -o back sealed 3<pass").succeeded();
-    assert!(sandbox.read("back") == data(200_000));
-    // The data begins after the line of the passphrase.
-    sandbox.shell("(cat pass sealed) | $SEALANE decrypt -p --passphrase-fd 0 > back2").succeeded();
-    assert!(sandbox.read("back2") == data(200_000));
-    sandbox
-        .shell("echo wrong | $SEALANE decrypt -p --passphrase-fd 0 -o x sealed")
-        .failed(1, "sealed: wrong passphrase");
-    sandbox
-        .shell("$SEALANE decrypt -p --passphrase-fd 3 --max-work-factor 10 -o x sealed 3<pass")
-        .failed(1, "--max-work-factor");
-    sandbox.refuses("decrypt -i me -o x sealed", 1, "encrypted with a passphrase; use -p");
-    // Without a controlling terminal there is no prompt.
-    sandbox.shell("setsid -w $SEALANE encrypt -p -o x plain </dev/null").failed(2, "use --passphrase-fd");
-    assert!(!sandbox.path("x").exists());
-}
-
-#[cfg(unix)]
-#[test]
-fn identity_files_encrypted_with_a_passphrase() {
-    let sandbox = sandbox();
-    sandbox.shell("$SEALANE encrypt -p --passphrase-fd 3 -a -o me.age me 3<pass").succeeded();
-    sandbox.shell("$SEALANE encrypt -r $(cat me.pub) -o sealed plain").succeeded();
-    sandbox.shell("$SEALANE decrypt -i me.age --passphrase-fd 3 -o back sealed 3<pass").succeeded();
-    assert!(sandbox.read("back") == data(200_000));
 }
 
 #[test]

@@ -58,36 +58,6 @@ fn several_files_into_a_folder() {
     assert_eq!(text.lines().count(), 2);
 }
 
-#[cfg(unix)]
-#[test]
-fn passphrases() {
-    let sandbox = sandbox();
-    sandbox.write("one", b"first\n");
-    sandbox.write("two", b"second\n");
-    sandbox.shell("$SEALANE rewrap -q -i old -p --passphrase-fd 3 file 3<one").succeeded();
-    sandbox
-        .shell("$SEALANE rewrap -q --old-passphrase-fd 3 -p --passphrase-fd 4 file 3<two 4<two")
-        .failed(1, "file: wrong passphrase");
-    sandbox
-        .shell("$SEALANE rewrap -q --old-passphrase-fd 3 -p --passphrase-fd 4 file 3<one 4<two")
-        .succeeded();
-    for (command, text) in [
-        ("--old-passphrase-fd 77 -R new.pub file", "--old-passphrase-fd 77: the file descriptor is not open"),
-        (
-            "--old-passphrase-fd 3 -R new.pub file 3</dev/zero",
-            "--old-passphrase-fd 3: expected a passphrase of",
-        ),
-        ("-i old -p --passphrase-fd 77 file", "--passphrase-fd 77: the file descriptor is not open"),
-    ] {
-        sandbox.shell(&format!("$SEALANE rewrap {command}")).failed(2, text);
-    }
-    sandbox
-        .shell("setsid -w $SEALANE rewrap -R new.pub file </dev/null")
-        .failed(2, "use --old-passphrase-fd");
-    sandbox.shell("$SEALANE rewrap -q --old-passphrase-fd 3 -R new.pub file 3<two").succeeded();
-    check(&sandbox, "file");
-}
-
 #[test]
 fn whole_folders() {
     let sandbox = sandbox();

@@ -123,7 +123,9 @@ fn execute(sandbox: &Sandbox, line: &str) -> Outcome {
         program.env(name, value);
         words.next();
     }
-    let needs_shell = line.contains(['|', ';', '\'', '"', '&', '$']) || line.contains("3<");
+    let redirects = |word: &str| word.len() > 1 && word.contains(['<', '>']);
+    let needs_shell =
+        line.contains(['|', ';', '\'', '"', '&', '$']) || line.split_whitespace().any(redirects);
     if words.next() != Some("sealane") || needs_shell {
         return sandbox.shell(line);
     }
