@@ -2,9 +2,7 @@
 
 use crate::common::{Sandbox, data, works};
 #[cfg(unix)]
-use std::fs::{self, Permissions};
-#[cfg(unix)]
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::fs;
 
 const HEADER: usize = 56;
 const CHUNK: usize = 16384 + 16;
@@ -204,60 +202,6 @@ fn a_name_that_is_too_long_is_refused() {
     // Windows reports it as the name of a missing file.
     let words = if cfg!(unix) { "name too long" } else { "no such file or folder" };
     sandbox().refuses(&format!("encrypt -k k -o {} plain", "x".repeat(300)), 1, words);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_source_that_is_its_target_is_refused() {
-    let sandbox = sandbox();
-    symlink("sealed", sandbox.path("soft")).unwrap();
-    fs::hard_link(sandbox.path("sealed"), sandbox.path("hard")).unwrap();
-    for line in ["encrypt -k k", "decrypt -k k -c ctx"] {
-        for (from, to) in [
-            ("sealed", "sealed"),
-            ("sealed", "./sealed"),
-            ("sealed", "soft"),
-            ("soft", "sealed"),
-            ("sealed", "hard"),
-            ("hard", "soft"),
-        ] {
-            sandbox.refuses(&format!("{line} -o {to} {from}"), 2, "source and destination are the same file");
-        }
-        sandbox.refuses(&format!("{line} -o . sealed"), 2, "source and destination are the same file");
-        let before = sandbox.content();
-        sandbox.shell(&format!("$SEALANE {line} sealed >>sealed")).failed(2, "are the same file");
-        sandbox.shell(&format!("$SEALANE {line} <sealed >>hard")).failed(2, "are the same file");
-        sandbox.shell(&format!("$SEALANE {line} -o soft <sealed")).failed(2, "are the same file");
-        assert!(sandbox.content() == before);
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_read_only_target_is_refused() {
-    let sandbox = sandbox();
-    sandbox.write("target", b"precious");
-    fs::set_permissions(sandbox.path("target"), Permissions::from_mode(0o444)).unwrap();
-    sandbox.refuses("encrypt -k k -o target plain", 1, "target: permission denied");
-    sandbox.refuses("decrypt -k k -c ctx -o target sealed", 1, "target: permission denied");
-}
-
-// claim: disk-errors
-#[cfg(unix)]
-#[test]
-fn a_full_device_is_reported() {
-    let sandbox = sandbox();
-    sandbox.refuses("encrypt -k k -o /dev/full plain", 1, "/dev/full: the disk is full");
-    sandbox.refuses("decrypt -k k -c ctx -o /dev/full sealed", 1, "/dev/full: the disk is full");
-    for line in [
-        "encrypt -k k plain",
-        "decrypt -k k -c ctx sealed",
-        "cat -k k -c ctx --range : sealed",
-        "keygen",
-        "providers",
-    ] {
-        sandbox.shell(&format!("$SEALANE {line} >/dev/full")).failed(1, "standard output: the disk is full");
-    }
 }
 
 /// A file system of 128 KiB, which is full quickly and can be made read-only.
