@@ -3,8 +3,8 @@
 //! | module | content |
 //! |---|---|
 //! | `commands`, `args` | one file per command; options that commands share |
-//! | `keys`, `keyring_file`, `passphrase`, `plugins` | loading the keys that options name, and asking the user |
-//! | `endpoints`, `stream`, `url`, `salvage`, `file_id` | sources and targets: files, pipes, URLs, damaged files |
+//! | `keys`, `keyring_file`, `passphrase`, `plugins` | the keys that options name, and questions |
+//! | `endpoints`, `stream`, `url`, `salvage`, `file_id` | files, pipes, URLs, damaged files |
 //! | `console`, `error`, `redact` | results, failures and progress; no secret in any of them |
 //! | `interrupt`, `signal` | the handler of Ctrl-C, and the flag that work reads |
 //! | `machine` | facts for a bug report |

@@ -1,9 +1,9 @@
 //! Keeps secrets among the arguments out of everything that is printed.
 //!
-//! Other users of the machine can see the arguments of a process, and error messages end up in logs. A key as an
-//! argument is a mistake, so it is refused before anything else looks at it. 64 hexadecimal digits may be a private key
-//! or a file name, so they are replaced in all output unless such a file exists. The PIN in a token's reference is
-//! replaced too.
+//! Other users of the machine can see the arguments of a process, and error messages end up in logs.
+//! A key as an argument is a mistake, so it is refused before anything else looks at it. 64
+//! hexadecimal digits may be a private key or a file name, so they are replaced in all output unless
+//! such a file exists. The PIN in a token's reference is replaced too.
 
 use crate::error::Failure;
 use sealane::keys::{TokenKey, is_hexadecimal_key, is_secret};

@@ -7,13 +7,14 @@ use sealane::file::Rewrap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Rewraps the age file at a URL, in place or to another URL. It calls `cancelled` between requests and
-/// returns [`Error::Cancelled`] once that returns true.
+/// Rewraps the age file at a URL, in place or to another URL. It calls `cancelled` between requests
+/// and returns [`Error::Cancelled`] once that returns true.
 pub type RewrapUrl = fn(from: &str, to: &str, with: &Rewrap, cancelled: fn() -> bool) -> Result<(), Error>;
 
 static REWRAP: OnceLock<RewrapUrl> = OnceLock::new();
 
-/// Sets the function that rewraps age files at URLs. Only the first call counts; returns whether this was it.
+/// Sets the function that rewraps age files at URLs. Only the first call counts; returns whether
+/// this was it.
 pub fn set_rewrap_url(rewrap: RewrapUrl) -> bool {
     REWRAP.set(rewrap).is_ok()
 }

@@ -1,4 +1,5 @@
-//! The promises of SECURITY.md and their tests: a comment `claim: ID` above a test names the promise that it attacks.
+//! The promises of SECURITY.md and their tests: a comment `claim: ID` above a test names the promise
+//! that it attacks.
 
 use project::{Page, pages, root};
 use std::collections::BTreeMap;

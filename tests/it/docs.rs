@@ -106,7 +106,8 @@ fn named_paths_exist() {
     assert!(named > 100, "{named} paths");
 }
 
-/// To wrap the comments of Rust again: `cargo +nightly fmt -- --config wrap_comments=true,comment_width=100`.
+/// To wrap the comments of Rust again:
+/// `cargo +nightly fmt -- --config wrap_comments=true,comment_width=100`.
 #[test]
 #[ignore = "until the comments are wrapped again: a fifth of their lines are longer"]
 fn comments_have_at_most_100_columns() {

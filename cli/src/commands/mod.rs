@@ -1,7 +1,7 @@
 //! The commands of the program, one file each: its arguments and its implementation of [`Run`].
 //!
-//! To add a command, write `commands/NAME.rs`, and list it here: as a module, and in the table below. Code for several
-//! commands belongs in the folder above.
+//! To add a command, write `commands/NAME.rs`, and list it here: as a module, and in the table
+//! below. Code for several commands belongs in the folder above.
 
 use crate::args::OutputOptions;
 use crate::console::Console;

@@ -1,24 +1,26 @@
 //! Runs the transcripts in `cli/tests/commands`: command lines of the program, and what they print.
 //!
-//! A transcript has a new folder with the key `k`, the file `plain` of 40,000 bytes, and the files below `-- NAME --` at its end.
+//! A transcript has a new folder with the key `k`, the file `plain` of 40,000 bytes, and the files
+//! below `-- NAME --` at its end.
 //!
 //! ```text
-//! # The program succeeds and prints exactly this, where `...` is any text. Standard error is empty.
+//! # The program succeeds and prints exactly this, where `...` is any text, and no error.
 //! $ sealane encrypt -k k -o sealed plain
 //! $ sealane inspect sealed
 //! sealed: ...
 //!
-//! # Each of these fails with status 1 and one line that contains the words, prints nothing and changes no file.
+//! # Each of these fails with status 1 and one line that contains the words, prints nothing else,
+//! # and changes no file.
 //! $ sealane decrypt -k other -o out sealed
 //! $ sealane verify -k other sealed
 //! ! 1 wrong key
 //! ```
 //!
-//! `NAME=value` before the program, `< FILE` and `> FILE` after its arguments mean the same as in a shell. Transcripts in
-//! `commands/unix` use a shell for all other commands.
+//! `NAME=value` before the program, `< FILE` and `> FILE` after its arguments mean the same as in a
+//! shell. Transcripts in `commands/unix` use a shell for all other commands.
 //!
-//! The crate trycmd would do half of this: it does not check that a failed command changes no file, and builds snapbox, rayon and
-//! toml_edit.
+//! The crate trycmd would do half of this: it does not check that a failed command changes no file,
+//! and builds snapbox, rayon and toml_edit.
 
 use crate::common::{Outcome, Sandbox, data};
 use std::fs;
@@ -84,7 +86,8 @@ struct Step<'a> {
     expected: String,
 }
 
-/// Returns the steps of a script. An empty line, a comment or a command after an output begins a new one.
+/// Returns the steps of a script. An empty line, a comment or a command after an output begins a
+/// new one.
 fn steps(script: &str) -> Vec<Step<'_>> {
     let mut steps = vec![Step::default()];
     for (at, line) in script.lines().enumerate() {

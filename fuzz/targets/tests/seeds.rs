@@ -26,7 +26,7 @@ fn each_target_has_seeds_and_a_file_for_libfuzzer() {
     }
 }
 
-/// Returns the name and the bytes of each seed in a packed file; `fuzz/seeds.py` describes the format.
+/// Returns the name and the bytes of each seed in a packed file, see `fuzz/seeds.py`.
 fn unpack(mut packed: &[u8]) -> Vec<(String, &[u8])> {
     let mut seeds = Vec::new();
     while !packed.is_empty() {
