@@ -58,6 +58,7 @@ fn no_cycles_between_files() {
 }
 
 /// Rule 2: `unsafe` lives in a closed list of files.
+// claim: tested-unsafe
 #[test]
 fn unsafe_code_is_in_a_closed_list() {
     const MAY: [&str; 5] = [
@@ -123,6 +124,7 @@ fn features_and_environment_are_read_in_one_file() {
 }
 
 /// Rule 4: every variant has a reference implementation, and tests loop over the tables.
+// claim: tested-kernels
 #[test]
 fn tests_loop_over_the_tables() {
     let tests: String = pages("crates/kernels/tests", ".rs").into_iter().map(|page| page.text).collect();

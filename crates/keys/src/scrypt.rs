@@ -91,6 +91,7 @@ mod test {
     }
 
     /// No machine has the memory: 1 EiB, and more than the address space.
+    // claim: key-file
     #[test]
     fn memory_is_reserved_before_the_work_begins() {
         for params in [params(50, 8, 1), params(30, 1 << 20, 1), params(62, 8, 1)] {

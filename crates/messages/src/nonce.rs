@@ -145,6 +145,7 @@ mod test {
     use super::*;
     use std::collections::HashSet;
 
+    // claim: message-nonces
     #[test]
     fn nonces_do_not_repeat() {
         let drawn = || {
@@ -165,6 +166,7 @@ mod test {
         }
     }
 
+    // claim: fork-nonces
     #[test]
     fn nonces_of_a_batch() {
         let mut all = HashSet::new();
@@ -184,6 +186,7 @@ mod test {
         }
     }
 
+    // claim: fork-nonces
     #[test]
     fn a_new_process_mark_discards_the_buffer() {
         let mut generator = Generator { bytes: [7; BUFFER], used: 0, mark: 1 };

@@ -30,6 +30,7 @@ fn compared(inventory: &Inventory, files: &[(&str, u8)]) -> Vec<(String, &'stati
     found.iter().map(|found| (name(&found.path), found.difference.name())).collect()
 }
 
+// claim: folder-inventory
 #[test]
 fn every_difference_is_found() {
     let first = inventory(None, &[("a", 1), ("b", 2), ("c/d", 3), ("gone", 9)], Absent::Stay);
@@ -68,6 +69,7 @@ fn a_job_does_not_accept_a_version_that_it_did_not_write() {
     assert_eq!(compared(&now, &[("a", 1), ("b", 2)]), []);
 }
 
+// claim: folder-inventory
 #[test]
 fn names_of_every_kind_are_kept() {
     let root = Path::new("/r");
@@ -90,6 +92,7 @@ fn names_of_every_kind_are_kept() {
     assert_eq!(inventory.compare(root, files, links, |_| false).unwrap(), []);
 }
 
+// claim: folder-signature
 #[test]
 fn documents_that_are_refused() {
     let good = inventory(None, &[("a", 1)], Absent::Stay).to_json();

@@ -298,6 +298,7 @@ mod test {
         }
     }
 
+    // claim: public-key-time
     #[test]
     fn all_unwrap_failures_are_the_same() {
         let public = key().public();

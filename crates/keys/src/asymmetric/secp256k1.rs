@@ -311,6 +311,7 @@ mod test {
         }
     }
 
+    // claim: public-key-changed
     #[test]
     fn rejects_points_off_the_curve() {
         let mut written = private(7).public().to_bytes(Encoding::Uncompressed);

@@ -261,6 +261,7 @@ mod test {
         }
     }
 
+    // claim: public-key-changed
     #[test]
     fn rejects_low_order() {
         let key = PrivateKey::generate().unwrap();

@@ -334,6 +334,7 @@ mod test {
         encrypted(sequence(&[&PBKDF2, &parameters]).unwrap())
     }
 
+    // claim: key-file
     #[test]
     fn rejects_hostile_parameters() {
         const HUGE: u64 = 1 << 62;

@@ -177,6 +177,7 @@ mod test {
         assert_eq!(EncryptedKeyring::parse(bare.to_json().as_bytes()).unwrap(), bare);
     }
 
+    // claim: service-errors
     #[test]
     fn refuses_other_content() {
         let ring = Keyring::generate("aes-256-gcm".parse().unwrap(), Prefix::Tink).unwrap();

@@ -275,6 +275,7 @@ mod test {
         }
     }
 
+    // claim: token-no-secrets
     #[test]
     fn pins_are_not_shown() {
         for (text, shown) in [

@@ -150,6 +150,7 @@ mod test {
     }
 
     /// Each thread and each other key costs at most as many numbers as messages.
+    // claim: message-limit
     #[test]
     fn several_threads_and_keys_are_never_undercounted() {
         let usages: Vec<_> = (0..3 * SLOTS).map(|_| Usage::new()).collect();
@@ -203,6 +204,7 @@ mod test {
         }
     }
 
+    // claim: message-limit
     #[test]
     fn the_limit_is_exact_and_the_warning_comes_once() {
         let usage = Usage::new();

@@ -355,6 +355,7 @@ mod test {
         assert_eq!([longest("speck48-72"), longest("speck96-96")], [(6 << 24) - 32, (12 << 48) - 32]);
     }
 
+    // claim: message-speck
     #[test]
     fn messages_are_counted() {
         let a = aead("speck128-128");
@@ -370,6 +371,7 @@ mod test {
         assert_eq!(a.open(&sealed, b"").unwrap(), b"the last one");
     }
 
+    // claim: message-speck
     #[test]
     fn small_blocks_are_counted() {
         let a = aead("speck32-64");

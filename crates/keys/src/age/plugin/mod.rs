@@ -273,6 +273,7 @@ fn failure(plugin: &str, problem: PluginProblem) -> Error {
 mod test {
     use super::*;
 
+    // claim: plugin-path
     #[test]
     fn names() {
         for name in ["yubikey", "a", "se", "fido2-hmac", "x.y_z+1", ".."] {
