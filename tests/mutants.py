@@ -1,4 +1,4 @@
-"""Mutation tests (`make mutants`): small changes of the sources that a test should catch.
+"""Mutation tests (`make -C tests mutants`): small changes of the sources that a test should catch.
 
     mutants.py [--retry] CARGO_MUTANTS FILE...
 

@@ -110,14 +110,18 @@ fn every_sentence_is_in_the_table() {
 fn every_promise_has_tests_that_exist() {
     let [promises, others] = table();
     assert!(others.iter().all(|claim| claim.tests.is_empty()));
-    let makefile = read("Makefile");
     for claim in promises {
         assert!(!claim.tests.is_empty(), "no test for: {}", claim.sentence);
         for line in &claim.tests {
             let names: Vec<_> = line.split('`').skip(1).step_by(2).collect();
             let [place, tests @ ..] = &names[..] else { panic!("no test in: {line}") };
             if let Some(target) = place.strip_prefix("make ") {
-                assert!(makefile.contains(&format!("\n{target}:")), "no target of the Makefile: {target}");
+                let (folder, target) = target
+                    .strip_prefix("-C ")
+                    .and_then(|rest| rest.split_once(' '))
+                    .map_or((String::new(), target), |(folder, target)| (format!("{folder}/"), target));
+                let makefile = read(&format!("{folder}Makefile"));
+                assert!(makefile.contains(&format!("\n{target}:")), "{folder}Makefile has no {target}");
                 continue;
             }
             let source = read(place);
