@@ -28,12 +28,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             missing[reason.removeprefix(WORDS)][report.nodeid.partition("::")[0]] += 1
     if not missing:
         return
-    from programs import PACKAGES
+    from programs import PACKAGES, find
 
     terminalreporter.section("NOT RUN: tests that need a missing program")
     for name, tests in sorted(missing.items()):
         terminalreporter.line(f"{name}: {sum(tests.values())}")
         for test, count in sorted(tests.items()):
             terminalreporter.line(f"    {test}" + (f" ({count})" if count > 1 else ""))
-    packages = sorted({PACKAGES[name] for name in missing})
+    # A test names the first program that it misses. It may need others.
+    packages = sorted({package for name, package in PACKAGES.items() if find(name) is None})
     terminalreporter.line(f"To run them: apt-get install {' '.join(packages)}")

@@ -24,13 +24,16 @@ LIBRARIES = [
 ]
 
 
-def program(name: str) -> str:
-    """Returns the path of a program, or of a library, which ends in ``.so``. Skips the test without it."""
+def find(name: str) -> str | None:
+    """Returns the path of a program, or of a library, which ends in ``.so``."""
     if name.endswith(".so"):
-        path = next((path for folder in LIBRARIES if os.path.exists(path := f"{folder}/{name}")), None)
-    else:
-        path = shutil.which(name)
-    if path is not None:
+        return next((path for folder in LIBRARIES if os.path.exists(path := f"{folder}/{name}")), None)
+    return shutil.which(name)
+
+
+def program(name: str) -> str:
+    """Returns the path of a program or a library. Skips the test without it."""
+    if (path := find(name)) is not None:
         return path
     required = os.environ.get("SEALANE_REQUIRE", "").split()
     if name in required or "all" in required:
