@@ -1,6 +1,7 @@
 # The commands of a working day. CI calls only these, .ci/run, and the Makefiles of tests, bindings, fuzz and release.
 PYTHON ?= python3
 BIN := .venv/bin
+comma := ,
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 SIZE ?= 1024
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -18,7 +19,7 @@ help: ## show this list
 
 demo: install ## from nothing: build, install, encrypt a 1 GiB file (or FILE=...), read a range, decrypt, compare
 	@$(BIN)/python demo/demo.py --size-mib $(SIZE) $(if $(FILE),--file "$(FILE)")
-	@echo "This is a quick build. The packages are optimised further, and at least as fast."
+	@echo "This was the profile '$(PROFILE)'.$(if $(filter demo,$(PROFILE)), Packages are built in 'release'$(comma) which is at least as fast.)"
 
 check: tools ## in a minute, while you work: format, warnings, types, unit tests and architecture rules
 	cargo fmt --all --check
