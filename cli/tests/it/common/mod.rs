@@ -28,7 +28,7 @@ impl Sandbox {
         // In a job in the background of a script, signals are ignored, and children inherit that. A handler they do not inherit:
         // they begin with the default of the system.
         static HANDLER: Once = Once::new();
-        HANDLER.call_once(|| ctrlc::set_handler(|| std::process::exit(130)).unwrap());
+        HANDLER.call_once(|| ctrlc::set_handler(end).unwrap());
         let name = format!("sealane-cli-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let sandbox = Self(std::env::temp_dir().join(name));
         fs::create_dir(&sandbox.0).unwrap();
@@ -191,6 +191,11 @@ pub(crate) fn works(program: &str, args: &[&OsStr]) -> bool {
         .stderr(quiet())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this process runs only tests")]
+fn end() {
+    std::process::exit(130)
 }
 
 /// Sends a signal to a running child.
