@@ -5,8 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The libraries that compute ciphers, keys or hashes, whose versions belong into a report of an error.
-const LIBRARIES: [&str; 15] = [
-    "aegis",
+const LIBRARIES: [&str; 13] = [
     "aes-gcm",
     "aes-gcm-siv",
     "argon2",
@@ -15,7 +14,6 @@ const LIBRARIES: [&str; 15] = [
     "chacha20poly1305",
     "curve25519-dalek",
     "libcrux-ml-kem",
-    "ring",
     "scrypt",
     "secp256k1",
     "sha2",

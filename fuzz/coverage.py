@@ -1,7 +1,7 @@
 """Prints how many lines the tests and the seeds reach, for each file that parses input from outside.
 
-Reads a report of ``cargo llvm-cov --lcov``, which ``make coverage`` writes. Unit tests at the end of a file
-are not counted.
+Reads a report of ``cargo llvm-cov --lcov``, which ``make -C fuzz coverage`` writes. Unit tests at the end of
+a file are not counted.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Checks that a commit can be released. ``make release-check`` runs it.
+"""Checks that a commit can be released. ``make -C release check`` runs it.
 
 Each check prints one line: ``ok``, ``FAILED`` with the reason, or ``NOT RUN`` with what is missing, for
 example a database of advisories that this machine cannot reach. ``TO FILL`` names what only the owner of the
@@ -123,7 +123,7 @@ def deny(checks: list[str]) -> None:
     """Runs cargo-deny."""
     program = TOOLS / "cargo-deny"
     if not program.exists():
-        raise NotRun("needs cargo-deny; 'make deny' fetches it")
+        raise NotRun("needs cargo-deny; 'make -C release check' fetches it")
     done = run(str(program), "--all-features", "--locked", "check", *checks)
     if done.returncode:
         text = done.stderr.strip()
@@ -163,10 +163,10 @@ def public_names() -> str:
         raise NotRun("the clone lacks old commits and their tags; 'git fetch --unshallow --tags' gets them")
     if base is None:
         raise NotRun(
-            "there is no tag v... of a release to compare with; 'make semver BASE=REVISION' compares"
+            "there is no tag v... of a release to compare with; use 'make -C release semver BASE=REVISION'"
         )
     if not (TOOLS / "cargo-semver-checks").exists():
-        raise NotRun("needs cargo-semver-checks; 'make semver' fetches it")
+        raise NotRun("needs cargo-semver-checks; 'make -C release semver' fetches it")
     done = semver.compare(base)
     if done.returncode:
         raise Refused(f"compared with {base}: {(done.stdout + done.stderr)[-4000:]}")
@@ -237,7 +237,9 @@ def wheels() -> str:
     text = ", ".join(f"{tag} {length / 1e6:.2f} MB" for tag, length in lengths.items())
     missing = {f"{tag}_{triple.split('-')[0]}" for triple, tag in PLATFORMS.values()} - lengths.keys()
     if missing:
-        raise NotRun(f"'make wheels' builds {', '.join(sorted(missing))}; found {text or 'no wheel'}")
+        raise NotRun(
+            f"'make -C release wheels' builds {', '.join(sorted(missing))}; found {text or 'no wheel'}"
+        )
     return text
 
 

@@ -1,4 +1,4 @@
-"""Builds the program of the Debian package, and prints its path. ``make deb`` runs it.
+"""Builds the program of the Debian package, and prints its path. ``make -C release deb`` runs it.
 
 It is built like the wheels: the paths of this machine are replaced, so another folder gives the same bytes.
 """

@@ -1,8 +1,8 @@
 """Compares the public names of the published crates with those of the last release.
 
-``make semver BASE=REVISION`` compares with another revision. cargo-semver-checks builds the documentation
-of both, in ``target/semver-checks``, and finds names that were removed or changed so that code of users does
-not compile any more.
+``make -C release semver BASE=REVISION`` compares with another revision. cargo-semver-checks builds the
+documentation of both, in ``target/semver-checks``, and finds names that were removed or changed so that code
+of users does not compile any more.
 """
 
 from __future__ import annotations

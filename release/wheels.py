@@ -1,7 +1,8 @@
-"""Builds wheels for Linux: x86-64 and aarch64, glibc from 2.28 and musl from 1.2. ``make wheels`` runs it.
+"""Builds wheels for Linux: x86-64 and aarch64, glibc from 2.28 and musl from 1.2.
 
-One wheel of a platform serves every CPython from 3.11 on (abi3). Zig compiles and links the C code, so one
-machine builds all of them, and no symbol is newer than the oldest C library that a wheel supports.
+``make -C release wheels`` runs it. One wheel of a platform serves every CPython from 3.11 on (abi3). Zig
+compiles and links the C code, so one machine builds all of them, and no symbol is newer than the oldest C
+library that a wheel supports.
 """
 
 from __future__ import annotations

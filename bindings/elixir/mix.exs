@@ -18,8 +18,11 @@ defmodule Mix.Tasks.Compile.Native do
     end
   end
 
-  # The tests share the build of the workspace's tests, and have a function that panics.
-  defp profile(:test), do: {"debug", ["--quiet", "--features", "panics"]}
+  # The tests share the build of `make develop`, and have a function that panics.
+  defp profile(:test) do
+    {"debug", ~w(--quiet --workspace --tests --lib --bins --features sealane-elixir/panics)}
+  end
+
   defp profile(_env), do: {"release", ["--release"]}
 
   defp copy(built) do

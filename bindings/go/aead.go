@@ -17,7 +17,7 @@ func NewAEAD(algorithm string, key []byte) (*AEAD, error) {
 	return NewAEADWithProvider(algorithm, key, "")
 }
 
-// NewAEADWithProvider is [NewAEAD] with a provider, for example "native", "aws-lc" or "ring". [Implementations] lists them.
+// NewAEADWithProvider is [NewAEAD] with a provider, for example "native", "aws-lc" or "rustcrypto". [Implementations] lists them.
 func NewAEADWithProvider(algorithm string, key []byte, provider string) (*AEAD, error) {
 	core, err := c.NewAEAD(algorithm, key, provider)
 	if err != nil {

@@ -25,6 +25,6 @@
 //
 // # Building
 //
-// The package needs cgo, and the C library of this project as an object file beside its sources, which "make lib-go"
+// The package needs cgo, and the C library of this project as an object file beside its sources, which "make -C bindings lib-go"
 // creates. The build tag sealane_dynamic uses the shared library that pkg-config finds.
 package sealane

@@ -515,7 +515,7 @@ func TestAbort(t *testing.T) {
 func TestProgram(t *testing.T) {
 	program := os.Getenv("SEALANE_PROGRAM")
 	if program == "" {
-		t.Skip("SEALANE_PROGRAM does not name the program sealane; make test-go does")
+		t.Skip("SEALANE_PROGRAM does not name the program sealane; make -C bindings go does")
 	}
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }

@@ -48,7 +48,7 @@ func (zeros) ReadAt(p []byte, offset uint64) (int, error) { return len(p), nil }
 func TestReadme(t *testing.T) {
 	object := os.Getenv("SEALANE_OBJECT")
 	if object == "" {
-		t.Skip("SEALANE_OBJECT does not name sealane.o; make test-go does")
+		t.Skip("SEALANE_OBJECT does not name sealane.o; make -C bindings go does")
 	}
 	module := filepath.Join(t.TempDir(), "go")
 	copyModule(t, module, object)

@@ -2,7 +2,7 @@
 //
 //     node browser.mjs FOLDER [FOLDER OF SCREENSHOTS]
 //
-// `make site-check` runs it. The exit status is 1 if there is a problem.
+// `make -C tests site` runs it. The exit status is 1 if there is a problem.
 
 import { createReadStream, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-"""Builds the documentation site in target/site/html, without network. ``make site`` runs it.
+"""Builds the documentation site in target/site/html, without network. ``make docs`` runs it.
 
 The pages are those of the repository: the guide, the decisions, the records, the READMEs of the packages
 for other languages. This script copies them, translates their links, and generates the references: of the

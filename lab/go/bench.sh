@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the Go module, with the library that `make lib-go` put into it:  bench.sh [OPTIONS OF THE PROGRAM]
+# Measures the Go module, with the library that `make -C bindings lib-go` put into it:  bench.sh [OPTIONS OF THE PROGRAM]
 #
 # AESCTRAT names a clone of github.com/starius/aesctrat, whose package is then built and measured in the same program.
 set -euo pipefail

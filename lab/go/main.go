@@ -72,7 +72,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "NOT RUN: files beside the program; name it: SEALANE_PROGRAM=target/release/sealane")
 	}
 	if !haveSeed {
-		fmt.Fprintln(os.Stderr, "NOT RUN: the package aesctrat itself; name a clone of it: make bench-go AESCTRAT=/path/to/aesctrat")
+		fmt.Fprintln(os.Stderr, "NOT RUN: the package aesctrat itself; name a clone of it: make -C bindings bench AESCTRAT=/path/to/aesctrat")
 	}
 }
 

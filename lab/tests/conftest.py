@@ -23,13 +23,18 @@ def aes_limit() -> Callable[[int, int], float | None] | None:
     if machine.measure_aes is not None or (cargo := shutil.which("cargo")) is None:
         return machine.measure_aes
     built = subprocess.run(
-        [cargo, "build", "--locked", "--package", "sealane-lab-native", "--message-format", "json"],
+        # What `make develop` built, so that nothing is built again with other features.
+        [cargo, "build", "--locked", "--workspace", "--tests", "--lib", "--bins", "--message-format", "json"],
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,
         check=True,
     )
     messages = [json.loads(line) for line in built.stdout.splitlines()]
-    (library,) = [m for m in messages if m.get("target", {}).get("name") == "sealane_lab_native"]
+    (library,) = [
+        message
+        for message in messages
+        if message["reason"] == "compiler-artifact" and message["target"]["name"] == "sealane_lab_native"
+    ]
     (path,) = library["filenames"]
     loader = importlib.machinery.ExtensionFileLoader("_native", path)
     module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec("_native", loader, origin=path))

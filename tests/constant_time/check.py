@@ -1,4 +1,4 @@
-"""Tests that time does not depend on secrets (`make test-ct`).
+"""Tests that time does not depend on secrets (`make -C tests ct`).
 
     check.py BINARY
 

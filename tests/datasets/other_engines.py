@@ -1,4 +1,4 @@
-"""Ray Data and PySpark with encrypted files, each in its own process; ``make test-engines`` runs this."""
+"""Ray Data and PySpark with encrypted files, each in its own process; ``make -C tests engines`` runs this."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.registry import _registry
 from key_services import Aws
+from programs import program
 
 MODULES = [
     "sealane",
@@ -159,6 +160,7 @@ def files(key: sealane.keys.Key, alice: sealane.keys.Key, bob: sealane.keys.Key)
 
 def inventory(key: sealane.keys.Key) -> None:
     """Writes a signed inventory of a folder, and then exchanges a file of the folder."""
+    program("ssh-keygen")
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "id_ed25519"], check=True)
     shutil.copy("id_ed25519.pub", "release.pub")
     sealane.encrypt_tree("data", "vault", key=key)

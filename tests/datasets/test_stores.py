@@ -1,7 +1,7 @@
 """The encrypted filesystem over object stores: S3, Azure Blob Storage and Google Cloud Storage.
 
-S3 is moto. The others are azurite and fake-gcs-server, which ``make test-stores`` installs. The environment
-variable STORES names the stores that are tested.
+S3 is moto. The others are azurite and fake-gcs-server, which ``make -C tests stores`` installs. The
+environment variable STORES names the stores that are tested.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ import tink
 from distributed import Client
 from key_services import Aws
 from parts import Place
-from programs import typed
+from programs import program, typed
 from sealane import AuthenticationError, KeyRefusedError, _kms
 from sealane.fs import create_dataset_key, rewrap_dataset_key
 from sealane.keys import Keyring, resolve
@@ -329,6 +329,7 @@ def test_places_of_the_pin(tokens: Tokens, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_names_of_the_module(tokens: Tokens, tmp_path: Path) -> None:
+    program("p11-kit-proxy.so")
     key = tokens.new_key()
     made(key, tmp_path / "key.json", "")
     name = key.partition("?")[0]

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from parts import Place
+from programs import program
 
 PROGRAM = Path(sys.executable).parent / "sealane"
 OPTIONS = ["--recursive", "-q", "-k", "key.jwk", "--suffix", ".sealed"]
@@ -48,6 +49,7 @@ def step(what: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_a_backup_on_s3(bucket: Place, tmp_path: Path, count: int) -> None:
+    program("ssh-keygen")
     s3: Any = bucket.target
     chance, home, other = random.Random(1), tmp_path / "home", tmp_path / "other"
     data, paths = home / "data", [f"{at % 100:02}/día {at}.csv" for at in range(count)]

@@ -5,37 +5,28 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from programs import program
 from sealane.fs import create_dataset_key
 
 PIN, OTHER_PIN = "1234-sealane", "4321-sealane"
-PACKAGES = {"softhsm2-util": "softhsm2", "pkcs11-tool": "opensc", "cc": "gcc"}
-
-
-def program(name: str) -> str:
-    if (path := shutil.which(name)) is None:
-        pytest.fail(f"the program {name} is not on PATH, and the tests of tokens need it: {PACKAGES[name]}")
-    return path
 
 
 def softhsm() -> str:
     """Returns the path of the module."""
-    for folder in "/usr/lib/softhsm", "/usr/lib64/pkcs11", "/usr/local/lib/softhsm":
-        if (path := Path(folder) / "libsofthsm2.so").exists():
-            return str(path)
-    pytest.fail("libsofthsm2.so is not installed, and the tests of tokens need it: apt-get install softhsm2")
+    return program("libsofthsm2.so")
 
 
 class Tokens:
     """A folder of tokens. The first one is called "sealane"."""
 
     def __init__(self, folder: Path) -> None:
+        for name in "libsofthsm2.so", "softhsm2-util", "pkcs11-tool":
+            program(name)
         self.folder = folder
         (folder / "tokens").mkdir()
         config = f"directories.tokendir = {folder}/tokens\nobjectstore.backend = file\nlog.level = ERROR\n"
@@ -43,7 +34,7 @@ class Tokens:
         self.module = str(folder / "odd_module.so")
         source = Path(__file__).with_name("odd_module.c")
         subprocess.run(
-            [program("cc"), "-Wall", "-Werror", "-shared", "-fPIC", "-o", self.module, source, "-ldl"],
+            ["cc", "-Wall", "-Werror", "-shared", "-fPIC", "-o", self.module, source, "-ldl"],
             check=True,
         )
         (folder / "pin").write_text(PIN + "\n")

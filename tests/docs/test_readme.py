@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from programs import PACKAGES, program
 
 ROOT = pathlib.Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -71,6 +72,9 @@ def test_guide(name: str, folder: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("name", SHELL)
 def test_guide_in_the_shell(name: str, folder: pathlib.Path) -> None:
+    for needed in PACKAGES:
+        if re.search(rf"(^|[|;&(]) *{re.escape(needed)} ", SHELL[name], re.MULTILINE):
+            program(needed)
     subprocess.run(["sh", "-euc", SHELL[name]], cwd=folder, env=environment(), check=True)
 
 

@@ -1,6 +1,6 @@
 """The program age knows ``age1pq…`` from 1.3 on.
 
-No package of Debian 12 has it: `make test-age` builds it and runs this.
+No package of Debian 12 has it: `make -C tests age` builds it and runs this.
 """
 
 from __future__ import annotations

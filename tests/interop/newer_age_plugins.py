@@ -1,6 +1,6 @@
 """Plugins of age 1.3: ``age-plugin-batchpass`` for passphrases, ``age-plugin-tagtest`` for tagged keys.
 
-No package of Debian 12 has them: `make test-age` builds them and runs this.
+No package of Debian 12 has them: `make -C tests age` builds them and runs this.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Keyrings exchanged with Tink in Go and Java, in both directions.
 
-No package of Debian 12 has them: `make test-tink` builds `tink_go` and `tink_java`, and runs this. The
+No package of Debian 12 has them: `make -C tests tink` builds `tink_go` and `tink_java`, and runs this. The
 environment variable TINK names those that were built.
 """
 

@@ -1,33 +1,45 @@
-"""External programs. They are required like any package: the tests fail if one is missing."""
+"""Programs that a machine may lack. Without one, its tests are NOT RUN, and the run lists them at its end.
+
+`tests/programs.txt` lists the programs with their packages. `SEALANE_REQUIRE` turns NOT RUN into a failure.
+It is "all", or names separated by spaces.
+"""
 
 from __future__ import annotations
 
 import os
+import platform
 import pty
 import shutil
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-PACKAGES = {
-    "age": "age",
-    "age-keygen": "age",
-    "openssl": "openssl",
-    "ssh-keygen": "openssh-client",
-    "minisign": "minisign",
-    "rsync": "rsync",
-}
+TABLE = Path(__file__).parents[1] / "programs.txt"
+PACKAGES = dict(line.split() for line in TABLE.read_text().splitlines() if not line.startswith("#"))
+LIBRARIES = [
+    f"/usr/lib/{platform.machine()}-linux-gnu",
+    *("/usr/lib/softhsm", "/usr/lib64", "/usr/lib64/pkcs11", "/usr/local/lib/softhsm"),
+]
+
+
+def find(name: str) -> str | None:
+    """Returns the path of a program, or of a library, which ends in ``.so``."""
+    if name.endswith(".so"):
+        return next((path for folder in LIBRARIES if os.path.exists(path := f"{folder}/{name}")), None)
+    return shutil.which(name)
 
 
 def program(name: str) -> str:
-    path = shutil.which(name)
-    if path is None:
-        pytest.fail(
-            f"the program {name} is not on PATH, and without it nobody knows whether others read our files: "
-            f"apt-get install {PACKAGES[name]}"
-        )
-    return path
+    """Returns the path of a program or a library. Skips the test without it."""
+    if (path := find(name)) is not None:
+        return path
+    required = os.environ.get("SEALANE_REQUIRE", "").split()
+    if name in required or "all" in required:
+        pytest.fail(f"{name} is needed: apt-get install {PACKAGES[name]}")
+    # `conftest.py` in the root folder lists the skipped tests by these words.
+    pytest.skip(f"NOT RUN: needs {name}")
 
 
 def run(name: str, *arguments: str | os.PathLike[str], stdin: bytes = b"") -> bytes:

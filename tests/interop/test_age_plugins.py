@@ -27,7 +27,7 @@ def folder() -> Path:
     """Returns the folder with the plugin."""
     built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "plugin" / "debug"
     if not (built / NAME).exists():
-        pytest.fail(f"{built / NAME} does not exist: make test-plugin")
+        pytest.fail(f"{built / NAME} does not exist: make plugin")
     return built
 
 

@@ -2,7 +2,7 @@
 
 Nothing that pip or Debian 12 installs knows this recipient: age does from 1.3 on, pyrage does not. Its
 stanza is one HPKE message (RFC 9180) with the KEM MLKEM768-X25519, which ``cryptography`` 50 has; so that
-stands in for them. `tests/golden/age` has files that age 1.3.2 wrote, and `make test-age` asks that
+stands in for them. `tests/golden/age` has files that age 1.3.2 wrote, and `make -C tests age` asks that
 program itself.
 """
 

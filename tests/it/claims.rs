@@ -32,7 +32,7 @@ fn marked_test(path: &str, below: &[&str]) -> Option<String> {
         below.iter().position(|line| line.trim_start().trim_start_matches("async ").starts_with(word))?;
     let name = below[at].split_once(word)?.1.split_once('(')?.0;
     let is_test = match path.ends_with(".py") {
-        // A script of `make test-ct` is a test as a whole.
+        // A script of `make -C tests ct` is a test as a whole.
         true => name.starts_with("test_") || name == "main",
         false => below[..at].iter().any(|line| line.trim() == "#[test]"),
     };

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod modules;
+pub mod programs;
 
 use std::fs;
 use std::path::{Path, PathBuf};

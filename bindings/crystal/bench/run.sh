@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benchmarks:  run.sh TARGET [RFC8439]
 #
-# TARGET is the folder in which `make lib-c` has left the library. RFC8439 is a folder with the shard rfc8439, whose own
+# TARGET is the folder in which `make -C bindings lib-c` has left the library. RFC8439 is a folder with the shard rfc8439, whose own
 # implementation is measured beside the package, in turns.
 set -euo pipefail
 target=$(realpath "$1")

@@ -11,7 +11,7 @@ defmodule Support do
     folder
   end
 
-  @doc "Returns the path of the program `sealane`, which `make test-elixir` builds."
+  @doc "Returns the path of the program `sealane`, which `make -C bindings elixir` builds."
   def program do
     target = System.get_env("CARGO_TARGET_DIR") || Path.expand("../../../target", __DIR__)
     System.get_env("SEALANE_PROGRAM") || Path.join(target, "debug/sealane")

@@ -28,7 +28,7 @@ use sealane::{KeyringAead, Misuse};
 ///     messages begin with the prefix of Tink that tells the key, so ``nonce_len`` is the length of prefix and nonce.
 ///     ``encrypt`` and ``decrypt`` raise ValueError.
 /// provider : str, optional
-///     The implementation that computes it: "native", "aws-lc", "ring", "rustcrypto" or "aegis". The default is the
+///     The implementation that computes it: "native", "aws-lc" or "rustcrypto". The default is the
 ///     fastest on this machine, or the one that the environment variable ``SEALANE_PROVIDER`` names.
 /// threads : int, optional
 ///     How many cores one long message or large batch may use. The default is all that are free, up to 8, from about

@@ -34,7 +34,7 @@ impl AlgorithmInfo {
 pub(crate) struct ProviderInfo {
     /// Name of the algorithm, for example "aes-256-gcm".
     algorithm: &'static str,
-    /// Name of the provider: "native", "aws-lc", "ring" or "rustcrypto".
+    /// Name of the provider: "native", "aws-lc" or "rustcrypto".
     provider: &'static str,
     /// Name of the variant (the code for an instruction set); empty if the provider does not have the algorithm.
     variant: &'static str,

@@ -274,7 +274,7 @@ def test_the_event_loop_is_not_held(tmp_path: pathlib.Path) -> None:
 
     def slow(reference: str) -> Any:
         seen.add(threading.current_thread().name)
-        time.sleep(1)
+        time.sleep(3)
         return resolve(reference)
 
     async def main() -> None:
@@ -296,7 +296,7 @@ def test_the_event_loop_is_not_held(tmp_path: pathlib.Path) -> None:
         patch.setattr("sealane._reference.resolve", slow)
         asyncio.run(main())
     assert all(name.startswith("sealane.fs") for name in seen)
-    assert max(pauses) < 0.75, "finding the key alone takes longer"
+    assert max(pauses) < 2.5, "finding the key alone takes longer"
 
 
 def test_one_task_finds_the_key_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,7 +350,7 @@ def test_an_interrupt_cancels_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr("concurrent.futures.Future.result", result)
         with pytest.raises(Interrupted):
             fs.pipe_file("b/f", b"data")
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while store.in_flight and time.monotonic() < deadline:
         time.sleep(0.01)
     assert store.in_flight == 0

@@ -56,10 +56,10 @@ def test_rejects_unknown_names() -> None:
         sealane.Aead("rot13", bytes(32))
     with pytest.raises(ValueError, match="known: aes-128-gcm"):
         sealane.generate_key("AES-256-GCM")
-    with pytest.raises(ValueError, match="known: native, aws-lc, ring, rustcrypto"):
+    with pytest.raises(ValueError, match="known: native, aws-lc, rustcrypto"):
         sealane.Aead("aes-256-gcm", bytes(32), "openssl")
-    with pytest.raises(sealane.ProviderUnavailableError, match="available from: native, aws-lc, rustcrypto"):
-        sealane.Aead("aes-192-gcm", bytes(24), provider="ring")
+    with pytest.raises(sealane.ProviderUnavailableError, match="available from: native"):
+        sealane.Aead("aegis-256", bytes(32), provider="rustcrypto")
 
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33])

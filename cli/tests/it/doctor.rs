@@ -39,7 +39,7 @@ fn describes_the_machine_and_the_build() {
     assert_eq!(report["machine"]["sealane"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["problems"], Value::Array(vec![]));
     assert_eq!(report["key_files"][0]["path"], "k");
-    assert!(report["libraries"]["ring"].is_string() && report["machine"]["threads"].as_u64() > Some(0));
+    assert!(report["libraries"]["aws-lc-rs"].is_string() && report["machine"]["threads"].as_u64() > Some(0));
     let variants = report["variants"].as_array().unwrap();
     assert!(variants.iter().any(|entry| entry["variant"] == "portable" && entry["available"] == true));
 }

@@ -109,15 +109,13 @@ fn a_restored_tree_is_the_same() {
     assert_eq!(sandbox.read("back/sub/secret"), b"changed");
 }
 
-/// rsync agrees, if it is installed: nothing would be copied, and no attribute changed.
+/// rsync agrees: nothing would be copied, and no attribute changed.
 #[test]
 fn rsync_finds_no_difference() {
-    let sandbox = Sandbox::new();
-    let has_rsync = crate::common::works("rsync", &[OsStr::new("--version")]);
-    if !has_rsync {
-        eprintln!("rsync_finds_no_difference: NOT RUN, because rsync is not installed");
+    if project::programs::missing(&["rsync"]) {
         return;
     }
+    let sandbox = Sandbox::new();
     tree(&sandbox);
     sandbox.run("encrypt --recursive --preserve -k k -o vault in").succeeded();
     sandbox.run("decrypt --recursive --preserve -k k -o back vault").succeeded();

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 fn was_interrupted(child: Child) {
     let began = Instant::now();
     Outcome::from(child.wait_with_output().unwrap()).failed(130, "interrupted");
-    assert!(began.elapsed() < Duration::from_secs(5), "it took too long to stop");
+    // The inputs never end, or keep the program busy for longer, also on a busy machine.
+    assert!(began.elapsed() < Duration::from_secs(60), "it took too long to stop");
 }
 
 #[test]
@@ -52,8 +53,8 @@ fn a_pipe_that_ends_with_a_signal_is_not_a_whole_input() {
 #[test]
 fn a_signal_ends_work_on_a_large_file() {
     let sandbox = Sandbox::new();
-    // A sparse file needs no disk space. Encrypting it takes a second or more.
-    File::create(sandbox.path("big")).unwrap().set_len(2 << 30).unwrap();
+    // A sparse file needs no disk space. Encrypting it takes some seconds.
+    File::create(sandbox.path("big")).unwrap().set_len(8 << 30).unwrap();
     sandbox.write("old", b"old");
     for to in ["out", "old"] {
         let before = sandbox.content();

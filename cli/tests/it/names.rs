@@ -224,6 +224,9 @@ fn a_rotation_moves_every_file_to_the_new_names() {
 
 #[test]
 fn an_inventory_needs_no_key_of_names() {
+    if project::programs::missing(&["ssh-keygen"]) {
+        return;
+    }
     let sandbox = sandbox();
     sandbox.shell("ssh-keygen -q -t ed25519 -N '' -f sign").succeeded();
     let options = "--recursive --preserve --suffix .s -k k --inventory list";

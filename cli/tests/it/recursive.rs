@@ -299,7 +299,7 @@ fn a_killed_job_continues() {
 
 #[cfg(unix)]
 fn signal_if_there(child: &std::process::Child, name: &str) {
-    crate::common::works("kill", &[format!("-{name}").as_ref(), child.id().to_string().as_ref()]);
+    crate::common::works("sh", &["-c".as_ref(), format!("kill -{name} {}", child.id()).as_ref()]);
 }
 
 #[test]

@@ -40,13 +40,19 @@ fn the_program_prints_the_transcripts() {
     assert!(paths.len() >= folders.len());
     thread::scope(|scope| {
         for path in &paths {
-            scope.spawn(|| replay(path));
+            // The name is shown if the transcript fails, or needs a program that is not here.
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            thread::Builder::new().name(name).spawn_scoped(scope, || replay(path)).unwrap();
         }
     });
 }
 
 fn replay(path: &Path) {
     let text = fs::read_to_string(path).unwrap();
+    let commands = text.lines().filter_map(|line| line.strip_prefix("$ "));
+    if project::programs::missing(&project::programs::named_in(commands)) {
+        return;
+    }
     let sandbox = Sandbox::new();
     sandbox.write("plain", &data(40_000));
     let mut parts = text.split("\n-- ");

@@ -1,4 +1,4 @@
-//! The program that `make test-ct` examines to test whether time depends on secrets.
+//! The program that `make -C tests ct` examines to test whether time depends on secrets.
 //!
 //! ```text
 //! constant_time variants                       lists the variants of every table, which the commands below run

@@ -42,7 +42,7 @@ pub struct Aegis {
     key: Box<Key>,
     kind: Kind,
     variant: Selected<AegisFunctions>,
-    /// Whether the variant leaves states on the stack. `make test-ct` finds states that are not wiped.
+    /// Whether the variant leaves states on the stack. `make -C tests ct` finds states that are not wiped.
     spills: bool,
 }
 

@@ -120,7 +120,7 @@ fn entries_of(algorithm: Algorithm) -> impl Iterator<Item = &'static Entry> + Cl
     entries().filter(move |entry| entry.algorithm == algorithm)
 }
 
-#[cfg(all(test, feature = "aws-lc", feature = "ring"))]
+#[cfg(all(test, feature = "aws-lc"))]
 mod test {
     use super::*;
     use crate::kernel::{AES, Kernel};
@@ -133,7 +133,7 @@ mod test {
             Err(KeyError::Unspecified)
         }),
         Entry::opaque(Aes256Gcm, Provider::AwsLc, 2, |_| Err(KeyError::Unspecified)),
-        Entry::opaque(Aes256Gcm, Provider::Ring, 3, |_| Err(KeyError::Unspecified)),
+        Entry::opaque(Aes256Gcm, Provider::RustCrypto, 3, |_| Err(KeyError::Unspecified)),
     ];
 
     #[test]

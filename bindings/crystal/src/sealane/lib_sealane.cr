@@ -1,7 +1,7 @@
 # The functions and structures of the C library, as bindings/c/include/sealane.h declares and documents them.
 # spec/lib_sealane_spec.cr compares this file with the header, line by line.
 #
-# The library is linked statically from target/c of the repository, where `make lib-c` leaves it, or from the folder in
+# The library is linked statically from target/c of the repository, where `make -C bindings lib-c` leaves it, or from the folder in
 # the environment variable SEALANE_LIB_DIR. With `-Dsealane_dynamic`, pkg-config finds the shared library.
 {% begin %}
   {% if flag?(:sealane_dynamic) %}
@@ -9,7 +9,7 @@
   {% else %}
     {% archive = (env("SEALANE_LIB_DIR") || "#{__DIR__.id}/../../../../target/c/lib") + "/libsealane.a" %}
     {% if system("test -f '#{archive.id}' && echo found || echo missing").strip != "found" %}
-      {% raise "expected the C library of sealane at #{archive.id}, found no file; run `make lib-c` in the repository" %}
+      {% raise "expected the C library of sealane at #{archive.id}, found no file; run `make -C bindings lib-c` in the repository" %}
     {% end %}
     @[Link(ldflags: {{ "'" + archive + "' -lgcc_s -lm -lpthread -ldl" }})]
   {% end %}

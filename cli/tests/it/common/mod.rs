@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +25,10 @@ pub(crate) struct Outcome {
 impl Sandbox {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
+        // In a job in the background of a script, signals are ignored, and children inherit that. A handler they do not inherit:
+        // they begin with the default of the system.
+        static HANDLER: Once = Once::new();
+        HANDLER.call_once(|| ctrlc::set_handler(end).unwrap());
         let name = format!("sealane-cli-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let sandbox = Self(std::env::temp_dir().join(name));
         fs::create_dir(&sandbox.0).unwrap();
@@ -191,9 +196,15 @@ pub(crate) fn works(program: &str, args: &[&OsStr]) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+#[expect(clippy::disallowed_methods, reason = "this process runs only tests")]
+fn end() {
+    std::process::exit(130)
+}
+
 /// Sends a signal to a running child.
 pub(crate) fn signal(child: &Child, name: &str) {
-    assert!(works("kill", &[format!("-{name}").as_ref(), child.id().to_string().as_ref()]));
+    // The shell has it built in. Small systems have no program of this name.
+    assert!(works("sh", &["-c".as_ref(), format!("kill -{name} {}", child.id()).as_ref()]));
 }
 
 /// Waits until the child has installed its handler for Ctrl-C.

@@ -4,7 +4,7 @@
 //! The stack is filled with a pattern, a call is made, and the stack below the call is searched for the secrets that
 //! the reference implementations compute. Registers, plaintext and keystream are not searched.
 //!
-//! The optimiser determines which vectors are in registers, so this runs in the release profile only (`make test-ct`).
+//! The optimiser determines which vectors are in registers, so this runs in the release profile only (`make -C tests ct`).
 //! Rust does not define the result of reading dead memory, so Miri does not run it.
 #![cfg(not(miri))]
 

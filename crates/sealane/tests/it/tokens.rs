@@ -1,7 +1,8 @@
-//! Keys of PKCS#11 tokens: what is refused before a token is asked, and SoftHSM. The tests with SoftHSM fail if its programs are
-//! not installed. `tests/datasets/test_tokens.py` has more of them.
+//! Keys of PKCS#11 tokens: what is refused before a token is asked, and SoftHSM. The tests with
+//! SoftHSM need its programs. `tests/datasets/test_tokens.py` has more of them.
 #![cfg(target_os = "linux")]
 
+use project::programs;
 use sealane::keys::{
     EncryptedKeyring, Keyring, MAX_KEYSET_LEN, Prefix, Reference, TokenKey, set_key_services, set_pin_prompt,
 };
@@ -62,6 +63,9 @@ fn modules_that_cannot_be_loaded() {
 
 /// Runs the rest of a test in a process of its own, whose tokens are in a new folder.
 fn child(test: &str, pin: Option<&str>, inner: fn(&SoftHsm)) {
+    if programs::missing(&["libsofthsm2.so", "softhsm2-util", "pkcs11-tool"]) {
+        return;
+    }
     const MARK: &str = "SEALANE_TEST_TOKENS";
     if let Some(folder) = std::env::var_os(MARK) {
         return inner(&SoftHsm(folder.into()));
@@ -93,22 +97,13 @@ struct SoftHsm(PathBuf);
 
 const PIN: &str = "1234";
 
-fn module() -> &'static str {
-    let paths = [
-        "/usr/lib/softhsm/libsofthsm2.so",
-        "/usr/lib64/pkcs11/libsofthsm2.so",
-        "/usr/local/lib/softhsm/libsofthsm2.so",
-    ];
-    let found = paths.into_iter().find(|path| fs::exists(path).unwrap());
-    found.expect("libsofthsm2.so is needed (Debian: apt install softhsm2)")
+fn module() -> String {
+    programs::find("libsofthsm2.so").unwrap().display().to_string()
 }
 
 impl SoftHsm {
     fn run(&self, program: &str, arguments: &[&str]) {
-        let output = Command::new(program).args(arguments).output();
-        let output = output.unwrap_or_else(|_| {
-            panic!("the program {program} is needed (Debian: apt install softhsm2 opensc)")
-        });
+        let output = Command::new(program).args(arguments).output().unwrap();
         assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
     }
 
@@ -118,7 +113,7 @@ impl SoftHsm {
     }
 
     fn key(&self, token: &str, kind: &[&str], label: &str, id: &str) {
-        let arguments = ["--module", module(), "--token-label", token, "--login", "--pin", PIN];
+        let arguments = ["--module", &module(), "--token-label", token, "--login", "--pin", PIN];
         let named = ["--label", label, "--id", id, "--sensitive"];
         self.run("pkcs11-tool", &[&arguments, kind, &named].concat());
     }

@@ -171,7 +171,7 @@ fn plugins_that_close_their_input() {
     let identities: Vec<_> = (0..2000).map(|_| Identity::generate(Kind::X25519).unwrap()).collect();
     let recipients: Vec<_> = identities.iter().map(Identity::recipient).collect();
     let file = age::seal(b"", &recipients, Armor::Binary).unwrap();
-    let plugins = folder.plugins().timeout(Duration::from_secs(5));
+    let plugins = folder.plugins().timeout(Duration::from_secs(30));
     let found = problem(age::open(&file, &[identity(&plugins)]));
     assert!(matches!(found, PluginProblem::Ended { .. }), "{found:?}");
 }

@@ -1,0 +1,40 @@
+"""Settings of all Python tests: what Ctrl-C does, and the list of the tests that need a missing program."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+# In a job in the background of a script, the signal is ignored, and tests that send it would wait forever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+WORDS = "Skipped: NOT RUN: needs "
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the tests that were not run. `make test` names the file to which Rust tests add theirs."""
+    missing: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    if (path := os.environ.get("SEALANE_NOT_RUN")) and Path(path).exists():
+        for line in Path(path).read_text().splitlines():
+            name, _, test = line.partition("\t")
+            missing[name][test] += 1
+    for report in terminalreporter.getreports("skipped"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+        if reason.startswith(WORDS):
+            missing[reason.removeprefix(WORDS)][report.nodeid.partition("::")[0]] += 1
+    if not missing:
+        return
+    from programs import PACKAGES, find
+
+    terminalreporter.section("NOT RUN: tests that need a missing program")
+    for name, tests in sorted(missing.items()):
+        terminalreporter.line(f"{name}: {sum(tests.values())}")
+        for test, count in sorted(tests.items()):
+            terminalreporter.line(f"    {test}" + (f" ({count})" if count > 1 else ""))
+    # A test names the first program that it misses. It may need others.
+    packages = sorted({package for name, package in PACKAGES.items() if find(name) is None})
+    terminalreporter.line(f"To run them: apt-get install {' '.join(packages)}")
