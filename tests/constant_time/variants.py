@@ -80,8 +80,10 @@ def functions_of(table: str) -> list[tuple[str, str]]:
     assert len(found) == table.count("fn "), table
     functions = []
     for name, arguments, bodies in found:
-        paths = [path for path in re.sub(r"<.*?>", "", bodies).split(",") if path.strip()]
-        functions += [(name if len(paths) == 1 else f"{name}[{i}]", arguments) for i in range(len(paths))]
+        # One function for each number of rounds, or for each body.
+        each = re.sub(r"<.*?>|.*; R =", "", bodies, flags=re.DOTALL).split(",")
+        count = len([item for item in each if item.strip()])
+        functions += [(name if count == 1 else f"{name}[{i}]", arguments) for i in range(count)]
     return functions
 
 

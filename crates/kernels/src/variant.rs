@@ -163,7 +163,8 @@ impl<F> Table<F> {
 /// bodies.
 ///
 /// A function has one body, or, with `by Index`, one body for each value of the type `Index`, in the order of its
-/// values. In a body, `W` is the number of vectors in flight.
+/// values. In a body, `W` is the number of vectors in flight. With `; R = 10, 12, 14` a body is compiled for each of these
+/// numbers of rounds of AES; the portable variant compiles it once, with [`AT_RUN_TIME`](crate::vector::AT_RUN_TIME).
 macro_rules! variants {
     ($(#[$doc:meta])* $table:ident: $functions:ident for $instruction_sets:ident $bodies:tt) => {
         functions! { $functions $bodies }
@@ -185,7 +186,7 @@ macro_rules! table {
                     #[cfg(target_arch = $architecture)]
                     entry!($functions $bodies $name, $token, $width, $features),
                 )*
-                $( entry!($functions $bodies $portable_name, $portable, $portable_width, []), )*
+                $( entry!($functions $bodies $portable_name, $portable, $portable_width, any), )*
             ],
             elsewhere: &[
                 $(
@@ -201,7 +202,7 @@ macro_rules! table {
 macro_rules! entry {
     ($functions:ident $bodies:tt $name:literal, $token:ty, $width:literal, $features:tt) => {
         Entry {
-            variant: Variant { name: $name, needs: Needs::of(&$features) },
+            variant: Variant { name: $name, needs: needs!($features) },
             functions: wrappers!($functions $bodies $token, $width, $features),
             spills: <$token as Token>::SPILLS,
             test_result: {
@@ -212,16 +213,37 @@ macro_rules! entry {
     };
 }
 
+/// The features of a line of [`instruction_sets`], of which `any` processor needs none.
+macro_rules! needs {
+    (any) => {
+        Needs::of(&[])
+    };
+    ($features:tt) => {
+        Needs::of(&$features)
+    };
+}
+
+/// Returns how many functions there are: one for each number of rounds, or for each body.
+macro_rules! number_of {
+    ([$($body:expr),*]) => {
+        [$(stringify!($body)),*].len()
+    };
+    ([$body:expr] [$($rounds:literal),*]) => {
+        [$($rounds),*].len()
+    };
+}
+
 /// Defines the type of a variant's functions, and the methods of a selected variant that call them.
 macro_rules! functions {
     ($functions:ident {
         $(
             $(#[$doc:meta])*
-            fn $name:ident($($arg:ident: $type:ty),*) $(by $index:ty)? = [$($body:expr),* $(,)?];
+            fn $name:ident($($arg:ident: $type:ty),*) $(by $index:ty)? =
+                [$($body:expr),* $(,)? $(; R = $($rounds:literal),*)?];
         )*
     }) => {
         pub(crate) struct $functions {
-            $( $name: [unsafe fn($($type),*); [$(stringify!($body)),*].len()], )*
+            $( $name: [unsafe fn($($type),*); number_of!([$($body),*] $([$($rounds),*])?)], )*
         }
 
         impl Selected<$functions> {
@@ -251,19 +273,44 @@ macro_rules! wrappers {
 
 /// Makes the wrappers of one function of one variant.
 macro_rules! wrappers_of {
+    ([$($body:expr),* $(,)?] any $args:tt $token:ty, $width:literal) => {
+        [$( wrapper!($body, <$token>::new(), $width; [] $args) ),*]
+    };
+    ([$body:expr; R = $($rounds:literal),*] any $args:tt $token:ty, $width:literal) => {{
+        each_key_size!($body, $token, $width; $args);
+        [$( wrapper!(each_key_size, <$token>::with_rounds($rounds), $width; [] $args) ),*]
+    }};
     ([$($body:expr),* $(,)?] $features:tt $args:tt $token:ty, $width:literal) => {
-        [$( wrapper!($body; $features $args $token, $width) ),*]
+        [$( wrapper!($body, <$token>::new(), $width; $features $args) ),*]
+    };
+    ([$body:expr; R = $($rounds:literal),*] $features:tt $args:tt $token:ty, $width:literal) => {
+        [$( wrapper!($body, <$token>::new(), $width, $rounds; $features $args) ),*]
+    };
+}
+
+/// Defines the code that the portable wrappers for all key sizes call.
+macro_rules! each_key_size {
+    ($body:expr, $token:ty, $width:literal; ($($arg:ident: $type:ty),*)) => {
+        #[inline(never)]
+        #[allow(clippy::too_many_arguments)] // as many as the body has
+        fn each_key_size(token: $token, $($arg: $type),*) {
+            #[allow(dead_code)] // not every body has a width
+            const W: usize = $width;
+            const R: usize = crate::vector::AT_RUN_TIME;
+            ($body)(token, $($arg),*)
+        }
     };
 }
 
 macro_rules! wrapper {
-    ($body:expr; [$($feature:tt),*] ($($arg:ident: $type:ty),*) $token:ty, $width:literal) => {{
+    ($body:expr, $token:expr, $width:literal $(, $rounds:literal)?; [$($feature:tt),*] ($($arg:ident: $type:ty),*)) => {{
         $(#[target_feature(enable = $feature)])*
         #[allow(clippy::too_many_arguments)] // as many as the body has
         fn wrapper($($arg: $type),*) {
             #[allow(dead_code)] // not every body has a width
             const W: usize = $width;
-            ($body)(<$token>::new(), $($arg),*)
+            $( const R: usize = $rounds; )?
+            ($body)($token, $($arg),*)
         }
         wrapper
     }};

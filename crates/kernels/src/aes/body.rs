@@ -4,7 +4,7 @@
 use super::two_rounds::{self, PERIOD, TwoRounds};
 use crate::InOut;
 use crate::error::KeyError;
-use crate::vector::{Blocks, NUMBERS, Schedule, unroll};
+use crate::vector::{Blocks, NUMBERS, Schedule, each_round, unroll};
 
 /// The size of an AES key, which determines the number of rounds.
 #[derive(Clone, Copy, Debug)]
@@ -112,12 +112,8 @@ fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
 pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block: [u8; 16]) -> [u8; 16] {
     let b = b.one();
     let mut s = b.aes_first(b.zero_extend(&block), keys);
-    unroll!(r < 14 => {
-        if r > 0 && r < R {
-            s = b.aes_round(s, keys, r);
-        }
-    });
-    b.first_lane(b.aes_last(s, keys, R, b.splat(&[0; 16])))
+    each_round!(b, R, r from 1 => { s = b.aes_round(s, keys, r); });
+    b.first_lane(b.aes_last(s, keys, b.rounds::<R>(), b.splat(&[0; 16])))
 }
 
 /// XORs each whole block of `blocks` to `state` and encrypts the result. `R` is the number of rounds.
@@ -136,12 +132,8 @@ pub(crate) fn cbc_mac<B: Blocks, const R: usize>(
     for block in blocks.as_chunks().0 {
         b.reread(&mut keys);
         let mut s = b.aes_first(b.xor(x, b.zero_extend(block)), &keys);
-        unroll!(r < 14 => {
-            if r > 0 && r < R {
-                s = b.aes_round(s, &keys, r);
-            }
-        });
-        x = b.aes_last(s, &keys, R, b.splat(&[0; 16]));
+        each_round!(b, R, r from 1 => { s = b.aes_round(s, &keys, r); });
+        x = b.aes_last(s, &keys, b.rounds::<R>(), b.splat(&[0; 16]));
     }
     *state = b.first_lane(x);
 }
@@ -213,17 +205,13 @@ fn single<B: Blocks, const R: usize>(
     mut data: InOut<'_>,
 ) {
     let mut s = counters(b, keys, b.splat(&counter.to_le_bytes()), 0);
-    unroll!(r < 14 => {
-        if r > 0 && r < R {
-            s = b.aes_round(s, keys, r);
-        }
-    });
+    each_round!(b, R, r from 1 => { s = b.aes_round(s, keys, r); });
     if data.len() == B::BYTES {
         let x = b.load(data.source());
-        b.store(b.aes_last(s, keys, R, x), data.target());
+        b.store(b.aes_last(s, keys, b.rounds::<R>(), x), data.target());
     } else {
         let x = b.load_part(data.source(), skip);
-        b.store_part(b.aes_last(s, keys, R, x), data.target(), skip);
+        b.store_part(b.aes_last(s, keys, b.rounds::<R>(), x), data.target(), skip);
     }
 }
 
@@ -262,16 +250,14 @@ fn finish<B: Blocks, const N: usize, const R: usize, const DONE: usize>(
     mut s: [B::S; N],
     mut group: InOut<'_>,
 ) {
-    unroll!(r < 14 => {
-        if r > DONE && r < R {
-            unroll!(i < N => { s[i] = b.aes_round(s[i], keys, r); });
-            // Without the fence LLVM may process the chains two at a time, as it does for Zen 5.
-            b.fence(&mut s);
-        }
+    each_round!(b, R, r from DONE + 1 => {
+        unroll!(i < N => { s[i] = b.aes_round(s[i], keys, r); });
+        // Without the fence LLVM may process the chains two at a time, as it does for Zen 5.
+        b.fence(&mut s);
     });
     unroll!(i < N => {
         let x = b.load(&group.source()[i * B::BYTES..]);
-        b.store(b.aes_last(s[i], keys, R, x), &mut group.target()[i * B::BYTES..]);
+        b.store(b.aes_last(s[i], keys, b.rounds::<R>(), x), &mut group.target()[i * B::BYTES..]);
     });
 }
 

@@ -85,6 +85,10 @@ pub(crate) const NUMBERS: [[u8; 16]; 32] = {
     numbers
 };
 
+/// The number of rounds of AES as a constant, for a token that has the number itself. So the portable code exists once, with a
+/// loop over the rounds, and not once per key size. Its rounds are so long that the loop costs nothing.
+pub(crate) const AT_RUN_TIME: usize = 0;
+
 /// A value that can only be made where the instructions of its instruction set may run.
 pub(crate) trait Token: Copy {
     /// Whether the instruction set has so few registers that LLVM spills keys to the stack in short messages too.
@@ -110,6 +114,11 @@ pub(crate) trait Blocks: Token {
 
     /// Returns the token for one block in a vector.
     fn one(self) -> Self::One;
+    /// Returns the number of rounds: `R`, or the number in the token if `R` is [`AT_RUN_TIME`].
+    #[inline(always)]
+    fn rounds<const R: usize>(self) -> usize {
+        R
+    }
 
     // ---- loads and stores -------------------------------------------------------------------
 
@@ -247,6 +256,21 @@ macro_rules! unroll {
     };
 }
 pub(crate) use unroll;
+
+/// Expands to `body` for each round `r` of AES from `first` on, except the last one. With a constant number of rounds `R` the
+/// loop is written out, as by [`unroll`].
+macro_rules! each_round {
+    ($b:ident, $R:ident, $r:ident from $first:expr => $body:block) => {
+        if $R == crate::vector::AT_RUN_TIME {
+            for $r in $first..$b.rounds::<$R>() $body
+        } else {
+            unroll!($r < 14 => {
+                if $r >= $first && $r < $R $body
+            });
+        }
+    };
+}
+pub(crate) use each_round;
 
 /// Returns `x`, but the compiler cannot see that it is the same reference, see [`Products::opaque_ref`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
