@@ -93,6 +93,9 @@ pub(crate) const AT_RUN_TIME: usize = 0;
 pub(crate) trait Token: Copy {
     /// Whether the instruction set has so few registers that LLVM spills keys to the stack in short messages too.
     const SPILLS: bool = false;
+    /// Whether the operations are so long that loops over rounds stay loops, and large functions are called. Everything
+    /// else is inlined and written out.
+    const LONG: bool = false;
 }
 
 /// Operations of AES on vectors of `LANES` blocks of 128 bits.
@@ -257,11 +260,22 @@ macro_rules! unroll {
 }
 pub(crate) use unroll;
 
-/// Expands to `body` for each round `r` of AES from `first` on, except the last one. With a constant number of rounds `R` the
-/// loop is written out, as by [`unroll`].
+/// Does the same as [`unroll`], or is a loop if the operations of `B` are [`Token::LONG`].
+macro_rules! repeat {
+    ($B:ident, $i:ident < $n:literal => $body:block) => {
+        if $B::LONG {
+            for $i in 0..$n $body
+        } else {
+            unroll!($i < $n => $body);
+        }
+    };
+}
+pub(crate) use repeat;
+
+/// Expands to `body` for each round `r` of AES from `first` on, except the last one, as [`repeat`] does.
 macro_rules! each_round {
-    ($b:ident, $R:ident, $r:ident from $first:expr => $body:block) => {
-        if $R == crate::vector::AT_RUN_TIME {
+    ($B:ident, $R:ident, $b:ident, $r:ident from $first:expr => $body:block) => {
+        if $B::LONG {
             for $r in $first..$b.rounds::<$R>() $body
         } else {
             unroll!($r < 14 => {
