@@ -25,7 +25,7 @@ use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN};
 use crate::cpu::{Features, is_intel};
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
-use crate::poly1305::{self, Powers, State};
+use crate::poly1305::{self, body::Powers, scalar::State};
 use crate::segments::{Sum, Threads, process, segment_len};
 use crate::variant::chacha20::ChaCha20Functions;
 use crate::variant::poly1305::Poly1305Functions;

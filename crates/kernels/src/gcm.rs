@@ -26,8 +26,6 @@ use crate::variant::{Refusal, Selected, Variant, cipher};
 pub(crate) mod batch;
 pub(crate) mod body;
 mod key;
-#[cfg(test)]
-mod linear;
 mod segments;
 mod stream;
 

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::InOut;
-use crate::poly1305::{Powers, State, body as poly1305};
+use crate::poly1305::body::{self as poly1305, Powers};
+use crate::poly1305::scalar::State;
 
 variants! {
     /// Poly1305: the powers of r, and data of any length. Short data needs no variant, see [`State`].
