@@ -186,7 +186,7 @@ macro_rules! table {
                     #[cfg(target_arch = $architecture)]
                     entry!($functions $bodies $name, $token, $width, $features),
                 )*
-                $( entry!($functions $bodies $portable_name, $portable, $portable_width, any), )*
+                $( entry!($functions $bodies $portable_name, $portable, $portable_width, []), )*
             ],
             elsewhere: &[
                 $(
@@ -202,7 +202,7 @@ macro_rules! table {
 macro_rules! entry {
     ($functions:ident $bodies:tt $name:literal, $token:ty, $width:literal, $features:tt) => {
         Entry {
-            variant: Variant { name: $name, needs: needs!($features) },
+            variant: Variant { name: $name, needs: Needs::of(&$features) },
             functions: wrappers!($functions $bodies $token, $width, $features),
             spills: <$token as Token>::SPILLS,
             test_result: {
@@ -210,26 +210,6 @@ macro_rules! entry {
                 &TEST_RESULT
             },
         }
-    };
-}
-
-/// The features of a line of [`instruction_sets`], of which `any` processor needs none.
-macro_rules! needs {
-    (any) => {
-        Needs::of(&[])
-    };
-    ($features:tt) => {
-        Needs::of(&$features)
-    };
-}
-
-/// Returns how many functions there are: one for each number of rounds, or for each body.
-macro_rules! number_of {
-    ([$($body:expr),*]) => {
-        [$(stringify!($body)),*].len()
-    };
-    ([$body:expr] [$($rounds:literal),*]) => {
-        [$($rounds),*].len()
     };
 }
 
@@ -243,7 +223,7 @@ macro_rules! functions {
         )*
     }) => {
         pub(crate) struct $functions {
-            $( $name: [unsafe fn($($type),*); number_of!([$($body),*] $([$($rounds),*])?)], )*
+            $( $name: [unsafe fn($($type),*); [$(stringify!($body)),*].len() $(* [$($rounds),*].len())?], )*
         }
 
         impl Selected<$functions> {
@@ -271,20 +251,17 @@ macro_rules! wrappers {
     };
 }
 
-/// Makes the wrappers of one function of one variant.
+/// Makes the wrappers of one function of one variant. The portable variant needs no features.
 macro_rules! wrappers_of {
-    ([$($body:expr),* $(,)?] any $args:tt $token:ty, $width:literal) => {
-        [$( wrapper!($body, <$token>::new(), $width; [] $args) ),*]
-    };
-    ([$body:expr; R = $($rounds:literal),*] any $args:tt $token:ty, $width:literal) => {{
+    ([$body:expr; R = $($rounds:literal),*] [] $args:tt $token:ty, $width:literal) => {{
         each_key_size!($body, $token, $width; $args);
         [$( wrapper!(each_key_size, <$token>::with_rounds($rounds), $width; [] $args) ),*]
     }};
-    ([$($body:expr),* $(,)?] $features:tt $args:tt $token:ty, $width:literal) => {
-        [$( wrapper!($body, <$token>::new(), $width; $features $args) ),*]
-    };
     ([$body:expr; R = $($rounds:literal),*] $features:tt $args:tt $token:ty, $width:literal) => {
         [$( wrapper!($body, <$token>::new(), $width, $rounds; $features $args) ),*]
+    };
+    ([$($body:expr),* $(,)?] $features:tt $args:tt $token:ty, $width:literal) => {
+        [$( wrapper!($body, <$token>::new(), $width; $features $args) ),*]
     };
 }
 
@@ -403,27 +380,15 @@ pub(crate) mod chacha20;
 pub(crate) mod gcm;
 #[cfg(not(test))]
 pub(crate) mod gcm_siv;
+#[cfg(test)]
+#[path = "gcm/linear.rs"]
+mod linear;
 #[cfg(not(test))]
 pub(crate) mod poly1305;
 #[cfg(not(test))]
 pub(crate) mod speck;
 #[cfg(test)]
 mod words;
-
-/// The functions of GHASH for `gcm/linear.rs`, without the others of AES-GCM.
-#[cfg(test)]
-pub(crate) mod ghash {
-    use super::*;
-    use crate::ghash::{BigEndian, BulkPowers, ShortPowers, absorb_into, set_up_bulk_powers};
-
-    variants! {
-        GHASH: GhashFunctions for aes_and_products {
-            fn set_up_bulk_powers(short: &ShortPowers, bulk: &mut BulkPowers) = [set_up_bulk_powers];
-            fn absorb_short(powers: &ShortPowers, bytes: &[u8], hash: &mut u128) = [absorb_into::<_, BigEndian, W, _>];
-            fn absorb(powers: &BulkPowers, bytes: &[u8], hash: &mut u128) = [absorb_into::<_, BigEndian, W, _>];
-        }
-    }
-}
 
 #[cfg(test)]
 mod test {

@@ -16,9 +16,6 @@ mod of_the_crate {
     pub(crate) mod cpu;
     mod ct;
     pub(crate) mod error;
-    mod gcm {
-        mod linear;
-    }
     pub(crate) mod ghash;
     mod poly1305 {
         mod body;
@@ -32,7 +29,7 @@ mod of_the_crate {
     pub(crate) mod variant;
     pub(crate) mod zero;
 }
-use of_the_crate::{cpu, error, ghash, variant, vector, zero};
+use of_the_crate::{cpu, error, ghash, vector, zero};
 use vector::inout::InOut;
 
 #[macro_use]
