@@ -272,10 +272,11 @@ macro_rules! repeat {
 }
 pub(crate) use repeat;
 
-/// Expands to `body` for each round `r` of AES from `first` on, except the last one, as [`repeat`] does.
+/// Expands to `body` for each round `r` of AES from `first` on, except the last one: as a loop if the number of rounds `R` is
+/// [`AT_RUN_TIME`], and otherwise as [`unroll`] does.
 macro_rules! each_round {
-    ($B:ident, $R:ident, $b:ident, $r:ident from $first:expr => $body:block) => {
-        if $B::LONG {
+    ($R:ident, $b:ident, $r:ident from $first:expr => $body:block) => {
+        if $R == crate::vector::AT_RUN_TIME {
             for $r in $first..$b.rounds::<$R>() $body
         } else {
             unroll!($r < 14 => {
