@@ -13,7 +13,7 @@ use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError};
 use crate::self_test::aegis::{KEY, KNOWN_ANSWERS, KnownAnswer, NONCE};
 use crate::self_test::{TEXT, digest};
-use crate::variant::aegis::{AEGIS, AegisFunctions};
+use crate::tables::aegis::{AEGIS, AegisFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::wipe_dead_stack;
 use alloc::boxed::Box;

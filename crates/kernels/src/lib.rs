@@ -62,8 +62,11 @@ mod self_test;
 pub mod siv;
 pub mod speck;
 mod stitch;
+#[macro_use]
 #[allow(unsafe_code)]
 pub mod variant;
+#[allow(unsafe_code)]
+mod tables;
 #[allow(unsafe_code)]
 pub mod vector;
 #[allow(unsafe_code)]

@@ -10,7 +10,7 @@ use crate::cpu::Features;
 use crate::error::KeyError;
 use crate::segments::{Sum, Threads, process_read_only, segment_len};
 use crate::self_test::poly1305::{CUT, KNOWN_ANSWERS, KnownAnswer};
-use crate::variant::poly1305::{POLY1305, Poly1305Functions};
+use crate::tables::poly1305::{POLY1305, Poly1305Functions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::{wipe, wipe_dead_stack};
 use alloc::boxed::Box;

@@ -236,7 +236,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         const { assert!(Self::STEPS <= 8) };
         let (steps, rounds) = (Self::STEPS, b.rounds::<R>());
         let skipped = if rounds > 10 { 3 } else { 2 };
-        each_round!(R, b, r from 2 => {
+        each_round!(R, b, r after 1 => {
             if r > 2 || self.two_rounds.is_none() {
                 unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, r); });
             }
@@ -407,7 +407,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             let mut part = data.part(at, (len - at).min(B::BYTES));
             b.reread(&mut self.keys);
             let [mut s] = self.counters::<1>();
-            each_round!(R, b, r from 1 => { s = b.aes_round(s, &self.keys, r); });
+            each_round!(R, b, r after 0 => { s = b.aes_round(s, &self.keys, r); });
             let to = b.aes_last(s, &self.keys, b.rounds::<R>(), load(b, part.source()));
             store(b, to, part.target());
             at += part.len();
@@ -426,7 +426,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let b = self.b;
         b.reread(&mut self.keys);
         let mut s = self.counters::<V>();
-        each_round!(R, b, r from 1 => {
+        each_round!(R, b, r after 0 => {
             unroll!(i < M => { extra[i] = b.aes_round(extra[i], &self.keys, r); });
             unroll!(i < V => { s[i] = b.aes_round(s[i], &self.keys, r); });
         });

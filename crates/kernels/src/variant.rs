@@ -25,7 +25,6 @@
 
 use crate::cpu::{Features, Needs};
 use crate::error::KeyError;
-use crate::vector::Token;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// A variant of a cipher, as lists show it.
@@ -64,24 +63,24 @@ pub enum Refusal {
 /// All variants of a cipher, where `F` is the set of their functions.
 pub(crate) struct Table<F: 'static> {
     /// The variants of this build, widest first.
-    entries: &'static [Entry<F>],
+    pub(crate) entries: &'static [Entry<F>],
     /// The variants of builds for other architectures, each with its architecture.
-    elsewhere: &'static [(Variant, &'static str)],
+    pub(crate) elsewhere: &'static [(Variant, &'static str)],
 }
 
 /// A variant with its functions and the result of its self-test.
 ///
 /// It is in read-only memory, so that a stray write cannot change a function pointer.
-struct Entry<F: 'static> {
-    variant: Variant,
-    functions: F,
+pub(crate) struct Entry<F: 'static> {
+    pub(crate) variant: Variant,
+    pub(crate) functions: F,
     /// The value of [`Token::SPILLS`].
-    spills: bool,
+    pub(crate) spills: bool,
     /// The largest of the numbers below that any thread stored.
-    test_result: &'static AtomicU8,
+    pub(crate) test_result: &'static AtomicU8,
 }
 
-const UNTESTED: u8 = 0;
+pub(crate) const UNTESTED: u8 = 0;
 const PASSED: u8 = 1;
 const FAILED: u8 = 2;
 
@@ -110,7 +109,7 @@ impl<F> Entry<F> {
 }
 
 /// A variant whose features are present, so that its functions may be called.
-pub(crate) struct Selected<F: 'static>(&'static Entry<F>);
+pub(crate) struct Selected<F: 'static>(pub(crate) &'static Entry<F>);
 
 impl<F> Clone for Selected<F> {
     fn clone(&self) -> Self {
@@ -204,7 +203,7 @@ macro_rules! entry {
         Entry {
             variant: Variant { name: $name, needs: Needs::of(&$features) },
             functions: wrappers!($functions $bodies $token, $width, $features),
-            spills: <$token as Token>::SPILLS,
+            spills: <$token as crate::vector::Token>::SPILLS,
             test_result: {
                 static TEST_RESULT: AtomicU8 = AtomicU8::new(UNTESTED);
                 &TEST_RESULT
@@ -369,30 +368,16 @@ pub(crate) use {cipher, debug_key, describe_key};
 #[macro_use]
 mod instruction_sets;
 
-// Tests of this file have tables of their own (see `tests/it/main.rs`).
-#[cfg(not(test))]
-pub(crate) mod aegis;
-#[cfg(not(test))]
-pub(crate) mod aes;
-#[cfg(not(test))]
-pub(crate) mod chacha20;
-#[cfg(not(test))]
-pub(crate) mod gcm;
-#[cfg(not(test))]
-pub(crate) mod gcm_siv;
 #[cfg(test)]
 #[path = "gcm/linear.rs"]
 mod linear;
-#[cfg(not(test))]
-pub(crate) mod poly1305;
-#[cfg(not(test))]
-pub(crate) mod speck;
 #[cfg(test)]
 mod words;
 
 #[cfg(test)]
 mod test {
     use super::*;
+    use crate::vector::Token;
     use crate::vector::portable::Portable;
     use std::sync::Mutex;
 

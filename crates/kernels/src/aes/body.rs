@@ -112,7 +112,7 @@ fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
 pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block: [u8; 16]) -> [u8; 16] {
     let b = b.one();
     let mut s = b.aes_first(b.zero_extend(&block), keys);
-    each_round!(R, b, r from 1 => { s = b.aes_round(s, keys, r); });
+    each_round!(R, b, r after 0 => { s = b.aes_round(s, keys, r); });
     b.first_lane(b.aes_last(s, keys, b.rounds::<R>(), b.splat(&[0; 16])))
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn cbc_mac<B: Blocks, const R: usize>(
     for block in blocks.as_chunks().0 {
         b.reread(&mut keys);
         let mut s = b.aes_first(b.xor(x, b.zero_extend(block)), &keys);
-        each_round!(R, b, r from 1 => { s = b.aes_round(s, &keys, r); });
+        each_round!(R, b, r after 0 => { s = b.aes_round(s, &keys, r); });
         x = b.aes_last(s, &keys, b.rounds::<R>(), b.splat(&[0; 16]));
     }
     *state = b.first_lane(x);
@@ -205,7 +205,7 @@ fn single<B: Blocks, const R: usize>(
     mut data: InOut<'_>,
 ) {
     let mut s = counters(b, keys, b.splat(&counter.to_le_bytes()), 0);
-    each_round!(R, b, r from 1 => { s = b.aes_round(s, keys, r); });
+    each_round!(R, b, r after 0 => { s = b.aes_round(s, keys, r); });
     if data.len() == B::BYTES {
         let x = b.load(data.source());
         b.store(b.aes_last(s, keys, b.rounds::<R>(), x), data.target());
@@ -250,7 +250,7 @@ fn finish<B: Blocks, const N: usize, const R: usize, const DONE: usize>(
     mut s: [B::S; N],
     mut group: InOut<'_>,
 ) {
-    each_round!(R, b, r from DONE + 1 => {
+    each_round!(R, b, r after DONE => {
         unroll!(i < N => { s[i] = b.aes_round(s[i], keys, r); });
         // Without the fence LLVM may process the chains two at a time, as it does for Zen 5.
         b.fence(&mut s);

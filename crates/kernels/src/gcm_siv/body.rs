@@ -206,7 +206,7 @@ fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonc
             s[i] = b.aes_first(b.add32(nonce, b.load(&NUMBERS.as_flattened()[i * B::BYTES..])), &keys);
         }
     });
-    each_round!(R, b, r from 1 => {
+    each_round!(R, b, r after 0 => {
         unroll!(i < 6 => {
             if i * B::LANES < blocks {
                 s[i] = b.aes_round(s[i], &keys, r);

@@ -272,15 +272,15 @@ macro_rules! repeat {
 }
 pub(crate) use repeat;
 
-/// Expands to `body` for each round `r` of AES from `first` on, except the last one: as a loop if the number of rounds `R` is
+/// Expands to `body` for each round `r` of AES after `done`, except the last one: as a loop if the number of rounds `R` is
 /// [`AT_RUN_TIME`], and otherwise as [`unroll`] does.
 macro_rules! each_round {
-    ($R:ident, $b:ident, $r:ident from $first:expr => $body:block) => {
+    ($R:ident, $b:ident, $r:ident after $done:expr => $body:block) => {
         if $R == crate::vector::AT_RUN_TIME {
-            for $r in $first..$b.rounds::<$R>() $body
+            for $r in $done + 1..$b.rounds::<$R>() $body
         } else {
             unroll!($r < 14 => {
-                if $r >= $first && $r < $R $body
+                if $r > $done && $r < $R $body
             });
         }
     };

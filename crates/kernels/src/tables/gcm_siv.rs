@@ -1,11 +1,13 @@
 //! The table with the functions of AES-GCM-SIV that each instruction set computes in its own way.
 
-use super::*;
 use crate::InOut;
 use crate::aes::body as aes;
+use crate::cpu::Needs;
 use crate::gcm_siv::body::{self as gcm_siv, KeySize, MessageKeys};
 use crate::ghash::{self, BulkPowers, LittleEndian, ShortPowers};
+use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
 use crate::vector::Schedule;
+use core::sync::atomic::AtomicU8;
 
 variants! {
     /// AES-GCM-SIV: the key schedule, and messages.

@@ -1,15 +1,17 @@
 //! The table with the functions of AES-GCM that each instruction set computes in its own way.
 
-use super::*;
 use crate::InOut;
 use crate::aes::body::KeySize;
 use crate::aes::two_rounds::TwoRounds;
+use crate::cpu::Needs;
 use crate::first_round::{self, FirstRound};
 use crate::gcm::batch;
 use crate::gcm::body as gcm;
 use crate::ghash::{self, BigEndian, BulkPowers, ShortPowers};
 use crate::stitch::Key;
+use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
 use crate::vector::Schedule;
+use core::sync::atomic::AtomicU8;
 
 variants! {
     /// AES-GCM: key set-up, GHASH, counter mode, and messages.
