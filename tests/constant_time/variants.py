@@ -1,7 +1,7 @@
 """Analyses every function of every x86-64 variant with `machine_code`.
 
 The binary must be built with `-C symbol-mangling-version=v0`, which numbers the functions of a table in the
-order of its variants. The tables are read from the sources in `variant/`, so a new table, variant or function
+order of its variants. The tables are read from the sources in `tables/`, so a new table, variant or function
 is checked without a change here.
 
 The data behind the pointers that a function receives are secret, except for the lengths and addresses in
@@ -28,8 +28,6 @@ WIDTH = {
     "avx512": "zmm",
     "avx2": "ymm",
 }
-# A table that exists only in tests.
-TEST = "words"
 # Instructions whose operands show the width of the computation: AES, products and sums.
 COMPUTES = ("vaesenc", "vpclmul", "vpadd", "vpmadd52", "vpmuludq")
 
@@ -63,11 +61,9 @@ def instruction_sets() -> dict[str, list[str]]:
 
 
 def tables() -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
-    """Yields the path of each table of `variant/`, its functions with their arguments, and its variants."""
+    """Yields the path of each table of `tables/`, its functions with their arguments, and its variants."""
     variants = instruction_sets()
-    for page in sorted((ROOT / "crates/kernels/src/variant").glob("*.rs")):
-        if page.stem == TEST:
-            continue
+    for page in sorted((ROOT / "crates/kernels/src/tables").glob("*.rs")):
         for table in re.findall(r"^variants! \{\n(.*?)^\}", page.read_text(), re.MULTILINE | re.DOTALL):
             head = re.search(r"(\w+): \w+ for (\w+) \{", table)
             assert head, table
@@ -80,14 +76,16 @@ def functions_of(table: str) -> list[tuple[str, str]]:
     assert len(found) == table.count("fn "), table
     functions = []
     for name, arguments, bodies in found:
-        paths = [path for path in re.sub(r"<.*?>", "", bodies).split(",") if path.strip()]
-        functions += [(name if len(paths) == 1 else f"{name}[{i}]", arguments) for i in range(len(paths))]
+        # One function for each number of rounds, or for each body.
+        each = re.sub(r"<.*?>|.*; R =", "", bodies, flags=re.DOTALL).split(",")
+        count = len([item for item in each if item.strip()])
+        functions += [(name if count == 1 else f"{name}[{i}]", arguments) for i in range(count)]
     return functions
 
 
 def number(symbol: str, table: str) -> int | None:
     """Returns the index of a function in a table, or None if the symbol is not a function of the table."""
-    path = "".join(f"{len(name)}{name}" for name in ("variant", *table.split("::")))
+    path = "".join(f"{len(name)}{name}" for name in ("tables", *table.split("::")))
     if not (found := re.search(rf"{path}(s([0-9a-zA-Z]*)_)?7wrapper$", symbol)):
         return None
     digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -10,10 +10,10 @@
 use crate::InOut;
 use crate::cpu::Features;
 use crate::ct;
-use crate::error::{KeyError, MessageError, OpenError, Part};
+use crate::error::{KeyError, MessageError, OpenError};
 use crate::self_test::aegis::{KEY, KNOWN_ANSWERS, KnownAnswer, NONCE};
 use crate::self_test::{TEXT, digest};
-use crate::variant::aegis::{AEGIS, AegisFunctions};
+use crate::tables::aegis::{AEGIS, AegisFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::wipe_dead_stack;
 use alloc::boxed::Box;
@@ -45,10 +45,6 @@ pub struct Aegis {
     /// Whether the variant leaves states on the stack. `make -C tests ct` finds states that are not wiped.
     spills: bool,
 }
-
-/// Maximum number of bytes of the data, and of the associated data (RFC 10032, sections 3 and 4), because their length
-/// in bits is written with 64 bits.
-const LONGEST: u128 = (1 << 61) - 1;
 
 cipher! {
     AEGIS: AegisFunctions;
@@ -102,7 +98,7 @@ impl Aegis {
         mut data: InOut<'_>,
         tag: &mut [u8; 16],
     ) -> Result<(), MessageError> {
-        check_lengths(self.kind, nonce, aad.len(), data.len())?;
+        self.kind.check_lengths(nonce, aad.len(), data.len())?;
         self.variant.seal(self.kind, &self.key, nonce, aad, &mut data, tag);
         self.clean();
         Ok(())
@@ -122,7 +118,7 @@ impl Aegis {
         mut data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        check_lengths(self.kind, nonce, aad.len(), data.len())?;
+        self.kind.check_lengths(nonce, aad.len(), data.len())?;
         let mut expected_tag = [0; 16];
         self.variant.open(self.kind, &self.key, nonce, aad, &mut data, &mut expected_tag);
         self.clean();
@@ -138,15 +134,6 @@ impl Aegis {
     }
 }
 
-/// Checks the lengths of a message; `aad` and `data` are numbers of bytes.
-fn check_lengths(kind: Kind, nonce: &[u8], aad: usize, data: usize) -> Result<(), MessageError> {
-    if nonce.len() != kind.nonce_len() {
-        return Err(MessageError::InvalidNonceLength { found: nonce.len(), expected: kind.nonce_len() });
-    }
-    Part::Data.check_len(data as u128, LONGEST)?;
-    Part::AssociatedData.check_len(aad as u128, LONGEST)
-}
-
 /// Returns whether a message that is sealed out of place and opened in place has the known results.
 fn passes(variant: Selected<AegisFunctions>, answer: &KnownAnswer) -> bool {
     let is_meant = |kind: &Kind| (kind.key_len(), kind.degree()) == (answer.key_len, answer.degree);
@@ -160,33 +147,4 @@ fn passes(variant: Selected<AegisFunctions>, answer: &KnownAnswer) -> bool {
         && digest(data) == answer.sealed
         && aegis.open(nonce, answer.aad, InOut::in_place(data), &tag).is_ok()
         && data == answer.plain
-}
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    fn rejects_other_nonce_lengths() {
-        for kind in Kind::ALL {
-            let (nonce, expected) = ([0; 100], kind.nonce_len());
-            for found in 0..100 {
-                let checked = check_lengths(kind, &nonce[..found], 0, 0);
-                let wrong = Err(MessageError::InvalidNonceLength { found, expected });
-                assert_eq!(checked, if found == expected { Ok(()) } else { wrong });
-            }
-        }
-    }
-
-    #[test]
-    #[cfg(target_pointer_width = "64")]
-    fn rejects_longer_messages() {
-        for kind in Kind::ALL {
-            let (nonce, limit) = (&[0; 100][..kind.nonce_len()], LONGEST as usize);
-            assert_eq!(check_lengths(kind, nonce, limit, limit), Ok(()));
-            let too_long = |part| Err(MessageError::TooLong { part, found: LONGEST + 1, limit: LONGEST });
-            assert_eq!(check_lengths(kind, nonce, limit + 1, 0), too_long(Part::AssociatedData));
-            assert_eq!(check_lengths(kind, nonce, 0, limit + 1), too_long(Part::Data));
-        }
-    }
 }

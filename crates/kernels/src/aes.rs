@@ -13,7 +13,7 @@ use crate::cpu::Features;
 use crate::error::{KeyError, MessageError, Part};
 use crate::self_test::aes::{BLOCK, CUT, KEY, KNOWN_ANSWERS, KnownAnswer, MACED, STREAM};
 use crate::self_test::{TEXT, digest};
-use crate::variant::aes::{AES, AesFunctions};
+use crate::tables::aes::{AES, AesFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
 use alloc::boxed::Box;

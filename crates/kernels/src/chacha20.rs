@@ -13,7 +13,7 @@ use crate::cpu::Features;
 use crate::error::{KeyError, MessageError, Part};
 use crate::self_test::chacha20::{CUT, KEY, KNOWN_ANSWERS, KnownAnswer, MAX_LEN, Nonce};
 use crate::self_test::{digest, text};
-use crate::variant::chacha20::{CHACHA20, ChaCha20Functions};
+use crate::tables::chacha20::{CHACHA20, ChaCha20Functions};
 use crate::variant::{Refusal, Selected, Variant, cipher, debug_key, describe_key};
 use crate::zero::wipe_dead_stack;
 use alloc::boxed::Box;

@@ -20,14 +20,12 @@ use crate::cpu::Features;
 use crate::error::KeyError;
 use crate::self_test::TEXT;
 use crate::self_test::gcm::{KEY, KNOWN_ANSWERS, KnownAnswer, NONCE};
-use crate::variant::gcm::{GCM, GcmFunctions};
+use crate::tables::gcm::{GCM, GcmFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher};
 
 pub(crate) mod batch;
 pub(crate) mod body;
 mod key;
-#[cfg(test)]
-mod linear;
 mod segments;
 mod stream;
 

@@ -17,7 +17,7 @@ use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::self_test::gcm_siv::{KEY, KNOWN_ANSWERS, KnownAnswer, NONCE};
 use crate::self_test::{TEXT, digest};
-use crate::variant::gcm_siv::{GCM_SIV, GcmSivFunctions};
+use crate::tables::gcm_siv::{GCM_SIV, GcmSivFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
 use crate::zero::wipe_dead_stack;

@@ -10,21 +10,18 @@ use crate::cpu::Features;
 use crate::error::KeyError;
 use crate::segments::{Sum, Threads, process_read_only, segment_len};
 use crate::self_test::poly1305::{CUT, KNOWN_ANSWERS, KnownAnswer};
-use crate::variant::poly1305::{POLY1305, Poly1305Functions};
+use crate::tables::poly1305::{POLY1305, Poly1305Functions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::{wipe, wipe_dead_stack};
 use alloc::boxed::Box;
 use alloc::vec;
 
 pub(crate) mod body;
-#[cfg(test)]
-mod bounds;
 mod radix;
-mod scalar;
+pub(crate) mod scalar;
 
-pub(crate) use body::Powers;
-use body::SHORT;
-pub(crate) use scalar::State;
+use body::{Powers, SHORT};
+use scalar::State;
 
 /// Number of bytes in a piece from which on computing powers is faster. It takes 200 cycles, and an allocation that is
 /// written and wiped, while a single block takes only 14 cycles.
@@ -239,23 +236,4 @@ fn passes(variant: Selected<Poly1305Functions>, answer: &KnownAnswer) -> bool {
             poly.update(tail);
             u128::from_be_bytes(poly.finalize()) == answer.tag
         })
-}
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    fn padded_appends_zeros() {
-        let key = [0x9b; 32];
-        for len in 0..70 {
-            let mut data = vec![0xee; len];
-            let mut padded = State::start(&key);
-            padded.padded(&data);
-            data.resize(len.next_multiple_of(16), 0);
-            let mut whole = State::start(&key);
-            whole.blocks(&data);
-            assert_eq!(padded.finish(), whole.finish(), "{len}");
-        }
-    }
 }

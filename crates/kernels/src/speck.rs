@@ -10,7 +10,7 @@ use crate::cpu::Features;
 use crate::error::{KeyError, MessageError, Part};
 use crate::self_test::speck::{CUTS, KEY, KNOWN_ANSWERS, KnownAnswer, LEN, iv};
 use crate::self_test::{digest, text};
-use crate::variant::speck::{SPECK, SpeckFunctions};
+use crate::tables::speck::{SPECK, SpeckFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, Word, join, split};
 use crate::vector::{load16, store16};

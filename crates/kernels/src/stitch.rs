@@ -18,7 +18,7 @@ use crate::InOut;
 use crate::aes::two_rounds::{PERIOD, TwoRounds, rounds};
 use crate::first_round::FirstRound;
 use crate::ghash::{ByteOrder, Powers, ShortPowers, Sum, absorb};
-use crate::vector::{NUMBERS, Products, Schedule, unroll};
+use crate::vector::{NUMBERS, Products, Schedule, each_round, unroll};
 use core::marker::PhantomData;
 
 /// The last byte of the counter with which the data of AES-GCM begins, if the nonce has 96 bits.
@@ -232,24 +232,20 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         b.reread(&mut self.keys);
         let mut s = self.begin();
         let mut sum = hashed.map_or_else(|| Sum::new(b), |hashed| self.last_vector(hashed));
-        // Spread over the rounds.
-        let steps = Self::STEPS;
-        let skipped = if R > 10 { 3 } else { 2 };
-        unroll!(r < 14 => {
-            if r > 1 && r < R {
-                if r > 2 || self.two_rounds.is_none() {
-                    unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, r); });
-                }
-                // Without the fence LLVM does all of the hashing first, and then the chains of AES two at a time.
-                b.fence_with_sums(&mut s, &mut sum.0);
-                if let Some(hashed) = hashed && r >= skipped {
-                    let from = steps * (r - skipped) / (R - skipped);
-                    let to = steps * (r + 1 - skipped) / (R - skipped);
-                    unroll!(j < 4 => {
-                        if from + j < to {
-                            self.step(&mut sum, hashed, from + j);
-                        }
-                    });
+        // Spread over the rounds, at most one in each.
+        const { assert!(Self::STEPS <= 8) };
+        let (steps, rounds) = (Self::STEPS, b.rounds::<R>());
+        let skipped = if rounds > 10 { 3 } else { 2 };
+        each_round!(R, b, r after 1 => {
+            if r > 2 || self.two_rounds.is_none() {
+                unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, r); });
+            }
+            // Without the fence LLVM does all of the hashing first, and then the chains of AES two at a time.
+            b.fence_with_sums(&mut s, &mut sum.0);
+            if let Some(hashed) = hashed && r >= skipped {
+                let step = steps * (r - skipped) / (rounds - skipped);
+                if step < steps * (r + 1 - skipped) / (rounds - skipped) {
+                    self.step(&mut sum, hashed, step);
                 }
             }
         });
@@ -330,7 +326,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let b = self.b;
         unroll!(i < W => {
             let x = b.load(&group.source()[i * B::BYTES..]);
-            b.store(b.aes_last(s[i], &self.keys, R, x), &mut group.target()[i * B::BYTES..]);
+            b.store(b.aes_last(s[i], &self.keys, b.rounds::<R>(), x), &mut group.target()[i * B::BYTES..]);
         });
     }
 
@@ -370,7 +366,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             unroll!(i < W => { x[i] = self.b.load(&part.source()[i * B::BYTES..]); });
             let s = self.stitch::<R>(Some(&x));
             unroll!(i < W => {
-                self.b.store(self.b.aes_last(s[i], &self.keys, R, x[i]), &mut part.target()[i * B::BYTES..]);
+                self.b.store(self.b.aes_last(s[i], &self.keys, self.b.rounds::<R>(), x[i]), &mut part.target()[i * B::BYTES..]);
             });
             at += group;
         }
@@ -411,12 +407,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             let mut part = data.part(at, (len - at).min(B::BYTES));
             b.reread(&mut self.keys);
             let [mut s] = self.counters::<1>();
-            unroll!(r < 14 => {
-                if r > 0 && r < R {
-                    s = b.aes_round(s, &self.keys, r);
-                }
-            });
-            let to = b.aes_last(s, &self.keys, R, load(b, part.source()));
+            each_round!(R, b, r after 0 => { s = b.aes_round(s, &self.keys, r); });
+            let to = b.aes_last(s, &self.keys, b.rounds::<R>(), load(b, part.source()));
             store(b, to, part.target());
             at += part.len();
         }
@@ -434,11 +426,9 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let b = self.b;
         b.reread(&mut self.keys);
         let mut s = self.counters::<V>();
-        unroll!(r < 14 => {
-            if r > 0 && r < R {
-                unroll!(i < M => { extra[i] = b.aes_round(extra[i], &self.keys, r); });
-                unroll!(i < V => { s[i] = b.aes_round(s[i], &self.keys, r); });
-            }
+        each_round!(R, b, r after 0 => {
+            unroll!(i < M => { extra[i] = b.aes_round(extra[i], &self.keys, r); });
+            unroll!(i < V => { s[i] = b.aes_round(s[i], &self.keys, r); });
         });
         let mut sum = Sum::new(b);
         let (h, halves) = self.powers.one(b);
@@ -461,7 +451,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             if i == 0 || at < len {
                 let whole = len - at >= B::BYTES;
                 let from = if whole { b.load(data.part(at, B::BYTES).source()) } else { last };
-                let to = b.aes_last(s[i], &self.keys, R, from);
+                let to = b.aes_last(s[i], &self.keys, b.rounds::<R>(), from);
                 if whole {
                     b.store(to, data.part(at, B::BYTES).target());
                 } else {
@@ -487,7 +477,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
     /// Does the last round for a vector that went through [`Self::finish`] as `extra`.
     #[inline(always)]
     pub(crate) fn last<const R: usize>(&self, s: B::S, data: B::V) -> B::V {
-        self.b.aes_last(s, &self.keys, R, data)
+        self.b.aes_last(s, &self.keys, self.b.rounds::<R>(), data)
     }
 }
 

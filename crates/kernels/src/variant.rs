@@ -25,7 +25,6 @@
 
 use crate::cpu::{Features, Needs};
 use crate::error::KeyError;
-use crate::vector::Token;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// A variant of a cipher, as lists show it.
@@ -64,24 +63,24 @@ pub enum Refusal {
 /// All variants of a cipher, where `F` is the set of their functions.
 pub(crate) struct Table<F: 'static> {
     /// The variants of this build, widest first.
-    entries: &'static [Entry<F>],
+    pub(crate) entries: &'static [Entry<F>],
     /// The variants of builds for other architectures, each with its architecture.
-    elsewhere: &'static [(Variant, &'static str)],
+    pub(crate) elsewhere: &'static [(Variant, &'static str)],
 }
 
 /// A variant with its functions and the result of its self-test.
 ///
 /// It is in read-only memory, so that a stray write cannot change a function pointer.
-struct Entry<F: 'static> {
-    variant: Variant,
-    functions: F,
+pub(crate) struct Entry<F: 'static> {
+    pub(crate) variant: Variant,
+    pub(crate) functions: F,
     /// The value of [`Token::SPILLS`].
-    spills: bool,
+    pub(crate) spills: bool,
     /// The largest of the numbers below that any thread stored.
-    test_result: &'static AtomicU8,
+    pub(crate) test_result: &'static AtomicU8,
 }
 
-const UNTESTED: u8 = 0;
+pub(crate) const UNTESTED: u8 = 0;
 const PASSED: u8 = 1;
 const FAILED: u8 = 2;
 
@@ -110,7 +109,7 @@ impl<F> Entry<F> {
 }
 
 /// A variant whose features are present, so that its functions may be called.
-pub(crate) struct Selected<F: 'static>(&'static Entry<F>);
+pub(crate) struct Selected<F: 'static>(pub(crate) &'static Entry<F>);
 
 impl<F> Clone for Selected<F> {
     fn clone(&self) -> Self {
@@ -163,7 +162,8 @@ impl<F> Table<F> {
 /// bodies.
 ///
 /// A function has one body, or, with `by Index`, one body for each value of the type `Index`, in the order of its
-/// values. In a body, `W` is the number of vectors in flight.
+/// values. In a body, `W` is the number of vectors in flight. With `; R = 10, 12, 14` a body is compiled for each of these
+/// numbers of rounds of AES; the portable variant compiles it once, with [`AT_RUN_TIME`](crate::vector::AT_RUN_TIME).
 macro_rules! variants {
     ($(#[$doc:meta])* $table:ident: $functions:ident for $instruction_sets:ident $bodies:tt) => {
         functions! { $functions $bodies }
@@ -203,7 +203,7 @@ macro_rules! entry {
         Entry {
             variant: Variant { name: $name, needs: Needs::of(&$features) },
             functions: wrappers!($functions $bodies $token, $width, $features),
-            spills: <$token as Token>::SPILLS,
+            spills: <$token as crate::vector::Token>::SPILLS,
             test_result: {
                 static TEST_RESULT: AtomicU8 = AtomicU8::new(UNTESTED);
                 &TEST_RESULT
@@ -217,11 +217,12 @@ macro_rules! functions {
     ($functions:ident {
         $(
             $(#[$doc:meta])*
-            fn $name:ident($($arg:ident: $type:ty),*) $(by $index:ty)? = [$($body:expr),* $(,)?];
+            fn $name:ident($($arg:ident: $type:ty),*) $(by $index:ty)? =
+                [$($body:expr),* $(,)? $(; R = $($rounds:literal),*)?];
         )*
     }) => {
         pub(crate) struct $functions {
-            $( $name: [unsafe fn($($type),*); [$(stringify!($body)),*].len()], )*
+            $( $name: [unsafe fn($($type),*); [$(stringify!($body)),*].len() $(* [$($rounds),*].len())?], )*
         }
 
         impl Selected<$functions> {
@@ -249,28 +250,50 @@ macro_rules! wrappers {
     };
 }
 
-/// Makes the wrappers of one function of one variant.
+/// Makes the wrappers of one function of one variant. The portable variant needs no features.
 macro_rules! wrappers_of {
+    ([$body:expr; R = $($rounds:literal),*] [] $args:tt $token:ty, $width:literal) => {{
+        each_key_size!($body, $token, $width; $args);
+        [$( wrapper!(each_key_size, <$token>::with_rounds($rounds), $width; [] $args) ),*]
+    }};
+    ([$body:expr; R = $($rounds:literal),*] $features:tt $args:tt $token:ty, $width:literal) => {
+        [$( wrapper!($body, <$token>::new(), $width, $rounds; $features $args) ),*]
+    };
     ([$($body:expr),* $(,)?] $features:tt $args:tt $token:ty, $width:literal) => {
-        [$( wrapper!($body; $features $args $token, $width) ),*]
+        [$( wrapper!($body, <$token>::new(), $width; $features $args) ),*]
+    };
+}
+
+/// Defines the code that the portable wrappers for all key sizes call.
+macro_rules! each_key_size {
+    ($body:expr, $token:ty, $width:literal; ($($arg:ident: $type:ty),*)) => {
+        #[inline(never)]
+        #[allow(clippy::too_many_arguments)] // as many as the body has
+        fn each_key_size(token: $token, $($arg: $type),*) {
+            #[allow(dead_code)] // not every body has a width
+            const W: usize = $width;
+            const R: usize = crate::vector::AT_RUN_TIME;
+            ($body)(token, $($arg),*)
+        }
     };
 }
 
 macro_rules! wrapper {
-    ($body:expr; [$($feature:tt),*] ($($arg:ident: $type:ty),*) $token:ty, $width:literal) => {{
+    ($body:expr, $token:expr, $width:literal $(, $rounds:literal)?; [$($feature:tt),*] ($($arg:ident: $type:ty),*)) => {{
         $(#[target_feature(enable = $feature)])*
         #[allow(clippy::too_many_arguments)] // as many as the body has
         fn wrapper($($arg: $type),*) {
             #[allow(dead_code)] // not every body has a width
             const W: usize = $width;
-            ($body)(<$token>::new(), $($arg),*)
+            $( const R: usize = $rounds; )?
+            ($body)($token, $($arg),*)
         }
         wrapper
     }};
 }
 
 /// Defines what the module of each cipher has: the lists of its variants, their selection with the self-test,
-/// and a unit test of the self-test.
+/// and a check of the self-test, for the tests.
 ///
 /// `passes` is the function that compares one known answer. All copies of a known answer in `changed` must fail.
 macro_rules! cipher {
@@ -301,20 +324,13 @@ macro_rules! cipher {
             $known_answers.iter().all(|answer| $passes(variant, answer))
         }
 
-        #[cfg(test)]
-        #[test]
-        #[cfg_attr(miri, ignore = "large")]
-        fn self_test_rejects_changed_answers() {
-            for variant in variants().filter(|variant| variant.check(Features::detect()).is_ok()) {
-                let selected = select(Features::detect().intersection(variant.needs)).unwrap();
-                assert_eq!(selected.name(), variant.name);
-                for $answer in $known_answers.iter().copied() {
-                    assert!($passes(selected, &$answer), "{}: {:?}", variant.name, $answer);
-                    for changed in $changed {
-                        assert!(!$passes(selected, &changed), "{}: {:?}", variant.name, changed);
-                    }
-                }
-            }
+        /// Returns whether the variant that `features` select reproduces all known answers, and no changed copy of one.
+        #[doc(hidden)]
+        pub fn rejects_changed_answers(features: Features) -> bool {
+            let Ok(variant) = select(features) else { return false };
+            $known_answers.iter().copied().all(|$answer| {
+                $passes(variant, &$answer) && !$changed.iter().any(|changed| $passes(variant, changed))
+            })
         }
     };
 }
@@ -352,19 +368,16 @@ pub(crate) use {cipher, debug_key, describe_key};
 #[macro_use]
 mod instruction_sets;
 
-pub(crate) mod aegis;
-pub(crate) mod aes;
-pub(crate) mod chacha20;
-pub(crate) mod gcm;
-pub(crate) mod gcm_siv;
-pub(crate) mod poly1305;
-pub(crate) mod speck;
+#[cfg(test)]
+#[path = "gcm/linear.rs"]
+mod linear;
 #[cfg(test)]
 mod words;
 
 #[cfg(test)]
 mod test {
     use super::*;
+    use crate::vector::Token;
     use crate::vector::portable::Portable;
     use std::sync::Mutex;
 
@@ -485,24 +498,5 @@ mod test {
         assert_eq!(selected, Err(KeyError::SelfTestFailed));
         let mut checked = NONE.check(Features::detect(), fails);
         assert!(checked.all(|(_, check)| check == Err(Refusal::SelfTestFailed)));
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "large")]
-    fn every_variant_passes_its_self_test() {
-        let here = Features::detect();
-        let all = [
-            crate::aegis::check(here).collect::<Vec<_>>(),
-            crate::aes::check(here).collect(),
-            crate::chacha20::check(here).collect(),
-            crate::gcm::check(here).collect(),
-            crate::gcm_siv::check(here).collect(),
-            crate::poly1305::check(here).collect(),
-            crate::speck::check(here).collect(),
-        ];
-        let elsewhere = |check: &Result<(), Refusal>| matches!(check, Err(Refusal::OtherArchitecture(_)));
-        for (variant, check) in all.into_iter().flatten().filter(|(_, check)| !elsewhere(check)) {
-            assert_eq!(check, variant.check(here).map_err(Refusal::MissingFeatures), "{}", variant.name);
-        }
     }
 }

@@ -114,7 +114,8 @@ mod test {
         // A process of 32 bits may get half of its addresses.
         let longest = cfg!(target_pointer_width = "64").then_some(isize::MAX as usize);
         for len in [isize::MAX as usize + 1, usize::MAX].into_iter().chain(longest) {
-            assert!(try_zeroed(len).is_none(), "{len}");
+            // The compiler may leave out an allocation that it can see is not used.
+            assert!(std::hint::black_box(try_zeroed(len)).is_none(), "{len}");
         }
     }
 

@@ -70,10 +70,19 @@ trait State<B: Rounds, const N: usize>: Sized {
     /// Replaces part `i` of every word of the state by the given one.
     fn set_part(&mut self, b: B, i: usize, part: Self::Part);
 
+    /// Computes [`State::update`], inlined or as a call.
+    #[inline(always)]
+    fn step(&mut self, b: B, keys: [B::V; N], plus: [B::V; N]) {
+        if B::LONG { self.call_update(b, &keys, &plus) } else { self.update(b, keys, plus) }
+    }
+    #[inline(never)]
+    fn call_update(&mut self, b: B, keys: &[B::V; N], plus: &[B::V; N]) {
+        self.update(b, *keys, *plus);
+    }
     /// Absorbs data that are authenticated but not encrypted, that is, the associated data.
     #[inline(always)]
     fn absorb(&mut self, b: B, data: [B::V; N]) {
-        self.update(b, data, self.absorbing_words());
+        self.step(b, data, self.absorbing_words());
     }
 }
 
@@ -342,10 +351,10 @@ fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     });
     let absorbing_words = state.absorbing_words();
     if SEAL {
-        state.update(b, from, absorbing_words);
+        state.step(b, from, absorbing_words);
     } else {
         // The plaintext is the xor of `from` and `stream`, and `from` is known earlier.
-        state.update(b, from, xor(b, absorbing_words, stream));
+        state.step(b, from, xor(b, absorbing_words, stream));
     }
 }
 

@@ -1,6 +1,12 @@
 //! The six algorithms of AEGIS, with the lengths of their keys and their other parameters.
 #![forbid(unsafe_code)]
 
+use crate::error::{MessageError, Part};
+
+/// Maximum number of bytes of the data, and of the associated data (RFC 10032, sections 3 and 4), because their length
+/// in bits is written with 64 bits.
+const LONGEST: u128 = (1 << 61) - 1;
+
 /// One of the six algorithms, in the order of the functions in the table of variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -49,5 +55,43 @@ impl Kind {
     /// Returns the length of a nonce in bytes, which is that of a key.
     pub const fn nonce_len(self) -> usize {
         self.key_len()
+    }
+
+    /// Checks the lengths of a message; `aad` and `data` are numbers of bytes.
+    pub(crate) fn check_lengths(self, nonce: &[u8], aad: usize, data: usize) -> Result<(), MessageError> {
+        if nonce.len() != self.nonce_len() {
+            return Err(MessageError::InvalidNonceLength { found: nonce.len(), expected: self.nonce_len() });
+        }
+        Part::Data.check_len(data as u128, LONGEST)?;
+        Part::AssociatedData.check_len(aad as u128, LONGEST)
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn rejects_other_nonce_lengths() {
+        for kind in Kind::ALL {
+            let (nonce, expected) = ([0; 100], kind.nonce_len());
+            for found in 0..100 {
+                let checked = kind.check_lengths(&nonce[..found], 0, 0);
+                let wrong = Err(MessageError::InvalidNonceLength { found, expected });
+                assert_eq!(checked, if found == expected { Ok(()) } else { wrong });
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn rejects_longer_messages() {
+        for kind in Kind::ALL {
+            let (nonce, limit) = (&[0; 100][..kind.nonce_len()], LONGEST as usize);
+            assert_eq!(kind.check_lengths(nonce, limit, limit), Ok(()));
+            let too_long = |part| Err(MessageError::TooLong { part, found: LONGEST + 1, limit: LONGEST });
+            assert_eq!(kind.check_lengths(nonce, limit + 1, 0), too_long(Part::AssociatedData));
+            assert_eq!(kind.check_lengths(nonce, 0, limit + 1), too_long(Part::Data));
+        }
     }
 }

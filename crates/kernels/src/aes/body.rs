@@ -4,7 +4,7 @@
 use super::two_rounds::{self, PERIOD, TwoRounds};
 use crate::InOut;
 use crate::error::KeyError;
-use crate::vector::{Blocks, NUMBERS, Schedule, unroll};
+use crate::vector::{Blocks, NUMBERS, Schedule, each_round, repeat, unroll};
 
 /// The size of an AES key, which determines the number of rounds.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(crate) fn expand<B: Blocks>(b: B, key: &[u8], schedule: &mut Schedule) {
 #[inline(always)]
 pub(crate) fn expand_128<B: Blocks>(b: B, mut key: B::V, schedule: &mut Schedule) {
     schedule.0[0] = b.first_lane(key);
-    unroll!(i < 10 => {
+    repeat!(B, i < 10 => {
         key = b.xor(begin(b, key, i), b.sub_word(b.rot_word(b.column::<3>(key))));
         schedule.0[i + 1] = b.first_lane(key);
     });
@@ -56,7 +56,7 @@ pub(crate) fn expand_128<B: Blocks>(b: B, mut key: B::V, schedule: &mut Schedule
 #[inline(always)]
 pub(crate) fn expand_256<B: Blocks>(b: B, mut even: B::V, mut odd: B::V, schedule: &mut Schedule) {
     schedule.0[0] = b.first_lane(even);
-    unroll!(i < 7 => {
+    repeat!(B, i < 7 => {
         if i > 0 {
             odd = b.xor(b.running_sum(odd), b.sub_word(b.column::<3>(even)));
         }
@@ -75,7 +75,7 @@ fn expand_192<B: Blocks>(b: B, mut four: B::V, rest: &[u8; 8], schedule: &mut Sc
     let mut rest = b.zero_extend(&block);
     let keys = schedule.0.as_flattened_mut();
     keys[..16].copy_from_slice(&b.first_lane(four));
-    unroll!(i < 8 => {
+    repeat!(B, i < 8 => {
         if i > 0 {
             rest = b.xor(b.running_sum(rest), b.column::<3>(four));
         }
@@ -112,12 +112,8 @@ fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
 pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block: [u8; 16]) -> [u8; 16] {
     let b = b.one();
     let mut s = b.aes_first(b.zero_extend(&block), keys);
-    unroll!(r < 14 => {
-        if r > 0 && r < R {
-            s = b.aes_round(s, keys, r);
-        }
-    });
-    b.first_lane(b.aes_last(s, keys, R, b.splat(&[0; 16])))
+    each_round!(R, b, r after 0 => { s = b.aes_round(s, keys, r); });
+    b.first_lane(b.aes_last(s, keys, b.rounds::<R>(), b.splat(&[0; 16])))
 }
 
 /// XORs each whole block of `blocks` to `state` and encrypts the result. `R` is the number of rounds.
@@ -136,12 +132,8 @@ pub(crate) fn cbc_mac<B: Blocks, const R: usize>(
     for block in blocks.as_chunks().0 {
         b.reread(&mut keys);
         let mut s = b.aes_first(b.xor(x, b.zero_extend(block)), &keys);
-        unroll!(r < 14 => {
-            if r > 0 && r < R {
-                s = b.aes_round(s, &keys, r);
-            }
-        });
-        x = b.aes_last(s, &keys, R, b.splat(&[0; 16]));
+        each_round!(R, b, r after 0 => { s = b.aes_round(s, &keys, r); });
+        x = b.aes_last(s, &keys, b.rounds::<R>(), b.splat(&[0; 16]));
     }
     *state = b.first_lane(x);
 }
@@ -213,17 +205,13 @@ fn single<B: Blocks, const R: usize>(
     mut data: InOut<'_>,
 ) {
     let mut s = counters(b, keys, b.splat(&counter.to_le_bytes()), 0);
-    unroll!(r < 14 => {
-        if r > 0 && r < R {
-            s = b.aes_round(s, keys, r);
-        }
-    });
+    each_round!(R, b, r after 0 => { s = b.aes_round(s, keys, r); });
     if data.len() == B::BYTES {
         let x = b.load(data.source());
-        b.store(b.aes_last(s, keys, R, x), data.target());
+        b.store(b.aes_last(s, keys, b.rounds::<R>(), x), data.target());
     } else {
         let x = b.load_part(data.source(), skip);
-        b.store_part(b.aes_last(s, keys, R, x), data.target(), skip);
+        b.store_part(b.aes_last(s, keys, b.rounds::<R>(), x), data.target(), skip);
     }
 }
 
@@ -262,16 +250,14 @@ fn finish<B: Blocks, const N: usize, const R: usize, const DONE: usize>(
     mut s: [B::S; N],
     mut group: InOut<'_>,
 ) {
-    unroll!(r < 14 => {
-        if r > DONE && r < R {
-            unroll!(i < N => { s[i] = b.aes_round(s[i], keys, r); });
-            // Without the fence LLVM may process the chains two at a time, as it does for Zen 5.
-            b.fence(&mut s);
-        }
+    each_round!(R, b, r after DONE => {
+        unroll!(i < N => { s[i] = b.aes_round(s[i], keys, r); });
+        // Without the fence LLVM may process the chains two at a time, as it does for Zen 5.
+        b.fence(&mut s);
     });
     unroll!(i < N => {
         let x = b.load(&group.source()[i * B::BYTES..]);
-        b.store(b.aes_last(s[i], keys, R, x), &mut group.target()[i * B::BYTES..]);
+        b.store(b.aes_last(s[i], keys, b.rounds::<R>(), x), &mut group.target()[i * B::BYTES..]);
     });
 }
 

@@ -13,7 +13,7 @@ use crate::first_round::FirstRound;
 use crate::ghash::{AlignedBulkPowers, BulkPowers, SHORT_POWERS};
 use crate::once::OnceLock;
 use crate::stitch::Key;
-use crate::variant::gcm::GcmFunctions;
+use crate::tables::gcm::GcmFunctions;
 use crate::variant::{Selected, describe_key};
 use crate::zero::wipe_dead_stack;
 use alloc::boxed::Box;

@@ -6,7 +6,7 @@ use crate::aes::body as aes;
 use crate::error::KeyError;
 use crate::ghash::{self, AlignedBulkPowers, LittleEndian, Powers, absorb};
 use crate::stitch::{Call, Hashed, Key};
-use crate::vector::{Blocks, NUMBERS, Products, Schedule, unroll};
+use crate::vector::{Blocks, NUMBERS, Products, Schedule, each_round, unroll};
 use crate::zero::wipe;
 
 /// Largest length in bytes of a message, with its associated data, for which the powers of short messages are used:
@@ -196,7 +196,8 @@ pub(crate) fn tag<B: Products, const R: usize>(
 /// 1, ….
 #[inline(always)]
 fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonce: u128, key: &mut Key) {
-    let blocks = if R == 10 { 4 } else { 6 };
+    let rounds = b.rounds::<R>();
+    let blocks = if rounds == 10 { 4 } else { 6 };
     let keys = b.keys(key_generating_key);
     let nonce = b.splat(&(nonce << 32).to_le_bytes());
     let mut s = [b.aes_first(nonce, &keys); 6];
@@ -205,26 +206,24 @@ fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonc
             s[i] = b.aes_first(b.add32(nonce, b.load(&NUMBERS.as_flattened()[i * B::BYTES..])), &keys);
         }
     });
-    unroll!(r < 14 => {
-        if r > 0 && r < R {
-            unroll!(i < 6 => {
-                if i * B::LANES < blocks {
-                    s[i] = b.aes_round(s[i], &keys, r);
-                }
-            });
-        }
+    each_round!(R, b, r after 0 => {
+        unroll!(i < 6 => {
+            if i * B::LANES < blocks {
+                s[i] = b.aes_round(s[i], &keys, r);
+            }
+        });
     });
     let mut derived = Derived([[0; 16]; 8]);
     unroll!(i < 6 => {
         if i * B::LANES < blocks {
-            let v = b.aes_last(s[i], &keys, R, b.splat(&[0; 16]));
+            let v = b.aes_last(s[i], &keys, rounds, b.splat(&[0; 16]));
             let to = derived.0[i * B::LANES..].as_flattened_mut();
             if to.len() < B::BYTES { b.store_part(v, to, 0) } else { b.store(v, to) }
         }
     });
     let one = b.one();
     let first = one.zero_extend(&derived.key(2));
-    if R == 10 {
+    if rounds == 10 {
         aes::expand_128(one, first, &mut key.schedule);
     } else {
         aes::expand_256(one, first, one.zero_extend(&derived.key(4)), &mut key.schedule);

@@ -563,7 +563,7 @@ fn no_word_of_the_scalar_code_overflows() {
     assert!(l0 <= M44 && l1 < (1 << 44) + (1 << 10) && l2 < 1 << 42);
     let [_, _, h2] = Element([(1 << 52) - 1; 3]).to_words();
     assert!(h2 <= 4);
-    let mut state = super::State::start(&[0xff; 32]);
+    let mut state = super::scalar::State::start(&[0xff; 32]);
     state.set_accumulator([u64::MAX, u64::MAX, 4]);
     state.blocks(&[0xff; 64]);
     assert!(state.accumulator()[2] <= 4);

@@ -315,4 +315,18 @@ mod test {
     fn carry_into_the_third_word() {
         assert_eq!(Element([M44, M44, 1 << 42 | ((1 << 40) - 1)]).to_words(), [4, 0, 1]);
     }
+
+    #[test]
+    fn padded_appends_zeros() {
+        let key = [0x9b; 32];
+        for len in 0..70 {
+            let mut data = vec![0xee; len];
+            let mut padded = State::start(&key);
+            padded.padded(&data);
+            data.resize(len.next_multiple_of(16), 0);
+            let mut whole = State::start(&key);
+            whole.blocks(&data);
+            assert_eq!(padded.finish(), whole.finish(), "{len}");
+        }
+    }
 }

@@ -85,10 +85,17 @@ pub(crate) const NUMBERS: [[u8; 16]; 32] = {
     numbers
 };
 
+/// The number of rounds of AES as a constant, for a token that has the number itself. So the portable code exists once, with a
+/// loop over the rounds, and not once per key size. Its rounds are so long that the loop costs nothing.
+pub(crate) const AT_RUN_TIME: usize = 0;
+
 /// A value that can only be made where the instructions of its instruction set may run.
 pub(crate) trait Token: Copy {
     /// Whether the instruction set has so few registers that LLVM spills keys to the stack in short messages too.
     const SPILLS: bool = false;
+    /// Whether the operations are so long that loops over rounds stay loops, and large functions are called. Everything
+    /// else is inlined and written out.
+    const LONG: bool = false;
 }
 
 /// Operations of AES on vectors of `LANES` blocks of 128 bits.
@@ -110,6 +117,11 @@ pub(crate) trait Blocks: Token {
 
     /// Returns the token for one block in a vector.
     fn one(self) -> Self::One;
+    /// Returns the number of rounds: `R`, or the number in the token if `R` is [`AT_RUN_TIME`].
+    #[inline(always)]
+    fn rounds<const R: usize>(self) -> usize {
+        R
+    }
 
     // ---- loads and stores -------------------------------------------------------------------
 
@@ -247,6 +259,33 @@ macro_rules! unroll {
     };
 }
 pub(crate) use unroll;
+
+/// Does the same as [`unroll`], or is a loop if the operations of `B` are [`Token::LONG`].
+macro_rules! repeat {
+    ($B:ident, $i:ident < $n:literal => $body:block) => {
+        if $B::LONG {
+            for $i in 0..$n $body
+        } else {
+            unroll!($i < $n => $body);
+        }
+    };
+}
+pub(crate) use repeat;
+
+/// Expands to `body` for each round `r` of AES after `done`, except the last one: as a loop if the number of rounds `R` is
+/// [`AT_RUN_TIME`], and otherwise as [`unroll`] does.
+macro_rules! each_round {
+    ($R:ident, $b:ident, $r:ident after $done:expr => $body:block) => {
+        if $R == crate::vector::AT_RUN_TIME {
+            for $r in $done + 1..$b.rounds::<$R>() $body
+        } else {
+            unroll!($r < 14 => {
+                if $r > $done && $r < $R $body
+            });
+        }
+    };
+}
+pub(crate) use each_round;
 
 /// Returns `x`, but the compiler cannot see that it is the same reference, see [`Products::opaque_ref`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -18,12 +18,14 @@
 //! S-box.
 #![forbid(unsafe_code)]
 
-use super::{Blocks, Schedule, Token, load_block, store_block};
+use super::{AT_RUN_TIME, Blocks, Schedule, Token, load_block, store_block};
 use crate::zero::wipe;
 
-/// The token of the portable implementation, which needs no special instructions.
+/// The token of the portable implementation, which needs no special instructions, with the number of rounds of AES.
 #[derive(Clone, Copy, Debug)]
-pub struct Portable(());
+pub struct Portable {
+    rounds: usize,
+}
 
 pub(super) type V = [u128; 16];
 type S = [[u64; 4]; 8];
@@ -42,11 +44,18 @@ impl Portable {
     /// Makes the token. It needs no processor features, so any function may call this.
     #[expect(clippy::new_without_default, reason = "tokens have no default")]
     pub fn new() -> Self {
-        Self(())
+        Self::with_rounds(14)
+    }
+
+    /// Makes the token for a key of AES with this number of rounds, at most 14.
+    pub(crate) fn with_rounds(rounds: usize) -> Self {
+        Self { rounds }
     }
 }
 
-impl Token for Portable {}
+impl Token for Portable {
+    const LONG: bool = true;
+}
 
 // The long functions are not inlined. With all of them inline, the code is three times as large and takes minutes to
 // compile, and only messages of 64 bytes become faster, by an eighth. The rounds are inlined, because they would take a
@@ -60,6 +69,9 @@ impl Blocks for Portable {
 
     fn one(self) -> Self {
         self
+    }
+    fn rounds<const R: usize>(self) -> usize {
+        if R == AT_RUN_TIME { self.rounds } else { R }
     }
     fn load(self, from: &[u8]) -> V {
         self.load_part(&from[..Self::BYTES], 0)
@@ -122,7 +134,7 @@ impl Blocks for Portable {
     #[inline(never)]
     fn keys(self, schedule: &Schedule) -> Sliced {
         let mut keys = Sliced([[[0; 4]; 8]; 15]);
-        for (r, sliced) in keys.0.iter_mut().enumerate() {
+        for (r, sliced) in keys.0.iter_mut().enumerate().take(self.rounds + 1) {
             slice_key(u128::from_le_bytes(*schedule.round(r)), sliced);
         }
         keys

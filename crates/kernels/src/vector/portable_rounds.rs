@@ -9,7 +9,9 @@ use super::{Token, load_block, store_block};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes<const D: usize>(());
 
-impl<const D: usize> Token for Lanes<D> {}
+impl<const D: usize> Token for Lanes<D> {
+    const LONG: bool = true;
+}
 
 impl<const D: usize> Rounds for Lanes<D> {
     const LANES: usize = D;
@@ -19,12 +21,14 @@ impl<const D: usize> Rounds for Lanes<D> {
     fn load(self, from: &[u8]) -> [u128; D] {
         self.load_part(&from[..Self::BYTES])
     }
+    #[inline(never)]
     fn load_part(self, from: &[u8]) -> [u128; D] {
         core::array::from_fn(|i| load_block(from, 0, i))
     }
     fn store(self, v: [u128; D], to: &mut [u8]) {
         self.store_part(v, &mut to[..Self::BYTES]);
     }
+    #[inline(never)]
     fn store_part(self, v: [u128; D], to: &mut [u8]) {
         for (i, block) in v.into_iter().enumerate() {
             store_block(block, to, 0, i);

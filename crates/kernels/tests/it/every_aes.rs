@@ -1,7 +1,7 @@
 //! Every variant of AES-CTR against the reference implementation.
 
 use crate::guarded::{Edge, GuardedBuffer};
-use crate::variants::{available, check_removal};
+use crate::variants::{available, check_removal, every};
 use kernels::aes::Aes;
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, Part};
@@ -78,7 +78,7 @@ fn selected_lengths() {
 fn every_length_from_every_offset() {
     each_key(|name, aes, reference| {
         let keystreams = IVS.map(|iv| keystream(reference, iv, 0, 1200));
-        for len in LENGTHS {
+        for len in every(LENGTHS) {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
             for offset in 0..71 {
@@ -106,7 +106,7 @@ fn every_offset() {
     each_key(|name, aes, reference| {
         for iv in IVS {
             let keystream = keystream(reference, iv, 0, 3200);
-            for offset in 0..1100 {
+            for offset in every(0..1100) {
                 let len = SOME[offset % SOME.len()];
                 let mut data = vec![0; len];
                 aes.xor_at(&iv.to_be_bytes(), offset as u64, InOut::in_place(&mut data)).unwrap();
@@ -287,7 +287,7 @@ fn accesses_no_byte_out_of_bounds() {
     let (mut source, mut target) = (GuardedBuffer::new(), GuardedBuffer::new());
     each_key(|name, aes, reference| {
         let keystream = keystream(reference, IVS[4], 0, 1200);
-        for len in LENGTHS {
+        for len in every(LENGTHS) {
             for (edge, offset) in [(Edge::Start, len % 16), (Edge::End, 0), (Edge::End, len % 37)] {
                 let (from, to) = (source.bytes(len, edge), target.bytes(len, edge));
                 from.iter_mut().enumerate().for_each(|(i, b)| *b = pattern(i));

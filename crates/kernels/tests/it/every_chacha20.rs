@@ -1,7 +1,7 @@
 //! Every variant of ChaCha20 and XChaCha20 against the reference implementation.
 
 use crate::guarded::{Edge, GuardedBuffer};
-use crate::variants::{available, check_removal};
+use crate::variants::{available, check_removal, every};
 use ::reference::chacha20 as reference;
 use kernels::InOut;
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
@@ -79,7 +79,7 @@ fn selected_lengths() {
 fn every_length_from_every_offset() {
     let keystreams = COUNTERS.map(|counter| keystream(counter, 0, 1300));
     each_variant(|name, key| {
-        for len in LENGTHS {
+        for len in every(LENGTHS) {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
             for offset in (0..66).chain([127, 128, 129]) {
@@ -106,7 +106,7 @@ fn every_offset() {
     const SOME: [usize; 14] = [1, 15, 16, 17, 63, 64, 65, 200, 256, 511, 512, 513, 1025, 2000];
     let keystream = keystream(0xfff1, 0, 3200);
     each_variant(|name, key| {
-        for offset in 0..1100 {
+        for offset in every(0..1100) {
             let len = SOME[offset % SOME.len()];
             let mut data = vec![0; len];
             key.xor_at(&NONCE, 0xfff1, offset as u64, InOut::in_place(&mut data)).unwrap();
@@ -268,7 +268,7 @@ fn accesses_no_byte_out_of_bounds() {
     let (mut source, mut target) = (GuardedBuffer::new(), GuardedBuffer::new());
     let keystream = keystream(3, 0, 4000);
     each_variant(|name, key| {
-        for len in LENGTHS.chain([2047, 2048, 2049, 3071, 3072, 3073, 3700]) {
+        for len in every(LENGTHS).chain([2047, 2048, 2049, 3071, 3072, 3073, 3700]) {
             for (edge, offset) in [(Edge::Start, len % 64), (Edge::End, 0), (Edge::End, len % 137)] {
                 let (from, to) = (source.bytes(len, edge), target.bytes(len, edge));
                 from.iter_mut().enumerate().for_each(|(i, b)| *b = pattern(i));

@@ -1,9 +1,9 @@
 //! Every variant of AES-GCM on messages in pieces, against a single call and the reference implementation.
 
-use crate::variants::available;
+use crate::variants::{available, every};
 use kernels::InOut;
 use kernels::cpu::Features;
-use kernels::error::MessageError;
+use kernels::error::{MessageError, Part};
 use kernels::gcm::{self, Gcm, Stream};
 use reference::gcm::Gcm as Reference;
 use std::sync::Once;
@@ -98,7 +98,7 @@ fn selected_lengths() {
 #[cfg_attr(miri, ignore = "large")]
 fn every_length_in_equal_pieces() {
     each_key(|gcm| {
-        for len in (0..=600).filter(|len| !skip(gcm, *len)) {
+        for len in every(0..=600).filter(|len| !skip(gcm, *len)) {
             let (nonce, aad, plain) = (pattern(12, 9), pattern(len % 70, 7), pattern(len, 1));
             let (sealed, tag) = in_one_call(gcm, &nonce, &aad, &plain);
             for cut in CUTS {
@@ -165,4 +165,49 @@ fn streams_are_send_and_sync_and_debug_hides_the_key() {
     crosses(&stream);
     assert_eq!(stream.variant(), "portable");
     assert_eq!(format!("{stream:?}"), "Stream { gcm: Gcm { size: Bits256, variant: \"portable\", .. }, .. }");
+}
+
+/// Limits in bytes of the data and of the associated data (SP 800-38D, section 5.2.1.1).
+const MAX_DATA_LEN: u64 = (1 << 36) - 32;
+const MAX_AAD_LEN: u64 = (1 << 61) - 1;
+
+/// Returns a stream as it is after that many bytes, without processing them.
+fn at(aad_len: u64, data_len: u64) -> Stream<Gcm> {
+    let gcm = Gcm::new(&KEY[..16], Features::detect()).unwrap();
+    let mut stream = Stream::begin(gcm, &[0xff; 12]).unwrap();
+    stream.skip_to(aad_len, data_len);
+    stream
+}
+
+/// Returns the error for one byte more than the limit.
+fn too_long(part: Part, limit: u64) -> Result<(), MessageError> {
+    let limit = u128::from(limit);
+    Err(MessageError::TooLong { part, found: limit + 1, limit })
+}
+
+#[test]
+fn rejects_pieces_beyond_the_limits() {
+    let mut data = [0xee; 64];
+    for at_once in [Stream::encrypt, Stream::decrypt] {
+        let mut stream = at(0, MAX_DATA_LEN - 32);
+        let beyond = at_once(&mut stream, InOut::in_place(&mut data[..33]));
+        assert_eq!(beyond, too_long(Part::Data, MAX_DATA_LEN));
+        assert_eq!(data, [0xee; 64], "written");
+        assert_eq!(at_once(&mut stream, InOut::in_place(&mut [0; 32])), Ok(()));
+        let beyond = at_once(&mut stream, InOut::in_place(&mut data[..1]));
+        assert_eq!(beyond, too_long(Part::Data, MAX_DATA_LEN));
+        assert_eq!(at_once(&mut stream, InOut::in_place(&mut [])), Ok(()));
+    }
+    let mut stream = at(MAX_AAD_LEN - 1, 0);
+    assert_eq!(stream.aad(&[0; 2]), too_long(Part::AssociatedData, MAX_AAD_LEN));
+    assert_eq!(stream.aad(&[0]), Ok(()));
+}
+
+/// Checks the counter of the last block of the longest message, 2^32 - 1, after which the counter would wrap.
+#[test]
+fn the_last_block_has_the_last_counter() {
+    let mut last = [0; 16];
+    at(0, MAX_DATA_LEN - 16).encrypt(InOut::in_place(&mut last)).unwrap();
+    let reference = reference::aes::Aes::new_vartime(&KEY[..16]);
+    assert_eq!(last, reference.encrypt_block_vartime(&[0xff; 16]));
 }

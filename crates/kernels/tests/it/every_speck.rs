@@ -1,7 +1,7 @@
 //! Every variant of Speck against the reference implementation, for all sizes and both byte orders.
 
 use crate::guarded::{Edge, GuardedBuffer};
-use crate::variants::{available, check_removal};
+use crate::variants::{available, check_removal, every};
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, Part};
@@ -143,7 +143,7 @@ fn every_length_from_every_offset() {
     each_reference(|name, size, reference, keys| {
         let ivs = ivs(size);
         let keystreams: Vec<_> = ivs.iter().map(|iv| keystream(reference, iv, 0, 1300)).collect();
-        for len in LENGTHS {
+        for len in every(LENGTHS) {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
             for i in 0..ivs.len() {
@@ -173,7 +173,7 @@ fn every_offset() {
     each_reference(|name, size, reference, keys| {
         for iv in ivs(size) {
             let keystream = keystream(reference, &iv, 0, 3200);
-            for offset in 0..1100 {
+            for offset in every(0..1100) {
                 let len = SOME[offset % SOME.len()];
                 for speck in keys {
                     let mut data = vec![0; len];

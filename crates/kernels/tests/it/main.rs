@@ -1,4 +1,36 @@
-//! Integration tests of the kernels: every variant against its reference implementation.
+//! Integration tests of the kernels: every variant against its reference implementation. The unit tests of the sources run
+//! here too.
+
+extern crate alloc;
+
+// The files of the crate that have unit tests, and what they use. The tests run with their own copy of this code, without the
+// tables of the ciphers: compiling the whole crate for them took minutes.
+#[path = "../../src"]
+#[allow(dead_code, unfulfilled_lint_expectations, unreachable_pub, unused_imports, unused_macros)]
+mod of_the_crate {
+    #[macro_use]
+    pub(crate) mod vector;
+    pub(crate) mod aegis {
+        mod kind;
+    }
+    pub(crate) mod cpu;
+    mod ct;
+    pub(crate) mod error;
+    pub(crate) mod ghash;
+    mod poly1305 {
+        mod body;
+        mod bounds;
+        mod radix;
+        mod scalar;
+    }
+    mod speck {
+        mod size;
+    }
+    pub(crate) mod variant;
+    pub(crate) mod zero;
+}
+use of_the_crate::{cpu, error, ghash, vector, zero};
+use vector::inout::InOut;
 
 #[macro_use]
 mod layout;
@@ -19,6 +51,7 @@ mod every_speck;
 mod guarded;
 mod known_answers;
 mod linear;
+mod self_tests;
 mod stack;
 mod variants;
 mod zeroing;

@@ -3,7 +3,7 @@
 //! A test module implements [`Aead`] for its cipher, and `in_every_layout!` defines the tests.
 
 use crate::guarded::{Edge, GuardedBuffer, Pages};
-use crate::variants::available;
+use crate::variants::{available, every};
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{MessageError, OpenError, Part};
@@ -197,7 +197,7 @@ pub(crate) fn selected_lengths<A: Aead>() {
 
 pub(crate) fn every_length<A: Aead>() {
     each_size::<A>(|bits, reference, keys| {
-        for len in 0..=1100 {
+        for len in every(0..=1100) {
             for (i, nonce) in [A::NONCE, A::NONCES[len % A::NONCES.len()]].into_iter().enumerate() {
                 let aad = AAD_LENGTHS[(len + 5 * i) % AAD_LENGTHS.len()];
                 let case = Case::new::<A>(reference, pattern(nonce, len as u8), aad, len);
@@ -217,7 +217,7 @@ pub(crate) fn every_nonce_and_aad_length<A: Aead>() {
                 }
             }
         }
-        for aad in 0..600 {
+        for aad in every(0..600) {
             let nonce = A::NONCES[aad % A::NONCES.len()];
             let case = Case::new::<A>(reference, pattern(nonce, 0x55), aad, aad % 33);
             keys.iter().for_each(|key| case.check(key, bits, aad));
@@ -270,7 +270,7 @@ pub(crate) fn every_alignment<A: Aead>() {
 pub(crate) fn accesses_no_byte_out_of_bounds<A: Aead>() {
     let mut buffers = [(); 4].map(|()| GuardedBuffer::new());
     each_size::<A>(|bits, reference, keys| {
-        for len in 0..=1100 {
+        for len in every(0..=1100) {
             let nonce = A::NONCES[len % A::NONCES.len()];
             let case =
                 Case::new::<A>(reference, pattern(nonce, 0x1e), AAD_LENGTHS[len % AAD_LENGTHS.len()], len);

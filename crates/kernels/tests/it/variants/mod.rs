@@ -2,6 +2,7 @@
 
 use kernels::cpu::Features;
 use kernels::variant::Variant;
+use std::sync::Once;
 
 /// Returns the name of each variant that can run, with features that select exactly this variant.
 ///
@@ -30,6 +31,23 @@ pub(crate) fn available(table: impl Iterator<Item = Variant>) -> Vec<(&'static s
         "SEALANE_VARIANTS names no variant of this table"
     );
     variants
+}
+
+/// Returns the lengths or offsets to test: `all`, or with `SEALANE_LENGTHS=sparse`, for slow emulators, only every 17th
+/// above 300.
+pub(crate) fn every(all: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    static SAID: Once = Once::new();
+    let sparse = match std::env::var("SEALANE_LENGTHS").unwrap_or_default().as_str() {
+        "" | "all" => false,
+        "sparse" => true,
+        other => panic!("SEALANE_LENGTHS is {other:?}, not `all` or `sparse`"),
+    };
+    if sparse {
+        SAID.call_once(|| {
+            eprintln!("NOT RUN: 16 of 17 lengths and offsets above 300 (SEALANE_LENGTHS=sparse)")
+        });
+    }
+    all.filter(move |n| !sparse || *n <= 300 || n.is_multiple_of(17))
 }
 
 /// Checks that removing features in this order selects each variant that can run here, one after the other.

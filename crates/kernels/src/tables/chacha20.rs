@@ -1,8 +1,10 @@
 //! The table with the functions of ChaCha20 that each instruction set computes in its own way.
 
-use super::*;
 use crate::InOut;
 use crate::chacha20::body::{self as chacha20, Key};
+use crate::cpu::Needs;
+use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
+use core::sync::atomic::AtomicU8;
 
 variants! {
     /// ChaCha20: the keystream, and the keys that XChaCha20 derives.

@@ -1,9 +1,11 @@
 //! The table with the functions of Speck that each instruction set computes in its own way.
 
-use super::*;
 use crate::InOut;
+use crate::cpu::Needs;
 use crate::speck::body::{each_block, xor_blocks};
+use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
 use crate::vector::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder};
+use core::sync::atomic::AtomicU8;
 
 variants! {
     /// Speck on many blocks.

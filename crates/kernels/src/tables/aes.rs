@@ -1,13 +1,16 @@
 //! The table with the functions of AES that each instruction set computes in its own way.
 
-use super::*;
 use crate::InOut;
 use crate::aes::body::{self as aes, KeySize};
 use crate::aes::two_rounds::TwoRounds;
+use crate::cpu::Needs;
+use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
 use crate::vector::Schedule;
+use core::sync::atomic::AtomicU8;
 
 variants! {
-    /// AES: the key schedule, the keystream, and CBC-MAC.
+    /// AES: the key schedule, the keystream, and CBC-MAC. With a loop over the rounds, the portable keystream takes a sixth
+    /// longer.
     AES: AesFunctions for aes_instructions {
         /// Calls [`aes::expand`].
         fn expand(key: &[u8], schedule: &mut Schedule) = [aes::expand];

@@ -1,9 +1,11 @@
 //! The table with the functions of AEGIS that each instruction set computes in its own way.
 
-use super::*;
 use crate::InOut;
 use crate::aegis::body::{self as aegis, Key};
 use crate::aegis::kind::Kind;
+use crate::cpu::Needs;
+use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
+use core::sync::atomic::AtomicU8;
 
 variants! {
     /// AEGIS with 16-byte tags: messages.

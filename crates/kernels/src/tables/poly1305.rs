@@ -1,8 +1,11 @@
 //! The table with the functions of Poly1305 that each instruction set computes in its own way.
 
-use super::*;
 use crate::InOut;
-use crate::poly1305::{Powers, State, body as poly1305};
+use crate::cpu::Needs;
+use crate::poly1305::body::{self as poly1305, Powers};
+use crate::poly1305::scalar::State;
+use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
+use core::sync::atomic::AtomicU8;
 
 variants! {
     /// Poly1305: the powers of r, and data of any length. Short data needs no variant, see [`State`].
