@@ -28,7 +28,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sealane import _kms
-from sealane._about import asking
+from sealane._error_paths import asking
 from sealane._native import Key, Keyring, PublicKey, load_reference, parse_key, read_reference
 from sealane._wrapping_key import WrappingKey, shown
 from sealane.exceptions import FormatError, KeyNotFoundError
