@@ -202,20 +202,34 @@ class Store:
             future.cancel()
         return _result(result)
 
-    async def call(self, name: str, path: Any, *args: Any, of: str | None = None, **options: Any) -> Any:
-        """Calls the method ``name``, for example ``"cat_file"``. Every error that it raises names the path.
+    async def call(
+        self,
+        name: str,
+        path: Any,
+        *args: Any,
+        of: str | None = None,
+        check: Callable[[Any], Any] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Calls the method ``name``, for example ``"cat_file"``. Every error names the path.
 
-        With ``of``, the errors name this path instead.
+        Parameters
+        ----------
+        of : str, optional
+            Another path that the errors name instead.
+        check : callable, optional
+            A function that returns the result for what the method returned, or raises an error as well.
         """
         method = getattr(self.fs, f"_{name}", None) if self.awaited else None
         with asking(of or _shown(path)):
             if inspect.iscoroutinefunction(method):
-                return await method(path, *args, **options)
-            blocking = partial(getattr(self.files, name), path, *args, **options)
-            # What never waits needs no thread, which would take longer than the call.
-            if self._in_memory or (self._on_disk and name in QUESTIONS):
-                return blocking()
-            return await self.compute(blocking)
+                found = await method(path, *args, **options)
+            else:
+                blocking = partial(getattr(self.files, name), path, *args, **options)
+                # What never waits needs no thread, which would take longer than the call.
+                at_once = self._in_memory or (self._on_disk and name in QUESTIONS)
+                found = blocking() if at_once else await self.compute(blocking)
+            return found if check is None else check(found)
 
     async def compute(
         self, work: Callable[..., T], *args: Any, size: int | None = None, waits: bool = False
@@ -319,14 +333,19 @@ class Store:
 
     async def info(self, path: str) -> dict[str, Any]:
         """Returns what is reported about a file. ``size`` can be None, and is at least no nonsense."""
-        info = await self.call("info", path)
-        with asking(path):
-            kind, size = info.get("type"), info.get("size")
-        if kind == "directory":
-            raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
-        if size is not None and file_size(size) is None:
-            raise OSError(errno.EIO, f"The filesystem reports the size {size!r}, which no file has", path)
-        return {**info, "size": file_size(size)}
+
+        def check(info: Any) -> dict[str, Any]:
+            kind, reported = info.get("type"), info.get("size")
+            if kind == "directory":
+                raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
+            size = file_size(reported)
+            if reported is not None and size is None:
+                text = f"The filesystem reports the size {reported!r}, which no file has"
+                raise OSError(errno.EIO, text, path)
+            return {**info, "size": size}
+
+        found: dict[str, Any] = await self.call("info", path, check=check)
+        return found
 
     async def with_info(self, path: str, work: Callable[[dict[str, Any]], Coroutine[Any, Any, T]]) -> T:
         """Returns the result of ``work`` for what is reported about a file.
@@ -348,10 +367,16 @@ class Store:
     async def fetch(self, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
         """Fetches byte ranges of a file. A range can be shorter than requested, but never longer."""
         starts, ends = [start for start, _ in spans], [end for _, end in spans]
-        found = await self.call("cat_ranges", [path] * len(spans), starts, ends, on_error="raise")
-        with asking(path):
+
+        def check(found: Any) -> list[bytes]:
             pairs = zip(spans, ranges_of(found, len(spans)), strict=True)
             return [checked(data, end - start, path) for (start, end), data in pairs]
+
+        paths = [path] * len(spans)
+        fetched: list[bytes] = await self.call(
+            "cat_ranges", paths, starts, ends, on_error="raise", check=check
+        )
+        return fetched
 
     async def fetch_all(self, path: str) -> bytes:
         """Fetches a whole file in one request."""
