@@ -236,21 +236,16 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         return plain_entry(await self.store.call("info", path, **kwargs))
 
     async def _find(
-        self,
-        path: str,
-        maxdepth: int | None = None,
-        withdirs: bool = False,
-        detail: bool = False,
-        **kwargs: Any,
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kw: Any
     ) -> Any:
         path = self._strip_protocol(path)
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth must be at least 1")
         if maxdepth is None or self.local:
             options: dict[str, Any] = {"maxdepth": maxdepth, "withdirs": withdirs, "detail": True}
-            found = await self.store.call("find", path, **options, **kwargs)
+            found = await self.store.call("find", path, **options, **kw)
         else:
-            found = await self.store.find_levels(path, maxdepth, withdirs, **kwargs)
+            found = await self.store.find_levels(path, maxdepth, withdirs, **kw)
         with asking(path):
             entries = {
                 name: plain_entry(entry) for name, entry in found.items() if not self.guard.is_key(name)
@@ -478,12 +473,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         return b""
 
     async def _get_file(
-        self,
-        rpath: str,
-        lpath: Any,
-        callback: Callback = DEFAULT_CALLBACK,
-        outfile: Any = None,
-        **kwargs: Any,
+        self, rpath: str, lpath: Any, callback: Callback = DEFAULT_CALLBACK, outfile: Any = None, **kw: Any
     ) -> None:
         rpath = self._strip_protocol(rpath)
         self.guard.refuse(rpath)
@@ -492,23 +482,29 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
             await read_to(self.store, rpath, out, await self._decryption(rpath), callback)
             return
         lpath = os.fspath(lpath)
+        if self.local:
+            work = partial(self._get_local, rpath, lpath, callback)
+            await self.store.compute(work, size=self._local_size([rpath]), waits=True)
+            return
         # An object store is asked for the object first, because most paths are objects.
         objects = is_object_store(self.fs)
         if (not objects or os.path.isdir(lpath)) and await self._make_folder(rpath, lpath):
             return
         decryption = await self._decryption(rpath)
         os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
-        if self.local:
-            size, progress = self._local_size([rpath]), progress_of(callback)
-            decrypt = partial(_native.decrypt_path, rpath, lpath, decryption, None, progress, False)
-            with about(rpath):
-                await self.store.compute(decrypt, size=size)
-            return
         try:
             await read_to(self.store, rpath, lpath, decryption, callback)
         except (FileNotFoundError, IsADirectoryError):
             if not (objects and await self._make_folder(rpath, lpath)):
                 raise
+
+    def _get_local(self, rpath: str, lpath: str, callback: Callback) -> None:
+        if os.path.isdir(rpath):
+            return os.makedirs(lpath, exist_ok=True)
+        os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
+        with about(rpath):
+            decryption = self.keys.decryption(rpath)
+            _native.decrypt_path(rpath, lpath, decryption, None, progress_of(callback), False)
 
     async def _make_folder(self, rpath: str, lpath: str) -> bool:
         """Makes a local folder if the path is one of a folder. Returns whether it is."""
