@@ -1,6 +1,7 @@
 """The abstract test suite of fsspec, over encrypted files on disk, in memory and on S3.
 
-``Threads`` is the asynchronous filesystem over a synchronous one. All tests of the suite hold.
+``Threads`` is over a synchronous filesystem that may wait, so its methods run in threads. All tests of the
+suite hold.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.tests import abstract
 from parts import KEY, Place, place_of
-from sealane.fs._filesystem import AsyncSealaneFileSystem
+from sealane.fs import SealaneFileSystem
 
 
 class Local(abstract.AbstractFixtures):
@@ -39,12 +41,16 @@ class Memory(Local):
     kind = "memory"
 
 
+class Waiting(MemoryFileSystem):
+    """Another class than that which is known never to wait. The files are the same."""
+
+
 class Threads(Local):
     kind = "memory"
 
     @pytest.fixture
     def fs(self, place: Place) -> Any:
-        return AsyncSealaneFileSystem(fs=place.target, key=KEY)
+        return SealaneFileSystem(fs=Waiting(), key=KEY)
 
 
 class S3(Local):

@@ -14,7 +14,7 @@ import pytest
 import s3fs
 import sealane
 from parts import KEY, Place, Server
-from sealane.fs import SealaneFileSystem, _ahead
+from sealane.fs import SealaneFileSystem, _opening
 from support import pattern
 
 LONG = 400_000
@@ -69,7 +69,7 @@ def test_a_scan_opens_the_next_files_of_the_listing(
                 assert file.size == LONG + at
                 assert file.read() == pattern(LONG + at)
     assert 2 < most[0] <= 10
-    assert reader.ahead._pending == {}  # type: ignore[attr-defined]
+    assert reader.opener._pending == {}
 
 
 def test_a_dataset_takes_as_many_requests_as_plain_files(
@@ -101,7 +101,7 @@ def test_other_orders_open_nothing_ahead(bucket: Place, reader: SealaneFileSyste
         reader.ls(bucket.path("d"))
         for number in order:
             reader.open(paths[number]).close()
-        assert reader.ahead._pending == {}  # type: ignore[attr-defined]
+        assert reader.opener._pending == {}
 
 
 def test_the_first_file_of_a_listing_is_opened_once_for_two_times(
@@ -143,7 +143,7 @@ def test_a_change_between_the_first_two_times(bucket: Place, reader: SealaneFile
 def test_one_file_again_and_again_opens_the_next_ones_once(
     bucket: Place, reader: SealaneFileSystem, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_ahead, "SECONDS", 0.05)
+    monkeypatch.setattr(_opening, "SECONDS", 0.05)
     paths = write(bucket, 6)
     reader.ls(bucket.path("d"))
     with server.counting() as requests:
@@ -153,7 +153,7 @@ def test_one_file_again_and_again_opens_the_next_ones_once(
     names = [path.rpartition("/")[2] for _, path in requests]
     assert {name: names.count(name) for name in "12345"} == {"1": 2, "2": 2, "3": 2, "4": 2, "5": 0}
     time.sleep(0.2)
-    assert reader.ahead._pending == {}  # type: ignore[attr-defined]
+    assert reader.opener._pending == {}
 
 
 @pytest.mark.parametrize("length", [1000, LONG])
@@ -191,7 +191,7 @@ def test_a_change_that_the_listing_does_not_show(
     bucket: Place, reader: SealaneFileSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A short file that was opened ahead may be its whole older version, but only for a time."""
-    monkeypatch.setattr(_ahead, "SECONDS", 1.0)
+    monkeypatch.setattr(_opening, "SECONDS", 1.0)
     paths = write(bucket, 4, 1000)
     reader.ls(bucket.path("d"))
     for path in paths[:2]:
@@ -220,10 +220,10 @@ def test_a_remembered_header_of_a_replaced_file(bucket: Place, reader: SealaneFi
 def test_the_number_of_remembered_headers(
     bucket: Place, reader: SealaneFileSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sealane.fs._opened.MAX_HEADERS", 3)
+    monkeypatch.setattr("sealane.fs._opening.MAX_HEADERS", 3)
     for path in write(bucket, 5):
         reader.open(path).close()
-    assert len(reader.headers._known) == 3
+    assert len(reader.opener.headers._known) == 3
 
 
 def test_keys_of_single_files_are_asked_for_opened_files_only(bucket: Place) -> None:
@@ -234,7 +234,7 @@ def test_keys_of_single_files_are_asked_for_opened_files_only(bucket: Place) -> 
     for path in paths[:3]:
         with fs.open(path) as file:
             assert file.read() == pattern(LONG)
-    assert fs.ahead._pending == {}
+    assert fs.opener._pending == {}
 
 
 def test_a_damaged_file_of_a_scan_is_named(bucket: Place, reader: SealaneFileSystem) -> None:

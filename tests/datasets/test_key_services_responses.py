@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from key_services import Aws, Service, made
-from sealane import KeyServiceError, _kms
+from sealane import KeyServiceError, _wrapping_key
 from sealane.fs import create_dataset_key
 from sealane.keys import resolve
 
@@ -145,7 +145,7 @@ def test_the_longest_response_is_read(service: Service, tmp_path: Path) -> None:
     reference = made(service, tmp_path / "key.json")
     arn = reference.partition("#")[0].partition("?")[0].partition(":")[2]
     filled = b'{"KeyId": "%s", "Plaintext": ""}' % arn.encode()
-    longest = filled + b" " * (_kms.MAX_RESPONSE - len(filled))
+    longest = filled + b" " * (_wrapping_key.MAX_RESPONSE - len(filled))
     for body, text in (longest, "no usable|no response"), (longest + b" ", "longer than 256 KiB"):
         with (
             service.answering(lambda name, request, body=body: (200, body)),

@@ -16,10 +16,10 @@ from typing import Any
 import fsspec
 import pytest
 import sealane
-import sealane.fs._opened
+import sealane.fs._opening
 import sealane.fs._reading
 import sealane.fs._transfer
-import sealane.fs._upload
+import sealane.fs._writing
 from faulty_proxy import Exchange, Proxy
 from parts import NUMBERS, Place, Server, place_of
 from store_faults import Fault, faults
@@ -150,14 +150,14 @@ def bench(request: Any, server: Server, tmp_path_factory: Any) -> Iterator[Bench
     proxy = Proxy(server.url)
     with pytest.MonkeyPatch.context() as patch:
         # Small files take the paths of large ones.
-        patch.setattr(sealane.fs._opened, "SMALL", 60_000)
-        patch.setattr(sealane.fs._opened, "TAIL", 20_000)
+        patch.setattr(sealane.fs._opening, "SMALL", 60_000)
+        patch.setattr(sealane.fs._opening, "TAIL", 20_000)
         patch.setattr(sealane.fs._reading, "MAX_BLOCK", 1 << 16)
         patch.setattr(sealane.fs._transfer, "STEP", 1 << 15)
         patch.setattr(sealane.fs._transfer, "FIRST", 50_000)
-        patch.setattr("sealane.fs._operations.WHOLE", 1 << 20)
-        patch.setattr(sealane.fs._upload, "IN_MEMORY", 1 << 20)
-        patch.setattr(sealane.fs._upload, "PART", 5 << 20)
+        patch.setattr("sealane.fs._filesystem.WHOLE", 1 << 20)
+        patch.setattr(sealane.fs._writing, "IN_MEMORY", 1 << 20)
+        patch.setattr(sealane.fs._writing, "PART", 5 << 20)
         patch.setattr("botocore.retryhandler.delay_exponential", lambda *_, **__: 0.02)
         patch.setenv("ALICE", ALICE.to_text())
         yield Bench(place_of("s3", request), proxy, tmp_path_factory.mktemp("faults"))

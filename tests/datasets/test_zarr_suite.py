@@ -53,7 +53,7 @@ class TestLocal(StoreTests[FsspecStore, cpu.Buffer]):
         return self.buffer_cls.from_bytes(sealane.decrypt(sealed, key=RAW))
 
     def test_store_repr(self, store: FsspecStore) -> None:
-        assert repr(store) == f"<FsspecStore(AsyncSealaneFileSystem, {store.path})>"
+        assert repr(store) == f"<FsspecStore(SealaneFileSystem, {store.path})>"
 
     def test_store_supports_writes(self, store: FsspecStore) -> None:
         assert store.supports_writes

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import sealane
-import sealane.fs._opened
+import sealane.fs._opening
 import sealane.fs._reading
 import sealane.fs._transfer
 from hypothesis import HealthCheck, settings
@@ -59,8 +59,8 @@ class LyingWorld(RuleBasedStateMachine):
         self.patch.setenv("ALICE", ALICE.to_text())
         self.patch.setattr("sealane.fs._dataset_key.url_to_fs", lambda url: (self.world, url))
         # Small files take the paths of large ones.
-        self.patch.setattr(sealane.fs._opened, "SMALL", 60_000)
-        self.patch.setattr(sealane.fs._opened, "TAIL", 20_000)
+        self.patch.setattr(sealane.fs._opening, "SMALL", 60_000)
+        self.patch.setattr(sealane.fs._opening, "TAIL", 20_000)
         self.patch.setattr(sealane.fs._reading, "MAX_BLOCK", 1 << 16)
         self.patch.setattr(sealane.fs._transfer, "STEP", 1 << 15)
         self.patch.setattr(sealane.fs._transfer, "FIRST", 50_000)

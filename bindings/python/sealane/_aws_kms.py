@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from sealane._kms import (
+from sealane._wrapping_key import (
     CONNECT_SECONDS,
     MAX_PLAINTEXT,
     READ_SECONDS,
@@ -23,7 +23,6 @@ from sealane._kms import (
     read_response,
     said,
 )
-from sealane._unlogged import unlogged
 from sealane.exceptions import KeyNotFoundError, KeyRefusedError, KeyServiceError, SealaneError
 
 _ARN: Final = re.compile(
@@ -89,6 +88,8 @@ def _ask(
     shown: bool = True,
     source: WrappingKey | None = None,
 ) -> dict[str, Any]:
+    from sealane._unlogged import unlogged  # `logging` takes longer to import than this module.
+
     client = _client(key)
     try:
         with unlogged(*_LOGGERS):

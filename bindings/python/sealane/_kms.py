@@ -17,13 +17,12 @@ with percent-encoding where a URI needs it. A reference without ``#PATH`` names 
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
 import os
 import threading
 import time
-from typing import Any, Final, Protocol, cast
+from typing import Final, Protocol
 
+from sealane import _aws_kms, _token, _vault
 from sealane._native import (
     Keyring,
     duplicate_keyring,
@@ -31,61 +30,14 @@ from sealane._native import (
     keyset_ciphertext,
     parse_key,
     replace_keyset_ciphertext,
-    shown_token_key,
 )
-from sealane.exceptions import (
-    AuthenticationError,
-    FormatError,
-    KeyServiceError,
-    LimitExceededError,
-    SealaneError,
-)
-
-SCHEMES: Final = ("aws-kms", "vault", "pkcs11")
+from sealane._wrapping_key import MAX_PLAINTEXT, WrappingKey, shown
+from sealane.exceptions import FormatError, KeyServiceError, LimitExceededError, SealaneError
 
 TIME_LIMIT: Final = 300.0
 """Number of seconds for which a process keeps a decrypted keyring. After that it asks the service again."""
 
-CONNECT_SECONDS: Final = 5
-READ_SECONDS: Final = 10
-"""Number of seconds that a service may send nothing."""
-TRIES: Final = 3
-"""Number of attempts of one request. Each request can be repeated, because none changes the service."""
-
-MAX_RESPONSE: Final = 256 << 10
-"""Largest length in bytes of a response. A keyset and the messages around it have less than 20 KiB."""
-_PIECE: Final = 16 << 10
-
-MAX_PLAINTEXT: Final = 4096
-"""Number of bytes that AWS KMS encrypts. About 35 keys fit."""
 _MAX_ENTRIES: Final = 64
-
-
-@dataclasses.dataclass(frozen=True)
-class WrappingKey:
-    """A key of a key service and the context that keysets are bound to. Neither is secret."""
-
-    scheme: str
-    name: str
-    """For example an ARN."""
-    context: bytes
-    options: str = dataclasses.field(default="", repr=False)
-    """Other query attributes of a PKCS#11 URI. They can contain a PIN."""
-
-    def __str__(self) -> str:
-        return shown(self.uri())
-
-    def uri(self) -> str:
-        """Returns the reference, with a PIN if it contains one."""
-        from urllib.parse import quote_from_bytes
-
-        context = f"context={quote_from_bytes(self.context)}" if self.context else ""
-        query = "&".join(filter(None, (self.options, context)))
-        return f"{self.scheme}:{self.name}" + (f"?{query}" if query else "")
-
-    def has_pin(self) -> bool:
-        """Returns whether the reference contains a PIN, so that it must not be stored or sent."""
-        return str(self) != self.uri()
 
 
 class Service(Protocol):
@@ -102,6 +54,10 @@ class Service(Protocol):
 
     def reencrypt(self, old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | None:
         """Returns a ciphertext under another key. None if the service cannot do so without a decryption."""
+
+
+_SERVICES: Final[dict[str, Service]] = {"aws-kms": _aws_kms, "vault": _vault, "pkcs11": _token}
+SCHEMES: Final = tuple(_SERVICES)
 
 
 def parse(reference: str) -> tuple[WrappingKey, str]:
@@ -125,7 +81,7 @@ def parse(reference: str) -> tuple[WrappingKey, str]:
 
         context = unquote_to_bytes(value)
     key = WrappingKey(scheme, name, context, "&".join(options))
-    _service(key).check(key)
+    _SERVICES[key.scheme].check(key)
     return key, place
 
 
@@ -166,9 +122,14 @@ def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyri
     with entry.lock:
         if entry.ring is None or entry.until <= time.monotonic():
             entry.ring = None
-            entry.ring = _parse(key, _service(key).decrypt(key, ciphertext), file)
+            entry.ring = _parse(key, _SERVICES[key.scheme].decrypt(key, ciphertext), file)
             entry.until = time.monotonic() + TIME_LIMIT
         return duplicate_keyring(entry.ring), entry.until
+
+
+def cleartext(key: WrappingKey, content: bytes) -> bytes | bytearray:
+    """Returns the keyset in cleartext that an encrypted keyset contains."""
+    return _SERVICES[key.scheme].decrypt(key, _ciphertext(key, content))
 
 
 def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
@@ -179,7 +140,7 @@ def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
             f"{key}: the keyring has {len(plaintext)} bytes, and key services encrypt {MAX_PLAINTEXT}; "
             "use fewer keys"
         )
-    service = _service(key)
+    service = _SERVICES[key.scheme]
     ciphertext = service.encrypt(key, plaintext)
     again = service.decrypt(key, ciphertext)
     equal = again == plaintext
@@ -197,11 +158,11 @@ def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
     ciphertext = _ciphertext(old, content)
     replacement = None
     if old.scheme == new.scheme:
-        replacement = _service(old).reencrypt(old, new, ciphertext)
+        replacement = _SERVICES[old.scheme].reencrypt(old, new, ciphertext)
     if replacement is None:
-        result = wrapped(new, _parse(old, _service(old).decrypt(old, ciphertext), None))
+        result = wrapped(new, _parse(old, _SERVICES[old.scheme].decrypt(old, ciphertext), None))
     else:
-        ring = _parse(new, _service(new).decrypt(new, replacement), None)
+        ring = _parse(new, _SERVICES[new.scheme].decrypt(new, replacement), None)
         result = encrypted_keyset(ring, replacement)
     import json
 
@@ -210,56 +171,6 @@ def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
     if before.get("keysetInfo") not in (None, json.loads(result)["keysetInfo"]):
         raise KeyServiceError(f"{new}: the service returned another keyset than the one in the file")
     return result
-
-
-def shown(reference: str) -> str:
-    """Returns a reference without the PIN that a PKCS#11 URI can contain."""
-    return shown_token_key(reference) if reference.startswith("pkcs11:") else reference
-
-
-class ResponseError(Exception):
-    """A response that is too long or takes too long. Its text is ours, so it can be shown."""
-
-
-def read_response(response: Any, seconds: float, **options: Any) -> bytes:
-    """Returns the body of a response of urllib3, of which not more than the limit is kept in memory.
-
-    Raises ResponseError if it is longer than ``MAX_RESPONSE``, or is still coming after ``seconds``.
-    """
-    # One piece as it arrives. `read` of urllib3 1 waits for the whole piece.
-    read = getattr(response, "read1", response.read)
-    until = time.monotonic() + seconds
-    content = bytearray()
-    try:
-        while piece := read(_PIECE, **options):
-            content += piece
-            if len(content) > MAX_RESPONSE:
-                raise ResponseError(f"the response is longer than {MAX_RESPONSE >> 10} KiB")
-            if time.monotonic() > until:
-                raise ResponseError(f"the response takes longer than {seconds:g} seconds")
-    finally:
-        # Closed and not drained: the rest can have any length.
-        response.close()
-    return bytes(content)
-
-
-def said(text: object) -> str:
-    """Returns what a service said, in a length and with characters that fit a message."""
-    printable = "".join(c if c.isprintable() else " " for c in str(text))
-    return printable if len(printable) <= 200 else printable[:200] + "…"
-
-
-def error_of(key: WrappingKey, kind: type[SealaneError], text: str) -> SealaneError:
-    """Returns the error of a request, whose text begins with the wrapping key."""
-    return kind(f"{key}: {text}")
-
-
-def different(key: WrappingKey) -> AuthenticationError:
-    """Returns the error for a keyset that the wrapping key did not encrypt, or not with this context."""
-    return AuthenticationError(
-        f"{key}: authentication failed: the encrypted keyset belongs to another wrapping key or context, "
-        "or was changed"
-    )
 
 
 class _Entry:
@@ -284,12 +195,6 @@ def _forget() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
-
-
-def _service(key: WrappingKey) -> Service:
-    # A service imports this module, and a client takes longer to import than the rest of sealane.
-    name = {"aws-kms": "_aws_kms", "vault": "_vault", "pkcs11": "_token"}[key.scheme]
-    return cast(Service, importlib.import_module(f"sealane.{name}"))
 
 
 def _ciphertext(key: WrappingKey, content: bytes) -> bytes:

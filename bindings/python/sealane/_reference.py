@@ -28,8 +28,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sealane import _kms
-from sealane._about import asking
+from sealane._error_paths import asking
 from sealane._native import Key, Keyring, PublicKey, load_reference, parse_key, read_reference
+from sealane._wrapping_key import WrappingKey, shown
 from sealane.exceptions import FormatError, KeyNotFoundError
 
 
@@ -85,14 +86,13 @@ def resolve(reference: str) -> Key | Keyring:
     return found
 
 
-def keyset(reference: str) -> bytes:
-    """Returns the cleartext keyset that a reference to a key service leads to. The command line calls it."""
-    found = resolve(reference)
-    assert isinstance(found, Keyring)
-    return found.to_bytes()
+def keyset(reference: str) -> bytes | bytearray:
+    """Returns the cleartext keyset that a reference to a key service leads to. The program parses it."""
+    key, place = _service_key(reference)
+    return _kms.cleartext(key, _keyset_at(place))
 
 
-def wrapping_key(reference: str) -> tuple[_kms.WrappingKey, str] | None:
+def wrapping_key(reference: str) -> tuple[WrappingKey, str] | None:
     """Returns the wrapping key and the place of the keyset. None if it is no reference to a key service."""
     return _service_key(reference) if _parts(reference)[0] in _kms.SCHEMES else None
 
@@ -110,7 +110,7 @@ def identity(reference: str) -> str | Key | pathlib.Path:
             return read_reference(reference).decode(errors="replace")
     if scheme in _kms.SCHEMES:
         text = "expected an identity, found the wrapping key of a key service"
-        raise ValueError(f"{_kms.shown(reference)}: {text}")
+        raise ValueError(f"{shown(reference)}: {text}")
     found = _function(reference, rest)()
     if not isinstance(found, str | Key | os.PathLike):
         raise TypeError(f"{reference}: expected an identity, found {type(found).__name__}")
@@ -202,7 +202,7 @@ def _keyring(reference: str, name: str) -> str:
         raise KeyNotFoundError(f"{reference}: {error}") from error.__cause__
 
 
-def _service_key(reference: str) -> tuple[_kms.WrappingKey, str]:
+def _service_key(reference: str) -> tuple[WrappingKey, str]:
     key, place = _kms.parse(reference)
     if not place:
         raise ValueError(f"{key}: expected {key}#PATH, where PATH is the file of the encrypted keyset")

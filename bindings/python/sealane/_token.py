@@ -6,8 +6,8 @@ An RSA key encrypts the key of an envelope, as Tink's ``KmsEnvelopeAead`` writes
 
 from __future__ import annotations
 
-from sealane._kms import WrappingKey, different
 from sealane._native import check_token_key, token_decrypt, token_encrypt
+from sealane._wrapping_key import WrappingKey, different
 from sealane.exceptions import AuthenticationError
 
 

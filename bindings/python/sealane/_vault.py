@@ -17,7 +17,7 @@ import re
 import time
 from typing import Any, Final
 
-from sealane._kms import (
+from sealane._wrapping_key import (
     CONNECT_SECONDS,
     MAX_PLAINTEXT,
     READ_SECONDS,
@@ -29,7 +29,6 @@ from sealane._kms import (
     read_response,
     said,
 )
-from sealane._unlogged import unlogged
 from sealane.exceptions import (
     AuthenticationError,
     KeyNotFoundError,
@@ -105,6 +104,8 @@ def _ask(
     if key.context:
         context = base64.b64encode(key.context).decode()
         request = request | {"associated_data": context, "context": context}
+    from sealane._unlogged import unlogged  # `logging` takes longer to import than this module.
+
     client = _client(key)
     found: Any = None
     failure: SealaneError | None = None

@@ -239,7 +239,7 @@ def test_objects_that_use_no_nonce_work_in_a_child(tmp_path: Path) -> None:
 
 def test_an_upload_of_the_parent_is_not_touched_by_a_child() -> None:
     """A child has a copy of a multipart upload. Its end must neither complete nor abort the upload."""
-    from sealane.fs._writing import Upload
+    from sealane.fs import _store, _writing
 
     class Spilled:
         closed = discarded = False
@@ -250,13 +250,13 @@ def test_an_upload_of_the_parent_is_not_touched_by_a_child() -> None:
         def discard(self) -> None:
             Spilled.discarded = True
 
-    class Store:
+    class Objects:
         protocol = "s3"
 
         def _open(self, *_: object, **__: object) -> Spilled:
             return Spilled()
 
-    upload = Upload(Store(), "bucket/key", None, exclusive=False)
+    upload = _writing.Upload(_store.Store(Objects()), "bucket/key", None, exclusive=False)
     upload.write(bytes(9 << 20))
     assert results_in_child([lambda: upload.discard() or Spilled.discarded]) == [False]
     upload.discard()

@@ -17,7 +17,7 @@ import pytest
 import sealane
 from fsspec.callbacks import Callback
 from fsspec.implementations.memory import MemoryFileSystem
-from sealane.fs import SealaneFileSystem, _upload, create_dataset_key, rewrap_dataset_key
+from sealane.fs import SealaneFileSystem, _writing, create_dataset_key, rewrap_dataset_key
 from support import BORDERS, CHUNK, leftovers, pattern
 
 KEY = sealane.keys.Key.from_bytes(pattern(32))
@@ -166,7 +166,7 @@ def test_transactions(fs: SealaneFileSystem, folder: str) -> None:
 def test_unknown_filesystems_get_a_temporary_name() -> None:
     below = Unnamed(global_store=False, skip_instance_cache=True)
     fs = SealaneFileSystem(fs=below, key="env:DATASET_KEY", skip_instance_cache=True)
-    for length in (5, _upload.IN_MEMORY + 5):
+    for length in (5, _writing.IN_MEMORY + 5):
         fs.pipe_file("/folder/file", pattern(length))
         assert fs.cat_file("/folder/file") == pattern(length)
     assert all(path.startswith("/folder/.file.") for path in below.written)

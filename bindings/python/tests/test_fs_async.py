@@ -21,10 +21,9 @@ from fsspec.asyn import AsyncFileSystem
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
-from sealane.fs import SealaneFileSystem, _below, _transfer
-from sealane.fs._below import Budget
-from sealane.fs._filesystem import AsyncSealaneFileSystem
-from support import CHUNK, pattern
+from sealane.fs import SealaneFileSystem, _store, _transfer
+from sealane.fs._store import Budget
+from support import CHUNK, in_child, pattern
 
 KEY = sealane.keys.Key.from_bytes(pattern(32))
 
@@ -33,7 +32,7 @@ KEY = sealane.keys.Key.from_bytes(pattern(32))
 def reference(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DATASET_KEY", KEY.to_text())
     yield
-    for cls in (SealaneFileSystem, AsyncSealaneFileSystem, Store):
+    for cls in (SealaneFileSystem, Store):
         cls.clear_instance_cache()
 
 
@@ -97,20 +96,21 @@ def over(fs: Any, **options: Any) -> SealaneFileSystem:
     return SealaneFileSystem(fs=fs, key="env:DATASET_KEY", skip_instance_cache=True, **options)
 
 
-def test_the_class_follows_the_other_filesystem(tmp_path: pathlib.Path) -> None:
+def test_one_class_over_any_filesystem() -> None:
     memory = MemoryFileSystem()
-    for below, expected in [
-        (memory, False),
-        (fsspec.filesystem("file"), False),
-        (fsspec.filesystem("simplecache", target_protocol="s3"), False),
-        (DirFileSystem("/a", memory), False),
-        (DirFileSystem("/a", Store()), True),
-        (Store(), True),
-        (AsyncFileSystemWrapper(memory, asynchronous=False), True),
-    ]:
+    for below in (
+        memory,
+        fsspec.filesystem("file"),
+        fsspec.filesystem("simplecache", target_protocol="s3"),
+        DirFileSystem("/a", memory),
+        DirFileSystem("/a", Store()),
+        Store(),
+        AsyncFileSystemWrapper(memory, asynchronous=False),
+    ):
         fs = over(below)
-        assert (fs.async_impl, isinstance(fs, AsyncFileSystem)) == (expected, expected), below
-        assert isinstance(fs, SealaneFileSystem)
+        assert type(fs) is SealaneFileSystem
+        assert fs.async_impl
+        assert not fs.asynchronous
     assert over(memory, asynchronous=True).asynchronous
     assert over(Store(), asynchronous=True).fs.asynchronous
     assert over(Store(asynchronous=True)).asynchronous
@@ -183,7 +183,7 @@ def test_many_requests_are_in_flight(tmp_path: pathlib.Path) -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     """Transfers of unknown size hold at most the budget, and large ones wait for each other."""
-    monkeypatch.setattr(_below, "BUDGET", 8 * _transfer.FIRST)
+    monkeypatch.setattr(_store, "BUDGET", 8 * _transfer.FIRST)
     store = Store()
     fs: Any = over(store)
     for n in range(20):
@@ -206,7 +206,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Pa
     monkeypatch.setattr(Budget, "give", returned)
     fs.get("b", str(tmp_path), recursive=True)
     assert held == 0
-    assert 0 < peak <= 8 * _transfer.FIRST + _below.REST
+    assert 0 < peak <= 8 * _transfer.FIRST + _store.REST
     assert store.peak <= 8 * 4
 
 
@@ -355,3 +355,52 @@ def test_an_interrupt_cancels_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.01)
     assert store.in_flight == 0
     assert store.files == {}
+
+
+def test_many_uploads_to_a_synchronous_filesystem(tmp_path: pathlib.Path) -> None:
+    """Work that waits for calls of the store does not hold the threads of those calls."""
+
+    class Waiting(MemoryFileSystem):
+        protocol = "waiting"
+        cachable = False
+
+        def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **options: Any) -> None:
+            time.sleep(0.001)
+            super().pipe_file(path, value, mode, **options)
+
+    fs: Any = over(Waiting(global_store=False))
+    files = {f"/d/{number}": pattern(1000 + number) for number in range(8 * _store.THREADS)}
+    with fs.transaction:
+        fs.pipe(files)
+    assert fs.cat(list(files)) == files
+    for path, data in files.items():
+        (tmp_path / path.rpartition("/")[2]).write_bytes(data)
+    fs.rm("/d", recursive=True)
+    fs.put(f"{tmp_path}/", "/d/", recursive=True)
+    assert fs.cat("/d/*") == files
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_a_filesystem_in_a_forked_child(kind: str, tmp_path: pathlib.Path) -> None:
+    """The event loop and the threads of the parent do not exist there."""
+    below = fsspec.filesystem("file") if kind == "file" else MemoryFileSystem(global_store=False)
+    fs, root = over(below), str(tmp_path) if kind == "file" else "/d"
+    long = pattern(1 << 20)
+    fs.pipe({f"{root}/a": b"data", f"{root}/b": long})
+    assert fs.cat([f"{root}/a", f"{root}/b"]) == {f"{root}/a": b"data", f"{root}/b": long}
+
+    def work() -> Any:
+        with fs.open(f"{root}/b") as file:
+            file.seek(999_999)
+            read = file.read(9)
+        fs.pipe_file(f"{root}/new", long[:300_000])
+        return [
+            read,
+            fs.cat_file(f"{root}/a"),
+            fs.cat_file(f"{root}/new") == long[:300_000],
+            fs.ls(root, False),
+        ]
+
+    names = [f"{root}/{name}" for name in ("a", "b", "new")]
+    assert list(in_child(work)) == [long[999_999:1_000_008], b"data", True, names]

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sealane._about import named
+from sealane._error_paths import named
 from sealane._native import DecryptWith, EncryptWith, Keyring, Operation
 from sealane._reference import identity, resolve
 from sealane.exceptions import SealaneError

@@ -15,8 +15,8 @@ import stat
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
-from sealane._about import about
 from sealane._endpoints import staged
+from sealane._error_paths import about
 from sealane.exceptions import FormatError, TruncatedError
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from sealane import _kms, _reference
-from sealane._about import about, asking
 from sealane._endpoints import staged
+from sealane._error_paths import about, asking
 from sealane._file import encrypt
 from sealane._native import Key, Keyring, generate, parse_key
+from sealane._wrapping_key import WrappingKey
 from sealane.exceptions import FormatError
-from sealane.fs._below import Below, Direct, finished
-from sealane.fs._claims import fetch_all
-from sealane.fs._upload import is_object_store, refuse_existing, temporary_name
+from sealane.fs._store import checked, is_object_store
+from sealane.fs._transfer import temporary_name
 
 if TYPE_CHECKING:
     from sealane._native import _Recipients as Recipients
@@ -94,10 +94,7 @@ def create_dataset_key(
     fs, path = url_to_fs(url, **dict(storage_options or {}))
     if wrapping is not None:
         # Refused before the service is asked. The check when writing decides.
-        with asking(path):
-            exists = fs.exists(path)
-        if exists:
-            raise FileExistsError(errno.EEXIST, "The file exists, and data may need its key", path)
+        _refuse_existing(fs, path)
         ring = Keyring.generate() if kind == "keyring" else Keyring.generate(f"{kind}-gcm")
         sealed = _kms.wrapped(wrapping, ring)
     else:
@@ -171,33 +168,34 @@ def rewrap_dataset_key(
     fs, path = url_to_fs(url, **dict(storage_options or {}))
     if pair is not None:
         with about(path):
-            sealed = _kms.rewrapped(*pair, finished(fetch_all(Direct(fs), path)))
+            sealed = _kms.rewrapped(*pair, _read(fs, path))
     else:
         assert recipients is not None
-        sealed = _encrypted(finished(load(Direct(fs), path, identity)), recipients)
+        sealed = _encrypted(load(fs, path, identity), recipients)
     with asking(path):
         _write(fs, path, sealed, exclusive=False)
 
 
-async def load(below: Below, path: str, identity: str) -> Key | Keyring:
+def load(fs: Any, path: str, identity: str) -> Key | Keyring:
     """Returns the dataset key in the file ``path``, decrypted with the identity of a reference."""
-
-    def decrypted(content: bytes) -> Key | Keyring:
+    found = _reference.identity(identity)
+    with about(path):
         # Decrypted by the native module: Python could not wipe the cleartext.
-        key = parse_key(content, identities=[found])
+        key = parse_key(_read(fs, path), identities=[found])
         if isinstance(key, Key | Keyring):
             return key
         raise FormatError("expected a symmetric key or a keyring, found a public key")
 
-    found = await below.compute(_reference.identity, identity)
-    with about(path):
-        return await below.compute(decrypted, await fetch_all(below, path))
 
-
-async def unwrapped(below: Below, path: str, wrapping_key: _kms.WrappingKey) -> tuple[Keyring, float]:
+def unwrapped(fs: Any, path: str, wrapping_key: WrappingKey) -> tuple[Keyring, float]:
     """Returns the keyring in the file ``path``, and the time until which to use it."""
     with about(path):
-        return await below.compute(_kms.unwrapped, wrapping_key, await fetch_all(below, path), None)
+        return _kms.unwrapped(wrapping_key, _read(fs, path), None)
+
+
+def _read(fs: Any, path: str) -> bytes:
+    with asking(path):
+        return checked(fs.cat_file(path), None, path)
 
 
 def _either(recipients: Recipients | None, wrapping_key: str | None) -> None:
@@ -213,6 +211,14 @@ def _encrypted(key: Key | Keyring, recipients: Recipients) -> bytes:
     return encrypt(text.encode(), recipients=recipients, armor=True)
 
 
+def _refuse_existing(fs: Any, path: str) -> None:
+    fs.invalidate_cache(path)
+    with asking(path):
+        exists = fs.exists(path)
+    if exists:
+        raise FileExistsError(errno.EEXIST, "The file exists, and data may need its key", path)
+
+
 def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
     """Writes a key file as a whole or not at all, because losing the key loses all data under it."""
     if isinstance(fs, LocalFileSystem):
@@ -223,7 +229,7 @@ def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
         fs.invalidate_cache(path)
         return
     if exclusive:
-        finished(refuse_existing(Direct(fs), path))
+        _refuse_existing(fs, path)
     if is_object_store(fs):
         fs.pipe_file(path, data, mode="create" if exclusive else "overwrite")
     else:

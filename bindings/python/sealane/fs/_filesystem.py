@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
-import asyncio
-import codecs
 import contextlib
 import io
 import os
-from collections.abc import Coroutine
+import stat
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial, wraps
 from glob import has_magic
+from itertools import groupby
 from typing import Any, ClassVar, TypeVar
 
 import fsspec
 from fsspec.asyn import AsyncFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK, Callback
-from fsspec.compression import compr
 from fsspec.core import get_compression
 from fsspec.implementations.chained import ChainedFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.spec import AbstractFileSystem
+from fsspec.utils import isfilelike
 
-from sealane.fs._ahead import Ahead, InListing, Nothing
-from sealane.fs._below import (
-    Below,
-    Direct,
-    asynchronous_view,
-    finished,
-    is_asynchronous,
-    outcome_of,
-    synchronous_view,
-    way_to,
-)
-from sealane.fs._guard import Guard
-from sealane.fs._keys import Keys
-from sealane.fs._opened import Headers
-from sealane.fs._operations import Operations
-from sealane.fs._reading import open_for_reading
-from sealane.fs._writing import open_for_writing
+from sealane import _native
+from sealane._endpoints import PIECE
+from sealane._error_paths import about, asking
+from sealane._native import DecryptWith, EncryptWith
+from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs._keys import Guard, Keys
+from sealane.fs._moving import Moving
+from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
+from sealane.fs._reading import LocalFile, PlainRange, RemoteFile, read_opened, read_ranges
+from sealane.fs._store import BUDGET, Store, in_mode, is_asynchronous, is_object_store
+from sealane.fs._transfer import WHOLE, Grown, content_of, progress_of, read_to, read_whole, write_whole
+from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
 T = TypeVar("T")
 
 
-class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
+def _blocking(name: str, doc: str | None = None) -> Any:
+    """Returns the method of fsspec that waits for the coroutine with an underscore before the name."""
+
+    @wraps(getattr(AbstractFileSystem, name))
+    def method(self: SealaneFileSystem, *args: Any, **options: Any) -> Any:
+        return self._run(getattr(self, f"_{name}")(*args, **options))
+
+    method.__doc__ = doc or method.__doc__
+    return method
+
+
+def _asking(name: str) -> Any:
+    """Returns the coroutine of a question about a path, which the store answers."""
+
+    async def method(self: SealaneFileSystem, path: str, **options: Any) -> bool:
+        return bool(await self.store.call(name, self._strip_protocol(path), **options))
+
+    return method
+
+
+class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ignore[misc]
     """A filesystem of encrypted files over another fsspec filesystem.
 
     Data is encrypted when it is written and decrypted and verified when it is read, at any position. Every
@@ -64,7 +79,7 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
         The other filesystem itself, in place of ``target_protocol``.
     asynchronous : bool, optional
         Whether the caller awaits the coroutines (``_cat_file`` and so on) on its own event loop, as with any
-        asynchronous filesystem of fsspec. By default, as the other filesystem. See the notes.
+        asynchronous filesystem of fsspec. By default, as the other filesystem.
     key : str
         A key reference. The reference is stored and pickled, never the key. Each process resolves it when
         the first file is opened. Possible references are ``"env:NAME"``, ``"file:PATH"``,
@@ -79,15 +94,16 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
 
     Notes
     -----
-    Over an asynchronous filesystem such as S3, GCS, Azure or HTTP, this filesystem is asynchronous too
-    (``async_impl``). ``cat``, ``get``, ``put``, ``pipe`` and ``cat_ranges`` of many files have many requests
-    in flight. Ciphers run in threads, and all transfers together hold at most 72 MiB of encrypted data. Over
-    a synchronous filesystem, it is synchronous. With ``asynchronous=True``, its coroutines run the other
-    filesystem in threads. The methods without an underscore then raise RuntimeError, except ``open``, which
+    This filesystem is asynchronous (``async_impl``), whatever the other one is. ``cat``, ``get``, ``put``,
+    ``pipe`` and ``cat_ranges`` of many files have many requests in flight. Ciphers and the calls of a
+    synchronous filesystem run in threads, and all transfers together hold at most 72 MiB of encrypted data.
+    With ``asynchronous=True``, the methods without an underscore raise RuntimeError, except ``open``, which
     blocks.
 
-    ``info`` and ``ls`` compute plaintext sizes from the sizes of the encrypted files. ``open`` verifies the
-    end of a file, and with it the size. A file is written as a whole: mode "ab" is not supported.
+    ``info`` and ``ls`` compute plaintext sizes (``size``) from the sizes of the encrypted files
+    (``sealed_size``). ``open`` verifies the
+    end of a file, and with it the size. A file is written as a whole: mode "ab" is not supported. ``mv``
+    and ``rm`` leave the dataset key where it is.
 
     Every error names the path of its file. Another key, another context or changed data is
     AuthenticationError; a truncated file, or one that was never encrypted, is TruncatedError; a reference
@@ -106,34 +122,6 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
     # The path of a chained URL is not an option that distinguishes filesystems.
     _strip_tokenize_options: ClassVar[tuple[str, ...]] = ("fo",)
 
-    def __new__(
-        cls,
-        fo: str | None = None,
-        target_protocol: str | None = None,
-        target_options: dict[str, Any] | None = None,
-        fs: Any = None,
-        *,
-        asynchronous: bool | None = None,
-        **options: Any,
-    ) -> SealaneFileSystem:
-        """Returns an object of the class that fits the other filesystem."""
-        if (fs is None) == (target_protocol is None):
-            raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
-        if fs is None:
-            fs = fsspec.filesystem(target_protocol, **(target_options or {}))
-        if is_asynchronous(fs):
-            if asynchronous is False and fs.asynchronous:
-                raise ValueError(
-                    "the other filesystem was created with asynchronous=True, and this one is not"
-                )
-            if asynchronous:
-                fs = asynchronous_view(fs)
-        if is_asynchronous(fs) or asynchronous:
-            cls = AsyncSealaneFileSystem
-        created: SealaneFileSystem = object.__new__(cls)
-        created.fs = fs
-        return created
-
     def __init__(
         self,
         fo: str | None = None,
@@ -141,124 +129,181 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
         target_options: dict[str, Any] | None = None,
         fs: Any = None,
         *,
+        asynchronous: bool | None = None,
         key: str | None = None,
         identity: str | None = None,
         context: str = "",
         **storage_options: Any,
     ) -> None:
-        self._prepare(storage_options)
-        super().__init__(**storage_options)
-        self.files = synchronous_view(self.fs)
-        self.keys = Keys(self.fs, key, identity, context)
-        self.local = isinstance(self.fs, LocalFileSystem)
+        if (fs is None) == (target_protocol is None):
+            raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
+        if fs is None:
+            fs = fsspec.filesystem(target_protocol, **(target_options or {}))
+        if is_asynchronous(fs):
+            if asynchronous is False and fs.asynchronous:
+                raise ValueError("the other filesystem has asynchronous=True, and this one has not")
+            fs = in_mode(fs, asynchronous=True) if asynchronous else fs
+            asynchronous = fs.asynchronous
+            storage_options.setdefault("batch_size", fs.batch_size)
+        self.fs, self.store = fs, Store(fs)
+        super().__init__(asynchronous=bool(asynchronous), **storage_options)
+        self.local = isinstance(fs, LocalFileSystem)
         """Whether the files are on a disk of this machine, so that the core reads and writes them itself."""
-        self.headers = Headers()
-        self.ahead = self._opening_ahead()
-        self._guard = Guard(self._below, self.keys.dataset_key, self.local)
+        self.keys = Keys(self.store.files, key, identity, context)
+        self.guard = Guard(fs, self.keys.dataset_key, self.local)
+        self._blocking = Store(self.store.files) if asynchronous else self.store
+        # A synchronous store answers one call at a time, and a function that returns keys is called for files
+        # that are opened, and for no others.
+        ahead = self.store.awaited and not asynchronous and not self.keys.per_file
+        self.opener = Opener(self._blocking, ahead)
 
         def strip_protocol(path: Any) -> Any:
             # A method of the instance, because each instance has another filesystem below.
             if isinstance(path, list):
                 return [strip_protocol(one) for one in path]
-            return self.fs._strip_protocol(super(SealaneFileSystem, type(self))._strip_protocol(path))
+            return fs._strip_protocol(super(SealaneFileSystem, type(self))._strip_protocol(path))
 
         self._strip_protocol = strip_protocol
-
-    def _prepare(self, options: dict[str, Any]) -> None:
-        """Chooses the way to call the other filesystem, and completes the options of the base class."""
-        options.pop("asynchronous", None)
-        self._below: Below = Direct(self.fs)
-
-    def _opening_ahead(self) -> Ahead:
-        return Nothing()
-
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Returns the result of a coroutine of this filesystem."""
-        return finished(work)
-
-    async def _expanded(self, path: Any, recursive: bool, maxdepth: int | None) -> list[str]:
-        return self.expand_path(path, recursive=recursive, maxdepth=maxdepth)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<sealane.fs.SealaneFileSystem on {self.fs!r}>"
 
-    def __reduce__(self) -> Any:
-        # The class is chosen again, so that an object and its copy have one identity in the caches of fsspec.
-        function, (_, *rest) = super().__reduce__()
-        return function, (SealaneFileSystem, *rest)
+    @property
+    def loop(self) -> Any:
+        """The event loop that runs the coroutines for the methods that block."""
+        return None if self.asynchronous else self.store.loop
 
-    def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
-        """Returns the arguments of this filesystem, as ``fsspec.AbstractFileSystem.to_dict`` does."""
-        found: dict[str, Any] = super().to_dict(include_password=include_password)
-        return {**found, "cls": f"{SealaneFileSystem.__module__}:{SealaneFileSystem.__name__}"}
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if not self.asynchronous:
+            return self.store.run(work)
+        work.close()
+        raise RuntimeError("a filesystem with asynchronous=True has coroutines only, such as _cat_file")
+
+    # Those that fsspec would make go on after Ctrl-C, and lose the path of a TimeoutError.
+    cat = _blocking("cat")
+    cat_ranges = _blocking("cat_ranges")
+    copy = _blocking("copy")
+    cp_file = _blocking("cp_file", "Copies the file ``path1`` to ``path2``, which is replaced.")
+    du = _blocking("du")
+    exists = _blocking("exists")
+    expand_path = _blocking("expand_path")
+    find = _blocking("find")
+    get = _blocking("get")
+    get_file = _blocking("get_file")
+    glob = _blocking("glob")
+    info = _blocking("info")
+    isdir = _blocking("isdir")
+    isfile = _blocking("isfile")
+    lexists = _blocking("lexists")
+    ls = _blocking("ls")
+    makedirs = _blocking("makedirs")
+    mkdir = _blocking("mkdir")
+    mv = _blocking("mv")
+    pipe = _blocking("pipe")
+    pipe_file = _blocking("pipe_file")
+    put = _blocking("put")
+    put_file = _blocking("put_file")
+    rm = _blocking("rm")
+    rm_file = _blocking("rm_file")
+    rmdir = _blocking("rmdir")
+    sizes = _blocking("sizes")
+    touch = _blocking("touch")
+
+    async def set_session(self, *args: Any, **kwargs: Any) -> Any:
+        """Opens the connections of the other filesystem, if it has this method."""
+        return await self.fs.set_session(*args, **kwargs)
+
+    async def _decryption(self, path: str) -> DecryptWith:
+        found = self.keys.resolved()
+        return found[1] if found else await self.store.compute(self.keys.decryption, path, waits=True)
+
+    async def _encryption(self, path: str) -> EncryptWith:
+        found = self.keys.resolved()
+        return found[0] if found else await self.store.compute(self.keys.encryption, path, waits=True)
 
     # Listings and properties
 
-    def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
-        """Lists the files of a folder, with the sizes of their plaintexts in bytes."""
-        return self._run(self._ls(path, detail=detail, **kwargs))
+    async def _ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
+        path = self._strip_protocol(path)
+        found = await self.store.call("ls", path, detail=True, **kwargs)
+        with asking(path):
+            entries = [plain_entry(entry) for entry in found if not self.guard.is_key(entry["name"])]
+            self.opener.listed(entries)
+            return entries if detail else sorted(entry["name"] for entry in entries)
 
-    def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
-        """Returns the properties of a file, with the size of its plaintext in bytes.
+    async def _info(self, path: str, **kwargs: Any) -> dict[str, Any]:
+        path = self._strip_protocol(path)
+        return plain_entry(await self.store.call("info", path, **kwargs))
 
-        ``size`` is the size of the plaintext if the file is complete and encrypted; it is not verified.
-        ``sealed_size`` is the size on the other filesystem.
-        """
-        return self._run(self._info(path, **kwargs))
-
-    def find(
-        self,
-        path: str,
-        maxdepth: int | None = None,
-        withdirs: bool = False,
-        detail: bool = False,
-        **kwargs: Any,
+    async def _find(
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kw: Any
     ) -> Any:
-        """Lists all files below a folder and its subfolders."""
-        return self._run(self._find(path, maxdepth, withdirs, detail, **kwargs))
+        path = self._strip_protocol(path)
+        if maxdepth is not None and maxdepth < 1:
+            raise ValueError("maxdepth must be at least 1")
+        if maxdepth is None or self.local:
+            options: dict[str, Any] = {"maxdepth": maxdepth, "withdirs": withdirs, "detail": True}
+            found = await self.store.call("find", path, **options, **kw)
+        else:
+            found = await self.store.find_levels(path, maxdepth, withdirs, **kw)
+        with asking(path):
+            entries = {
+                name: plain_entry(entry) for name, entry in found.items() if not self.guard.is_key(name)
+            }
+            self.opener.listed(entries.values())
+            return entries if detail else sorted(entries)
 
-    def exists(self, path: str, **kwargs: Any) -> bool:
-        """Returns whether a file or a folder exists at the path."""
-        return self._run(self._exists(path, **kwargs))
+    _exists = _asking("exists")
+    _lexists = _asking("lexists")
+    _isdir = _asking("isdir")
+    _isfile = _asking("isfile")
 
-    def lexists(self, path: str, **kwargs: Any) -> bool:
-        """Returns whether a file, a folder or a link exists at the path, even a link that leads nowhere."""
-        return self._run(self._lexists(path, **kwargs))
-
-    def isdir(self, path: str) -> bool:
-        """Returns whether the path exists and is a folder."""
-        return self._run(self._isdir(path))
-
-    def isfile(self, path: str) -> bool:
-        """Returns whether the path exists and is a file."""
-        return self._run(self._isfile(path))
+    async def _expand_path(
+        self, path: Any, recursive: bool = False, maxdepth: int | None = None, assume_literal: bool = False
+    ) -> list[str]:
+        """Returns the paths that patterns and folders lead to. They are listed side by side."""
+        given = [path] if isinstance(path, str | os.PathLike) else path
+        paths: list[str] = [self._strip_protocol(one) for one in given]
+        listed = [one for one in paths if recursive or (has_magic(one) and not assume_literal)]
+        found = set(paths).difference(listed)
+        expand = partial(
+            super()._expand_path, recursive=recursive, maxdepth=maxdepth, assume_literal=assume_literal
+        )
+        for result in await self.store.together([partial(expand, [one]) for one in listed]):
+            if isinstance(result, Exception):
+                if not isinstance(result, FileNotFoundError):
+                    raise result
+                continue
+            found.update(result)
+        if not found:
+            raise FileNotFoundError(path)
+        return sorted(found)
 
     def created(self, path: str) -> Any:
         """Returns the time when the encrypted file was created, as the other filesystem reports it."""
-        return self.files.created(self._strip_protocol(path))
+        return self.store.files.created(self._strip_protocol(path))
 
     def modified(self, path: str) -> Any:
         """Returns the time when the encrypted file was last written, as the other filesystem reports it."""
-        return self.files.modified(self._strip_protocol(path))
+        return self.store.files.modified(self._strip_protocol(path))
 
     def ukey(self, path: str) -> str:
         """Returns a string that changes when the file changes."""
-        return str(self.files.ukey(self._strip_protocol(path)))
+        return str(self.store.files.ukey(self._strip_protocol(path)))
 
     def checksum(self, path: str) -> Any:
         """Returns a number that changes when the file changes."""
-        return self.files.checksum(self._strip_protocol(path))
+        return self.store.files.checksum(self._strip_protocol(path))
 
     def invalidate_cache(self, path: str | None = None) -> None:
         """Drops the cached listings of folders, so that the next call asks again."""
         stripped = None if path is None else self._strip_protocol(path)
-        self.fs.invalidate_cache(stripped)
-        if self.files is not self.fs:
-            self.files.invalidate_cache(stripped)
-        ChainedFileSystem.invalidate_cache(self, path)
-        self.ahead.forget()
+        for fs in {id(fs): fs for fs in (self.fs, self.store.files)}.values():
+            fs.invalidate_cache(stripped)
+        super().invalidate_cache(path)
+        self.opener.forget()
 
-    # Reading
+    # File objects
 
     def open(
         self,
@@ -274,12 +319,9 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
         inner = None if "b" in mode else compression
         file = super().open(path, mode, block_size, cache_options, inner, **options)
         if compression is not None and "b" in mode:
-            return _compressed(file, get_compression(path, compression), mode)
+            return compressed(file, get_compression(path, compression), mode)
         if isinstance(file, io.TextIOWrapper) and file.writable() and not file.seekable():
-            # TextIOWrapper writes these marks only to files that can seek.
-            mark = _BYTE_ORDER_MARKS.get(codecs.lookup(file.encoding).name)
-            if mark is not None:
-                file.buffer.write(mark)
+            write_byte_order_mark(file)
         return file
 
     def _open(
@@ -291,60 +333,201 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
         cache_options: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Any:
-        if mode == "rb":
-            self._guard.refuse(path)
-            return open_for_reading(self, path, block_size=block_size, cache_options=cache_options, **kwargs)
-        if mode in ("wb", "xb"):
-            self._guard.refuse_change(path)
-            exclusive = mode == "xb"
-            return open_for_writing(
-                self, path, exclusive=exclusive, block_size=block_size, autocommit=autocommit, **kwargs
-            )
-        raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: files are written as a whole")
+        if mode not in ("rb", "wb", "xb"):
+            raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: files are written as a whole")
+        self.guard.refuse(path, change=mode != "rb")
+        with about(path):
+            if mode == "rb":
+                decryption = self.keys.decryption(path)
+                if self.local:
+                    return LocalFile(self, path, decryption)
+                opened = self.opener.open(path, decryption)
+                kwargs["block_size"] = block_size or getattr(self.store.files, "default_block_size", None)
+                return RemoteFile(self, path, self._blocking, opened, cache_options=cache_options, **kwargs)
+            encryption, exclusive, upload = self.keys.encryption(path), mode == "xb", None
+            if self.local:
+                make_parents(self.fs, path)
+            else:
+                upload = Upload(self._blocking, path, block_size, exclusive=exclusive, **kwargs)
+            return WrittenFile(self, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         """Returns the plaintext of a file, or a range of it. Negative numbers count from the end."""
+        if self.local and not self.asynchronous:
+            with self._open(self._strip_protocol(path)) as file:
+                return file.read_range(start, end)  # type: ignore[no-any-return]
         return self._run(self._cat_file(path, start, end, **kwargs))
 
-    def cat_ranges(
+    async def _cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any
+    ) -> bytes:
+        (data,) = await self._read([self._strip_protocol(path)], [start], [end])
+        if isinstance(data, Exception):
+            raise data
+        return data
+
+    async def _cat_ranges(
         self,
         paths: list[str],
         starts: Any,
         ends: Any,
         max_gap: int | None = None,
+        batch_size: int | None = None,
         on_error: str = "return",
         **kwargs: Any,
     ) -> list[Any]:
-        """Returns one range of the plaintext of each of several files.
+        if not isinstance(paths, list):
+            raise TypeError("paths must be a list")
+        starts = list(starts) if isinstance(starts, Iterable) else [starts] * len(paths)
+        ends = list(ends) if isinstance(ends, Iterable) else [ends] * len(paths)
+        if not len(paths) == len(starts) == len(ends):
+            raise ValueError("paths, starts and ends must have the same length")
+        out = await self._read([self._strip_protocol(path) for path in paths], starts, ends)
+        if on_error != "return" and (error := next((one for one in out if isinstance(one, Exception)), None)):
+            raise error
+        return out
 
-        The ranges and the headers of their files are fetched together, and ranges that are close to each
-        other are merged. With ``on_error="return"``, a range that fails becomes its exception; with "raise",
-        the first exception is raised.
-        """
-        return self._run(self._cat_ranges(paths, starts, ends, max_gap, on_error=on_error, **kwargs))
+    async def _read(
+        self, paths: list[str], starts: list[int | None], ends: list[int | None]
+    ) -> list[bytes | Exception]:
+        if self.local:
+            size = self._local_size(paths)
+            return await self.store.compute(self._read_local, paths, starts, ends, size=size, waits=True)
+        out: list[bytes | Exception] = [b""] * len(paths)
+        ranges: dict[int, PlainRange] = {}
+        others: dict[int, Callable[[], Coroutine[Any, Any, bytes]]] = {}
+        for at, (path, start, end) in enumerate(zip(paths, starts, ends, strict=True)):
+            if self.guard.is_key(path):
+                out[at] = self.guard.refusal(path)
+            elif end is None and not start:
+                others[at] = partial(self._read_whole, path)
+            elif end is None or end < 0 or (start or 0) < 0:
+                others[at] = partial(self._read_from_end, path, start or 0, end)
+            elif (start or 0) < end:
+                ranges[at] = PlainRange(path, start or 0, end)
+        if ranges:
+            needed = list(dict.fromkeys(one.path for one in ranges.values()))
+            keys = await self.store.together([partial(self._decryption, path) for path in needed])
+            keyed = dict(zip(needed, keys, strict=True))
+            found = await read_ranges(self.store, list(ranges.values()), keyed)
+            for (at, one), data in zip(ranges.items(), found, strict=True):
+                out[at] = data
+                if isinstance(data, TruncatedError | OSError | ValueError):
+                    others[at] = partial(self._past_the_end, one, data)
+        results = await self.store.together(list(others.values()))
+        for at, result in zip(others, results, strict=True):
+            out[at] = result
+        return out
 
-    def get_file(
-        self,
-        rpath: str,
-        lpath: Any,
-        callback: Callback = DEFAULT_CALLBACK,
-        outfile: Any = None,
-        **kwargs: Any,
+    def _local_size(self, paths: list[str]) -> int | None:
+        """Returns the length of local files. None if they must not be processed on the event loop."""
+        if self.asynchronous or self.keys.resolved() is None:
+            return None  # It is the loop of the caller, or finding a key may wait.
+        with contextlib.suppress(OSError):
+            return sum(os.stat(path).st_size for path in paths)
+        return 0  # Opening the file fails.
+
+    def _read_local(
+        self, paths: list[str], starts: list[int | None], ends: list[int | None]
+    ) -> list[bytes | Exception]:
+        """Reads ranges of local files. Each file is opened once, however many ranges it has."""
+        out: list[bytes | Exception] = [b""] * len(paths)
+        for path, group in groupby(sorted(range(len(paths)), key=paths.__getitem__), paths.__getitem__):
+            wanted = list(group)
+            try:
+                with self._open(path) as file:
+                    for at in wanted:
+                        try:
+                            out[at] = file.read_range(starts[at], ends[at])
+                        except Exception as error:
+                            out[at] = error
+            except Exception as error:
+                for at in wanted:
+                    out[at] = error
+        return out
+
+    async def _read_whole(self, path: str) -> bytes:
+        return await read_whole(self.store, path, await self._decryption(path))
+
+    async def _verified(self, path: str) -> Opened:
+        return await open_verified(self.store, path, await self._decryption(path), self.opener.headers)
+
+    async def _read_from_end(self, path: str, start: int, end: int | None) -> bytes:
+        """Reads a range that is counted from the end of the file, which is verified first."""
+        opened = await self._verified(path)
+        begin, stop, _ = slice(start, end).indices(opened.size)
+        return await read_opened(self.store, path, opened, begin, max(begin, stop))
+
+    async def _past_the_end(self, one: PlainRange, error: Exception) -> bytes:
+        """Returns no bytes if a failed range is past the end of the file, which is verified for this."""
+        if isinstance(error, FileNotFoundError):
+            raise error
+        try:
+            size = (await self._verified(one.path)).size
+        except SealaneError:
+            raise
+        except Exception:
+            raise error from None
+        if one.start < size:
+            raise error
+        return b""
+
+    async def _get_file(
+        self, rpath: str, lpath: Any, callback: Callback = DEFAULT_CALLBACK, outfile: Any = None, **kw: Any
     ) -> None:
-        """Decrypts a file to a local file, which appears complete and verified or not at all."""
-        self._run(self._get_file(rpath, lpath, callback, outfile, **kwargs))
+        rpath = self._strip_protocol(rpath)
+        self.guard.refuse(rpath)
+        out = outfile if outfile is not None else lpath if isfilelike(lpath) else None
+        if out is not None:
+            await read_to(self.store, rpath, out, await self._decryption(rpath), callback)
+            return
+        lpath = os.fspath(lpath)
+        if self.local:
+            work = partial(self._get_local, rpath, lpath, callback)
+            await self.store.compute(work, size=self._local_size([rpath]), waits=True)
+            return
+        # An object store is asked for the object first, because most paths are objects.
+        objects = is_object_store(self.fs)
+        if (not objects or os.path.isdir(lpath)) and await self._make_folder(rpath, lpath):
+            return
+        decryption = await self._decryption(rpath)
+        os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
+        try:
+            await read_to(self.store, rpath, lpath, decryption, callback)
+        except (FileNotFoundError, IsADirectoryError):
+            if not (objects and await self._make_folder(rpath, lpath)):
+                raise
+
+    def _get_local(self, rpath: str, lpath: str, callback: Callback) -> None:
+        if os.path.isdir(rpath):
+            return os.makedirs(lpath, exist_ok=True)
+        os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
+        with about(rpath):
+            decryption = self.keys.decryption(rpath)
+            _native.decrypt_path(rpath, lpath, decryption, None, progress_of(callback), False)
+
+    async def _make_folder(self, rpath: str, lpath: str) -> bool:
+        """Makes a local folder if the path is one of a folder. Returns whether it is."""
+        if not await self.store.call("isdir", rpath):
+            return False
+        os.makedirs(lpath, exist_ok=True)
+        return True
 
     # Writing
 
-    def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **kwargs: Any) -> None:
-        """Encrypts ``value`` and writes it to the file with this path."""
-        self._run(self._pipe_file(path, value, mode, **kwargs))
+    async def _pipe_file(self, path: str, value: Any, mode: str = "overwrite", **kwargs: Any) -> None:
+        path, size = self._strip_protocol(path), memoryview(value).nbytes
+        if self._at_once(size, kwargs):
+            await self._write_at_once(path, size, lambda: value, mode)
+        else:
+            await self._write_in_parts(path, size, partial(io.BytesIO, value), mode, kwargs)
 
-    def touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
-        """Writes an encrypted file with an empty plaintext."""
-        self._run(self._touch(path, truncate, **kwargs))
+    async def _touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
+        if not truncate and await self._exists(path):
+            raise NotImplementedError("changing the time of a file without writing it is not supported")
+        await self._pipe_file(path, b"", **kwargs)
 
-    def put_file(
+    async def _put_file(
         self,
         lpath: Any,
         rpath: str,
@@ -352,147 +535,62 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
         mode: str = "overwrite",
         **kwargs: Any,
     ) -> None:
-        """Encrypts a local file. The encrypted file appears complete or not at all."""
-        self._run(self._put_file(lpath, rpath, callback, mode, **kwargs))
+        rpath = self._strip_protocol(rpath)
+        found = os.stat(lpath)
+        if stat.S_ISDIR(found.st_mode):
+            return await self._makedirs(rpath, exist_ok=True)
+        size = found.st_size if stat.S_ISREG(found.st_mode) else None
+        if self.local and mode == "overwrite" and not self._intrans:
+            work = partial(self._put_local, os.fspath(lpath), rpath, callback)
+            await self.store.compute(
+                work, size=self._local_size([lpath]) if size is not None else None, waits=True
+            )
+            return
+        if size is not None and self._at_once(size, kwargs):
+            with contextlib.suppress(Grown):
+                callback.set_size(size)
+                await self._write_at_once(rpath, size, partial(content_of, lpath), mode)
+                callback.relative_update(size)
+                return
+        await self._write_in_parts(rpath, size, partial(open, lpath, "rb"), mode, kwargs, callback)
 
-    # Moving and removing: encrypted files are moved as they are
+    def _put_local(self, lpath: str, rpath: str, callback: Callback) -> None:
+        self.guard.refuse(rpath, change=True)
+        encryption = self.keys.encryption(rpath)
+        make_parents(self.fs, rpath)
+        _native.encrypt_path(lpath, rpath, encryption, None, progress_of(callback), False)
 
-    def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
-        """Copies the file ``path1`` to ``path2``. It is encrypted again if each file has a key of its own."""
-        self._run(self._cp_file(path1, path2, **kwargs))
+    def _at_once(self, size: int, options: dict[str, Any]) -> bool:
+        """Returns whether a file is written in one request. A transaction needs file objects."""
+        return not (self.local or self._intrans or options) and size <= WHOLE
 
-    def mv(
-        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any
+    async def _write_at_once(self, path: str, size: int, content: Callable[[], Any], mode: str) -> None:
+        self.guard.refuse(path, change=True)
+        exclusive = mode == "create"
+        encryption = await self._encryption(path)
+        if exclusive:
+            # Found out now, and not after the data was sent. The request checks it again.
+            await self.store.refuse_existing(path)
+        await write_whole(self.store, path, size, content, encryption, exclusive=exclusive)
+        self.invalidate_cache(path)
+
+    async def _write_in_parts(
+        self,
+        path: str,
+        size: int | None,
+        opened: Callable[[], Any],
+        mode: str,
+        options: dict[str, Any],
+        callback: Callback = DEFAULT_CALLBACK,
     ) -> None:
-        """Moves files to other names in the same filesystem. A dataset key is not moved."""
-        self._run(self._mv(path1, path2, recursive, maxdepth, **kwargs))
+        """Writes through a file object, which holds parts of an upload."""
 
-    def rm_file(self, path: str) -> None:
-        """Removes one encrypted file from the other filesystem."""
-        self._run(self._rm_file(path))
+        def work() -> None:
+            with opened() as source, self.open(path, "xb" if mode == "create" else "wb", **options) as file:
+                callback.set_size(size)
+                while piece := source.read(PIECE):
+                    file.write(piece)
+                    callback.relative_update(len(piece))
 
-    def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
-        """Removes files, and folders with ``recursive``. A dataset key inside is not removed."""
-        self._run(self._rm(path, recursive, maxdepth=maxdepth))
-
-    def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
-        """Creates a folder in the other filesystem."""
-        self._run(self._mkdir(path, create_parents, **kwargs))
-
-    def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """Creates a folder and its missing parents in the other filesystem."""
-        self._run(self._makedirs(path, exist_ok))
-
-    def rmdir(self, path: str) -> None:
-        """Removes an empty folder from the other filesystem."""
-        self._run(self._rmdir(path))
-
-
-class AsyncSealaneFileSystem(SealaneFileSystem, AsyncFileSystem):  # type: ignore[misc]
-    """The asynchronous form of ``SealaneFileSystem``, which chooses it by the other filesystem."""
-
-    def _prepare(self, options: dict[str, Any]) -> None:
-        self._below = way_to(self.fs)
-        if is_asynchronous(self.fs):
-            options["asynchronous"] = self.fs.asynchronous
-            options["loop"] = self.fs.loop
-            options.setdefault("batch_size", self.fs.batch_size)
-
-    def _opening_ahead(self) -> Ahead:
-        if not is_asynchronous(self.fs) or self.fs.asynchronous:
-            return Nothing()  # `open` blocks the only event loop, or one call at a time is answered.
-        return InListing(self.files, self._below, self.loop, self.keys, self.headers)
-
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine on the event loop of the other filesystem, and cancels it at Ctrl-C."""
-        try:
-            loop = self.loop
-            if loop is None:
-                raise RuntimeError(
-                    "a filesystem with asynchronous=True has coroutines only, such as _cat_file"
-                )
-            with contextlib.suppress(RuntimeError):
-                if asyncio.get_running_loop() is loop:
-                    raise NotImplementedError("a synchronous method cannot be called from the event loop")
-            future = asyncio.run_coroutine_threadsafe(outcome_of(work), loop)
-        except BaseException:
-            work.close()
-            raise
-        try:
-            return future.result()()
-        finally:
-            future.cancel()
-
-    async def set_session(self, *args: Any, **kwargs: Any) -> Any:
-        """Opens the connections of the other filesystem, if it has this method."""
-        return await self.fs.set_session(*args, **kwargs)
-
-    async def _expanded(self, path: Any, recursive: bool, maxdepth: int | None) -> list[str]:
-        return await self._expand_path(path, recursive=recursive, maxdepth=maxdepth)
-
-    async def _expand_path(
-        self, path: Any, recursive: bool = False, maxdepth: int | None = None, assume_literal: bool = False
-    ) -> list[str]:
-        """Returns the paths that patterns and folders lead to. They are listed side by side."""
-        given = [path] if isinstance(path, str | os.PathLike) else path
-        paths: list[str] = [self._strip_protocol(one) for one in given]
-        listed = [one for one in paths if recursive or (has_magic(one) and not assume_literal)]
-        found = set(paths).difference(listed)
-        expand = partial(
-            super()._expand_path, recursive=recursive, maxdepth=maxdepth, assume_literal=assume_literal
-        )
-        for result in await self._below.together([partial(expand, [one]) for one in listed]):
-            if isinstance(result, Exception):
-                if not isinstance(result, FileNotFoundError):
-                    raise result
-                continue
-            found.update(result)
-        if not found:
-            raise FileNotFoundError(path)
-        return sorted(found)
-
-
-def _blocking(name: str) -> Any:
-    """Returns the synchronous method of a coroutine of ``AsyncFileSystem``.
-
-    Those that fsspec would make go on after Ctrl-C, and lose the path of a TimeoutError.
-    """
-
-    @wraps(getattr(AbstractFileSystem, name))
-    def method(self: AsyncSealaneFileSystem, *args: Any, **options: Any) -> Any:
-        return self._run(getattr(self, f"_{name}")(*args, **options))
-
-    return method
-
-
-for _name in ("cat", "copy", "du", "expand_path", "get", "glob", "pipe", "put", "sizes"):
-    setattr(AsyncSealaneFileSystem, _name, _blocking(_name))
-
-# `clear_instance_cache` of either class forgets the filesystems that were made by the other.
-AsyncSealaneFileSystem._cache = SealaneFileSystem._cache
-
-
-def _compressed(file: Any, compression: str | None, mode: str) -> Any:
-    """Returns a file object that compresses to or decompresses from ``file``, and closes it at the end.
-
-    The compressing classes leave the closing to the caller, and a file that is not closed never appears.
-    """
-    if compression is None:
-        return file
-    outer = compr[compression](file, mode=mode[0])
-    finish = outer.close
-
-    def close() -> None:
-        try:
-            finish()
-        except BaseException:
-            if "r" not in mode:
-                file.discard()
-            raise
-        file.close()
-
-    outer.close = close
-    return outer
-
-
-_BYTE_ORDER_MARKS = {"utf-16": codecs.BOM_UTF16, "utf-32": codecs.BOM_UTF32}
+        async with self.store.budget.reserve(BUDGET if size is None or size > WHOLE else 2 * size):
+            await self.store.compute(work, waits=True)

@@ -1,17 +1,21 @@
-"""Resolves the key reference of a filesystem to the key of its files."""
+"""The key of the files of a filesystem, and the guard of the file that holds it."""
 
 from __future__ import annotations
 
+import errno
 import os
+import posixpath
 import threading
 import time
+import unicodedata
 from contextvars import ContextVar
 from typing import Any
 
-from sealane import _kms, _reference
+from sealane import _reference
 from sealane._native import DecryptWith, EncryptWith, Key, Keyring
+from sealane._wrapping_key import WrappingKey
 from sealane.fs import _dataset_key
-from sealane.fs._below import Below, Waited
+from sealane.fs._store import is_object_store
 
 _EACH = "each:"
 _AGE = "age:"
@@ -27,11 +31,11 @@ class Keys:
 
     Parameters
     ----------
-    target : fsspec.AbstractFileSystem
-        The filesystem that holds the encrypted files.
+    files : fsspec.AbstractFileSystem
+        The filesystem that holds the encrypted files, for calls that block.
     key : str
         A reference for ``sealane.keys.resolve`` to a key or a keyring, where the path of an encrypted keyset
-        is one of ``target``; or ``"age:PATH"``, a dataset key at this path of ``target``; or
+        is one of ``files``; or ``"age:PATH"``, a dataset key at this path of ``files``; or
         ``"each:package.module:function"``, a function that returns the key for the path of a file.
     identity : str, optional
         A reference to the identity that decrypts the dataset key; with ``"age:PATH"`` only.
@@ -39,22 +43,22 @@ class Keys:
         The context that every file of the filesystem is bound to.
     """
 
-    def __init__(self, target: Any, key: str | None, identity: str | None, context: str) -> None:
+    def __init__(self, files: Any, key: str | None, identity: str | None, context: str) -> None:
         if key is None:
             raise TypeError("key is missing: give a key reference such as 'env:NAME' or 'file:PATH'")
-        self._target = target
-        self._key = key
-        self._identity = identity
-        self._context = _encoded(context)
+        if not isinstance(context, str):
+            raise TypeError(f"context must be a str here, not {type(context).__name__}")
+        self._files, self._key, self._identity, self._context = files, key, identity, context.encode()
         self.dataset_key: str | None = None
-        """The path of the dataset key on the target, with a reference ``age:PATH`` or to a key service."""
+        """The path of the dataset key, with a reference ``age:PATH`` or to a key service."""
         self.per_file = isinstance(key, str) and key.startswith(_EACH)
         """Whether each file has a key of its own."""
+        self._wrapping_key: WrappingKey | None = None
         if isinstance(key, str) and key.startswith(_AGE):
             if identity is None:
                 raise TypeError(f"{key}: identity is missing: give a reference to the key that decrypts it")
             _reference.check(identity)
-            self.dataset_key = target._strip_protocol(key.removeprefix(_AGE))
+            self.dataset_key = files._strip_protocol(key.removeprefix(_AGE))
             if not self.dataset_key:
                 raise ValueError(f"{key}: expected age:PATH, found no path")
         elif identity is not None:
@@ -63,68 +67,58 @@ class Keys:
             _reference.check_function(key, key.removeprefix(_EACH))
         else:
             _reference.check(key)
-        self._wrapping_key: _kms.WrappingKey | None = None
-        if self.dataset_key is None and not self.per_file and (found := _reference.wrapping_key(key)):
-            self._wrapping_key, place = found
-            self.dataset_key = target._strip_protocol(place)
+            if (found := _reference.wrapping_key(key)) is not None:
+                self._wrapping_key, place = found
+                self.dataset_key = files._strip_protocol(place)
         self._resolved: tuple[EncryptWith, DecryptWith] | None = None
         self._until = float("inf")
-        self._resolving: Waited | None = None
         self._lock, self._process = threading.Lock(), os.getpid()
 
-    async def encryption(self, below: Below, path: str) -> EncryptWith:
+    def encryption(self, path: str) -> EncryptWith:
         """Returns the key and context to encrypt the file ``path`` with."""
         if self.per_file:
-            return EncryptWith(key=await below.compute(self._key_of, path), context=self._context)
-        return (await self._resolve(below))[0]
+            return EncryptWith(key=self._key_of(path), context=self._context)
+        return (self.resolved() or self._resolve())[0]
 
-    async def decryption(self, below: Below, path: str) -> DecryptWith:
+    def decryption(self, path: str) -> DecryptWith:
         """Returns the key and context to decrypt the file ``path`` with."""
         if self.per_file:
-            return DecryptWith(key=await below.compute(self._key_of, path), context=self._context)
-        return (await self._resolve(below))[1]
+            return DecryptWith(key=self._key_of(path), context=self._context)
+        return (self.resolved() or self._resolve())[1]
 
-    async def _resolve(self, below: Below) -> tuple[EncryptWith, DecryptWith]:
-        while True:
-            if (resolved := self._resolved) is not None and time.monotonic() < self._until:
-                return resolved
-            if self._process != os.getpid():
-                # After a fork, a lock that another thread of the parent held is never released.
-                self._lock, self._resolving, self._process = threading.Lock(), None, os.getpid()
-            if id(self) in (outer := _OUTER.get()):
-                raise RuntimeError(f"{self._key}: finding the key uses the filesystem that needs the key")
-            # The lock is never held while anything waits, because tasks of one thread take it in turn.
-            with self._lock:
-                if (other := self._resolving) is None:
-                    mine = self._resolving = Waited()
-            if other is None:
-                break
-            await below.result_of(other)
-        _OUTER.set(outer | {id(self)})
-        try:
-            if self._resolved is None or time.monotonic() >= self._until:
-                self._resolved = None
-                key = await self._find(below)
-                self._resolved = (
-                    EncryptWith(key=key, context=self._context),
-                    DecryptWith(key=key, context=self._context),
-                )
+    def resolved(self) -> tuple[EncryptWith, DecryptWith] | None:
+        """Returns the keys that are known, so that finding them does not wait."""
+        return self._resolved if time.monotonic() < self._until else None
+
+    def _resolve(self) -> tuple[EncryptWith, DecryptWith]:
+        if self._process != os.getpid():
+            # After a fork, a lock that another thread of the parent held is never released.
+            self._lock, self._process = threading.Lock(), os.getpid()
+        if id(self) in (outer := _OUTER.get()):
+            raise RuntimeError(f"{self._key}: finding the key uses the filesystem that needs the key")
+        with self._lock:
+            if (known := self.resolved()) is not None:
+                return known
+            _OUTER.set(outer | {id(self)})
+            try:
+                key = self._find()
+            finally:
+                _OUTER.set(outer)
+            self._resolved = (
+                EncryptWith(key=key, context=self._context),
+                DecryptWith(key=key, context=self._context),
+            )
             return self._resolved
-        finally:
-            _OUTER.set(outer)
-            # After a failure, the next caller tries it again.
-            self._resolving = None
-            mine.done()
 
-    async def _find(self, below: Below) -> Key | Keyring:
-        if self._wrapping_key is not None:
-            assert self.dataset_key is not None
-            found, self._until = await _dataset_key.unwrapped(below, self.dataset_key, self._wrapping_key)
-            return found
-        if self.dataset_key is not None:
+    def _find(self) -> Key | Keyring:
+        self._resolved = None
+        if self.dataset_key is None:
+            return _reference.resolve(self._key)
+        if self._wrapping_key is None:
             assert self._identity is not None
-            return await _dataset_key.load(below, self.dataset_key, self._identity)
-        return await below.compute(_reference.resolve, self._key)
+            return _dataset_key.load(self._files, self.dataset_key, self._identity)
+        found, self._until = _dataset_key.unwrapped(self._files, self.dataset_key, self._wrapping_key)
+        return found
 
     def _key_of(self, path: str) -> Key | Keyring:
         return _reference.call(self._key, self._key.removeprefix(_EACH), path)
@@ -134,7 +128,71 @@ _OUTER: ContextVar[frozenset[int]] = ContextVar("_OUTER", default=frozenset())
 """The filesystems whose keys are being found, by the function of a reference that runs now."""
 
 
-def _encoded(context: str) -> bytes:
-    if not isinstance(context, str):
-        raise TypeError(f"context must be a str here, not {type(context).__name__}")
-    return context.encode()
+class Guard:
+    """Finds out whether a path leads to the dataset key: without it, all files of the dataset are lost.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+        The filesystem that holds the encrypted files.
+    key : str or None
+        The path of the dataset key on it, if it has one.
+    local : bool
+        Whether the files are on a disk of this machine.
+    """
+
+    def __init__(self, fs: Any, key: str | None, local: bool) -> None:
+        self._key, self._local, self._literal = key, local, is_object_store(fs)
+
+    def is_key(self, path: str) -> bool:
+        """Returns whether a path is that of the key, as it was given and as listings show it."""
+        return self._key is not None and path.strip("/") == self._key.strip("/")
+
+    def refusal(self, path: str) -> PermissionError:
+        """Returns the error for a call that names the key."""
+        text = "This is the key of the dataset, which cannot be used as one of its files"
+        return PermissionError(errno.EACCES, text, path)
+
+    def refuse(self, *paths: str, change: bool = False) -> None:
+        """Raises PermissionError if one of the paths is that of the key.
+
+        With ``change``, also if it leads to the key in another spelling or by a link.
+        """
+        for path in paths:
+            if self.leads_to_key(path) if change else self.is_key(path):
+                raise self.refusal(path)
+
+    def leads_to_key(self, path: str) -> bool:
+        """Returns whether writing to the path, or removing it, could change the key."""
+        return self._key is not None and self.is_same(path, self._key)
+
+    def is_same(self, one: str, other: str) -> bool:
+        """Returns whether two paths can be those of one file."""
+        if self.parts(one) == self.parts(other):
+            return True
+        try:
+            return self._local and os.path.samefile(one, other)
+        except OSError:
+            return False  # One of the two does not exist.
+
+    def is_above_key(self, path: str) -> bool:
+        """Returns whether the path is a folder that contains the key, at any depth."""
+        if self._key is None:
+            return False
+        if self._is_above(path, self._key):
+            return True
+        return self._local and self._is_above(os.path.realpath(path), os.path.realpath(self._key))
+
+    def _is_above(self, folder: str, path: str) -> bool:
+        above, parts = self.parts(folder), self.parts(path)
+        return len(above) < len(parts) and parts[: len(above)] == above
+
+    def parts(self, path: str) -> list[str]:
+        """Returns the names on the way to a file. Paths that can mean the same file have the same names."""
+        if self._literal:
+            return path.strip("/").split("/") if path.strip("/") else []
+        path = posixpath.normpath("/" + path.strip("/")).strip("/")
+        if not self._local:
+            # Many servers do not distinguish upper and lower case.
+            path = unicodedata.normalize("NFC", path.casefold())
+        return path.split("/") if path else []

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import merge_offset_ranges
 
-from sealane._about import about, asking, of_file
+from sealane._error_paths import about, asking, of_file
 from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, sealed_len, sealed_range
 from sealane._open import EncryptedReader, seek_target
 from sealane.exceptions import SealaneError
-from sealane.fs._below import Below, Direct, finished
-from sealane.fs._claims import checked, complete, fetch, plain_entry, ranges_of
-from sealane.fs._opened import Opened, open_verified
+from sealane.fs._opening import Opened, plain_entry
+from sealane.fs._store import Store, checked, complete, ranges_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from sealane.fs._interface import Filesystem
+Keyed: TypeAlias = Mapping[str, DecryptWith | Exception]
+"""What decrypts each file, or the exception that finding it raised."""
 
 MAX_GAP = 64 << 10
 """Largest gap in bytes between two ranges that are fetched as one: a second request costs more."""
@@ -36,30 +35,13 @@ MAX_BLOCK = 16 << 20
 """Largest merged range in bytes, so that several requests can be in flight."""
 
 
-def open_for_reading(
-    fs: Filesystem,
-    path: str,
-    *,
-    block_size: int | None = None,
-    cache_options: dict[str, Any] | None = None,
-    **options: Any,
-) -> LocalFile | RemoteFile:
-    """Opens an encrypted file and verifies its header and its end before the first read."""
-    decryption = finished(fs.keys.decryption(Direct(fs.files), path))
-    if fs.local:
-        return LocalFile(fs, path, decryption)
-    block_size = block_size or getattr(fs.files, "default_block_size", None)
-    return RemoteFile(fs, path, decryption, block_size=block_size, cache_options=cache_options, **options)
-
-
 class LocalFile(EncryptedReader):
     """An encrypted file on a disk of this machine."""
 
     blocksize = 1 << 20
 
-    def __init__(self, fs: Filesystem, path: str, decryption: DecryptWith) -> None:
-        with about(path):
-            super().__init__(path, decryption)
+    def __init__(self, fs: Any, path: str, decryption: DecryptWith) -> None:
+        super().__init__(path, decryption)
         self.fs, self.path = fs, path
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -81,7 +63,7 @@ class LocalFile(EncryptedReader):
     @property
     def details(self) -> dict[str, Any]:
         """The result of ``fs.info`` for this file, with the verified size."""
-        return {**plain_entry(self.fs.files.info(self.path)), "size": self.size}
+        return {**plain_entry(self.fs.store.files.info(self.path)), "size": self.size}
 
     @property
     def closed(self) -> bool:
@@ -92,10 +74,13 @@ class LocalFile(EncryptedReader):
     def closed(self, value: bool) -> None:
         pass
 
-    def _fetch_range(self, start: int, end: int) -> bytes:
-        """Returns the plaintext from ``start`` to ``end``. The caches of fsspec read files by this method."""
-        self.seek(start)
-        return self.read(end - start)
+    def read_range(self, start: int | None, end: int | None) -> bytes:
+        """Returns a range of the plaintext. Negative numbers count from the end."""
+        begin, stop, _ = slice(start, end).indices(self.size)
+        self.seek(begin)
+        return self.read(max(0, stop - begin))
+
+    _fetch_range = read_range  # The caches of fsspec read files by this method.
 
     def info(self) -> dict[str, Any]:
         """Returns the result of ``fs.info`` for this file."""
@@ -106,7 +91,7 @@ class LocalFile(EncryptedReader):
         return _reopen, (self.fs, self.path, self.tell())
 
 
-def _reopen(fs: Filesystem, path: str, position: int) -> Any:
+def _reopen(fs: Any, path: str, position: int) -> Any:
     file = fs.open(path, "rb")
     file.seek(position)
     return file
@@ -124,19 +109,9 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
     _details: dict[str, Any] | None
 
     def __init__(
-        self,
-        fs: Filesystem,
-        path: str,
-        decryption: DecryptWith,
-        cache_type: str = "readahead",
-        **options: Any,
+        self, fs: Any, path: str, store: Store, opened: Opened, cache_type: str = "readahead", **options: Any
     ) -> None:
-        self._below = Direct(fs.files)
-        opened = fs.ahead.take(path, decryption)
-        if opened is None:
-            opened = finished(open_verified(self._below, path, decryption, fs.headers))
-            fs.ahead.opened(path, decryption, opened)
-        self._opened = opened
+        self._store, self._opened = store, opened
         self._exact = cache_type != "readahead"
         options.pop("size", None)
         super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
@@ -145,13 +120,13 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
         """Returns the plaintext from ``start`` to ``end``, or to the end of the chunk for the read-ahead."""
         if not self._exact and start < self._opened.tail_start:
             end = max(end, min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._opened.tail_start))
-        return finished(read_opened(self._below, self.path, self._opened, start, end))
+        return self._store.run(read_opened(self._store, self.path, self._opened, start, end))
 
     @property
     def details(self) -> dict[str, Any]:
         """The result of ``fs.info`` for this file, with the verified size."""
         if self._details is None:
-            self._details = {**plain_entry(self.fs.files.info(self.path)), "size": self.size}
+            self._details = {**plain_entry(self.fs.store.files.info(self.path)), "size": self.size}
         return self._details
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
@@ -175,7 +150,7 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
             raise ValueError("I/O operation on closed file")
 
 
-async def read_opened(below: Below, path: str, opened: Opened, start: int, end: int) -> bytes:
+async def read_opened(store: Store, path: str, opened: Opened, start: int, end: int) -> bytes:
     """Returns the plaintext from ``start`` to ``end``, which must not be past the end of the file."""
     tail = b""
     if end - start <= MAX_JOINED or start >= opened.tail_start:
@@ -186,9 +161,9 @@ async def read_opened(below: Below, path: str, opened: Opened, start: int, end: 
     sealed_start, sealed_end = sealed_range(start, end)
     sealed_end = min(sealed_end, sealed_len(opened.size))
     with about(path):
-        (sealed,) = await fetch(below, path, [(sealed_start, sealed_end)])
+        (sealed,) = await store.fetch(path, [(sealed_start, sealed_end)])
         whole = complete(sealed, sealed_end - sealed_start, path)
-        plain = await below.compute(opened.ranges.open, start, end, whole, size=len(whole))
+        plain = await store.compute(opened.ranges.open, start, end, whole, size=len(whole))
     return plain + tail if tail else plain
 
 
@@ -201,20 +176,16 @@ class PlainRange:
     end: int
 
 
-async def read_ranges(below: Below, fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Exception]:
+async def read_ranges(store: Store, ranges: Sequence[PlainRange], keys: Keyed) -> list[bytes | Exception]:
     """Reads ranges of files, which are fetched together. A range that fails becomes its exception."""
-    paths = list(dict.fromkeys(one.path for one in ranges))
-    found_keys = await below.together([partial(fs.keys.decryption, below, path) for path in paths])
-    keys = dict(zip(paths, found_keys, strict=True))
-    if fs.local:
-        return await below.compute(_read_local_ranges, fs, ranges, keys)
+    paths = list(keys)
     spans = [(path, 0, HEADER_LEN) for path in paths]
     spans += [(one.path, *sealed_range(one.start, one.end)) for one in ranges]
     paths, starts, ends = merge_offset_ranges(
         *(list(column) for column in zip(*spans, strict=True)), max_gap=MAX_GAP, max_block=MAX_BLOCK
     )
     try:
-        found = await below.call("cat_ranges", paths, starts, ends, on_error="return")
+        found = await store.call("cat_ranges", paths, starts, ends, on_error="return")
         found = ranges_of(found, len(paths))
     except Exception as error:
         found = [of_file(error, path) for path in paths]
@@ -226,7 +197,7 @@ async def read_ranges(below: Below, fs: Filesystem, ranges: Sequence[PlainRange]
     def decrypt_ranges() -> list[bytes | Exception]:
         return [_decrypt_range(keys, one, fetched[one.path], headers) for one in ranges]
 
-    return await below.compute(decrypt_ranges, size=sum(end - start for _, start, end in spans))
+    return await store.compute(decrypt_ranges, size=sum(end - start for _, start, end in spans))
 
 
 @dataclass(frozen=True)
@@ -239,7 +210,7 @@ class _Fetched:
 
 
 def _decrypt_range(
-    keys: dict[str, DecryptWith | Exception],
+    keys: Keyed,
     one: PlainRange,
     fetched: list[_Fetched],
     headers: dict[str, Ranges | Exception],
@@ -255,9 +226,7 @@ def _decrypt_range(
         return error
 
 
-def _header(
-    keys: dict[str, DecryptWith | Exception], path: str, fetched: list[_Fetched]
-) -> Ranges | Exception:
+def _header(keys: Keyed, path: str, fetched: list[_Fetched]) -> Ranges | Exception:
     try:
         if isinstance(key := keys[path], Exception):
             raise key
@@ -272,31 +241,3 @@ def _cut(fetched: list[_Fetched], path: str, start: int, end: int) -> memoryview
     with asking(path):
         data = checked(piece.data, piece.end - piece.start, path)
     return memoryview(data)[start - piece.start : end - piece.start]
-
-
-def _read_local_ranges(
-    fs: Filesystem, ranges: Sequence[PlainRange], keys: dict[str, DecryptWith | Exception]
-) -> list[bytes | Exception]:
-    """Reads ranges of local files. Each file is opened once, however many ranges it has."""
-    files: dict[str, LocalFile | Exception] = {}
-    out: list[bytes | Exception] = []
-    try:
-        for one in ranges:
-            try:
-                if one.path not in files:
-                    if isinstance(key := keys[one.path], Exception):
-                        raise key
-                    files[one.path] = LocalFile(fs, one.path, key)
-                file = files[one.path]
-                if isinstance(file, Exception):
-                    raise file
-                file.seek(one.start)
-                out.append(file.read(one.end - one.start))
-            except Exception as error:
-                files.setdefault(one.path, error)
-                out.append(error)
-    finally:
-        for file in files.values():
-            if isinstance(file, LocalFile):
-                file.close()
-    return out

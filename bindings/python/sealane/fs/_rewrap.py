@@ -18,10 +18,9 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from sealane import _native
-from sealane._about import about, asking
-from sealane.fs._below import Direct, finished
-from sealane.fs._claims import checked, claimed_size, complete
-from sealane.fs._upload import Upload
+from sealane._error_paths import about, asking
+from sealane.fs._store import Store, checked, complete
+from sealane.fs._writing import Upload
 
 if TYPE_CHECKING:
     from sealane._endpoints import Progress
@@ -168,13 +167,18 @@ def _rewrap_by_copying(
         with asking(path):
             return checked(fs.cat_file(path, start=start, end=end), end - start, path)
 
-    fs.invalidate_cache(path)
-    if (size := finished(claimed_size(Direct(fs), path))) is None:
+    store = Store(fs)
+
+    def reported() -> int | None:
+        fs.invalidate_cache(path)
+        return store.run(store.info(path))["size"]  # type: ignore[no-any-return]
+
+    if (size := reported()) is None:
         raise OSError(errno.EIO, "The filesystem does not report the size of this file", path)
     header, at, _ = _new_header(keys, path, size, fetch)
     _check_end(fetch, path, size)
     start = at
-    upload = Upload(to, target, None, exclusive=False)
+    upload = Upload(Store(to), target, None, exclusive=False)
     try:
         upload.write(header)
         while at < size:
@@ -183,8 +187,7 @@ def _rewrap_by_copying(
             at = end
             if progress is not None:
                 progress(at - start, size - start)
-        fs.invalidate_cache(path)
-        if finished(claimed_size(Direct(fs), path)) != size:
+        if reported() != size:
             raise _changed(path)
         upload.commit()
     finally:

@@ -7,19 +7,19 @@ support ranges. They are asked for the size first, and without a size for the wh
 
 from __future__ import annotations
 
+import contextlib
 import io
+import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fsspec.callbacks import Callback
 
 from sealane import _native
-from sealane._about import about, asking
+from sealane._error_paths import about
 from sealane._native import DecryptWith, EncryptWith, Writer, plain_len
 from sealane.exceptions import SealaneError, TruncatedError
-from sealane.fs._below import Below, Share
-from sealane.fs._claims import claimed_size, fetch, fetch_all, fetch_beginning, truncated, with_claimed_size
-from sealane.fs._upload import is_object_store, send
+from sealane.fs._store import Share, Store, is_object_store, truncated
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -36,7 +36,7 @@ WHOLE = 16 << 20
 Progress: TypeAlias = Callable[[int, int | None], None]
 
 
-async def read_whole(below: Below, path: str, decryption: DecryptWith) -> bytes:
+async def read_whole(store: Store, path: str, decryption: DecryptWith) -> bytes:
     """Returns the verified plaintext of a file."""
     out = io.BytesIO()
 
@@ -46,22 +46,22 @@ async def read_whole(below: Below, path: str, decryption: DecryptWith) -> bytes:
         return Writer.decrypt(out, decryption)
 
     with about(path):
-        async with below.reserve(FIRST) as share:
-            if not (below.concurrent and is_object_store(below.fs)):
+        async with store.budget.reserve(FIRST) as share:
+            if not (store.awaited and is_object_store(store.fs)):
                 # In place, one request is a consistent view of a file that others replace.
-                data = await fetch_all(below, path)
-                return await below.compute(_native.decrypt_bytes, data, decryption, size=len(data))
-            first = await _beginning(below, path)
+                data = await store.fetch_all(path)
+                return await store.compute(_native.decrypt_bytes, data, decryption, size=len(data))
+            first = await _beginning(store, path)
             if first is not None and len(first) < FIRST:
                 share.shrink(len(first))
-                return await below.compute(_native.decrypt_bytes, first, decryption, size=len(first))
-            started = None if first is None else await below.compute(_started_with, begin, first)
+                return await store.compute(_native.decrypt_bytes, first, decryption, size=len(first))
+            started = None if first is None else await store.compute(_started_with, begin, first)
             del first
-            await _read_rest(below, path, started, begin, _ignore)
+            await _read_rest(store, path, started, begin, _ignore)
             return out.getvalue()
 
 
-async def read_to(below: Below, path: str, out: Any, decryption: DecryptWith, callback: Callback) -> None:
+async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, callback: Callback) -> None:
     """Decrypts a file to a local path, or to a file object.
 
     A local file appears complete and verified, or not at all.
@@ -73,55 +73,53 @@ async def read_to(below: Below, path: str, out: Any, decryption: DecryptWith, ca
 
     async def read(share: Share) -> None:
         started = None
-        if is_object_store(below.fs):
-            first = await _beginning(below, path)
+        if is_object_store(store.fs):
+            first = await _beginning(store, path)
             if first is not None and len(first) < FIRST:
                 share.shrink(2 * len(first))
-                await below.compute(_decrypt_at_once, begin, first)
+                await store.compute(_decrypt_at_once, begin, first)
                 progress(plain_len(len(first)), plain_len(len(first)))
                 return
-            started = None if first is None else await below.compute(_started_with, begin, first)
+            started = None if first is None else await store.compute(_started_with, begin, first)
             del first
         if isinstance(out, str):
-            await _read_rest(below, path, started, begin, progress)
+            await _read_rest(store, path, started, begin, progress)
             return
         # There is only one attempt, because a file object cannot be written again.
-        decryptor = await below.compute(begin) if started is None else started
+        decryptor = await store.compute(begin) if started is None else started
         try:
-            size = await claimed_size(below, path)
+            size = (await store.info(path))["size"]
         except BaseException:
             decryptor.discard()
             raise
-        await _decrypt(below, path, size, decryptor, started is not None, progress)
+        await _decrypt(store, path, size, decryptor, 0 if started is None else FIRST, progress)
 
     with about(path):
-        async with below.reserve(FIRST) as share:
+        async with store.budget.reserve(FIRST) as share:
             await read(share)
 
 
 async def _read_rest(
-    below: Below, path: str, started: Writer | None, begin: Callable[[], Writer], progress: Progress
+    store: Store, path: str, started: Writer | None, begin: Callable[[], Writer], progress: Progress
 ) -> None:
     """Decrypts a file, or what follows its first bytes, which ``started`` has already decrypted."""
     attempts = [started] if started is not None else []
 
-    async def work(size: int | None) -> None:
-        if attempts:
-            await _decrypt(below, path, size, attempts.pop(), True, progress)
-        else:
-            await _decrypt(below, path, size, await below.compute(begin), False, progress)
+    async def work(info: dict[str, Any]) -> None:
+        done, decryptor = (FIRST, attempts.pop()) if attempts else (0, await store.compute(begin))
+        await _decrypt(store, path, info["size"], decryptor, done, progress)
 
     try:
-        await with_claimed_size(below, path, work)
+        await store.with_info(path, work)
     finally:
         for unused in attempts:
             unused.discard()
 
 
-async def _beginning(below: Below, path: str) -> bytes | None:
+async def _beginning(store: Store, path: str) -> bytes | None:
     """Returns the beginning of an object. None if the request failed, so that it is made without a range."""
     try:
-        return await fetch_beginning(below, path, FIRST)
+        return await store.fetch_beginning(path, FIRST)
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
     except OSError:
@@ -149,24 +147,24 @@ def _decrypt_at_once(begin: Callable[[], Writer], data: bytes) -> None:
 
 
 async def _decrypt(
-    below: Below, path: str, size: int | None, decryptor: Writer, started: bool, progress: Progress
+    store: Store, path: str, size: int | None, decryptor: Writer, done: int, progress: Progress
 ) -> None:
-    """Decrypts the rest of a file. The file ends where its data ends, not at ``size``."""
+    """Decrypts a file from the byte ``done`` on. The file ends where its data ends, not at ``size``."""
     try:
-        await _decrypt_rest(below, path, size, decryptor, FIRST if started else 0, progress)
+        await _decrypt_rest(store, path, size, decryptor, done, progress)
     finally:
         # A task that is cancelled has waited for its thread, so nothing else uses the decryptor any more.
         decryptor.discard()
 
 
 async def _decrypt_rest(
-    below: Below, path: str, size: int | None, decryptor: Writer, done: int, progress: Progress
+    store: Store, path: str, size: int | None, decryptor: Writer, done: int, progress: Progress
 ) -> None:
     if size is None:
-        async with below.reserve_rest(FIRST):
-            data = await fetch_all(below, path)
-            await below.compute(decryptor.write, data[done:])
-            await below.compute(decryptor.finish, False)
+        async with store.rest.reserve(FIRST):
+            data = await store.fetch_all(path)
+            await store.compute(decryptor.write, data[done:])
+            await store.compute(decryptor.finish, False)
         progress(plain_len(len(data)), plain_len(len(data)))
         return
     if size < done:
@@ -177,9 +175,9 @@ async def _decrypt_rest(
     while done < size and shorter is None:
         window = range(done, min(done + IN_FLIGHT * STEP, size), STEP)
         spans = [(at, min(at + STEP, size)) for at in window]
-        async with below.reserve_rest(spans[-1][1] - done):
-            for (start, end), piece in zip(spans, await fetch(below, path, spans), strict=True):
-                await below.compute(decryptor.write, piece)
+        async with store.rest.reserve(spans[-1][1] - done):
+            for (start, end), piece in zip(spans, await store.fetch(path, spans), strict=True):
+                await store.compute(decryptor.write, piece)
                 done += len(piece)
                 progress(total * done // size, total)
                 if len(piece) < end - start:
@@ -187,7 +185,7 @@ async def _decrypt_rest(
                     shorter = truncated(path, len(piece), end - start)
                     break
     try:
-        await below.compute(decryptor.finish, False)
+        await store.compute(decryptor.finish, False)
     except SealaneError as error:
         if shorter is not None:
             raise shorter from error
@@ -196,7 +194,7 @@ async def _decrypt_rest(
 
 
 async def write_whole(
-    below: Below,
+    store: Store,
     path: str,
     size: int,
     content: Callable[[], Buffer],
@@ -210,10 +208,46 @@ async def write_whole(
         return _native.encrypt_bytes(content(), encryption)
 
     with about(path):
-        async with below.reserve(2 * size):
-            sealed = await below.compute(encrypted)
-            with asking(path):
-                await send(below, path, sealed, exclusive=exclusive)
+        async with store.budget.reserve(2 * size):
+            await send(store, path, await store.compute(encrypted), exclusive=exclusive)
+
+
+async def send(store: Store, path: str, data: bytes, *, exclusive: bool) -> None:
+    """Writes a file in one request. It appears complete or not at all."""
+    if is_object_store(store.fs):
+        await store.call("pipe_file", path, data, mode="create" if exclusive else "overwrite")
+        return
+    if exclusive:
+        await store.refuse_existing(path)
+    temporary = temporary_name(path)
+    try:
+        await store.call("pipe_file", temporary, data, of=path)
+        await store.rename(temporary, path, of=path)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            await store.call("rm_file", temporary)
+        raise
+
+
+def temporary_name(path: str) -> str:
+    """Returns a new name in the folder of ``path``, for a file that is not complete yet."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
+
+
+class Grown(Exception):
+    """A local file became too long for one request while it was read."""
+
+
+def content_of(path: Any) -> bytes:
+    """Returns the content of a local file of at most ``WHOLE`` bytes."""
+    with open(path, "rb", buffering=0) as file:
+        data = file.read(WHOLE + 1)
+        while data and len(data) <= WHOLE and (more := file.read(WHOLE + 1 - len(data))):
+            data += more
+    if len(data) > WHOLE:
+        raise Grown
+    return data
 
 
 def progress_of(callback: Callback) -> Progress:

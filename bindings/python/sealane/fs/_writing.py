@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import io
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+import tempfile
+import weakref
+from typing import IO, TYPE_CHECKING, Any
 
-from sealane._about import about
+from fsspec.compression import compr
+from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.spec import AbstractFileSystem
+
+from sealane._error_paths import about, asking
 from sealane._open import EncryptedWriter, WritableFile
 from sealane.exceptions import ForkedError
-from sealane.fs._below import Direct, finished
-from sealane.fs._upload import Upload
+from sealane.fs._store import Store, is_object_store
+from sealane.fs._transfer import send, temporary_name
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from sealane._native import EncryptWith
-    from sealane.fs._interface import Filesystem
 
-
-def open_for_writing(
-    fs: Filesystem,
-    path: str,
-    *,
-    exclusive: bool,
-    block_size: int | None,
-    autocommit: bool,
-    **options: Any,
-) -> WrittenFile:
-    """Opens a new file for writing; with ``exclusive``, no file may exist under its name."""
-    encryption = finished(fs.keys.encryption(Direct(fs.files), path))
-    upload = None
-    if fs.local:
-        make_parents(fs.fs, path)
-    else:
-        upload = Upload(fs.files, path, block_size, exclusive=exclusive, **options)
-    return WrittenFile(fs, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
+IN_MEMORY = 8 << 20
+"""Number of encrypted bytes that are buffered and sent in one request when the file is complete."""
+PART = 16 << 20
+"""Size in bytes of a part of a longer upload, unless ``block_size`` is given. S3 requires at least 5 MiB."""
 
 
 def make_parents(target: Any, path: str) -> None:
@@ -57,7 +51,7 @@ class WrittenFile(WritableFile):
 
     def __init__(
         self,
-        fs: Filesystem,
+        fs: Any,
         path: str,
         encryption: EncryptWith,
         upload: Upload | None,
@@ -71,13 +65,12 @@ class WrittenFile(WritableFile):
         self._upload = upload
         self._autocommit = autocommit
         self._exception_at_open = sys.exception()
-        with about(path):
-            # The exclusive creation of an upload happens at its end.
-            self._encrypted = EncryptedWriter(
-                upload or path,  # type: ignore[arg-type]
-                encryption,
-                exclusive=exclusive and upload is None,
-            )
+        # The exclusive creation of an upload happens at its end.
+        self._encrypted = EncryptedWriter(
+            upload or path,  # type: ignore[arg-type]
+            encryption,
+            exclusive=exclusive and upload is None,
+        )
 
     @property
     def size(self) -> int:
@@ -147,3 +140,157 @@ class WrittenFile(WritableFile):
                 self._upload.discard()
         finally:
             super().close()
+
+
+def compressed(file: Any, compression: str | None, mode: str) -> Any:
+    """Returns a file object that compresses to or decompresses from ``file``, and closes it at the end.
+
+    The compressing classes leave the closing to the caller, and a file that is not closed never appears.
+    """
+    if compression is None:
+        return file
+    outer = compr[compression](file, mode=mode[0])
+    finish = outer.close
+
+    def close() -> None:
+        try:
+            finish()
+        except BaseException:
+            if "r" not in mode:
+                file.discard()
+            raise
+        file.close()
+
+    outer.close = close
+    return outer
+
+
+def write_byte_order_mark(file: io.TextIOWrapper) -> None:
+    """Writes the mark of an encoding that has one. TextIOWrapper writes it only to files that can seek."""
+    name = codecs.lookup(file.encoding).name
+    file.buffer.write({"utf-16": codecs.BOM_UTF16, "utf-32": codecs.BOM_UTF32}.get(name, b""))
+
+
+class Upload:
+    """Encrypted bytes for a file of another filesystem, which appears there at ``commit``.
+
+    Up to ``IN_MEMORY`` bytes are sent in one request. A longer file goes to an object store as a multipart
+    upload that ``commit`` completes. Any other filesystem gets it from a local temporary file, under a
+    temporary name that is then changed.
+    """
+
+    def __init__(
+        self, store: Store, path: str, block_size: int | None, *, exclusive: bool, **options: Any
+    ) -> None:
+        self._store, self._fs, self._path, self._exclusive = store, store.files, path, exclusive
+        self._part = block_size or PART
+        self._options = options
+        if exclusive:
+            # Found out now, and not after all of the data was written. The end of the upload checks it again.
+            store.run(store.refuse_existing(path))
+        self._atomic = is_object_store(self._fs)
+        self._max_buffered = sys.maxsize if isinstance(self._fs, MemoryFileSystem) else IN_MEMORY
+        self._buffer: bytearray = bytearray()
+        self._spilled: IO[bytes] | None = None
+        _UPLOADS.add(self)
+
+    def write(self, data: bytes) -> int:
+        """Takes all of ``data`` and returns its length in bytes."""
+        if self._spilled is None and len(self._buffer) + len(data) <= self._max_buffered:
+            self._buffer += data
+        else:
+            with asking(self._path):
+                self._spill(data)
+        return len(data)
+
+    def _spill(self, data: bytes) -> None:
+        if self._spilled is None:
+            kind = type(self._fs)
+            if kind._open is AbstractFileSystem._open and kind.open is AbstractFileSystem.open:
+                # Its file objects would take the data and write nothing.
+                text = f"{kind.__name__} has no file objects, which long files are written through"
+                raise NotImplementedError(text)
+            self._spilled = self._open_spill()
+            self._spilled.write(bytes(self._buffer))
+            self._buffer = bytearray()
+        self._spilled.write(data)
+
+    def flush(self) -> None:
+        """Does nothing: buffered bytes are sent when the buffer is full, or at ``commit``."""
+
+    def commit(self) -> None:
+        """Completes the file under its name."""
+        if self._spilled is None:
+            data = bytes(self._buffer)
+            self._store.run(send(self._store, self._path, data, exclusive=self._exclusive))
+        elif self._atomic:
+            with asking(self._path):
+                self._spilled.close()
+                self._spilled.commit()  # type: ignore[attr-defined]
+        else:
+            self._commit_by_renaming(self._spilled)
+        self._spilled = None
+
+    def discard(self) -> None:
+        """Removes the encrypted data that is written but not committed."""
+        spilled, self._spilled = self._spilled, None
+        self._buffer = bytearray()
+        if spilled is None:
+            return
+        if not self._atomic:
+            spilled.close()
+            return
+        # Marked as closed first, so that its destructor does not go on with the upload.
+        spilled.closed = True  # type: ignore[misc]
+        spilled.discard()  # type: ignore[attr-defined]
+
+    def abandon(self) -> None:
+        """Drops the upload in a forked child, without a request: it belongs to the parent."""
+        spilled, self._spilled = self._spilled, None
+        self._buffer = bytearray()
+        if spilled is not None and self._atomic:
+            # Otherwise its destructor would complete the upload.
+            spilled.closed = True  # type: ignore[misc]
+
+    def _open_spill(self) -> IO[bytes]:
+        if not self._atomic:
+            return tempfile.TemporaryFile()
+        # `open` would add the file to a running transaction of the other filesystem.
+        file = self._fs._open(
+            self._path,
+            mode="xb" if self._exclusive else "wb",
+            block_size=self._part,
+            autocommit=False,
+            cache_options=None,
+            **self._options,
+        )
+        return file  # type: ignore[no-any-return]
+
+    def _commit_by_renaming(self, spilled: IO[bytes]) -> None:
+        store, temporary = self._store, temporary_name(self._path)
+        if self._exclusive:
+            store.run(store.refuse_existing(self._path))
+        try:
+            with asking(self._path), self._fs.open(temporary, "wb") as file:
+                spilled.seek(0)
+                while piece := spilled.read(PART):
+                    file.write(piece)
+            spilled.close()
+            store.run(store.rename(temporary, self._path, of=self._path))
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self._fs.rm_file(temporary)
+            raise
+
+
+_UPLOADS: weakref.WeakSet[Upload] = weakref.WeakSet()
+"""The uploads of this process that exist."""
+
+
+def _abandon_uploads() -> None:
+    for upload in list(_UPLOADS):
+        upload.abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_uploads)

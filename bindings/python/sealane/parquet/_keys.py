@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow.parquet.encryption as pe
 
-from sealane._about import about
+from sealane._error_paths import about
 from sealane._native import Aead, Keyring
 from sealane.exceptions import AuthenticationError, FormatError, SealaneError
 from sealane.parquet._client import KmsClient, algorithm_of, check_names, find_key

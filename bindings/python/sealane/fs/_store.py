@@ -1,0 +1,485 @@
+"""The store: the other filesystem, which holds the encrypted files, and what it reports.
+
+The coroutines of an asynchronous filesystem are awaited. The methods of a synchronous one run in threads.
+We do not use fsspec's ``AsyncFileSystemWrapper``, because it takes the threads of the event loop, which also
+look up host names. If all of them waited for a cache over S3, its request would never be sent.
+
+What a server reports (sizes, types, byte ranges) decides which bytes are requested, and nothing else. The
+size of a file is known when its last chunk is verified, and its content when the chunks are. So a listing may
+be stale and a server may lie: the result is the verified plaintext or an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import contextvars
+import errno
+import inspect
+import operator
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from fsspec.asyn import AsyncFileSystem, _get_batch_size, get_loop
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+from fsspec.implementations.dirfs import DirFileSystem
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.spec import AbstractFileSystem
+
+from sealane._error_paths import asking
+from sealane.exceptions import SealaneError, TruncatedError
+
+T = TypeVar("T")
+
+BUDGET: Final = 40 << 20
+"""Number of encrypted bytes that the transfers of one filesystem hold at a time."""
+REST: Final = 32 << 20
+"""Number of bytes in addition, for what follows the beginning of long files.
+
+A transfer asks for them while it holds a part of the first budget, so they cannot be of the same budget: all
+transfers would wait for each other.
+"""
+INLINE: Final = 64 << 10
+"""Largest number of bytes that are encrypted or decrypted on the event loop.
+
+This takes some tens of microseconds, which is less than handing the work to a thread takes.
+"""
+THREADS: Final = 4 + (os.cpu_count() or 1)
+
+QUESTIONS: Final = ("exists", "info", "isdir", "isfile", "lexists")
+
+OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "memory"})
+"""Protocols whose objects appear complete, and whose files support ``autocommit=False`` and ``commit``."""
+
+
+def is_asynchronous(fs: Any) -> bool:
+    """Returns whether the coroutines of a filesystem can be awaited."""
+    if isinstance(fs, DirFileSystem):
+        return is_asynchronous(fs.fs)  # Its own coroutines call those of the filesystem below it.
+    # The class itself, because the caches of fsspec have all attributes of the filesystem below them.
+    return issubclass(type(fs), AsyncFileSystem) and bool(fs.async_impl)
+
+
+def is_object_store(fs: Any) -> bool:
+    """Returns whether a file of the filesystem appears complete, under exactly the name that was given."""
+    protocols = (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
+    return not OBJECT_STORES.isdisjoint(protocols)
+
+
+def moves_itself(fs: Any) -> bool:
+    """Returns whether a filesystem has a call of its own to move files."""
+    while isinstance(fs, DirFileSystem):
+        fs = fs.fs
+    own = type(fs).mv is not AbstractFileSystem.mv
+    return own or inspect.iscoroutinefunction(getattr(fs, "_mv", None))
+
+
+def in_mode(fs: Any, *, asynchronous: bool) -> Any:
+    """Returns a filesystem with the same files, for the event loop of the caller or for calls that block."""
+    if not asynchronous and isinstance(fs, AsyncFileSystemWrapper):
+        return fs.sync_fs  # The wrapper has no file objects.
+    if not is_asynchronous(fs) or fs.asynchronous == asynchronous:
+        return fs
+    if isinstance(fs, DirFileSystem):
+        below = in_mode(fs.fs, asynchronous=asynchronous)
+        return DirFileSystem(fs.path, fs=below, asynchronous=asynchronous)
+    options = {name: value for name, value in fs.storage_options.items() if name != "loop"}
+    return type(fs)(*fs.storage_args, **{**options, "asynchronous": asynchronous})
+
+
+class Share:
+    """A part of a budget that a transfer holds."""
+
+    def __init__(self, budget: Budget, size: int) -> None:
+        self._budget, self.size = budget, size
+
+    def shrink(self, size: int) -> None:
+        """Returns all but ``size`` bytes."""
+        if size < self.size:
+            self._budget.give(self.size - size)
+            self.size = size
+
+
+class Budget:
+    """A number of bytes that the coroutines of one event loop share, in the order of their requests."""
+
+    def __init__(self, total: int) -> None:
+        self._total = self._free = total
+        self._waiting: collections.deque[tuple[int, asyncio.Future[None]]] = collections.deque()
+
+    @contextlib.asynccontextmanager
+    async def reserve(self, size: int) -> AsyncIterator[Share]:
+        """Waits until ``size`` bytes are free. A larger transfer than the budget takes all of it."""
+        size = min(size, self._total)
+        await self._take(size)
+        share = Share(self, size)
+        try:
+            yield share
+        finally:
+            self.give(share.size)
+
+    async def _take(self, size: int) -> None:
+        if not self._waiting and size <= self._free:
+            self._free -= size
+            return
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.append((size, future))
+        try:
+            await future
+        except BaseException:
+            if future.done() and not future.cancelled():
+                self.give(size)  # It was granted and cancelled at the same time.
+            else:
+                self._waiting.remove((size, future))
+                self.give(0)
+            raise
+
+    def give(self, size: int) -> None:
+        """Returns bytes to the budget."""
+        self._free += size
+        while self._waiting and (self._waiting[0][0] <= self._free or self._waiting[0][1].done()):
+            size, future = self._waiting[0]
+            if future.done():
+                return  # It was cancelled and removes itself.
+            self._waiting.popleft()
+            self._free -= size
+            future.set_result(None)
+
+
+class Store:
+    """The filesystem that holds the encrypted files, with threads for ciphers and a budget of memory.
+
+    Parameters
+    ----------
+    fs : fsspec.AbstractFileSystem
+        The filesystem. The coroutines of the object belong to its event loop; for a synchronous filesystem
+        to that of fsspec, or to the caller's.
+    """
+
+    def __init__(self, fs: Any) -> None:
+        self.fs = fs
+        self.files = in_mode(fs, asynchronous=False)
+        """The same filesystem for calls that block, such as those of its file objects."""
+        self.awaited = is_asynchronous(fs)
+        self._in_memory = type(fs) is MemoryFileSystem
+        self._on_disk = type(fs) is LocalFileSystem
+        self._start()
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self.budget, self.rest = Budget(BUDGET), Budget(REST)
+        self._executors: dict[bool, ThreadPoolExecutor] = {}
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The event loop that runs in a thread of its own."""
+        if self._process != os.getpid() and not self.awaited:
+            self._start()  # The threads of the parent do not exist in a forked child.
+        return self.fs.loop if self.awaited else get_loop()  # type: ignore[no-any-return]
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Returns the result of a coroutine. An exception of the caller, as at Ctrl-C, cancels it.
+
+        The function of fsspec goes on after Ctrl-C, and its TimeoutError names no path.
+        """
+        try:
+            loop = self.loop
+            with contextlib.suppress(RuntimeError):
+                if asyncio.get_running_loop() is loop:
+                    raise NotImplementedError("a synchronous method cannot be called from the event loop")
+            future = asyncio.run_coroutine_threadsafe(_outcome(work), loop)
+        except BaseException:
+            work.close()
+            raise
+        try:
+            result = future.result()
+        finally:
+            future.cancel()
+        return _result(result)
+
+    async def call(
+        self,
+        name: str,
+        path: Any,
+        *args: Any,
+        of: str | None = None,
+        check: Callable[[Any], Any] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Calls the method ``name``, for example ``"cat_file"``. Every error names the path.
+
+        Parameters
+        ----------
+        of : str, optional
+            Another path that the errors name instead.
+        check : callable, optional
+            A function that returns the result for what the method returned, or raises an error as well.
+        """
+        method = getattr(self.fs, f"_{name}", None) if self.awaited else None
+        with asking(of or _shown(path)):
+            if inspect.iscoroutinefunction(method):
+                found = await method(path, *args, **options)
+            else:
+                blocking = partial(getattr(self.files, name), path, *args, **options)
+                # What never waits needs no thread, which would take longer than the call.
+                at_once = self._in_memory or (self._on_disk and name in QUESTIONS)
+                found = blocking() if at_once else await self.compute(blocking)
+            return found if check is None else check(found)
+
+    async def compute(
+        self, work: Callable[..., T], *args: Any, size: int | None = None, waits: bool = False
+    ) -> T:
+        """Returns ``work(*args)``, which uses a processor, a local file or a blocking call, from a thread.
+
+        Parameters
+        ----------
+        size : int, optional
+            The number of bytes, if the work only processes bytes in memory. A small number needs no thread.
+        waits : bool
+            Whether the work itself uses the store. Such work has threads of its own, because all others
+            might be waiting for it.
+        """
+        if size is not None and size <= INLINE:
+            return work(*args)
+        if waits not in self._executors:
+            self._executors[waits] = ThreadPoolExecutor(THREADS, thread_name_prefix="sealane.fs")
+        context = contextvars.copy_context()
+        running: asyncio.Future[T | _Failure] = asyncio.get_running_loop().run_in_executor(
+            self._executors[waits], lambda: _caught(context.run, work, *args)
+        )
+        cancelled: BaseException | None = None
+        while not running.done():
+            try:
+                await asyncio.shield(running)
+            except asyncio.CancelledError as error:
+                # The thread still uses the objects that the caller is going to release.
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+        result = running.result()
+        if isinstance(result, _Failure) and not isinstance(result.error, Exception | asyncio.CancelledError):
+            # KeyboardInterrupt or SystemExit would end the event loop, on which others wait.
+            text = f"{type(result.error).__name__} was raised in a thread"
+            raise RuntimeError(text) from result.error
+        return _result(result)
+
+    async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | Exception]:
+        """Returns the result or the exception of each coroutine. As many run at a time as fsspec allows."""
+        limit = self.fs.__dict__.get("batch_size") or _get_batch_size(nofiles=True)
+        free = asyncio.Semaphore(limit if limit > 0 else max(len(works), 1))
+
+        async def one(work: Callable[[], Coroutine[Any, Any, T]]) -> T | Exception:
+            async with free:
+                try:
+                    return await work()
+                except Exception as error:
+                    return error
+
+        tasks = [asyncio.ensure_future(one(work)) for work in works]
+        try:
+            return list(await asyncio.gather(*tasks))
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+
+    # What the filesystem reports, and what it returns
+
+    async def find_levels(
+        self, path: str, maxdepth: int, withdirs: bool, prefix: str = "", **kwargs: Any
+    ) -> dict[str, Any]:
+        """Lists the files of the first levels of folders, as patterns need them.
+
+        The method of fsspec leaves out each folder whose listing fails, as if it were empty.
+        """
+        found: dict[str, Any] = {}
+        if withdirs and path and await self.call("isdir", path):
+            found[path] = await self.call("info", path)
+        folders = [path]
+        for level in range(maxdepth):
+            works = [partial(self.call, "ls", folder, detail=True, **kwargs) for folder in folders]
+            if level == 0 and prefix:
+                # Only the names that begin so. Filesystems that know this option report failures.
+                works = [partial(self._begin_with, path, prefix)]
+            listings = zip(folders, await self.together(works), strict=True)
+            folders = []
+            for folder, entries in listings:
+                if isinstance(entries, FileNotFoundError):
+                    continue  # Nothing is there, or not any more.
+                if isinstance(entries, Exception):
+                    raise entries
+                for entry in entries:
+                    name = entry["name"].rstrip("/")
+                    if entry["type"] != "directory":
+                        found[entry["name"]] = entry
+                    elif name != folder.rstrip("/"):
+                        folders.append(name)
+                        found |= {name: entry} if withdirs else {}
+        if not found and await self.call("isfile", path):
+            found[path] = await self.call("info", path)
+        return found
+
+    async def _begin_with(self, path: str, prefix: str) -> list[Any]:
+        """Lists what is in a folder under names with this prefix, which the store selects."""
+        options: dict[str, Any] = {"maxdepth": 1, "withdirs": True, "detail": True, "prefix": prefix}
+        found = await self.call("find", path, **options)
+        return [entry for name, entry in found.items() if name != path]
+
+    async def info(self, path: str) -> dict[str, Any]:
+        """Returns what is reported about a file. ``size`` can be None, and is at least no nonsense."""
+
+        def check(info: Any) -> dict[str, Any]:
+            kind, reported = info.get("type"), info.get("size")
+            if kind == "directory":
+                raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
+            size = file_size(reported)
+            if reported is not None and size is None:
+                text = f"The filesystem reports the size {reported!r}, which no file has"
+                raise OSError(errno.EIO, text, path)
+            return {**info, "size": size}
+
+        found: dict[str, Any] = await self.call("info", path, check=check)
+        return found
+
+    async def with_info(self, path: str, work: Callable[[dict[str, Any]], Coroutine[Any, Any, T]]) -> T:
+        """Returns the result of ``work`` for what is reported about a file.
+
+        Many filesystems cache listings. If ``work`` fails, the filesystem is asked again, and if the size has
+        changed, ``work`` is called a second time.
+        """
+        info = await self.info(path)
+        try:
+            return await work(info)
+        except (FileNotFoundError, PermissionError):
+            raise
+        except (SealaneError, OSError):
+            self.fs.invalidate_cache(path)
+            if (now := await self.info(path))["size"] == info["size"]:
+                raise
+        return await work(now)
+
+    async def fetch(self, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Fetches byte ranges of a file. A range can be shorter than requested, but never longer."""
+        starts, ends = [start for start, _ in spans], [end for _, end in spans]
+
+        def check(found: Any) -> list[bytes]:
+            pairs = zip(spans, ranges_of(found, len(spans)), strict=True)
+            return [checked(data, end - start, path) for (start, end), data in pairs]
+
+        paths = [path] * len(spans)
+        fetched: list[bytes] = await self.call(
+            "cat_ranges", paths, starts, ends, on_error="raise", check=check
+        )
+        return fetched
+
+    async def fetch_all(self, path: str) -> bytes:
+        """Fetches a whole file in one request."""
+        return checked(await self.call("cat_file", path), None, path)
+
+    async def fetch_beginning(self, path: str, length: int) -> bytes:
+        """Fetches the first ``length`` bytes of a file in one request, or all of a shorter file."""
+        return checked(await self.call("cat_file", path, start=0, end=length), length, path)
+
+    async def refuse_existing(self, path: str) -> None:
+        """Raises FileExistsError if there is a file at ``path``. Cached listings are dropped first."""
+        self.fs.invalidate_cache(path)
+        if await self.call("exists", path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+
+    async def rename(self, source: str, target: str, *, of: str | None = None, **options: Any) -> None:
+        """Gives one file another name.
+
+        Without a call of its own for this, fsspec copies what its patterns and listings find, and removes the
+        source. A file that the server lists as a folder would be removed without a copy.
+        """
+        if moves_itself(self.fs):
+            await self.call("mv", source, target, of=of, **options)
+        else:
+            await self.call("cp_file", source, target, of=of, **options)
+            await self.call("rm_file", source, of=of)
+
+
+def _shown(path: Any) -> str:
+    """Returns the path that an error names: that of a file, or the first of several."""
+    if not isinstance(path, list):
+        return str(path)
+    names = list(dict.fromkeys(path))
+    return "".join(names[:1]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+
+
+def ranges_of(found: Any, count: int) -> list[Any]:
+    """Returns the results of ``cat_ranges``, of which there must be ``count``."""
+    results = list(found)
+    if len(results) != count:
+        raise OSError(errno.EIO, f"The filesystem returned {len(results)} ranges instead of {count}")
+    return results
+
+
+def checked(data: Any, requested: int | None, path: str) -> bytes:
+    """Returns the bytes of a request. Raises the exception of a failed request."""
+    if isinstance(data, Exception):
+        raise data
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise OSError(errno.EIO, f"The filesystem returned {type(data).__name__} instead of bytes", path)
+    content = bytes(data)
+    if requested is not None and len(content) > requested:
+        text = f"The filesystem returned {len(content)} bytes instead of at most {requested}"
+        raise OSError(errno.EIO, text, path)
+    return content
+
+
+def complete(data: bytes, requested: int, path: str) -> bytes:
+    """Returns ``data``. Raises TruncatedError if it is shorter than a range that the file must have."""
+    if len(data) < requested:
+        raise truncated(path, len(data), requested)
+    return data
+
+
+def truncated(path: str, got: int, requested: int) -> TruncatedError:
+    """Returns the error for a request that returned too few bytes."""
+    return TruncatedError(f"{path}: the filesystem returned {got} of {requested} requested bytes")
+
+
+def file_size(reported: Any) -> int | None:
+    """Returns a size that is reported. None if no file can have it."""
+    try:
+        size = operator.index(reported)
+    except TypeError:
+        return None
+    return size if 0 <= size < 1 << 63 else None
+
+
+class _Failure:
+    """An exception as a result.
+
+    A future cannot hold a StopIteration, and raises a copy of a TimeoutError, which names no path.
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def _caught(work: Callable[..., T], *args: Any) -> T | _Failure:
+    try:
+        return work(*args)
+    except BaseException as error:
+        return _Failure(error)
+
+
+async def _outcome(work: Coroutine[Any, Any, T]) -> T | _Failure:
+    try:
+        return await work
+    except Exception as error:
+        return _Failure(error)
+
+
+def _result(found: T | _Failure) -> T:
+    if isinstance(found, _Failure):
+        raise found.error
+    return found
