@@ -99,8 +99,8 @@ macro_rules! hybrid_kem {
                     let pair = mlkem768::generate_key_pair(*dz);
                     let public = PublicKey::new(pair.pk(), curve.public());
                     // The length is that of the algorithm, so the only reason is the allocation.
-                    let ml_kem =
-                        kem::DecapsulationKey::new(&ML_KEM_768, pair.sk()).map_err(|_| hybrid_kem::OUT_OF_MEMORY)?;
+                    let ml_kem = kem::DecapsulationKey::new(&ML_KEM_768, pair.sk())
+                        .map_err(|_| hybrid_kem::OUT_OF_MEMORY)?;
                     Ok(Self { seed: Secret::copy(seed), ml_kem: Arc::new(ml_kem), curve, public })
                 })
             }
