@@ -129,8 +129,8 @@ check-features: ## the crates without the default features: with each feature, w
 	for features in $(SEALANE_FEATURES); do \
 		cargo clippy --locked --quiet -p sealane --lib --no-default-features --features "$$features" -- -D warnings || exit 1; \
 	done
-	cargo test --locked --quiet -p sealane --lib --features aead-traits rustcrypto::
-	cargo test --locked --quiet -p sealane --doc --features aead-traits rustcrypto
+	cargo test --locked --quiet -p sealane-messages --lib --features aead-traits rustcrypto::
+	cargo test --locked --quiet -p sealane-messages --doc --features aead-traits rustcrypto
 	CC=/bin/false CXX=/bin/false cargo build --locked --quiet -p sealane --lib --no-default-features --features aead-traits --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/no-c"
 	rustup target add wasm32-unknown-unknown thumbv7em-none-eabihf aarch64-unknown-none aarch64-apple-darwin
 	for target in wasm32-unknown-unknown thumbv7em-none-eabihf aarch64-unknown-none; do \
@@ -169,6 +169,7 @@ test-ct: ## constant time: the kernels under valgrind and their machine code, on
 	$(PYTHON) tests/constant_time/check.py $${CARGO_TARGET_DIR:-target}/release/examples/constant_time
 	RUSTFLAGS="-C symbol-mangling-version=v0" cargo test --locked --release -p sealane-kernels --test it stack::
 
+# claim: tested-emulated
 test-arch: test-aarch64 test-s390x test-i686 ## the kernels on other processors, emulated; needs the packages that .ci/run installs
 
 # Arm, a big-endian processor, and one of 32 bits: $(call elsewhere,name,NAME,emulator,variants that have to run,options)
@@ -195,14 +196,16 @@ test-miri: ## the portable variants under Miri, seven minutes; needs a nightly c
 
 FUZZ := PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo +nightly fuzz run
 fuzz: target/tools/bin/cargo-fuzz ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
-	for target in $$(ls fuzz/seeds); do \
-		mkdir -p fuzz/corpus/$$target; \
-		$(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
+	for target in $$(basename -s .seeds fuzz/seeds/*); do \
+		$(PYTHON) fuzz/seeds.py unpack $$target fuzz/corpus/$$target && \
+		$(FUZZ) $$target fuzz/corpus/$$target -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
 	done
 
 fuzz-seeds: target/tools/bin/cargo-fuzz ## add to the seeds the fewest short inputs of fuzz/corpus that reach more code
 	for target in $$(ls fuzz/corpus); do \
-		$(FUZZ) $$target fuzz/seeds/$$target fuzz/corpus/$$target -- -set_cover_merge=1 -use_counters=0 -max_len=4096 || exit 1; \
+		seeds=target/seeds/$$target && rm -rf $$seeds && $(PYTHON) fuzz/seeds.py unpack $$target $$seeds && \
+		$(FUZZ) $$target $$seeds fuzz/corpus/$$target -- -set_cover_merge=1 -use_counters=0 -max_len=4096 && \
+		$(PYTHON) fuzz/seeds.py pack $$target $$seeds || exit 1; \
 	done
 
 target/tools/bin/cargo-fuzz:
@@ -210,17 +213,13 @@ target/tools/bin/cargo-fuzz:
 
 coverage: ## lines of the parsers that tests and fuzz seeds reach, at least 95 %; slow, fetches cargo-llvm-cov
 	test -x target/tools/bin/cargo-llvm-cov || cargo install --quiet --locked --root target/tools cargo-llvm-cov@0.9.1
-	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo llvm-cov --locked -p sealane -p sealane-fuzz-targets --lcov --output-path target/parsers.lcov
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo llvm-cov --locked $(addprefix -p sealane-,base messages engine keys files folders) -p sealane -p sealane-fuzz-targets --lcov --output-path target/parsers.lcov
 	$(PYTHON) fuzz/coverage.py target/parsers.lcov
 
-# Of the kernels: keys, counters, lengths, tags, scalar code, and the selection and the tests of variants. The code for vectors is
-# left out. Tests compare it with the reference implementations for all lengths, and its 2,000 mutants would take a day.
-KERNEL_FILES := {aegis,aes,chacha20,chacha20_poly1305,gcm,gcm_siv,poly1305,speck,variant}.rs aegis/kind.rs gcm/{key,stream}.rs \
-	poly1305/scalar.rs speck/{single,size}.rs {cpu,ct,error,first_round,fork,zero}.rs {self_test,variant}/*.rs
-MUTATED = $(or $(FILE),crates/providers/src/**/*.rs crates/sealane/src/**/*.rs $(addprefix crates/kernels/src/,$(KERNEL_FILES)))
-mutants: tools ## mutation tests of what parses, checks, counts or compares: all, or FILE=crates/sealane/src/encoding/*.rs; RETRY=1 continues; fetches cargo-mutants
+mutants: ## small changes of the lines that differ from BASE=REVISION, or of FILE=crates/keys/src/encoding/*.rs, that a test should catch; fetches cargo-mutants
 	test -x target/tools/bin/cargo-mutants || cargo install --quiet --locked --root target/tools cargo-mutants@27.1.0
-	nice -n 15 $(BIN)/python tests/mutants.py $(if $(RETRY),--retry) target/tools/bin/cargo-mutants $(foreach file,$(MUTATED),'$(file)')
+	git diff $(or $(BASE),HEAD~) -- crates > target/mutants.diff
+	nice -n 15 target/tools/bin/cargo-mutants mutants --output target $(if $(FILE),--file '$(FILE)',--in-diff target/mutants.diff)
 
 deny: target/tools/bin/cargo-deny ## licences, advisories and sources of all dependencies; fetches cargo-deny
 	target/tools/bin/cargo-deny check

@@ -2,21 +2,21 @@
 
 import base64
 import re
+from collections import defaultdict
 from pathlib import Path
 
+import seeds
+
 ROOT = Path(__file__).parents[1]
-SEEDS = ROOT / "fuzz/seeds"
 FIXTURES = (ROOT / "crates/sealane/tests/it/keys/fixtures.rs").read_text()
 AGE_KEY = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
 AGE = ROOT / "crates/sealane/tests/it/age"
+made: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
 
 
 def write(target: str, name: str, content: bytes) -> None:
-    if len(content) > 4096:
-        return
-    path = SEEDS / target / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    if len(content) <= 4096:
+        made[target][name] = content
 
 
 def der(pem: str) -> bytes:
@@ -74,3 +74,5 @@ TEXTS = [
 ]
 for number, text in enumerate(TEXTS):
     write("reference_text", f"text-{number}", text.encode())
+for target, named in made.items():
+    seeds.write(target, seeds.read(target) | named)

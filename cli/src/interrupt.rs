@@ -5,9 +5,9 @@
 //! handler ends it. On Linux that leaves no incomplete file either, because files have no name until they are
 //! complete. On a file system without unnamed files, and on other systems, it leaves a hidden `.part` file.
 
+use crate::console::{self, Console};
 use crate::error::Kind;
 use crate::signal;
-use crate::tui::{self, Console};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::sleep;
@@ -67,7 +67,7 @@ fn on_signal() {
         }
         if signal::announce() {
             let advice = *ADVICE.lock().unwrap_or_else(PoisonError::into_inner);
-            tui::announce_interrupt(JSON.load(Ordering::SeqCst), advice);
+            console::announce_interrupt(JSON.load(Ordering::SeqCst), advice);
         }
     }
     #[expect(clippy::disallowed_methods, reason = "the watched call cannot be interrupted in any other way")]

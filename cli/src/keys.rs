@@ -1,11 +1,11 @@
 //! Keys, recipients and passphrases, loaded as the options of a command name them.
 
 use crate::args;
+use crate::console::Console;
 use crate::endpoints;
 use crate::error::{Failure, Kind, name};
 use crate::passphrase;
 use crate::plugins;
-use crate::tui::Console;
 use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
 use sealane::file::{
     DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,

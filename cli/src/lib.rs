@@ -1,10 +1,13 @@
 //! The command line of sealane, as a library for the program and for the Python package.
 //!
-//! `commands` has one file for each command, with its arguments and its code. `args` has the options that several
-//! commands share, `keys` loads the keys that they name, `secrets` keeps keys among the
-//! arguments out of all messages, `plugins` lets age plugins reach the user, `machine` describes the machine, `endpoints` opens the
-//! files, and `elsewhere` is for files at URLs. `error` translates every
-//! error into one line of text and an exit status; `tui` prints it.
+//! | module | content |
+//! |---|---|
+//! | `commands`, `args` | one file per command; options that commands share |
+//! | `keys`, `keyring_file`, `passphrase`, `plugins` | the keys that options name, and questions |
+//! | `endpoints`, `stream`, `url`, `salvage`, `file_id` | files, pipes, URLs, damaged files |
+//! | `console`, `error`, `redact` | results, failures and progress; no secret in any of them |
+//! | `interrupt`, `signal` | the handler of Ctrl-C, and the flag that work reads |
+//! | `machine` | facts for a bug report |
 //!
 //! This is a library because the Python package runs the same function inside its own process. Only `interrupt` ends
 //! the process, if a signal finds it blocked.
@@ -20,29 +23,30 @@
 
 mod args;
 mod commands;
-mod elsewhere;
+mod console;
 mod endpoints;
 mod error;
 mod file_id;
 mod interrupt;
-mod keyring;
+mod keyring_file;
 mod keys;
 mod machine;
 mod passphrase;
 mod plugins;
-mod secrets;
+mod redact;
+mod salvage;
 mod signal;
 mod stream;
-mod tui;
+mod url;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use commands::{Command, Context};
-pub use elsewhere::{RewrapUrl, set_rewrap_url};
+use console::Console;
 use error::Failure;
-use secrets::Hidden;
+use redact::Redactor;
 use std::ffi::OsString;
-use tui::Console;
+pub use url::{RewrapUrl, set_rewrap_url};
 
 /// Encrypts files in formats that other software reads.
 ///
@@ -85,31 +89,31 @@ pub fn run(args: Vec<OsString>) -> u8 {
 /// Runs one command line in another process, for example `"Python 3.14.0"`, which `sealane doctor` prints.
 pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
     if args.len() < 2 {
-        tui::print_first_commands(FIRST_COMMANDS);
+        console::print_first_commands(FIRST_COMMANDS);
         return error::Kind::Misuse.status();
     }
     // In the Python package, an earlier command of this process has set it.
     sealane::keys::set_pin_prompt(passphrase::pin);
     // Parsing may fail, and its errors are printed as JSON too.
     let json = args.iter().any(|arg| arg == "--json");
-    let hidden = match Hidden::among(&args) {
-        Ok(hidden) => hidden,
+    let redactor = match Redactor::new(&args) {
+        Ok(redactor) => redactor,
         Err(failure) => {
-            let console = Console::new(json, false, Hidden::default());
+            let console = Console::new(json, false, Redactor::default());
             console.fail(&failure);
             return console.status();
         }
     };
     match Program::try_parse_from(args) {
-        Ok(program) => dispatch(&program.command, host, hidden),
-        Err(error) => report_parse_error(&error, &Console::new(json, false, hidden)),
+        Ok(program) => dispatch(&program.command, host, redactor),
+        Err(error) => report_parse_error(&error, &Console::new(json, false, redactor)),
     }
 }
 
-fn dispatch(command: &Command, host: &str, hidden: Hidden) -> u8 {
+fn dispatch(command: &Command, host: &str, redactor: Redactor) -> u8 {
     let command = command.get();
     let options = command.output_options();
-    let console = Console::new(options.json, options.quiet, hidden);
+    let console = Console::new(options.json, options.quiet, redactor);
     let done = command.run(&Context { console: &console, host, program: Program::command });
     sealane::wipe_stack();
     if let Err(failure) = done {

@@ -1,8 +1,8 @@
 //! Passphrases, typed without echo or read from a file descriptor or from the output of a command.
 
 use crate::args;
+use crate::console;
 use crate::error::{Failure, Kind};
-use crate::tui;
 use sealane::Error;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -72,7 +72,7 @@ pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
 
 /// Returns the PIN of a token, which the user types without seeing it, or `None` without a terminal.
 pub(crate) fn pin(token: &str) -> Result<Option<Zeroizing<String>>, Error> {
-    hidden(&tui::escaped(&format!("PIN of the token {token}: ")))
+    hidden(&console::escaped(&format!("PIN of the token {token}: ")))
 }
 
 fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {

@@ -1,8 +1,8 @@
 //! The user interface of age plugins: messages on standard error, questions at the terminal.
 
+use crate::console::{self, Console};
 use crate::passphrase;
 use crate::signal;
-use crate::tui::{self, Console};
 use sealane::Error;
 use sealane::age::Plugins;
 use sealane::age::plugin::{Input, Interaction};
@@ -26,12 +26,12 @@ struct Terminal {
 
 impl Interaction for Terminal {
     fn message(&self, plugin: &str, text: &str) -> Result<Option<()>, Error> {
-        tui::announce(self.json, &format!("age plugin {plugin}: {text}"));
+        console::announce(self.json, &format!("age plugin {plugin}: {text}"));
         Ok(Some(()))
     }
 
     fn request(&self, plugin: &str, prompt: &str, input: Input) -> Result<Option<Zeroizing<String>>, Error> {
-        let prompt = tui::escaped(&format!("age plugin {plugin}: {prompt}: "));
+        let prompt = console::escaped(&format!("age plugin {plugin}: {prompt}: "));
         one_at_a_time(|| match input {
             Input::Public => typed(&prompt),
             _ => passphrase::hidden(&prompt),
@@ -49,7 +49,7 @@ impl Interaction for Terminal {
             Some(no) => format!("type 1 for \"{yes}\" or 2 for \"{no}\""),
             None => format!("press Enter for \"{yes}\""),
         };
-        let prompt = tui::escaped(&format!("age plugin {plugin}: {prompt} ({choices}): "));
+        let prompt = console::escaped(&format!("age plugin {plugin}: {prompt} ({choices}): "));
         one_at_a_time(|| {
             loop {
                 let Some(line) = typed(&prompt)? else { return Ok(None) };
@@ -63,7 +63,7 @@ impl Interaction for Terminal {
     }
 
     fn waiting(&self, plugin: &str) {
-        tui::announce(self.json, &format!("waiting for age plugin {plugin}"));
+        console::announce(self.json, &format!("waiting for age plugin {plugin}"));
     }
 
     fn check(&self) -> Result<(), Error> {

@@ -1,9 +1,9 @@
 //! Encryption and decryption to standard output, in pieces.
 
+use crate::console::Bar;
 use crate::endpoints::{self, Source};
 use crate::error::{Failure, Kind, STDOUT};
 use crate::signal;
-use crate::tui::Bar;
 use sealane::Error;
 use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, ReadAt, Reader};
 use std::fs::File;

@@ -29,8 +29,6 @@ PLACES = {
     "docs/guide/README.md": "guide/index.md",
     "docs/guide": "guide",
     "docs/decisions": "project/decisions",
-    "docs/claims.md": "project/claims.md",
-    "docs/mutants.md": "project/mutants.md",
     "lab/record": "records",
     "lab/README.md": "project/lab.md",
     "SECURITY.md": "project/security.md",

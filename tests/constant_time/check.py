@@ -24,6 +24,7 @@ def valgrind(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["valgrind", *options, *command], capture_output=True, text=True)
 
 
+# claim: timing-kernels, timing-tools, tested-secrets
 def main(binary: str) -> int:
     done = subprocess.run([binary, "secrets", UNDER_VALGRIND], capture_output=True, text=True)
     assert done.returncode, "the example does not notice that it runs without valgrind"

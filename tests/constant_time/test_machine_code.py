@@ -101,11 +101,13 @@ UNKNOWN = [
 ]
 
 
+# claim: timing-kernels
 @pytest.mark.parametrize("lines", LEAKS.values(), ids=LEAKS)
 def test_leaks_are_found(lines: str) -> None:
     assert findings(lines)
 
 
+# claim: timing-kernels
 @pytest.mark.parametrize("lines", FINE.values(), ids=FINE)
 def test_constant_time_code_is_accepted(lines: str) -> None:
     assert not findings(lines)
@@ -117,6 +119,7 @@ def test_unknown_code_is_an_error(lines: str) -> None:
         findings(lines)
 
 
+# claim: timing-tools
 def test_tables_and_their_functions() -> None:
     found = {name: (functions, variants) for name, functions, variants in tables()}
     assert {"aes::AES", "gcm::GCM"} <= set(found)

@@ -129,6 +129,7 @@ def test_detects_a_truncated_file(folder: Place, length: int) -> None:
             read(folder, way)
 
 
+# claim: dataset-verified, tested-datasets
 def test_detects_a_truncated_object(bucket: Place) -> None:
     """Ranges of existing chunks may be read. A missing range is never empty or short."""
     for length in HEADER + 3 * SEALED_CHUNK, HEADER + 3 * SEALED_CHUNK + 5000:
@@ -171,6 +172,7 @@ def test_detects_exchanged_chunks(stored: Place) -> None:
         stored.fs.cat_file(stored.path("file"))
 
 
+# claim: dataset-verified
 @pytest.mark.parametrize("other", [DATA, bytes(len(DATA)), pattern(20 * CHUNK), pattern(90 * CHUNK), b""])
 def test_detects_a_file_replaced_while_it_is_read(stored: Place, other: bytes) -> None:
     """The new file has the same key. The result is the old content or an error, never a mixture."""
@@ -283,6 +285,7 @@ def test_a_failed_get_leaves_no_file(stored: Place, tmp_path: Any) -> None:
     assert (tmp_path / "out" / "old").read_bytes() == b"old"
 
 
+# claim: disk-errors
 def test_reports_a_full_disk(folder: Place) -> None:
     """/dev/full on Linux is always full."""
     fs = fsspec.filesystem("sealane", target_protocol="file", key=KEY)

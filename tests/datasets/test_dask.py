@@ -182,6 +182,7 @@ def test_xarray_on_the_cluster(cluster: Client, shared: Place) -> None:
         np.testing.assert_array_equal(back["t"].mean("y").compute(), values.mean(axis=1))
 
 
+# claim: dataset-no-keys
 def test_graphs_contain_no_key(
     cluster: Client, bucket: Place, frame: pd.DataFrame, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -257,6 +258,7 @@ def once(path: str) -> Callable[[], None]:
     return vanish
 
 
+# claim: tested-datasets
 def test_a_lost_worker_is_replaced(
     cluster: Client, shared: Place, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -276,6 +278,7 @@ def test_a_lost_worker_is_replaced(
     cluster.wait_for_workers(2)
 
 
+# claim: tested-datasets
 def test_a_worker_lost_while_writing(cluster: Client, shared: Place) -> None:
     """There is no file under the final name, and the work is repeated."""
     fs, path = shared.fs, shared.path("written")

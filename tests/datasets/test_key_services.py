@@ -257,6 +257,7 @@ def test_a_forked_child_asks_itself(service: Service, tmp_path: Path) -> None:
     assert sealane.decrypt((tmp_path / "of the child").read_bytes(), key=parent) == MESSAGE
 
 
+# claim: service-rewrap
 def test_rewrap(service: Service, place: Place) -> None:
     place.target.makedirs(place.root, exist_ok=True)
     old, new = service.new_key() + "?context=a", service.new_key() + "?context=b"
@@ -308,6 +309,7 @@ def test_rewrap_between_services_and_regions(
     assert "ReEncrypt" not in calls, "AWS KMS does so within one region"
 
 
+# claim: service-rewrap
 def test_a_failed_rewrap_changes_nothing(service: Service, tmp_path: Path) -> None:
     path = tmp_path / "key.json"
     reference = made(service, path)

@@ -40,6 +40,7 @@ from sealane.keys import Keyring, resolve
 MESSAGE = b"a message under a key service"
 
 
+# claim: service-errors
 @pytest.mark.parametrize("world", [nothing_there, silence])
 def test_a_service_that_cannot_be_reached(
     service: Service, tmp_path: Path, world: Callable[[Service], Any]
@@ -55,6 +56,7 @@ def test_a_service_that_cannot_be_reached(
     assert resolve(reference), "a failure is not kept"
 
 
+# claim: service-errors, service-no-keys
 def test_answers_that_are_none(service: Service, tmp_path: Path) -> None:
     reference = made(service, tmp_path / "key.json")
     arn = reference.partition("#")[0].partition("?")[0].partition(":")[2]
@@ -93,6 +95,7 @@ def test_answers_that_are_none(service: Service, tmp_path: Path) -> None:
     assert resolve(reference)
 
 
+# claim: service-errors
 def test_a_busy_service_is_asked_again(service: Service, tmp_path: Path) -> None:
     reference = made(service, tmp_path / "key.json")
     busy = (503, b'{"errors": []}')
@@ -109,6 +112,7 @@ def test_a_busy_service_is_asked_again(service: Service, tmp_path: Path) -> None
     assert decrypts(calls) == 1, "a refusal is an answer"
 
 
+# claim: service-errors
 def test_refusals(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reference = made(service, tmp_path / "key.json")
     with service.answering(refusal(service)), pytest.raises(KeyRefusedError, match="said the test"):
@@ -234,6 +238,7 @@ def secrets_in(data: object, ring: Keyring) -> list[str]:
     return [name for name, shape in forms(ring).items() if shape in seen]
 
 
+# claim: service-no-keys
 def test_no_key_in_logs_and_pickles(
     service: Service, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -259,6 +264,7 @@ def test_no_key_in_logs_and_pickles(
     assert "logged after the calls" in caplog.text
 
 
+# claim: service-no-keys
 def test_no_key_in_errors(service: Service, tmp_path: Path) -> None:
     """Not even if the service repeats the request or the keyset in its error."""
     sent: list[Keyring] = []

@@ -44,12 +44,14 @@ def failed(case: Case, folder: Path) -> MemoryImage:
     return found
 
 
+# claim: memory-failed
 @pytest.mark.parametrize("name", LOCAL)
 def test_python(name: str, tmp_path: Path) -> None:
     case = LOCAL[name](tmp_path)
     assert failed(case, tmp_path).shows(**case.secrets) == []
 
 
+# claim: memory-failed
 @pytest.mark.parametrize(
     ("held", "shape"),
     [
@@ -67,6 +69,7 @@ def test_the_search_finds_a_key(held: str, shape: str, tmp_path: Path) -> None:
     assert any(one.startswith(f"memory: key: {shape}, ") for one in found.shows(key=key))
 
 
+# claim: memory-failed
 def test_shapes() -> None:
     key = secrets.token_bytes(32)
     for start in range(3):
@@ -99,6 +102,7 @@ RESOLVE = (
 )
 
 
+# claim: memory-failed
 @pytest.mark.parametrize(
     "world", ["refusal", "garbage", "another context", "changed", "nothing there", "silence", "busy"]
 )
@@ -131,6 +135,7 @@ def test_a_key_service_that_fails(service: Service, tmp_path: Path, world: str) 
     assert left.shows(**found) == []
 
 
+# claim: memory-others
 @pytest.mark.parametrize("shape", ["another length", "cut"])
 def test_a_key_service_that_returns_another_keyset(service: Service, tmp_path: Path, shape: str) -> None:
     """A named exception. The service has decrypted the keyset, and boto3, hvac and their HTTP libraries hold
@@ -147,6 +152,7 @@ def test_a_key_service_that_returns_another_keyset(service: Service, tmp_path: P
     assert [one for one in left.shows(**secrets_of(ring)) if not one.startswith("memory")] == []
 
 
+# claim: memory-others
 def test_the_environment_holds_its_keys(tmp_path: Path) -> None:
     """A named exception: the environment is a part of the memory of the process."""
     key = secrets.token_bytes(32)
@@ -158,6 +164,7 @@ def test_the_environment_holds_its_keys(tmp_path: Path) -> None:
     )
 
 
+# claim: memory-failed
 @pytest.mark.parametrize("world", ["wrong pin", "another context", "garbage", "removed", "another key"])
 def test_a_token_that_fails(tokens: Tokens, tmp_path: Path, world: str) -> None:
     """The PIN comes from a file, because the environment would hold it."""
@@ -239,6 +246,7 @@ PROGRAM = [
 ]
 
 
+# claim: memory-failed
 @pytest.mark.parametrize("name", PROGRAM)
 def test_program(name: str, tmp_path: Path) -> None:
     words, found, inherited = arguments(tmp_path, name)
@@ -252,6 +260,7 @@ def test_program(name: str, tmp_path: Path) -> None:
     assert left.shows(**found) == []
 
 
+# claim: memory-failed
 def test_the_search_finds_a_key_of_a_program(tmp_path: Path) -> None:
     """A program that keeps what it reads, until it exits."""
     key = secrets.token_bytes(32)

@@ -45,6 +45,7 @@ def used(place: Place) -> SealaneFileSystem:
     return fs
 
 
+# claim: dataset-no-keys
 def test_a_filesystem(place: Place) -> None:
     fs = used(place)
     for seen in (
@@ -65,6 +66,7 @@ def test_a_filesystem(place: Place) -> None:
     assert KEY in pickle.dumps(fs).decode("latin1"), "the reference travels"
 
 
+# claim: dataset-no-keys
 def test_files(place: Place) -> None:
     fs = used(place)
     with fs.open(place.path("file")) as reader, fs.open(place.path("new"), "wb") as writer:
@@ -145,6 +147,7 @@ def everything_logged(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCa
         logging.getLogger(name).setLevel(level)
 
 
+# claim: dataset-no-keys
 def test_logs_at_debug(place: Place, everything_logged: pytest.LogCaptureFixture) -> None:
     used(place)
     frame = pd.DataFrame({"name": [MARKER] * 10})
@@ -221,6 +224,7 @@ def test_plaintext_is_stored_nowhere(place: Place, temporary: Path, tmp_path: Pa
     assert look.looked > 10
 
 
+# claim: dataset-no-keys
 def test_errors_show_no_key(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     fs = used(place)
     monkeypatch.setenv("HALF_A_KEY", JWK[:-2])

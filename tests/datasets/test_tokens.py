@@ -355,6 +355,7 @@ def test_attributes_of_the_token(tokens: Tokens, tmp_path: Path) -> None:
         assert ring_of(f"pkcs11:{name}?{module}#{tmp_path}/key.json")
 
 
+# claim: token-no-secrets
 def test_a_pin_in_the_reference_is_not_stored(tokens: Tokens, tmp_path: Path) -> None:
     key = tokens.new_key()
     made(key, tmp_path / "key.json", "")
@@ -398,6 +399,7 @@ def test_the_program(token_key: str, tokens: Tokens, tmp_path: Path) -> None:
     assert "authentication failed" in said
 
 
+# claim: token-no-secrets
 def test_the_program_shows_no_pin(tokens: Tokens, tmp_path: Path) -> None:
     key = tokens.new_key()
     made(key, tmp_path / "key.json", "")

@@ -47,6 +47,7 @@ def fails(reference: str, kind: type[Exception], text: str, pin: str = PIN) -> N
     assert pin not in whole
 
 
+# claim: token-errors
 def test_another_key_or_context(tokens: Tokens, tmp_path: Path) -> None:
     path = tmp_path / "key.json"
     for kind in "aes", "rsa":
@@ -62,6 +63,7 @@ def test_another_key_or_context(tokens: Tokens, tmp_path: Path) -> None:
         path.unlink()
 
 
+# claim: token-errors
 @pytest.mark.parametrize("step", [7])
 def test_changed_and_truncated_keysets(token_key: str, tmp_path: Path, step: int) -> None:
     path = tmp_path / "key.json"
@@ -103,6 +105,7 @@ def test_a_library_that_is_no_module(tokens: Tokens, tmp_path: Path) -> None:
     )
 
 
+# claim: token-errors
 def test_tokens_and_keys_that_do_not_match(tokens: Tokens, tmp_path: Path) -> None:
     path = tmp_path / "key.json"
     reference = made(tokens.new_key(), path, "")
@@ -146,6 +149,7 @@ def test_keys_that_cannot_wrap(tokens: Tokens, tmp_path: Path) -> None:
     assert not os.listdir(tmp_path)
 
 
+# claim: token-pin-once
 def test_a_wrong_pin_is_tried_once(tokens: Tokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "key.json"
     key = tokens.new_key()
@@ -188,6 +192,7 @@ def test_pins_that_are_missing(tokens: Tokens, tmp_path: Path, monkeypatch: pyte
     assert not logins
 
 
+# claim: token-errors
 @pytest.mark.parametrize(
     ("behaviour", "kind", "text"),
     [
@@ -219,6 +224,7 @@ def test_broken_modules(
     assert resolve(reference)
 
 
+# claim: token-errors
 @pytest.mark.parametrize(
     ("behaviour", "kind", "text"),
     [
@@ -297,6 +303,7 @@ def test_too_many_keys(tokens: Tokens) -> None:
     assert not logins
 
 
+# claim: token-no-secrets
 @pytest.mark.parametrize(
     ("uri", "text"),
     [
@@ -327,6 +334,7 @@ def test_malformed_uris(uri: str, text: str, tmp_path: Path) -> None:
     assert not os.listdir(tmp_path)
 
 
+# claim: token-no-secrets
 def test_no_key_in_errors(
     token_key: str, tokens: Tokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

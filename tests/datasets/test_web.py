@@ -129,6 +129,7 @@ def test_reads_from_a_correct_server(tmp_path: Any) -> None:
             fs.pipe_file(url, b"written")
 
 
+# claim: dataset-verified
 @pytest.mark.parametrize("kind", [WithoutRanges, WithoutSizes, Breaking, Lying])
 def test_detects_faulty_servers(kind: type[Good], tmp_path: Any) -> None:
     """The result is correct, or an error with the URL. A response may break off after the needed bytes."""

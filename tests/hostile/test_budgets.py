@@ -1,4 +1,4 @@
-"""Budgets as law: parsers and openers under limits of memory, processor time and file length.
+"""Parsers and openers under limits of memory, processor time and file length.
 
 Each case runs in a process of its own, in Python or in the program. It ends with a result or an exception
 that is documented, never by a signal. The same from Rust is in ``crates/sealane/tests/it/budget.rs``.
@@ -117,6 +117,7 @@ def outcome(folder: Path, name: str, budget: int) -> str:
     return process.stdout.strip()
 
 
+# claim: key-file, input-memory
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="RLIMIT_AS and /proc/self/statm are those of Linux"
 )
@@ -127,6 +128,7 @@ def test_memory_with_one_budget(tmp_path: Path, name: str) -> None:
     assert {path.name for path in tmp_path.iterdir()} <= {"in", "out"}
 
 
+# claim: input-memory
 @pytest.mark.slow
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="RLIMIT_AS and /proc/self/statm are those of Linux"
@@ -165,6 +167,7 @@ def test_file_length_of_the_program(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"in", "k"}
 
 
+# claim: input-memory
 def test_memory_of_the_program(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(bytes(24 * MIB))
     assert program(tmp_path, "keygen", "-o", "k", limits={}).returncode == 0

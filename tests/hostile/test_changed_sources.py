@@ -12,6 +12,7 @@ KEY = sealane.keys.generate("aes-256")
 SIZE = 3 << 20
 
 
+# claim: disk-source
 @pytest.mark.parametrize("new_size", [0, 1, SIZE - 1, SIZE + 1, SIZE + (1 << 20)])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("format", ["chunked", "tink-1mb", "age"])
@@ -34,6 +35,7 @@ def test_a_source_that_changes_its_length(tmp_path: Path, new_size: int, threads
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source", "target"]
 
 
+# claim: disk-source
 def test_a_source_that_changes_in_a_job_is_not_finished(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()

@@ -211,6 +211,7 @@ def plan(scene: Scene, names: str) -> tuple[str, list[Injection]]:
     return log, [always]
 
 
+# claim: disk-atomic
 @pytest.mark.parametrize("names", ["unnamed", "temporary"])
 def test_killed_at_every_system_call(scene: Scene, names: str) -> None:
     log, always = plan(scene, names)
@@ -233,6 +234,7 @@ def test_killed_at_every_system_call(scene: Scene, names: str) -> None:
     assert stopped > 0.8 * len(points)
 
 
+# claim: disk-atomic
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("names", ["unnamed", "temporary"])
 def test_every_file_system_call_fails(scene: Scene, error: str, names: str) -> None:

@@ -28,6 +28,7 @@ def trees(folder: Path) -> tuple[Path, Path, Path]:
     return source, target, victim
 
 
+# claim: users-links
 @pytest.mark.parametrize("place", ["z", "y", "y/deep"])
 @pytest.mark.parametrize("pool", [True, False], ids=["executor", "core"])
 def test_a_folder_that_becomes_a_link_during_the_job(tmp_path: Path, place: str, pool: bool) -> None:
@@ -112,6 +113,7 @@ def test_the_folder_of_a_file_is_found_once(tmp_path: Path) -> None:
     assert sealane.decrypt((tmp_path / "moved" / "rc").read_bytes(), key=KEY) == bytes(3 << 20)
 
 
+# claim: users-links
 @pytest.mark.slow  # It needs strace.
 def test_a_link_that_the_system_refuses_is_refused(sealane_binary: Path, tmp_path: Path) -> None:
     """``fs.protected_symlinks`` refuses links of other users in folders such as /tmp. The refusal is

@@ -405,6 +405,7 @@ def run(kind: type[LyingWorld], examples: int, steps: int) -> None:
 KINDS = [LyingWorld, AsyncLyingWorld]
 
 
+# claim: dataset-verified, tested-datasets
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_truth_or_an_error(kind: type[LyingWorld]) -> None:
     run(kind, 60, 15)

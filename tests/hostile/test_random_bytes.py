@@ -75,6 +75,7 @@ def check_outcome(done: subprocess.CompletedProcess[str], content: bytes, what: 
         check(content)
 
 
+# claim: random-errors
 @pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
 def test_calls_that_fail(folder: Path, sealane_binary: Path, line: str) -> None:
     command = [sealane_binary, *line.replace("RECIPIENT", str(AGE.public)).split(), "-q"]
@@ -97,6 +98,7 @@ def test_calls_that_fail(folder: Path, sealane_binary: Path, line: str) -> None:
     assert failed
 
 
+# claim: random-errors
 @pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
 def test_neither_the_call_nor_the_device(folder: Path, sealane_binary: Path, line: str) -> None:
     """Without the system call, the bytes come from /dev/urandom. If that fails too, there is an error."""
@@ -132,6 +134,7 @@ except OSError as error:
 """
 
 
+# claim: random-errors
 @pytest.mark.parametrize("error", ["EIO", "EPERM"])
 def test_an_rsa_key_is_not_generated_without_random_bytes(
     folder: Path, sealane_binary: Path, error: str
@@ -143,6 +146,7 @@ def test_an_rsa_key_is_not_generated_without_random_bytes(
     assert NO_RANDOM_BYTES in done.stderr
 
 
+# claim: random-errors
 @pytest.mark.parametrize("error", ["EIO", "EPERM", "ENOSYS"])
 def test_aws_lc_is_not_called_without_random_bytes(folder: Path, error: str) -> None:
     """AWS-LC would end the process. It draws bytes of its own to wrap a key."""

@@ -120,6 +120,7 @@ def replaced(folder: Path, mode: int, owner: User = BOB, list_: bytes | None = N
 ACTORS = {"root": ROOT, "owner": BOB, "member": MEMBER, "other": OUTSIDER}
 
 
+# claim: users-rights
 @pytest.mark.parametrize("actor", ACTORS)
 def test_replacing_a_file_gives_no_user_more_rights(program: Program, actor: str) -> None:
     user = ACTORS[actor]
@@ -153,6 +154,7 @@ def test_replacing_a_file_gives_no_user_more_rights(program: Program, actor: str
     assert names == {"sealane", "key", "plain", "sealed", "target"}
 
 
+# claim: users-rights
 def test_an_acl_is_kept_with_the_file(program: Program) -> None:
     list_ = acl(6, ((NAMED.uid, 6),), 0, 6, 0)
     path = replaced(program.folder, 0o600, list_=list_)
@@ -190,6 +192,7 @@ def test_new_files_have_the_rights_that_the_umask_leaves(program: Program, umask
     assert stat.S_IMODE((program.folder / "secret").stat().st_mode) == 0o600
 
 
+# claim: users-private
 @pytest.mark.slow  # It needs strace.
 def test_a_temporary_file_is_private_until_it_is_complete(sealane_binary: Path, shared: Path) -> None:
     program = Program(sealane_binary, shared, proc=False)

@@ -452,6 +452,7 @@ MACHINES = [Writers, Pieces, Readers]
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
+# claim: reentrant
 @pytest.mark.parametrize("machine", MACHINES)
 def test_sequences(machine: type[RuleBasedStateMachine]) -> None:
     quick = settings(max_examples=12, stateful_step_count=12, deadline=None, suppress_health_check=CHECKS)

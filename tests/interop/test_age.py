@@ -125,6 +125,7 @@ def written_in_every_way(folder: Path, data: bytes, recipients: list[str], armor
     ]
 
 
+# claim: tested-interop
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("armor", [False, True], ids=["binary", "armor"])
 @pytest.mark.parametrize("length", LENGTHS)

@@ -225,6 +225,7 @@ def test_wrong_arguments(arguments: dict[str, object]) -> None:
 # ---- errors ---------------------------------------------------------------------------------------------
 
 
+# claim: plugin-permission
 def test_without_permission() -> None:
     recipient, identity = pair()
     for call in (
@@ -236,6 +237,7 @@ def test_without_permission() -> None:
         assert caught.value.plugin == "sealanetest"
 
 
+# claim: plugin-errors
 def test_a_missing_plugin(tmp_path: Path) -> None:
     sealane.plugins.enable(path=tmp_path)
     with pytest.raises(sealane.PluginError, match="expected the program age-plugin-sealanetest in a folder"):
@@ -246,6 +248,7 @@ def test_a_missing_plugin(tmp_path: Path) -> None:
             sealane.plugins.identity(name)
 
 
+# claim: plugin-bounded
 def test_a_silent_plugin_is_ended(tmp_path: Path) -> None:
     script(tmp_path, "silent", READ + "sleep 60")
     User().enable(timeout=0.5, path=tmp_path)
@@ -256,6 +259,7 @@ def test_a_silent_plugin_is_ended(tmp_path: Path) -> None:
     assert not {"sleep", "age-plugin-sile"} & {*children()}
 
 
+# claim: plugin-errors
 def test_secrets_are_not_shown() -> None:
     """The plugin puts its identity into the text of an error."""
     sealane.plugins.enable()
@@ -293,6 +297,7 @@ def sealane_run(*arguments: str | Path, status: int = 0) -> str:
     return done.stdout + done.stderr
 
 
+# claim: plugin-permission
 def test_program(tmp_path: Path) -> None:
     recipient, identity = pair("m")
     plain, sealed, back = tmp_path / "plain", tmp_path / "sealed", tmp_path / "back"

@@ -41,6 +41,7 @@ def through(peer: Any, data: bytes) -> bytes:
     return bytes(peer.update(data[:cut]) + peer.update(data[cut:]) + peer.finalize())
 
 
+# claim: tested-interop
 @pytest.mark.parametrize("key_len", PEERS)
 @pytest.mark.parametrize("length", LENGTHS)
 def test_files(tmp_path: Path, length: int, key_len: int) -> None:
@@ -99,6 +100,7 @@ AEADS = {
 PAIRS = [(r.algorithm, r.provider) for r in sealane.providers() if r.available and r.algorithm in AEADS]
 
 
+# claim: tested-interop
 @pytest.mark.parametrize(("algorithm", "provider"), PAIRS)
 def test_messages(algorithm: str, provider: str) -> None:
     make, key_len = AEADS[algorithm]

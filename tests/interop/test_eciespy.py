@@ -36,6 +36,7 @@ def name(configuration: dict[str, Any]) -> str:
     return "-".join([curve, *("compressed" if c else "whole" for c in compressed), algorithm, str(nonce)])
 
 
+# claim: tested-interop
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=name)
 def test_every_configuration(configuration: dict[str, Any]) -> None:
     config, key = Config(**configuration), PrivateKey(configuration["elliptic_curve"])

@@ -101,6 +101,7 @@ def test_a_signature_of_the_other_program_is_accepted(vault: Vault) -> None:
         assert "does not match the signature" in vault.verify(status=1)
 
 
+# claim: folder-inventory, folder-counter
 def test_every_attack_on_the_folder_is_found(vault: Vault) -> None:
     files = vault.folder / "vault"
     shutil.copytree(files, vault.folder / "first", symlinks=True)
@@ -145,6 +146,7 @@ def test_every_attack_on_the_folder_is_found(vault: Vault) -> None:
     )
 
 
+# claim: folder-signature
 def test_a_damaged_inventory(vault: Vault) -> None:
     inventory, signature = vault.folder / "list", vault.folder / f"list{vault.suffix}"
     content, signed = inventory.read_bytes(), signature.read_bytes()
@@ -171,6 +173,7 @@ def test_a_damaged_inventory(vault: Vault) -> None:
     assert inventory.read_bytes() == before
 
 
+# claim: folder-inventory
 def test_a_job_does_not_list_what_it_did_not_write(tmp_path: Path) -> None:
     vault = Vault(tmp_path, "ssh")
     vault.encrypt("--manifest", "done")

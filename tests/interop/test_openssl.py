@@ -43,6 +43,7 @@ def public_of(path: Path, *options: str) -> str:
     return run("openssl", "pkey", "-in", path, "-pubout", *options).decode()
 
 
+# claim: tested-interop
 @pytest.mark.parametrize("kind", GENERATE)
 def test_openssl_reads_our_keys(tmp_path: Path, kind: str) -> None:
     key = sealane.keys.generate(kind)
@@ -59,6 +60,7 @@ def test_openssl_reads_our_keys(tmp_path: Path, kind: str) -> None:
     refused("openssl", "pkey", "-in", path, "-noout", "-passin", "pass:another")
 
 
+# claim: tested-interop
 @pytest.mark.parametrize("kind", GENERATE)
 def test_reads_keys_of_openssl(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "key.pem"

@@ -85,6 +85,7 @@ class Keyset:
         return bytes(AesGcmHkdfStreamingKey.FromString(value).key_value)
 
 
+# claim: tested-interop
 @pytest.mark.parametrize(("template", "length"), CASES)
 def test_files_both_ways(tmp_path: Path, template: str, length: int) -> None:
     key_len, _, format_name = TEMPLATES[template]
@@ -125,6 +126,7 @@ def test_files_both_ways(tmp_path: Path, template: str, length: int) -> None:
         assert theirs.reads(ours, context) == data
 
 
+# claim: tested-interop
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_keysets_both_ways(template: str) -> None:
     """A sealane key can be used as a Tink keyset."""
@@ -213,6 +215,7 @@ class Messages:
         return binary
 
 
+# claim: tested-interop
 @pytest.mark.parametrize("template", AEADS)
 def test_messages_both_ways(template: str) -> None:
     aead.register()
@@ -275,6 +278,7 @@ def test_destroyed_keys_in_tink() -> None:
     assert handle.primitive(aead.Aead).decrypt(sealane.Aead(keyring=ring).seal(b"x"), b"") == b"x"
 
 
+# claim: tested-interop
 @pytest.mark.parametrize("prefix", ["tink", "crunchy", "legacy", "raw"])
 def test_deterministic_keyrings_both_ways(prefix: str) -> None:
     """Both compute the same under the primary key, and decrypt what each enabled key encrypted."""

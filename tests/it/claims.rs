@@ -1,142 +1,96 @@
-//! The table of claims: each sentence of SECURITY.md is in `docs/claims.md`, and each test named there exists.
+//! The promises of SECURITY.md and their tests: a comment `claim: ID` above a test names the promise
+//! that it attacks.
 
 use project::{Page, pages, root};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+/// Words in a row of a table or in an item of a list.
+const MAX_WORDS: usize = 45;
+
+/// Returns the IDs in SECURITY.md, in their order.
+fn promises() -> Vec<String> {
+    let page = fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    page.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once("` |")?.0.to_owned())).collect()
 }
 
-/// Returns `[text](link)` as `text`.
-fn without_links(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('[') {
-        match after.split_once("](").and_then(|(inner, link)| Some((inner, link.split_once(')')?.1))) {
-            Some((inner, later)) => {
-                out.push_str(&format!("{before}{inner}"));
-                rest = later;
-            }
-            None => {
-                out.push_str(&format!("{before}["));
-                rest = after;
-            }
-        }
+/// Returns the name of the test below a marker: a test function, a fuzz target, a transcript, or
+/// a target of a Makefile.
+fn marked_test(path: &str, below: &[&str]) -> Option<String> {
+    if path.starts_with("fuzz/targets/src/") {
+        return Some("run".to_owned());
     }
-    out + rest
-}
-
-/// Splits a paragraph into sentences: after a full stop comes a capital letter, bold text or code.
-fn split(paragraph: &str) -> Vec<String> {
-    let text = without_links(paragraph);
-    let mut sentences = vec![String::new()];
-    let mut words = text.split_whitespace().peekable();
-    while let Some(word) = words.next() {
-        let sentence = sentences.last_mut().expect("one at least");
-        *sentence = format!("{sentence} {word}").trim().to_owned();
-        let begins =
-            |next: &str| next.starts_with(|c: char| c.is_ascii_uppercase() || matches!(c, '*' | '`'));
-        if word.ends_with(['.', '!', '?']) && words.peek().is_some_and(|next| begins(next)) {
-            sentences.push(String::new());
-        }
+    if path.starts_with("cli/tests/commands/") {
+        return Some("transcript".to_owned());
     }
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences
+    if path.ends_with("Makefile") {
+        return Some(format!("make {}", below.first()?.split_once(':')?.0));
+    }
+    let word = if path.ends_with(".py") { "def " } else { "fn " };
+    let at =
+        below.iter().position(|line| line.trim_start().trim_start_matches("async ").starts_with(word))?;
+    let name = below[at].split_once(word)?.1.split_once('(')?.0;
+    let is_test = match path.ends_with(".py") {
+        // A script of `make test-ct` is a test as a whole.
+        true => name.starts_with("test_") || name == "main",
+        false => below[..at].iter().any(|line| line.trim() == "#[test]"),
+    };
+    is_test.then(|| name.to_owned())
 }
 
-/// Returns all sentences of a page. Those of the table of promises begin with the first cell of their line.
-fn sentences(page: &str) -> Vec<String> {
-    let (mut found, mut paragraph) = (Vec::new(), String::new());
-    for line in page.lines().chain([""]) {
-        let text = line.trim();
-        let ends = text.is_empty() || text.starts_with(['#', '|']) || line.starts_with("- ");
-        if ends {
-            found.extend(split(&std::mem::take(&mut paragraph)));
-        }
-        if let Some(row) = text.strip_prefix('|') {
-            let cells: Vec<_> = row.split('|').map(str::trim).collect();
-            if cells[0] != "boundary" && !cells[0].starts_with('-') {
-                found.extend(split(cells[2]).into_iter().map(|sentence| format!("{}: {sentence}", cells[0])));
+/// Returns the tests of each promise that a marker names.
+fn tests() -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for page in [".rs", ".py", ".txt", "Makefile"].into_iter().flat_map(|ending| pages(".", ending)) {
+        let lines: Vec<_> = page.text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let line = line.trim_start();
+            let ids = line.strip_prefix("// claim: ").or_else(|| line.strip_prefix("# claim: "));
+            for id in ids.into_iter().flat_map(|ids| ids.split(", ")) {
+                let test = marked_test(&page.path, &lines[at + 1..]);
+                let test = test.unwrap_or_else(|| panic!("{}:{}: no test follows", page.path, at + 1));
+                found.entry(id.to_owned()).or_default().push(format!("{}: `{test}`", page.path));
             }
-        } else if !text.starts_with('#') {
-            paragraph.push_str(&format!(" {}", text.strip_prefix("- ").unwrap_or(text)));
         }
     }
     found
 }
 
-/// A sentence of the table with its tests, which are lines of a list.
-struct Claim {
-    sentence: String,
-    tests: Vec<String>,
-}
-
-fn claims(section: &str) -> Vec<Claim> {
-    let mut claims: Vec<Claim> = Vec::new();
-    for line in section.lines() {
-        if let Some(sentence) = line.strip_prefix("> ") {
-            claims.push(Claim { sentence: sentence.to_owned(), tests: Vec::new() });
-        } else if let Some(test) = line.strip_prefix("- ") {
-            claims.last_mut().expect("a sentence before its tests").tests.push(test.to_owned());
-        }
+/// Writes the table of promises and tests to `target/tmp/claims.md`.
+#[test]
+fn every_promise_has_tests() {
+    let (promises, tests) = (promises(), tests());
+    assert!(promises.len() > 60);
+    let mut table = String::from("| promise | tests |\n|---|---|\n");
+    for (at, id) in promises.iter().enumerate() {
+        assert!(!promises[..at].contains(id), "SECURITY.md has {id} twice");
+        let tests = tests.get(id).unwrap_or_else(|| panic!("no test is marked with `claim: {id}`"));
+        table += &format!("| `{id}` | {} |\n", tests.join("<br>"));
     }
-    claims
-}
-
-fn table() -> [Vec<Claim>; 2] {
-    let page = read("docs/claims.md");
-    let (promises, others) = page.split_once("## Sentences that promise nothing").expect("two sections");
-    [claims(promises), claims(others)]
+    let unknown: Vec<_> = tests.iter().filter(|(id, _)| !promises.contains(id)).collect();
+    assert!(unknown.is_empty(), "SECURITY.md has no such promise: {unknown:#?}");
+    fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("claims.md"), table).unwrap();
 }
 
 #[test]
-fn every_sentence_is_in_the_table() {
-    let listed: Vec<String> = table().into_iter().flatten().map(|claim| claim.sentence).collect();
-    let unique: BTreeSet<_> = listed.iter().collect();
-    assert_eq!(unique.len(), listed.len(), "a sentence of docs/claims.md is there twice");
-    let security: BTreeSet<_> = sentences(&read("SECURITY.md")).into_iter().collect();
-    assert!(security.len() > 50);
-    let missing: Vec<_> = security.iter().filter(|sentence| !unique.contains(sentence)).collect();
-    assert!(
-        missing.is_empty(),
-        "docs/claims.md has no line for these sentences of SECURITY.md: {missing:#?}"
-    );
-    let gone: Vec<_> = listed.iter().filter(|sentence| !security.contains(*sentence)).collect();
-    assert!(gone.is_empty(), "SECURITY.md has no such sentences as docs/claims.md: {gone:#?}");
-}
-
-#[test]
-fn every_promise_has_tests_that_exist() {
-    let [promises, others] = table();
-    assert!(others.iter().all(|claim| claim.tests.is_empty()));
-    let makefile = read("Makefile");
-    for claim in promises {
-        assert!(!claim.tests.is_empty(), "no test for: {}", claim.sentence);
-        for line in &claim.tests {
-            let names: Vec<_> = line.split('`').skip(1).step_by(2).collect();
-            let [place, tests @ ..] = &names[..] else { panic!("no test in: {line}") };
-            if let Some(target) = place.strip_prefix("make ") {
-                assert!(makefile.contains(&format!("\n{target}:")), "no target of the Makefile: {target}");
-                continue;
-            }
-            let source = read(place);
-            assert!(!tests.is_empty() || place.starts_with("fuzz/"), "{place}: which test?");
-            for test in tests {
-                let exists = ["fn", "def"].iter().any(|word| source.contains(&format!("{word} {test}(")));
-                assert!(exists, "{place} has no test {test}, which attacks: {}", claim.sentence);
-            }
-        }
+fn promises_and_limits_are_short() {
+    let page = fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    for entry in page.replace("\n  ", " ").lines().filter(|line| line.starts_with(['|', '-'])) {
+        let words = entry.split_whitespace().filter(|word| *word != "|").count();
+        assert!(words <= MAX_WORDS, "{words} words, at most {MAX_WORDS}: {entry}");
     }
 }
 
 /// Files in which each allocation has a length that no input decides, or that a limit bounds to less than a MiB.
-const SHORT: [&str; 5] = ["age/armor/encoder.rs", "age/stanza.rs", "age/text.rs", "keys/jwk.rs", "memory.rs"];
+const SHORT: [&str; 5] =
+    ["keys/age/armor/encoder.rs", "keys/age/stanza.rs", "keys/age/text.rs", "keys/jwk.rs", "base/memory.rs"];
 
 /// SECURITY.md: memory whose amount an input decides is refused with a typed error if the system does not have it.
 ///
 /// `vec![0; n]` and `with_capacity` abort the process then, so where the length is not a constant, `crate::memory`
 /// allocates. Lines whose length is bounded otherwise say so by `bounded:` in a comment above.
+// claim: input-memory
 #[test]
 fn allocations_of_any_length_can_fail() {
     let aborts = ["vec![0; ", "with_capacity(", ".resize("];
@@ -147,9 +101,10 @@ fn allocations_of_any_length_can_fail() {
         length.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || " _+<*(,".contains(c))
     };
     let mut found = Vec::new();
-    for page in pages("crates/sealane/src", ".rs") {
-        let name = page.path.trim_start_matches("crates/sealane/src/");
-        if SHORT.contains(&name) || name.ends_with("/test.rs") {
+    let libraries = ["base", "messages", "engine", "keys", "files", "folders"];
+    for page in libraries.iter().flat_map(|library| pages(&format!("crates/{library}/src"), ".rs")) {
+        let name = page.path.trim_start_matches("crates/").replacen("/src/", "/", 1);
+        if SHORT.contains(&name.as_str()) || name.ends_with("/test.rs") {
             continue;
         }
         let lines: Vec<_> = without_tests(&page).lines().collect();

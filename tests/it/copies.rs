@@ -10,30 +10,42 @@ use syn::visit::{self, Visit};
 /// Types that refuse to continue in a forked child. They contain a `ForkGuard`, or a field of a type that does.
 /// `crates/sealane/tests/it/fork.rs` tests each of them.
 const GUARDED: [&str; 6] = [
-    "asymmetric/hpke/context.rs: Sender",
-    "file/output.rs: OutputFile",
-    "file/stream.rs: Encryptor",
-    "file/writer.rs: Writer",
-    "hazmat/pieces.rs: AeadEncryptor",
-    "hazmat/poly1305.rs: Poly1305",
+    "keys/asymmetric/hpke/context.rs: Sender",
+    "files/output.rs: OutputFile",
+    "files/stream.rs: Encryptor",
+    "files/writer.rs: Writer",
+    "messages/hazmat/pieces.rs: AeadEncryptor",
+    "messages/hazmat/poly1305.rs: Poly1305",
 ];
 
 /// Types whose copies may continue, with the reason.
-const HARMLESS: [(&str, &str); 13] = [
-    ("aead.rs: Buffer", "each message has a nonce of the generator, which notices a fork"),
-    ("age/armor/decoder.rs: Decoder", "decodes ASCII armor"),
-    ("age/armor/encoder.rs: Encoder", "encodes ASCII armor"),
-    ("asymmetric/hpke/context.rs: Receiver", "decrypts"),
+const HARMLESS: [(&str, &str); 16] = [
+    ("messages/aead.rs: Buffer", "each message has a nonce of the generator, which notices a fork"),
+    ("keys/age/armor/decoder.rs: Decoder", "decodes ASCII armor"),
+    ("keys/age/armor/encoder.rs: Encoder", "encodes ASCII armor"),
+    ("keys/asymmetric/hpke/context.rs: Receiver", "decrypts"),
+    ("engine/io.rs: EndRecorder", "remembers the end of what is written to a file"),
     ("engine/options.rs: Options", "holds a callback"),
-    ("file/byte_queue.rs: ByteQueue", "holds bytes; the encryptor that writes to it refuses"),
-    ("file/inventory/draft.rs: InventoryDraft", "lists encrypted files; each inventory has a fresh key"),
-    ("file/manifest.rs: Manifest", "lists finished files and seals nothing"),
-    ("file/reader.rs: Reader", "decrypts"),
-    ("file/stream.rs: Decryptor", "decrypts; its sink can be an `OutputFile`, which refuses"),
-    ("hazmat/pieces.rs: AeadDecryptor", "decrypts"),
-    ("hazmat/speck_poly1305.rs: Aead", "counts messages per object, as documented; nonces notice a fork"),
+    ("engine/options.rs: Progress", "calls a callback"),
+    (
+        "engine/staged.rs: StagedFile",
+        "has a `ForkGuard`; users reach it only in an `OutputFile`, which is listed above",
+    ),
+    ("files/byte_queue.rs: ByteQueue", "holds bytes; the encryptor that writes to it refuses"),
+    ("folders/inventory/draft.rs: InventoryDraft", "lists encrypted files; each inventory has a fresh key"),
+    ("folders/manifest.rs: Manifest", "lists finished files and seals nothing"),
+    ("files/reader.rs: Reader", "decrypts"),
+    ("files/stream.rs: Decryptor", "decrypts; its sink can be an `OutputFile`, which refuses"),
+    ("messages/hazmat/pieces.rs: AeadDecryptor", "decrypts"),
+    (
+        "messages/hazmat/speck_poly1305.rs: Aead",
+        "counts messages per object, as documented; nonces notice a fork",
+    ),
     ("keys/keyring/mod.rs: Keyring", "holds keys and seals nothing"),
 ];
+
+/// The crates behind `sealane`.
+const LIBRARIES: [&str; 6] = ["base", "messages", "engine", "keys", "files", "folders"];
 
 /// The structs and enums of a file, and those that change with a call or through a shared reference.
 #[derive(Default)]
@@ -115,11 +127,14 @@ impl<'ast> Visit<'ast> for Types {
 #[test]
 fn every_type_that_changes_is_listed() {
     let mut all = BTreeMap::new();
-    for page in pages("crates/sealane/src", ".rs").into_iter().filter(|page| !page.path.ends_with("/test.rs"))
+    for page in LIBRARIES
+        .iter()
+        .flat_map(|library| pages(&format!("crates/{library}/src"), ".rs"))
+        .filter(|page| !page.path.ends_with("/test.rs"))
     {
         let mut types = Types::default();
         types.visit_file(&syn::parse_file(&page.text).unwrap());
-        all.insert(page.path.trim_start_matches("crates/sealane/src/").to_owned(), types);
+        all.insert(page.path.trim_start_matches("crates/").replacen("/src/", "/", 1), types);
     }
     let found: BTreeSet<String> = all
         .iter()

@@ -64,6 +64,19 @@ pub fn own_dependencies(manifest: &str) -> Vec<String> {
     let from = manifest.split("[dependencies]").nth(1).unwrap_or_default();
     let until = from.split("\n[").next().unwrap_or_default();
     let names = until.lines().filter_map(|line| line.split(['.', '=', ' ']).next());
-    let own = ["kernels", "providers", "sealane", "cli", "reference", "vectors"];
+    let own = [
+        "kernels",
+        "providers",
+        "base",
+        "messages",
+        "engine",
+        "keys",
+        "files",
+        "folders",
+        "sealane",
+        "cli",
+        "reference",
+        "vectors",
+    ];
     names.filter(|name| own.contains(name)).map(str::to_owned).collect()
 }

@@ -24,7 +24,8 @@ system=$WINEPREFIX/drive_c/windows/system32
 
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$wine
-packages=(-p sealane-kernels -p sealane-providers -p sealane -p sealane-cli)
+packages=(-p sealane-kernels -p sealane-providers -p sealane-base -p sealane-messages -p sealane-engine -p sealane-keys -p sealane-files
+	-p sealane-folders -p sealane -p sealane-cli)
 status=0
 cargo test --locked --target x86_64-pc-windows-gnu "${packages[@]}" --lib --bins --tests --no-fail-fast "$@" 2>&1 | tee "$log" || status=$?
 awk '

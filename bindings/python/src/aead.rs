@@ -32,7 +32,7 @@ use sealane::{KeyringAead, Misuse};
 ///     fastest on this machine, or the one that the environment variable ``SEALANE_PROVIDER`` names.
 /// threads : int, optional
 ///     How many cores one long message or large batch may use. The default is all that are free, up to 8, from about
-///     512 KiB on. AEGIS, AES-GCM-SIV and providers other than native use one core for a message.
+///     512 KiB on. AEGIS and providers other than native use one core for a message.
 ///
 /// Raises
 /// ------

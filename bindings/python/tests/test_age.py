@@ -354,6 +354,7 @@ def attempt(way: Callable[..., bytes], how: dict[str, object]) -> type[BaseExcep
 WORDS = "wrong passphrase"
 
 
+# claim: age-errors
 @pytest.mark.parametrize(
     ("file", "how", "error"),
     [
@@ -404,6 +405,7 @@ OUTCOMES: dict[str, tuple[type[Exception], ...]] = {
 }
 
 
+# claim: tested-age-testkit
 @pytest.mark.parametrize("case", TESTKIT.values(), ids=lambda case: case.name)
 def test_age_testkit(tmp_path: Path, case: AgeCase) -> None:
     # Exactly one of the two is given. If a case names both or several, its header is wrong.
@@ -421,6 +423,7 @@ def test_age_testkit(tmp_path: Path, case: AgeCase) -> None:
     assert leftovers(tmp_path, "sealed") == []
 
 
+# claim: tested-age-testkit
 def test_the_age_testkit_is_complete() -> None:
     found = {expect: sum(case.expect == expect for case in TESTKIT.values()) for expect in OUTCOMES}
     assert found == {"header failure": 49, "armor failure": 16, "no match": 8, "payload failure": 16}

@@ -76,6 +76,7 @@ def test_any_offsets(data: bytes, offsets: list[int], kind: str) -> None:
             AEAD.open_packed(data, items)
 
 
+# claim: message-changed
 @pytest.mark.parametrize("threads", [None, 1, 2, 100])
 def test_large_batches(threads: int | None) -> None:
     a = sealane.Aead("aes-256-gcm", pattern(32), threads=threads)
@@ -107,6 +108,7 @@ def test_threads_must_be_positive() -> None:
         sealane.Aead("aes-256-gcm", bytes(32), threads=-1)
 
 
+# claim: message-changed
 def test_failures_name_the_message() -> None:
     sealed = AEAD.seal_many([b"a", b"b", b"c"])
     for short in b"", bytes(27), sealed[2][:-1]:

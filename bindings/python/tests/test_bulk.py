@@ -467,6 +467,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+# claim: disk-errors
 def test_a_full_disk(pairs: Pairs, small_disk: Path) -> None:
     onto = [(source, small_disk / source.name) for source, _ in pairs]
     with pytest.raises(ExceptionGroup, match=r"^\d+ of 150 files failed") as caught:

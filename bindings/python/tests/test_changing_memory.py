@@ -50,6 +50,7 @@ def opens_only_the_plaintext(call: Callable[[], bytes | bytearray]) -> None:
             assert call() == PLAIN
 
 
+# claim: shared-memory
 @pytest.mark.parametrize(("algorithm", "provider"), PAIRS)
 def test_a_message(algorithm: str, provider: str, tmp_path: Path) -> None:
     a = aead(algorithm, provider)
@@ -65,6 +66,7 @@ def test_a_message_of_speck(tmp_path: Path) -> None:
         opens_only_the_plaintext(lambda: a.decrypt(bytes(12), sealed))
 
 
+# claim: shared-memory
 @pytest.mark.parametrize("algorithm", ["aes-256-gcm", "chacha20-poly1305"])
 def test_a_message_in_pieces(algorithm: str, tmp_path: Path) -> None:
     """`finalize` verifies the bytes that `update` returned."""
@@ -80,6 +82,7 @@ def test_a_message_in_pieces(algorithm: str, tmp_path: Path) -> None:
         opens_only_the_plaintext(lambda: decrypt(sealed))
 
 
+# claim: shared-memory
 def test_a_file(tmp_path: Path) -> None:
     identity = sealane.keys.generate("age")
     age = sealane.encrypt(PLAIN, recipients=[identity.public])

@@ -175,6 +175,7 @@ def classes() -> set[str]:
     return {member.__name__ for member in [*native, *file_objects]}
 
 
+# claim: fork-objects
 def test_every_class_is_in_the_table() -> None:
     assert classes() == CONTINUES.keys() | REFUSES.keys()
     assert not CONTINUES.keys() & REFUSES.keys()
@@ -192,6 +193,7 @@ def results_in_child(calls: Calls) -> list[object]:
     return list(in_child(lambda: [result_or_exception(call) for call in calls]))
 
 
+# claim: fork-objects
 @pytest.mark.parametrize("make", [make for makes in REFUSES.values() for make in makes])
 def test_a_child_is_refused_and_the_parent_continues(
     make: Callable[[Path], tuple[Calls, Callable[[], None]]], tmp_path: Path

@@ -258,6 +258,7 @@ def test_detects_any_change(bit: int, cut: int) -> None:
         sealane.decrypt(WHOLE[:cut], key=KEY)
 
 
+# claim: file-stream
 def test_a_file_object_receives_verified_chunks_only() -> None:
     """The chunks before the damage may be written, but no byte after them."""
     data = pattern(40 * CHUNK)
@@ -359,6 +360,7 @@ def test_reports_targets_that_cannot_be_written(
     assert leftovers(tmp_path, "plain", "sealed", "read-only") == []
 
 
+# claim: disk-atomic
 @pytest.mark.parametrize("link", ["same", "symlink", "hard link"])
 def test_rejects_the_same_file_as_source_and_target(
     tmp_path: Path, plain: Path, sealed: Path, link: str
@@ -377,6 +379,7 @@ def test_rejects_the_same_file_as_source_and_target(
         (tmp_path / "link").unlink(missing_ok=True)
 
 
+# claim: disk-atomic
 @pytest.mark.parametrize("source", ["path", "object"])
 def test_replaces_an_existing_target_atomically(tmp_path: Path, plain: Path, source: str) -> None:
     real, target = tmp_path / "real", tmp_path / "target"

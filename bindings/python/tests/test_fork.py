@@ -21,6 +21,7 @@ def nonces(count: int = COUNT) -> list[bytes]:
     return [AEAD.seal(b"")[:12] for _ in range(count)]
 
 
+# claim: fork-nonces
 def test_fork_repeats_no_nonce() -> None:
     mine = nonces(10)
     theirs = [nonce for _ in range(5) for nonce in in_child(nonces)]
@@ -29,6 +30,7 @@ def test_fork_repeats_no_nonce() -> None:
     assert len(set(mine + theirs)) == len(mine) + len(theirs)
 
 
+# claim: fork-nonces
 def test_fork_with_running_threads() -> None:
     stop, found = threading.Event(), [[] for _ in range(3)]
 
@@ -65,6 +67,7 @@ def test_multiprocessing() -> None:
     assert len(set(mine + theirs)) == 5 * COUNT
 
 
+# claim: fork-nonces
 def test_fork_of_a_fork() -> None:
     """A fork mark that was erased and set again must differ from those of all ancestors."""
     theirs = in_child(lambda: nonces() + in_child(nonces))

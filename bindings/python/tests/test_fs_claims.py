@@ -90,6 +90,7 @@ LENGTHS = [0, 1, 100, CHUNK, CHUNK + 1, 100_000, 262_000, 300_000, 500_000]
 CLAIMED = [0, 5, 200, CHUNK, 50_000, 90_000, 262_000, 310_000, 340_000, 600_000]
 
 
+# claim: dataset-verified
 @pytest.mark.parametrize("cache_type", ["none", "readahead"])
 def test_a_claimed_size_is_never_believed(fs: SealaneFileSystem, below: Lying, cache_type: str) -> None:
     for length, claimed in itertools.product(LENGTHS, CLAIMED):
@@ -158,6 +159,7 @@ def test_get_file_ends_when_the_data_ends(
     assert leftovers(tmp_path) == ["got"]
 
 
+# claim: dataset-verified
 @pytest.mark.parametrize("at", range(3))
 @pytest.mark.parametrize("cut", [0, 1, 5 << 20, 6_000_000])
 def test_a_short_piece_ends_a_transfer(

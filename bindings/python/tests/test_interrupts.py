@@ -59,6 +59,7 @@ WORK: dict[str, Callable[[], object]] = {
 LONG_SCRYPT = sealane.encrypt(b"", passphrase="x").replace(b" 18\n", b" 21\n", 1)
 
 
+# claim: input-signals
 @pytest.mark.parametrize("name", WORK)
 def test_a_handler_that_raises_ends_the_call(name: str) -> None:
     with signal_after(0.5):
@@ -96,6 +97,7 @@ def test_a_handler_that_raises_ends_a_plugin(tmp_path: Path, call: str) -> None:
     assert not {"sleep", "age-plugin-hang"} & {*children()}
 
 
+# claim: input-signals
 def test_a_large_file_of_a_bulk_call_is_given_up(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     with source.open("wb") as file:
@@ -105,6 +107,7 @@ def test_a_large_file_of_a_bulk_call_is_given_up(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["source"]
 
 
+# claim: input-signals
 def test_a_handler_that_returns_changes_nothing() -> None:
     calls = []
     previous = signal.signal(signal.SIGALRM, lambda *_: calls.append(1))

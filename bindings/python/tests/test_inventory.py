@@ -38,6 +38,7 @@ def found(places: Path, min_counter: int = 0) -> list[tuple[str, str]]:
     return [(one.path, one.kind) for one in report.differences]
 
 
+# claim: folder-inventory
 def test_differences(places: Path) -> None:
     vault = places / "vault"
     sealane.encrypt_tree(places / "in", vault, key=KEY)
@@ -76,6 +77,7 @@ def test_age_files(places: Path) -> None:
         ]
 
 
+# claim: folder-signature, folder-counter
 def test_bad_input(places: Path) -> None:
     vault = places / "vault"
     sealane.encrypt_tree(places / "in", vault, key=KEY)

@@ -244,6 +244,7 @@ def test_mistakes() -> None:
         Keyring.generate("tink-4kb", prefix="tink")
 
 
+# claim: message-limit
 def test_the_limit_of_a_key() -> None:
     aead = sealane.Aead("aes-256-gcm", bytes(32))
     aead.seal(b"")

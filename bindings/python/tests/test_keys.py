@@ -250,6 +250,7 @@ def test_secrets_are_not_shown_or_pickled(tmp_path: Path, kind: str) -> None:
     assert surrogate.value.__cause__ is surrogate.value.__context__ is None
 
 
+# claim: input-no-crash
 @given(
     st.one_of(
         st.text(),

@@ -90,6 +90,7 @@ def test_the_key_is_copied() -> None:
     assert a.open(aead().seal(b"data")) == b"data"
 
 
+# claim: message-changed
 @pytest.mark.parametrize(("algorithm", "provider"), PAIRS)
 def test_a_forgery_leaves_no_plaintext(algorithm: str, provider: str) -> None:
     a, length = aead(algorithm, provider), 20_000
@@ -116,6 +117,7 @@ def test_a_forgery_leaves_no_plaintext(algorithm: str, provider: str) -> None:
         a.open(sealed, b"another")
 
 
+# claim: message-changed
 @given(st.binary(max_size=200), st.binary(max_size=50), st.data())
 def test_detects_any_change(data: bytes, aad: bytes, draw: st.DataObject) -> None:
     a = aead()
@@ -157,6 +159,7 @@ def test_the_key_is_never_shown() -> None:
         assert not hasattr(secret, "__dict__")
 
 
+# claim: message-nonces
 def test_nonces_are_fresh() -> None:
     a = aead()
     nonces = {a.seal(b"")[:12] for _ in range(50_000)}

@@ -83,6 +83,7 @@ def test_names_are_those_of_deterministic_aead(source: Path, tmp_path: Path) -> 
     assert os.readlink(tmp_path / "vault" / name(b"link", b"")) == name(b"deep/c", b"link/")
 
 
+# claim: names-refused, names-hidden
 def test_names_that_do_not_decrypt(source: Path, tmp_path: Path) -> None:
     vault, back = tmp_path / "vault", tmp_path / "back"
     sealane.encrypt_tree(source, vault, key=KEY, encrypt_names=NAMES, preserve=True)

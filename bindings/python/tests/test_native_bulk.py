@@ -108,6 +108,7 @@ def test_an_operation_on_many_files(tmp_path: pathlib.Path) -> None:
             assert pathlib.Path(path + ".back").read_bytes() == b"x" * i
 
 
+# claim: input-signals
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_a_signal_ends_an_operation(tmp_path: pathlib.Path) -> None:
     source = tmp_path / "big"

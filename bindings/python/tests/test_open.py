@@ -135,6 +135,7 @@ def test_csv_and_zip(tmp_path: Path) -> None:
         assert archive.read("member 3") == pattern(30_000)
 
 
+# claim: file-reader
 def test_detects_damage_where_it_is_read(path: Path) -> None:
     damaged = bytearray(SEALED)
     damaged[HEADER + SEALED_CHUNK] ^= 1
@@ -153,6 +154,7 @@ def test_detects_damage_where_it_is_read(path: Path) -> None:
         assert f.read() == DATA[2 * CHUNK :]
 
 
+# claim: file-reader
 def test_verifies_the_size_on_opening(path: Path) -> None:
     for cut in HEADER + 2 * SEALED_CHUNK + 500, HEADER + 2 * SEALED_CHUNK:
         path.write_bytes(SEALED[:cut])

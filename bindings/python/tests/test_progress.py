@@ -139,6 +139,7 @@ def test_ctrl_c_stops_the_call(tmp_path: Path, what: str) -> None:
         assert sealane.inspect(tmp_path / "out").plaintext_len == 4 << 30
 
 
+# claim: input-signals
 @pytest.mark.xdist_group("serial")
 def test_a_signal_stops_a_large_read(tmp_path: Path) -> None:
     """The signal handler runs between the pieces of one large read."""

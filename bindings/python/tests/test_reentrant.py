@@ -49,6 +49,7 @@ def refused(file: CallsBack) -> None:
     assert {type(error) for error in file.errors} == {sealane.ReentrantCallError}
 
 
+# claim: reentrant
 @pytest.mark.parametrize("name", ["write", "close", "discard"])
 def test_a_file_object_calls_back_into_its_writer(name: str) -> None:
     sink = CallsBack()
@@ -108,6 +109,7 @@ def test_a_file_object_calls_back_into_a_native_reader(length: int) -> None:
     refused(source)
 
 
+# claim: reentrant
 @pytest.mark.parametrize("kind", ["writer", "reader"])
 def test_a_signal_handler_uses_the_object(kind: str) -> None:
     file = CallsBack(SEALED if kind == "reader" else b"")

@@ -31,6 +31,7 @@ CALLS: dict[str, Callable[[str], object]] = {
 }
 
 
+# claim: users-arguments
 @pytest.mark.parametrize("secret", [AGE, AGE.lower(), JWK], ids=["age", "lower case", "jwk"])
 @pytest.mark.parametrize("call", CALLS)
 def test_no_exception_shows_it(

@@ -1,9 +1,6 @@
 //! The AEAD of a cipher suite, and a key of it.
 
-use crate::{tls12, tls13};
-use rustls::crypto::cipher::{
-    AeadKey, BorrowedPayload, Iv, PrefixedPayload, Tls12AeadAlgorithm, Tls13AeadAlgorithm,
-};
+use rustls::crypto::cipher::{AeadKey, BorrowedPayload, Iv, PrefixedPayload};
 use rustls::{CipherSuite, ConnectionTrafficSecrets, Error};
 use sealane::Algorithm;
 use sealane::provider::{self, InOut, Unavailable, choose};
@@ -41,22 +38,6 @@ impl Suite {
             Self::Aes128Gcm => Algorithm::Aes128Gcm,
             Self::Aes256Gcm => Algorithm::Aes256Gcm,
             Self::ChaCha20Poly1305 => Algorithm::ChaCha20Poly1305,
-        }
-    }
-
-    pub(crate) fn tls13(self) -> &'static dyn Tls13AeadAlgorithm {
-        match self {
-            Self::Aes128Gcm => &tls13::Records(Self::Aes128Gcm),
-            Self::Aes256Gcm => &tls13::Records(Self::Aes256Gcm),
-            Self::ChaCha20Poly1305 => &tls13::Records(Self::ChaCha20Poly1305),
-        }
-    }
-
-    pub(crate) fn tls12(self) -> &'static dyn Tls12AeadAlgorithm {
-        match self {
-            Self::Aes128Gcm => &tls12::Gcm(Self::Aes128Gcm),
-            Self::Aes256Gcm => &tls12::Gcm(Self::Aes256Gcm),
-            Self::ChaCha20Poly1305 => &tls12::ChaCha,
         }
     }
 

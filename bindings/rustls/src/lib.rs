@@ -59,7 +59,7 @@ fn replaced(suite: &SupportedCipherSuite) -> Result<SupportedCipherSuite, Unavai
             SupportedCipherSuite::Tls13(Box::leak(Box::new(Tls13CipherSuite {
                 common: common(&base.common),
                 hkdf_provider: base.hkdf_provider,
-                aead_alg: ours.tls13(),
+                aead_alg: tls13::records(ours),
                 quic: base.quic,
             })))
         }
@@ -69,7 +69,7 @@ fn replaced(suite: &SupportedCipherSuite) -> Result<SupportedCipherSuite, Unavai
                 prf_provider: base.prf_provider,
                 kx: base.kx,
                 sign: base.sign,
-                aead_alg: ours.tls12(),
+                aead_alg: tls12::records(ours),
             })))
         }
     })

@@ -20,10 +20,19 @@ const EXPLICIT_LEN: usize = 8;
 const MAX_FRAGMENT_LEN: usize = 1 << 14;
 
 /// The records of a cipher suite with AES-GCM.
-pub(crate) struct Gcm(pub(crate) Suite);
+struct Gcm(Suite);
 
 /// The records of a cipher suite with ChaCha20-Poly1305.
-pub(crate) struct ChaCha;
+struct ChaCha;
+
+/// The records of the cipher suites with an AEAD.
+pub(crate) fn records(suite: Suite) -> &'static dyn Tls12AeadAlgorithm {
+    match suite {
+        Suite::Aes128Gcm => &Gcm(Suite::Aes128Gcm),
+        Suite::Aes256Gcm => &Gcm(Suite::Aes256Gcm),
+        Suite::ChaCha20Poly1305 => &ChaCha,
+    }
+}
 
 /// The key and the start of the nonces of one direction. `explicit` is the number of bytes before the ciphertext.
 struct Direction {

@@ -12,7 +12,16 @@ use rustls::crypto::cipher::{
 use rustls::{ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion};
 
 /// The records of a cipher suite.
-pub(crate) struct Records(pub(crate) Suite);
+struct Records(Suite);
+
+/// The records of the cipher suites with an AEAD.
+pub(crate) fn records(suite: Suite) -> &'static dyn Tls13AeadAlgorithm {
+    match suite {
+        Suite::Aes128Gcm => &Records(Suite::Aes128Gcm),
+        Suite::Aes256Gcm => &Records(Suite::Aes256Gcm),
+        Suite::ChaCha20Poly1305 => &Records(Suite::ChaCha20Poly1305),
+    }
+}
 
 /// The key and the IV of one direction.
 struct Direction {

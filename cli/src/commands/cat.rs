@@ -1,6 +1,6 @@
 //! The command `sealane cat`, which prints a range of plaintext bytes from an encrypted file.
 
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions};
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, STDOUT};

@@ -1,6 +1,6 @@
 //! The command `sealane completions`, which prints a completion script for a shell.
 
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::error::Failure;
 use clap::Args;
 use clap_complete::Shell;

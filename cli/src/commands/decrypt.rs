@@ -1,12 +1,11 @@
 //! The command `sealane decrypt`, for single files, standard input and whole folders.
 
 use super::recursive::Recursive;
-use super::run::{Context, Run};
-use super::salvage;
 use super::transfer::{self, Functions};
+use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions, Transfer};
 use crate::error::Failure;
-use crate::{keys, stream};
+use crate::{keys, salvage, stream};
 use clap::Args;
 use sealane::file::Suffix;
 use sealane::file::bulk::Operation;
@@ -47,7 +46,7 @@ impl Run for Decrypt {
         }
         let pairs = transfer::pairs(&self.transfer)?;
         if self.salvage {
-            return salvage::salvage(&self.transfer, &pairs, with, console);
+            return salvage::run(&self.transfer, &pairs, with, console);
         }
         let functions = Functions { to_file: sealane::file::decrypt_opened, to_stdout: stream::decrypt };
         transfer::transfer(&self.transfer, pairs, &functions, with, console)

@@ -1,11 +1,11 @@
 //! The command `sealane doctor`, which prints the facts that a report of an error needs.
 
 use super::providers::{check_environment, document, fips_document, fips_line};
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::OutputOptions;
+use crate::console::escaped;
 use crate::error::{Failure, name};
 use crate::machine::{self, Machine};
-use crate::tui::escaped;
 use clap::{Args, ValueHint};
 use sealane::keys::{KeyFile, LoadOptions, Reference, files_in, is_hexadecimal_key};
 use sealane::provider::{Features, features};

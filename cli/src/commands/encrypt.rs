@@ -1,8 +1,8 @@
 //! The command `sealane encrypt`, for single files, standard input and whole folders.
 
 use super::recursive::Recursive;
-use super::run::{Context, Run};
 use super::transfer::{self, Functions};
+use super::{Context, Run};
 use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory};
 use crate::error::Failure;
 use crate::{keys, stream};

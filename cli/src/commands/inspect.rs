@@ -1,6 +1,6 @@
 //! The command `sealane inspect`, which describes an encrypted file without a key.
 
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::{OutputOptions, formats};
 use crate::error::{Failure, name};
 use clap::{Args, ValueHint};

@@ -1,9 +1,9 @@
 //! `--inventory`: the signed list of an encrypted folder, written by `encrypt` and compared by `verify`.
 
 use crate::args::ReadInventory;
+use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::keys;
-use crate::tui::Console;
 use sealane::file::bulk::{Operation, Plan};
 use sealane::file::{
     DecryptWith, Durability, EncryptWith, FileMark, Inventory, InventoryDraft, InventoryKeys, Tree,

@@ -1,11 +1,11 @@
 //! The command `sealane keygen`, which generates keys and prints the public key of a private key.
 
 use super::keyring::key_types;
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::{OutputOptions, Passphrase};
+use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
-use crate::tui::Console;
 use crate::{keys, passphrase};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};

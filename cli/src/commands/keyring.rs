@@ -1,12 +1,12 @@
 //! The command `sealane keyring`, which lists and changes the keys of a keyring.
 
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::{KeyringFile, OutputOptions};
+use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
-use crate::keyring::OpenKeyring;
+use crate::keyring_file::OpenKeyring;
 use crate::keys;
-use crate::tui::Console;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueHint};
 use sealane::keys::{KeyInfo, KeyType, Prefix};

@@ -1,6 +1,6 @@
 //! The command `sealane man`, which writes the manual pages of all commands.
 
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::error::{Failure, name};
 use clap::{Args, Command, ValueHint};
 use sealane::file::{Durability, OutputFile};

@@ -1,7 +1,11 @@
-//! The commands of the program, each of which has a file of its own.
+//! The commands of the program, one file each: its arguments and its implementation of [`Run`].
 //!
-//! To add a command, write `commands/NAME.rs` with its arguments and an implementation of [`Run`], and list it here:
-//! as a module, and in the table below.
+//! To add a command, write `commands/NAME.rs`, and list it here: as a module, and in the table
+//! below. Code for several commands belongs in the folder above.
+
+use crate::args::OutputOptions;
+use crate::console::Console;
+use crate::error::Failure;
 
 mod cat;
 mod completions;
@@ -18,12 +22,29 @@ mod recursive;
 mod reference;
 mod rewrap;
 mod rotate;
-mod run;
-mod salvage;
 mod transfer;
 mod verify;
 
-pub(crate) use run::{Context, Run};
+/// The environment of a command: its output, and the definition of the program.
+pub(crate) struct Context<'a> {
+    /// The output of the command, with the options `--quiet` and `--json` applied.
+    pub(crate) console: &'a Console,
+    /// The process that runs the command line, for example `"program"` or `"Python 3.14.0"`.
+    pub(crate) host: &'a str,
+    /// Returns the definition of the whole command line, for completion scripts.
+    pub(crate) program: fn() -> clap::Command,
+}
+
+/// A command, implemented by its parsed arguments.
+pub(crate) trait Run {
+    /// The options `--quiet` and `--json`, if the command has them.
+    fn output_options(&self) -> OutputOptions {
+        OutputOptions::default()
+    }
+
+    /// Runs the command. A failure is printed by the caller and determines the exit status.
+    fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
+}
 
 macro_rules! commands {
     ($($Name:ident: $module:ident),* $(,)?) => {

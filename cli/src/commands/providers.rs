@@ -1,6 +1,6 @@
 //! The command `sealane providers`, which lists the implementations of each algorithm on this machine.
 
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::OutputOptions;
 use crate::error::Failure;
 use clap::Args;

@@ -2,11 +2,11 @@
 
 use super::inventory::{self, NewInventory};
 use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer};
+use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::interrupt::{self, Watch};
 use crate::keys::{Inputs, Names};
 use crate::signal;
-use crate::tui::Console;
 use sealane::file::bulk::{self, Done, Job, Operation, Plan, Schedule};
 use sealane::file::{
     Durability, Exclude, FileMark, InventoryKeys, Links, Manifest, NameKey, Stale, Suffix, Tree, TreeOptions,

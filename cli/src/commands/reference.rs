@@ -1,6 +1,6 @@
 //! The command `sealane reference`, which prints a Markdown page of all commands for the documentation site.
 
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::error::Failure;
 use clap::{Arg, Args, Command};
 

@@ -1,14 +1,14 @@
 //! The command `sealane rewrap`, which changes the recipients or the passphrase of age files.
 
 use super::recursive::{Recursive, SAME_FILE_KEYS};
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::{Effort, OutputOptions, RewrapWith};
-use crate::elsewhere;
+use crate::console::Console;
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, Kind, name};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
-use crate::tui::Console;
+use crate::url;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
 use sealane::file::{self, Durability, Options, Rewrap as Keys};
@@ -57,7 +57,7 @@ impl Run for Rewrap {
     /// Rewraps every file, also after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::rewrap(&self.with, inputs, console);
-        let is_url = |path: &Path| elsewhere::url(path).is_some();
+        let is_url = |path: &Path| url::of(path).is_some();
         if self.recursive {
             if let Some(found) = self.inputs.iter().chain(&self.output).find(|path| is_url(path)) {
                 return Err(Failure::misuse(format!(
@@ -107,7 +107,7 @@ impl Rewrap {
         let Some(output) = &self.output else {
             return Ok(self.inputs.iter().map(|input| (input.clone(), input.clone())).collect());
         };
-        if self.inputs.iter().chain([output]).any(|path| elsewhere::url(path).is_some()) {
+        if self.inputs.iter().chain([output]).any(|path| url::of(path).is_some()) {
             return match &self.inputs[..] {
                 [input] => Ok(vec![(input.clone(), output.clone())]),
                 _ => Err(Failure::misuse(
@@ -125,9 +125,9 @@ impl Rewrap {
 
     fn rewrap_one(&self, from: &Path, to: &Path, with: &Keys, console: &Console) -> Result<(), Failure> {
         let source = name(from);
-        if elsewhere::url(from).or(elsewhere::url(to)).is_some() {
+        if url::of(from).or(url::of(to)).is_some() {
             let target = name(to);
-            elsewhere::rewrap(&source, &target, with)?;
+            url::rewrap(&source, &target, with)?;
             return match console.json() {
                 true => console.result(|| json!({"source": source, "target": target}), ""),
                 false => Ok(()),

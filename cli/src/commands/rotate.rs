@@ -1,7 +1,7 @@
 //! The command `sealane rotate`, which moves files to the primary key of a keyring.
 
 use super::recursive::Recursive;
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::{Effort, OutputOptions, RotateWith};
 use crate::error::Failure;
 use crate::keys;

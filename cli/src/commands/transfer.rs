@@ -1,12 +1,12 @@
 //! `encrypt` and `decrypt` of single files and streams.
 
 use crate::args::Transfer;
+use crate::console::{Bar, Console};
 use crate::endpoints::{self, Pair, Source, Target};
 use crate::error::{Failure, Kind, STDOUT};
 use crate::interrupt::Watch;
 use crate::keys::Inputs;
 use crate::signal;
-use crate::tui::{Bar, Console};
 use sealane::Error;
 use sealane::file::Options;
 use serde_json::json;

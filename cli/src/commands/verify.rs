@@ -1,13 +1,13 @@
 //! The command `sealane verify`, which decrypts files without writing the plaintext.
 
 use super::recursive::{self, Recursive};
-use super::run::{Context, Run};
+use super::{Context, Run};
 use crate::args::{DecryptWith, Effort, Folders, OutputOptions, ReadInventory, Selection};
+use crate::console::Console;
 use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
-use crate::tui::Console;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
 use sealane::file::{self, Options};

@@ -44,6 +44,7 @@ fn describes_the_machine_and_the_build() {
     assert!(variants.iter().any(|entry| entry["variant"] == "portable" && entry["available"] == true));
 }
 
+// claim: key-file-doctor
 #[cfg(unix)]
 #[test]
 fn key_files_that_others_can_use() {

@@ -48,6 +48,7 @@ fn a_pipe_that_ends_with_a_signal_is_not_a_whole_input() {
     }
 }
 
+// claim: disk-atomic
 #[test]
 fn a_signal_ends_work_on_a_large_file() {
     let sandbox = Sandbox::new();

@@ -16,3 +16,4 @@ mod rewrap;
 mod round_trips;
 mod salvage;
 mod secret_arguments;
+mod transcripts;

@@ -99,16 +99,6 @@ fn a_file_in_an_output_folder_is_not_the_key() {
     );
 }
 
-#[cfg(unix)]
-#[test]
-fn the_same_file_is_found_before_a_passphrase_is_asked_for() {
-    let sandbox = sandbox();
-    sandbox.refuses("encrypt -p -o plain plain", 2, "same file");
-    sandbox.refuses("decrypt -p -o ./age age", 2, "same file");
-    sandbox.shell("$SEALANE encrypt -p plain >>plain").failed(2, "same file");
-    assert!(sandbox.read("plain") == data(40_000));
-}
-
 #[test]
 fn an_identity_or_a_key_is_read_from_standard_input() {
     let sandbox = sandbox();
@@ -135,46 +125,6 @@ fn an_identity_or_a_key_is_read_from_standard_input() {
     }
     sandbox.refuses_input("decrypt -i - -i - age", &me, 2, "-: standard input was read already");
     sandbox.refuses_input("decrypt -i - age", b"nonsense", 1, "-: ");
-}
-
-/// The public key of an encrypted SSH key is not encrypted, so it is known whether the passphrase is needed.
-#[cfg(unix)]
-#[test]
-fn the_passphrase_of_an_ssh_key_is_asked_for_only_when_the_file_is_for_it() {
-    let sandbox = sandbox();
-    let made = std::process::Command::new("ssh-keygen")
-        .args(["-q", "-t", "ed25519", "-N", "correct horse", "-f"])
-        .arg(sandbox.path("ssh"))
-        .status();
-    assert!(made.expect("ssh-keygen is installed").success());
-    sandbox.run("encrypt -R ssh.pub -o for-ssh plain").succeeded();
-    sandbox.run("encrypt -R ssh.pub -R me.pub -o for-both plain").succeeded();
-    // There is no terminal, so a question would fail.
-    sandbox.run("decrypt -i ssh -i me -o out age").succeeded();
-    sandbox.refuses("decrypt -i ssh -o no age", 1, "no matching key");
-    sandbox.refuses("decrypt -i ssh -o no for-ssh", 2, "no terminal to read a passphrase from");
-    sandbox.run("decrypt -i me -i ssh -o no for-both").failed(2, "no terminal");
-    sandbox.shell("$SEALANE decrypt -i ssh --passphrase-fd 3 -o out for-ssh 3<pass").succeeded();
-    sandbox
-        .shell("echo no | $SEALANE decrypt -i ssh --passphrase-fd 0 -o no for-ssh")
-        .failed(1, "wrong passphrase");
-    // Many files ask once.
-    fs::create_dir(sandbox.path("in")).unwrap();
-    (0..9).for_each(|n| sandbox.write(format!("in/{n}"), b"x"));
-    sandbox.run("encrypt --recursive -R ssh.pub -o vault in").succeeded();
-    sandbox.shell("$SEALANE decrypt --recursive -i ssh --passphrase-fd 3 -o back vault 3<pass").succeeded();
-    assert_eq!(sandbox.read("back/8"), b"x");
-}
-
-#[test]
-fn a_public_key_is_no_symmetric_key() {
-    let sandbox = sandbox();
-    sandbox.refuses(
-        "encrypt -k me.pub -o x plain",
-        2,
-        "me.pub: expected a symmetric key, found a public key",
-    );
-    sandbox.refuses("decrypt -k me -o x sealed", 2, "me: expected a symmetric key, found an age identity");
 }
 
 /// Windows opens a device for some names, changes others, and ignores their case.

@@ -60,39 +60,6 @@ fn keys_of_every_type() {
 
 #[cfg(unix)]
 #[test]
-fn keys_encrypted_with_a_passphrase_and_for_recipients() {
-    let sandbox = sandbox();
-    for kind in ["aes-256", "age", "p-256"] {
-        sandbox
-            .shell(&format!("$SEALANE keygen -t {kind} -p --passphrase-fd 3 -o {kind} 3<pass >/dev/null"))
-            .succeeded();
-        assert!(!String::from_utf8(sandbox.read(kind)).unwrap().contains("\"k\""));
-    }
-    let key = "-k aes-256 --passphrase-fd 3";
-    sandbox.shell(&format!("$SEALANE encrypt {key} -o sealed plain 3<pass")).succeeded();
-    sandbox.shell(&format!("$SEALANE decrypt {key} -o back sealed 3<pass")).succeeded();
-    assert!(sandbox.read("back") == data(200_000));
-    sandbox
-        .shell("echo wrong | $SEALANE decrypt -k aes-256 --passphrase-fd 0 -o x sealed")
-        .failed(1, "aes-256: wrong passphrase");
-    sandbox.shell("$SEALANE keygen -y age --passphrase-fd 3 3<pass").succeeded();
-    sandbox
-        .shell("printf '' | $SEALANE keygen -p --passphrase-fd 0 -o x")
-        .failed(2, "expected a passphrase, found an empty one");
-    sandbox
-        .shell("$SEALANE keygen -p --passphrase-fd 77 -o x")
-        .failed(2, "--passphrase-fd 77: the file descriptor is not open");
-
-    sandbox.shell("$SEALANE keygen -r $(cat me.pub) -o for-me").succeeded();
-    sandbox.run("encrypt -k for-me -i me -o sealed plain").succeeded();
-    sandbox.run("decrypt -k for-me -i me -o back sealed").succeeded();
-    assert!(sandbox.read("back") == data(200_000));
-    sandbox.refuses("decrypt -k for-me -o x sealed", 2, "encrypted for recipients");
-    sandbox.refuses("decrypt -k for-me -i you -o x sealed", 1, "no matching key");
-}
-
-#[cfg(unix)]
-#[test]
 fn files_for_recipients_round_trip() {
     let sandbox = sandbox();
     sandbox.shell("cat me.pub you.pub > both; echo '# friends' >> both").succeeded();
@@ -138,87 +105,6 @@ fn files_for_recipients_round_trip() {
     assert_eq!(inspected["plaintext_bytes"], 200_000);
 }
 
-#[cfg(unix)]
-#[test]
-fn each_mistake_has_its_own_message() {
-    let sandbox = sandbox();
-    sandbox.shell("$SEALANE encrypt -r $(cat me.pub) -o sealed plain").succeeded();
-    sandbox.refuses("decrypt -i you -o x sealed", 1, "sealed: no matching key");
-    sandbox.refuses("decrypt -i me -o x plain", 1, "plain: expected an age file");
-    sandbox.refuses(
-        "decrypt -k k -o x sealed",
-        1,
-        "sealed: expected a file encrypted with a symmetric key, found an age file",
-    );
-    sandbox.shell("$SEALANE decrypt -p --passphrase-fd 3 -o x sealed 3<pass").failed(1, "use -i");
-    sandbox.shell("head -c 100000 sealed > cut").succeeded();
-    sandbox.refuses("decrypt -i me -o x cut", 1, "cut: ");
-    let mut damaged = sandbox.read("sealed");
-    damaged[140] ^= 1;
-    sandbox.write("damaged", &damaged);
-    sandbox.refuses("decrypt -i me -o x damaged", 1, "damaged: damaged header");
-    sandbox.write("future", b"age-encryption.org/v2\n-> X\n");
-    sandbox.refuses("decrypt -i me -o x future", 1, "unsupported version");
-    sandbox.refuses("decrypt -i plain -o x sealed", 1, "plain: ");
-    sandbox.refuses("decrypt -k k -i me -o x sealed", 2, "k: ");
-    sandbox.refuses("encrypt -r age1nonsense -o x plain", 1, "age1nonsense: expected a recipient");
-    sandbox.write("broken", b"# who\nage1nonsense\n");
-    sandbox.refuses("encrypt -R broken -o x plain", 1, "broken: line 2: ");
-    sandbox.refuses("encrypt -o x plain", 2, "--key");
-    sandbox.refuses("encrypt -k k -p -o x plain", 2, "cannot be used with");
-    sandbox.refuses("encrypt -k me -o x plain", 2, "expected a symmetric key");
-    sandbox.shell("$SEALANE encrypt -r $(cat me.pub) -c words -o x plain").failed(2, "have no context");
-    sandbox.shell("$SEALANE encrypt -r $(cat me.pub) --format tink-1mb -o x plain").failed(2, "requires -k");
-    sandbox.refuses("encrypt -k k --format age -o x plain", 2, "--format age requires -r, -R, -i or -p");
-    sandbox.refuses("decrypt -i - -o x sealed", 1, "-: expected a list of identities, found none");
-    sandbox.run("keygen -t age-pq -o pq").succeeded();
-    sandbox
-        .shell("$SEALANE encrypt -r $(cat me.pub) -r $($SEALANE keygen -y pq) -o x plain")
-        .failed(2, "post-quantum");
-    assert!(!sandbox.path("x").exists());
-}
-
-#[cfg(unix)]
-#[test]
-fn files_with_a_passphrase_round_trip() {
-    let sandbox = sandbox();
-    sandbox.shell("$SEALANE encrypt -p --passphrase-fd 3 -o sealed plain 3<pass").succeeded();
-    sandbox.shell("$SEALANE decrypt -p --passphrase-fd 3 -o back sealed 3<pass").succeeded();
-    assert!(sandbox.read("back") == data(200_000));
-    // The data begins after the line of the passphrase.
-    sandbox.shell("(cat pass sealed) | $SEALANE decrypt -p --passphrase-fd 0 > back2").succeeded();
-    assert!(sandbox.read("back2") == data(200_000));
-    sandbox
-        .shell("echo wrong | $SEALANE decrypt -p --passphrase-fd 0 -o x sealed")
-        .failed(1, "sealed: wrong passphrase");
-    sandbox
-        .shell("$SEALANE decrypt -p --passphrase-fd 3 --max-work-factor 10 -o x sealed 3<pass")
-        .failed(1, "--max-work-factor");
-    sandbox.refuses("decrypt -i me -o x sealed", 1, "encrypted with a passphrase; use -p");
-    // Without a controlling terminal there is no prompt.
-    sandbox.shell("setsid -w $SEALANE encrypt -p -o x plain </dev/null").failed(2, "use --passphrase-fd");
-    assert!(!sandbox.path("x").exists());
-}
-
-#[cfg(unix)]
-#[test]
-fn identity_files_encrypted_with_a_passphrase() {
-    let sandbox = sandbox();
-    sandbox.shell("$SEALANE encrypt -p --passphrase-fd 3 -a -o me.age me 3<pass").succeeded();
-    sandbox.shell("$SEALANE encrypt -r $(cat me.pub) -o sealed plain").succeeded();
-    sandbox.shell("$SEALANE decrypt -i me.age --passphrase-fd 3 -o back sealed 3<pass").succeeded();
-    assert!(sandbox.read("back") == data(200_000));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_key_from_the_environment() {
-    let sandbox = sandbox();
-    sandbox.shell("NAME=$(cat k) $SEALANE encrypt -k env:NAME -o sealed plain").succeeded();
-    assert!(sandbox.run("decrypt -k k sealed").succeeded() == data(200_000));
-    sandbox.refuses("encrypt -k env:SEALANE_NO_SUCH_KEY -o x plain", 1, "SEALANE_NO_SUCH_KEY");
-}
-
 #[test]
 fn tink_formats_and_keysets() {
     let sandbox = sandbox();
@@ -257,34 +143,4 @@ fn tink_formats_and_keysets() {
     sandbox.run("decrypt -k keyset.json -o back sealed").succeeded();
     assert!(sandbox.read("back") == data(200_000));
     sandbox.refuses("decrypt -k keyset.json --format tink-4kb -o x sealed", 2, "omit --format");
-}
-
-/// The flags of the program age, as the first argument.
-#[test]
-fn flags_of_the_program_age() {
-    let sandbox = sandbox();
-    for (encrypt, decrypt) in [("-e", "-d"), ("--encrypt", "--decrypt")] {
-        sandbox.run(&format!("{encrypt} -R me.pub -o sealed plain")).succeeded();
-        sandbox.run(&format!("{decrypt} -i me -o back sealed")).succeeded();
-        assert!(sandbox.read("back") == data(200_000));
-    }
-    sandbox.run("-eR me.pub -o sealed plain").succeeded();
-    sandbox.run("-di me -o back sealed").succeeded();
-    assert!(sandbox.run("--help").text().contains("encrypt, -e, --encrypt"));
-    sandbox.refuses("-R me.pub -e plain", 2, "unexpected argument '-R'");
-    sandbox.refuses("-e -d -i me sealed", 2, "unexpected argument");
-}
-
-#[cfg(unix)]
-#[test]
-fn age_plugins_that_are_missing() {
-    let sandbox = sandbox();
-    sandbox.refuses("-e -j no.such+plugin -o x plain", 1, "age plugin no.such+plugin: expected the program");
-    sandbox.refuses("-e -j a/b -o x plain", 1, "-j a/b: expected the name of an age plugin");
-    sandbox.refuses("-e -j a -p -o x plain", 2, "cannot be used with");
-    sandbox.run("-e -R me.pub -o sealed plain").succeeded();
-    sandbox.refuses("-d -j no-such-plugin sealed", 1, "age plugin no-such-plugin: expected the program");
-    sandbox.run("-d -j no-such-plugin -i me -o back sealed").succeeded();
-    sandbox.refuses("rewrap -j no-such-plugin -R you.pub sealed", 1, "age plugin no-such-plugin");
-    assert!(sandbox.read("back") == data(200_000));
 }

@@ -207,50 +207,6 @@ fn a_failed_file_does_not_stop_the_others() {
     assert!(below(&sandbox, "none").values().all(Option::is_none));
 }
 
-#[test]
-fn mistakes_are_refused_before_anything_is_written() {
-    let sandbox = Sandbox::new();
-    special_files(&sandbox);
-    fs::create_dir_all(sandbox.path("other")).unwrap();
-    sandbox.write("other/large", b"another");
-    sandbox.write("file", b"");
-    for (line, words) in [
-        ("encrypt -k k --recursive in", "--recursive writes to a folder; name it with -o"),
-        ("encrypt -k k --recursive -o - in", "--recursive writes to a folder; name it with -o"),
-        ("encrypt -k k --recursive -o out", "--recursive reads folders; name one as IN"),
-        ("encrypt -k k --recursive -o out -", "not standard input"),
-        ("verify -k k --recursive -", "not standard input"),
-        ("encrypt -k k --recursive -o in/out in", "in/out: the output folder is inside an input folder"),
-        ("encrypt -k k --recursive -o out in other", "out/large: two inputs have this output file"),
-        ("encrypt -k k --recursive -o out --suffix a/b in", "the suffix cannot end a file name"),
-        ("encrypt -k k --suffix .sealed -o out in/large", "--recursive"),
-        ("encrypt -k k --manifest m -o out in/large", "--recursive"),
-        ("encrypt -k k --recursive -o out --manifest in/m in", "in/m: the manifest is among the sources"),
-        (
-            "encrypt -k k --recursive -o out --manifest in/large in",
-            "the manifest is among the sources or the targets",
-        ),
-        (
-            "encrypt -k k --recursive -o other --manifest other/large in",
-            "the manifest is among the sources or the targets",
-        ),
-    ] {
-        sandbox.refuses(line, 2, words);
-    }
-    for (line, words) in [
-        ("encrypt -k k --recursive -o out missing", "missing: no such file"),
-        ("encrypt -k k --recursive -o file in", "file: a part of the path is not a folder"),
-        ("encrypt -k k -o out in", "in: is a folder; name a file; or add --recursive"),
-        ("verify -k k in", "or add --recursive"),
-        ("decrypt -k k in", "or add --recursive"),
-        ("encrypt -k nokey --recursive -o out --manifest m in", "nokey: no such file"),
-        ("encrypt -k k --recursive -o out --manifest file2 in", "expected a manifest"),
-    ] {
-        sandbox.write("file2", b"my thesis\n");
-        sandbox.refuses(line, 1, words);
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn results_are_not_written_through_links() {

@@ -58,46 +58,6 @@ fn several_files_into_a_folder() {
     assert_eq!(text.lines().count(), 2);
 }
 
-#[cfg(unix)]
-#[test]
-fn passphrases() {
-    let sandbox = sandbox();
-    sandbox.write("one", b"first\n");
-    sandbox.write("two", b"second\n");
-    sandbox.shell("$SEALANE rewrap -q -i old -p --passphrase-fd 3 file 3<one").succeeded();
-    sandbox
-        .shell("$SEALANE rewrap -q --old-passphrase-fd 3 -p --passphrase-fd 4 file 3<two 4<two")
-        .failed(1, "file: wrong passphrase");
-    sandbox
-        .shell("$SEALANE rewrap -q --old-passphrase-fd 3 -p --passphrase-fd 4 file 3<one 4<two")
-        .succeeded();
-    for (command, text) in [
-        ("--old-passphrase-fd 77 -R new.pub file", "--old-passphrase-fd 77: the file descriptor is not open"),
-        (
-            "--old-passphrase-fd 3 -R new.pub file 3</dev/zero",
-            "--old-passphrase-fd 3: expected a passphrase of",
-        ),
-        ("-i old -p --passphrase-fd 77 file", "--passphrase-fd 77: the file descriptor is not open"),
-    ] {
-        sandbox.shell(&format!("$SEALANE rewrap {command}")).failed(2, text);
-    }
-    sandbox
-        .shell("setsid -w $SEALANE rewrap -R new.pub file </dev/null")
-        .failed(2, "use --old-passphrase-fd");
-    sandbox.shell("$SEALANE rewrap -q --old-passphrase-fd 3 -R new.pub file 3<two").succeeded();
-    check(&sandbox, "file");
-}
-
-#[test]
-fn urls_need_the_program_of_the_python_package() {
-    let sandbox = sandbox();
-    let text =
-        "s3://bucket/file.age: this program reads files only; for URLs use the program of the Python package";
-    sandbox.refuses("rewrap -i old -R new.pub s3://bucket/file.age", 2, text);
-    sandbox.refuses("rewrap -i old -R new.pub --recursive s3://bucket", 2, "--recursive is for folders");
-    sandbox.refuses("rewrap -i old -R new.pub -o s3://bucket/x file file", 2, "expected one file");
-}
-
 #[test]
 fn whole_folders() {
     let sandbox = sandbox();
@@ -120,20 +80,4 @@ fn whole_folders() {
     sandbox.refuses("rewrap -q --recursive -i old -R new.pub tree/a", 1, "no matching key");
     sandbox.run("rewrap -q --recursive -i old -i new -R new.pub tree").succeeded();
     check(&sandbox, "tree/a");
-}
-
-#[test]
-fn mistakes() {
-    let sandbox = sandbox();
-    sandbox.refuses("rewrap -i old file", 2, "--recipient");
-    sandbox.refuses("rewrap -i old -R new.pub", 2, "FILE");
-    sandbox.refuses("rewrap -i old -R new.pub -", 2, "not standard input");
-    sandbox.refuses("rewrap -i old -R new.pub -o - file", 2, "not standard output");
-    sandbox.refuses("rewrap -i old -R new.pub -o old file", 2, "old");
-    sandbox.refuses("rewrap -i old -R new.pub -o new.pub file", 2, "new.pub");
-    sandbox.refuses("rewrap -i old -R new.pub plain", 1, "expected an age file");
-    sandbox.refuses("rewrap -i old -R new.pub --manifest m file", 2, "--recursive");
-    sandbox.refuses("rewrap -i old -R new.pub .", 1, "or add --recursive");
-    sandbox.refuses("rewrap -i old -R new.pub missing", 1, "missing");
-    sandbox.run("decrypt -i old -o back file").succeeded();
 }

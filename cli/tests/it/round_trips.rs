@@ -4,11 +4,7 @@ use crate::common::{Sandbox, data};
 #[cfg(unix)]
 use std::ffi::OsStr;
 #[cfg(unix)]
-use std::fs;
-#[cfg(unix)]
 use std::os::unix::ffi::OsStrExt;
-#[cfg(unix)]
-use std::os::unix::fs::symlink;
 
 /// Lengths around the borders of chunks, jobs and stream batches.
 const LENGTHS: [usize; 10] = [0, 1, 16383, 16384, 16385, 32768, 262_144, 1 << 20, (1 << 20) + 1, 9_000_001];
@@ -63,47 +59,6 @@ fn redirected_files() {
             .succeeded();
         assert!(sandbox.read("again") == data(len), "{len}");
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn appending_to_a_redirected_file() {
-    let sandbox = Sandbox::new();
-    sandbox.write("plain", b"plain");
-    sandbox.run("encrypt -k k -o sealed plain").succeeded();
-    sandbox.shell("echo before >out; $SEALANE decrypt -k k sealed >>out").succeeded();
-    assert_eq!(sandbox.read("out"), b"before\nplain");
-    sandbox.shell("echo before >out; $SEALANE decrypt -k k -o /dev/stdout sealed >>out").succeeded();
-    assert_eq!(sandbox.read("out"), b"before\nplain");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_partly_read_input_is_read_from_its_position() {
-    let sandbox = Sandbox::new();
-    sandbox.write("plain", b"first\nsecond\n");
-    let sealed = sandbox.shell("{ read line; $SEALANE encrypt -k k; } <plain").succeeded();
-    assert_eq!(sandbox.pipe("decrypt -k k", &sealed).succeeded(), b"second\n");
-    sandbox.shell("{ read line; $SEALANE encrypt -k k -o out; } <plain").succeeded();
-    assert_eq!(sandbox.run("decrypt -k k out").succeeded(), b"second\n");
-}
-
-#[cfg(unix)]
-#[test]
-fn named_pipes_and_devices() {
-    let sandbox = Sandbox::new();
-    sandbox.write("plain", &data(100_000));
-    sandbox.shell("mkfifo fifo; cat plain >fifo & $SEALANE encrypt -k k -o sealed fifo").succeeded();
-    let out = sandbox.shell("cat fifo & $SEALANE decrypt -k k -o fifo sealed; wait").succeeded();
-    assert!(out == data(100_000));
-    let out = sandbox.shell("cat sealed >fifo & $SEALANE decrypt -k k fifo").succeeded();
-    assert!(out == data(100_000));
-    sandbox.run("decrypt -k k -o /dev/null sealed").succeeded();
-    sandbox.run("encrypt -k k -o sealed /dev/null").succeeded();
-    assert!(sandbox.run("decrypt -k k sealed").succeeded().is_empty());
-    // This file has content although its length is 0.
-    let version = sandbox.shell("$SEALANE encrypt -k k /proc/version | $SEALANE decrypt -k k").succeeded();
-    assert_eq!(version, fs::read("/proc/version").unwrap());
 }
 
 #[test]
@@ -173,21 +128,6 @@ fn names_of_any_bytes() {
     // In a message, control characters of a name are escaped.
     let outcome = sandbox.run_with(sandbox.sealane().args(["decrypt", "-k", "k"]).arg(plain), b"");
     outcome.failed(1, "\\n\\u{1b}[31m: truncated");
-}
-
-#[cfg(unix)]
-#[test]
-fn an_output_that_exists_is_replaced_through_its_link_with_its_mode() {
-    use std::os::unix::fs::PermissionsExt;
-    let sandbox = Sandbox::new();
-    sandbox.write("plain", b"data");
-    sandbox.write("old", b"old");
-    fs::set_permissions(sandbox.path("old"), fs::Permissions::from_mode(0o640)).unwrap();
-    symlink("old", sandbox.path("link")).unwrap();
-    sandbox.run("encrypt -k k -o link plain").succeeded();
-    assert!(sandbox.path("link").is_symlink());
-    assert_eq!(sandbox.path("old").metadata().unwrap().permissions().mode() & 0o777, 0o640);
-    assert_eq!(sandbox.run("decrypt -k k old").succeeded(), b"data");
 }
 
 #[cfg(unix)]

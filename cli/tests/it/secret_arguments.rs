@@ -48,6 +48,7 @@ const LINES: [&str; 42] = [
     "SECRET",
 ];
 
+// claim: users-arguments
 #[test]
 fn no_argument_that_is_a_secret_is_printed() {
     let sandbox = Sandbox::new();

@@ -87,57 +87,32 @@
 //! for AES-GCM). The first is enforced. Of the second, an [`Aead`] counts its own messages with
 //! AES-GCM and ChaCha20-Poly1305 and refuses more than 2^32 ([`Aead::sealed_messages`]). Other processes may use the same key, so the user has to count too.
 #![forbid(unsafe_code)]
-// Without files, some functions of the modules that messages share with them have no caller.
-#![cfg_attr(not(feature = "files"), allow(dead_code, unreachable_pub))]
 
-#[macro_use]
-mod debug;
+pub mod aead {
+    //! Authenticated encryption of one message.
 
-pub mod aead;
+    #[doc(inline)]
+    pub use messages::aead::{Aead, Buffer};
+}
 #[cfg(feature = "files")]
 pub mod age;
 #[cfg(feature = "files")]
-mod approved;
-#[cfg(feature = "files")]
-pub mod asymmetric;
-#[cfg(feature = "files")]
-mod encoding;
-mod engine;
-pub mod error;
-#[cfg(feature = "files")]
-pub mod fernet;
-#[cfg(feature = "files")]
 pub mod file;
-mod fork;
-pub mod hazmat;
-#[cfg(feature = "files")]
-pub mod hybrid;
-pub mod interrupt;
-mod key;
 #[cfg(feature = "files")]
 pub mod keys;
-mod memory;
-mod nonce;
 pub mod provider;
-mod random;
-#[cfg(feature = "aead-traits")]
-pub mod rustcrypto;
-#[cfg(feature = "files")]
-mod scrypt;
-#[cfg(feature = "files")]
-mod secret;
-#[cfg(feature = "files")]
-pub mod signature;
 
-pub use aead::deterministic::{DeterministicAead, DeterministicAlgorithm};
-pub use aead::packed::Offset;
-pub use aead::{Aead, Buffer};
-pub use engine::threads::on_one_thread;
-pub use error::{Error, FolderError, Misuse};
-pub use fork::ForkGuard;
-pub use key::Key;
 #[cfg(feature = "files")]
-pub use keys::{KeyringAead, KeyringDeterministicAead};
+#[doc(inline)]
+pub use ::keys::{KeyringAead, KeyringDeterministicAead, asymmetric, fernet, hybrid, signature, wipe_stack};
+#[doc(inline)]
+pub use base::threads::on_one_thread;
+#[doc(inline)]
+pub use base::{Error, FolderError, ForkGuard, Misuse, error, interrupt};
+#[cfg(feature = "aead-traits")]
+#[doc(inline)]
+pub use messages::rustcrypto;
+#[doc(inline)]
+pub use messages::{Aead, Buffer, DeterministicAead, DeterministicAlgorithm, Key, Offset, hazmat};
+#[doc(inline)]
 pub use providers::{Algorithm, InOut, ListedVariant, Provider, listing, set_default};
-#[cfg(feature = "files")]
-pub use secret::wipe_stack;

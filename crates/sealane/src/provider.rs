@@ -83,7 +83,7 @@
 //! ```
 
 #[cfg(feature = "files")]
-pub use crate::approved::computations;
+pub use ::keys::approved::computations;
 pub use providers::{
     AeadKey, AuthenticationError, DefaultAlreadySet, Entry, Expand, FIPS, Features, InOut, KeyError,
     ListedVariant, MessageError, MessagePart, Parts, Provider, Reason, RegisterError, Request, SealError,

@@ -1,4 +1,5 @@
 //! A damaged file is an error, or the damage is outside the file. All three readers agree.
+// claim: file-changed, input-no-crash
 
 use sealane::Key;
 use sealane::file::{self, DecryptWith, EncryptWith};

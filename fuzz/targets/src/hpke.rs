@@ -1,5 +1,6 @@
 //! HPKE opens no arbitrary message and does not panic, for each KEM and AEAD; a sealed message opens, and not after a
 //! change.
+// claim: public-key-changed, input-no-crash
 
 use sealane::Error;
 use sealane::asymmetric::hpke::Aead;

@@ -1,4 +1,5 @@
 //! The description of a file without a key does not panic on any bytes, for each format.
+// claim: input-no-crash
 
 use sealane::file::{self, Format};
 

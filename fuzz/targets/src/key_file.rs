@@ -1,4 +1,5 @@
 //! The key file parser neither panics nor runs without a limit, and a parsed key round-trips.
+// claim: key-file, input-no-crash
 
 use sealane::keys::{PublicKey, SecretKey};
 

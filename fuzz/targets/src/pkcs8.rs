@@ -1,5 +1,6 @@
 //! The parsers of DER and PEM do not panic on any bytes, and a parsed key round-trips. PBES2 (encrypted PKCS#8) is built
 //! with parameters that cost little, because a derivation of seconds would leave no time for inputs.
+// claim: key-file, input-no-crash
 
 use sealane::Error;
 use sealane::keys::{KeyFile, LoadOptions, SecretKey};

@@ -1,5 +1,6 @@
 //! Text of the command line and of settings: a key reference, a format or a kind of key does not panic, and is written as
 //! it was parsed.
+// claim: input-no-crash
 
 use sealane::file::Format;
 use sealane::keys::{Kind, Reference, is_secret, parse_identity_file};

@@ -1,4 +1,5 @@
 //! RSA-OAEP opens no arbitrary message and does not panic; a sealed message opens, and not after a change.
+// claim: input-no-crash
 
 use sealane::asymmetric::rsa::{Oaep, PrivateKey};
 use sealane::hybrid::rsa::{Parts, open_parts};
@@ -6,9 +7,9 @@ use sealane::hybrid::{Opener, Sealer};
 use sealane::keys::{KeyFile, LoadOptions, SecretKey};
 use std::sync::LazyLock;
 
-/// A test key of 2048 bits.
+/// A test key of 2048 bits, as in `crates/sealane/tests/it/keys/fixtures.rs`.
 static KEY: LazyLock<PrivateKey> = LazyLock::new(|| {
-    let der = include_bytes!("../../seeds/pkcs8/rsa");
+    let der = include_bytes!("../rsa_2048.der");
     match KeyFile::parse(der, LoadOptions::default()).and_then(KeyFile::into_secret) {
         Ok(SecretKey::Rsa(key)) => key,
         other => panic!("{other:?}"),

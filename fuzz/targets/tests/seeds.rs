@@ -26,15 +26,31 @@ fn each_target_has_seeds_and_a_file_for_libfuzzer() {
     }
 }
 
+/// Returns the name and the bytes of each seed in a packed file, see `fuzz/seeds.py`.
+fn unpack(mut packed: &[u8]) -> Vec<(String, &[u8])> {
+    let mut seeds = Vec::new();
+    while !packed.is_empty() {
+        let line_end = packed.iter().position(|byte| *byte == b'\n').unwrap();
+        let (name, length) = str::from_utf8(&packed[..line_end]).unwrap().split_once(' ').unwrap();
+        let (seed, rest) = packed[line_end + 1..].split_at(length.parse().unwrap());
+        seeds.push((name.to_owned(), seed));
+        packed = rest.strip_prefix(b"\n").unwrap();
+    }
+    seeds
+}
+
 #[test]
 fn each_seed_passes() {
     let mut failed = Vec::new();
-    for (name, target) in TARGETS {
-        for path in files(&format!("seeds/{name}")) {
-            let bytes = fs::read(&path).unwrap();
+    for path in files("seeds") {
+        let target = TARGETS.iter().find(|(name, _)| *name == stem(&path)).unwrap().1;
+        let packed = fs::read(&path).unwrap();
+        let seeds = unpack(&packed);
+        assert!(!seeds.is_empty(), "{}", path.display());
+        for (name, seed) in seeds {
             // A target is a function of its input, so nothing is left in an invalid state.
-            if catch_unwind(|| target(&bytes)).is_err() {
-                failed.push(path);
+            if catch_unwind(|| target(seed)).is_err() {
+                failed.push(format!("{} {name}", path.display()));
             }
         }
     }

@@ -82,10 +82,13 @@ impl Sandbox {
         self.run_with(self.sealane().args(line.split_whitespace()), input)
     }
 
-    /// Runs a line with a shell, in which `$SEALANE` is the program.
+    /// Runs a line with a shell, in which `$SEALANE` and `sealane` are the program.
     pub(crate) fn shell(&self, line: &str) -> Outcome {
         let mut shell = Command::new("sh");
-        shell.args(["-c", line]).current_dir(&self.0).env("SEALANE", env!("CARGO_BIN_EXE_sealane"));
+        let program = Path::new(env!("CARGO_BIN_EXE_sealane"));
+        let path = [program.parent().unwrap().as_os_str(), &std::env::var_os("PATH").unwrap()];
+        shell.args(["-c", line]).current_dir(&self.0).env("SEALANE", program);
+        shell.env("PATH", path.join(OsStr::new(":")));
         self.run_with(&mut shell, b"")
     }
 

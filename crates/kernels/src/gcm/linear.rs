@@ -61,6 +61,7 @@ fn check(products: &[[u128; 128]], len: usize, name: &str, absorb: &dyn Fn(&[u8]
     }
 }
 
+// claim: tested-kernels
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn ghash_equals_the_reference_for_all_data() {

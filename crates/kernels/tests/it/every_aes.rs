@@ -72,6 +72,7 @@ fn selected_lengths() {
     }
 }
 
+// claim: tested-kernels
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn every_length_from_every_offset() {
@@ -253,6 +254,7 @@ fn pieces_equal_one_call() {
     });
 }
 
+// claim: tested-kernels
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn every_alignment() {
@@ -278,6 +280,7 @@ fn every_alignment() {
     });
 }
 
+// claim: tested-kernels
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn accesses_no_byte_out_of_bounds() {

@@ -151,6 +151,7 @@ fn periods_of_precomputed_rounds() {
     }
 }
 
+// claim: tested-kernels
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn nonces_of_every_length() {

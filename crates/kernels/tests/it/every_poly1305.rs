@@ -103,6 +103,7 @@ fn published_vectors() {
     }
 }
 
+// claim: tested-kernels
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn every_length() {
@@ -277,6 +278,7 @@ fn unaligned() {
     }
 }
 
+// claim: tested-kernels
 #[test]
 #[cfg(not(miri))]
 fn reads_no_byte_out_of_bounds() {

@@ -508,6 +508,7 @@ fn key(len: usize) -> Vec<u8> {
     (0..len as u8).map(|i| i.wrapping_mul(37) ^ 11).collect()
 }
 
+// claim: memory-kernels, tested-secrets
 #[test]
 fn no_secrets_remain_on_the_stack() {
     if cfg!(debug_assertions) {
@@ -551,6 +552,7 @@ fn no_secrets_remain_on_the_stack() {
 }
 
 /// Checks that the search finds round keys that a call leaves on the stack.
+// claim: memory-kernels
 #[test]
 fn search_finds_round_keys() {
     let key = key(32);

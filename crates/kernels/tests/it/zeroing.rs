@@ -109,6 +109,7 @@ fn moved<T>(key: T) -> Box<Moved<T>> {
     Box::new(Moved(key))
 }
 
+// claim: memory-wiped
 #[test]
 fn dropped_aes_key_is_zeroed() {
     for (name, features) in available(aes::variants()) {
@@ -120,6 +121,7 @@ fn dropped_aes_key_is_zeroed() {
     }
 }
 
+// claim: memory-wiped
 #[test]
 fn dropped_chacha20_key_is_zeroed() {
     for (name, features) in available(chacha20::variants()) {
@@ -139,6 +141,7 @@ fn dropped_chacha20_key_is_zeroed() {
     }
 }
 
+// claim: memory-wiped
 #[test]
 fn dropped_gcm_key_is_zeroed() {
     for (name, features) in available(gcm::variants()) {
@@ -152,6 +155,7 @@ fn dropped_gcm_key_is_zeroed() {
     }
 }
 
+// claim: memory-wiped
 #[test]
 fn dropped_gcm_stream_is_zeroed() {
     let gcm = Gcm::new(&[0xa5; 32], Features::detect()).unwrap();
@@ -164,6 +168,7 @@ fn dropped_gcm_stream_is_zeroed() {
     }
 }
 
+// claim: memory-wiped
 #[test]
 fn dropped_mac_is_zeroed() {
     for (name, features) in available(poly1305::variants()) {
@@ -180,6 +185,7 @@ fn dropped_mac_is_zeroed() {
     }
 }
 
+// claim: memory-wiped
 #[test]
 fn dropped_gcm_siv_key_is_zeroed() {
     for (name, features) in available(gcm_siv::variants()) {
@@ -195,6 +201,7 @@ fn dropped_gcm_siv_key_is_zeroed() {
     }
 }
 
+// claim: memory-wiped
 #[test]
 fn dropped_aegis_key_is_zeroed() {
     for (name, features) in available(aegis::variants()) {
@@ -211,6 +218,7 @@ fn dropped_aegis_key_is_zeroed() {
     }
 }
 
+// claim: memory-wiped
 #[test]
 fn dropped_speck_key_is_zeroed() {
     for (name, features) in available(speck::variants()) {
@@ -224,6 +232,7 @@ fn dropped_speck_key_is_zeroed() {
     }
 }
 
+// claim: fork-nonces
 #[test]
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64", not(miri)))]
 fn fork_clears_the_mark() {

@@ -16,6 +16,7 @@ impl Drop for Stop<'_> {
     }
 }
 
+// claim: shared-providers
 #[test]
 fn every_entry_opens_what_it_authenticates() {
     for entry in entries().filter(|entry| entry.available().is_ok()) {

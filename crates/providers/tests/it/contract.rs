@@ -29,6 +29,7 @@ fn agreement() {
     }
 }
 
+// claim: message-changed
 #[test]
 fn rejects_changes() {
     available().for_each(contract::rejects_changes);

@@ -10,6 +10,7 @@ use providers::{AeadKey, Algorithm, AuthenticationError, InOut, MessageError, Se
 use std::collections::BTreeMap;
 use vectors::{AeadCase, Outcome};
 
+// claim: tested-vectors
 #[test]
 fn every_entry_reproduces_the_published_vectors() {
     let cases = vectors::aead();

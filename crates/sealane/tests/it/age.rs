@@ -100,6 +100,7 @@ fn decrypts_a_file_of_the_program_age() {
     }
 }
 
+// claim: age-limits
 #[test]
 fn passphrases() {
     let recipient = Recipient::passphrase_with_work_factor("correct horse", 10).unwrap();
@@ -274,6 +275,7 @@ fn growing_prefixes_of_a_header() {
 }
 
 /// A prefix that no header begins with is refused early, and a header has at most 16 MiB.
+// claim: age-limits
 #[test]
 fn rejects_endless_headers() {
     let intro = "age-encryption.org/v1\n";
@@ -413,6 +415,7 @@ fn errors_of_damaged_armor() {
 
 proptest! {
     /// The parser accepts any bytes without a panic, and a prefix gives the same header as the complete file.
+    // claim: input-no-crash
     #[test]
     fn any_bytes_as_a_header(
         lines in prop::collection::vec("(-> |--- |->|)[ -~]{0,6}( [A-Za-z0-9+/=]{0,44})?[\r\u{e9}]?|[A-Za-z0-9+/]{0,66}", 0..8),

@@ -19,6 +19,7 @@ fn repeated(identity: &Identity, before: &str, count: usize) -> Vec<u8> {
     [&file[..first], before.as_bytes(), &file[first..end].repeat(count), &file[end..]].concat()
 }
 
+// claim: age-limits
 #[test]
 fn recipients_that_one_identity_tries() {
     for (identity, max) in [
@@ -60,6 +61,7 @@ fn no_file_is_made_that_has_too_many_recipients() {
     assert!(age::seal(b"", &recipients[..100], Armor::Binary).is_ok());
 }
 
+// claim: input-signals
 #[test]
 fn a_check_cancels_the_generation_of_an_rsa_key() {
     // Each takes longer than the 50 ms before the first check, but for one key in about a hundred.
@@ -75,6 +77,7 @@ fn third_time() -> ControlFlow<()> {
     }
 }
 
+// claim: input-signals
 #[test]
 fn a_check_cancels_long_work() {
     let identity = Identity::generate(Kind::X25519).unwrap();

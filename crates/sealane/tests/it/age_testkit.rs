@@ -48,6 +48,7 @@ fn view(armored: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     Ok(binary)
 }
 
+// claim: age-errors, tested-age-testkit
 #[test]
 fn outcomes_of_all_files() {
     use AgeOutcome::{ArmorFailure, HeaderFailure, NoMatch, PayloadFailure, Success};
@@ -98,6 +99,7 @@ fn sequential_and_random_access_agree() {
 }
 
 /// The four possible mistakes of a user have different errors.
+// claim: age-errors
 #[test]
 fn mistakes_have_different_errors() {
     let cases = vectors::age();

@@ -12,6 +12,7 @@ fn x25519_of(scalar: &[u8], u: &[u8]) -> Result<[u8; 32], Error> {
 }
 
 /// The "acceptable" vectors have public keys on the twist or not reduced. They are accepted, unless the secret is zero.
+// claim: public-key-changed
 #[test]
 fn x25519_wycheproof() {
     let mut zero = 0;
@@ -80,6 +81,7 @@ fn in_32_bytes(integer: &[u8]) -> [u8; 32] {
 }
 
 /// The "acceptable" vector has a compressed point, which is refused.
+// claim: public-key-changed
 #[test]
 fn p256_wycheproof() {
     let (mut valid, mut refused, mut compressed) = (0, 0, 0);

@@ -115,6 +115,7 @@ fn lists_equal_single_messages() {
 }
 
 /// From 512 KiB on, the pool of threads does the work, if the machine has more than one core.
+// claim: message-changed
 #[test]
 fn large_batches_equal_small_ones() {
     let ragged: Vec<_> = (0..20_000).map(|i| i * 7919 % 128).collect();
@@ -194,6 +195,7 @@ fn counts_and_lengths_that_do_not_fit() {
 }
 
 /// A forked child seals batches, on threads of its own, under other nonces.
+// claim: fork-nonces
 #[cfg(unix)]
 #[test]
 fn a_forked_child_seals_batches() {

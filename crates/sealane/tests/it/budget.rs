@@ -252,6 +252,7 @@ fn child() {
     }
 }
 
+// claim: age-limits, key-file, input-no-crash, input-memory
 #[test]
 fn every_case_ends_with_a_result_or_a_typed_error() {
     let began = Instant::now();
@@ -287,6 +288,7 @@ fn every_case_ends_with_a_result_or_a_typed_error() {
 }
 
 /// A file that grows above the limit of its length is an error of the system, and no file is left.
+// claim: disk-errors
 #[test]
 fn limit_of_the_length_of_files() {
     const NAME: &str = "SEALANE_BUDGET_FILE";

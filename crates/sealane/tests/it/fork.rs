@@ -74,6 +74,7 @@ fn a_guard_knows_the_process() {
     guard.check().unwrap();
 }
 
+// claim: fork-objects
 #[test]
 fn encryptor() {
     for (encryption, decryption) in encryptions() {
@@ -156,6 +157,7 @@ fn writer_and_output_file() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+// claim: fork-objects
 #[test]
 fn aead_encryptor() {
     for algorithm in [Algorithm::Aes256Gcm, Algorithm::ChaCha20Poly1305, Algorithm::XChaCha20Poly1305] {
@@ -194,6 +196,7 @@ fn poly1305() {
     assert!(in_child(|| second.verify(&tag).is_ok()));
 }
 
+// claim: fork-objects
 #[test]
 fn hpke_sender() {
     let private = hpke::PrivateKey::from(x25519::PrivateKey::generate().unwrap());

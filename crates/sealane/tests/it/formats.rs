@@ -78,6 +78,7 @@ fn streams_from_reader_to_writer() {
     );
 }
 
+// claim: file-commits
 #[test]
 fn published_vectors() {
     let cases = vectors::chunked();
@@ -112,6 +113,7 @@ fn sha512(data: &[u8]) -> Vec<u8> {
     sha2::Sha512::digest(data).to_vec()
 }
 
+// claim: file-changed, file-commits, tested-every-byte
 #[test]
 fn rejects_every_changed_byte_and_truncation() {
     let (key, plain) = (key(), plain(200));
@@ -150,6 +152,7 @@ fn rejects_every_changed_byte_and_truncation() {
     ));
 }
 
+// claim: file-changed
 #[test]
 fn rejects_moved_chunks() {
     let key = key();
@@ -273,6 +276,7 @@ fn long_reads_at_any_offset() {
     }
 }
 
+// claim: file-reader
 #[test]
 fn long_read_rejects_changed_chunks() {
     let (key, plain) = (key(), plain(BIG));
@@ -498,6 +502,7 @@ proptest! {
         prop_assert_eq!(decrypt_pieces(&sealed, *cuts.next().unwrap(), &key).unwrap(), plain);
     }
 
+    // claim: file-changed
     #[test]
     fn rejects_random_bytes(noise in prop::collection::vec(any::<u8>(), 0..40_000)) {
         prop_assert!(file::decrypt(&noise, &DecryptWith::key(&key(), b"")).is_err());
@@ -533,6 +538,7 @@ fn progress_reports_the_end_and_may_cancel() {
 }
 
 /// Continuing after a failure could seal other bytes under a used nonce.
+// claim: file-stream
 #[test]
 fn failed_stream_stays_poisoned() {
     struct Full(usize);

@@ -57,6 +57,7 @@ fn freed_by(len: usize, run: impl FnOnce()) -> (usize, usize) {
 /// A length that no other memory of these calls has.
 const LEN: usize = 4099;
 
+// claim: message-changed
 #[test]
 fn a_batch_of_a_keyring_that_fails_leaves_no_plaintext() {
     let mut ring = Keyring::generate("aes-256-gcm".parse().unwrap(), Prefix::Tink).unwrap();

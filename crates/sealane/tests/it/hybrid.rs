@@ -48,6 +48,7 @@ fn rsa_messages_have_the_documented_layout() {
     assert_ne!(public.seal(b"", b"").unwrap(), public.seal(b"", b"").unwrap());
 }
 
+// claim: public-key-time
 #[test]
 fn rsa_rejects_changed_messages() {
     let public = rsa_key().public();

@@ -65,6 +65,7 @@ fn the_key_selects_the_suite() {
     }
 }
 
+// claim: public-key-changed
 #[test]
 fn rejects_other_keys_and_changed_messages() {
     for (kind, overhead) in KINDS {
@@ -133,6 +134,7 @@ fn rejects_keys_that_are_not_for_messages() {
     assert!(hpke::PrivateKey::try_from(&secret).is_err());
 }
 
+// claim: public-key-sender
 #[test]
 fn hpke_modes_authenticate_the_sender() {
     use sealane::hybrid::hpke::{HpkeOpener, HpkeSealer, Mode, Psk};

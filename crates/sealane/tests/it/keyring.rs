@@ -190,6 +190,7 @@ fn keyrings_of_another_use_have_no_messages() {
     assert!(!format!("{aead:?}").is_empty());
 }
 
+// claim: message-limit
 #[test]
 fn the_messages_of_a_key_are_counted() {
     let key = Key::generate(32).unwrap();

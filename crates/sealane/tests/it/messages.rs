@@ -47,6 +47,7 @@ fn in_place_gives_the_same_bytes() {
     }
 }
 
+// claim: message-changed
 #[test]
 fn a_failed_open_leaves_no_plaintext() {
     for aead in every_aead() {
@@ -108,6 +109,7 @@ fn an_unavailable_provider_is_an_error() {
 }
 
 /// The child must not use the nonces that its parent uses.
+// claim: fork-nonces
 #[cfg(unix)]
 #[test]
 fn a_forked_child_uses_other_nonces() {

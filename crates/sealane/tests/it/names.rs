@@ -77,6 +77,7 @@ fn keys_of_other_kinds_are_refused() {
     assert!(!format!("{:?}", names()).contains("7, 7"));
 }
 
+// claim: names-refused
 #[test]
 fn every_other_text_is_refused() {
     let folder = Path::new("a");
@@ -107,6 +108,7 @@ fn every_other_text_is_refused() {
 }
 
 /// The key may have been used for something else, or its holder may attack a restoration.
+// claim: names-refused
 #[test]
 fn decrypted_names_are_checked() {
     for bad in [&b""[..], b".", b"..", b"/", b"a/", b"/a", b"a/b", b"a/..", b"./a", b"a\0", b"\0"] {
@@ -201,6 +203,7 @@ proptest! {
         prop_assert_eq!(names().decrypt_link(&text, Path::new("l")).unwrap(), plain);
     }
 
+    // claim: names-refused
     #[test]
     fn no_text_decrypts_by_chance(text in "[0-9a-v]{0,80}", folder in "[a-z]{0,3}") {
         prop_assert!(names().decrypt(OsStr::new(&text), Path::new(&folder)).is_err());
@@ -307,6 +310,7 @@ fn a_tree_is_the_same_after_both_walks() {
     }
 }
 
+// claim: names-refused
 #[test]
 fn moved_and_copied_names_are_problems() {
     let folder = Folder::new("moved");
@@ -337,6 +341,7 @@ fn moved_and_copied_names_are_problems() {
     }
 }
 
+// claim: names-refused
 #[test]
 fn two_names_of_one_file_are_both_problems() {
     let folder = Folder::new("twice");

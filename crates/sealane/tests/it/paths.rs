@@ -103,6 +103,7 @@ fn round_trip_around_chunk_and_job_lengths() {
     assert_eq!(folder.names(), ["back", "plain", "sealed"]);
 }
 
+// claim: disk-atomic
 #[test]
 fn rejects_the_source_as_target() {
     let folder = Folder::new("same");
@@ -211,6 +212,7 @@ fn reports_paths_that_cannot_be_read_or_written() {
     assert_eq!(folder.names(), ["empty", "folder", "from", "read-only"]);
 }
 
+// claim: file-no-output
 #[test]
 fn failed_decryption_leaves_the_old_file() {
     let folder = Folder::new("old");
@@ -290,6 +292,7 @@ fn reads_generated_files() {
     assert!(text.starts_with(b"Name:"));
 }
 
+// claim: file-no-output, disk-atomic
 #[cfg(unix)]
 #[test]
 fn full_disk_leaves_no_output() {
@@ -314,6 +317,7 @@ fn full_disk_leaves_no_output() {
     assert_eq!(left, 0);
 }
 
+// claim: disk-atomic
 #[test]
 fn writer_output_appears_when_finished() {
     let folder = Folder::new("writer");

@@ -111,6 +111,7 @@ fn zombies() -> usize {
     }
 }
 
+// claim: plugin-permission
 #[test]
 fn without_permission() {
     let text = "age1test1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqlm5aa";
@@ -126,6 +127,7 @@ fn without_permission() {
     assert_eq!(*age::open(&file, &[identity, other]).unwrap(), b"hello");
 }
 
+// claim: plugin-errors, plugin-path
 #[test]
 fn missing_programs() {
     let folder = Folder::new("missing", "");
@@ -147,6 +149,7 @@ fn missing_programs() {
 }
 
 /// The current folder can belong to another user.
+// claim: plugin-path
 #[test]
 fn relative_folders_are_not_searched() {
     let folder = Folder::new("relative", DONE);
@@ -156,6 +159,7 @@ fn relative_folders_are_not_searched() {
     assert!(matches!(problem(seal(&Plugins::default().path(relative))), PluginProblem::NotFound));
 }
 
+// claim: plugin-errors
 #[test]
 fn plugins_that_end_early() {
     for (name, script) in [("exit", "exit 3"), ("killed", "kill -9 $$"), ("closed", "exec <&- >&-; sleep 60")]
@@ -173,6 +177,7 @@ fn plugins_that_end_early() {
     assert_eq!(zombies(), 0);
 }
 
+// claim: plugin-errors, plugin-bounded
 #[test]
 fn other_programs_and_wrong_commands() {
     let cases = [
@@ -200,6 +205,7 @@ fn other_programs_and_wrong_commands() {
     assert_eq!(zombies(), 0);
 }
 
+// claim: plugin-errors
 #[test]
 fn wrong_stanzas() {
     let cases = [
@@ -219,6 +225,7 @@ fn wrong_stanzas() {
     }
 }
 
+// claim: plugin-file-key
 #[test]
 fn wrong_file_keys() {
     let key = "AAAAAAAAAAAAAAAAAAAAAA";
@@ -371,6 +378,7 @@ fn questions_to_the_user() {
 }
 
 /// The error of a plugin is shown, but no secret in it.
+// claim: plugin-errors
 #[test]
 fn reported_errors() {
     let report = |text: &str| {
@@ -414,6 +422,7 @@ fn reported_errors() {
     );
 }
 
+// claim: plugin-bounded
 #[test]
 fn silent_plugins_are_ended() {
     let cases = [
@@ -434,6 +443,7 @@ fn silent_plugins_are_ended() {
 }
 
 /// A header that does not fit into a pipe, for a plugin that does not read.
+// claim: plugin-bounded
 #[test]
 fn plugins_that_do_not_read() {
     let folder = Folder::new("full-pipe", "sleep 60");
@@ -444,6 +454,7 @@ fn plugins_that_do_not_read() {
     assert!(matches!(problem(age::open(&file, &[identity(&plugins)])), PluginProblem::TimedOut(_)));
 }
 
+// claim: plugin-bounded
 #[test]
 fn a_check_cancels() {
     let folder = Folder::new("check", "sleep 60");

@@ -82,6 +82,7 @@ fn clamped(scalar: &[u8]) -> [u8; 32] {
     scalar
 }
 
+// claim: memory-key-pairs, tested-secrets
 #[test]
 fn key_pairs_leave_no_secret() {
     on_a_long_stack(|| {
@@ -159,6 +160,7 @@ fn key_pairs_leave_no_secret() {
 }
 
 /// `age/ed25519` is not encrypted, so its seed is in the base64.
+// claim: memory-key-pairs
 #[test]
 fn ssh_identities_leave_no_secret() {
     use base64ct::{Base64, Encoding};
@@ -185,6 +187,7 @@ fn ssh_identities_leave_no_secret() {
 }
 
 /// The search finds a key that a call leaves on the stack.
+// claim: memory-key-pairs
 #[test]
 fn search_finds_a_copy() {
     on_a_long_stack(|| {

@@ -133,6 +133,7 @@ fn each_key_of_a_keyset_decrypts() {
     assert_eq!(file::decrypt(&sealed, &unlock(&keysets[0])).unwrap(), b"hello");
 }
 
+// claim: file-changed
 #[test]
 fn rejects_every_changed_byte_and_truncation() {
     let one = keyset(16, 64);

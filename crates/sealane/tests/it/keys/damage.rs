@@ -15,6 +15,7 @@ fn read(text: &str) -> Result<SecretKey, Error> {
     SecretKey::from_text(text, text.contains("ENCRYPTED").then_some("hunter2"))
 }
 
+// claim: key-file
 #[test]
 fn every_truncation() {
     for text in SECRETS {
@@ -33,6 +34,7 @@ fn every_truncation() {
 
 /// Some changes give a different key. A file without the public key, and without encryption that authenticates, does not
 /// detect them.
+// claim: key-file
 #[test]
 fn every_changed_byte() {
     for text in SECRETS {
@@ -91,6 +93,7 @@ fn changed_numbers_of_a_curve() {
 
 proptest::proptest! {
     /// Text between the markers that select a parser.
+    // claim: input-no-crash
     #[test]
     fn anything(start in 0..MARKERS.len(), middle in ".{0,200}", end in 0..MARKERS.len(), passphrase in "[a-z]{0,2}") {
         let text = format!("{}{middle}{}", MARKERS[start], MARKERS[end]);
@@ -98,6 +101,7 @@ proptest::proptest! {
     }
 
     /// DER with a valid outer SEQUENCE.
+    // claim: key-file, input-no-crash
     #[test]
     fn any_der(label in 0..LABELS.len(), start in 0..6usize, der in proptest::collection::vec(proptest::num::u8::ANY, 0..128)) {
         use base64ct::{Base64, Encoding};

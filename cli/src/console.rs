@@ -1,0 +1,234 @@
+//! The output of the program: results, warnings, errors and progress bars.
+//!
+//! Standard output carries data and results only. Standard error carries one line for each failure,
+//! `sealane: FILE: what happened; what to do`, and a progress bar if it is a terminal and the job takes longer than
+//! 300 ms. With `--json` each line is a JSON document. Control characters in file names are escaped, because a terminal
+//! would execute them.
+
+use crate::endpoints;
+use crate::error::{Failure, Kind};
+use crate::redact::Redactor;
+use crate::signal;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::io::{self, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// The destination of results, warnings and errors. The first failure determines the exit status.
+pub(crate) struct Console {
+    json: bool,
+    quiet: bool,
+    status: Cell<u8>,
+    redactor: Redactor,
+}
+
+impl Console {
+    pub(crate) fn new(json: bool, quiet: bool, redactor: Redactor) -> Self {
+        Self { json, quiet, status: Cell::new(0), redactor }
+    }
+
+    /// Returns whether results and errors are printed as JSON, as `--json` requests.
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    /// Returns whether only errors are printed, as `--quiet` requests.
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    pub(crate) fn status(&self) -> u8 {
+        self.status.get()
+    }
+
+    /// Prints a failure as one line on standard error, and remembers its exit status.
+    pub(crate) fn fail(&self, failure: &Failure) {
+        if self.status.get() == 0 {
+            self.status.set(failure.kind().status());
+        }
+        match failure.kind() {
+            Kind::OutputClosed => {}
+            Kind::Interrupted if !signal::announce() => {}
+            _ => self.print_error(&line(failure, self.json)),
+        }
+    }
+
+    /// Prints a warning as one line on standard error, unless `--quiet` is given.
+    pub(crate) fn warn(&self, text: &str) {
+        match (self.quiet, self.json) {
+            (true, _) => {}
+            (_, true) => self.print_error(&json!({ "warning": text }).to_string()),
+            _ => self.print_error(&format!("sealane: warning: {text}")),
+        }
+    }
+
+    fn print_error(&self, text: &str) {
+        print_error(&self.redactor.redact(text));
+    }
+
+    /// Prints a result: the document with `--json`, the text otherwise, unless `--quiet` is given.
+    pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<(), Failure> {
+        match (self.json, self.quiet) {
+            (true, _) => self.print(&format!("{}\n", self.redactor.redact(&document().to_string()))),
+            (_, true) => Ok(()),
+            _ => self.print(&format!("{}\n", escaped(&self.redactor.redact(text)))),
+        }
+    }
+
+    /// Prints text on standard output. A closed output is an error, where `print!` panics.
+    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        written.and_then(|()| endpoints::flush_stdout()).map_err(|e| Failure::stdout(&e))
+    }
+
+    /// Returns a progress bar for one job. Without a `total` it shows the number of bytes processed.
+    pub(crate) fn bar(&self, name: &str, total: Option<u64>) -> Bar {
+        let pending = !self.quiet && !self.json && io::stderr().is_terminal();
+        Bar { shown: None, name: shortened(name), total, began: Instant::now(), pending, done: 0 }
+    }
+}
+
+/// The progress bar of one job. Dropping it removes it from the terminal.
+pub(crate) struct Bar {
+    /// The bar on the terminal. Most jobs end before it is made.
+    shown: Option<ProgressBar>,
+    name: String,
+    total: Option<u64>,
+    began: Instant,
+    /// Whether the bar is not on the terminal yet and is still to be shown.
+    pending: bool,
+    done: u64,
+}
+
+impl Bar {
+    /// Duration of a job from which on its bar is shown.
+    const DELAY: Duration = Duration::from_millis(300);
+
+    /// Shows no bar if the terminal shows the data itself.
+    pub(crate) fn unless(mut self, data_on_terminal: bool) -> Self {
+        self.pending &= !data_on_terminal;
+        self
+    }
+
+    /// Replaces the name of the bar, for example by the number of files processed so far.
+    pub(crate) fn rename(&mut self, name: String) {
+        if let Some(bar) = &self.shown {
+            bar.set_prefix(name.clone());
+        }
+        self.name = name;
+    }
+
+    /// Removes the bar while `print` prints lines.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &self.shown {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// Sets the number of bytes processed. Returns whether to continue.
+    pub(crate) fn at(&mut self, done: u64) -> ControlFlow<()> {
+        self.done = done;
+        if let Some(bar) = &self.shown {
+            bar.set_position(done);
+        }
+        if self.pending && self.began.elapsed() >= Self::DELAY {
+            self.pending = false;
+            self.show();
+        }
+        if signal::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn show(&mut self) {
+        let template = match self.total {
+            Some(_) => "{prefix} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+            None => "{prefix} {spinner} {bytes} {bytes_per_sec} {elapsed}",
+        };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(self.total, ProgressDrawTarget::hidden())
+            .with_style(style.progress_chars("=> ").tick_chars("|/-\\ "))
+            .with_prefix(self.name.clone())
+            .with_position(self.done)
+            .with_elapsed(self.began.elapsed());
+        // The speed is that of what follows, because the bar did not see the time until now.
+        bar.tick();
+        bar.reset_eta();
+        bar.set_draw_target(ProgressDrawTarget::stderr());
+        bar.tick(); // The next call may come much later.
+        self.shown = Some(bar);
+    }
+
+    /// Returns the number of bytes that the job has processed so far.
+    pub(crate) fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// Returns the number of seconds since the start of the job.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Reports an interruption from the thread of the signal handler, which has no console. Removes a progress bar first.
+pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
+    if io::stderr().is_terminal() {
+        let _ = io::stderr().write_all(b"\r\x1b[2K");
+    }
+    let failure = match advice {
+        Some(advice) => Failure::interrupted().and(advice),
+        None => Failure::interrupted(),
+    };
+    print_error(&line(&failure, json));
+}
+
+/// Prints a message of an age plugin on standard error. Plugins are used by threads that have no console.
+pub(crate) fn announce(json: bool, text: &str) {
+    match json {
+        true => print_error(&json!({ "message": text }).to_string()),
+        false => print_error(&format!("sealane: {text}")),
+    }
+}
+
+/// Prints the commands of a first start on standard error, because a script that passes no arguments is mistaken.
+pub(crate) fn print_first_commands(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+fn line(failure: &Failure, json: bool) -> String {
+    match json {
+        true => json!({"error": failure.text(), "kind": failure.kind().name()}).to_string(),
+        false => format!("sealane: {}", failure.text()),
+    }
+}
+
+/// Prints one line on standard error. `eprintln!` would panic if standard error is closed.
+fn print_error(text: &str) {
+    let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
+}
+
+/// Replaces control characters by their escape sequences, because a terminal would execute them.
+pub(crate) fn escaped(text: &str) -> String {
+    let keep = |c: char| !c.is_control();
+    text.chars().map(|c| if keep(c) { c.to_string() } else { c.escape_default().to_string() }).collect()
+}
+
+/// Returns a file name without its folder, cut at its start to 24 characters, so that the bar has space.
+fn shortened(name: &str) -> String {
+    const MAX_LEN: usize = 24;
+    let name = escaped(name.rsplit('/').next().unwrap_or(name));
+    match name.chars().count().checked_sub(MAX_LEN) {
+        Some(over @ 1..) => format!("…{}", name.chars().skip(over + 1).collect::<String>()),
+        _ => name,
+    }
+}

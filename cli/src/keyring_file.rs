@@ -1,0 +1,129 @@
+//! The file of a keyring, locked while a command changes it.
+
+use crate::args;
+use crate::console::Console;
+use crate::error::{Failure, name};
+#[cfg(unix)]
+use crate::file_id::FileId;
+use crate::keys::{Inputs, Loader, as_keyring, recipients};
+use crate::passphrase;
+use sealane::age::Recipient;
+use sealane::keys::{Existing, KeyFile, Keyring, LoadOptions, Reference};
+use sealane::{Error, Misuse};
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// A keyring with its locked file.
+pub(crate) struct OpenKeyring {
+    pub(crate) ring: Keyring,
+    path: PathBuf,
+    protection: Protection,
+    /// The open file that is locked, or is the lock. The lock ends with it.
+    _locked: File,
+}
+
+/// The protection of a key file, which stays the same when it is written again.
+enum Protection {
+    None,
+    Passphrase(Zeroizing<String>),
+    Recipients(Vec<Recipient>),
+}
+
+impl OpenKeyring {
+    /// Reads a keyring to change it.
+    pub(crate) fn open(args: &args::KeyringFile, console: &Console) -> Result<Self, Failure> {
+        let shown = name(&args.ring);
+        let reference =
+            Reference::parse(args.ring.as_os_str()).map_err(|error| Failure::about(&shown, error))?;
+        let Some(path) = reference.path() else {
+            return Err(Failure::misuse(format!(
+                "{shown}: expected the file of a keyring, found a reference"
+            )));
+        };
+        let locked = lock(path).map_err(|error| match error {
+            TryLockError::Error(error) => Failure::io(&shown, &error),
+            TryLockError::WouldBlock => {
+                Failure::misuse(format!("{shown}: another command is changing this keyring; try again"))
+            }
+        })?;
+        let mut loader = Loader::new(&args.asked, Inputs::default(), console);
+        let (content, _) = loader.read(&args.ring, "the keyring")?;
+        let about = |error| Failure::about(&shown, error);
+        let options = LoadOptions::default();
+        let (found, protection) = match KeyFile::parse(&content, options) {
+            Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
+                let text = passphrase::ask(&args.asked, &shown)?;
+                let found = KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options });
+                (found.map_err(about)?, Protection::Passphrase(text))
+            }
+            Err(Error::Misuse(Misuse::KeyIdentityRequired)) => {
+                let identities = loader.identities(&args.identities)?;
+                let found =
+                    KeyFile::parse(&content, LoadOptions { identities: Some(&identities), ..options });
+                let recipients = recipients(&args.recipients, &args.recipients_files, console)?;
+                if args.identities.is_empty() || recipients.is_empty() {
+                    return Err(Failure::misuse(format!(
+                        "{shown}: it is encrypted for recipients; give an identity (-i), and all recipients again (-r, -R)"
+                    )));
+                }
+                (found.map_err(about)?, Protection::Recipients(recipients))
+            }
+            found => (found.map_err(about)?, Protection::None),
+        };
+        let names_recipients = !args.recipients.is_empty() || !args.recipients_files.is_empty();
+        if names_recipients && !matches!(protection, Protection::Recipients(_)) {
+            return Err(Failure::misuse(format!(
+                "{shown}: -r and -R need a keyring that is encrypted for recipients"
+            )));
+        }
+        let ring = as_keyring(found, &shown)?;
+        Ok(Self { ring, path: path.to_owned(), protection, _locked: locked })
+    }
+
+    /// Replaces the file.
+    pub(crate) fn save(&self) -> Result<(), Failure> {
+        let (ring, path) = (&self.ring, &self.path);
+        match &self.protection {
+            Protection::None => ring.save(path, None, Existing::Replace),
+            Protection::Passphrase(text) => ring.save(path, Some(text), Existing::Replace),
+            Protection::Recipients(recipients) => ring.save_for(path, recipients, Existing::Replace),
+        }
+        .map_err(|error| Failure::about(&name(path), error))
+    }
+}
+
+/// Opens the file at a path and locks it, so that of two commands that change it neither loses the keys of the other.
+#[cfg(unix)]
+fn lock(path: &Path) -> Result<File, TryLockError> {
+    loop {
+        let file = File::open(path).map_err(TryLockError::Error)?;
+        file.try_lock()?;
+        // Another command may have replaced the file before it was locked.
+        let at_path = FileId::at(path).map_err(TryLockError::Error)?;
+        if FileId::of(&file).map_err(TryLockError::Error)? == at_path {
+            return Ok(file);
+        }
+    }
+}
+
+/// Creates the file `.NAME.lock` beside the file at a path, which exists only while it is open, so that of two commands that
+/// change the file neither loses the keys of the other. Windows would let nothing read a file that is locked itself.
+#[cfg(windows)]
+fn lock(path: &Path) -> Result<File, TryLockError> {
+    use std::os::windows::fs::OpenOptionsExt;
+    /// `FILE_FLAG_DELETE_ON_CLOSE`: the system removes the file also if the process is killed.
+    const REMOVED_AT_THE_END: u32 = 0x0400_0000;
+    /// `ERROR_SHARING_VIOLATION` and `ERROR_DELETE_PENDING`: another process has the file open, or is closing it.
+    const IN_USE: [i32; 2] = [32, 303];
+    let real = std::fs::canonicalize(path).map_err(TryLockError::Error)?;
+    let mut name = std::ffi::OsString::from(".");
+    name.push(real.file_name().unwrap_or_default());
+    name.push(".lock");
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false).share_mode(0).custom_flags(REMOVED_AT_THE_END);
+    options.open(real.with_file_name(name)).map_err(|e| match e.raw_os_error() {
+        Some(code) if IN_USE.contains(&code) => TryLockError::WouldBlock,
+        _ => TryLockError::Error(e),
+    })
+}

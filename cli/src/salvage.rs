@@ -1,0 +1,134 @@
+//! `decrypt --salvage`: the parts of damaged files that verify.
+
+use crate::args::Transfer;
+use crate::console::Console;
+use crate::endpoints::{Pair, Target};
+use crate::error::{Failure, Kind};
+use crate::interrupt::Watch;
+use crate::keys::Inputs;
+use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Options, Salvaged};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Salvages every file, also after one has failed.
+pub(crate) fn run(
+    args: &Transfer,
+    pairs: &[Pair],
+    with: impl FnOnce(Inputs) -> Result<DecryptWith, Failure>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let _watch = Watch::begin(console);
+    let named: Vec<_> = pairs.iter().map(|pair| pair.from.path()).collect();
+    let with = with(Inputs::named(&named))?;
+    for pair in pairs {
+        match salvage_one(args, pair, &with, console) {
+            Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::OutputClosed) => {
+                return Err(failure);
+            }
+            Err(failure) => console.fail(&failure),
+            Ok(()) => {}
+        }
+    }
+    Ok(())
+}
+
+fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Console) -> Result<(), Failure> {
+    pair.check()?;
+    let name = pair.from.name();
+    let Target::File(to) = &pair.to else {
+        return Err(Failure::misuse("--salvage writes a file, which can have holes; name it with -o"));
+    };
+    let mut bar = console.bar(&name, pair.from.size());
+    let options = Options {
+        threads: args.effort.threads,
+        progress: Some(&mut |done, _| bar.at(done)),
+        durability: args.durability(),
+    };
+    let found = file::salvage_opened(pair.from.open_file()?, Path::new(&name), to, with, options)
+        .map_err(|error| nothing(&name, error))?;
+    drop(bar);
+    let target = pair.to.name();
+    console.result(|| document(&name, &target, &found), &text(&target, &found))?;
+    if found.header == FileHeader::Damaged {
+        console.warn(&format!("{name}: the header is damaged; the chunks verify with this key nevertheless"));
+    }
+    if found.is_complete() {
+        return Ok(());
+    }
+    let lost = found.len - found.verified_len();
+    let end = match found.end {
+        FileEnd::Verified => "",
+        FileEnd::Damaged => "; the last chunk is damaged, or the file was cut within it",
+        FileEnd::Cut => "; the file was cut, so its end is missing and its length is not known",
+    };
+    let said = format!(
+        "{name}: {lost} of {} bytes are not recovered, in {}{end}; {target} has zeros in their place; take another copy",
+        found.len,
+        holes(&found)
+    );
+    Err(Failure::incomplete(said, found.end == FileEnd::Cut))
+}
+
+/// Adds to an error that no output was written, because a salvaged file usually is.
+fn nothing(name: &str, error: sealane::Error) -> Failure {
+    let failure = Failure::about(name, error);
+    match failure.kind() {
+        Kind::Authentication | Kind::Truncated | Kind::Format => {
+            failure.and("no chunk verifies, so nothing was written")
+        }
+        _ => failure,
+    }
+}
+
+fn holes(found: &Salvaged) -> String {
+    match found.holes.len() {
+        1 => "1 hole".into(),
+        count => format!("{count} holes"),
+    }
+}
+
+fn document(source: &str, target: &str, found: &Salvaged) -> Value {
+    let hole = |hole: &file::Hole| {
+        json!({
+            "start": hole.plain.start,
+            "end": hole.plain.end,
+            "file_start": hole.sealed.start,
+            "file_end": hole.sealed.end,
+            "first_chunk": hole.chunks.start,
+            "chunks": hole.chunks.end - hole.chunks.start,
+        })
+    };
+    let header = match found.header {
+        FileHeader::Verified => "verified",
+        FileHeader::Damaged => "damaged",
+    };
+    let end = match found.end {
+        FileEnd::Verified => "verified",
+        FileEnd::Damaged => "damaged",
+        FileEnd::Cut => "cut",
+    };
+    json!({
+        "source": source,
+        "target": target,
+        "bytes": found.len,
+        "verified": found.verified_len(),
+        "complete": found.is_complete(),
+        "header": header,
+        "end": end,
+        "holes": found.holes.iter().map(hole).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns one line with the holes. Many are cut short, because `--json` lists all.
+fn text(target: &str, found: &Salvaged) -> String {
+    const SHOWN: usize = 8;
+    let mut text = format!("{target}: {} of {} bytes verified", found.verified_len(), found.len);
+    for (at, hole) in found.holes.iter().enumerate().take(SHOWN) {
+        let before = if at == 0 { "; holes at bytes" } else { "," };
+        text += &format!("{before} {}..{}", hole.plain.start, hole.plain.end);
+    }
+    if found.holes.len() > SHOWN {
+        text += &format!(" and {} more, which --json lists", found.holes.len() - SHOWN);
+    }
+    text
+}

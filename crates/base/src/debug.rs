@@ -1,0 +1,17 @@
+//! `Debug` of the types that hold secrets or long buffers.
+
+/// Implements `Debug` for a type, which shows the named values only and states that there are more. For example,
+/// `debug_fields!([W: Write] Encryptor<W>; |it| index: it.index)`.
+#[macro_export]
+macro_rules! debug_fields {
+    ($([$($generics:tt)*])? $name:ident $(<$parameter:tt>)? $(; |$it:ident| $($field:ident: $value:expr),+)?) => {
+        impl $(<$($generics)*>)? std::fmt::Debug for $name $(<$parameter>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                $(let $it = self;)?
+                f.debug_struct(stringify!($name))
+                    $($(.field(stringify!($field), &$value))+)?
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}

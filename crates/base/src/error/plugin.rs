@@ -1,0 +1,90 @@
+//! Errors about age plugins.
+
+use std::time::Duration;
+use std::{fmt, io};
+
+/// An age plugin could not be used, for example because it is not installed.
+#[derive(Debug)]
+pub struct PluginError {
+    /// Name of the plugin, without `age-plugin-`.
+    pub plugin: String,
+    /// The reason, which contains no key.
+    pub problem: PluginProblem,
+}
+
+/// The reason why an age plugin could not be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PluginProblem {
+    /// The recipient or identity has no `Plugins`, so no program may be run for it.
+    NotEnabled,
+    /// No folder of the search path has a program of this name.
+    NotFound,
+    /// The operating system could not start the program.
+    NotStarted(io::Error),
+    /// The plugin sent no complete command within this time limit, or did not read ours.
+    TimedOut(Duration),
+    /// The plugin ended before the conversation was over.
+    Ended {
+        /// The exit status, as the system describes it, if it is known.
+        status: Option<String>,
+    },
+    /// The plugin sent something that the protocol does not allow. The text describes it.
+    Protocol(&'static str),
+    /// The plugin reported an error. The text is its own, without control characters, and shortened if it is long.
+    Reported(String),
+    /// The file key that the plugin returned does not match the header of the file.
+    WrongFileKey,
+    /// Plugins are not supported on this operating system.
+    UnsupportedSystem,
+}
+
+impl fmt::Display for PluginError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plugin, problem } = self;
+        write!(f, "age plugin {plugin}: ")?;
+        match problem {
+            PluginProblem::NotEnabled => f.write_str(
+                "plugins are programs, and none may be run for this call; enable plugins if the recipients and \
+                 identities are trusted",
+            ),
+            PluginProblem::NotFound => write!(
+                f,
+                "expected the program age-plugin-{plugin} in a folder of PATH, found none; install the plugin"
+            ),
+            PluginProblem::NotStarted(error) => {
+                write!(f, "age-plugin-{plugin} cannot be started: {error}; check the installed program")
+            }
+            PluginProblem::TimedOut(limit) => {
+                write!(f, "it was silent for {limit:?} and was ended; check the plugin and its hardware")
+            }
+            PluginProblem::Ended { status } => {
+                f.write_str("expected more commands of the plugin, but it ended")?;
+                if let Some(status) = status {
+                    write!(f, " ({status})")?;
+                }
+                f.write_str("; check the installed version")
+            }
+            PluginProblem::Protocol(what) => {
+                write!(f, "it does not follow the protocol of age plugins: {what}; check the installed version")
+            }
+            PluginProblem::Reported(text) => write!(f, "it reports an error: {text}"),
+            PluginProblem::WrongFileKey => f.write_str(
+                "its file key does not match the header, so the plugin is wrong or the header was changed; take \
+                 another copy of the file",
+            ),
+            PluginProblem::UnsupportedSystem => {
+                f.write_str("plugins are supported on Unix systems only; use another recipient or identity")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PluginError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            PluginProblem::NotStarted(source) => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Detection of values that `fork()` has copied to a child process.
+
+use crate::random::process_mark;
+use crate::{Error, Misuse};
+
+/// Remembers the process that created a value whose state must not continue in two processes.
+///
+/// `fork()` copies counters of nonces and one-time keys. If parent and child continued, they would use a nonce for two
+/// messages. So `hazmat::AeadEncryptor`, `file::Encryptor` and
+/// other types of this crate contain a guard, and return [`Misuse::Forked`] in a child process. The parent continues.
+///
+/// ```
+/// struct Counter {
+///     next: u64,
+///     guard: sealane::ForkGuard,
+/// }
+///
+/// impl Counter {
+///     fn next(&mut self) -> Result<u64, sealane::Error> {
+///         self.guard.check()?;
+///         self.next += 1;
+///         Ok(self.next)
+///     }
+/// }
+///
+/// let mut counter = Counter { next: 0, guard: sealane::ForkGuard::new()? };
+/// assert_eq!(counter.next()?, 1);
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForkGuard(u64);
+
+impl ForkGuard {
+    /// Creates a guard for a value of this process.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the operating system has no random bytes.
+    #[inline]
+    pub fn new() -> Result<Self, Error> {
+        Ok(Self(process_mark()?))
+    }
+
+    /// Checks that this process created the guard. It takes about a nanosecond on Linux.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Forked`] in a forked child process, and in its children.
+    #[inline]
+    pub fn check(self) -> Result<(), Error> {
+        if Self::new()? == self { Ok(()) } else { Err(Misuse::Forked.into()) }
+    }
+
+    /// Returns a number of the process that created the guard. On Linux it is random.
+    #[inline]
+    pub fn process(self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn all_guards_of_a_process_name_it_alike() {
+        let (first, second) = (ForkGuard::new().unwrap(), ForkGuard::new().unwrap());
+        first.check().unwrap();
+        assert_eq!(first.process(), process_mark().unwrap());
+        assert_eq!(first.process(), second.process());
+    }
+}

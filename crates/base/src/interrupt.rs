@@ -1,0 +1,130 @@
+//! Interruption of calls that take seconds.
+//!
+//! A language with its own signal handling, for example Python, runs a handler only when its interpreter is asked. A
+//! binding therefore installs a check for the calling thread with [`with_check`]. Long work calls it from time to time
+//! and ends with [`Error::Cancelled`] if the check returns `Break`.
+
+use crate::Error;
+use crate::memory::affordable_threads;
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Returns `Break` if the work of the calling thread is to be cancelled.
+pub type Check = fn() -> ControlFlow<()>;
+
+/// Time between two checks while other work runs.
+const PERIOD: Duration = Duration::from_millis(50);
+
+thread_local! {
+    static CHECK: Cell<Option<Check>> = const { Cell::new(None) };
+}
+
+/// Runs `work` with a check that can cancel long parts of it, for example a key derivation.
+///
+/// Those parts are the attempts to unwrap the file key of an age file, derivations from passphrases, and the generation
+/// of RSA keys. Work that was cancelled ends in the background, on a thread of its own.
+pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Check>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CHECK.set(self.0);
+        }
+    }
+    let _restore = Restore(CHECK.replace(Some(check)));
+    work()
+}
+
+/// Calls the check of this thread, if there is one.
+///
+/// # Errors
+/// Returns [`Error::Cancelled`].
+#[doc(hidden)]
+pub fn check() -> Result<(), Error> {
+    match CHECK.get().map(|check| check()) {
+        Some(ControlFlow::Break(())) => Err(Error::Cancelled),
+        _ => Ok(()),
+    }
+}
+
+/// Runs work that cannot be stopped in the middle. If this thread has a check, the work runs on another thread, and is
+/// left behind when the check cancels. If there is no thread or no memory for one, the work runs here.
+///
+/// # Errors
+/// Returns the errors of `work`; [`Error::Cancelled`].
+#[doc(hidden)]
+pub fn interruptible<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    if CHECK.get().is_none() || affordable_threads(2) < 2 {
+        return work();
+    }
+    let (sender, receiver) = sync_channel(1);
+    let task = Arc::new(Mutex::new(Some(work)));
+    let there = Arc::clone(&task);
+    let thread = std::thread::Builder::new().name("sealane long work".into()).spawn(move || {
+        let work = there.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // The result is dropped, and wiped, if the receiver is gone.
+        let _ = work.map(|work| sender.send(work()));
+    });
+    if thread.is_err() {
+        let work = task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        return work.map_or(Err(Error::Cancelled), |work| work());
+    }
+    loop {
+        match receiver.recv_timeout(PERIOD) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) => check()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(std::io::Error::other("a thread for long work ended without a result").into());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Instant;
+
+    #[test]
+    fn the_check_applies_to_one_thread_and_one_call() {
+        fn stop() -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+        assert!(check().is_ok());
+        with_check(stop, || {
+            assert!(matches!(check(), Err(Error::Cancelled)));
+            with_check(|| ControlFlow::Continue(()), || assert!(check().is_ok()));
+            assert!(matches!(check(), Err(Error::Cancelled)));
+            std::thread::spawn(|| assert!(check().is_ok())).join().unwrap();
+        });
+        assert!(check().is_ok());
+    }
+
+    #[test]
+    fn long_work_is_left_behind() {
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        fn third_time() -> ControlFlow<()> {
+            match CALLS.fetch_add(1, Ordering::Relaxed) {
+                ..2 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
+        }
+        assert_eq!(with_check(third_time, || interruptible(|| Ok(5))).unwrap(), 5);
+        let began = Instant::now();
+        let sleep = || {
+            std::thread::sleep(Duration::from_secs(20));
+            Ok(())
+        };
+        assert!(matches!(with_check(third_time, || interruptible(sleep)), Err(Error::Cancelled)));
+        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(matches!(
+            with_check(third_time, || interruptible(|| Err::<(), _>(Error::WrongPassphrase))),
+            Err(Error::WrongPassphrase)
+        ));
+    }
+}

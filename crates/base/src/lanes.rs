@@ -1,0 +1,75 @@
+//! Threads for a library that divides its work with rayon, for one call.
+//!
+//! Without a pool around it, such a library uses rayon's global pool, whose threads a forked child does not have, so that
+//! it would wait for them forever.
+
+use super::threads::default_threads;
+use crate::Error;
+use crate::memory::affordable_threads;
+use rayon_core::{ThreadPoolBuilder, current_thread_index};
+
+const NO_THREAD: Error = Error::LimitExceeded("the system refuses a thread for the key derivation");
+
+/// Runs `work`, which divides itself into `lanes` parts, on as many threads as there are lanes, but at most one for each
+/// core. They end with the call. Where the system refuses threads, `work` runs on the calling thread.
+///
+/// # Errors
+/// Returns [`Error::LimitExceeded`] if rayon cannot make a pool of the calling thread.
+pub fn with_threads_for<T: Send>(lanes: usize, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+    // Within a pool of the caller, the work is divided between its threads.
+    if current_thread_index().is_some() {
+        return Ok(work());
+    }
+    // The calling thread waits, so it is not one of them.
+    let threads = affordable_threads(default_threads().min(lanes).saturating_add(1)) - 1;
+    let spawned =
+        || ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "sealane".into()).build().ok();
+    if let Some(pool) = (threads > 0).then(spawned).flatten() {
+        return Ok(pool.install(work));
+    }
+    // The calling thread stays in this pool. So it is made only where other threads cannot be.
+    let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    // The cause is a second pool for this thread, which the check above excludes.
+    let pool = builder.build().map_err(|_| NO_THREAD)?;
+    Ok(pool.install(work))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn threads_are_limited_by_lanes_and_cores() {
+        for lanes in [1, 2, 3, 1000] {
+            let threads = with_threads_for(lanes, rayon_core::current_num_threads).unwrap();
+            assert_eq!(threads, default_threads().min(lanes));
+        }
+        assert!(current_thread_index().is_none());
+    }
+
+    #[test]
+    fn work_inside_a_pool_stays_in_it() {
+        let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let threads = pool.install(|| with_threads_for(1, rayon_core::current_num_threads)).unwrap();
+        assert_eq!(threads, 3);
+    }
+
+    /// The address space has no room for another thread.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn without_threads_the_calling_thread_works() {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        if !crate::memory::in_child("lanes::test::without_threads_the_calling_thread_works") {
+            return;
+        }
+        let maximum = getrlimit(Resource::As).maximum;
+        let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
+        setrlimit(Resource::As, Rlimit { current: Some(pages * 4096 + (1 << 20)), maximum }).unwrap();
+        let caller = std::thread::current().id();
+        for _ in 0..2 {
+            let worker = with_threads_for(4, || std::thread::current().id()).unwrap();
+            assert_eq!(worker, caller);
+        }
+    }
+}

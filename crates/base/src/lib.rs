@@ -1,0 +1,17 @@
+//! What everything in sealane stands on: errors, memory, random bytes, threads, and the detection of forks.
+#![forbid(unsafe_code)]
+
+mod affinity;
+mod debug;
+pub mod error;
+mod fork;
+pub mod interrupt;
+pub mod lanes;
+pub mod memory;
+pub mod parallel;
+mod pool;
+pub mod random;
+pub mod threads;
+
+pub use error::{Error, FolderError, Misuse};
+pub use fork::ForkGuard;

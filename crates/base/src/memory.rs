@@ -1,0 +1,206 @@
+//! Memory for data whose length an input decides.
+//!
+//! `vec![0; len]` aborts the process if the memory is not available, so a file or a message could end it. All buffers
+//! of such a length come from this module, which an architecture test checks.
+
+use crate::{Error, Misuse};
+
+/// Address space that one more thread takes: its stack of 2 MiB, an arena of the allocator of 64 MiB on Linux, and buffers.
+const BYTES_OF_THREAD: usize = 72 << 20;
+
+/// Returns how many of `wanted` threads there is address space for, the calling one included.
+///
+/// The standard library aborts the process if a new thread gets no memory for its signal stack. So where address space is
+/// limited, the space is reserved and released at once. On systems of 32 bits it is too large to be reserved, and the
+/// threads are few.
+pub fn affordable_threads(wanted: usize) -> usize {
+    if wanted <= 1 {
+        return 1;
+    }
+    let limited = cfg!(target_pointer_width = "64") && address_space_is_limited();
+    let affordable = |threads: usize| {
+        let bytes = (threads - 1).saturating_mul(BYTES_OF_THREAD);
+        // More than the address space of a process is refused without a limit as well.
+        !(limited || bytes > isize::MAX as usize) || with_capacity::<u8>(bytes).is_ok()
+    };
+    let mut threads = wanted;
+    while !affordable(threads) {
+        threads /= 2;
+    }
+    threads
+}
+
+/// Returns whether this process may get less address space than the processor has, because of a resource limit
+/// (`RLIMIT_AS`), or because the system promises no more memory than it has.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn address_space_is_limited() -> bool {
+    use rustix::process::{Resource, getrlimit};
+    use std::sync::LazyLock;
+    /// Overcommit mode 2. If it is unknown, because `/proc` is missing, it may be this one.
+    static STRICT: LazyLock<bool> = LazyLock::new(|| {
+        std::fs::read("/proc/sys/vm/overcommit_memory").map_or(true, |mode| mode.starts_with(b"2"))
+    });
+    getrlimit(Resource::As).current.is_some() || *STRICT
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn address_space_is_limited() -> bool {
+    true
+}
+
+/// Returns whether a thread may take the address space that a result of the caller needs. Systems other than Linux have no
+/// limit that is known here.
+pub(crate) fn threads_take_from_results() -> bool {
+    cfg!(any(target_os = "linux", target_os = "android")) && address_space_is_limited()
+}
+
+/// Returns `len` zeros.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
+    providers::try_zeroed(len).ok_or(Error::OutOfMemory { bytes: len })
+}
+
+/// Returns an empty vector with space for `len` elements.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub fn with_capacity<T>(len: usize) -> Result<Vec<T>, Error> {
+    let mut empty = Vec::new();
+    reserve(&mut empty, len)?;
+    Ok(empty)
+}
+
+/// Makes space for `more` elements.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub fn reserve<T>(data: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    // The error has no content.
+    let refused = |_| Error::OutOfMemory { bytes: more.saturating_mul(size_of::<T>()) };
+    data.try_reserve_exact(more).map_err(refused)
+}
+
+/// Appends `more` to a buffer that grows piece by piece.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`]. The buffer is unchanged then.
+pub fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), Error> {
+    // Not exact, so that the copies of many pieces stay linear. The error has no content.
+    bytes.try_reserve(more.len()).map_err(|_| Error::OutOfMemory { bytes: more.len() })?;
+    bytes.extend_from_slice(more);
+    Ok(())
+}
+
+/// Changes the length of a buffer, and fills new bytes with zeros.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`]. The buffer is unchanged then.
+pub fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<(), Error> {
+    reserve(bytes, len.saturating_sub(bytes.len()))?;
+    bytes.resize(len, 0);
+    Ok(())
+}
+
+/// Returns the first `need` bytes of `out`, or an error if it is shorter.
+#[inline]
+#[doc(hidden)]
+pub fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
+    let got = out.len();
+    match out.get_mut(..need) {
+        Some(first) => Ok(first),
+        None => Err(Misuse::OutputTooShort { got, need }),
+    }
+}
+
+/// Decrypts to `out` with `open`, and overwrites it with zeros if that fails.
+#[doc(hidden)]
+pub fn clear_on_error(
+    out: &mut [u8],
+    open: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let opened = open(out);
+    if opened.is_err() {
+        out.fill(0);
+    }
+    opened
+}
+
+/// Returns a copy of `bytes`.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut copy = with_capacity(bytes.len())?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
+/// Returns whether this is a child process that runs only the test `name`, for a test that sets limits of its process. In the
+/// process of all tests, it runs that child and checks that it passes.
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) fn in_child(name: &str) -> bool {
+    // The child skips no test, but is told by the argument.
+    const MARK: &str = "--skip=this-process-is-the-child";
+    if std::env::args().any(|argument| argument == MARK) {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let child = std::process::Command::new(program).args([name, "--exact", MARK]).output().unwrap();
+    let printed = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && printed.contains("1 passed"), "{printed}");
+    false
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn threads_that_no_machine_has() {
+        assert_eq!([affordable_threads(0), affordable_threads(1), affordable_threads(2)], [1, 1, 2]);
+        // Wine grants terabytes, which Windows refuses, and ends the process when it runs out of memory.
+        #[cfg(not(windows))]
+        {
+            let count = affordable_threads(usize::MAX);
+            assert!(count > 0 && count < usize::MAX, "{count}");
+        }
+    }
+
+    /// With space for less than four more threads, eight are too many. The limit is that of a process, so a child has it.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn threads_within_a_limit_of_address_space() {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        if !in_child("memory::test::threads_within_a_limit_of_address_space") {
+            return;
+        }
+        let maximum = getrlimit(Resource::As).maximum;
+        let limit = |current| setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
+        limit(maximum);
+        let strict = std::fs::read("/proc/sys/vm/overcommit_memory").unwrap().starts_with(b"2");
+        assert_eq!(address_space_is_limited(), strict || maximum.is_some());
+        let pages: u64 =
+            std::fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse().unwrap();
+        limit(Some(pages * 4096 + 7 * BYTES_OF_THREAD as u64 / 2));
+        assert!(address_space_is_limited());
+        assert_eq!([1, 2, 4, 5, 8, 31].map(affordable_threads), [1, 2, 4, 2, 4, 3]);
+    }
+
+    #[test]
+    fn refuses_what_no_machine_has() {
+        const FAR_TOO_MUCH: usize = isize::MAX as usize;
+        let refused =
+            |result: Result<(), Error>| matches!(result, Err(Error::OutOfMemory { bytes: FAR_TOO_MUCH }));
+        assert!(refused(zeroed(FAR_TOO_MUCH).map(drop)));
+        assert!(refused(with_capacity::<u8>(FAR_TOO_MUCH).map(drop)));
+        let mut bytes = vec![7];
+        assert!(matches!(resize(&mut bytes, FAR_TOO_MUCH), Err(Error::OutOfMemory { .. })));
+        assert_eq!(bytes, [7]);
+        resize(&mut bytes, 3).unwrap();
+        append(&mut bytes, &[8]).unwrap();
+        assert_eq!(copy(&bytes).unwrap(), [7, 0, 0, 8]);
+        assert_eq!(zeroed(3).unwrap(), [0; 3]);
+    }
+}

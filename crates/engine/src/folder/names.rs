@@ -1,0 +1,105 @@
+//! Names that a file of Windows cannot have.
+
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+
+/// Checks the name of a new file or folder on Windows; on other systems every name is accepted.
+///
+/// Windows opens a device for some names, cuts dots and spaces at the end of a name, and takes the part after a colon for a
+/// stream of another file. Content that is written under such a name is lost, or replaces the file of another name.
+pub fn check_name(name: &OsStr) -> io::Result<()> {
+    match cfg!(windows).then(|| problem(name)).flatten() {
+        Some(problem) => Err(io::Error::new(ErrorKind::InvalidFilename, problem)),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether Windows accepts a text in the middle of a name.
+pub fn is_part_of_name(text: &OsStr) -> bool {
+    !cfg!(windows) || !text.as_encoded_bytes().iter().any(is_refused)
+}
+
+fn is_refused(byte: &u8) -> bool {
+    *byte < b' ' || br#"<>:"/\|?*"#.contains(byte)
+}
+
+fn problem(name: &OsStr) -> Option<&'static str> {
+    let bytes = name.as_encoded_bytes();
+    if bytes.iter().any(is_refused) {
+        return Some(
+            "a name of Windows cannot contain control characters or any of <>:\"/\\|?*; choose another name",
+        );
+    }
+    if matches!(bytes.last(), Some(b'.' | b' ')) {
+        return Some("Windows removes dots and spaces from the end of a name; choose another name");
+    }
+    // Older versions of Windows open the device also for a name with an extension.
+    let stem = bytes.split(|byte| *byte == b'.').next().unwrap_or_default();
+    is_device(stem.trim_ascii_end())
+        .then_some("Windows reserves this name for a device, also with an extension; choose another name")
+}
+
+fn is_device(stem: &[u8]) -> bool {
+    let named = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
+    let numbered = |prefix: &str| {
+        let number = stem
+            .split_at_checked(prefix.len())
+            .filter(|(start, _)| start.eq_ignore_ascii_case(prefix.as_bytes()));
+        number.is_some_and(|(_, number)| {
+            matches!(number, [b'0'..=b'9']) || ["¹", "²", "³"].iter().any(|digit| digit.as_bytes() == number)
+        })
+    };
+    named.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(stem)) || numbered("COM") || numbered("LPT")
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn names_that_windows_takes_for_others() {
+        for name in [
+            "con",
+            "CON",
+            "Nul.txt",
+            "aux.tar.gz",
+            "prn ",
+            "nul .txt",
+            "com1",
+            "COM9.log",
+            "lpt¹",
+            "lpt0",
+            "conin$",
+            "ConOut$.x",
+            "a.",
+            "a..",
+            ".",
+            "..",
+            "a ",
+            " ",
+            "a:b",
+            "a:",
+            "C:x",
+            "a/b",
+            "a\\b",
+            "a|b",
+            "a?",
+            "*",
+            "<",
+            ">",
+            "\"",
+            "a\nb",
+            "\u{1}",
+            "\0",
+        ] {
+            assert!(problem(OsStr::new(name)).is_some(), "{name:?}");
+            assert_eq!(check_name(OsStr::new(name)).is_err(), cfg!(windows), "{name:?}");
+        }
+        for name in [
+            "console", "null", "aux2", "com", "com10", "com1x", "lpt", "a.con", "a con", ".con", "con_", "ü",
+            "a.b", ".a", " a", "com⁴", "€",
+        ] {
+            assert_eq!(problem(OsStr::new(name)), None, "{name:?}");
+        }
+    }
+}

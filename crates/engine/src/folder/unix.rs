@@ -1,0 +1,403 @@
+//! Open folders by file descriptors.
+
+use super::entry::{Entry, EntryKind, Listed, refused_link};
+use crate::file_id::FileId;
+use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::{Errno, retry_on_intr};
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::sync::OnceLock;
+
+/// An open folder, in which names are looked up without its path.
+pub struct Folder(OwnedFd);
+
+/// `O_PATH` needs no right to list the folder.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const OPEN_FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const OPEN_FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Returns the path of an existing file or folder without links.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+impl Folder {
+    /// Opens the folder at a path and follows all links of the path.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(retry_on_intr(|| rustix::fs::open(path, OPEN_FOLDER, Mode::empty()))?))
+    }
+
+    /// Lists the folder at a path, in no order. `std::fs::read_dir` would panic if the folder could not be closed.
+    pub fn list(path: &Path) -> io::Result<Vec<Listed>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
+        let mut listed = Vec::new();
+        for entry in Dir::new(opened)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => path.join(name).symlink_metadata().map(|found| found.file_type().into()),
+                known => Ok(kind(known)),
+            };
+            listed.push((name.to_owned(), kind));
+        }
+        Ok(listed)
+    }
+
+    /// Opens a folder below this one. A link on the way is an error.
+    pub fn open_below(&self, relative: &Path) -> io::Result<Self> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            use rustix::fs::{ResolveFlags, openat2};
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            let open = || openat2(&self.0, relative, OPEN_FOLDER, Mode::empty(), resolve);
+            match retry_on_intr(open) {
+                // Linux before 5.6 and some sandboxes, which return EPERM, do not have the system call.
+                Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
+                Err(Errno::LOOP) => return Err(refused_link()),
+                other => return Ok(Self(other?)),
+            }
+        }
+        self.each_below(relative, |_, _| Ok(()))
+    }
+
+    /// Creates a folder below this one, and the missing folders on the way. A link on the way is an error.
+    pub fn create_below(&self, relative: &Path, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode as _);
+        let create = |folder: &Self, name: &OsStr| match rustix::fs::mkdirat(&folder.0, name, mode) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(e) => Err(e.into()),
+        };
+        self.each_below(relative, create).map(drop)
+    }
+
+    /// Opens the folder itself as a file, to change its attributes.
+    pub fn as_file(&self) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?.into())
+    }
+
+    /// Sets the mode of the folder, also if this user may not list it now.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode as _);
+        Ok(retry_on_intr(|| rustix::fs::chmodat(&self.0, ".", mode, AtFlags::empty()))?)
+    }
+
+    /// Returns the path that a link of this folder contains.
+    pub fn read_link(&self, name: &OsStr) -> io::Result<OsString> {
+        let text = rustix::fs::readlinkat(&self.0, name, Vec::new())?;
+        Ok(OsString::from_vec(text.into_bytes()))
+    }
+
+    /// Creates a link that contains the path `text`. The name must be free.
+    pub fn create_link(&self, text: &Path, name: &OsStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::symlinkat(text, &self.0, name))?)
+    }
+
+    /// Gives a link the owner, the group and the modification time of another one, as far as this user may do that.
+    pub fn replicate_link(&self, name: &OsStr, from: &Metadata) -> io::Result<()> {
+        use rustix::fs::{Gid, Timespec, Timestamps, UTIME_OMIT, Uid, chownat, utimensat};
+        use std::os::unix::fs::MetadataExt;
+        let (uid, gid) = (Some(Uid::from_raw(from.uid())), Some(Gid::from_raw(from.gid())));
+        if chownat(&self.0, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            let _ = chownat(&self.0, name, None, gid, AtFlags::SYMLINK_NOFOLLOW);
+        }
+        let times = Timestamps {
+            last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT as _ },
+            last_modification: Timespec { tv_sec: from.mtime(), tv_nsec: from.mtime_nsec() as _ },
+        };
+        match utimensat(&self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW) {
+            // Some file systems have no times of links.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            result => Ok(result?),
+        }
+    }
+
+    /// Removes a folder of this folder, which must be empty.
+    pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR))?)
+    }
+
+    /// Opens one folder after the other, each without following a link, and calls `before` with the folder and the name
+    /// that is opened next.
+    fn each_below(
+        &self,
+        relative: &Path,
+        before: impl Fn(&Self, &OsStr) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let mut folder = self.at(OsStr::new("."))?;
+        for part in relative.components() {
+            match part {
+                Component::Normal(name) => {
+                    before(&folder, name)?;
+                    folder = folder.at(name)?;
+                }
+                Component::CurDir => {}
+                _ => return Err(ErrorKind::InvalidInput.into()),
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Opens a folder of this name in this folder. A link is an error.
+    fn at(&self, name: &OsStr) -> io::Result<Self> {
+        let flags = OPEN_FOLDER | OFlags::NOFOLLOW;
+        match retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty())) {
+            Ok(folder) => Ok(Self(folder)),
+            Err(Errno::LOOP | Errno::NOTDIR) if self.is_link(name) => Err(refused_link()),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn is_link(&self, name: &OsStr) -> bool {
+        matches!(self.entry(name), Ok(Some(Entry { kind: EntryKind::Link, .. })))
+    }
+
+    /// Returns the entry of a name, also if it is a link; `None` if the name is free.
+    pub fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
+        match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => Ok(Some(entry(&found))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// Returns the file that a link leads to. The system decides whether it follows the link.
+    pub fn entry_behind(&self, name: &OsStr) -> io::Result<Entry> {
+        Ok(entry(&rustix::fs::statat(&self.0, name, AtFlags::empty())?))
+    }
+
+    /// Opens a pipe or a device for writing. A regular file is an error: it could be put there after the place was
+    /// found, and is replaced, never written to.
+    pub fn open_special(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = File::from(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty()))?);
+        match file.metadata()?.is_file() {
+            true => Err(io::Error::new(ErrorKind::ResourceBusy, "the file was changed while it was opened")),
+            false => Ok(file),
+        }
+    }
+
+    /// Opens the regular file of a name with its rights, or returns `None` if the name is free.
+    pub fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
+        // Never waits, also if the name has become a pipe. A file that cannot be read can be opened for writing, because
+        // it is about to be replaced.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let open =
+            |access| retry_on_intr(|| rustix::fs::openat(&self.0, name, access | flags, Mode::empty()));
+        let found = match open(OFlags::RDONLY) {
+            Err(Errno::ACCESS) => open(OFlags::WRONLY),
+            found => found,
+        };
+        let file = match found {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP) => return Err(refused_link()),
+            Err(e) => return Err(e.into()),
+        };
+        let found = file.metadata()?;
+        match found.is_file() {
+            true => Ok(Some((file, found))),
+            false => Err(io::Error::new(ErrorKind::Unsupported, "expected a regular file")),
+        }
+    }
+
+    /// Checks the right to write to a file, because renaming over a file does not need that right.
+    pub fn check_writable(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::empty())?)
+    }
+
+    /// Creates a file that must not exist.
+    pub fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(mode as _);
+        Ok(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, mode))?.into())
+    }
+
+    /// Creates a file without a name, or returns `None` if the file system has no such files.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn create_unnamed(&self, mode: u32) -> io::Result<Option<File>> {
+        // `link_unnamed` needs this folder later, so its presence is checked first.
+        static PROC_MOUNTED: OnceLock<bool> = OnceLock::new();
+        if !PROC_MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists()) {
+            return Ok(None);
+        }
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::from_raw_mode(mode))) {
+            Ok(file) => Ok(Some(file.into())),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub fn create_unnamed(&self, _: u32) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    /// Gives an unnamed file a name, which must be free.
+    pub fn link_unnamed(&self, file: &File, name: &OsStr) -> io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let link = || rustix::fs::linkat(CWD, path.as_str(), &self.0, name, AtFlags::SYMLINK_FOLLOW);
+        Ok(retry_on_intr(link)?)
+    }
+
+    /// Renames a file of this folder, which replaces the file that has the new name.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::renameat(&self.0, from, &self.0, to))?)
+    }
+
+    /// Renames a file of this folder unless the new name is taken.
+    pub fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            match renameat_with(&self.0, from, &self.0, to, RenameFlags::NOREPLACE) {
+                Err(Errno::INVAL | Errno::NOSYS) => {}
+                other => return Ok(other?),
+            }
+        }
+        // A hard link fails if the name is taken, and always on file systems without hard links.
+        rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?;
+        self.remove(from)
+    }
+
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.0, name, AtFlags::empty()))?)
+    }
+
+    /// Waits until the names of the folder are on the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?;
+        File::from(folder).sync_all()
+    }
+}
+
+fn kind(found: FileType) -> EntryKind {
+    match found {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Special,
+    }
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the types of the fields depend on the system")]
+fn entry(found: &Stat) -> Entry {
+    Entry {
+        kind: kind(FileType::from_raw_mode(found.st_mode as _)),
+        id: Some(FileId { device: found.st_dev as u64, inode: found.st_ino as u64 }),
+        read_only: found.st_mode & 0o222 == 0,
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod test {
+    use super::*;
+    use rustix::io::{FdFlags, fcntl_getfd};
+    use std::io::Write;
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::symlink;
+
+    /// Returns a folder with a file, a folder, a pipe, and links to the first two and to nothing.
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("sealane-folder-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("sub/deep")).unwrap();
+        std::fs::write(folder.join("file"), b"content").unwrap();
+        symlink("file", folder.join("link")).unwrap();
+        symlink("sub", folder.join("way")).unwrap();
+        symlink("nothing", folder.join("broken")).unwrap();
+        let mode = Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(CWD, folder.join("pipe"), FileType::Fifo, mode, 0).unwrap();
+        folder
+    }
+
+    /// A child process must not inherit what this process has open.
+    #[test]
+    fn every_descriptor_closes_on_exec() {
+        let closes = |file: &dyn AsFd| fcntl_getfd(file.as_fd()).unwrap().contains(FdFlags::CLOEXEC);
+        let path = folder("exec");
+        let folder = Folder::open(&path).unwrap();
+        assert!(closes(&folder.0));
+        assert!(closes(&folder.open_below("sub/deep".as_ref()).unwrap().0));
+        assert!(closes(&folder.each_below("./sub".as_ref(), |_, _| Ok(())).unwrap().0));
+        assert!(closes(&folder.at("sub".as_ref()).unwrap().0));
+        assert!(closes(&folder.create_new("new".as_ref(), 0o600).unwrap()));
+        assert!(closes(&folder.open_replaced("file".as_ref()).unwrap().unwrap().0));
+        let mut null = Folder::open("/dev".as_ref()).unwrap().open_special("null".as_ref()).unwrap();
+        null.write_all(b"written").unwrap();
+        assert!(closes(&null));
+        // This file system has files without a name everywhere.
+        let mut unnamed = Folder::open("/dev/shm".as_ref()).unwrap().create_unnamed(0o600).unwrap().unwrap();
+        unnamed.write_all(b"written").unwrap();
+        assert!(closes(&unnamed));
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
+    fn links_and_paths_upwards_are_refused() {
+        let path = folder("links");
+        let folder = Folder::open(&path).unwrap();
+        let is_refused = |error: io::Error| error.to_string() == refused_link().to_string();
+        assert!(is_refused(folder.open_below("way".as_ref()).map(drop).unwrap_err()));
+        assert!(is_refused(folder.open_below("way/deep".as_ref()).map(drop).unwrap_err()));
+        assert!(folder.open_below("sub/../..".as_ref()).is_err());
+        for name in ["way", "link", "broken"] {
+            assert!(is_refused(folder.at(name.as_ref()).map(drop).unwrap_err()), "{name}");
+            assert!(is_refused(folder.open_replaced(name.as_ref()).map(drop).unwrap_err()), "{name}");
+            assert!(is_refused(folder.create_below(name.as_ref(), 0o777).unwrap_err()), "{name}");
+        }
+        let other = folder.at("file".as_ref()).map(drop).unwrap_err();
+        assert_eq!(other.kind(), ErrorKind::NotADirectory);
+        assert!(!is_refused(other));
+        assert!(folder.each_below("sub/..".as_ref(), |_, _| Ok(())).is_err());
+        assert!(folder.open_replaced("nothing".as_ref()).unwrap().is_none());
+        // Neither waits for a writer nor gives a pipe away as a file.
+        let pipe = folder.open_replaced("pipe".as_ref()).unwrap_err();
+        assert_eq!(pipe.kind(), ErrorKind::Unsupported);
+        let file = folder.open_special("file".as_ref()).unwrap_err();
+        assert_eq!(file.kind(), ErrorKind::ResourceBusy);
+        assert!(folder.create_new("file".as_ref(), 0o600).is_err());
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+
+    /// The type is the same from the list, from the name, and from the metadata where the list has none.
+    #[test]
+    fn types_of_entries() {
+        let path = folder("types");
+        let folder = Folder::open(&path).unwrap();
+        let mut listed = Folder::list(&path).unwrap();
+        listed.sort_by(|a, b| a.0.cmp(&b.0));
+        let kinds: Vec<_> =
+            listed.iter().map(|(name, kind)| (name.to_str().unwrap(), *kind.as_ref().unwrap())).collect();
+        use EntryKind::{File, Folder as Sub, Link, Special};
+        let expected = [
+            ("broken", Link),
+            ("file", File),
+            ("link", Link),
+            ("pipe", Special),
+            ("sub", Sub),
+            ("way", Link),
+        ];
+        assert_eq!(kinds, expected);
+        for (name, kind) in expected {
+            assert_eq!(folder.entry(name.as_ref()).unwrap().unwrap().kind, kind, "{name}");
+            let metadata = path.join(name).symlink_metadata().unwrap();
+            assert_eq!(EntryKind::from(metadata.file_type()), kind, "{name}");
+        }
+        assert!(Folder::list(&path.join("file")).is_err());
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+}

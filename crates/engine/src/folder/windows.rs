@@ -1,0 +1,216 @@
+//! Folders by their paths, because the standard library opens files of Windows by paths only.
+
+use super::entry::{Entry, EntryKind, Listed, refused_link};
+use super::names::check_name;
+use crate::file_id::FileId;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf, Prefix};
+
+/// A folder, which is looked up by its path at each call. The path begins with `\\?\`: all links on the way to the folder
+/// were resolved when it was opened, and names below it can be as long as the file system allows.
+pub struct Folder(PathBuf);
+
+/// The rights to read and to write attributes (`FILE_READ_ATTRIBUTES`, `FILE_WRITE_ATTRIBUTES`).
+const ATTRIBUTES: u32 = 0x80 | 0x100;
+/// `FILE_FLAG_BACKUP_SEMANTICS`, with which folders can be opened.
+const FOLDERS_TOO: u32 = 0x0200_0000;
+
+/// Returns the path of an existing file or folder, which begins with `\\?\`, without links.
+///
+/// Disks with some drivers report no such paths, and Wine 8.0 none of more than 260 characters. Then the path keeps its links.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path).or_else(|_| {
+        path.metadata()?;
+        let absolute = std::path::absolute(path)?;
+        match absolute.components().next() {
+            Some(Component::Prefix(prefix)) if matches!(prefix.kind(), Prefix::Disk(_)) => {
+                let mut verbatim = OsString::from(r"\\?\");
+                verbatim.push(absolute);
+                Ok(verbatim.into())
+            }
+            _ => Ok(absolute),
+        }
+    })
+}
+
+impl Folder {
+    /// Opens the folder at a path and follows all links of the path.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let real = resolve(path)?;
+        match real.metadata()?.is_dir() {
+            true => Ok(Self(real)),
+            false => Err(ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// Lists the folder at a path, in no order.
+    pub fn list(path: &Path) -> io::Result<Vec<Listed>> {
+        let listed = |entry: fs::DirEntry| (entry.file_name(), entry.file_type().map(Into::into));
+        fs::read_dir(path)?.map(|entry| entry.map(listed)).collect()
+    }
+
+    /// Opens a folder below this one. A link on the way is an error.
+    pub fn open_below(&self, relative: &Path) -> io::Result<Self> {
+        self.each_below(relative, |_| Ok(()))
+    }
+
+    /// Creates a folder below this one, and the missing folders on the way. A link on the way is an error.
+    pub fn create_below(&self, relative: &Path, _: u32) -> io::Result<()> {
+        let create = |path: &Path| match fs::create_dir(path) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+            created => created,
+        };
+        self.each_below(relative, create).map(drop)
+    }
+
+    /// Checks one folder after the other for links, and calls `before` with the path of each before that.
+    fn each_below(&self, relative: &Path, before: impl Fn(&Path) -> io::Result<()>) -> io::Result<Self> {
+        let mut path = self.0.clone();
+        for part in relative.components() {
+            match part {
+                Component::Normal(name) => {
+                    check_name(name)?;
+                    path.push(name);
+                    before(&path)?;
+                    match EntryKind::from(path.symlink_metadata()?.file_type()) {
+                        EntryKind::Folder => {}
+                        EntryKind::Link => return Err(refused_link()),
+                        _ => return Err(ErrorKind::NotADirectory.into()),
+                    }
+                }
+                Component::CurDir => {}
+                _ => return Err(ErrorKind::InvalidInput.into()),
+            }
+        }
+        Ok(Self(path))
+    }
+
+    /// Opens the folder itself as a file, to change its attributes.
+    pub fn as_file(&self) -> io::Result<File> {
+        OpenOptions::new().access_mode(ATTRIBUTES).custom_flags(FOLDERS_TOO).open(&self.0)
+    }
+
+    /// Does nothing, because folders have no mode here.
+    pub fn set_mode(&self, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub fn read_link(&self, name: &OsStr) -> io::Result<OsString> {
+        Ok(fs::read_link(self.0.join(name))?.into_os_string())
+    }
+
+    /// Links have a type on Windows, which the path in them does not tell.
+    pub fn create_link(&self, _: &Path, _: &OsStr) -> io::Result<()> {
+        Err(io::Error::new(ErrorKind::Unsupported, "symbolic links are not created on Windows"))
+    }
+
+    pub fn replicate_link(&self, _: &OsStr, _: &Metadata) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Removes a folder of this folder, which must be empty.
+    pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.0.join(name))
+    }
+
+    /// Returns the entry of a name, also if it is a link; `None` if the name is free.
+    pub fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
+        let path = self.0.join(name);
+        match path.symlink_metadata() {
+            Ok(found) => Ok(Some(entry(&found, FileId::of_name(&path)?))),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Returns the file that a link leads to.
+    pub fn entry_behind(&self, name: &OsStr) -> io::Result<Entry> {
+        let path = self.0.join(name);
+        Ok(entry(&path.metadata()?, FileId::at(&path)?))
+    }
+
+    pub fn open_special(&self, name: &OsStr) -> io::Result<File> {
+        OpenOptions::new().write(true).open(self.0.join(name))
+    }
+
+    /// Opens the regular file of a name with its attributes, or returns `None` if the name is free.
+    pub fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
+        let opened = OpenOptions::new().access_mode(ATTRIBUTES).open(self.0.join(name));
+        match opened.and_then(|file| file.metadata().map(|found| (file, found))) {
+            Ok(opened) => Ok(Some(opened)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Does nothing. A read-only file is refused by its attribute, and other rights are found when it is replaced.
+    pub fn check_writable(&self, _: &OsStr) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Creates a file that must not exist.
+    pub fn create_new(&self, name: &OsStr, _: u32) -> io::Result<File> {
+        OpenOptions::new().read(true).write(true).create_new(true).open(self.0.join(name))
+    }
+
+    pub fn create_unnamed(&self, _: u32) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    pub fn link_unnamed(&self, _: &File, _: &OsStr) -> io::Result<()> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    /// Renames a file of this folder, which replaces the file that has the new name, also if it is read-only.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let (from, to) = (self.0.join(from), self.0.join(to));
+        also_if_read_only(&to, || fs::rename(&from, &to))
+    }
+
+    /// Renames a file of this folder unless the new name is taken. The file is removed then, which is temporary.
+    pub fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let temporary = tempfile::TempPath::try_from_path(self.0.join(from))?;
+        Ok(temporary.persist_noclobber(self.0.join(to))?)
+    }
+
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+        let path = self.0.join(name);
+        also_if_read_only(&path, || fs::remove_file(&path))
+    }
+
+    /// Does nothing, because Windows offers no call that waits for the names of a folder.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Replaces or removes the file at `path`. The system refuses that if the file is read-only, unlike Unix, so the attribute is
+/// taken away first.
+fn also_if_read_only(path: &Path, change: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    let refused = match change() {
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => e,
+        result => return result,
+    };
+    match path.symlink_metadata() {
+        Ok(found) if found.permissions().readonly() => {
+            let mut writable = found.permissions();
+            #[allow(clippy::permissions_set_readonly_false, reason = "an attribute on Windows, not a mode")]
+            writable.set_readonly(false);
+            fs::set_permissions(path, writable)?;
+            change().inspect_err(|_| {
+                let _ = fs::set_permissions(path, found.permissions());
+            })
+        }
+        _ => Err(refused),
+    }
+}
+
+fn entry(found: &Metadata, id: Option<FileId>) -> Entry {
+    Entry { kind: found.file_type().into(), id, read_only: found.permissions().readonly() }
+}
+
+#[cfg(test)]
+mod test;

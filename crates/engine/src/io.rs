@@ -1,0 +1,294 @@
+//! Positional reads and writes, safe to call from several threads at once.
+
+use base::Error;
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// A source that can be read at any position, for example a file or a byte slice.
+pub trait ReadAt: Send + Sync {
+    /// Reads up to `into.len()` bytes from `offset` and returns their number, which is 0 at the end of the source.
+    ///
+    /// # Errors
+    /// Returns the errors of the source. [`Self::read_exact_at`] tries again after [`io::ErrorKind::Interrupted`].
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
+
+    /// Returns the size of the source in bytes.
+    ///
+    /// # Errors
+    /// Returns the errors of the source.
+    fn size(&self) -> io::Result<u64>;
+
+    /// Returns whether concurrent reads of this source run in parallel or one after the other.
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Parallel
+    }
+
+    /// Fills `into` with the bytes from `offset` and fails if the source ends before.
+    ///
+    /// # Errors
+    /// Returns [`io::ErrorKind::UnexpectedEof`] if the source ends earlier, and the errors of [`Self::read_at`].
+    fn read_exact_at(&self, mut offset: u64, mut into: &mut [u8]) -> io::Result<()> {
+        while !into.is_empty() {
+            match self.read_at(offset, into) {
+                Ok(0) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the source became shorter while it was read",
+                    ));
+                }
+                Ok(n) => {
+                    offset += n as u64;
+                    into = &mut into[n..];
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether concurrent reads of a source run in parallel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concurrency {
+    /// Reads run in parallel, so several threads can share the source without waiting.
+    Parallel,
+    /// Reads wait for each other, so a second thread gains little.
+    Serialized,
+}
+
+/// A source with the path that errors report.
+#[derive(Clone, Copy)]
+pub struct NamedSource<'a> {
+    #[doc(hidden)]
+    pub path: &'a Path,
+    #[doc(hidden)]
+    pub source: &'a dyn ReadAt,
+}
+
+impl NamedSource<'_> {
+    #[doc(hidden)]
+    pub fn read_exact_at(self, offset: u64, into: &mut [u8]) -> Result<(), Error> {
+        self.source.read_exact_at(offset, into).map_err(|e| Error::io(self.path, e))
+    }
+}
+
+/// Returns the metadata of an open file, or `None` for a pipe or a device of Windows, which have none.
+///
+/// # Errors
+/// Returns the error of the system.
+pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
+    #[cfg(windows)]
+    if !winapi_util::file::typ(file)?.is_disk() {
+        return Ok(None);
+    }
+    file.metadata().map(Some)
+}
+
+/// Opens a file for reading.
+///
+/// # Errors
+/// Returns the error of the system. That of a folder is [`io::ErrorKind::IsADirectory`] on Windows too, which reports a missing
+/// right.
+pub fn open(path: &Path) -> io::Result<File> {
+    File::open(path).map_err(|e| match e.kind() {
+        io::ErrorKind::PermissionDenied if cfg!(windows) && path.is_dir() => {
+            io::ErrorKind::IsADirectory.into()
+        }
+        _ => e,
+    })
+}
+
+/// A sink that can be written at any position.
+pub trait WriteAt: Sync {
+    #[doc(hidden)]
+    fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()>;
+}
+
+impl ReadAt for File {
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, into, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, into, offset)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+}
+
+impl ReadAt for [u8] {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..)).unwrap_or_default();
+        let n = rest.len().min(into.len());
+        into[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+}
+
+impl<R: ReadAt + ?Sized> ReadAt for Box<R> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, into)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        (**self).size()
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        (**self).concurrency()
+    }
+}
+
+impl<R: ReadAt + ?Sized> ReadAt for &R {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, into)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        (**self).size()
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        (**self).concurrency()
+    }
+}
+
+impl WriteAt for File {
+    #[cfg(unix)]
+    fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, from, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_all_at(&self, mut offset: u64, mut from: &[u8]) -> io::Result<()> {
+        while !from.is_empty() {
+            let n = std::os::windows::fs::FileExt::seek_write(self, from, offset)?;
+            if n == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            offset += n as u64;
+            from = &from[n..];
+        }
+        Ok(())
+    }
+}
+
+/// A file that keeps a copy of its last `N` bytes, which may be written in several pieces and in any order.
+pub struct EndRecorder<'a, const N: usize> {
+    file: &'a File,
+    /// Position of the first byte that is kept.
+    start: u64,
+    end: Mutex<[u8; N]>,
+}
+
+impl<'a, const N: usize> EndRecorder<'a, N> {
+    /// Creates the sink for a file that will have `len` bytes, at least `N`.
+    pub fn new(file: &'a File, len: u64) -> Self {
+        Self { file, start: len.saturating_sub(N as u64), end: Mutex::new([0; N]) }
+    }
+
+    /// Returns the last bytes, after everything was written.
+    pub fn end(self) -> [u8; N] {
+        self.end.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<const N: usize> WriteAt for EndRecorder<'_, N> {
+    fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(offset, from)?;
+        // Both differences are less than a length in memory.
+        let skipped = self.start.saturating_sub(offset).min(from.len() as u64) as usize;
+        let last = &from[skipped..];
+        if !last.is_empty() {
+            let at = (offset + skipped as u64 - self.start) as usize;
+            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            end.iter_mut().skip(at).zip(last).for_each(|(to, byte)| *to = *byte);
+        }
+        Ok(())
+    }
+}
+
+/// A sink that discards all bytes, for verification without output.
+pub struct Discard;
+
+impl WriteAt for Discard {
+    fn write_all_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// On Windows each read moves the position of the file, which several threads share.
+    #[test]
+    fn threads_read_at_their_own_positions() {
+        const PIECE: usize = 1000;
+        let path = std::env::temp_dir().join(format!("sealane-positions-{}", std::process::id()));
+        let content: Vec<u8> = (0..400 * PIECE as u32).map(|i| (i / 3 % 251) as u8).collect();
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (file, content) = (&file, &content);
+                scope.spawn(move || {
+                    for at in (thread..400).step_by(4).map(|piece| piece * PIECE) {
+                        file.write_all_at(at as u64, &content[at..at + PIECE]).unwrap();
+                    }
+                });
+            }
+        });
+        assert!(std::fs::read(&path).unwrap() == content);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (file, content) = (&file, &content);
+                scope.spawn(move || {
+                    let mut piece = [0; PIECE];
+                    for at in (0..1000).map(|n| (n * 7919 + thread * 104_729) % (399 * PIECE)) {
+                        file.read_exact_at(at as u64, &mut piece).unwrap();
+                        assert!(piece == content[at..at + PIECE], "{at}");
+                    }
+                });
+            }
+        });
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_reported_as_a_folder() {
+        let opened = open(&std::env::temp_dir()).and_then(|file| file.metadata());
+        // Unix opens folders.
+        assert!(opened.map_or_else(|e| e.kind() == io::ErrorKind::IsADirectory, |found| found.is_dir()));
+        assert_eq!(open(Path::new("/no/such/file")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn the_end_of_a_file_is_kept_from_pieces_in_any_order() {
+        let path = std::env::temp_dir().join(format!("sealane-end-kept-{}", std::process::id()));
+        let content: Vec<u8> = (0..100).collect();
+        for lens in [[100, 0, 0], [84, 16, 0], [90, 3, 7], [10, 80, 10], [0, 99, 1], [83, 16, 1]] {
+            for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+                let file = File::create(&path).unwrap();
+                let sink = EndRecorder::<16>::new(&file, 100);
+                for piece in order {
+                    let start = lens[..piece].iter().sum::<usize>();
+                    sink.write_all_at(start as u64, &content[start..start + lens[piece]]).unwrap();
+                }
+                assert_eq!(sink.end(), content[84..], "{lens:?} {order:?}");
+                assert_eq!(std::fs::read(&path).unwrap(), content);
+            }
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,28 @@
+//! The file engine: cuts files into jobs, runs jobs on several threads, and stages output on disk.
+//!
+//! The engine knows chunks but no ciphers and no formats. A format implements [`pipeline::ChunkCipher`] and describes
+//! the positions of its chunks in a [`plan::Layout`]; everything else is shared by all formats.
+#![forbid(unsafe_code)]
+
+#[doc(hidden)]
+pub mod attributes;
+pub mod close;
+#[doc(hidden)]
+pub mod file_id;
+#[doc(hidden)]
+pub mod folder;
+pub mod io;
+pub mod options;
+#[doc(hidden)]
+pub mod pipeline;
+#[doc(hidden)]
+pub mod place;
+#[doc(hidden)]
+pub mod plan;
+pub mod prefix;
+mod rights;
+#[doc(hidden)]
+pub mod salvage;
+#[doc(hidden)]
+pub mod scratch;
+pub mod staged;

@@ -1,0 +1,142 @@
+//! Options of a file operation and its progress reports.
+
+use base::Error;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+
+/// A progress callback. It receives the number of bytes done and the total, if the total is known.
+pub type Callback<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
+
+/// Options of a file operation, for example the number of threads and a progress callback.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Number of threads, the calling one included; at most 256. The default is one per core, at most 8.
+    pub threads: Option<NonZeroUsize>,
+    /// Called on the calling thread with the number of bytes done and the total, if the total is known. The bytes are
+    /// those of the plaintext; where a pipe or a stream is read, they are the bytes read. The last call reports that
+    /// all bytes are done. `Break` cancels the operation, and no output file remains.
+    pub progress: Option<&'a mut Callback<'a>>,
+    /// Whether the operation waits for the disk before the file gets its name.
+    pub durability: Durability,
+}
+
+/// The guarantee for a written file if the machine crashes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The operating system has the bytes, as after `cp`. A crash within seconds may lose the new file.
+    #[default]
+    Cached,
+    /// The disk has the bytes when the call returns, which is slower.
+    Synced,
+}
+
+impl Options<'_> {
+    /// Returns a progress reporter for an operation of `total` bytes.
+    #[doc(hidden)]
+    pub fn progress(&mut self, total: Option<u64>) -> Progress<'_> {
+        // A report costs about a microsecond, and cancelling should take effect within a moment.
+        let step = total.map_or(1 << 22, |total| (total / 100).clamp(1 << 18, 1 << 24));
+        let callback = self.progress.as_mut().map(|callback| &mut **callback as &mut Callback<'_>);
+        Progress { callback, total, step, next: step }
+    }
+}
+
+impl std::fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("threads", &self.threads)
+            .field("durability", &self.durability)
+            .finish()
+    }
+}
+
+/// Calls the progress callback after every `step` bytes.
+pub struct Progress<'a> {
+    callback: Option<&'a mut Callback<'a>>,
+    total: Option<u64>,
+    step: u64,
+    next: u64,
+}
+
+impl Progress<'_> {
+    /// Reports `done` bytes if a step is complete.
+    #[doc(hidden)]
+    pub fn update(&mut self, done: u64) -> Result<(), Error> {
+        if done < self.next || Some(done) == self.total {
+            return Ok(());
+        }
+        self.next = done + self.step;
+        self.report(done)
+    }
+
+    /// Reports that the operation is complete after `done` bytes, which are the total.
+    #[doc(hidden)]
+    pub fn finish(&mut self, done: u64) -> Result<(), Error> {
+        self.total = Some(done);
+        self.report(done)
+    }
+
+    /// Reports `done` bytes at once to the progress callback, which can cancel the operation.
+    #[doc(hidden)]
+    pub fn report(&mut self, done: u64) -> Result<(), Error> {
+        match self.callback.as_mut().map(|callback| callback(done, self.total)) {
+            Some(ControlFlow::Break(())) => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Returns the reports of an operation that does `piece` bytes at a time, up to `end`.
+    fn reports(total: Option<u64>, piece: u64, end: u64) -> Vec<(u64, Option<u64>)> {
+        let mut heard = Vec::new();
+        let mut hear = |done, total| {
+            heard.push((done, total));
+            ControlFlow::Continue(())
+        };
+        let mut options = Options { progress: Some(&mut hear), ..Options::default() };
+        let mut progress = options.progress(total);
+        for done in 1..=end / piece {
+            progress.update(done * piece).unwrap();
+        }
+        progress.finish(end).unwrap();
+        heard
+    }
+
+    /// About a hundred reports, but not after less than 256 KiB or more than 16 MiB. The end is reported once.
+    #[test]
+    fn reports_are_frequent_and_few() {
+        const MIB: u64 = 1 << 20;
+        for (total, piece, end, step) in [
+            (None, MIB, 16 * MIB, 4 * MIB),
+            (Some(MIB), MIB / 8, MIB, MIB / 4),
+            (Some(400 * MIB), MIB, 400 * MIB, 4 * MIB),
+            (Some(10_000 * MIB), 8 * MIB, 10_000 * MIB, 16 * MIB),
+        ] {
+            let found = reports(total, piece, end);
+            let mut expected: Vec<_> = (1..=end / step).map(|n| (n * step, total)).collect();
+            if total.is_some() {
+                // The last step is the end.
+                expected.pop();
+            }
+            expected.push((end, Some(end)));
+            assert_eq!(found, expected, "{total:?}");
+        }
+    }
+
+    #[test]
+    fn reports_count_from_the_last_one() {
+        // Steps of 4 MiB after a report of 5 MiB: the next is that of 10 MiB.
+        let found = reports(None, 5 << 20, 20 << 20);
+        assert_eq!(found.len(), 5, "{found:?}");
+        let mut stop = |_, _| ControlFlow::Break(());
+        let mut options = Options { progress: Some(&mut stop), ..Options::default() };
+        let mut progress = options.progress(Some(1 << 20));
+        progress.update(1).unwrap();
+        assert!(matches!(progress.update(1 << 18), Err(Error::Cancelled)));
+        assert!(matches!(progress.finish(1 << 20), Err(Error::Cancelled)));
+    }
+}

@@ -1,0 +1,156 @@
+//! Opening the chunks of a damaged file that still verify, with several threads.
+//!
+//! A job is read as a whole. If that fails, for example at a bad sector, its chunks are read one by one, and those that
+//! cannot be read are holes as well.
+
+use super::io::{NamedSource, WriteAt};
+use super::options::Options;
+use super::pipeline::{ChunkCipher, write};
+use super::plan::{ChunkPosition, Job, Layout};
+use base::parallel::{Workers, run_jobs};
+use base::threads::thread_count;
+use base::{Error, memory};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use zeroize::Zeroizing;
+
+/// Number of plaintext bytes in a job, as for whole files.
+const JOB_LEN: u64 = 1 << 18;
+
+/// Writes the plaintext of each chunk of `0..chunks` that verifies to `sink`, and returns the other chunks as ranges in
+/// their order. All of these chunks are full, and none is the last of the file. Nothing is written for the others.
+///
+/// # Errors
+/// Returns [`Error::Cancelled`], and the errors of `sink`.
+pub fn open_intact(
+    cipher: &dyn ChunkCipher,
+    chunks: u64,
+    source: NamedSource<'_>,
+    sink: &dyn WriteAt,
+    options: &mut Options<'_>,
+) -> Result<Vec<Range<u64>>, Error> {
+    let layout = cipher.layout();
+    let per_job = layout.chunks_in(JOB_LEN).min(chunks.max(1));
+    let jobs = chunks.div_ceil(per_job);
+    let job = |at: u64| layout.full_chunks(at * per_job..chunks.min((at + 1) * per_job));
+    let buffers = || {
+        let (plain, sealed) = (per_job * layout.chunk, per_job * layout.sealed_chunk_len());
+        Ok((Zeroizing::new(memory::zeroed(plain as usize)?), memory::zeroed(sealed as usize)?))
+    };
+    let (done, holes) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+    let threads = if jobs > 1 { thread_count(options.threads) } else { 1 };
+    let total = layout.plain_start(chunks);
+    let mut progress = options.progress(Some(total));
+    run_jobs(
+        Workers::Spawned(threads),
+        jobs,
+        buffers,
+        |at, (plain, sealed), _| {
+            let job = job(at);
+            let bad = open_job(cipher, &job, source, sink, plain, sealed)?;
+            holes.lock().unwrap_or_else(PoisonError::into_inner).extend(bad);
+            done.fetch_add(job.plain_len() as u64, Ordering::Relaxed);
+            Ok(())
+        },
+        || progress.update(done.load(Ordering::Relaxed)),
+    )?;
+    progress.finish(total)?;
+    Ok(merged(holes.into_inner().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// Writes the chunks of a job that verify, and returns the others.
+fn open_job(
+    cipher: &dyn ChunkCipher,
+    job: &Job,
+    source: NamedSource<'_>,
+    sink: &dyn WriteAt,
+    plain: &mut [u8],
+    sealed: &mut [u8],
+) -> Result<Vec<u64>, Error> {
+    let layout = cipher.layout();
+    let whole = source.read_exact_at(job.sealed.start, &mut sealed[..job.sealed_len()]).is_ok();
+    let mut bad = Vec::new();
+    // The verified bytes that are not written yet: an offset in the plaintext of the job and a length.
+    let (mut start, mut len) = (0, 0);
+    for index in job.chunks.clone() {
+        let chunk = layout.full_chunks(index..index + 1);
+        let at = (chunk.plain.start - job.plain.start) as usize;
+        let from = (chunk.sealed.start - job.sealed.start) as usize;
+        let (from, to) = (&mut sealed[from..][..chunk.sealed_len()], &mut plain[at..][..chunk.plain_len()]);
+        let read = whole || source.read_exact_at(chunk.sealed.start, from).is_ok();
+        if read && opens(cipher, ChunkPosition { index, last: false }, from, to)? {
+            len += to.len();
+            continue;
+        }
+        write(sink, job.plain.start + start as u64, &plain[start..start + len])?;
+        (start, len) = (at + chunk.plain_len(), 0);
+        bad.push(index);
+    }
+    write(sink, job.plain.start + start as u64, &plain[start..start + len])?;
+    Ok(bad)
+}
+
+/// Returns whether a chunk verifies. Its plaintext is in `plain`, which is zero otherwise.
+///
+/// # Errors
+/// Returns the errors of the cipher other than [`Error::Authentication`].
+pub fn opens(
+    cipher: &dyn ChunkCipher,
+    position: ChunkPosition,
+    sealed: &[u8],
+    plain: &mut [u8],
+) -> Result<bool, Error> {
+    match cipher.decrypt(position, sealed, plain) {
+        Ok(()) => Ok(true),
+        Err(Error::Authentication) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+/// Returns whether `source` has a chunk of `chunks` that verifies as one before the last.
+///
+/// # Errors
+/// Returns the errors of [`opens`]; a chunk that cannot be read does not verify.
+pub fn any_opens(
+    cipher: &dyn ChunkCipher,
+    chunks: Range<u64>,
+    source: NamedSource<'_>,
+) -> Result<bool, Error> {
+    let Layout { chunk, .. } = cipher.layout();
+    let mut sealed = memory::zeroed(cipher.layout().sealed_chunk_len() as usize)?;
+    let mut plain = Zeroizing::new(memory::zeroed(chunk as usize)?);
+    for index in chunks {
+        let job = cipher.layout().full_chunks(index..index + 1);
+        let (from, to) = (&mut sealed[..job.sealed_len()], &mut plain[..job.plain_len()]);
+        let read = source.read_exact_at(job.sealed.start, from).is_ok();
+        if read && opens(cipher, ChunkPosition { index, last: false }, from, to)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the ranges of consecutive numbers, in ascending order.
+fn merged(mut numbers: Vec<u64>) -> Vec<Range<u64>> {
+    numbers.sort_unstable();
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some(last) if last.end == number => last.end += 1,
+            _ => ranges.push(number..number + 1),
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn consecutive_chunks_are_one_range() {
+        assert_eq!(merged(vec![]), []);
+        assert_eq!(merged(vec![7, 2, 3, 9, 8, 5]), [2..4, 5..6, 7..10]);
+    }
+}

@@ -1,0 +1,77 @@
+//! age v1 as a file format: the adapter between [`age`](keys::age) and [`super::file_cipher`].
+
+use super::file_cipher::{CreateFile, Description, FileCipher, OpenFile};
+use base::Error;
+use engine::io::ReadAt;
+use engine::prefix::{Parsed, Prefix, parse_prefix};
+use keys::age::armor::View;
+use keys::age::{self, Armor, Header, Identity, NONCE_LEN, Payload, Recipient};
+
+/// The first bytes of an age file, binary and armored.
+const MARKS: [&[u8]; 2] = [b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----"];
+
+/// The recipients of new files, each of which can decrypt them.
+#[derive(Debug)]
+pub(super) struct AgeRecipients(pub(super) Vec<Recipient>);
+
+impl CreateFile for AgeRecipients {
+    fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+        let (payload, header) = Payload::create(&self.0)?;
+        Ok((Box::new(payload), header))
+    }
+}
+
+/// The identities that open files, which are tried on the stanzas of a header.
+#[derive(Debug)]
+pub(super) struct AgeIdentities(pub(super) Vec<Identity>);
+
+impl OpenFile for AgeIdentities {
+    fn open_file(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<FileCipher>, Error> {
+        Ok(Payload::begin(prefix, &self.0)?.map(|payload| Box::new(payload) as FileCipher))
+    }
+
+    fn open_damaged(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
+        let found = Payload::begin_damaged(prefix, &self.0)?;
+        Ok(found.map(|payload| vec![Box::new(payload) as FileCipher]))
+    }
+
+    fn detect_armor(&self, prefix: &[u8]) -> Option<Armor> {
+        Armor::detect(prefix)
+    }
+}
+
+/// Returns an error for the prefix of an age file. Files for symmetric keys have no mark of their own: they begin with
+/// a random salt or a header length, which are never equal to one of these marks.
+pub(super) fn refuse_age(prefix: &[u8]) -> Result<(), Error> {
+    match MARKS.iter().any(|mark| prefix.starts_with(mark)) {
+        true => Err(Error::Format(
+            "expected a file encrypted with a symmetric key, found an age file; use an identity or a passphrase",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Returns whether a file is an age file, of any version and with or without armor.
+pub(super) fn detect(prefix: &[u8]) -> bool {
+    Armor::detect(prefix) == Some(Armor::Ascii) || !matches!(Header::parse(prefix), Err(Error::Format(_)))
+}
+
+pub(super) fn describe(source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
+    // Longer than the white space that may precede armor.
+    // bounded: 2 KiB.
+    let mut prefix = vec![0; len.min(2048) as usize];
+    source.read_exact_at(0, &mut prefix)?;
+    if Armor::detect(&prefix) == Some(Armor::Ascii) {
+        let view = View::new(source)?;
+        let len = view.size()?;
+        return Ok(Description { armor: Armor::Ascii, ..describe_binary(&view, len)? });
+    }
+    describe_binary(source, len)
+}
+
+fn describe_binary(source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
+    let (header, header_len) = parse_prefix(source, len, |prefix, _| Header::parse(prefix))?;
+    let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
+    let layout = age::layout((header_len + NONCE_LEN) as u64);
+    Ok(Description { recipients, ..Description::binary(layout, len) })
+}

@@ -1,0 +1,169 @@
+//! Adapters between a file's bytes and its optional armor.
+
+use super::file_keys::DecryptWith;
+use base::{Error, memory};
+use engine::io::{Concurrency, ReadAt};
+use keys::age::Armor;
+use keys::age::armor::{Decoder, Encoder, View};
+use std::io::{self, Write};
+
+/// Adds armor, if requested, to the bytes of a file on their way to a writer.
+pub(super) enum ArmorWriter<W: Write> {
+    Binary(W),
+    Ascii(Encoder<W>),
+}
+
+impl<W: Write> ArmorWriter<W> {
+    pub(super) fn new(inner: W, armor: Armor) -> io::Result<Self> {
+        match armor {
+            Armor::Binary => Ok(Self::Binary(inner)),
+            Armor::Ascii => Encoder::new(inner).map(Self::Ascii),
+        }
+    }
+
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Binary(inner) => inner.write_all(bytes),
+            Self::Ascii(encoder) => encoder.write_all(bytes),
+        }
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut W {
+        match self {
+            Self::Binary(inner) => inner,
+            Self::Ascii(encoder) => encoder.get_mut(),
+        }
+    }
+
+    /// Writes the end of the armor, flushes the writer and returns it.
+    pub(super) fn finish(self) -> io::Result<W> {
+        match self {
+            Self::Binary(mut inner) => inner.flush().map(|()| inner),
+            Self::Ascii(encoder) => encoder.finish(),
+        }
+    }
+}
+
+/// Removes armor, if present, from the pieces of a file.
+pub(super) enum ArmorReader {
+    /// The encoding is not known yet; these are the bytes so far.
+    Unknown(Vec<u8>),
+    Binary,
+    Ascii(Box<Decoder>),
+}
+
+impl ArmorReader {
+    /// Returns the binary bytes of a piece, in `buffer` if they differ from the piece. The result is empty while it is
+    /// unknown whether the file is armored.
+    pub(super) fn push<'a>(
+        &mut self,
+        with: &DecryptWith,
+        piece: &'a [u8],
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], Error> {
+        buffer.clear();
+        if let Self::Unknown(prefix) = self {
+            memory::append(prefix, piece)?;
+            let prefix = match with.detect_armor(prefix) {
+                None => return Ok(&[]),
+                Some(_) => std::mem::take(prefix),
+            };
+            return self.detect(with, prefix, buffer);
+        }
+        match self {
+            Self::Ascii(decoder) => {
+                memory::reserve(buffer, piece.len())?;
+                decoder.push(piece, buffer).map(|()| &buffer[..])
+            }
+            _ => Ok(piece),
+        }
+    }
+
+    /// Returns the remaining binary bytes at the end of the file.
+    pub(super) fn finish<'a>(
+        &mut self,
+        with: &DecryptWith,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], Error> {
+        buffer.clear();
+        match std::mem::replace(self, Self::Binary) {
+            Self::Unknown(prefix) => self.detect(with, prefix, buffer),
+            Self::Binary => Ok(&[]),
+            Self::Ascii(decoder) => decoder.finish(buffer).map(|()| &buffer[..]),
+        }
+    }
+
+    fn detect<'a>(
+        &mut self,
+        with: &DecryptWith,
+        prefix: Vec<u8>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], Error> {
+        match with.detect_armor(&prefix) {
+            Some(Armor::Ascii) => {
+                let mut decoder = Box::new(Decoder::new());
+                let result = decoder.push(&prefix, buffer);
+                *self = Self::Ascii(decoder);
+                result?;
+            }
+            _ => {
+                *self = Self::Binary;
+                *buffer = prefix;
+            }
+        }
+        Ok(buffer)
+    }
+}
+
+/// A source that presents an armored or binary file as binary.
+pub(super) enum DearmoredSource<S> {
+    /// A binary file with its size in bytes.
+    Binary(S, u64),
+    Ascii(View<S>),
+}
+
+impl<S: ReadAt> DearmoredSource<S> {
+    pub(super) fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
+        let size = source.size()?;
+        // Files for a symmetric key are never armored, so nothing is read.
+        let mut armor = with.detect_armor(&[]);
+        if armor.is_none() {
+            // Longer than the white space that may precede armor.
+            // bounded: 2 KiB.
+            let mut prefix = vec![0; size.min(2048) as usize];
+            source.read_exact_at(0, &mut prefix)?;
+            armor = with.detect_armor(&prefix);
+        }
+        match armor {
+            Some(Armor::Ascii) => View::new(source).map(Self::Ascii),
+            _ => Ok(Self::Binary(source, size)),
+        }
+    }
+
+    pub(super) fn source(&self) -> &S {
+        match self {
+            Self::Binary(source, _) => source,
+            Self::Ascii(view) => view.source(),
+        }
+    }
+}
+
+impl<S: ReadAt> ReadAt for DearmoredSource<S> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Binary(source, _) => source.read_at(offset, into),
+            Self::Ascii(view) => view.read_at(offset, into),
+        }
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        match self {
+            Self::Binary(_, size) => Ok(*size),
+            Self::Ascii(view) => view.size(),
+        }
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        self.source().concurrency()
+    }
+}

@@ -1,0 +1,421 @@
+//! The keys of files: which key goes with which format.
+
+use super::age_file::{AgeIdentities, AgeRecipients};
+use super::chunked::ChunkedFile;
+use super::file_cipher::{CreateFile, FileCipher, OpenFile, SymmetricFile};
+use super::format::Format;
+use super::protected::Protected;
+use super::tink::TinkFile;
+use base::debug_fields;
+use base::{Error, Misuse};
+use engine::io::ReadAt;
+use engine::prefix::{Parsed, Prefix, parse_prefix};
+use keys::age::{self, Armor, Identity, Recipient};
+use keys::{Keyring, Purpose};
+use messages::Key;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A symmetric key for files: a plain key, or a keyring, which determines its format.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum FileKey {
+    /// A plain key of 16 or 32 bytes, without parameters of its own.
+    Key(Key),
+    /// A keyring, whose primary key encrypts and each of whose enabled keys decrypts. AEAD keys have the format
+    /// chunked-encryption@v1, streaming keys that of Tink.
+    Keyring(Keyring),
+}
+
+/// The parameters of [`EncryptWith`]: exactly one of `key`, `recipients` and `passphrase`.
+///
+/// ```
+/// use sealane::Key;
+/// use sealane::file::{EncryptParams, Format};
+///
+/// let key = Key::generate(32)?;
+/// let encrypt_with = EncryptParams {
+///     key: Some(key.into()),
+///     context: b"backup of 2026-11-22",
+///     format: Some(Format::Tink1Mb),
+///     ..EncryptParams::default()
+/// }
+/// .build()?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Default)]
+pub struct EncryptParams<'a> {
+    /// A symmetric key that encrypts files in a format without recipients.
+    pub key: Option<FileKey>,
+    /// Recipients of an age file, each of which can decrypt it.
+    pub recipients: Option<Vec<Recipient>>,
+    /// The passphrase of an age file, from which its key is derived with scrypt.
+    pub passphrase: Option<&'a str>,
+    /// The context of a symmetric key, of which decryption needs the same bytes.
+    pub context: &'a [u8],
+    /// The format. The default is `chunked` for a plain key and `age` for recipients and passphrases.
+    pub format: Option<Format>,
+    /// Whether an age file is written as text with armor or in binary.
+    pub armor: Armor,
+    /// Other files that belong to the call, for example the file of the key. An output that would replace one of them is
+    /// refused with [`Misuse::OutputIsInput`], also through links.
+    pub inputs: &'a [PathBuf],
+}
+
+/// The parameters of [`DecryptWith`]: exactly one of `key`, `identities` and `passphrase`.
+#[derive(Default)]
+pub struct DecryptParams<'a> {
+    /// A symmetric key that decrypts files in a format without recipients.
+    pub key: Option<FileKey>,
+    /// Identities for an age file, tried in order.
+    pub identities: Option<Vec<Identity>>,
+    /// The passphrase of an age file, from which its key is derived with scrypt.
+    pub passphrase: Option<&'a str>,
+    /// The context that the file was encrypted with.
+    pub context: &'a [u8],
+    /// The format. The default is `chunked` for a plain key and `age` for identities and passphrases.
+    pub format: Option<Format>,
+    /// Base-2 logarithm of the highest scrypt work factor that a passphrase may require. The default is 20.
+    pub max_work_factor: Option<u8>,
+    /// Other files that belong to the call, for example an identity file. An output that would replace one of them is
+    /// refused with [`Misuse::OutputIsInput`], also through links.
+    pub inputs: &'a [PathBuf],
+}
+
+/// The keys and the format of files to encrypt, which are cheap to clone.
+#[derive(Clone, Debug)]
+pub struct EncryptWith {
+    file: Arc<dyn CreateFile>,
+    /// Set for symmetric keys, because they decrypt the files that they encrypt.
+    inverse: Option<DecryptWith>,
+    armor: Armor,
+    protected: Protected,
+}
+
+/// The keys and the format of files to decrypt, which are cheap to clone.
+#[derive(Clone, Debug)]
+pub struct DecryptWith {
+    file: Arc<dyn OpenFile>,
+    protected: Protected,
+}
+
+impl EncryptParams<'_> {
+    /// Checks that the parameters fit together and returns the settings for encryption.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::KeySource`] unless there is one source of keys, [`Misuse::KeyLength`] or
+    /// [`Misuse::InvalidRecipients`] if it cannot be used, and another [`Misuse`] if an option does not apply to it,
+    /// for example [`Misuse::ContextNeedsKey`].
+    pub fn build(self) -> Result<EncryptWith, Error> {
+        check_source(
+            ["key", "recipients", "passphrase"],
+            [self.key.is_some(), self.recipients.is_some(), self.passphrase.is_some()],
+        )?;
+        if let Some(key) = &self.key {
+            if self.armor == Armor::Ascii {
+                return Err(Misuse::ArmorNeedsRecipients.into());
+            }
+            let file = symmetric_file(key, self.format, self.context)?;
+            return Ok(EncryptWith {
+                protected: Protected::new(self.inputs),
+                ..EncryptWith::symmetric(file)
+            });
+        }
+        check_age(self.format, self.context)?;
+        let recipients = match self.passphrase {
+            Some(text) => vec![Recipient::passphrase(text)?],
+            None => self.recipients.unwrap_or_default(),
+        };
+        age::check_recipients(&recipients)?;
+        let protected = Protected::new(self.inputs);
+        Ok(EncryptWith {
+            file: Arc::new(AgeRecipients(recipients)),
+            inverse: None,
+            armor: self.armor,
+            protected,
+        })
+    }
+}
+
+impl DecryptParams<'_> {
+    /// Checks that the parameters fit together and returns the settings for decryption.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::KeySource`] unless there is one source of keys, [`Misuse::KeyLength`] or
+    /// [`Misuse::NoIdentities`] if it cannot be used, and another [`Misuse`] if an option does not apply to it, for
+    /// example [`Misuse::ContextNeedsKey`].
+    pub fn build(self) -> Result<DecryptWith, Error> {
+        check_source(
+            ["key", "identities", "passphrase"],
+            [self.key.is_some(), self.identities.is_some(), self.passphrase.is_some()],
+        )?;
+        if self.max_work_factor.is_some() && self.passphrase.is_none() {
+            return Err(Misuse::WorkFactorNeedsPassphrase.into());
+        }
+        if let Some(key) = &self.key {
+            let file = symmetric_file(key, self.format, self.context)?;
+            return Ok(DecryptWith { file, protected: Protected::new(self.inputs) });
+        }
+        check_age(self.format, self.context)?;
+        let identities = match (self.passphrase, self.max_work_factor) {
+            (Some(text), Some(max)) => vec![Identity::passphrase_with_max_work_factor(text, max)],
+            (Some(text), None) => vec![Identity::passphrase(text)],
+            (None, _) => self.identities.unwrap_or_default(),
+        };
+        if identities.is_empty() {
+            return Err(Misuse::NoIdentities.into());
+        }
+        Ok(DecryptWith { file: Arc::new(AgeIdentities(identities)), protected: Protected::new(self.inputs) })
+    }
+}
+
+fn check_source(names: [&'static str; 3], given: [bool; 3]) -> Result<(), Misuse> {
+    let found: Vec<_> =
+        names.into_iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| name).collect();
+    match found[..] {
+        [_] => Ok(()),
+        _ => Err(Misuse::KeySource { expected: names, found }),
+    }
+}
+
+fn symmetric_file(
+    key: &FileKey,
+    format: Option<Format>,
+    context: &[u8],
+) -> Result<Arc<dyn SymmetricFile>, Error> {
+    match (key, format) {
+        (FileKey::Keyring(keyring), None) => keyring_file(keyring, context),
+        (FileKey::Keyring(keyring), Some(Format::Chunked)) if keyring.purpose() == Purpose::Messages => {
+            keyring_file(keyring, context)
+        }
+        (FileKey::Keyring(_), Some(_)) => Err(Misuse::KeysetHasFormat.into()),
+        (FileKey::Key(key), format) => {
+            let entry = format.unwrap_or(Format::Chunked).entry();
+            entry.with_key.ok_or(Misuse::FormatNeedsRecipients(entry.name))?(key, context)
+        }
+    }
+}
+
+/// Returns the files of a keyring, in the format that follows from the use of its keys.
+fn keyring_file(keyring: &Keyring, context: &[u8]) -> Result<Arc<dyn SymmetricFile>, Error> {
+    match keyring.purpose() {
+        Purpose::Messages => Ok(Arc::new(ChunkedFile::keyring(keyring, context)?)),
+        _ => Ok(Arc::new(TinkFile::new(keyring.clone(), context)?)),
+    }
+}
+
+/// Rejects a format or a context that only symmetric keys have.
+fn check_age(format: Option<Format>, context: &[u8]) -> Result<(), Misuse> {
+    match format.unwrap_or(Format::Age).entry() {
+        entry if entry.with_key.is_some() => Err(Misuse::FormatNeedsKey(entry.name)),
+        _ if !context.is_empty() => Err(Misuse::ContextNeedsKey),
+        _ => Ok(()),
+    }
+}
+
+impl EncryptWith {
+    /// Encrypts with a symmetric key in the format C2SP chunked-encryption@v1. A key that has not 16 or 32 bytes is an
+    /// error of the first file; [`EncryptParams::build`] finds it earlier.
+    pub fn key(key: &Key, context: &[u8]) -> Self {
+        Self::symmetric(Arc::new(ChunkedFile::new(key, context)))
+    }
+
+    /// Encrypts for recipients or a passphrase in the format age v1. Recipients that cannot be combined are an error of
+    /// the first file; [`EncryptParams::build`] finds them earlier.
+    pub fn age(recipients: &[Recipient], armor: Armor) -> Self {
+        let file = Arc::new(AgeRecipients(recipients.to_vec()));
+        Self { file, inverse: None, armor, protected: Protected::default() }
+    }
+
+    /// Encrypts with the primary key of a keyring, in the format that follows from its keys: chunked-encryption@v1 for
+    /// AEAD keys, AES-GCM-HKDF streaming of Tink for streaming keys.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
+    pub fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self, Error> {
+        keyring_file(keyring, context).map(Self::symmetric)
+    }
+
+    fn symmetric(file: Arc<dyn SymmetricFile>) -> Self {
+        let inverse = Some(DecryptWith::new(Arc::clone(&file) as _));
+        Self { file, inverse, armor: Armor::Binary, protected: Protected::default() }
+    }
+
+    /// Returns the keys that decrypt the encrypted files; `None` for recipients and passphrases.
+    pub fn to_decrypt(&self) -> Option<&DecryptWith> {
+        self.inverse.as_ref()
+    }
+
+    /// Checks that a file which is already open for output, for example standard output, is none of the inputs.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::OutputIsInput`] with `name` as the name of the output, and [`Error::Io`].
+    pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
+        self.protected.check_file(output, name)
+    }
+
+    #[doc(hidden)]
+    pub fn protected(&self) -> &Protected {
+        &self.protected
+    }
+
+    pub(super) fn armor(&self) -> Armor {
+        self.armor
+    }
+
+    pub(super) fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+        self.file.create_file()
+    }
+}
+
+impl DecryptWith {
+    /// Decrypts with a symmetric key in the format C2SP chunked-encryption@v1.
+    pub fn key(key: &Key, context: &[u8]) -> Self {
+        Self::new(Arc::new(ChunkedFile::new(key, context)))
+    }
+
+    /// Decrypts with identities or a passphrase in the format age v1, with or without armor.
+    pub fn age(identities: &[Identity]) -> Self {
+        Self::new(Arc::new(AgeIdentities(identities.to_vec())))
+    }
+
+    /// Decrypts with the enabled keys of a keyring. The commitment of a file, or its first segment, tells which one.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
+    pub fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self, Error> {
+        Ok(Self { file: keyring_file(keyring, context)?, protected: Protected::default() })
+    }
+
+    fn new(file: Arc<dyn OpenFile>) -> Self {
+        Self { file, protected: Protected::default() }
+    }
+
+    /// Checks that a file which is already open for output, for example standard output, is none of the inputs.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::OutputIsInput`] with `name` as the name of the output, and [`Error::Io`].
+    pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
+        self.protected.check_file(output, name)
+    }
+
+    #[doc(hidden)]
+    pub fn protected(&self) -> &Protected {
+        &self.protected
+    }
+
+    pub(super) fn detect_armor(&self, prefix: &[u8]) -> Option<Armor> {
+        self.file.detect_armor(prefix)
+    }
+
+    pub(super) fn supports_ranges(&self) -> bool {
+        self.file.supports_ranges()
+    }
+
+    pub(super) fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
+        self.file.open_file(prefix, extent)
+    }
+
+    /// Derives the cipher of a file that can be read at any position.
+    pub(super) fn open_source(&self, source: &dyn ReadAt, size: u64) -> Result<FileCipher, Error> {
+        parse_prefix(source, size, |prefix, extent| self.open_file(prefix, extent))
+    }
+}
+
+impl DecryptWith {
+    /// Derives a cipher with each key for a file with a damaged header. Nothing about the ciphers is verified.
+    pub(super) fn open_damaged(&self, source: &dyn ReadAt, size: u64) -> Result<Vec<FileCipher>, Error> {
+        parse_prefix(source, size, |prefix, extent| self.file.open_damaged(prefix, extent))
+    }
+}
+
+impl From<Key> for FileKey {
+    fn from(key: Key) -> Self {
+        Self::Key(key)
+    }
+}
+
+impl From<Keyring> for FileKey {
+    fn from(keyring: Keyring) -> Self {
+        Self::Keyring(keyring)
+    }
+}
+
+// Shows the format only, because other parameters are secret.
+debug_fields!(EncryptParams<'_>; |it| format: it.format);
+
+// Shows the format only, because other parameters are secret.
+debug_fields!(DecryptParams<'_>; |it| format: it.format);
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use keys::Prefix as KeyPrefix;
+    use keys::age::Kind;
+
+    fn encrypt_error(params: EncryptParams<'_>) -> Misuse {
+        match params.build() {
+            Err(Error::Misuse(misuse)) => misuse,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn decrypt_error(params: DecryptParams<'_>) -> Misuse {
+        match params.build() {
+            Err(Error::Misuse(misuse)) => misuse,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn rejects_parameters_that_do_not_fit_together() {
+        let key = |len| Some(FileKey::Key(Key::from_bytes(&vec![7; len])));
+        let keyset = || {
+            Some(FileKey::Keyring(Keyring::generate("tink-4kb".parse().unwrap(), KeyPrefix::Raw).unwrap()))
+        };
+        let identity = Identity::generate(Kind::X25519).unwrap();
+        let recipients = || Some(vec![identity.recipient()]);
+        let default = EncryptParams::default;
+        for (params, expected) in [
+            (default(), Misuse::KeySource { expected: ["key", "recipients", "passphrase"], found: vec![] }),
+            (
+                EncryptParams { key: key(32), passphrase: Some("x"), ..default() },
+                Misuse::KeySource {
+                    expected: ["key", "recipients", "passphrase"],
+                    found: vec!["key", "passphrase"],
+                },
+            ),
+            (EncryptParams { key: key(24), ..default() }, Misuse::KeyLength { got: 24, want: &[16, 32] }),
+            (
+                EncryptParams { key: key(32), format: Some(Format::Age), ..default() },
+                Misuse::FormatNeedsRecipients("age"),
+            ),
+            (
+                EncryptParams { key: keyset(), format: Some(Format::Tink4Kb), ..default() },
+                Misuse::KeysetHasFormat,
+            ),
+            (EncryptParams { key: key(32), armor: Armor::Ascii, ..default() }, Misuse::ArmorNeedsRecipients),
+            (
+                EncryptParams { recipients: recipients(), format: Some(Format::Tink1Mb), ..default() },
+                Misuse::FormatNeedsKey("tink-1mb"),
+            ),
+            (EncryptParams { recipients: recipients(), context: b"c", ..default() }, Misuse::ContextNeedsKey),
+        ] {
+            assert_eq!(encrypt_error(params), expected);
+        }
+        let empty = EncryptParams { recipients: Some(vec![]), ..default() };
+        assert!(matches!(encrypt_error(empty), Misuse::InvalidRecipients(_)));
+        let default = DecryptParams::default;
+        for (params, expected) in [
+            (DecryptParams { identities: Some(vec![]), ..default() }, Misuse::NoIdentities),
+            (
+                DecryptParams { key: key(32), max_work_factor: Some(20), ..default() },
+                Misuse::WorkFactorNeedsPassphrase,
+            ),
+            (DecryptParams { passphrase: Some("x"), context: b"c", ..default() }, Misuse::ContextNeedsKey),
+        ] {
+            assert_eq!(decrypt_error(params), expected);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Public facts about an encrypted file, read without a key and not verified.
+
+use super::file_cipher::Description;
+use super::format::{FORMATS, Format};
+use super::paths::Source;
+use base::{Error, Misuse};
+use engine::io::ReadAt;
+use keys::age::Armor;
+use std::path::Path;
+
+/// Format, recipients and size of an encrypted file, read without a key. They are not verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Info {
+    /// Name of the format's specification, for example "age v1".
+    pub format: &'static str,
+    /// Whether the file is text with armor or binary.
+    pub armor: Armor,
+    /// Kinds of the recipients in the order of the header, for example "X25519"; empty unless it is an age file.
+    pub recipients: Vec<String>,
+    /// Size of the file in bytes, with armor.
+    pub file_len: u64,
+    /// Size of the plaintext in bytes, if the file is complete.
+    pub plaintext_len: u64,
+    /// Number of chunks that the plaintext is divided into.
+    pub chunks: u64,
+    /// Number of plaintext bytes in a full chunk; only the last chunk may have fewer.
+    pub chunk_len: u64,
+}
+
+/// Reads the public facts about the file `from`.
+///
+/// An age file is recognised by its first line. Files of the other formats have no mark, so any other file is described
+/// as a file in `format`, by default chunked-encryption@v1.
+///
+/// # Errors
+/// Returns [`Error::Truncated`] if no complete file has this size, [`Error::Header`], [`Error::Armor`],
+/// [`Error::Format`] or [`Error::UnsupportedVersion`] for a damaged or other file, [`Error::Io`] if it cannot be read,
+/// and [`Misuse::UnsupportedSource`] for a pipe.
+///
+/// # Example
+/// ```
+/// use sealane::file::{EncryptWith, encrypt, inspect};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-inspect-{}", std::process::id()));
+/// let key = sealane::Key::generate(32)?;
+/// std::fs::write(&path, encrypt(&[7; 100_000], &EncryptWith::key(&key, b""))?)?;
+/// let info = inspect(&path, None)?;
+/// assert_eq!((info.plaintext_len, info.chunks, info.chunk_len), (100_000, 7, 16_384));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
+    let source = Source::open(from)?;
+    let Some(file_len) = source.file_len() else {
+        return Err(Misuse::UnsupportedSource("inspection requires a regular file").into());
+    };
+    describe(&source.file, file_len, format).map_err(|e| e.about(from))
+}
+
+fn describe(file: &dyn ReadAt, file_len: u64, format: Option<Format>) -> Result<Info, Error> {
+    if file_len == 0 {
+        return Err(Error::Truncated);
+    }
+    // bounded: 2 KiB.
+    let mut prefix = vec![0; file_len.min(2048) as usize];
+    file.read_exact_at(0, &mut prefix)?;
+    let detected = FORMATS.iter().find(|entry| entry.detect.is_some_and(|detect| detect(&prefix)));
+    let entry = detected.unwrap_or(format.unwrap_or(Format::Chunked).entry());
+    let Description { layout, armor, sealed_len, recipients } = (entry.describe)(file, file_len)?;
+    let plan = layout.plan_sealed(sealed_len)?;
+    Ok(Info {
+        format: entry.specification,
+        armor,
+        recipients,
+        file_len,
+        plaintext_len: plan.plain_len,
+        chunks: plan.chunks(),
+        chunk_len: layout.chunk,
+    })
+}

@@ -1,0 +1,45 @@
+//! Formats of encrypted files, and what reads and writes them: paths, streams, buffers and ranges.
+#![forbid(unsafe_code)]
+
+mod age_file;
+mod armor;
+mod byte_queue;
+mod chunked;
+mod file_cipher;
+pub mod file_keys;
+mod format;
+mod inspect;
+pub mod mark;
+pub mod memory;
+pub mod output;
+pub mod paths;
+pub mod protected;
+mod ranges;
+pub mod reader;
+pub mod rewrap;
+pub mod rotate;
+mod salvage;
+mod stream;
+pub mod tink;
+mod writer;
+
+pub use base::threads::PARALLEL_FILE_LEN;
+pub use byte_queue::ByteQueue;
+pub use chunked::{CHUNK_LEN, HEADER_LEN};
+pub use engine::close::flush as flush_file;
+pub use engine::io::{Concurrency, ReadAt, metadata as file_metadata, open as open_file};
+pub use engine::options::{Callback, Durability, Options};
+pub use file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey};
+pub use format::Format;
+pub use inspect::{Info, inspect};
+pub use mark::FileMark;
+pub use memory::{BufferDecryptor, BufferEncryptor, decrypt, encrypt};
+pub use output::OutputFile;
+pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
+pub use ranges::{FetchedRange, RangeDecryptor, plain_len, sealed_len, sealed_range};
+pub use reader::Reader;
+pub use rewrap::{Rewrap, rewrap_file};
+pub use rotate::{Rotation, rotate_file};
+pub use salvage::{FileEnd, FileHeader, Hole, Salvaged, salvage_file, salvage_opened};
+pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
+pub use writer::Writer;

@@ -1,0 +1,163 @@
+//! Output files that are written in order and appear complete.
+
+use super::file_keys::{DecryptWith, EncryptWith};
+use base::Error;
+use engine::attributes::Attributes;
+use engine::close;
+use engine::folder::{Entry, EntryKind};
+use engine::options::Durability;
+use engine::place::Place;
+use engine::staged::{Access, Existing, StagedFile};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A new file that gets its name at [`OutputFile::finish`]. If it is dropped earlier, nothing remains on disk.
+///
+/// A pipe or a device cannot be replaced, so the bytes go to it directly.
+pub struct OutputFile(Sink);
+
+enum Sink {
+    Staged(StagedFile, Existing),
+    Stream(File),
+}
+
+/// The path of an output, and the kinds of file that are accepted there.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub enum Target<'a> {
+    /// A file, a pipe or a device. Links are followed.
+    Any(&'a Path),
+    /// A regular file, because opening a pipe would wait for its reader. Links are followed.
+    File(&'a Path),
+    /// A regular file below the folder `root`. Links are followed on the way to `root` only.
+    Below { root: &'a Path, path: &'a Path },
+    /// A file below the folder `root` that gets the attributes of its source. A link or a read-only file is replaced.
+    Replica { root: &'a Path, path: &'a Path },
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn path(self) -> &'a Path {
+        match self {
+            Self::Any(path) | Self::File(path) => path,
+            Self::Below { path, .. } | Self::Replica { path, .. } => path,
+        }
+    }
+
+    fn place(self) -> io::Result<Place> {
+        match self {
+            Self::Any(path) | Self::File(path) => Place::of(path),
+            Self::Below { root, path } => Place::below(root, path),
+            Self::Replica { root, path } => Place::name_below(root, path),
+        }
+    }
+
+    fn access(self) -> Access {
+        if matches!(self, Self::Replica { .. }) { Access::Replicated } else { Access::Inherited }
+    }
+}
+
+impl OutputFile {
+    /// Creates a file that becomes `path` when it is finished. An existing file stays unchanged until then.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] with the path, for example if it is a folder or not writable.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        Self::create_checked(Target::Any(path), |_| Ok(()))
+    }
+
+    /// Does the same as [`Self::create`] for the plaintext of a file that is decrypted with `with`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::create`]; [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
+    pub fn create_for(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
+        Self::create_checked(Target::Any(path), |found| Ok(with.protected().check(found.id, path)?))
+    }
+
+    /// Does the same as [`Self::create`] for a file that is encrypted with `with`.
+    #[doc(hidden)]
+    pub fn create_for_encrypted(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+        Self::create_checked(Target::File(path), |found| Ok(with.protected().check(found.id, path)?))
+    }
+
+    /// Creates a new file at `path`, which must not exist now or at [`OutputFile::finish`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] with the path; of the kind [`io::ErrorKind::AlreadyExists`] if `path` exists.
+    pub fn create_new(path: &Path) -> Result<Self, Error> {
+        let place = Place::of_name(path).map_err(|e| Error::io(path, e))?;
+        if place.found.is_some() {
+            return Err(Error::io(path, io::ErrorKind::AlreadyExists.into()));
+        }
+        Ok(Self(Sink::Staged(StagedFile::at(place, Access::Inherited)?, Existing::Refuse)))
+    }
+
+    /// Creates the file at `target` if `check` accepts the file that it replaces.
+    pub(super) fn create_checked(
+        target: Target<'_>,
+        check: impl FnOnce(&Entry) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let about = |e| Error::io(target.path(), e);
+        let place = target.place().map_err(about)?;
+        match (&place.found, target) {
+            (Some(Entry { kind: EntryKind::Special, .. }), Target::Any(_)) => {
+                return Ok(Self(Sink::Stream(place.folder.open_special(&place.name).map_err(about)?)));
+            }
+            (Some(found), _) => check(found)?,
+            (None, _) => {}
+        }
+        Ok(Self(Sink::Staged(StagedFile::at(place, target.access())?, Existing::Replace)))
+    }
+
+    /// Gives the file its name. A file that already has the name is replaced, except after [`Self::create_new`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] with the path if the file cannot be stored, closed or named.
+    pub fn finish(self, durability: Durability) -> Result<(), Error> {
+        match self.0 {
+            Sink::Staged(staged, existing) => staged.commit(existing, durability),
+            Sink::Stream(file) => Ok(close::flush(&file)?),
+        }
+    }
+
+    /// Sets the attributes that the file has under its name. A pipe or a device keeps its own.
+    pub(super) fn set_attributes(&mut self, attributes: Attributes) {
+        if let Sink::Staged(staged, _) = &mut self.0 {
+            staged.set_attributes(attributes);
+        }
+    }
+
+    /// Returns the staged file, which can be written at any position; `None` for a pipe or a device.
+    pub(crate) fn staged(&self) -> Option<&StagedFile> {
+        match &self.0 {
+            Sink::Staged(staged, _) => Some(staged),
+            Sink::Stream(_) => None,
+        }
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        match &self.0 {
+            Sink::Staged(staged, _) => staged.file(),
+            Sink::Stream(file) => file,
+        }
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        if let Some(staged) = self.staged() {
+            staged.check_process().map_err(Error::into_io)?;
+        }
+        self.file().write(from)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for OutputFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OutputFile")
+    }
+}

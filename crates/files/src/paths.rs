@@ -1,0 +1,304 @@
+//! Encryption, decryption and verification of files by path.
+
+use super::file_keys::{DecryptWith, EncryptWith};
+use super::mark::{FileMark, TAG_LEN};
+use super::output::{OutputFile, Target};
+use super::protected::Protected;
+use super::stream::{Decryptor, Encryptor, pump};
+use super::{Options, Reader};
+use base::{Error, Misuse};
+use engine::attributes::Attributes;
+use engine::file_id::FileId;
+use engine::io::{Discard, EndRecorder, NamedSource, metadata, open};
+use engine::pipeline::{open_all, seal_all};
+use engine::plan::Plan;
+use engine::staged::StagedFile;
+use keys::age::Armor;
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Encrypts the file `from` to the file `to`, which appears complete or not at all.
+///
+/// Either side may be a pipe or a device, which is read or written from beginning to end by one thread.
+///
+/// # Errors
+/// Returns [`Error::Io`] with the path, [`Error::SourceChanged`], [`Misuse::SameFile`] if `to` is `from`,
+/// [`Misuse::OutputIsInput`], [`Error::Cancelled`], and the errors of [`super::encrypt`]. On failure no output file
+/// remains, and `from` is never modified.
+pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
+    encrypt(&Source::open(from)?, Target::Any(to), with, options)
+}
+
+/// Encrypts an open file, which errors report as `name`. A regular file at its beginning is read by several threads; any
+/// other file is read from its current position to its end.
+///
+/// # Errors
+/// Returns the errors of [`encrypt_file`].
+pub fn encrypt_opened(
+    from: File,
+    name: &Path,
+    to: &Path,
+    with: &EncryptWith,
+    options: Options<'_>,
+) -> Result<(), Error> {
+    encrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
+}
+
+pub(super) fn encrypt(
+    source: &Source,
+    to: Target<'_>,
+    with: &EncryptWith,
+    options: Options<'_>,
+) -> Result<(), Error> {
+    encrypt_marked(source, to, with, options, None)
+}
+
+/// Does the same as [`encrypt`], and stores the mark of the new file. The mark of an armored file and of one that is read like a
+/// pipe stays unknown.
+#[doc(hidden)]
+pub fn encrypt_marked(
+    source: &Source,
+    to: Target<'_>,
+    with: &EncryptWith,
+    mut options: Options<'_>,
+    mark: Option<&OnceLock<FileMark>>,
+) -> Result<(), Error> {
+    let sink = output(source, to, with.protected())?;
+    let to = to.path();
+    if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), with.armor()) {
+        let (cipher, header) = with.create_file()?;
+        let plan = cipher.layout().plan_plain(len)?;
+        allocate(staged, plan, plan.sealed_len())?;
+        let sink = EndRecorder::<TAG_LEN>::new(staged.file(), plan.sealed_len());
+        let sealed = seal_all(&*cipher, &header, plan, source.plain_source(), &sink, &mut options);
+        match &sealed {
+            Ok(()) => source.check_len(len)?,
+            // A file that became shorter may end before its last chunk.
+            Err(Error::Io { source: e, .. }) if e.kind() == ErrorKind::UnexpectedEof => {
+                source.check_len(len)?;
+            }
+            Err(_) => {}
+        }
+        sealed.map_err(|e| e.about(to))?;
+        if let Some(mark) = mark {
+            let found = FileMark::of_written(&header, sink.end(), staged.file(), plan.sealed_len());
+            // It is set once, by the only job of this file.
+            let _ = mark.set(found.map_err(|e| e.about(to))?);
+        }
+    } else {
+        Encryptor::new(sink.file(), with)
+            .and_then(|mut encryptor| {
+                pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
+                encryptor.finish()
+            })
+            .map_err(|e| e.about(to))?;
+    }
+    sink.finish(options.durability).map_err(|e| e.about(to))
+}
+
+/// Decrypts the file `from` to the file `to`, which appears complete and verified or not at all.
+///
+/// Either side may be a pipe or a device. If `to` is one, each chunk is written as soon as it is verified, so a failure
+/// may follow after the beginning was written. If `from` is a regular file, its last chunk is verified first.
+///
+/// # Errors
+/// Returns the errors of [`super::decrypt`] and [`encrypt_file`].
+pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+    decrypt(&Source::open(from)?, Target::Any(to), with, options)
+}
+
+/// Decrypts an open file, which is read as [`encrypt_opened`] reads it.
+///
+/// # Errors
+/// Returns the errors of [`decrypt_file`].
+pub fn decrypt_opened(
+    from: File,
+    name: &Path,
+    to: &Path,
+    with: &DecryptWith,
+    options: Options<'_>,
+) -> Result<(), Error> {
+    decrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
+}
+
+#[doc(hidden)]
+pub fn decrypt(
+    source: &Source,
+    to: Target<'_>,
+    with: &DecryptWith,
+    mut options: Options<'_>,
+) -> Result<(), Error> {
+    let reader = source.reader(with)?;
+    let sink = output(source, to, with.protected())?;
+    match (reader, sink.staged()) {
+        (Some(reader), Some(staged)) => {
+            allocate(staged, reader.plan(), reader.size())?;
+            open_all(
+                reader.cipher(),
+                reader.plan(),
+                source.sealed_source(&reader),
+                staged.file(),
+                &mut options,
+            )
+        }
+        (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
+        (None, _) => {
+            let mut decryptor = Decryptor::new(sink.file(), with);
+            pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))
+                .and_then(|()| decryptor.finish().map(drop))
+        }
+    }
+    .map_err(|e| e.about(to.path()))?;
+    sink.finish(options.durability).map_err(|e| e.about(to.path()))
+}
+
+/// Allocates the output of several jobs. A single job is a single write, which finds a full disk just as early.
+pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
+    match plan.jobs() {
+        ..=1 => Ok(()),
+        _ => staged.allocate(len),
+    }
+}
+
+/// Verifies every byte of an encrypted file without writing the plaintext.
+///
+/// # Errors
+/// Returns [`Error::Io`] with the path, [`Error::Cancelled`], and the errors of [`super::decrypt`].
+pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+    verify(&Source::open(from)?, with, options)
+}
+
+/// Verifies an open file, which is read as [`encrypt_opened`] reads it.
+///
+/// # Errors
+/// Returns the errors of [`verify_file`].
+pub fn verify_opened(from: File, name: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+    verify(&Source::opened(from, name)?, with, options)
+}
+
+fn verify(source: &Source, with: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
+    match source.reader(with)? {
+        Some(reader) => {
+            open_all(reader.cipher(), reader.plan(), source.sealed_source(&reader), &Discard, &mut options)
+        }
+        None => {
+            let mut decryptor = Decryptor::new(io::sink(), with);
+            pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;
+            decryptor.finish().map(drop)
+        }
+    }
+}
+
+/// An open input file, with the path that is named in errors.
+pub struct Source {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    /// `None` for a pipe or a device of Windows.
+    metadata: Option<Metadata>,
+    /// Whether it is a regular file at its beginning, which is read at any position.
+    seekable: bool,
+}
+
+impl Source {
+    #[doc(hidden)]
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::with_metadata(open(path).map_err(|e| Error::io(path, e))?, path, |_| true)
+    }
+
+    pub(super) fn opened(file: File, path: &Path) -> Result<Self, Error> {
+        Self::with_metadata(file, path, |mut file| file.stream_position().is_ok_and(|at| at == 0))
+    }
+
+    fn with_metadata(file: File, path: &Path, at_start: impl FnOnce(&File) -> bool) -> Result<Self, Error> {
+        let about = |e| Error::io(path, e);
+        let metadata = metadata(&file).map_err(about)?;
+        if metadata.as_ref().is_some_and(Metadata::is_dir) {
+            return Err(about(ErrorKind::IsADirectory.into()));
+        }
+        // A file of length 0 may have content that is generated while it is read, for example in `/proc`.
+        let regular = |found: &Metadata| found.is_file() && found.len() > 0;
+        let seekable = metadata.as_ref().is_some_and(regular) && at_start(&file);
+        Ok(Self { path: path.to_owned(), file, metadata, seekable })
+    }
+
+    /// Returns the size of a file that is read at any position; `None` for one that is read like a pipe.
+    pub(super) fn size(&self) -> Option<u64> {
+        self.metadata.as_ref().filter(|_| self.seekable).map(Metadata::len)
+    }
+
+    /// Returns the length of a regular file in bytes; `None` for a pipe or a device.
+    pub(super) fn file_len(&self) -> Option<u64> {
+        self.metadata.as_ref().filter(|found| found.is_file()).map(Metadata::len)
+    }
+
+    /// Returns the identity of the file; `None` for a device or a pipe of Windows.
+    pub(super) fn id(&self) -> Option<FileId> {
+        FileId::of(&self.file, self.metadata.as_ref()?)
+    }
+
+    /// Checks that the file still has `len` bytes, after all of them were read. Bytes that were appended meanwhile would
+    /// be missing in the encrypted file.
+    pub(super) fn check_len(&self, len: u64) -> Result<(), Error> {
+        match self.file.metadata().map_err(|e| Error::io(&self.path, e))?.len() {
+            found if found == len => Ok(()),
+            found => Err(Error::SourceChanged { path: self.path.clone(), expected: len, found }),
+        }
+    }
+
+    /// Returns a reader; `None` if the file has to be read from beginning to end.
+    pub(super) fn reader(&self, with: &DecryptWith) -> Result<Option<Reader<&File>>, Error> {
+        if self.size().is_none() {
+            return Ok(None);
+        }
+        match Reader::new(&self.file, with) {
+            Ok(reader) => Ok(Some(reader)),
+            // Armor with mixed line ends can still be read in order. For damaged armor, that path has the better error.
+            Err(Error::Armor(_)) => {
+                // On Windows, reads at a position move the position of the file.
+                (&self.file).rewind().map_err(|e| Error::io(&self.path, e))?;
+                Ok(None)
+            }
+            Err(e) => Err(e.about(&self.path)),
+        }
+    }
+
+    fn plain_source(&self) -> NamedSource<'_> {
+        NamedSource { path: &self.path, source: &self.file }
+    }
+
+    fn sealed_source<'a>(&'a self, reader: &'a Reader<&File>) -> NamedSource<'a> {
+        NamedSource { path: &self.path, source: reader.sealed_source() }
+    }
+
+    fn read(&self, piece: &mut [u8]) -> Result<usize, Error> {
+        (&self.file).read(piece).map_err(|e| Error::io(&self.path, e))
+    }
+}
+
+/// Creates the output file, which must be neither the source nor another input.
+pub(super) fn output(
+    source: &Source,
+    target: Target<'_>,
+    protected: &Protected,
+) -> Result<OutputFile, Error> {
+    let mut output = OutputFile::create_checked(target, |found| match found.id {
+        Some(id) if Some(id) == source.id() => Err(Misuse::SameFile(target.path().to_owned()).into()),
+        id => Ok(protected.check(id, target.path())?),
+    })?;
+    if let (Target::Replica { .. }, Some(metadata)) = (target, &source.metadata) {
+        output.set_attributes(Attributes::of(metadata));
+    }
+    Ok(output)
+}
+
+/// Writes all of the plaintext in order to a file or to another sink.
+fn copy_out(reader: &Reader<&File>, mut sink: &File, options: &mut Options<'_>) -> Result<(), Error> {
+    let mut at = 0;
+    pump(
+        |piece| reader.read_at(at, piece).inspect(|n| at += *n as u64),
+        options,
+        |piece| Ok(io::Write::write_all(&mut sink, piece)?),
+    )
+}

@@ -1,0 +1,38 @@
+//! The inputs of a call, which its outputs must not replace.
+
+use base::{Error, Misuse};
+use engine::file_id::FileId;
+use engine::io::metadata;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The files that a call reads besides its source, for example the file of its key. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Protected(Option<Arc<BTreeMap<FileId, PathBuf>>>);
+
+impl Protected {
+    /// Finds the files behind all links. A path without a file cannot be replaced and is ignored.
+    pub(super) fn new(paths: &[PathBuf]) -> Self {
+        let id = |path: &PathBuf| Some((FileId::at(path).ok()??, path.clone()));
+        let found: BTreeMap<_, _> = paths.iter().filter_map(id).collect();
+        Self((!found.is_empty()).then(|| Arc::new(found)))
+    }
+
+    /// Refuses the output at the path `output`, where `id` is the identity of the file that it would replace.
+    #[doc(hidden)]
+    pub fn check(&self, id: Option<FileId>, output: &Path) -> Result<(), Misuse> {
+        match self.0.as_ref().and_then(|inputs| inputs.get(&id?)) {
+            Some(input) => Err(Misuse::OutputIsInput { output: output.to_owned(), input: input.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks an output file that is already open.
+    pub(super) fn check_file(&self, output: &File, name: &Path) -> Result<(), Error> {
+        let found = metadata(output).map_err(|e| Error::io(name, e))?;
+        let id = found.and_then(|found| FileId::of(output, &found));
+        Ok(self.check(id, name)?)
+    }
+}

@@ -1,0 +1,155 @@
+//! Moves files to the primary key of a keyring.
+//!
+//! A file is encrypted again only if it is under another key than the primary one. The new file has another salt and so
+//! another key, which is derived for it. It replaces the old one when it is complete.
+
+use super::Options;
+use super::file_keys::{DecryptWith, EncryptWith};
+use super::output::{OutputFile, Target};
+use super::paths::{Source, allocate};
+use super::protected::Protected;
+use super::reader::Reader;
+use base::{Error, Misuse};
+use engine::file_id::FileId;
+use engine::io::{Concurrency, NamedSource, ReadAt};
+use engine::pipeline::seal_all;
+use keys::Keyring;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A keyring, with the context of the files that are moved to its primary key. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Rotation {
+    encrypt: EncryptWith,
+    /// Every enabled key.
+    decrypt: DecryptWith,
+    /// The primary key alone.
+    current: DecryptWith,
+    protected: Protected,
+}
+
+impl Rotation {
+    /// Binds a keyring to the context of the files. `inputs` are other files that belong to the call, for example that of the
+    /// keyring; a file that would replace one of them is refused.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
+    pub fn new(keyring: &Keyring, context: &[u8], inputs: &[PathBuf]) -> Result<Self, Error> {
+        Ok(Self {
+            encrypt: EncryptWith::keyring(keyring, context)?,
+            decrypt: DecryptWith::keyring(keyring, context)?,
+            current: DecryptWith::keyring(&keyring.primary_alone(), context)?,
+            protected: Protected::new(inputs),
+        })
+    }
+
+    /// Returns whether a file is under the primary key. Reads its header and its last chunk.
+    ///
+    /// # Errors
+    /// Returns the errors of [`rotate_file`] for a file that no key of the keyring opens, and for one that is damaged at its
+    /// end.
+    pub fn is_current(&self, path: &Path) -> Result<bool, Error> {
+        Ok(self.retired(&Source::open(path)?)?.is_none())
+    }
+
+    /// Returns a reader of a file that is under another key; `None` for one that is under the primary key.
+    fn retired<'a>(&self, source: &'a Source) -> Result<Option<Reader<&'a File>>, Error> {
+        let irregular = || match source.file_len().is_some() {
+            true => Error::Truncated,
+            false => Misuse::UnsupportedSource("expected a regular encrypted file, found a pipe or a device")
+                .into(),
+        };
+        match source.reader(&self.current) {
+            Ok(Some(_)) => Ok(None),
+            Ok(None) => Err(irregular()),
+            Err(error @ Error::Io { .. }) => Err(error),
+            // Another key opens it, or the error is the same again.
+            Err(_) => source.reader(&self.decrypt)?.ok_or_else(irregular).map(Some),
+        }
+    }
+}
+
+/// Encrypts a file with the primary key of a keyring if it is under another enabled key. Returns whether it was.
+///
+/// The new file replaces the old one when it is complete, and every chunk of the old one was verified. After a failure, the
+/// old file is unchanged. So a call can be repeated after an interruption. Nothing else may write the file meanwhile.
+///
+/// # Errors
+/// Returns [`Error::Authentication`] or [`Error::NoMatchingKey`] if no key of the keyring opens the file with this context,
+/// [`Error::Truncated`], [`Error::DamagedChunk`], [`Misuse::UnsupportedSource`] for a pipe, [`Misuse::OutputIsInput`],
+/// [`Error::SourceChanged`], [`Error::Cancelled`], and [`Error::Io`] with the path.
+///
+/// # Example
+/// ```
+/// use sealane::file::{EncryptWith, Options, Rotation, encrypt, rotate_file};
+/// use sealane::Algorithm;
+/// use sealane::keys::{KeyType, Keyring, Prefix};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-rotate-{}", std::process::id()));
+/// let mut keyring = Keyring::generate(KeyType::Aead(Algorithm::Aes256Gcm), Prefix::Tink)?;
+/// std::fs::write(&path, encrypt(b"hello", &EncryptWith::keyring(&keyring, b"")?)?)?;
+///
+/// keyring.rotate()?;
+/// let with = Rotation::new(&keyring, b"", &[])?;
+/// assert!(rotate_file(&path, &with, Options::default())?);
+/// assert!(!rotate_file(&path, &with, Options::default())?, "it is under the primary key already");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub fn rotate_file(path: &Path, with: &Rotation, options: Options<'_>) -> Result<bool, Error> {
+    rotate(Source::open(path)?, Target::Any(path), with, options)
+}
+
+#[doc(hidden)]
+pub fn rotate(
+    source: Source,
+    to: Target<'_>,
+    with: &Rotation,
+    mut options: Options<'_>,
+) -> Result<bool, Error> {
+    let Some((reader, expected)) = with.retired(&source)?.zip(source.size()) else { return Ok(false) };
+    let id = source.id();
+    let sink = OutputFile::create_checked(to, |found| match found.id {
+        found if found.is_some() && found == id => Ok(()),
+        found => Ok(with.protected.check(found, to.path())?),
+    })?;
+    let staged = sink
+        .staged()
+        .ok_or(Misuse::UnsupportedSource("expected a regular encrypted file, found a pipe or a device"))?;
+    let (cipher, header) = with.encrypt.create_file()?;
+    let plan = cipher.layout().plan_plain(reader.size())?;
+    allocate(staged, plan, plan.sealed_len())?;
+    let plain = NamedSource { path: &source.path, source: &Plaintext(&reader) };
+    seal_all(&*cipher, &header, plan, plain, staged.file(), &mut options).map_err(|e| e.about(to.path()))?;
+    source.check_len(expected)?;
+    drop(reader);
+    let path = source.path.clone();
+    // Some file systems of Windows do not replace a file that is open.
+    drop(source);
+    // A file that took the place of the source meanwhile is newer than what was read.
+    let about = |e| Error::io(to.path(), e);
+    if FileId::at(to.path()).map_err(about)? != id {
+        let found = fs::metadata(to.path()).map_err(about)?.len();
+        return Err(Error::SourceChanged { path, expected, found });
+    }
+    sink.finish(options.durability).map_err(|e| e.about(to.path()))?;
+    Ok(true)
+}
+
+/// The plaintext of an encrypted file, as a source.
+struct Plaintext<'a>(&'a Reader<&'a File>);
+
+impl ReadAt for Plaintext<'_> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(offset, into).map_err(Error::into_io)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.0.size())
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Parallel
+    }
+}

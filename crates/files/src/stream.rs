@@ -1,0 +1,383 @@
+//! Sequential encryption and decryption, for example of pipes, sockets and standard input.
+
+use super::Options;
+use super::armor::{ArmorReader, ArmorWriter};
+use super::file_cipher::FileCipher;
+use super::file_keys::{DecryptWith, EncryptWith};
+use base::debug_fields;
+use base::{Error, ForkGuard, Misuse, memory};
+use engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
+use engine::plan::{ChunkPosition, End, Job};
+use engine::prefix::{Parsed, Prefix};
+use std::io::{self, Read, Write};
+use zeroize::Zeroizing;
+
+/// Number of plaintext bytes collected before they are processed and written.
+const BATCH_LEN: u64 = 1 << 20;
+
+/// Encrypts pieces of any size on their way to a writer.
+///
+/// The output is complete only after [`Encryptor::finish`]. An encryptor that is dropped earlier leaves a truncated file,
+/// which decryption detects.
+///
+/// ```
+/// use sealane::file::{Decryptor, DecryptWith, EncryptWith, Encryptor};
+///
+/// let key = sealane::Key::generate(32)?;
+/// let mut encryptor = Encryptor::new(Vec::new(), &EncryptWith::key(&key, b""))?;
+/// encryptor.push(b"first ")?;
+/// encryptor.push(b"second")?;
+/// let sealed = encryptor.finish()?;
+///
+/// let mut decryptor = Decryptor::new(Vec::new(), &DecryptWith::key(&key, b""));
+/// for piece in sealed.chunks(7) {
+///     decryptor.push(piece)?;
+/// }
+/// assert_eq!(decryptor.finish()?, b"first second");
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub struct Encryptor<W: Write> {
+    cipher: FileCipher,
+    inner: ArmorWriter<W>,
+    /// Plaintext of up to a batch. It waits for more, because only the end of the stream shows which chunk is last.
+    plain: Zeroizing<Vec<u8>>,
+    sealed: Vec<u8>,
+    /// Number of sealed chunks; `None` after a failure. The number of written bytes is unknown then, and continuing could
+    /// seal other bytes under a used nonce.
+    index: Option<u64>,
+    /// A copy in a forked child would seal other bytes under the same nonces.
+    guard: ForkGuard,
+}
+
+impl<W: Write> Encryptor<W> {
+    /// Starts a new file and writes its header.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the header cannot be written, and the errors of [`super::encrypt`].
+    pub fn new(inner: W, with: &EncryptWith) -> Result<Self, Error> {
+        let (cipher, header) = with.create_file()?;
+        let mut inner = ArmorWriter::new(inner, with.armor())?;
+        inner.write_all(&header)?;
+        let plain = Zeroizing::new(memory::with_capacity(batch(&*cipher, 0).plain_len())?);
+        Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0), guard: ForkGuard::new()? })
+    }
+
+    /// Returns the writer that receives the encrypted bytes, for example to take them out of a
+    /// [`ByteQueue`](super::ByteQueue).
+    pub fn get_mut(&mut self) -> &mut W {
+        self.inner.get_mut()
+    }
+
+    /// Encrypts a piece of the plaintext and writes all chunks that are complete.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] from the writer, [`Error::LimitExceeded`] if the plaintext is too long for the format,
+    /// [`Misuse::Poisoned`] after an earlier error, and [`Misuse::Forked`] in a forked child, whose parent can continue.
+    pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
+        loop {
+            // In the loop, because the writer may be user code that forks.
+            self.guard.check()?;
+            let job = batch(&*self.cipher, self.index.ok_or(Misuse::Poisoned)?);
+            let missing = job.plain_len() - self.plain.len();
+            if piece.len() <= missing {
+                self.plain.extend_from_slice(piece);
+                return Ok(());
+            }
+            let (now, later) = piece.split_at(missing);
+            self.plain.extend_from_slice(now);
+            self.seal(&job)?;
+            piece = later;
+        }
+    }
+
+    /// Writes the remaining chunks, flushes the writer and returns it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::push`].
+    pub fn finish(mut self) -> Result<W, Error> {
+        self.guard.check()?;
+        let index = self.index.ok_or(Misuse::Poisoned)?;
+        let layout = self.cipher.layout();
+        let plan = layout.plan_plain(layout.plain_start(index) + self.plain.len() as u64)?;
+        self.seal(&plan.span(index..u64::MAX))?;
+        Ok(self.inner.finish()?)
+    }
+
+    /// Seals the waiting plaintext of a job and writes the result to the sink.
+    fn seal(&mut self, job: &Job) -> Result<(), Error> {
+        self.index = None;
+        self.cipher.layout().plan_plain(job.plain.end)?;
+        memory::resize(&mut self.sealed, job.sealed_len())?;
+        seal_chunks(&*self.cipher, job, &self.plain, &mut self.sealed)?;
+        self.inner.write_all(&self.sealed)?;
+        self.plain.clear();
+        self.index = Some(job.chunks.end);
+        Ok(())
+    }
+}
+
+/// Decrypts pieces of any size on their way to a writer.
+///
+/// The plaintext of a chunk is written as soon as the whole chunk has arrived and is verified, but only
+/// [`Decryptor::finish`] verifies the *end*. Until it returns `Ok`, the output may be the beginning of a truncated file.
+/// If that matters, write to a temporary file, as [`super::decrypt_file`] does.
+pub struct Decryptor<W> {
+    with: DecryptWith,
+    armor: ArmorReader,
+    /// Buffer for the binary bytes that are decoded from armor.
+    binary: Vec<u8>,
+    /// The cipher of the file, which is set once the header is parsed.
+    cipher: Option<FileCipher>,
+    inner: W,
+    /// Sealed bytes that wait for the rest of their chunk. A chunk that may be the last one waits as well.
+    sealed: Vec<u8>,
+    plain: Zeroizing<Vec<u8>>,
+    /// Number of opened chunks; `None` after a failure.
+    index: Option<u64>,
+    /// Number of bytes that the header parser needs.
+    header_need: usize,
+}
+
+impl<W: Write> Decryptor<W> {
+    /// Starts the decryption of a file whose plaintext is written to `inner`.
+    pub fn new(inner: W, with: &DecryptWith) -> Self {
+        Self {
+            with: with.clone(),
+            armor: ArmorReader::Unknown(Vec::new()),
+            binary: Vec::new(),
+            cipher: None,
+            inner,
+            sealed: Vec::new(),
+            plain: Zeroizing::default(),
+            index: Some(0),
+            header_need: 0,
+        }
+    }
+
+    /// Returns the writer that receives the plaintext, for example to take verified bytes out of a
+    /// [`ByteQueue`](super::ByteQueue).
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.inner
+    }
+
+    /// Decrypts a piece of the file and writes the plaintext of all complete chunks.
+    ///
+    /// # Errors
+    /// Returns the errors of the writer and of [`super::decrypt`], and [`Misuse::Poisoned`] after an earlier error.
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
+        let index = self.index.ok_or(Misuse::Poisoned)?;
+        if piece.is_empty() {
+            return Ok(());
+        }
+        self.index = None;
+        let mut binary = std::mem::take(&mut self.binary);
+        let piece = self.armor.push(&self.with, piece, &mut binary)?;
+        self.index = Some(index);
+        self.push_binary(index, piece)?;
+        self.binary = binary;
+        Ok(())
+    }
+
+    fn push_binary(&mut self, index: u64, mut piece: &[u8]) -> Result<(), Error> {
+        while self.cipher.is_none() {
+            // No more bytes than the parser needs, because those after the header are buffered elsewhere.
+            let now = piece.len().min(self.header_need - self.sealed.len());
+            memory::append(&mut self.sealed, piece.split_off(..now).unwrap_or_default())?;
+            if self.sealed.len() < self.header_need {
+                return Ok(());
+            }
+            self.parse_header(index, Prefix::Partial)?;
+        }
+        self.open_batches(index, piece)
+    }
+
+    /// Parses the beginning of the file as soon as enough bytes have arrived.
+    fn parse_header(&mut self, index: u64, extent: Prefix) -> Result<(), Error> {
+        // The stream stays poisoned unless the header turns out to be valid.
+        self.index = None;
+        match self.with.open_file(&self.sealed, extent)? {
+            Parsed::Ready(cipher) => {
+                self.sealed.drain(..cipher.layout().header as usize);
+                self.cipher = Some(cipher);
+            }
+            Parsed::NeedsMore(len) => self.header_need = len.max(self.sealed.len() + 1),
+        }
+        self.index = Some(index);
+        Ok(())
+    }
+
+    fn open_batches(&mut self, mut index: u64, mut piece: &[u8]) -> Result<(), Error> {
+        loop {
+            let job = batch(&**self.cipher.as_ref().ok_or(Misuse::Poisoned)?, index);
+            let all = self.sealed.len() + piece.len();
+            if all <= job.sealed_len() {
+                memory::append(&mut self.sealed, piece)?;
+                return self.open_complete(index);
+            }
+            // The header parser may have read more than a batch.
+            let rest = self.sealed.split_off(self.sealed.len().min(job.sealed_len()));
+            let (now, later) = piece.split_at(job.sealed_len() - self.sealed.len());
+            memory::append(&mut self.sealed, now)?;
+            self.open(&job)?;
+            memory::append(&mut self.sealed, &rest)?;
+            (index, piece) = (job.chunks.end, later);
+        }
+    }
+
+    /// Opens the chunks that have arrived completely, so that their plaintext does not wait for the rest of a batch.
+    fn open_complete(&mut self, index: u64) -> Result<(), Error> {
+        let layout = self.cipher.as_ref().ok_or(Misuse::Poisoned)?.layout();
+        let arrived = layout.sealed_start(index) + self.sealed.len() as u64;
+        let end = layout.complete_chunks(arrived);
+        // A full chunk is the last one only in formats that mark the last chunk, and only if nothing follows.
+        let last = end > index && layout.end == End::Marked && layout.sealed_start(end) == arrived;
+        let certain = if last { end - 1 } else { end };
+        if index < certain {
+            let job = layout.full_chunks(index..certain);
+            let rest = self.sealed.split_off(job.sealed_len());
+            self.open(&job)?;
+            self.sealed.extend_from_slice(&rest);
+        }
+        if last { self.open_unless_last(certain) } else { Ok(()) }
+    }
+
+    /// Opens a chunk that has arrived completely and may be the last one, as one that is not.
+    ///
+    /// If this fails, the chunk waits: if more bytes follow, it is opened again and the failure is final, and
+    /// [`Self::finish`] opens it as the last one.
+    fn open_unless_last(&mut self, index: u64) -> Result<(), Error> {
+        let cipher = self.cipher.as_ref().ok_or(Misuse::Poisoned)?;
+        let job = cipher.layout().full_chunks(index..index + 1);
+        memory::resize(&mut self.plain, job.plain_len())?;
+        match cipher.decrypt(ChunkPosition { index, last: false }, &self.sealed, &mut self.plain) {
+            Ok(()) => self.write(&job),
+            Err(Error::Authentication) => Ok(()),
+            Err(error) => {
+                self.index = None;
+                Err(error)
+            }
+        }
+    }
+
+    /// Verifies and writes the remaining chunks, flushes the writer and returns it.
+    ///
+    /// # Errors
+    /// Returns [`Error::Truncated`] if the file is incomplete, and the errors of [`Self::push`].
+    pub fn finish(mut self) -> Result<W, Error> {
+        let index = self.index.ok_or(Misuse::Poisoned)?;
+        let mut binary = std::mem::take(&mut self.binary);
+        let piece = self.armor.finish(&self.with, &mut binary)?;
+        self.push_binary(index, piece)?;
+        if self.cipher.is_none() {
+            // The parser needs more, but the file ends here.
+            self.parse_header(index, Prefix::Whole)?;
+        }
+        let index = self.index.ok_or(Misuse::Poisoned)?;
+        let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
+        let layout = cipher.layout();
+        let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
+        if let Some(after) = index.checked_sub(plan.chunks()) {
+            // The last chunk is missing: all chunks that arrived were opened as chunks before it. Other interfaces open
+            // the last one that is there as the last of the file, which fails.
+            return Err(cipher.damaged(index - after - 1));
+        }
+        self.open(&plan.span(index..u64::MAX))?;
+        self.inner.flush()?;
+        Ok(self.inner)
+    }
+
+    /// Opens the waiting chunks of a job and writes their plaintext to the sink.
+    fn open(&mut self, job: &Job) -> Result<(), Error> {
+        self.index = None;
+        let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
+        memory::resize(&mut self.plain, job.plain_len())?;
+        open_chunks(&**cipher, job, &self.sealed, &mut self.plain)?;
+        self.write(job)
+    }
+
+    /// Writes the plaintext of a job that was opened.
+    fn write(&mut self, job: &Job) -> Result<(), Error> {
+        self.index = None;
+        self.inner.write_all(&self.plain)?;
+        self.sealed.clear();
+        self.index = Some(job.chunks.end);
+        Ok(())
+    }
+}
+
+/// Returns the batch of chunks from `index` on.
+fn batch(cipher: &dyn ChunkCipher, index: u64) -> Job {
+    let layout = cipher.layout();
+    layout.full_chunks(index..index + layout.chunks_in(BATCH_LEN))
+}
+
+debug_fields!([W: Write] Encryptor<W>; |it| index: it.index);
+
+debug_fields!([W] Decryptor<W>; |it| index: it.index);
+
+/// Encrypts everything from `source` to `sink`, until the end of the source.
+///
+/// # Errors
+/// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::encrypt`].
+///
+/// # Example
+/// ```
+/// use sealane::file::{DecryptWith, EncryptWith, Options, decrypt_stream, encrypt_stream};
+///
+/// let key = sealane::Key::generate(32)?;
+/// let sealed = encrypt_stream(&b"hello"[..], Vec::new(), &EncryptWith::key(&key, b""), Options::default())?;
+/// let plain = decrypt_stream(&sealed[..], Vec::new(), &DecryptWith::key(&key, b""), Options::default())?;
+/// assert_eq!(plain, b"hello");
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub fn encrypt_stream<W: Write>(
+    mut source: impl Read,
+    sink: W,
+    with: &EncryptWith,
+    mut options: Options<'_>,
+) -> Result<W, Error> {
+    let mut encryptor = Encryptor::new(sink, with)?;
+    pump(|piece| Ok(source.read(piece)?), &mut options, |piece| encryptor.push(piece))?;
+    encryptor.finish()
+}
+
+/// Decrypts everything from `source` to `sink`. If this fails, some plaintext may have been written; see [`Decryptor`].
+///
+/// # Errors
+/// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::decrypt`].
+pub fn decrypt_stream<W: Write>(
+    mut source: impl Read,
+    sink: W,
+    with: &DecryptWith,
+    mut options: Options<'_>,
+) -> Result<W, Error> {
+    let mut decryptor = Decryptor::new(sink, with);
+    pump(|piece| Ok(source.read(piece)?), &mut options, |piece| decryptor.push(piece))?;
+    decryptor.finish()
+}
+
+/// Reads to the end and pushes each piece. Progress counts the bytes read; the total is unknown.
+pub(super) fn pump(
+    mut read: impl FnMut(&mut [u8]) -> Result<usize, Error>,
+    options: &mut Options<'_>,
+    mut push: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut progress = options.progress(None);
+    let mut piece = Zeroizing::new(vec![0; 1 << 18]);
+    let mut done = 0;
+    loop {
+        match read(&mut piece) {
+            Ok(0) => return progress.finish(done),
+            Ok(n) => {
+                push(&piece[..n])?;
+                done += n as u64;
+                progress.update(done)?;
+            }
+            // A signal interrupted the read, and the callback may cancel because of it.
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::Interrupted => {
+                progress.report(done)?;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+}

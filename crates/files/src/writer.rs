@@ -1,0 +1,70 @@
+//! Encrypted output files that are written in pieces.
+
+use super::output::{OutputFile, Target};
+use super::{Durability, EncryptWith, Encryptor};
+use base::Error;
+use engine::folder::Entry;
+use std::path::{Path, PathBuf};
+
+/// Encrypts pieces of any size to a new file, which gets its name at [`Writer::finish`]. If the writer is dropped
+/// earlier, nothing remains on disk.
+///
+/// ```
+/// use sealane::file::{DecryptWith, Durability, EncryptWith, Writer, decrypt};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-writer-{}", std::process::id()));
+/// let key = sealane::Key::generate(32)?;
+/// let mut writer = Writer::create(&path, &EncryptWith::key(&key, b""))?;
+/// writer.push(b"first ")?;
+/// writer.push(b"second")?;
+/// writer.finish(Durability::Cached)?;
+/// assert_eq!(decrypt(&std::fs::read(&path)?, &DecryptWith::key(&key, b""))?, b"first second");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer {
+    encryptor: Encryptor<OutputFile>,
+    path: PathBuf,
+}
+
+impl Writer {
+    /// Creates a file that becomes `path` when the encryption is finished.
+    ///
+    /// # Errors
+    /// Returns the errors of [`OutputFile::create`] and [`Encryptor::new`]; [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
+    pub fn create(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+        let check = |found: &Entry| Ok(with.protected().check(found.id, path)?);
+        Self::new(OutputFile::create_checked(Target::Any(path), check)?, path, with)
+    }
+
+    /// Creates a new file at `path`, which must not exist now or at [`Writer::finish`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`OutputFile::create_new`] and [`Encryptor::new`].
+    pub fn create_new(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+        Self::new(OutputFile::create_new(path)?, path, with)
+    }
+
+    fn new(output: OutputFile, path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+        let encryptor = Encryptor::new(output, with).map_err(|e| e.about(path))?;
+        Ok(Self { encryptor, path: path.to_owned() })
+    }
+
+    /// Encrypts a piece of the plaintext and writes all chunks that are complete.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Encryptor::push`].
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
+        self.encryptor.push(piece).map_err(|e| e.about(&self.path))
+    }
+
+    /// Writes the remaining chunks and gives the file its name.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Encryptor::finish`] and [`OutputFile::finish`].
+    pub fn finish(self, durability: Durability) -> Result<(), Error> {
+        let output = self.encryptor.finish().map_err(|e| e.about(&self.path))?;
+        output.finish(durability).map_err(|e| e.about(&self.path))
+    }
+}

@@ -1,0 +1,67 @@
+//! Files and folders that a bulk job leaves out, by the rules of `.gitignore`.
+
+use base::error::FolderError;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::path::Path;
+
+/// Patterns of files and folders that a bulk job leaves out, in the syntax of `.gitignore` (the manual page gitignore(5)).
+///
+/// Patterns apply to paths below the source folder. For example, `*.tmp` matches in every folder, `/cache` at the top only,
+/// `build/` matches folders, and `!keep.tmp` takes an earlier match back. The last pattern that matches counts. Nothing below
+/// an excluded folder can be taken back.
+///
+/// ```
+/// use sealane::file::Exclude;
+/// use std::path::Path;
+///
+/// let exclude = Exclude::new(["# caches", "*.tmp", "!keep.tmp", "build/"])?;
+/// assert!(exclude.matches(Path::new("a/b.tmp"), false));
+/// assert!(!exclude.matches(Path::new("a/keep.tmp"), false));
+/// assert!(!exclude.matches(Path::new("build"), false));
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Exclude(Gitignore);
+
+impl Exclude {
+    /// Compiles patterns, one for each line of a `.gitignore` file. Empty lines and lines that begin with `#` are ignored.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::InvalidPattern`] for the first line that is not a pattern.
+    pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, FolderError> {
+        let mut builder = GitignoreBuilder::new("");
+        for line in lines {
+            // The reason names the pattern and the mistake.
+            builder.add_line(None, line).map_err(|e| FolderError::InvalidPattern(e.to_string()))?;
+        }
+        builder.build().map(Self).map_err(|e| FolderError::InvalidPattern(e.to_string()))
+    }
+
+    /// Returns whether the path `below` a source folder is left out. Its folders are not looked at.
+    pub fn matches(&self, below: &Path, is_folder: bool) -> bool {
+        self.0.matched(below, is_folder).is_ignore()
+    }
+
+    /// Returns whether a file with this path below a source folder is left out, also because of a folder that contains it.
+    pub fn matches_below(&self, below: &Path) -> bool {
+        let folders = below.ancestors().skip(1).filter(|folder| *folder != Path::new(""));
+        folders.into_iter().any(|folder| self.matches(folder, true)) || self.matches(below, false)
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn folders_leave_out_what_they_contain() {
+        let exclude = Exclude::new(["*.tmp", "build/", "/cache"]).unwrap();
+        for path in ["a.tmp", "a/b.tmp", "build/x", "a/build/x/y", "cache", "cache/x", "a.tmp/x"] {
+            assert!(exclude.matches_below(Path::new(path)), "{path}");
+        }
+        for path in ["a", "a/b", "build", "a/cache", "a/cache/x"] {
+            assert!(!exclude.matches_below(Path::new(path)), "{path}");
+        }
+        assert!(!Exclude::new(["/"]).unwrap().matches_below(Path::new("a")));
+    }
+}

@@ -1,0 +1,172 @@
+//! Comparison of an encrypted folder with its inventory.
+
+use super::{Inventory, below};
+use crate::name::Name;
+use base::Error;
+use files::mark::FileMark;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A difference between a folder and its inventory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Path below the folder.
+    pub path: PathBuf,
+    /// The difference that was found at this path.
+    pub difference: Difference,
+}
+
+/// The difference of a file or link from the inventory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Difference {
+    /// The inventory lists it, and it does not exist.
+    Missing,
+    /// The inventory does not list it.
+    Added,
+    /// It is the file that the inventory lists under another name, which has another file or none.
+    Renamed {
+        /// The path that the inventory lists for this file.
+        from: PathBuf,
+    },
+    /// It is a copy of the file that the inventory lists under another name.
+    Copied {
+        /// The path that the inventory lists for this file.
+        from: PathBuf,
+    },
+    /// It is the file that the inventory lists under another name, in place of its own.
+    Exchanged {
+        /// The path that the inventory lists for this file.
+        with: PathBuf,
+    },
+    /// It is an earlier version, which was replaced or removed.
+    Old {
+        /// Counter of the first inventory that no longer lists this version.
+        until: u64,
+    },
+    /// It is no version that the inventory knows.
+    Changed,
+}
+
+impl Difference {
+    /// Returns the name of the difference, for programs: for example, `missing`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Added => "added",
+            Self::Renamed { .. } => "renamed",
+            Self::Copied { .. } => "copied",
+            Self::Exchanged { .. } => "exchanged",
+            Self::Old { .. } => "old",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("missing: the inventory lists it"),
+            Self::Added => f.write_str("added: the inventory does not list it"),
+            Self::Renamed { from } => {
+                write!(f, "renamed: the inventory lists this file as {}", from.display())
+            }
+            Self::Copied { from } => {
+                write!(f, "added: a copy of the file that the inventory lists as {}", from.display())
+            }
+            Self::Exchanged { with } => {
+                write!(f, "exchanged: the inventory lists this file as {}", with.display())
+            }
+            Self::Old { until } => {
+                write!(
+                    f,
+                    "old: an earlier version, which the inventory with counter {until} replaced or removed"
+                )
+            }
+            Self::Changed => f.write_str("changed: no version that the inventory knows"),
+        }
+    }
+}
+
+/// The files and links that exist in a folder, to be compared with an inventory.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    files: BTreeMap<Name, FileMark>,
+    links: BTreeMap<Name, Name>,
+}
+
+impl Inventory {
+    /// Compares the files and links of the folder `root` with the inventory. `files` are paths with their marks, and `links`
+    /// paths with the paths that they contain. Listed paths of which `is_excluded` returns true are not missing.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::TargetInsideSource`](base::Misuse::TargetInsideSource) for a path that is not below `root`.
+    pub fn compare(
+        &self,
+        root: &Path,
+        files: impl IntoIterator<Item = (PathBuf, FileMark)>,
+        links: impl IntoIterator<Item = (PathBuf, PathBuf)>,
+        is_excluded: impl Fn(&Path) -> bool,
+    ) -> Result<Vec<Finding>, Error> {
+        let mut found = Found::default();
+        for (path, mark) in files {
+            found.files.insert(below(root, &path)?, mark);
+        }
+        for (path, text) in links {
+            found.links.insert(below(root, &path)?, Name::of(&text));
+        }
+        Ok(self.differences(&found, is_excluded))
+    }
+
+    fn differences(&self, found: &Found, is_excluded: impl Fn(&Path) -> bool) -> Vec<Finding> {
+        let listed: HashMap<_, _> = self.files.iter().map(|(name, version)| (&version.mark, name)).collect();
+        let former: HashMap<_, _> = self.former.iter().map(|old| (&old.version.mark, old.until)).collect();
+        let mut findings = Vec::new();
+        let mut renamed = std::collections::BTreeSet::new();
+        let mut add = |name: &Name, difference| {
+            findings.push(Finding { path: name.to_path(), difference });
+        };
+        for (name, mark) in &found.files {
+            let own = self.files.get(name);
+            if own.is_some_and(|own| own.mark == *mark) {
+                continue;
+            }
+            let other = listed.get(mark).copied();
+            let difference = match (own, other, former.get(mark)) {
+                (Some(_), Some(other), _) => Difference::Exchanged { with: other.to_path() },
+                (None, Some(other), _) if found.files.get(other) == Some(mark) => {
+                    Difference::Copied { from: other.to_path() }
+                }
+                (None, Some(other), _) => {
+                    renamed.insert(other);
+                    Difference::Renamed { from: other.to_path() }
+                }
+                (_, None, Some(until)) => Difference::Old { until: *until },
+                (Some(_), None, None) => Difference::Changed,
+                (None, None, None) => Difference::Added,
+            };
+            add(name, difference);
+        }
+        for (name, text) in &found.links {
+            match self.links.get(name) {
+                Some(listed) if listed == text => {}
+                Some(_) => add(name, Difference::Changed),
+                None => add(name, Difference::Added),
+            }
+        }
+        let excluded = |name: &Name| is_excluded(&name.to_path());
+        for name in self.files.keys() {
+            if !found.files.contains_key(name) && !renamed.contains(name) && !excluded(name) {
+                add(name, Difference::Missing);
+            }
+        }
+        for name in self.links.keys() {
+            if !found.links.contains_key(name) && !excluded(name) {
+                add(name, Difference::Missing);
+            }
+        }
+        findings.sort_by(|a, b| a.path.cmp(&b.path));
+        findings
+    }
+}

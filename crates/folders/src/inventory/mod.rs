@@ -1,0 +1,272 @@
+//! Inventories: signed lists of the files in an encrypted folder, by which exchanged, old and missing files are found.
+//!
+//! ```text
+//! FILE         = an encrypted file, with the keys of the folder, whose plaintext is the JSON document below
+//! FILE.sig     = a signature of FILE as it is stored, by an SSH key; FILE.minisig, by a minisign key
+//!
+//! {"sealane":"inventory","version":1,"counter":1763917200,
+//! "files":[
+//! {"name":"a/b.sealed","length":72,"head":"…","tag":"…","since":1763917200}
+//! ],
+//! "links":[
+//! {"name":"c","target":"a/b"}
+//! ],
+//! "former":[
+//! {"name":"a/b.sealed","length":71,"head":"…","tag":"…","since":1763910000,"until":1763917200}
+//! ]}
+//! ```
+//!
+//! `head` is the first 56 bytes of a file in base64, which are salt and commitment in chunked-encryption@v1. An age file has `mac`
+//! instead, the MAC as its header has it. `tag` is the last 16 bytes. The counter grows with each inventory: it is the Unix
+//! time in seconds, or one more than that of the inventory before. `since` is the counter with which a version was listed first.
+//! `former` lists versions that were replaced or removed. Names are written as in manifests.
+
+mod compare;
+mod draft;
+mod folder;
+mod signed;
+
+pub use compare::{Difference, Finding};
+pub use draft::InventoryDraft;
+use files::mark::FileMark;
+pub use folder::{compare_inventory, write_inventory};
+pub use signed::InventoryKeys;
+
+use super::name::Name;
+use base::error::FolderError;
+use base::{Error, Misuse};
+// Marks are public, so the encoder may have tables, which are faster than the constant-time code of base64ct.
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use files::mark::{HEAD_LEN, Head};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+/// The list of the files and links in an encrypted folder. Names are relative to the folder.
+#[derive(Debug, Default)]
+pub struct Inventory {
+    counter: u64,
+    files: BTreeMap<Name, Version>,
+    links: BTreeMap<Name, Name>,
+    /// Versions that were replaced or removed, the latest last.
+    former: Vec<Former>,
+}
+
+/// A version of a file, with the counter of the first inventory that lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Version {
+    mark: FileMark,
+    since: u64,
+}
+
+/// A version of a file that was replaced or removed, with the counter of the first inventory without it.
+#[derive(Debug)]
+struct Former {
+    name: Name,
+    version: Version,
+    until: u64,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    sealane: String,
+    version: u64,
+    counter: u64,
+    files: Vec<Entry>,
+    links: Vec<LinkEntry>,
+    former: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    name: Name,
+    length: u64,
+    head: Option<String>,
+    mac: Option<String>,
+    tag: String,
+    since: u64,
+    until: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct LinkEntry {
+    name: Name,
+    target: Name,
+}
+
+const EXPECTED: Error = Error::Format(
+    "expected an inventory, which is JSON and begins with {\"sealane\":\"inventory\",\"version\":1",
+);
+
+impl Inventory {
+    /// Returns the counter, which is larger than those of earlier inventories of the folder.
+    pub fn counter(&self) -> u64 {
+        self.counter
+    }
+
+    /// Returns the number of files.
+    #[expect(clippy::len_without_is_empty, reason = "the number of files, not of all entries")]
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Parses the JSON document.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for other content, [`Error::UnsupportedVersion`], and [`FolderError::InventoryName`] for a
+    /// name that leaves the folder or is listed twice.
+    fn parse(json: &[u8]) -> Result<Self, Error> {
+        // The position of a mistake does not help, because a program wrote the document.
+        let document: Document = serde_json::from_slice(json).map_err(|_| EXPECTED)?;
+        match (document.sealane.as_str(), document.version) {
+            ("inventory", 1) => {}
+            ("inventory", 2..) => {
+                return Err(Error::UnsupportedVersion("expected an inventory of version 1"));
+            }
+            _ => return Err(EXPECTED),
+        }
+        let mut inventory = Self { counter: document.counter, ..Self::default() };
+        for entry in document.files {
+            let (name, version, _) = entry.version()?;
+            check_name(&name)?;
+            if inventory.files.contains_key(&name) {
+                return Err(listed_twice(&name));
+            }
+            inventory.files.insert(name, version);
+        }
+        for LinkEntry { name, target } in document.links {
+            check_name(&name)?;
+            if inventory.files.contains_key(&name) || inventory.links.contains_key(&name) {
+                return Err(listed_twice(&name));
+            }
+            inventory.links.insert(name, target);
+        }
+        for entry in document.former {
+            let (name, version, until) = entry.version()?;
+            inventory.former.push(Former { name, version, until: until.ok_or(EXPECTED)? });
+        }
+        Ok(inventory)
+    }
+
+    /// Returns the JSON document, with one line for each entry.
+    fn to_json(&self) -> String {
+        let mut json =
+            format!("{{\"sealane\":\"inventory\",\"version\":1,\"counter\":{},\n\"files\":[", self.counter);
+        append_lines(&mut json, &self.files, |json, (name, version)| {
+            append_version(json, name, version, None);
+        });
+        json += "],\n\"links\":[";
+        append_lines(&mut json, &self.links, |json, (name, target)| {
+            *json += "{\"name\":";
+            name.append_quoted(json);
+            *json += ",\"target\":";
+            target.append_quoted(json);
+            *json += "}";
+        });
+        json += "],\n\"former\":[";
+        append_lines(&mut json, &self.former, |json, old| {
+            append_version(json, &old.name, &old.version, Some(old.until));
+        });
+        json + "]}\n"
+    }
+}
+
+/// Appends one line for each entry. Everything is written to one text, because an allocation takes as long as half of a line.
+fn append_lines<E>(json: &mut String, entries: impl IntoIterator<Item = E>, append: impl Fn(&mut String, E)) {
+    for (at, entry) in entries.into_iter().enumerate() {
+        *json += if at == 0 { "\n" } else { ",\n" };
+        append(json, entry);
+    }
+    *json += "\n";
+}
+
+fn append_version(json: &mut String, name: &Name, version: &Version, until: Option<u64>) {
+    let Version { mark: FileMark { len, head, tag }, since } = version;
+    *json += "{\"name\":";
+    name.append_quoted(json);
+    // A text in memory takes every write.
+    let _ = write!(json, ",\"length\":{len},");
+    match head {
+        Head::Mac(mac) => {
+            *json += "\"mac\":\"";
+            *json += mac;
+        }
+        Head::Bytes(bytes) => {
+            *json += "\"head\":\"";
+            append_base64(json, bytes);
+        }
+    }
+    *json += "\",\"tag\":\"";
+    append_base64(json, tag);
+    let _ = write!(json, "\",\"since\":{since}");
+    if let Some(until) = until {
+        let _ = write!(json, ",\"until\":{until}");
+    }
+    *json += "}";
+}
+
+fn append_base64(json: &mut String, bytes: &[u8]) {
+    let mut text = [0; HEAD_LEN.div_ceil(3) * 4];
+    let encoded = STANDARD.encode_slice(bytes, &mut text).ok().and_then(|len| text.get(..len));
+    match encoded.map(std::str::from_utf8) {
+        Some(Ok(encoded)) => *json += encoded,
+        // Longer than the head of a file.
+        _ => *json += &STANDARD.encode(bytes),
+    }
+}
+
+impl Entry {
+    fn version(self) -> Result<(Name, Version, Option<u64>), Error> {
+        let head = match (self.head, self.mac) {
+            // The errors have no content.
+            (Some(head), None) => Head::Bytes(STANDARD.decode(head).map_err(|_| EXPECTED)?),
+            (None, Some(mac)) => Head::Mac(mac),
+            _ => return Err(EXPECTED),
+        };
+        // The errors have no content.
+        let tag = STANDARD.decode(self.tag).map_err(|_| EXPECTED)?;
+        let tag = tag.try_into().map_err(|_| EXPECTED)?;
+        let mark = FileMark { len: self.length, head, tag };
+        Ok((self.name, Version { mark, since: self.since }, self.until))
+    }
+}
+
+/// Checks that a name is one below the folder: a relative path without `..`.
+fn check_name(name: &Name) -> Result<(), Error> {
+    let path = name.to_path();
+    let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    // A slash at the end, two slashes or a dot would be a second name of the same file.
+    let canonical = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
+    let is_text = !path.as_os_str().as_encoded_bytes().contains(&0) && !name.has_other_separators();
+    match inside && canonical && path != Path::new("") && is_text {
+        true => Ok(()),
+        false => Err(FolderError::InventoryName(path).into()),
+    }
+}
+
+fn listed_twice(name: &Name) -> Error {
+    FolderError::InventoryName(name.to_path()).into()
+}
+
+/// Returns the name of a path below `root`.
+fn below(root: &Path, path: &Path) -> Result<Name, Misuse> {
+    // The paths of a job begin with the root as it was given, which is compared faster than its components. The rest of a path
+    // with dots or several slashes may have another form.
+    #[cfg(unix)]
+    if let (Some(root), Some(path)) = (root.to_str(), path.to_str())
+        && let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'))
+        && !root.is_empty()
+        && !below.starts_with(['/', '.'])
+        && !below.ends_with(['/', '.'])
+    {
+        return Ok(Name::of(Path::new(below)));
+    }
+    // The error of the standard library does not name the path.
+    let below = path.strip_prefix(root).map_err(|_| Misuse::TargetInsideSource(path.to_owned()))?;
+    Ok(Name::of(below))
+}
+
+#[cfg(test)]
+mod test;

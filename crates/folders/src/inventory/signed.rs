@@ -1,0 +1,190 @@
+//! Inventories in files: encrypted, with a signature beside them.
+
+use super::Inventory;
+use super::draft::{Absent, InventoryDraft};
+use base::Error;
+use base::error::FolderError;
+use base::memory::append;
+use engine::io::open;
+use engine::options::Durability;
+use files::file_keys::{DecryptWith, EncryptWith};
+use files::memory;
+use files::output::OutputFile;
+use keys::signature::{Rejection, Signers, SigningKey};
+use std::ffi::OsString;
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The file of an inventory, with the key that signs it.
+#[derive(Debug)]
+pub struct InventoryKeys<'a> {
+    /// Path of the encrypted inventory.
+    pub path: &'a Path,
+    /// The private key that signs it.
+    pub key: &'a SigningKey,
+}
+
+impl Inventory {
+    /// Reads an inventory after its signature is verified. `min_counter` is the smallest counter that is accepted, for example
+    /// the largest that was seen before; an older inventory with an older folder is found by nothing else.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::SignatureMissing`], [`FolderError::OtherSigner`], [`FolderError::SignatureInvalid`] and
+    /// [`FolderError::OldInventory`]; [`Error::Format`] and [`FolderError::InventoryName`] for content that is no inventory; the
+    /// errors of [`decrypt`](files::decrypt), and [`Error::Io`] with the path.
+    pub fn open(path: &Path, with: &DecryptWith, signers: &Signers, min_counter: u64) -> Result<Self, Error> {
+        let sealed = read_signed(path, signers)?;
+        let inventory = Self::parse(&memory::decrypt(&sealed, with)?)?;
+        match inventory.counter < min_counter {
+            true => Err(FolderError::OldInventory {
+                path: path.to_owned(),
+                found: inventory.counter,
+                expected: min_counter,
+            }
+            .into()),
+            false => Ok(inventory),
+        }
+    }
+}
+
+impl InventoryKeys<'_> {
+    /// Reads the inventory of the job before, if there is one and `with` can decrypt it. Recipients cannot, so their inventories
+    /// have no former versions.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Inventory::open`].
+    pub fn previous(&self, with: &EncryptWith) -> Result<Option<Inventory>, Error> {
+        let exists = self.path.try_exists().map_err(|e| Error::io(self.path, e))?;
+        match with.to_decrypt().filter(|_| exists) {
+            Some(with) => Inventory::open(self.path, with, &Signers::from(self.key), 0).map(Some),
+            None if exists => read_signed(self.path, &Signers::from(self.key)).map(|_| None),
+            None => Ok(None),
+        }
+    }
+
+    /// Encrypts, signs and writes a new inventory of the folder `root`, and returns it. With `removed`, files of the inventory
+    /// before that neither the job has nor the folder are taken for removed. The two files replace the old ones when both are
+    /// complete.
+    ///
+    /// # Errors
+    /// Returns the errors of [`encrypt`](files::encrypt) and of the signature; [`Error::Io`] with the path, and then the
+    /// old files stay; [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
+    pub fn save(
+        &self,
+        draft: InventoryDraft,
+        root: &Path,
+        removed: bool,
+        with: &EncryptWith,
+        durability: Durability,
+    ) -> Result<Inventory, Error> {
+        let inventory = draft.complete(root, if removed { Absent::Removed } else { Absent::Stay });
+        let sealed = memory::encrypt(inventory.to_json().as_bytes(), with)?;
+        let comment = format!("sealane inventory, counter {}", inventory.counter);
+        let signature = self.key.sign(&sealed, &comment)?;
+        let signature_path = with_suffix(self.path, self.key.suffix());
+        let mut files = Vec::new();
+        for (path, content) in [(signature_path.as_path(), signature.as_bytes()), (self.path, &sealed)] {
+            let mut file = OutputFile::create_for_encrypted(path, with)?;
+            file.write_all(content).map_err(|e| Error::from(e).about(path))?;
+            files.push(file);
+        }
+        files.into_iter().try_for_each(|file| file.finish(durability))?;
+        Ok(inventory)
+    }
+
+    /// Checks that the inventory lies outside of the folders of its job, where it would be taken for one of their files.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::InventoryInside`].
+    pub fn check_outside(&self, folders: &[impl AsRef<Path>]) -> Result<(), Error> {
+        let folder = self.path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        // A folder that does not exist is found when the inventory is written.
+        let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
+        let inside = |other: &Path| fs::canonicalize(other).is_ok_and(|other| folder.starts_with(other));
+        match folders.iter().any(|other| inside(other.as_ref())) {
+            true => Err(FolderError::InventoryInside(self.path.to_owned()).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the paths that a job writes and no other output may replace: the inventory and its signature.
+    pub fn paths(&self) -> [PathBuf; 2] {
+        [self.path.to_owned(), with_suffix(self.path, self.key.suffix())]
+    }
+}
+
+/// Maximum number of bytes in an inventory. The line of a file has about 200 bytes and its name, so these are some millions of
+/// files.
+const MAX_LEN: u64 = 1 << 30;
+/// Maximum number of bytes in a signature.
+const MAX_SIGNATURE_LEN: u64 = 1 << 16;
+
+/// Reads a file of at most `max` bytes, into memory that grows with what is read.
+///
+/// # Errors
+/// Returns [`Error::LimitExceeded`] for a longer file, [`Error::OutOfMemory`], and [`Error::Io`] with the path.
+fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
+    let mut source = open(path).map_err(|e| Error::io(path, e))?.take(max + 1);
+    let (mut content, mut piece) = (Vec::new(), [0; 1 << 14]);
+    loop {
+        match source.read(&mut piece) {
+            Ok(0) => break,
+            Ok(len) => append(&mut content, &piece[..len])?,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::io(path, e)),
+        }
+    }
+    match content.len() as u64 > max {
+        true => Err(Error::LimitExceeded("an inventory is limited to 1 GiB, and its signature to 64 KiB")),
+        false => Ok(content),
+    }
+}
+
+/// Returns the content of a file whose signature is valid.
+fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>, Error> {
+    let message = read_at_most(path, MAX_LEN)?;
+    let mut rejected = None;
+    for suffix in Signers::SUFFIXES {
+        let signature_path = with_suffix(path, suffix);
+        let text = match read_at_most(&signature_path, MAX_SIGNATURE_LEN) {
+            Ok(text) => text,
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
+            Err(e) => return Err(e),
+        };
+        match signers.verify(&message, &String::from_utf8_lossy(&text)) {
+            Ok(()) => return Ok(message),
+            Err(rejection) => rejected = Some((signature_path, rejection)),
+        }
+    }
+    Err(match rejected {
+        None => FolderError::SignatureMissing(path.to_owned()),
+        Some((signature, Rejection::OtherSigner)) => FolderError::OtherSigner(signature),
+        Some((signature, _)) => FolderError::SignatureInvalid { path: path.to_owned(), signature },
+    }
+    .into())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn files_are_read_up_to_a_limit() {
+        let path = std::env::temp_dir().join(format!("sealane-inventory-limit-{}", std::process::id()));
+        fs::write(&path, vec![7; 40_000]).unwrap();
+        assert_eq!(read_at_most(&path, 40_000).unwrap(), vec![7; 40_000]);
+        assert!(matches!(read_at_most(&path, 39_999), Err(Error::LimitExceeded(_))));
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(read_at_most(&path, 1), Err(Error::Io { path: Some(named), .. }) if named == path));
+        // A source without an end and without a length.
+        #[cfg(unix)]
+        assert!(matches!(read_at_most(Path::new("/dev/zero"), 100_000), Err(Error::LimitExceeded(_))));
+    }
+}

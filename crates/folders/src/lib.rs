@@ -1,0 +1,22 @@
+//! Many files: trees of them, their names, manifests, replicas, inventories, and the jobs that process them.
+#![forbid(unsafe_code)]
+
+pub mod bulk;
+mod exclude;
+mod inventory;
+mod jobs;
+mod manifest;
+mod name;
+mod names;
+mod removal;
+mod replica;
+mod tree;
+
+pub use exclude::Exclude;
+pub use inventory::{
+    Difference, Finding, Inventory, InventoryDraft, InventoryKeys, compare_inventory, write_inventory,
+};
+pub use manifest::{FileFingerprint, Manifest};
+pub use names::NameKey;
+pub use removal::{Removal, Stale};
+pub use tree::{Link, Links, Suffix, Tree, TreeOptions};

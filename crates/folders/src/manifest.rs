@@ -1,0 +1,517 @@
+//! The manifest of a bulk job: the list of its finished files, with which an interrupted job continues.
+//!
+//! ```text
+//! {"sealane":"manifest","version":1}
+//! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,"target_mtime_ns":2}
+//! ```
+//!
+//! The first line is the header; each further line is one finished file. Paths are written as they were given. A byte
+//! that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
+//! `json.loads` in Python returns the name that `open` takes.
+
+use super::name::{Name, quoted};
+use base::Error;
+use base::random::RandomHasher;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+const HEADER: &str = "{\"sealane\":\"manifest\",\"version\":1}\n";
+/// Limit of the header, with space for fields that a later release may add.
+const MAX_HEADER_LEN: u64 = 4096;
+/// Limit of a line: two paths of 4096 bytes, each byte written as `\udcff`, and the numbers.
+const MAX_LINE_LEN: u64 = 1 << 16;
+const EXPECTED: Error =
+    Error::Format("expected a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
+
+/// The list of the files that a bulk job has finished, in a file.
+///
+/// A file is finished if the length and the modification time of its source and its target are still those in its
+/// line. No data is read.
+///
+/// A manifest stays correct when the process is killed. After a power failure it is only correct for targets that were
+/// written with [`Durability::Synced`](files::Durability): another target may have the right length and wrong content.
+#[derive(Debug)]
+pub struct Manifest {
+    path: PathBuf,
+    /// The file of the manifest, which is locked while it is open.
+    file: File,
+    /// Number of bytes in complete lines. Bytes after them are a line that could not be written.
+    len: u64,
+    /// The lines of finished files, which are found by their target.
+    finished: HashMap<Name, Line, RandomHasher>,
+}
+
+/// Length and modification time of a file, by which changes are detected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFingerprint {
+    len: u64,
+    mtime_ns: i128,
+}
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    source: Name,
+    source_len: u64,
+    source_mtime_ns: i128,
+    target: Name,
+    target_len: u64,
+    target_mtime_ns: i128,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Header {
+    sealane: String,
+    version: u64,
+}
+
+impl Manifest {
+    /// Opens the manifest at `path`, or creates it. An invalid last line is removed, because it may be incomplete; its
+    /// file is processed again.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for a file that is not a manifest, which is left unchanged,
+    /// [`Error::UnsupportedVersion`] for a later version, [`Error::Line`] for an invalid line that is not the last, and
+    /// [`Error::Io`] with the path, of the kind [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let about = |e| Error::io(path, e);
+        let mut options = OpenOptions::new();
+        options.read(true).create(true);
+        match cfg!(windows) {
+            true => options.write(true).truncate(false),
+            false => options.append(true),
+        };
+        let file = options.open(path).map_err(about)?;
+        if !file.metadata().map_err(about)?.is_file() {
+            return Err(EXPECTED);
+        }
+        lock(&file).map_err(about)?;
+        let finished = HashMap::with_hasher(RandomHasher::new()?);
+        let mut manifest = Self { path: path.to_owned(), file, len: 0, finished };
+        manifest.load().map_err(|e| e.about(path))?;
+        Ok(manifest)
+    }
+
+    fn load(&mut self) -> Result<(), Error> {
+        let mut lines = BufReader::new(self.file.try_clone()?);
+        let mut line = Vec::new();
+        // A file that is not a manifest may be one line of any length.
+        lines.by_ref().take(MAX_HEADER_LEN).read_until(b'\n', &mut line)?;
+        if HEADER.as_bytes().starts_with(&line) && line.len() < HEADER.len() {
+            // The file is new, or the process that created it was killed at once.
+            return self.append(HEADER.as_bytes());
+        }
+        header(&line)?;
+        self.len = line.len() as u64;
+        let mut bad = None;
+        for number in 2.. {
+            line.clear();
+            if lines.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut line)? == 0 {
+                break;
+            }
+            if let Some(number) = bad {
+                return Err(Error::Line {
+                    number,
+                    source: Box::new(Error::Format("expected a line of a manifest")),
+                });
+            }
+            match serde_json::from_slice::<Line>(&line) {
+                Ok(read) if line.ends_with(b"\n") => {
+                    self.len += line.len() as u64;
+                    self.remember(read)?;
+                }
+                _ => bad = Some(number),
+            }
+        }
+        self.remove_incomplete_line()
+    }
+
+    /// The path of the manifest, as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether the manifest lists this pair as finished and neither file has changed since.
+    pub fn finished(&self, source: &Path, target: &Path) -> bool {
+        let Some(line) = self.finished.get(&Name::of(target)) else { return false };
+        line.source == Name::of(source)
+            && FileFingerprint::of(source).is_ok_and(|now| now == line.source_fingerprint())
+            && FileFingerprint::of(target).is_ok_and(|now| now == line.target_fingerprint())
+    }
+
+    /// Adds `target` as finished. `before` is the fingerprint of `source` from before it was read: a source that has
+    /// changed since then does not count as finished.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] with the path of the target or of the manifest. Earlier lines stay.
+    pub fn add(&mut self, source: &Path, before: FileFingerprint, target: &Path) -> Result<(), Error> {
+        self.add_line(source, before, target, FileFingerprint::of(target)?)
+    }
+
+    fn add_line(
+        &mut self,
+        source: &Path,
+        before: FileFingerprint,
+        target: &Path,
+        written: FileFingerprint,
+    ) -> Result<(), Error> {
+        let line = Line {
+            source: Name::of(source),
+            source_len: before.len,
+            source_mtime_ns: before.mtime_ns,
+            target: Name::of(target),
+            target_len: written.len,
+            target_mtime_ns: written.mtime_ns,
+        };
+        self.append(line.text(source, target).as_bytes()).map_err(|e| e.about(&self.path))?;
+        self.remember(line)
+    }
+
+    /// Adds a symbolic link, which was made at `target` from the one at `source`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::add`].
+    pub fn add_link(&mut self, source: &Path, target: &Path) -> Result<(), Error> {
+        let (read, written) = (FileFingerprint::of_link(source)?, FileFingerprint::of_link(target)?);
+        if self
+            .finished
+            .get(&Name::of(target))
+            .is_some_and(|line| line.source_fingerprint() == read && line.target_fingerprint() == written)
+        {
+            return Ok(());
+        }
+        self.add_line(source, read, target, written)
+    }
+
+    /// Returns whether the manifest lists `target`, a file or a link, and it has not changed since.
+    pub(super) fn wrote(&self, target: &Path) -> bool {
+        let line = self.finished.get(&Name::of(target));
+        line.is_some_and(|line| {
+            FileFingerprint::of_link(target).is_ok_and(|now| now == line.target_fingerprint())
+        })
+    }
+
+    /// Waits until the manifest is on the disk.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] with the path.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.file.sync_data().map_err(|e| Error::io(&self.path, e))
+    }
+
+    fn remember(&mut self, line: Line) -> Result<(), Error> {
+        let target = line.target.try_clone()?;
+        // The error has no content.
+        let bytes = size_of::<Line>() * self.finished.len();
+        self.finished.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+        self.finished.insert(target, line);
+        Ok(())
+    }
+
+    /// Appends a line in one write: a killed process leaves complete lines, and a power failure can only tear the last.
+    fn append(&mut self, line: &[u8]) -> Result<(), Error> {
+        self.remove_incomplete_line()?;
+        // Elsewhere the file was opened to be appended to. Windows would refuse to cut such a file.
+        #[cfg(windows)]
+        io::Seek::seek(&mut self.file, io::SeekFrom::Start(self.len))?;
+        match self.file.write(line)? {
+            n if n == line.len() => self.len += n as u64,
+            _ => return Err(io::Error::from(io::ErrorKind::StorageFull).into()),
+        }
+        Ok(())
+    }
+
+    fn remove_incomplete_line(&self) -> Result<(), Error> {
+        if self.file.metadata()?.len() != self.len {
+            self.file.set_len(self.len)?;
+        }
+        Ok(())
+    }
+}
+
+impl FileFingerprint {
+    /// Returns the fingerprint of the file at `path`; links are followed.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] with the path.
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        Self::new(&path.metadata().map_err(|e| Error::io(path, e))?, path)
+    }
+
+    /// Returns the fingerprint of a link itself, or of the file at `path`.
+    fn of_link(path: &Path) -> Result<Self, Error> {
+        Self::new(&path.symlink_metadata().map_err(|e| Error::io(path, e))?, path)
+    }
+
+    fn new(found: &Metadata, path: &Path) -> Result<Self, Error> {
+        Ok(Self { len: found.len(), mtime_ns: mtime_ns(found).map_err(|e| Error::io(path, e))? })
+    }
+
+    /// Returns the length of the file in bytes when the fingerprint was taken.
+    #[expect(clippy::len_without_is_empty, reason = "the length of a file, not of a collection")]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+fn mtime_ns(found: &Metadata) -> io::Result<i128> {
+    let ns = |time: std::time::Duration| time.as_nanos() as i128;
+    Ok(found.modified()?.duration_since(UNIX_EPOCH).map_or_else(|before| -ns(before.duration()), ns))
+}
+
+/// Locks the manifest: of two jobs at once, each would miss the files that the other finished.
+fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, "another job is using this manifest"))
+        }
+        // Some network file systems do not support locks.
+        Err(TryLockError::Error(e)) if e.kind() != io::ErrorKind::Unsupported => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn header(line: &[u8]) -> Result<(), Error> {
+    match serde_json::from_slice::<Header>(line) {
+        Ok(Header { sealane, version: 1 }) if sealane == "manifest" && line.ends_with(b"\n") => Ok(()),
+        Ok(Header { sealane, version: 2.. }) if sealane == "manifest" => {
+            Err(Error::UnsupportedVersion("expected a manifest of version 1"))
+        }
+        _ => Err(EXPECTED),
+    }
+}
+
+impl Line {
+    fn source_fingerprint(&self) -> FileFingerprint {
+        FileFingerprint { len: self.source_len, mtime_ns: self.source_mtime_ns }
+    }
+
+    fn target_fingerprint(&self) -> FileFingerprint {
+        FileFingerprint { len: self.target_len, mtime_ns: self.target_mtime_ns }
+    }
+
+    fn text(&self, source: &Path, target: &Path) -> String {
+        let Self { source_len, source_mtime_ns, target_len, target_mtime_ns, .. } = self;
+        let (source, target) = (quoted(source), quoted(target));
+        format!(
+            "{{\"source\":{source},\"source_len\":{source_len},\"source_mtime_ns\":{source_mtime_ns},\
+             \"target\":{target},\"target_len\":{target_len},\"target_mtime_ns\":{target_mtime_ns}}}\n"
+        )
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use std::fs;
+
+    /// A folder with a source and a target, removed on drop.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder =
+                Self(std::env::temp_dir().join(format!("sealane-manifest-{name}-{}", std::process::id())));
+            let _ = fs::remove_dir_all(&folder.0);
+            fs::create_dir_all(&folder.0).unwrap();
+            fs::write(folder.source(), b"source").unwrap();
+            fs::write(folder.target(), b"the target").unwrap();
+            folder
+        }
+
+        fn path(&self) -> PathBuf {
+            self.0.join("m")
+        }
+
+        fn source(&self) -> PathBuf {
+            // A name of Windows cannot contain the others.
+            self.0.join(if cfg!(windows) { "a ' é" } else { "a \"\\\n\u{1b} é" })
+        }
+
+        fn target(&self) -> PathBuf {
+            self.0.join("b")
+        }
+
+        fn open(&self) -> Manifest {
+            Manifest::open(&self.path()).unwrap()
+        }
+
+        fn add(&self) {
+            let before = FileFingerprint::of(&self.source()).unwrap();
+            self.open().add(&self.source(), before, &self.target()).unwrap();
+        }
+
+        fn finished(&self) -> bool {
+            self.open().finished(&self.source(), &self.target())
+        }
+
+        /// Replaces the content of a file and restores its modification time.
+        fn change(&self, path: &Path, content: &[u8]) {
+            let before = path.metadata().unwrap().modified().unwrap();
+            fs::write(path, content).unwrap();
+            File::options().write(true).open(path).unwrap().set_modified(before).unwrap();
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_finished_file_stays_finished() {
+        let folder = Folder::new("stays");
+        assert!(!folder.finished());
+        folder.add();
+        assert!(folder.finished() && folder.finished());
+        assert!(!folder.open().finished(&folder.target(), &folder.source()));
+        assert!(!folder.open().finished(&folder.target(), &folder.target()));
+        let text = fs::read_to_string(folder.path()).unwrap();
+        assert!(text.starts_with(HEADER) && text.lines().count() == 2, "{text}");
+        folder.add();
+        assert!(folder.finished());
+    }
+
+    #[test]
+    fn a_changed_file_is_not_finished() {
+        let folder = Folder::new("changed");
+        for path in [folder.source(), folder.target()] {
+            let content = fs::read(&path).unwrap();
+            folder.add();
+            assert!(folder.finished());
+            folder.change(&path, b"another length");
+            assert!(!folder.finished(), "length of {path:?}");
+            folder.change(&path, &content);
+            assert!(folder.finished());
+            let later = path.metadata().unwrap().modified().unwrap() + std::time::Duration::from_nanos(100);
+            File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+            assert!(!folder.finished(), "time of {path:?}");
+            folder.add();
+            fs::remove_file(&path).unwrap();
+            assert!(!folder.finished(), "no {path:?}");
+            fs::write(&path, &content).unwrap();
+        }
+    }
+
+    #[test]
+    fn times_before_1970_are_distinguished() {
+        let folder = Folder::new("before");
+        let at =
+            |time| File::options().write(true).open(folder.target()).unwrap().set_modified(time).unwrap();
+        let second = std::time::Duration::from_secs(1);
+        at(UNIX_EPOCH - second);
+        folder.add();
+        assert!(folder.finished());
+        at(UNIX_EPOCH + second);
+        assert!(!folder.finished());
+        assert_eq!(FileFingerprint::of(&folder.target()).unwrap().len(), 10);
+    }
+
+    #[test]
+    fn a_source_that_changed_while_it_was_read_is_not_finished() {
+        let folder = Folder::new("while");
+        let before = FileFingerprint::of(&folder.source()).unwrap();
+        folder.change(&folder.source(), b"more than before");
+        folder.open().add(&folder.source(), before, &folder.target()).unwrap();
+        assert!(!folder.finished());
+    }
+
+    #[test]
+    fn an_incomplete_last_line_is_removed() {
+        let folder = Folder::new("torn");
+        folder.add();
+        let other = folder.0.join("other");
+        fs::write(&other, b"").unwrap();
+        let before = FileFingerprint::of(&folder.source()).unwrap();
+        folder.open().add(&folder.source(), before, &other).unwrap();
+        let whole = fs::read(folder.path()).unwrap();
+        let second = whole[..whole.len() - 1].iter().rposition(|&b| b == b'\n').unwrap() + 1;
+        for len in 0..whole.len() {
+            fs::write(folder.path(), &whole[..len]).unwrap();
+            let manifest = folder.open();
+            assert_eq!(manifest.finished(&folder.source(), &folder.target()), len >= second, "{len}");
+            assert!(!manifest.finished(&folder.source(), &other), "{len}");
+            drop(manifest);
+            // A line that is added now is read again.
+            folder.open().add(&folder.source(), before, &other).unwrap();
+            assert!(folder.open().finished(&folder.source(), &other), "{len}");
+        }
+        for rest in [&b"\0\0\0\0"[..], b"nonsense\n", b"{}\n", b"\n"] {
+            fs::write(folder.path(), [&whole, rest].concat()).unwrap();
+            assert!(folder.finished());
+            assert_eq!(fs::read(folder.path()).unwrap(), whole);
+        }
+    }
+
+    #[test]
+    fn rejects_other_files_and_leaves_them_unchanged() {
+        let folder = Folder::new("none");
+        let long = vec![b'x'; 100_000];
+        let nested = [b"[".repeat(100_000), b"\n".to_vec()].concat();
+        for content in [
+            &b"day,sum\n"[..],
+            b"{}\n",
+            b"\0",
+            &long,
+            &nested,
+            b"{\"sealane\":\"manifest\"}\n",
+            b"{\"sealane\":\"other\",\"version\":1}\n",
+            b"{\"sealane\":\"other\",\"version\":2}\n",
+            b"{\"version\":1,\"sealane\":\"manifest\"}",
+            b"\n",
+        ] {
+            fs::write(folder.path(), content).unwrap();
+            assert!(matches!(Manifest::open(&folder.path()), Err(Error::Format(_))));
+            assert_eq!(fs::read(folder.path()).unwrap(), content);
+        }
+        fs::write(folder.path(), HEADER.replace('1', "2")).unwrap();
+        assert!(matches!(Manifest::open(&folder.path()), Err(Error::UnsupportedVersion(_))));
+        fs::write(folder.path(), [HEADER, "nonsense\n", "nonsense\n"].concat()).unwrap();
+        assert!(matches!(Manifest::open(&folder.path()), Err(Error::Line { number: 2, .. })));
+        assert!(matches!(Manifest::open(&folder.0), Err(Error::Io { path: Some(_), .. })));
+        let missing = folder.0.join("missing/m");
+        assert!(matches!(Manifest::open(&missing), Err(Error::Io { path: Some(_), .. })));
+    }
+
+    #[test]
+    fn rejects_a_second_job_at_the_same_time() {
+        let folder = Folder::new("lock");
+        let first = folder.open();
+        let busy = Manifest::open(&folder.path()).unwrap_err();
+        assert!(busy.to_string().contains("another job"), "{busy}");
+        drop(first);
+        folder.open();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_of_any_bytes_are_distinguished() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = Folder::new("bytes");
+        let name = |bytes: &[u8]| folder.0.join(std::ffi::OsStr::from_bytes(bytes));
+        // Half of a character, bytes that are never valid, and characters that a careless writer gives for a byte.
+        let names = [
+            name(b"\xc3"),
+            name(b"\xff\xfe\x80"),
+            name("\u{fffd}".as_bytes()),
+            name(b"%ff"),
+            name(b"\xed\xb3\xbf"),
+        ];
+        for path in &names {
+            fs::write(path, b"").unwrap();
+            folder.open().add(path, FileFingerprint::of(path).unwrap(), path).unwrap();
+        }
+        let manifest = folder.open();
+        for a in &names {
+            for b in &names {
+                assert_eq!(manifest.finished(a, b), a == b, "{a:?} {b:?}");
+            }
+        }
+        let text = fs::read_to_string(folder.path()).unwrap();
+        assert!(text.contains("/\\udcc3\"") && text.contains("/\\udcff\\udcfe\\udc80\""), "{text}");
+    }
+}

@@ -1,0 +1,228 @@
+//! Encrypted names of files and folders.
+//!
+//! ```text
+//! name on disk  = base32hex(AES-SIV(name, folder)) || suffix     suffix: of files and links only
+//! path in link  = base32hex(AES-SIV(path, link || "/"))
+//! folder, link  = path below the top, as it is in the source, with "/" between names; empty for the top itself
+//! ```
+//!
+//! AES-SIV is that of RFC 5297 with one associated data, or of a Tink keyring. base32hex is the encoding of RFC 4648, section 7, in
+//! lower case and without padding, so names stay different on file systems that ignore case. The path of a folder does not
+//! end with a slash, so the encrypted path of a link is no valid name in any folder.
+
+use base::Error;
+use base::error::FolderError;
+use data_encoding::BASE32_DNSSEC as BASE32HEX;
+use keys::Keyring;
+use keys::KeyringDeterministicAead;
+use messages::{DeterministicAead, DeterministicAlgorithm, Key};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// Maximum number of bytes in a name, on almost every file system.
+const MAX_NAME_LEN: usize = 255;
+/// Maximum number of bytes in the path of a link, on Linux.
+const MAX_LINK_LEN: usize = 4095;
+
+/// The key that encrypts names of files and folders. It is cheap to clone.
+///
+/// The encryption is deterministic: a name in the same folder is always encrypted to the same name, so an encrypted
+/// folder can be updated. Equal names in two folders differ. The length of a name and the shape of the tree are visible.
+///
+/// ```
+/// use sealane::Key;
+/// use sealane::file::NameKey;
+/// use std::path::Path;
+///
+/// let names = NameKey::new(&Key::generate(64)?)?;
+/// let encrypted = names.encrypt("letter.txt".as_ref(), Path::new("home/work"), ".sealed".as_ref())?;
+/// let (encrypted, _) = encrypted.to_str().unwrap().split_once('.').unwrap();
+/// assert_eq!(names.decrypt(encrypted.as_ref(), Path::new("home/work"))?, "letter.txt");
+/// assert!(names.decrypt(encrypted.as_ref(), Path::new("home")).is_err());
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct NameKey(Arc<Keys>);
+
+#[derive(Debug)]
+enum Keys {
+    Key(DeterministicAead),
+    Keyring(KeyringDeterministicAead),
+}
+
+impl NameKey {
+    /// Expands a key of 64 bytes.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DeterministicAead::new`].
+    pub fn new(key: &Key) -> Result<Self, Error> {
+        let key = DeterministicAead::new(DeterministicAlgorithm::Aes256Siv, key)?;
+        Ok(Self(Arc::new(Keys::Key(key))))
+    }
+
+    /// Expands the keys of a keyring. The primary key encrypts, and each enabled key decrypts.
+    ///
+    /// # Errors
+    /// Returns the errors of [`KeyringDeterministicAead::new`].
+    pub fn keyring(keyring: &Keyring) -> Result<Self, Error> {
+        Ok(Self(Arc::new(Keys::Keyring(KeyringDeterministicAead::new(keyring)?))))
+    }
+
+    /// Returns the encrypted name of a file or folder in `folder`, followed by `suffix`. `folder` is the unencrypted path of
+    /// the folder below the top.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::NameTooLong`] for a name that does not fit, and [`FolderError::NameInvalid`] for one that is not
+    /// Unicode, on systems whose names are not bytes.
+    pub fn encrypt(&self, name: &OsStr, folder: &Path, suffix: &OsStr) -> Result<OsString, Error> {
+        let (name, space) = (bytes(name)?, MAX_NAME_LEN.saturating_sub(suffix.len()));
+        match (name.len(), self.max_len(space)) {
+            (found, max) if found > max => Err(FolderError::NameTooLong { found, max }.into()),
+            _ => Ok([self.sealed(name, &joined(folder)?)?.as_ref(), suffix].into_iter().collect()),
+        }
+    }
+
+    /// Decrypts a name, without its suffix, that [`Self::encrypt`] encrypted in the same folder.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::NameNotAuthentic`], and [`FolderError::NameInvalid`] if the result is not the name of a file, for
+    /// example `..`.
+    pub fn decrypt(&self, name: &OsStr, folder: &Path) -> Result<OsString, Error> {
+        let name = os_string(self.opened(name, &joined(folder)?)?)?;
+        let path = Path::new(&name);
+        let mut parts = path.components();
+        let single = matches!(parts.next(), Some(Component::Normal(part)) if part == name);
+        match single && parts.next().is_none() && !name.as_encoded_bytes().contains(&0) {
+            true => Ok(name),
+            false => Err(FolderError::NameInvalid.into()),
+        }
+    }
+
+    /// Decrypts each name of a path below the top, which has no suffix.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::decrypt`].
+    pub fn decrypt_path(&self, path: &Path) -> Result<PathBuf, Error> {
+        let mut plain = PathBuf::new();
+        for name in path {
+            let name = self.decrypt(name, &plain)?;
+            plain.push(name);
+        }
+        Ok(plain)
+    }
+
+    /// Encrypts the path `text` that a symbolic link contains. `link` is the unencrypted path of the link below the top.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::LinkTooLong`] for a path that does not fit, and the errors of [`Self::encrypt`].
+    pub fn encrypt_link(&self, text: &Path, link: &Path) -> Result<PathBuf, Error> {
+        let text = bytes(text.as_os_str())?;
+        match (text.len(), self.max_len(MAX_LINK_LEN)) {
+            (found, max) if found > max => Err(FolderError::LinkTooLong { found, max }.into()),
+            _ => self.sealed(text, &of_link(link)?).map(PathBuf::from),
+        }
+    }
+
+    /// Decrypts the path that [`Self::encrypt_link`] encrypted for the same link.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::NameNotAuthentic`], and [`FolderError::NameInvalid`] for an empty path and a zero byte.
+    pub fn decrypt_link(&self, text: &Path, link: &Path) -> Result<PathBuf, Error> {
+        let text = self.opened(text.as_os_str(), &of_link(link)?)?;
+        match text.is_empty() || text.contains(&0) {
+            true => Err(FolderError::NameInvalid.into()),
+            false => os_string(text).map(PathBuf::from),
+        }
+    }
+
+    /// Checks that a manifest, which lists the unencrypted names, lies outside of the encrypted folder.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::ManifestReveals`].
+    pub fn check_manifest(manifest: &Path, encrypted: &Path) -> Result<(), Error> {
+        match (resolved(manifest), resolved(encrypted)) {
+            (Some(file), Some(top)) if file.starts_with(&top) => {
+                Err(FolderError::ManifestReveals(manifest.to_owned()).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the largest number of bytes whose encrypted form has at most `space` characters, of 5 bits each.
+    fn max_len(&self, space: usize) -> usize {
+        let overhead = match &*self.0 {
+            Keys::Key(key) => key.overhead(),
+            Keys::Keyring(keys) => keys.overhead(),
+        };
+        (space * 5 / 8).saturating_sub(overhead)
+    }
+
+    fn sealed(&self, plain: &[u8], aad: &[u8]) -> Result<OsString, Error> {
+        let sealed = match &*self.0 {
+            Keys::Key(key) => key.encrypt(plain, aad)?,
+            Keys::Keyring(keys) => keys.encrypt(plain, aad)?,
+        };
+        Ok(BASE32HEX.encode(&sealed).into())
+    }
+
+    fn opened(&self, text: &OsStr, aad: &[u8]) -> Result<Vec<u8>, Error> {
+        const REFUSED: Error = Error::Folder(FolderError::NameNotAuthentic);
+        let text = text.to_str().filter(|text| text.len() <= MAX_LINK_LEN).ok_or(REFUSED)?;
+        // The position of a character that is none of the encoding does not help.
+        let sealed = BASE32HEX.decode(text.as_bytes()).map_err(|_| REFUSED)?;
+        // The decoder accepts upper case, with which a file would have several names.
+        if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return Err(REFUSED);
+        }
+        let opened = match &*self.0 {
+            Keys::Key(key) => key.decrypt(&sealed, aad),
+            Keys::Keyring(keys) => keys.decrypt(&sealed, aad),
+        };
+        opened.map_err(|error| if matches!(error, Error::Authentication) { REFUSED } else { error })
+    }
+}
+
+/// Resolves the links of a path. Of a path that does not exist, the existing part is resolved.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find_map(|existing| {
+        let rest = path.strip_prefix(existing).ok()?;
+        Some(fs::canonicalize(existing).ok()?.join(rest))
+    })
+}
+
+/// Returns the associated data of names in a folder: its path with "/" between the names, on every system.
+fn joined(folder: &Path) -> Result<Vec<u8>, Error> {
+    let names = folder.iter().map(bytes).collect::<Result<Vec<_>, _>>()?;
+    Ok(names.join(&b'/'))
+}
+
+/// Returns the associated data of the path in a link.
+fn of_link(link: &Path) -> Result<Vec<u8>, Error> {
+    let mut path = joined(link)?;
+    path.push(b'/');
+    Ok(path)
+}
+
+#[cfg(unix)]
+fn bytes(name: &OsStr) -> Result<&[u8], Error> {
+    Ok(std::os::unix::ffi::OsStrExt::as_bytes(name))
+}
+
+#[cfg(not(unix))]
+fn bytes(name: &OsStr) -> Result<&[u8], Error> {
+    name.to_str().map(str::as_bytes).ok_or(Error::Folder(FolderError::NameInvalid))
+}
+
+#[cfg(unix)]
+fn os_string(name: Vec<u8>) -> Result<OsString, Error> {
+    Ok(std::os::unix::ffi::OsStringExt::from_vec(name))
+}
+
+#[cfg(not(unix))]
+fn os_string(name: Vec<u8>) -> Result<OsString, Error> {
+    // The error has the bytes of the name.
+    String::from_utf8(name).map(OsString::from).map_err(|_| Error::Folder(FolderError::NameInvalid))
+}

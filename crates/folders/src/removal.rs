@@ -1,0 +1,312 @@
+//! Removal of encrypted files whose source is gone.
+//!
+//! A file is removed only if three things are certain: its source does not exist, everything that exists was listed, and this
+//! job or an earlier one wrote it. The manifest proves that, or the key, which opens it. A file whose name is encrypted with a
+//! retired key is removed too, if the job wrote its source under the name of the primary key.
+
+use super::bulk::Operation;
+use super::manifest::Manifest;
+use super::names::NameKey;
+use super::tree::{Tree, without_suffix};
+use base::Error;
+use base::error::FolderError;
+use engine::file_id::FileId;
+use engine::folder::{EntryKind, Folder, resolve};
+use engine::place::Place;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// The encrypted files below a target folder whose source is gone.
+#[derive(Debug, Default)]
+pub struct Stale {
+    /// Files and links that were written by this job or an earlier one, which can be removed.
+    pub removals: Vec<Removal>,
+    /// Files and links of which nothing proves that, which stay.
+    pub unproven: Vec<PathBuf>,
+    /// Files, links and folders whose names do not decrypt, which stay.
+    pub unknown: Vec<PathBuf>,
+    /// Folders under the names of retired keys, each after its parent, which are removed if they are empty.
+    retired: Vec<PathBuf>,
+}
+
+/// An encrypted file whose source is gone.
+#[derive(Clone, Debug)]
+pub struct Removal {
+    /// Path of the file or link to remove.
+    pub path: PathBuf,
+    /// Path that its source had below the source folder.
+    pub source: PathBuf,
+    id: Option<FileId>,
+    /// The file of the same source under the primary key of the names, without which this one stays.
+    replacement: Option<PathBuf>,
+}
+
+impl Stale {
+    /// Finds the encrypted files below the target folder of `tree` whose source is gone. `tree` is the list of the sources,
+    /// made with `sources` and `suffix`. Nothing is removed.
+    ///
+    /// An encrypted file belongs to a job if the manifest lists it and it is unchanged since, or if the key of `operation` opens
+    /// it. Recipients and passphrases prove nothing, so they need a manifest. A source that exists and is excluded is not gone.
+    /// With encrypted names, the source of a file is found by its decrypted name. A file under a retired key of the names is
+    /// stale if the job has another target for its source.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::IncompleteListing`] if `tree` has problems, [`FolderError::EmptySource`] if it has no file,
+    /// [`FolderError::InPlace`] if the target folder is a source, and [`Error::Io`] for a folder that cannot be listed.
+    pub fn find(
+        tree: &Tree,
+        sources: &[impl AsRef<Path>],
+        suffix: &OsStr,
+        operation: &Operation,
+        manifest: Option<&Manifest>,
+    ) -> Result<Self, Error> {
+        let Some(root) = &tree.root else { return Ok(Self::default()) };
+        match tree.problems.len() {
+            0 => {}
+            problems => return Err(FolderError::IncompleteListing { problems }.into()),
+        }
+        if tree.pairs.is_empty() && tree.links.is_empty() && tree.excluded == 0 {
+            return Err(FolderError::EmptySource.into());
+        }
+        if !root.exists() {
+            return Ok(Self::default());
+        }
+        let real = resolve(root).map_err(|e| Error::io(root, e))?;
+        let sources: Vec<_> = sources.iter().map(AsRef::as_ref).collect();
+        if sources.iter().any(|source| resolve(source).is_ok_and(|source| source == real)) {
+            return Err(FolderError::InPlace.into());
+        }
+        let mut search = Search { sources: &sources, operation, manifest, targets: BTreeMap::new() };
+        if tree.names.is_some() {
+            search.targets.extend(tree.pairs.iter().map(|(source, target)| (&**source, &**target)));
+            search.targets.extend(tree.links.iter().map(|link| (&*link.source, &*link.target)));
+            search.targets.extend(tree.folder_pairs.iter().map(|(source, target)| (&**source, &**target)));
+        }
+        let mut stale = Self::default();
+        let mut waiting = vec![(root.clone(), PathBuf::new())];
+        while let Some((folder, plain)) = waiting.pop() {
+            let about = |e| Error::io(&folder, e);
+            let mut entries = Folder::list(&folder).map_err(about)?;
+            entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+            for (name, kind) in entries {
+                let path = folder.join(&name);
+                let kind = kind.map_err(|e| Error::io(&path, e))?;
+                let name = match kind {
+                    EntryKind::Folder => Some(name),
+                    EntryKind::Special => None,
+                    // A name without the suffix is none of an encrypted file.
+                    EntryKind::File | EntryKind::Link => without_suffix(&name, suffix),
+                };
+                let Some(name) = name else { continue };
+                let Ok(name) = tree.names.as_ref().map_or(Ok(name.clone()), |key| key.decrypt(&name, &plain))
+                else {
+                    stale.unknown.push(path);
+                    continue;
+                };
+                let below = plain.join(name);
+                match kind {
+                    EntryKind::Folder => {
+                        if search.has_other_target(&path, &below) {
+                            stale.retired.push(path.clone());
+                        }
+                        waiting.push((path, below));
+                    }
+                    kind => search.look_at(path, below, kind, &mut stale)?,
+                }
+            }
+        }
+        Ok(stale)
+    }
+
+    /// Removes the files and then the folders that have become empty, unless their source exists. Returns for each file
+    /// whether it was removed, in the order of [`Self::removals`]. No link is followed below the target folder of `tree`.
+    pub fn remove(&self, tree: &Tree, sources: &[impl AsRef<Path>]) -> Vec<Result<(), Error>> {
+        let Some(root) = &tree.root else { return Vec::new() };
+        let remove = |removal: &Removal| {
+            let result = removal.remove(root).map_err(|e| Error::io(&removal.path, e));
+            if result.is_ok() {
+                remove_empty_folders(root, &removal.path, sources, tree.names.as_ref());
+            }
+            result
+        };
+        let results = self.removals.iter().map(remove).collect();
+        for folder in self.retired.iter().rev() {
+            // It may have been removed with its last file, or contain something that stays.
+            let _ = remove_folder(root, folder);
+        }
+        results
+    }
+}
+
+impl Removal {
+    fn remove(&self, root: &Path) -> io::Result<()> {
+        if self.replacement.as_ref().is_some_and(|path| path.symlink_metadata().is_err()) {
+            let said = "its source appeared meanwhile and is not encrypted under the new name yet; try again";
+            return Err(io::Error::new(ErrorKind::ResourceBusy, said));
+        }
+        let Place { folder, name, found, .. } = Place::name_below(root, &self.path)?;
+        match found {
+            None => Ok(()),
+            Some(found) if found.id == self.id => folder.remove(&name),
+            Some(_) => {
+                Err(io::Error::new(ErrorKind::ResourceBusy, "the file was changed meanwhile; try again"))
+            }
+        }
+    }
+}
+
+/// Removes the folders of a removed file, from the inside out, that are empty and have no source.
+fn remove_empty_folders(root: &Path, removed: &Path, sources: &[impl AsRef<Path>], names: Option<&NameKey>) {
+    for folder in removed.ancestors().skip(1).take_while(|folder| *folder != root) {
+        let Ok(below) = folder.strip_prefix(root) else { return };
+        let Ok(below) = names.map_or(Ok(below.to_owned()), |key| key.decrypt_path(below)) else { return };
+        let exists = |source: &Path| !matches!(is_gone(&source.join(&below), EntryKind::Folder), Ok(true));
+        if sources.iter().any(|source| exists(source.as_ref())) {
+            return;
+        }
+        if remove_folder(root, folder).is_err() {
+            return;
+        }
+    }
+}
+
+fn remove_folder(root: &Path, folder: &Path) -> io::Result<()> {
+    let Place { folder, name, .. } = Place::name_below(root, folder)?;
+    folder.remove_folder(&name)
+}
+
+struct Search<'a> {
+    sources: &'a [&'a Path],
+    operation: &'a Operation,
+    manifest: Option<&'a Manifest>,
+    /// The targets of all sources by their paths, if names are encrypted.
+    targets: BTreeMap<&'a Path, &'a Path>,
+}
+
+impl Search<'_> {
+    /// Returns whether the job has another target for the source of `path`, which is `below` each source folder.
+    fn has_other_target(&self, path: &Path, below: &Path) -> bool {
+        let other = |source: &&Path| self.targets.get(&*source.join(below)).is_some_and(|to| *to != path);
+        self.sources.iter().any(other)
+    }
+
+    /// Adds a file or a link to the stale ones if its source, which is `below` a source folder, is gone.
+    fn look_at(
+        &self,
+        path: PathBuf,
+        below: PathBuf,
+        kind: EntryKind,
+        stale: &mut Stale,
+    ) -> Result<(), Error> {
+        let mut replacement = None;
+        for source in self.sources {
+            let candidate = if source.is_dir() { source.join(&below) } else { source.to_path_buf() };
+            if !source.is_dir() && source.file_name() != Some(below.as_os_str()) {
+                continue;
+            }
+            if let Some(target) = self.targets.get(&*candidate).filter(|target| **target != path) {
+                replacement = Some(target.to_path_buf());
+                continue;
+            }
+            if !is_gone(&candidate, EntryKind::File).map_err(|e| Error::io(&candidate, e))? {
+                return Ok(());
+            }
+        }
+        let id = FileId::of_name(&path).map_err(|e| Error::io(&path, e))?;
+        let listed = self.manifest.is_some_and(|manifest| manifest.wrote(&path));
+        match listed || kind == EntryKind::File && self.operation.opens(&path) {
+            true => stale.removals.push(Removal { path, source: below, id, replacement }),
+            false => stale.unproven.push(path),
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether nothing of this kind is at a path. A folder where a file was, and a file where a folder was, count as gone.
+fn is_gone(path: &Path, kind: EntryKind) -> io::Result<bool> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(found.is_dir() != (kind == EntryKind::Folder)),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(true),
+        Err(e) => Err(e),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod test {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_file_is_gone_only_if_nothing_of_its_kind_is_there() {
+        let folder = std::env::temp_dir().join(format!("sealane-gone-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("file");
+        fs::write(&file, "").unwrap();
+        for (path, kind, gone) in [
+            (&file, EntryKind::File, false),
+            (&file, EntryKind::Folder, true),
+            (&folder, EntryKind::Folder, false),
+            (&folder, EntryKind::File, true),
+            (&folder.join("none"), EntryKind::File, true),
+            (&file.join("below"), EntryKind::File, true),
+        ] {
+            assert_eq!(is_gone(path, kind).unwrap(), gone, "{path:?} {kind:?}");
+        }
+        // Nothing is known about a name that is too long.
+        assert!(is_gone(&folder.join("x".repeat(300)), EntryKind::File).is_err());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_meanwhile_stays() {
+        let root = std::env::temp_dir().join(format!("sealane-replaced-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(&root).unwrap();
+        let path = root.join("file");
+        fs::write(&path, "old").unwrap();
+        let id = FileId::of_name(&path).unwrap();
+        let removal = Removal { path: path.clone(), source: "file".into(), id, replacement: None };
+        fs::write(root.join("new"), "new").unwrap();
+        fs::rename(root.join("new"), &path).unwrap();
+        assert_eq!(removal.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        let removal = Removal { id: FileId::of_name(&path).unwrap(), ..removal };
+        // Its source appeared after the job had looked.
+        let missing = Removal { replacement: Some(root.join("new")), ..removal.clone() };
+        assert_eq!(missing.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
+        assert!(path.exists());
+        removal.remove(&root).unwrap();
+        assert!(!path.exists());
+        removal.remove(&root).unwrap();
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    /// A source that is a file is the source of one name in the target folder.
+    #[test]
+    fn sources_that_are_files() {
+        use crate::{Suffix, Tree, TreeOptions};
+        use files::{EncryptWith, encrypt};
+        use messages::Key;
+
+        let root = std::env::temp_dir().join(format!("sealane-sources-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let target = root.join("target");
+        fs::create_dir_all(&target).unwrap();
+        let with = EncryptWith::key(&Key::from_bytes(&[7; 32]), b"");
+        for name in ["a.s", "b.s"] {
+            fs::write(target.join(name), encrypt(b"plain", &with).unwrap()).unwrap();
+        }
+        let source = root.join("a");
+        fs::write(&source, "plain").unwrap();
+        let suffix = OsStr::new(".s");
+        let tree =
+            Tree::walk_with(&[&source], Some(&target), Suffix::Add(suffix), TreeOptions::default()).unwrap();
+        let stale = Stale::find(&tree, &[&source], suffix, &Operation::Encrypt(with), None).unwrap();
+        let found: Vec<_> = stale.removals.iter().map(|one| (one.path.clone(), one.source.clone())).collect();
+        assert_eq!(found, [(target.join("b.s"), "b".into())]);
+        assert!(stale.unproven.is_empty());
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -1,0 +1,187 @@
+//! Replicas of folder trees: attributes of folders, and symbolic links.
+//!
+//! Files get their attributes when they are written; see [`Operation::run_replica`]. Folders get theirs when everything in
+//! them is complete, because each new name changes the modification time of its folder.
+
+use super::bulk::Operation;
+use super::tree::{Link, Tree};
+use base::Error;
+use engine::attributes::Attributes;
+use engine::folder::{EntryKind, Folder};
+use engine::place::Place;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::path::PathBuf;
+
+/// Mode of a folder until it gets the attributes of its source: no right for anyone but the owner.
+const PRIVATE: u32 = 0o700;
+
+impl Tree {
+    /// Creates the folders of the tree as [`Self::create_folders`], for their owner alone until
+    /// [`Self::replicate_folders`]. An existing folder that is read-only becomes writable. Returns those that cannot be created.
+    pub fn create_replica_folders(&self) -> Vec<(PathBuf, Error)> {
+        let Some(root) = &self.root else { return Vec::new() };
+        let opened = match create_root(root).and_then(|()| Folder::open(root)) {
+            Ok(opened) => opened,
+            Err(e) => return vec![(root.clone(), Error::io(root, e))],
+        };
+        let create = |path: &PathBuf| {
+            let relative = path.strip_prefix(root).ok()?;
+            let created = match relative == Path::new("") {
+                true => make_writable(&opened),
+                false => opened
+                    .create_below(relative, PRIVATE)
+                    .and_then(|()| make_writable(&opened.open_below(relative)?)),
+            };
+            Some((path.clone(), Error::io(path, created.err()?)))
+        };
+        self.folders.iter().filter_map(create).collect()
+    }
+
+    /// Gives the target folders the mode, the owner, the group and the modification time of their sources, as far as this
+    /// user may do that. Returns those for which it fails. Call it when everything in them is complete.
+    pub fn replicate_folders(&self) -> Vec<(PathBuf, Error)> {
+        let Some(root) = &self.root else { return Vec::new() };
+        let replicate = |(source, target): &(PathBuf, PathBuf)| {
+            let relative = target.strip_prefix(root).ok()?;
+            let result = source.metadata().map_err(|e| Error::io(source, e)).and_then(|found| {
+                let folder = Folder::open(root);
+                let folder = match relative == Path::new("") {
+                    true => folder,
+                    false => folder.and_then(|folder| folder.open_below(relative)),
+                };
+                let replicated = folder
+                    .and_then(|folder| folder.as_file())
+                    .and_then(|file| Attributes::of(&found).apply(&file));
+                replicated.map_err(|e| Error::io(target, e))
+            });
+            Some((target.clone(), result.err()?))
+        };
+        // A folder comes after its parent in the list, and a parent may become unreadable.
+        self.folder_pairs.iter().rev().filter_map(replicate).collect()
+    }
+}
+
+/// Creates the target folder, for its owner alone if it is new.
+fn create_root(root: &Path) -> io::Result<()> {
+    if let Some(parent) = root.parent().filter(|parent| *parent != Path::new("")) {
+        fs::create_dir_all(parent)?;
+    }
+    let builder = &mut DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(builder, PRIVATE);
+    match builder.create(root) {
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+        created => created,
+    }
+}
+
+fn make_writable(folder: &Folder) -> io::Result<()> {
+    match folder.check_writable(OsStr::new(".")) {
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => folder.set_mode(PRIVATE),
+        other => other,
+    }
+}
+
+impl Operation {
+    /// Creates the link at the target of `link`, below the folder `root`, with the attributes of its source. Its path is not
+    /// followed. A link or a file at the target is replaced, unless the file is another input of the call.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] with the path, for example for a folder at `target`;
+    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
+    pub fn replicate_link(&self, root: &Path, link: &Link) -> Result<(), Error> {
+        let Link { source, target, text } = link;
+        let found = source.symlink_metadata().map_err(|e| Error::io(source, e))?;
+        let about = |e| Error::io(target, e);
+        let Place { folder, name, found: existing, .. } = Place::name_below(root, target).map_err(about)?;
+        match existing.map(|entry| (entry.kind, entry.id)) {
+            Some((EntryKind::Link, _)) if folder.read_link(&name).is_ok_and(|old| *old == **text) => {
+                return folder.replicate_link(&name, &found).map_err(about);
+            }
+            None | Some((EntryKind::Link, _)) => {}
+            Some((EntryKind::File, id)) => {
+                if let Some(protected) = self.protected() {
+                    protected.check(id, target)?;
+                }
+            }
+            Some((EntryKind::Folder, _)) => return Err(about(ErrorKind::IsADirectory.into())),
+            Some((EntryKind::Special, _)) => return Err(about(ErrorKind::Unsupported.into())),
+        }
+        let temporary = temporary_name()?;
+        folder.create_link(text, &temporary).map_err(about)?;
+        let named = folder.replicate_link(&temporary, &found).and_then(|()| folder.rename(&temporary, &name));
+        named.map_err(|e| {
+            let _ = folder.remove(&temporary);
+            about(e)
+        })
+    }
+}
+
+fn temporary_name() -> Result<OsString, Error> {
+    let mut random = [0; 8];
+    base::random::fill(&mut random)?;
+    Ok(format!(".link.{:016x}.part", u64::from_le_bytes(random)).into())
+}
+
+#[cfg(all(test, unix))]
+mod test {
+    use super::*;
+    use files::EncryptWith;
+    use messages::Key;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::path::PathBuf;
+
+    struct Root(PathBuf);
+
+    impl Root {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("sealane-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Root {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_target_folder_is_created_with_its_parents() {
+        let root = Root::new("replica-root");
+        let target = root.0.join("a/b/c");
+        create_root(&target).unwrap();
+        assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, PRIVATE);
+        create_root(&target).unwrap();
+        fs::write(root.0.join("file"), "").unwrap();
+        assert!(create_root(&root.0.join("file/x")).is_err());
+    }
+
+    /// A link with the same path stays, and another one is replaced.
+    #[test]
+    fn links_are_replaced_if_they_differ() {
+        let root = Root::new("replica-links");
+        let (source, target) = (root.0.join("source"), root.0.join("target"));
+        let link = |text: &str| Link { source: source.clone(), target: target.clone(), text: text.into() };
+        let with = Operation::Encrypt(EncryptWith::key(&Key::from_bytes(&[7; 32]), b""));
+        symlink("one", &source).unwrap();
+        with.replicate_link(&root.0, &link("one")).unwrap();
+        let first = target.symlink_metadata().unwrap().ino();
+        with.replicate_link(&root.0, &link("one")).unwrap();
+        assert_eq!(target.symlink_metadata().unwrap().ino(), first);
+        // Both exist at once, so that the new link cannot have the number of the old one.
+        symlink("two", target.with_extension("new")).unwrap();
+        fs::rename(target.with_extension("new"), &source).unwrap();
+        with.replicate_link(&root.0, &link("two")).unwrap();
+        assert_eq!(fs::read_link(&target).unwrap(), Path::new("two"));
+        assert_ne!(target.symlink_metadata().unwrap().ino(), first);
+        fs::remove_file(&target).unwrap();
+        fs::create_dir(&target).unwrap();
+        assert!(with.replicate_link(&root.0, &link("two")).is_err());
+    }
+}

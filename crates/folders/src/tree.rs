@@ -1,0 +1,543 @@
+//! The files of a folder tree and the targets they are written to. Nothing is written, and no file is read.
+
+use super::exclude::Exclude;
+use super::names::NameKey;
+use base::error::FolderError;
+use base::{Error, Misuse};
+use engine::folder::{EntryKind, Folder, Listed, check_name, is_part_of_name, refused_link, resolve};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// The rule that makes the name of a target from the name of its source. The suffix may be empty.
+#[derive(Clone, Copy, Debug)]
+pub enum Suffix<'a> {
+    /// Appends the suffix, for files that are encrypted.
+    Add(&'a OsStr),
+    /// Removes the suffix, for files that are decrypted or verified. A name without the suffix is a problem.
+    Remove(&'a OsStr),
+}
+
+/// The choice of the files of a bulk job.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreeOptions<'a> {
+    /// Files and folders that are left out, by their paths below the source folder. Patterns apply to decrypted names if names
+    /// are decrypted.
+    pub exclude: Option<&'a Exclude>,
+    /// The treatment of symbolic links below a source folder.
+    pub links: Links,
+    /// The key of the names of files, folders and links. [`Suffix::Add`] encrypts them, and [`Suffix::Remove`] decrypts them.
+    pub names: Option<&'a NameKey>,
+}
+
+/// The treatment of symbolic links below a source folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// A link to a file stands for that file. A link to a folder is a problem.
+    #[default]
+    Follow,
+    /// A link is listed in [`Tree::links`], wherever it leads. A link in place of a target is replaced.
+    Keep,
+}
+
+/// A symbolic link among the sources of a bulk job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Path of the link.
+    pub source: PathBuf,
+    /// Path of the link that the job makes; empty without a target folder.
+    pub target: PathBuf,
+    /// The path that the link at the target contains. It is that of the source, encrypted or decrypted if names are.
+    pub text: PathBuf,
+}
+
+/// The folders and files of a bulk job.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// The target folder, below which no link is followed; `None` for files that are verified.
+    pub root: Option<PathBuf>,
+    /// Target folders, also those that exist, each listed after its parent.
+    pub folders: Vec<PathBuf>,
+    /// Source folders and their target folders, each listed after its parent; empty without a target folder.
+    pub folder_pairs: Vec<(PathBuf, PathBuf)>,
+    /// Sources and their targets, in an order that depends only on the names.
+    pub pairs: Vec<(PathBuf, PathBuf)>,
+    /// Symbolic links among the sources, with [`Links::Keep`].
+    pub links: Vec<Link>,
+    /// The key of the names, if they are encrypted.
+    pub names: Option<NameKey>,
+    /// Number of files and folders that were left out. The content of a folder is not counted.
+    pub excluded: usize,
+    /// Paths that cannot be processed, each with the reason; they do not affect the others.
+    pub problems: Vec<(PathBuf, Error)>,
+}
+
+impl Tree {
+    /// Lists the files below `sources`, which are folders or files, with their targets below the folder `target`. The
+    /// content of a source folder goes directly into `target`: for example, `a/x` of the source `a` becomes
+    /// `target/x`. `target` need not exist. Without a `target`, for files that are verified, the targets are empty
+    /// paths.
+    ///
+    /// A link to a file stands for that file. A link to a folder, a pipe, a socket or a device is listed in
+    /// [`Tree::problems`]. So is a link in place of a target, because it may lead to a source. If `target` is the
+    /// source itself, files that are targets of other files are not sources.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] for a missing source and for a target that is not a folder, [`Misuse::TargetInsideSource`]
+    /// for a target below a source, [`Misuse::DuplicateTarget`] for two sources with one target, [`Misuse::SameFile`]
+    /// for a source that is a target, and [`Misuse::InvalidSuffix`] for a suffix with a separator or a zero byte.
+    pub fn walk(
+        sources: &[impl AsRef<Path>],
+        target: Option<&Path>,
+        suffix: Suffix<'_>,
+    ) -> Result<Self, Error> {
+        Self::walk_with(sources, target, suffix, TreeOptions::default())
+    }
+
+    /// Does the same as [`Self::walk`] with a choice of the files, another treatment of links, and encrypted names. A name that
+    /// is too long to be encrypted, or that does not decrypt, is a problem; so are two names that decrypt to the same one.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::walk`]; [`FolderError::NamesInPlace`] if names are encrypted and `target` is a source.
+    pub fn walk_with(
+        sources: &[impl AsRef<Path>],
+        target: Option<&Path>,
+        suffix: Suffix<'_>,
+        options: TreeOptions<'_>,
+    ) -> Result<Self, Error> {
+        suffix.check()?;
+        let about = |path: &Path| {
+            let path = path.to_owned();
+            move |e| Error::io(&path, e)
+        };
+        let mut walk = Walk {
+            suffix,
+            options,
+            tree: Self { names: options.names.cloned(), ..Self::default() },
+            targets: Vec::new(),
+            links: Vec::new(),
+            linked: Vec::new(),
+            decrypted: BTreeMap::new(),
+        };
+        let roots = sources
+            .iter()
+            .map(AsRef::as_ref)
+            .map(|path| resolve(path).map(|real| (path, real)).map_err(about(path)))
+            .collect::<Result<Vec<_>, _>>()?;
+        let place = target.map(|target| Place::new(target).map_err(about(target))).transpose()?;
+        walk.tree.root = target.map(Path::to_owned);
+        walk.tree.folders.extend(place.as_ref().map(|place| place.path.clone()));
+        let is_target = |real: &PathBuf| place.as_ref().is_some_and(|place| place.real == *real);
+        if options.names.is_some() && roots.iter().any(|(_, real)| is_target(real)) {
+            return Err(FolderError::NamesInPlace.into());
+        }
+        let own = |real: &PathBuf| roots.len() == 1 && is_target(real);
+        for (source, real) in &roots {
+            let found = source.symlink_metadata().map_err(about(source))?;
+            match real.is_dir() {
+                true => {
+                    let pair = place.as_ref().map(|place| (source.to_path_buf(), place.path.clone()));
+                    walk.tree.folder_pairs.extend(pair);
+                    walk.folder(source, place.as_ref(), own(real));
+                }
+                false => {
+                    let named = walk.named(source.file_name().unwrap_or_default(), Path::new(""), false);
+                    walk.file(source, found.file_type().into(), named, place.as_ref());
+                }
+            }
+            walk.refuse_duplicates();
+        }
+        if let Some(place) = place {
+            walk.check(&roots, &place)?;
+        }
+        Ok(walk.tree)
+    }
+
+    /// Creates the folders of the tree and returns those that cannot be created. Links are followed on the way to the
+    /// target folder; below it, a link that has appeared since the walk is an error.
+    pub fn create_folders(&self) -> Vec<(PathBuf, Error)> {
+        let Some(root) = &self.root else { return Vec::new() };
+        let opened = fs::create_dir_all(root).and_then(|()| Folder::open(root));
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(e) => return vec![(root.clone(), Error::io(root, e))],
+        };
+        let create = |path: &PathBuf| {
+            // The root itself is the first of the folders.
+            let relative = path.strip_prefix(root).ok().filter(|below| *below != Path::new(""))?;
+            let error = opened.create_below(relative, 0o777).err()?;
+            Some((path.clone(), Error::io(path, error)))
+        };
+        self.folders.iter().filter_map(create).collect()
+    }
+}
+
+/// A target folder, with the path that identifies it on the system.
+#[derive(Clone)]
+struct Place {
+    path: PathBuf,
+    /// The path of the folder with all symbolic links resolved.
+    real: PathBuf,
+    exists: bool,
+}
+
+struct Walk<'a> {
+    suffix: Suffix<'a>,
+    options: TreeOptions<'a>,
+    tree: Tree,
+    /// The targets of `tree.pairs`, with all links resolved.
+    targets: Vec<PathBuf>,
+    /// The targets of `tree.links`, with all links in their folders resolved.
+    links: Vec<PathBuf>,
+    /// The files that links among the sources lead to.
+    linked: Vec<PathBuf>,
+    /// The files and links below the current source by their decrypted paths.
+    decrypted: BTreeMap<PathBuf, Vec<PathBuf>>,
+}
+
+/// The names of a file or folder.
+struct Named {
+    /// The name of the target.
+    target: OsString,
+    /// The unencrypted path below the top; empty if names are not encrypted.
+    plain: PathBuf,
+}
+
+impl Walk<'_> {
+    /// Lists everything below a folder. Not recursive: folders may be nested as deep as a path can be long.
+    fn folder(&mut self, root: &Path, place: Option<&Place>, in_place: bool) {
+        let mut waiting = vec![(root.to_owned(), PathBuf::new(), place.cloned())];
+        while let Some((source, plain, place)) = waiting.pop() {
+            let entries = match sorted(&source) {
+                Ok(entries) => entries,
+                Err(e) => {
+                    self.problem(&source, Error::io(&source, e));
+                    continue;
+                }
+            };
+            let made = if in_place { self.targets_among(&entries) } else { BTreeSet::new() };
+            let mut folders = Vec::new();
+            for (name, kind) in entries {
+                let path = source.join(&name);
+                let is_folder = matches!(kind, Ok(EntryKind::Folder));
+                let named = self.named(&name, &plain, is_folder);
+                if self.excludes(root, &path, &named, is_folder) {
+                    self.tree.excluded += 1;
+                    continue;
+                }
+                match kind {
+                    Ok(EntryKind::Folder) => folders.push((path, named)),
+                    // A target of an earlier run, which is replaced.
+                    Ok(_) if made.contains(&name) => {}
+                    Ok(_) if in_place && self.suffix.is_added_to(&name) => {
+                        self.problem(&path, Error::Format(ALREADY_ENCRYPTED));
+                    }
+                    Ok(EntryKind::Link) if self.options.links == Links::Keep => {
+                        self.link(&path, named, place.as_ref());
+                    }
+                    Ok(kind) => self.file(&path, kind, named, place.as_ref()),
+                    Err(e) => self.problem(&path, Error::io(&path, e)),
+                }
+            }
+            for (source, named) in folders.into_iter().rev() {
+                let below = named.and_then(|Named { target, plain }| {
+                    Ok((plain, place.as_ref().map(|place| place.below(&target)).transpose()?))
+                });
+                match below {
+                    Ok((plain, place)) => waiting.push((source, plain, place)),
+                    Err(error) => self.problem(&source, error),
+                }
+            }
+            // After its parent, which was popped earlier.
+            if source != root {
+                self.tree.folder_pairs.extend(place.as_ref().map(|place| (source, place.path.clone())));
+                self.tree.folders.extend(place.map(|place| place.path));
+            }
+        }
+    }
+
+    /// Returns the names of an entry of `folder`, the unencrypted path of a source folder below the top. Folders have no suffix.
+    fn named(&self, name: &OsStr, folder: &Path, is_folder: bool) -> Result<Named, Error> {
+        let suffix = if is_folder { OsStr::new("") } else { self.suffix.text() };
+        let Some(key) = self.options.names else {
+            let target = if is_folder { name.to_owned() } else { self.suffix.applied(name)? };
+            return Ok(Named { target, plain: PathBuf::new() });
+        };
+        match self.suffix {
+            Suffix::Add(_) => {
+                Ok(Named { target: key.encrypt(name, folder, suffix)?, plain: folder.join(name) })
+            }
+            Suffix::Remove(_) => {
+                let name = without_suffix(name, suffix).ok_or(Error::Format(SUFFIX_MISSING))?;
+                let target = key.decrypt(&name, folder)?;
+                Ok(Named { plain: folder.join(&target), target })
+            }
+        }
+    }
+
+    fn excludes(&self, root: &Path, path: &Path, named: &Result<Named, Error>, is_folder: bool) -> bool {
+        let Some(exclude) = self.options.exclude else { return false };
+        match (self.options.names, self.suffix, named) {
+            (Some(_), Suffix::Remove(_), Ok(Named { plain, .. })) => exclude.matches(plain, is_folder),
+            // A name that does not decrypt is matched by no pattern.
+            (Some(_), Suffix::Remove(_), Err(_)) => false,
+            _ => exclude.matches(path.strip_prefix(root).unwrap_or(path), is_folder),
+        }
+    }
+
+    /// Adds a link that is kept, or a problem.
+    fn link(&mut self, source: &Path, named: Result<Named, Error>, place: Option<&Place>) {
+        let read = named.and_then(|Named { target, plain }| {
+            let text = fs::read_link(source).map_err(|e| Error::io(source, e))?;
+            let text = match (self.options.names, self.suffix) {
+                (None, _) => text,
+                (Some(key), Suffix::Add(_)) => key.encrypt_link(&text, &plain)?,
+                (Some(key), Suffix::Remove(_)) => key.decrypt_link(&text, &plain)?,
+            };
+            Ok((target, plain, text))
+        });
+        match read {
+            Ok((name, plain, text)) => {
+                self.claim(plain, source);
+                self.links.extend(place.map(|place| place.real.join(&name)));
+                let target = place.map(|place| place.path.join(name)).unwrap_or_default();
+                self.tree.links.push(Link { source: source.to_owned(), target, text });
+            }
+            Err(error) => self.problem(source, error),
+        }
+    }
+
+    /// Remembers the decrypted path of a file or a link.
+    fn claim(&mut self, plain: PathBuf, source: &Path) {
+        if self.options.names.is_some() && matches!(self.suffix, Suffix::Remove(_)) {
+            self.decrypted.entry(plain).or_default().push(source.to_owned());
+        }
+    }
+
+    /// Removes the files and links of the current source whose decrypted paths are equal: which of them is the right one
+    /// is not known.
+    fn refuse_duplicates(&mut self) {
+        let decrypted = std::mem::take(&mut self.decrypted);
+        let groups = || decrypted.values().filter(|sources| sources.len() > 1);
+        let all: BTreeSet<&PathBuf> = groups().flatten().collect();
+        if all.is_empty() {
+            return;
+        }
+        let is_single = |source: &PathBuf| !all.contains(source);
+        // Without a target folder, the lists of targets are empty.
+        let mut pairs = self.tree.pairs.iter();
+        self.targets.retain(|_| pairs.next().is_none_or(|(source, _)| is_single(source)));
+        let mut links = self.tree.links.iter();
+        self.links.retain(|_| links.next().is_none_or(|link| is_single(&link.source)));
+        self.tree.pairs.retain(|(source, _)| is_single(source));
+        self.tree.links.retain(|link| is_single(&link.source));
+        for sources in groups() {
+            for source in sources {
+                let other = sources.iter().find(|other| *other != source).unwrap_or(source).clone();
+                self.tree.problems.push((source.clone(), FolderError::DuplicateName { other }.into()));
+            }
+        }
+    }
+
+    /// Returns the names of the targets of these files in their own folder.
+    fn targets_among(&self, entries: &[Listed]) -> BTreeSet<OsString> {
+        let files =
+            entries.iter().filter(|(_, kind)| kind.as_ref().is_ok_and(|kind| *kind != EntryKind::Folder));
+        files.filter_map(|(name, _)| self.suffix.applied(name).ok()).collect()
+    }
+
+    /// Adds a source that is not a folder, or a problem.
+    fn file(&mut self, source: &Path, kind: EntryKind, named: Result<Named, Error>, place: Option<&Place>) {
+        if let Err(error) = self.try_file(source, kind, named, place) {
+            self.problem(source, error);
+        }
+    }
+
+    fn try_file(
+        &mut self,
+        source: &Path,
+        kind: EntryKind,
+        named: Result<Named, Error>,
+        place: Option<&Place>,
+    ) -> Result<(), Error> {
+        let about = |e| Error::io(source, e);
+        let link = kind == EntryKind::Link;
+        let kind = if link { source.metadata().map_err(about)?.file_type().into() } else { kind };
+        if kind != EntryKind::File {
+            let said = if kind == EntryKind::Folder { FOLDER_LINK } else { SPECIAL };
+            return Err(about(io::Error::new(ErrorKind::Unsupported, said)));
+        }
+        let Named { target: name, plain } = named?;
+        let Some(place) = place else {
+            self.claim(plain, source);
+            self.tree.pairs.push((source.to_owned(), PathBuf::new()));
+            return Ok(());
+        };
+        let target = place.path.join(&name);
+        check_name(&name).map_err(|e| Error::io(&target, e))?;
+        if self.options.links == Links::Follow && place.exists && target.is_symlink() {
+            return Err(Error::io(&target, refused_link()));
+        }
+        if link {
+            self.linked.push(resolve(source).map_err(about)?);
+        }
+        self.claim(plain, source);
+        self.targets.push(place.real.join(name));
+        self.tree.pairs.push((source.to_owned(), target));
+        Ok(())
+    }
+
+    fn problem(&mut self, source: &Path, error: Error) {
+        self.tree.problems.push((source.to_owned(), error));
+    }
+
+    /// Refuses targets that would replace a source or another target.
+    fn check(&self, roots: &[(&Path, PathBuf)], place: &Place) -> Result<(), Error> {
+        // All paths are resolved, so equal paths have equal bytes, which are compared faster than their components.
+        let mut taken = BTreeSet::new();
+        for (real, (_, target)) in self.targets.iter().zip(&self.tree.pairs) {
+            if !taken.insert(comparable(real)) {
+                return Err(Misuse::DuplicateTarget(target.clone()).into());
+            }
+        }
+        for (real, link) in self.links.iter().zip(&self.tree.links) {
+            if !taken.insert(comparable(real)) {
+                return Err(Misuse::DuplicateTarget(link.target.clone()).into());
+            }
+        }
+        for (source, real) in roots {
+            if taken.contains(&comparable(real)) {
+                return Err(Misuse::SameFile(source.to_path_buf()).into());
+            }
+            let in_place = roots.len() == 1 && *real == place.real;
+            if in_place && self.suffix.is_empty() {
+                return Err(Misuse::SameFile(place.path.clone()).into());
+            }
+            let inside = |target: &Path| !in_place && target.starts_with(real);
+            if inside(&place.real) || self.targets.iter().chain(&self.links).any(|target| inside(target)) {
+                return Err(Misuse::TargetInsideSource(place.path.clone()).into());
+            }
+        }
+        match self.linked.iter().find(|link| taken.contains(&comparable(link))) {
+            Some(link) => Err(Misuse::SameFile(link.clone()).into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns a text that is equal for two resolved paths if they lead to the same file.
+#[cfg(unix)]
+fn comparable(real: &Path) -> &OsStr {
+    real.as_os_str()
+}
+
+/// Returns a text that is equal for two resolved paths if they can lead to the same file: Windows ignores the case of names,
+/// except in folders that are set up otherwise.
+#[cfg(windows)]
+fn comparable(real: &Path) -> String {
+    real.to_string_lossy().to_uppercase()
+}
+
+const FOLDER_LINK: &str = "is a link to a folder, and such links are not followed";
+const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
+const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
+const SUFFIX_MISSING: &str = "expected a name that ends with the suffix";
+
+fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {
+    let mut entries = Folder::list(folder)?;
+    entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(entries)
+}
+
+impl Place {
+    /// Resolves the links in the path of a target folder, which need not exist.
+    fn new(path: &Path) -> io::Result<Self> {
+        match resolve(path) {
+            Ok(real) if real.is_dir() => Ok(Self { path: path.to_owned(), real, exists: true }),
+            Ok(_) => Err(ErrorKind::NotADirectory.into()),
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(e) };
+                let parent = if parent == Path::new("") { Path::new(".") } else { parent };
+                let real = Self::new(parent)?.real.join(name);
+                Ok(Self { path: path.to_owned(), real, exists: false })
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    fn below(&self, name: &OsStr) -> Result<Self, Error> {
+        let (path, real) = (self.path.join(name), self.real.join(name));
+        check_name(name).map_err(|e| Error::io(&path, e))?;
+        let found = if self.exists { path.symlink_metadata().ok() } else { None };
+        match found {
+            Some(found) if found.is_symlink() => Err(Error::io(&path, refused_link())),
+            found => Ok(Self { path, real, exists: found.is_some() }),
+        }
+    }
+}
+
+impl Suffix<'_> {
+    fn text(&self) -> &OsStr {
+        match self {
+            Self::Add(suffix) | Self::Remove(suffix) => suffix,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text().is_empty()
+    }
+
+    /// Returns whether a name ends with a suffix to be added: an earlier job in the same folder encrypted the file.
+    fn is_added_to(&self, name: &OsStr) -> bool {
+        matches!(self, Self::Add(suffix) if without_suffix(name, suffix).is_some())
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let bad = |byte: &u8| *byte == 0 || std::path::is_separator(char::from(*byte));
+        match self.text().as_encoded_bytes().iter().any(bad) || !is_part_of_name(self.text()) {
+            true => Err(Misuse::InvalidSuffix.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the name of the target of a source with this name.
+    pub(super) fn applied(&self, name: &OsStr) -> Result<OsString, Error> {
+        match self {
+            Self::Add(suffix) => Ok([name, suffix].into_iter().collect()),
+            Self::Remove(suffix) => without_suffix(name, suffix)
+                .filter(|rest| !["", ".", ".."].iter().any(|none| rest == none))
+                .ok_or(Error::Format(SUFFIX_MISSING)),
+        }
+    }
+}
+
+impl Suffix<'_> {
+    /// Returns the path of the target of a source with this path. Folders keep their names.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for a path without the suffix that is to be removed.
+    pub fn applied_to_path(&self, path: &Path) -> Result<PathBuf, Error> {
+        Ok(path.with_file_name(self.applied(path.file_name().unwrap_or_default())?))
+    }
+}
+
+#[cfg(unix)]
+pub(super) fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
+    use std::os::unix::ffi::OsStrExt;
+    name.as_bytes().strip_suffix(suffix.as_bytes()).map(|rest| OsStr::from_bytes(rest).to_owned())
+}
+
+#[cfg(windows)]
+pub(super) fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
+    use std::os::windows::ffi::{OsStrExt, OsStringExt};
+    let [name, suffix] = [name, suffix].map(|text| text.encode_wide().collect::<Vec<_>>());
+    name.strip_suffix(&suffix[..]).map(OsString::from_wide)
+}
+
+#[cfg(all(test, unix))]
+mod test;
+
+#[cfg(all(test, windows))]
+mod windows_test;

@@ -1,0 +1,38 @@
+//! Lists of recipients and identities, one on each line, where empty lines and lines that begin with `#` are skipped.
+
+use super::{Identity, Recipient};
+use base::Error;
+use std::str::FromStr;
+
+/// Parses a list of recipients with one recipient in each line.
+///
+/// # Errors
+/// Returns [`Error::Line`] for the first invalid line; [`Error::Format`] if the list is empty.
+pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
+    lines(text, "expected a list of recipients, found none")
+}
+
+/// Parses a list of identities, or one OpenSSH private key. For an SSH key with a passphrase, use
+/// [`Identity::from_ssh`].
+///
+/// # Errors
+/// Returns [`Error::Line`] for the first invalid line; [`Error::Format`] if the list is empty; the errors of
+/// [`Identity::from_ssh`].
+pub fn parse_identities(text: &str) -> Result<Vec<Identity>, Error> {
+    match text.trim_ascii_start().starts_with("-----BEGIN") {
+        true => Ok(vec![text.trim_ascii_start().parse()?]),
+        false => lines(text, "expected a list of identities, found none"),
+    }
+}
+
+fn lines<T: FromStr<Err = Error>>(text: &str, none: &'static str) -> Result<Vec<T>, Error> {
+    let mut found = Vec::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+    {
+        found.push(line.parse().map_err(|why| Error::Line { number: at + 1, source: Box::new(why) })?);
+    }
+    match found.is_empty() {
+        true => Err(Error::Format(none)),
+        false => Ok(found),
+    }
+}

@@ -1,0 +1,131 @@
+//! The payload: chunks of 64 KiB, encrypted with the payload key.
+//!
+//! ```text
+//! payload     = nonce[16] || chunk 0 || … || chunk n
+//! payload key = HKDF-SHA-256(file key, nonce, "payload")
+//! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], up to 65536 bytes); 16 bytes longer
+//! last        = 1 for the last chunk, which can be full, and is empty only if the file is empty; else 0
+//! ```
+//!
+//! Source: c2sp.org/age, "Payload".
+
+use super::file_key::FileKey;
+use super::header::Header;
+use super::{Identity, Recipient, identity, recipient};
+use base::Error;
+use base::debug_fields;
+use engine::pipeline::ChunkCipher;
+use engine::plan::{ChunkPosition, End, Layout};
+use engine::prefix::Parsed;
+use messages::Aead;
+use providers::InOut;
+
+/// Number of plaintext bytes in a full chunk.
+pub(crate) const CHUNK_LEN: usize = 1 << 16;
+/// Number of bytes between the header and the first chunk.
+pub const NONCE_LEN: usize = 16;
+const TAG_LEN: usize = 16;
+
+/// The payload key and the layout of one file.
+pub struct Payload {
+    aead: Aead,
+    layout: Layout,
+}
+
+impl Payload {
+    /// Creates the payload of a new file for `recipients`, and the bytes before its first chunk.
+    #[doc(hidden)]
+    pub fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
+        let file_key = FileKey::generate()?;
+        let header = recipient::header(recipients, &file_key)?;
+        let mut nonce = [0; NONCE_LEN];
+        base::random::fill(&mut nonce)?;
+        let header = [header.as_bytes(), &nonce].concat();
+        Ok((Self::new(&file_key, &nonce, header.len())?, header))
+    }
+
+    /// Opens the payload of the file with this header of `header_len` bytes and the nonce after it.
+    #[doc(hidden)]
+    pub fn open(
+        header: &Header,
+        header_len: usize,
+        nonce: &[u8; NONCE_LEN],
+        identities: &[Identity],
+    ) -> Result<Self, Error> {
+        let file_key = identity::file_key(header, identities)?;
+        Self::new(&file_key, nonce, header_len + NONCE_LEN)
+    }
+
+    /// Opens the payload of the file that begins with `prefix`.
+    #[doc(hidden)]
+    pub fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
+        match Header::parse(prefix)? {
+            Parsed::NeedsMore(len) => Ok(Parsed::NeedsMore(len)),
+            Parsed::Ready((header, len)) => match prefix[len..].first_chunk() {
+                None => Ok(Parsed::NeedsMore(len + NONCE_LEN)),
+                Some(nonce) => Ok(Parsed::Ready(Self::open(&header, len, nonce, identities)?)),
+            },
+        }
+    }
+
+    /// Opens the payload as [`Self::begin`], also if the MAC of the header does not match. Nothing about the result is
+    /// verified until a chunk is.
+    #[doc(hidden)]
+    pub fn begin_damaged(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
+        let (header, len) = match Header::parse(prefix)? {
+            Parsed::NeedsMore(len) => return Ok(Parsed::NeedsMore(len)),
+            Parsed::Ready(found) => found,
+        };
+        let Some(nonce) = prefix[len..].first_chunk() else {
+            return Ok(Parsed::NeedsMore(len + NONCE_LEN));
+        };
+        let file_key = identity::file_key_of_damaged(&header, identities)?;
+        Self::new(&file_key, nonce, len + NONCE_LEN).map(Parsed::Ready)
+    }
+
+    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], before: usize) -> Result<Self, Error> {
+        Ok(Self { aead: file_key.payload(nonce)?, layout: layout(before as u64) })
+    }
+}
+
+/// Returns the layout of the chunks after `before` bytes of header and nonce. It does not depend on the key.
+pub const fn layout(before: u64) -> Layout {
+    Layout {
+        header: before,
+        lead: 0,
+        chunk: CHUNK_LEN as u64,
+        overhead: TAG_LEN as u64,
+        end: End::Marked,
+        // The counter has 88 bits, so it does not limit the number of chunks.
+        max_chunks: 1 << 63,
+    }
+}
+
+fn nonce(position: ChunkPosition) -> [u8; 12] {
+    let mut nonce = [0; 12];
+    nonce[3..11].copy_from_slice(&position.index.to_be_bytes());
+    nonce[11] = position.last.into();
+    nonce
+}
+
+impl ChunkCipher for Payload {
+    fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (data, tag) = sealed.split_at_mut(plain.len());
+        self.aead.encrypt_parts(&nonce(position), &[], InOut::apart(plain, data), tag)
+    }
+
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+        // An empty chunk after a full one would be a second encoding of the same plaintext.
+        if plain.is_empty() && position.index > 0 {
+            return Err(Error::Authentication);
+        }
+        let (data, tag) = sealed.split_at(plain.len());
+        self.aead.decrypt_parts(&nonce(position), &[], InOut::apart(data, plain), tag)
+    }
+}
+
+debug_fields!(Payload; |it| aead: it.aead);

@@ -1,0 +1,27 @@
+//! The processes of plugins on systems where they are not supported.
+
+use super::command::Command;
+use super::{Plugins, failure};
+use base::Error;
+use base::error::PluginProblem;
+
+/// A plugin that cannot be started.
+pub(super) enum Process {}
+
+impl Process {
+    pub(super) fn start(name: &str, _: &Plugins, _: &str) -> Result<Self, Error> {
+        Err(failure(name, PluginProblem::UnsupportedSystem))
+    }
+
+    pub(super) fn send(&mut self, _: &[u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub(super) fn receive(&mut self) -> Result<Command, Error> {
+        match *self {}
+    }
+
+    pub(super) fn finish(self) {
+        match self {}
+    }
+}

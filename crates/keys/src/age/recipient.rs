@@ -1,0 +1,299 @@
+//! Recipients: the public keys and passphrases that a file is encrypted for.
+
+use super::file_key::FileKey;
+use super::header::{MAX_HEADER_LEN, Writer};
+use super::plugin::{self, Plugins, Role, by_plugin};
+use super::scrypt::{DEFAULT_WORK_FACTOR, Passphrase};
+use super::stanza::MAX_STANZAS;
+use super::{hybrid, scrypt, ssh, tag, text, x25519};
+use crate::approved::Computation;
+use crate::asymmetric::{x25519 as curve, xwing};
+use base::{Error, Misuse};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// A public key or a passphrase that a file is encrypted for.
+///
+/// It is parsed from `age1…`, `age1pq1…` (post-quantum), `age1tag1…` and `age1tagpq1…` (keys in hardware, without and with
+/// post-quantum security), `age1NAME1…` (a plugin), `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`.
+/// Keys are equal if they have the same text; passphrases are compared in constant time.
+#[derive(Clone)]
+pub struct Recipient(pub(super) Public);
+
+/// The types of age keys that sealane generates, with and without post-quantum security.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// X25519. The key is short, and all implementations of age support it.
+    #[default]
+    X25519,
+    /// X-Wing, the hybrid of ML-KEM-768 and X25519, which is secure against quantum computers too.
+    Hybrid,
+}
+
+/// The label of post-quantum recipients, which can be combined with each other only (c2sp.org/age).
+const POST_QUANTUM: &str = "postquantum";
+
+/// The security of a recipient against quantum computers, which the recipients of a file have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Security {
+    PostQuantum,
+    Classical,
+    /// The labels of a plugin tell it, when the plugin has wrapped a file key.
+    Unknown,
+}
+
+#[derive(Clone)]
+pub(super) enum Public {
+    X25519(curve::PublicKey),
+    Hybrid(Box<xwing::PublicKey>),
+    Ssh(ssh::Recipient),
+    Tag(tag::Recipient),
+    Plugin(plugin::Address),
+    Passphrase(Passphrase),
+}
+
+impl Recipient {
+    /// Permits to run the plugin of the recipient, and returns the recipient. Recipients without a plugin stay as they are.
+    #[must_use]
+    pub fn with_plugins(self, plugins: &Plugins) -> Self {
+        match self.0 {
+            Public::Plugin(address) => Self(Public::Plugin(address.with_plugins(plugins))),
+            _ => self,
+        }
+    }
+
+    /// Returns the name of the plugin, without `age-plugin-`, or `None` for a recipient without one.
+    pub fn plugin(&self) -> Option<&str> {
+        match &self.0 {
+            Public::Plugin(address) => Some(address.name()),
+            _ => None,
+        }
+    }
+
+    /// Returns a passphrase with the default work factor, 18 (N = 2^18), as in the program `age`.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::InvalidRecipients`] if it is empty.
+    pub fn passphrase(text: &str) -> Result<Self, Error> {
+        Self::passphrase_with_work_factor(text, DEFAULT_WORK_FACTOR)
+    }
+
+    /// Returns a passphrase with a work factor, the base-2 logarithm of N in scrypt. Each attempt to decrypt takes
+    /// 2^`work_factor` KiB of memory and about 2^(`work_factor` - 18) seconds.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0, and
+    /// [`Error::WorkFactor`] above 22.
+    pub fn passphrase_with_work_factor(text: &str, work_factor: u8) -> Result<Self, Error> {
+        Ok(Self(Public::Passphrase(Passphrase::checked(text, work_factor)?)))
+    }
+
+    /// Returns whether a file for this recipient is known to be secure against quantum computers. For a plugin it is not known.
+    pub fn is_post_quantum(&self) -> bool {
+        self.security() == Security::PostQuantum
+    }
+
+    fn security(&self) -> Security {
+        match &self.0 {
+            Public::Hybrid(_) | Public::Passphrase(_) => Security::PostQuantum,
+            Public::Tag(key) if key.is_hybrid() => Security::PostQuantum,
+            Public::X25519(_) | Public::Ssh(_) | Public::Tag(_) => Security::Classical,
+            Public::Plugin(_) => Security::Unknown,
+        }
+    }
+
+    /// Returns whether this recipient is a passphrase, which must be the only recipient of a file.
+    pub fn is_passphrase(&self) -> bool {
+        matches!(self.0, Public::Passphrase(_))
+    }
+
+    /// Returns the type of the key, or `None` for an SSH key, a key with a tag, a plugin or a passphrase.
+    pub fn kind(&self) -> Option<Kind> {
+        match self.0 {
+            Public::X25519(_) => Some(Kind::X25519),
+            Public::Hybrid(_) => Some(Kind::Hybrid),
+            Public::Ssh(_) | Public::Tag(_) | Public::Plugin(_) | Public::Passphrase(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Recipient {
+    pub(super) fn from_tag(key: tag::Recipient) -> Self {
+        Self(Public::Tag(key))
+    }
+}
+
+impl FromStr for Recipient {
+    type Err = Error;
+
+    /// # Errors
+    /// Returns [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] for an RSA key of the wrong size.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if text.starts_with("ssh-") {
+            return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
+        }
+        let (prefix, bytes) = text::decode(text).ok_or(Error::Format(
+            "expected a recipient, age1... or an SSH public key, found other text or a typing error",
+        ))?;
+        match prefix {
+            x25519::RECIPIENT => Ok(Self(Public::X25519(x25519::recipient_from_bytes(&bytes)?))),
+            hybrid::RECIPIENT => Ok(Self(Public::Hybrid(Box::new(hybrid::recipient_from_bytes(&bytes)?)))),
+            tag::CLASSICAL => tag::Recipient::classical(&bytes).map(|key| Self(Public::Tag(key))),
+            tag::HYBRID => tag::Recipient::hybrid(&bytes).map(|key| Self(Public::Tag(key))),
+            _ if ["AGE-SECRET-KEY-", "AGE-PLUGIN-"].iter().any(|mark| prefix.starts_with(mark)) => {
+                Err(Error::Format(
+                    "expected a recipient (age1...), found an identity (AGE-SECRET-KEY-... or AGE-PLUGIN-...), which is secret; give \
+                 the recipient of the identity",
+                ))
+            }
+            _ => match plugin::Address::recipient(prefix, text) {
+                Some(address) => Ok(Self(Public::Plugin(address))),
+                None => Err(Error::Format("expected a recipient: age1... or an SSH public key")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Recipient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match &self.0 {
+            Public::X25519(key) => x25519::recipient_text(key),
+            Public::Hybrid(key) => hybrid::recipient_text(key),
+            Public::Ssh(key) => return f.write_str(key.text()),
+            Public::Tag(key) => key.text(),
+            Public::Plugin(address) if address.role() == Role::Recipient => {
+                return f.write_str(address.text());
+            }
+            Public::Plugin(address) => {
+                return write!(f, "(the recipient of an identity of age plugin {})", address.name());
+            }
+            Public::Passphrase(_) => return f.write_str("(a passphrase)"),
+        };
+        // `fmt::Error` has no content, so the cause is lost here.
+        f.write_str(&text.map_err(|_| fmt::Error)?)
+    }
+}
+
+impl PartialEq for Recipient {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Public::Passphrase(a), Public::Passphrase(b)) => a == b,
+            (Public::Plugin(a), Public::Plugin(b)) => a == b,
+            _ => self.to_string() == other.to_string(),
+        }
+    }
+}
+
+impl Eq for Recipient {}
+
+impl fmt::Debug for Recipient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Recipient({self})")
+    }
+}
+
+pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
+    Computation::Age.check()?;
+    check_recipients(recipients)?;
+    let mut header = Writer::new();
+    for recipient in recipients {
+        match &recipient.0 {
+            Public::X25519(key) => x25519::wrap(key, file_key, &mut header)?,
+            Public::Hybrid(key) => hybrid::wrap(key, file_key, &mut header)?,
+            Public::Ssh(key) => key.wrap(file_key, &mut header)?,
+            Public::Tag(key) => key.wrap(file_key, &mut header)?,
+            Public::Passphrase(passphrase) => scrypt::wrap(passphrase, file_key, &mut header)?,
+            Public::Plugin(_) => {}
+        }
+    }
+    // The labels of recipients that are not of a plugin are known to be equal.
+    let mut labels: Option<BTreeSet<_>> =
+        recipients.iter().find_map(|recipient| match recipient.security() {
+            Security::PostQuantum => Some(BTreeSet::from([POST_QUANTUM.to_owned()])),
+            Security::Classical => Some(BTreeSet::new()),
+            Security::Unknown => None,
+        });
+    let addresses = recipients.iter().filter_map(|recipient| match &recipient.0 {
+        Public::Plugin(address) => Some(address),
+        _ => None,
+    });
+    for group in by_plugin(addresses) {
+        let found = plugin::wrap(&group, file_key, &mut header)?;
+        if labels.as_ref().is_some_and(|labels| *labels != found) {
+            return Err(Misuse::InvalidRecipients(
+                "the recipients of an age plugin cannot be combined with the other recipients; encrypt one file for each",
+            )
+            .into());
+        }
+        labels = Some(found);
+    }
+    let header = header.finish(file_key);
+    match header.len() {
+        ..=MAX_HEADER_LEN => Ok(header),
+        _ => Err(Error::LimitExceeded("the recipients need a header of more than 16 MiB")),
+    }
+}
+
+/// Checks that the recipients can be combined in one file, as far as it is known before plugins run.
+///
+/// # Errors
+/// Returns [`Misuse::InvalidRecipients`] with the reason, and [`Error::Plugin`] for a plugin that may not be run.
+pub fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
+    let passphrases = recipients.iter().filter(|recipient| recipient.is_passphrase()).count();
+    let has = |security| recipients.iter().any(|recipient| recipient.security() == security);
+    let wrong = match recipients.len() {
+        0 => "there is no recipient, so the file could never be decrypted",
+        all if passphrases > 0 && all > 1 => {
+            "a passphrase cannot be combined with another passphrase or recipient"
+        }
+        _ if has(Security::PostQuantum) && has(Security::Classical) => {
+            "a post-quantum recipient (age1pq1..., age1tagpq1...) cannot be combined with a classical one, which would decide the \
+             security; encrypt one file for each type"
+        }
+        // With more of one type, no identity could decrypt the file.
+        all if all > MAX_STANZAS => "a file has at most 4096 recipients; encrypt several files",
+        _ => {
+            return recipients.iter().try_for_each(|recipient| match &recipient.0 {
+                Public::Plugin(address) => address.plugins().map(|_| ()),
+                _ => Ok(()),
+            });
+        }
+    };
+    Err(Misuse::InvalidRecipients(wrong).into())
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::age::Identity;
+
+    #[test]
+    fn kinds_of_recipients() {
+        let of = |kind| Identity::generate(kind).unwrap().recipient();
+        let passphrase = Recipient::passphrase("text").unwrap();
+        for (recipient, kind, is_passphrase, is_post_quantum) in [
+            (of(Kind::X25519), Some(Kind::X25519), false, false),
+            (of(Kind::Hybrid), Some(Kind::Hybrid), false, true),
+            (passphrase, None, true, true),
+        ] {
+            assert_eq!(recipient.kind(), kind);
+            assert_eq!(recipient.is_passphrase(), is_passphrase, "{recipient}");
+            assert_eq!(recipient.is_post_quantum(), is_post_quantum, "{recipient}");
+        }
+    }
+
+    /// A header with more stanzas is refused when it is read, so it must not be written.
+    #[test]
+    fn as_many_recipients_as_a_header_may_have() {
+        let recipient = Identity::generate(Kind::X25519).unwrap().recipient();
+        let mut recipients = vec![recipient; MAX_STANZAS];
+        check_recipients(&recipients).unwrap();
+        recipients.push(recipients[0].clone());
+        let refused = check_recipients(&recipients);
+        assert!(
+            matches!(refused, Err(Error::Misuse(Misuse::InvalidRecipients(why))) if why.contains("4096"))
+        );
+    }
+}

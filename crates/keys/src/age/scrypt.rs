@@ -1,0 +1,133 @@
+//! The scrypt recipient type, for passphrases. It cannot be combined with other recipients, because a file that a
+//! passphrase decrypts is expected to come from a holder of the passphrase.
+//!
+//! ```text
+//! stanza   = "scrypt" salt[16] work  body[32]             work: decimal, the base-2 logarithm of N
+//! wrap key = scrypt(passphrase, "age-encryption.org/v1/scrypt" || salt, N, r = 8, p = 1), 32 bytes
+//! ```
+//!
+//! Source: c2sp.org/age, "The scrypt recipient type". scrypt with N takes N KiB of memory.
+
+use super::file_key::{FileKey, WRAPPED_LEN};
+use super::header::Writer;
+use super::stanza::{SCRYPT, Stanza, argument, to_argument};
+use crate::scrypt::Params;
+use base::{Error, Misuse};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// Default work factor of new files, the base-2 logarithm of N: 256 MiB of memory and about one second.
+pub const DEFAULT_WORK_FACTOR: u8 = 18;
+/// Default limit of the work factor for decryption: 1 GiB of memory and some seconds.
+pub const MAX_WORK_FACTOR: u8 = 20;
+/// Limit of the work factor of new files: the program `age` refuses more.
+const MAX_NEW_WORK_FACTOR: u8 = 22;
+/// Limit that callers cannot raise: 1 TiB of memory.
+const MAX_LIMIT: u8 = 30;
+
+const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
+const EMPTY: Misuse = Misuse::InvalidRecipients("the passphrase is empty");
+const WRONG: &str = "a scrypt stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
+
+/// A passphrase, with a work factor for encryption or a limit of it for decryption. It is wiped on drop.
+#[derive(Clone)]
+pub(super) struct Passphrase {
+    text: Zeroizing<String>,
+    work_factor: u8,
+}
+
+impl PartialEq for Passphrase {
+    fn eq(&self, other: &Self) -> bool {
+        self.text.as_bytes().ct_eq(other.text.as_bytes()).into()
+    }
+}
+
+impl Passphrase {
+    /// Prepares a passphrase for decryption, with a limit for the work factor of a file.
+    pub(super) fn new(text: &str, max_work_factor: u8) -> Self {
+        Self { text: Zeroizing::new(text.into()), work_factor: max_work_factor.min(MAX_LIMIT) }
+    }
+
+    /// Prepares a passphrase for a new file after checking it and the work factor.
+    pub(super) fn checked(text: &str, work_factor: u8) -> Result<Self, Error> {
+        match work_factor {
+            _ if text.is_empty() => Err(EMPTY.into()),
+            0 => Err(Misuse::InvalidRecipients("a passphrase needs a work factor of at least 1").into()),
+            1..=MAX_NEW_WORK_FACTOR => Ok(Self::new(text, work_factor)),
+            _ => Err(Error::WorkFactor { requested: work_factor, max: MAX_NEW_WORK_FACTOR }),
+        }
+    }
+
+    /// Replaces the limit by the work factor of new files.
+    pub(super) fn for_new_files(&self) -> Self {
+        Self { work_factor: DEFAULT_WORK_FACTOR, ..self.clone() }
+    }
+
+    fn wrap_key(&self, salt: &[u8; 16], work_factor: u8) -> Result<Zeroizing<[u8; 32]>, Error> {
+        let salt = [LABEL, salt].concat();
+        let derived = Params { log_n: work_factor, r: 8, p: 1 }.derive(self.text.as_bytes(), &salt, 32)?;
+        let mut key = Zeroizing::new([0; 32]);
+        key.copy_from_slice(&derived);
+        Ok(key)
+    }
+}
+
+pub(super) struct Wrapped {
+    salt: [u8; 16],
+    work_factor: u8,
+    body: [u8; WRAPPED_LEN],
+}
+
+impl Wrapped {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+        let [salt, work_factor] = stanza.exactly(WRONG)?;
+        let work_factor = parse_work_factor(work_factor)?;
+        Ok(Self { salt: argument(salt, WRONG)?, work_factor, body: stanza.body(WRONG)? })
+    }
+}
+
+/// Parses a decimal number without leading zeros, as the age specification requires it for the work factor.
+fn parse_work_factor(text: &str) -> Result<u8, Error> {
+    // The parser also accepts a sign and leading zeros.
+    let number = text.parse().ok().filter(|_| matches!(text.as_bytes(), [b'1'..=b'9', ..]));
+    number.ok_or(Error::Header("the work factor of a scrypt stanza is not a number from 1 to 255"))
+}
+
+pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    if passphrase.text.is_empty() {
+        return Err(EMPTY.into());
+    }
+    let mut salt = [0; 16];
+    base::random::fill(&mut salt)?;
+    let body = file_key.wrap(&*passphrase.wrap_key(&salt, passphrase.work_factor)?)?;
+    header.stanza(&[SCRYPT, &to_argument(&salt), &passphrase.work_factor.to_string()], &body);
+    Ok(())
+}
+
+pub(super) fn unwrap(passphrase: &Passphrase, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
+    if wrapped.work_factor > passphrase.work_factor {
+        return Err(Error::WorkFactor { requested: wrapped.work_factor, max: passphrase.work_factor });
+    }
+    FileKey::unwrap(&*passphrase.wrap_key(&wrapped.salt, wrapped.work_factor)?, &wrapped.body)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn work_factors_are_canonical_numbers() {
+        for (text, number) in [("1", 1), ("10", 10), ("255", 255)] {
+            assert_eq!(parse_work_factor(text).unwrap(), number);
+        }
+        for text in ["", "0", "01", "+1", "-1", "1x", " 1", "256", "1_0"] {
+            assert!(matches!(parse_work_factor(text), Err(Error::Header(_))), "{text}");
+        }
+    }
+
+    /// The limit of an identity says nothing about the files that it is a recipient of.
+    #[test]
+    fn new_files_have_the_default_work_factor() {
+        assert_eq!(Passphrase::new("a", 9).for_new_files().work_factor, DEFAULT_WORK_FACTOR);
+    }
+}

@@ -1,0 +1,313 @@
+//! The recipient types for SSH keys. A stanza identifies its recipient by four bytes of a hash.
+//!
+//! ```text
+//! tag      = SHA-256(SSH encoding of the public key)[:4]
+//! stanza   = "ssh-ed25519" tag share[32]  body[32]
+//! tweak    = HKDF-SHA-256(empty, SSH encoding of the public key, "age-encryption.org/v1/ssh-ed25519")
+//! wrap key = HKDF-SHA-256(X25519(tweak, X25519(ephemeral, point)), share || point, same label)
+//! stanza   = "ssh-rsa" tag  body: RSAES-OAEP with SHA-256, label "age-encryption.org/v1/ssh-rsa"
+//! ```
+//!
+//! `point` is the Ed25519 key on the Montgomery curve. Its private key is the first half of the SHA-512 of the seed.
+//! The specification does not define these types; the source is the documentation of age's Go package `agessh`.
+
+use super::file_key::{FileKey, WRAPPED_LEN, derive};
+use super::header::Writer;
+use super::stanza::{Stanza, argument, to_argument};
+use super::{ssh_rsa, x25519};
+use crate::asymmetric::rsa::{self, Oaep};
+use crate::asymmetric::{ed25519, x25519 as curve};
+use crate::encoding::pem;
+use crate::secret::wiping_stack;
+use base::interrupt::interruptible;
+use base::{Error, Misuse};
+use curve25519_dalek::edwards::CompressedEdwardsY;
+use sha2::{Digest, Sha256};
+use ssh_key::private::KeypairData;
+use ssh_key::public::KeyData;
+use ssh_key::{Kdf, PrivateKey, PublicKey};
+use std::sync::{Arc, Mutex, PoisonError};
+use zeroize::Zeroizing;
+
+pub(super) const ED25519: &str = "ssh-ed25519";
+pub(super) const RSA: &str = "ssh-rsa";
+
+const ED25519_LABEL: &str = "age-encryption.org/v1/ssh-ed25519";
+const RSA_LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
+const WRONG_ED25519: &str =
+    "an ssh-ed25519 stanza is not a tag, a share of 32 bytes and a wrapped key of 32 bytes";
+const WRONG_RSA: &str = "an ssh-rsa stanza is not a tag and a wrapped key";
+/// Maximum number of bytes in a wrapped key: that of an RSA key of 8192 bits.
+const MAX_RSA_LEN: usize = 1024;
+/// Maximum number of bcrypt rounds for the passphrase of a key, about ten seconds. The default of `ssh-keygen` is 24.
+const MAX_ROUNDS: u32 = 1024;
+
+/// Number of words of the stack that are wiped after the crate `ssh-key` has parsed a private key.
+const STACK: usize = 1 << 12;
+
+const NOT_PUBLIC: Error = Error::Format("expected an SSH public key of type ssh-ed25519 or ssh-rsa");
+const NOT_PRIVATE: Error = Error::Format("expected an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
+
+/// A public key, and the tag that identifies it in stanzas.
+#[derive(Clone)]
+pub(super) struct Recipient {
+    tag: String,
+    text: String,
+    key: Public,
+}
+
+#[derive(Clone)]
+enum Public {
+    Ed25519 { point: curve::PublicKey, tweak: [u8; 32] },
+    Rsa(rsa::PublicKey),
+}
+
+/// A private key, which is wiped on drop by the libraries that hold it.
+#[derive(Clone)]
+pub(super) struct Identity {
+    key: Private,
+    public: Recipient,
+}
+
+#[derive(Clone)]
+enum Private {
+    Ed25519(curve::PrivateKey),
+    Rsa(rsa::PrivateKey),
+    /// A key that is encrypted with a passphrase. Its public key is not.
+    Encrypted(Arc<Encrypted>),
+}
+
+/// A function that returns the passphrase of a key, for example from a terminal.
+pub type AskPassphrase = Arc<dyn Fn() -> Result<Zeroizing<String>, Error> + Send + Sync>;
+
+/// An encrypted private key, which is decrypted when the first file for it is opened.
+struct Encrypted {
+    key: PrivateKey,
+    ask: AskPassphrase,
+    /// The lock makes other threads wait for the passphrase instead of asking again.
+    decrypted: Mutex<Option<Identity>>,
+}
+
+impl Encrypted {
+    fn decrypt(&self) -> Result<Identity, Error> {
+        let mut decrypted = self.decrypted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(identity) = &*decrypted {
+            return Ok(identity.clone());
+        }
+        let identity = Identity::new(&decrypt(&self.key, Some(&(self.ask)()?))?)?;
+        Ok(decrypted.insert(identity).clone())
+    }
+}
+
+pub(super) struct Ed25519Wrapped {
+    pub(super) tag: String,
+    share: [u8; 32],
+    body: [u8; WRAPPED_LEN],
+}
+
+pub(super) struct RsaWrapped {
+    pub(super) tag: String,
+    body: Vec<u8>,
+}
+
+impl Ed25519Wrapped {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+        let [tag, share] = stanza.exactly(WRONG_ED25519)?;
+        Ok(Self {
+            tag: parse_tag(tag, WRONG_ED25519)?,
+            share: argument(share, WRONG_ED25519)?,
+            body: stanza.body(WRONG_ED25519)?,
+        })
+    }
+}
+
+impl RsaWrapped {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+        let [tag] = stanza.exactly(WRONG_RSA)?;
+        let body = stanza.body_within(MAX_RSA_LEN).ok_or(Error::Header(WRONG_RSA))?;
+        Ok(Self { tag: parse_tag(tag, WRONG_RSA)?, body })
+    }
+}
+
+fn parse_tag(text: &str, wrong: &'static str) -> Result<String, Error> {
+    argument::<4>(text, wrong).map(|_| text.to_owned())
+}
+
+impl Recipient {
+    /// Parses `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`, with or without a comment.
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        Self::new(PublicKey::from_openssh(text).map_err(|_| NOT_PUBLIC)?.key_data())
+    }
+
+    fn new(data: &KeyData) -> Result<Self, Error> {
+        let named = PublicKey::from(data.clone());
+        // The library's error names no cause that helps, and could quote a secret.
+        let wire = named.to_bytes().map_err(|_| NOT_PUBLIC)?;
+        let key = match data {
+            KeyData::Ed25519(key) => {
+                let point = CompressedEdwardsY(key.0).decompress().ok_or(NOT_PUBLIC)?;
+                Public::Ed25519 {
+                    point: curve::PublicKey::from_bytes(&point.to_montgomery().to_bytes()),
+                    tweak: *derive(&[], &wire, ED25519_LABEL),
+                }
+            }
+            KeyData::Rsa(key) => {
+                Public::Rsa(rsa::PublicKey::from_spki(&ssh_rsa::spki(key).ok_or(NOT_PUBLIC)?)?)
+            }
+            _ => return Err(NOT_PUBLIC),
+        };
+        // The library's error names no cause that helps, and could quote a secret.
+        let text = named.to_openssh().map_err(|_| NOT_PUBLIC)?.trim_end().to_owned();
+        Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
+    }
+
+    /// Returns the line of a public key file, without a comment.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+        match &self.key {
+            Public::Ed25519 { point, tweak } => {
+                let low = |why| match why {
+                    Error::Misuse(_) => Misuse::InvalidRecipients(
+                        "the public key of a recipient has low order; anyone could decrypt the file",
+                    )
+                    .into(),
+                    other => other,
+                };
+                let ephemeral = curve::PrivateKey::generate()?;
+                let share = ephemeral.public();
+                let secret = apply_tweak(tweak, &*ephemeral.diffie_hellman(point).map_err(low)?)?;
+                let wrap_key = x25519::wrap_key(&secret, share.as_bytes(), point, ED25519_LABEL);
+                let body = file_key.wrap(&wrap_key)?;
+                header.stanza(&[ED25519, &self.tag, &to_argument(share.as_bytes())], &body);
+            }
+            Public::Rsa(key) => {
+                let body = key.wrap(Oaep::Sha256, RSA_LABEL, file_key.as_bytes())?;
+                header.stanza(&[RSA, &self.tag], &body);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Identity {
+    /// Parses an OpenSSH private key, which `passphrase` decrypts if the key is encrypted.
+    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+        wiping_stack::<STACK, _>(|| Self::parse_here(text, passphrase))
+    }
+
+    fn parse_here(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+        let key = parse(text)?;
+        match passphrase {
+            _ if key.is_encrypted() => Self::new(&decrypt(&key, passphrase)?),
+            None => Self::new(&key),
+            // The caller believes that the key is encrypted.
+            Some(_) => Err(Misuse::KeyNotEncrypted.into()),
+        }
+    }
+
+    /// Parses an OpenSSH private key. If it is encrypted, `ask` is called when the first file for it is opened.
+    pub(super) fn parse_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
+        let key = parse(text)?;
+        if !key.is_encrypted() {
+            return Self::new(&key);
+        }
+        let public = Recipient::new(key.public_key().key_data())?;
+        let encrypted = Encrypted { key, ask, decrypted: Mutex::default() };
+        Ok(Self { key: Private::Encrypted(Arc::new(encrypted)), public })
+    }
+
+    fn new(key: &PrivateKey) -> Result<Self, Error> {
+        let public = Recipient::new(key.public_key().key_data())?;
+        let key = match (key.key_data(), &public.key) {
+            (KeypairData::Ed25519(pair), Public::Ed25519 { point, .. }) => {
+                let seed = Zeroizing::new(pair.private.to_bytes());
+                let scalar = ed25519::PrivateKey::from_bytes(&seed)?.scalar();
+                let key = curve::PrivateKey::from_bytes(&scalar)?;
+                if key.public() != *point {
+                    return Err(Error::Format(
+                        "the public key in the OpenSSH private key does not match the private key",
+                    ));
+                }
+                Private::Ed25519(key)
+            }
+            (KeypairData::Rsa(pair), Public::Rsa(_)) => {
+                let der = ssh_rsa::pkcs8(pair).ok_or(NOT_PRIVATE)?;
+                Private::Rsa(rsa::PrivateKey::from_pkcs8(&der)?)
+            }
+            _ => return Err(NOT_PRIVATE),
+        };
+        Ok(Self { key, public })
+    }
+
+    pub(super) fn recipient(&self) -> &Recipient {
+        &self.public
+    }
+
+    /// Returns whether a stanza with this tag is for this key, except for one tag in 2^32.
+    pub(super) fn has_tag(&self, tag: &str) -> bool {
+        self.public.tag == tag
+    }
+
+    pub(super) fn unwrap_ed25519(&self, wrapped: &Ed25519Wrapped) -> Result<Option<FileKey>, Error> {
+        let Public::Ed25519 { point, tweak } = &self.public.key else { return Ok(None) };
+        if !self.has_tag(&wrapped.tag) {
+            return Ok(None);
+        }
+        let key = match &self.key {
+            Private::Ed25519(key) => key,
+            Private::Encrypted(key) => return key.decrypt()?.unwrap_ed25519(wrapped),
+            Private::Rsa(_) => return Ok(None),
+        };
+        let secret = apply_tweak(tweak, &*x25519::shared_secret(key, &wrapped.share)?)?;
+        FileKey::unwrap(&x25519::wrap_key(&secret, &wrapped.share, point, ED25519_LABEL), &wrapped.body)
+    }
+
+    pub(super) fn unwrap_rsa(&self, wrapped: &RsaWrapped) -> Result<Option<FileKey>, Error> {
+        if !self.has_tag(&wrapped.tag) {
+            return Ok(None);
+        }
+        let key = match &self.key {
+            Private::Rsa(key) => key,
+            Private::Encrypted(key) => return key.decrypt()?.unwrap_rsa(wrapped),
+            Private::Ed25519(_) => return Ok(None),
+        };
+        match key.unwrap(Oaep::Sha256, RSA_LABEL, &wrapped.body) {
+            Ok(bytes) => Ok(FileKey::from_bytes(&bytes)),
+            Err(Error::Authentication) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<PrivateKey, Error> {
+    if !text.contains("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
+        return Err(Error::Format(
+            "expected an OpenSSH private key, found another format; convert it with 'ssh-keygen -p -f FILE', for \
+             Ed25519 in PKCS#8 with OpenSSH 9.6 or newer",
+        ));
+    }
+    let block = pem::read(text).map_err(|why| if let Error::Truncated = why { why } else { NOT_PRIVATE })?;
+    if block.label != "OPENSSH PRIVATE KEY" {
+        return Err(NOT_PRIVATE);
+    }
+    // The library's error names no cause that helps, and could quote a secret.
+    PrivateKey::from_bytes(&block.der).map_err(|_| NOT_PRIVATE)
+}
+
+/// Binds a shared secret to the SSH key.
+fn apply_tweak(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
+    curve::PrivateKey::from_bytes(tweak)?.diffie_hellman(&curve::PublicKey::from_bytes(secret))
+}
+
+fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
+    let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
+    if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MAX_ROUNDS) {
+        return Err(Error::LimitExceeded("the SSH key requests more than 1024 rounds of bcrypt"));
+    }
+    let (key, passphrase) = (key.clone(), Zeroizing::new(passphrase.to_owned()));
+    // Any detail would help an attacker.
+    interruptible(move || key.decrypt(&*passphrase).map_err(|_| Error::WrongPassphrase))
+}

@@ -1,0 +1,118 @@
+//! Recipient stanzas: the type, the arguments and the body with the wrapped file key.
+//!
+//! ```text
+//! stanza = "-> " kind *(SP argument) LF  *(64 columns LF)  fewer than 64 columns LF
+//! ```
+//!
+//! Base64 is canonical and has no padding (RFC 4648, sections 3.2, 3.5 and 4).
+
+use base::Error;
+use base64ct::{Base64Unpadded, Encoding};
+
+/// Type of the stanza of a passphrase, which is the only stanza in its header.
+pub(super) const SCRYPT: &str = "scrypt";
+/// Maximum number of stanzas that one identity tries to unwrap. With more, a header could take minutes: an attempt takes
+/// 60 µs with X25519, 0.4 ms with X-Wing and 3 ms with an RSA key of 4096 bits (measured).
+pub(super) const MAX_STANZAS: usize = 4096;
+/// Columns of base64 in a full line of a body.
+pub(super) const COLUMNS: usize = 64;
+pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 64 columns";
+/// Number of bytes in a full line of a body.
+pub(super) const LINE_BYTES: usize = 48;
+
+/// A stanza of a parsed header, which borrows the text of the header.
+#[derive(Clone, Copy, Debug)]
+pub struct Stanza<'a> {
+    pub(super) line: &'a str,
+    pub(super) body: &'a str,
+}
+
+impl<'a> Stanza<'a> {
+    /// Returns the type of the recipient, for example `"X25519"`.
+    pub fn kind(&self) -> &'a str {
+        self.line.split(' ').next().unwrap_or_default()
+    }
+
+    /// Iterates over the arguments that follow the type in the first line of the stanza.
+    pub fn arguments(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.line.split(' ').skip(1)
+    }
+
+    /// Returns the arguments if there are exactly `N`.
+    pub(super) fn exactly<const N: usize>(&self, wrong: &'static str) -> Result<[&'a str; N], Error> {
+        let mut arguments = self.arguments();
+        let mut found = [""; N];
+        for place in &mut found {
+            *place = arguments.next().ok_or(Error::Header(wrong))?;
+        }
+        match arguments.next() {
+            None => Ok(found),
+            Some(_) => Err(Error::Header(wrong)),
+        }
+    }
+
+    /// Returns the body if it has exactly `N` bytes.
+    pub(super) fn body<const N: usize>(&self, wrong: &'static str) -> Result<[u8; N], Error> {
+        let body = self.body_within(N).filter(|body| body.len() == N);
+        body.and_then(|body| body.try_into().ok()).ok_or(Error::Header(wrong))
+    }
+
+    /// Returns the body if it has at most `max` bytes.
+    pub(super) fn body_within(&self, max: usize) -> Option<Vec<u8>> {
+        // Checked before the allocation, because a header can be long.
+        let len = self.body.len() - self.body.bytes().filter(|&byte| byte == b'\n').count();
+        if len * 3 / 4 > max {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(len * 3 / 4);
+        for line in self.body.split('\n') {
+            bytes.extend_from_slice(decode_line(line.as_bytes(), &mut [0; LINE_BYTES]).ok()?);
+        }
+        Some(bytes)
+    }
+}
+
+/// Decodes a line of a body, of at most 64 columns.
+pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
+    if line.len() > COLUMNS {
+        return Err(Error::Header(LONG_LINE));
+    }
+    // The error of the decoder names no position.
+    Base64Unpadded::decode(line, into).map_err(|_| {
+        Error::Header(match line {
+            [b'-', ..] => "a recipient's body does not end with a short line",
+            _ => "a line of a recipient's body is not canonical base64",
+        })
+    })
+}
+
+/// Decodes an argument of exactly `N` bytes, and fails with the text `wrong` otherwise.
+pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    match Base64Unpadded::decode(text, &mut bytes) {
+        Ok(found) if found.len() == N => Ok(bytes),
+        _ => Err(Error::Header(wrong)),
+    }
+}
+
+/// Encodes bytes as an argument of a stanza, in base64 without padding.
+pub(super) fn to_argument(bytes: &[u8]) -> String {
+    Base64Unpadded::encode_string(bytes)
+}
+
+/// Writes a stanza, with `words` as its type and its arguments.
+pub(super) fn write(text: &mut String, words: &[&str], body: &[u8]) {
+    text.push_str("->");
+    for word in words {
+        text.push(' ');
+        text.push_str(word);
+    }
+    text.push('\n');
+    for line in body.chunks(LINE_BYTES) {
+        text.push_str(Base64Unpadded::encode(line, &mut [0; COLUMNS]).expect("64 columns hold 48 bytes"));
+        text.push('\n');
+    }
+    if body.len().is_multiple_of(LINE_BYTES) {
+        text.push('\n');
+    }
+}

@@ -1,0 +1,83 @@
+//! The computations of this crate apart from AEADs, and whether a build with the feature `fips` may use them.
+//!
+//! The AEADs and the raw ciphers have the same property in the registry of providers. A computation is approved if the FIPS
+//! module of AWS-LC does all of it and reports it as an approved service (`docs/decisions/026-fips.md`).
+
+use base::Error;
+use providers::FIPS;
+
+macro_rules! computations {
+    ($($name:ident $approved:ident $text:literal;)*) => {
+        /// A computation, by which it is decided whether a FIPS build may use it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Computation {
+            #[doc(hidden)]
+            $(#[doc = $text] $name,)*
+        }
+
+        /// The names of all computations, each with whether it is approved.
+        const TABLE: &[(Computation, &str, bool)] =
+            &[$((Computation::$name, $text, computations!($approved)),)*];
+    };
+    (approved) => { true };
+    (refused) => { false };
+}
+
+computations! {
+    HkdfSha2         approved "HKDF of file formats";
+    Pbkdf2           approved "PBKDF2 of key files";
+    P256             approved "ECDH over P-256";
+    Fernet           approved "Fernet (AES-128-CBC with HMAC-SHA-256)";
+    Age              refused  "the age format";
+    Argon2id         refused  "Argon2id";
+    Ecies            refused  "ECIES";
+    Ed25519          refused  "edwards25519";
+    HkdfWithoutInfo  refused  "HKDF without associated data or context";
+    Hpke             refused  "HPKE";
+    MlKem768P256     refused  "MLKEM768-P256";
+    RsaOaep          refused  "RSA-OAEP";
+    Scrypt           refused  "scrypt";
+    Secp256k1        refused  "secp256k1";
+    Signature        refused  "signatures of SSH and minisign";
+    WeakPbkdf2       refused  "PBKDF2 with a passphrase below 14 bytes, a salt below 16 bytes or less than 1000 rounds";
+    X25519           refused  "X25519";
+    XWing            refused  "X-Wing";
+}
+
+impl Computation {
+    /// Checks that this build may use the computation.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotApproved`] with its name.
+    pub fn check(self) -> Result<(), Error> {
+        if !FIPS {
+            return Ok(());
+        }
+        match TABLE.iter().find(|(computation, ..)| *computation == self) {
+            Some((_, _, true)) => Ok(()),
+            Some(&(_, name, false)) => Err(Error::NotApproved(name)),
+            None => Err(Error::NotApproved("a computation without an entry")),
+        }
+    }
+}
+
+/// Lists the names of the computations apart from AEADs, each with whether a build with the feature `fips` may use it.
+pub fn computations() -> impl Iterator<Item = (&'static str, bool)> {
+    TABLE.iter().map(|(_, name, approved)| (*name, *approved))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn only_a_fips_build_refuses() {
+        for (computation, name, approved) in TABLE {
+            match computation.check() {
+                Ok(()) => assert!(*approved || !FIPS, "{name}"),
+                Err(Error::NotApproved(found)) => assert!(FIPS && !approved && found == *name),
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+}

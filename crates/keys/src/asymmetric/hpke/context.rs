@@ -1,0 +1,213 @@
+//! The encryption context (RFC 9180, section 5.2) of sender and recipient.
+//!
+//! ```text
+//! nonce(seq) = base_nonce XOR I2OSP(seq, 12)                     seq counts messages from 0
+//! export(L)  = LabeledExpand(exporter_secret, "sec", label, L)   section 5.3
+//! ```
+
+use super::kem::{self, Ephemeral};
+use super::schedule::{Kdf, NONCE_LEN, Schedule, Secret};
+use super::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey};
+use base::debug_fields;
+use base::{Error, ForkGuard, memory};
+use messages::Key;
+use providers::InOut;
+
+/// Number of bytes by which a ciphertext is longer than its plaintext: the tag, the same for all AEADs.
+pub const TAG_LEN: usize = 16;
+
+/// Encrypts messages for one recipient, which must open them in the same order.
+pub struct Sender {
+    pub(super) enc: Vec<u8>,
+    pub(super) context: Context,
+    /// A copy in a forked child would use the same sequence numbers, and so the same nonces.
+    guard: ForkGuard,
+}
+
+impl Sender {
+    /// Encapsulates a fresh secret for `recipient`, which must use the same `info`.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipient's key has low order,
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key is of another KEM, or of X-Wing, which has no authenticated
+    /// modes, [`Error::Io`] if the operating system returns no random bytes, and the errors of [`Aead::new`](messages::Aead::new).
+    pub fn new(
+        recipient: &PublicKey,
+        aead: Aead,
+        mode: Mode<'_, PrivateKey>,
+        info: &[u8],
+    ) -> Result<Self, Error> {
+        Self::with_ephemeral(recipient, aead, mode, info, &Ephemeral::generate(recipient.kem())?)
+    }
+
+    pub(super) fn with_ephemeral(
+        recipient: &PublicKey,
+        aead: Aead,
+        mode: Mode<'_, PrivateKey>,
+        info: &[u8],
+        ephemeral: &Ephemeral,
+    ) -> Result<Self, Error> {
+        let (mode, sender, psk) = mode.parts();
+        let (shared_secret, enc) = kem::encap(recipient, sender, ephemeral)?;
+        let context = Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)?;
+        Ok(Self { enc, context, guard: ForkGuard::new()? })
+    }
+
+    /// Returns the encapsulated key, which the recipient needs and which is not secret.
+    pub fn enc(&self) -> &[u8] {
+        &self.enc
+    }
+
+    /// Encrypts the next message and returns ciphertext and tag.
+    ///
+    /// # Errors
+    /// Returns [`Error::MessageLength`] if the message is longer than the AEAD allows, [`Error::LimitExceeded`] after
+    /// 2^64 - 1 messages, and [`Misuse::Forked`](base::Misuse::Forked) in a forked child, whose parent can continue.
+    pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
+        self.seal_into(plaintext, &mut out, aad)?;
+        Ok(out)
+    }
+
+    /// Encrypts the next message into the start of `out`, and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is too short.
+    pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        self.guard.check()?;
+        self.context.message(|aead, nonce| aead.encrypt_into(nonce, plaintext, aad, out))
+    }
+
+    /// Encrypts the next message, in place or between buffers, with the tag in a buffer of its own.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal`], and [`Misuse::TagLength`](base::Misuse::TagLength) if `tag` does not have 16 bytes.
+    pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error> {
+        self.guard.check()?;
+        self.context.message(|aead, nonce| aead.encrypt_parts(nonce, aad, data, tag))
+    }
+
+    /// Fills `out` with a secret for another purpose, which sender and recipient name with the same `label`
+    /// (section 5.3).
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
+    pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.context.export(label, out)
+    }
+}
+
+/// Decrypts the messages of a [`Sender`], in the same order.
+pub struct Receiver {
+    pub(super) context: Context,
+}
+
+impl Receiver {
+    /// Decapsulates the secret in `enc` and sets up the context of the recipient.
+    ///
+    /// # Errors
+    /// Returns [`Error::Authentication`] if `enc` is not an encapsulated key or a key has low order, and
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key is of another KEM, or of X-Wing. A key that was
+    /// encapsulated for another recipient is detected by [`Self::open`].
+    pub fn new(
+        recipient: &PrivateKey,
+        aead: Aead,
+        mode: Mode<'_, PublicKey>,
+        enc: &[u8],
+        info: &[u8],
+    ) -> Result<Self, Error> {
+        let (mode, sender, psk) = mode.parts();
+        let shared_secret = kem::decap(recipient, sender, enc)?;
+        Ok(Self { context: Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)? })
+    }
+
+    /// Decrypts the next message. A message that is not authentic does not advance the sequence number.
+    ///
+    /// # Errors
+    /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after 2^64 - 1 messages.
+    pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
+        self.open_into(ciphertext, &mut out, aad)?;
+        Ok(out)
+    }
+
+    /// Decrypts the next message into the start of `out`, and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort). `out` has no plaintext then.
+    pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        self.context.message(|aead, nonce| aead.decrypt_into(nonce, ciphertext, aad, out))
+    }
+
+    /// Decrypts the next message, in place or between buffers.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Aead::decrypt_parts`](messages::Aead::decrypt_parts), and [`Error::LimitExceeded`] after 2^64 - 1 messages.
+    pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
+        self.context.message(|aead, nonce| aead.decrypt_parts(nonce, aad, data, tag))
+    }
+
+    /// Fills `out` with the same secret as [`Sender::export`].
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
+    pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.context.export(label, out)
+    }
+}
+
+/// The state that sender and recipient have in common.
+pub(super) struct Context {
+    kdf: Kdf,
+    aead: messages::Aead,
+    base_nonce: [u8; NONCE_LEN],
+    exporter_secret: Secret,
+    pub(super) seq: u64,
+}
+
+impl Context {
+    fn new(
+        kem: Kem,
+        aead: Aead,
+        mode: u8,
+        shared_secret: &Secret,
+        info: &[u8],
+        psk: Option<Psk<'_>>,
+    ) -> Result<Self, Error> {
+        let kdf = Kdf::of_suite(kem, aead);
+        let Schedule { key, base_nonce, exporter_secret } =
+            Schedule::new(kdf, aead, mode, shared_secret, info, psk)?;
+        let aead = messages::Aead::new(aead.algorithm(), &Key::from_bytes(&key))?;
+        Ok(Self { kdf, aead, base_nonce, exporter_secret, seq: 0 })
+    }
+
+    /// Encrypts or decrypts the next message with `call`. Only a success advances the sequence number.
+    fn message<T>(
+        &mut self,
+        call: impl FnOnce(&messages::Aead, &[u8]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let result = call(&self.aead, &self.nonce()?)?;
+        self.seq += 1;
+        Ok(result)
+    }
+
+    /// Computes `ComputeNonce(seq)`, and fails before the sequence number wraps.
+    fn nonce(&self) -> Result<[u8; NONCE_LEN], Error> {
+        if self.seq == u64::MAX {
+            return Err(Error::LimitExceeded("2^64 - 1 messages were encrypted with one encapsulated key"));
+        }
+        let mut nonce = self.base_nonce;
+        for (byte, of_seq) in nonce.iter_mut().rev().zip(self.seq.to_le_bytes()) {
+            *byte ^= of_seq;
+        }
+        Ok(nonce)
+    }
+
+    fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.kdf.expand(&self.exporter_secret, "sec", &[label], out)
+    }
+}
+
+debug_fields!(Sender; |it| aead: it.context.aead);
+
+debug_fields!(Receiver; |it| aead: it.context.aead);

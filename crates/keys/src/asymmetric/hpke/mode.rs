@@ -1,0 +1,69 @@
+//! The modes of HPKE (RFC 9180, section 5).
+
+use base::{Error, Misuse};
+use std::fmt;
+
+/// A pre-shared key of sender and recipient, and its identifier.
+#[derive(Clone, Copy)]
+pub struct Psk<'a> {
+    pub(super) secret: &'a [u8],
+    pub(super) id: &'a [u8],
+}
+
+impl<'a> Psk<'a> {
+    /// Creates a pre-shared key from at least 32 uniformly random bytes (RFC 9180, section 9.5) and an identifier that
+    /// is not secret.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] if the secret is shorter or the identifier is empty.
+    pub fn new(secret: &'a [u8], id: &'a [u8]) -> Result<Self, Error> {
+        if secret.len() < 32 || id.is_empty() {
+            return Err(Misuse::UnsuitableKey(
+                "a pre-shared key of HPKE must have at least 32 bytes, and an identifier that is not empty",
+            )
+            .into());
+        }
+        Ok(Self { secret, id })
+    }
+}
+
+impl fmt::Debug for Psk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Psk({} bytes)", self.secret.len())
+    }
+}
+
+/// The authentication of the sender. `K` is a [`super::PrivateKey`] for the sender and a [`super::PublicKey`] for the
+/// recipient.
+#[derive(Debug)]
+pub enum Mode<'a, K> {
+    /// The sender is not authenticated: the recipient's public key is enough to send.
+    Base,
+    /// The sender is authenticated by a pre-shared key that both sides have.
+    Psk(Psk<'a>),
+    /// The sender is authenticated by its key, of the same KEM as the recipient's.
+    Auth(&'a K),
+    /// The sender is authenticated by its key and a pre-shared key.
+    AuthPsk(&'a K, Psk<'a>),
+}
+
+impl<'a, K> Mode<'a, K> {
+    /// Returns the identifier of the mode, the sender's key and the pre-shared key.
+    pub(super) fn parts(self) -> (u8, Option<&'a K>, Option<Psk<'a>>) {
+        match self {
+            Self::Base => (0, None, None),
+            Self::Psk(psk) => (1, None, Some(psk)),
+            Self::Auth(sender) => (2, Some(sender), None),
+            Self::AuthPsk(sender, psk) => (3, Some(sender), Some(psk)),
+        }
+    }
+}
+
+// Not derived, because `derive` would require `K: Copy`.
+impl<K> Clone for Mode<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Mode<'_, K> {}

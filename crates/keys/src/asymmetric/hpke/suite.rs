@@ -1,0 +1,132 @@
+//! The algorithms of a suite, and the keys that determine the KEM.
+
+use crate::asymmetric::{key_enums, mlkem768_p256, p256, x25519, xwing};
+use base::{Error, Misuse};
+use providers::Algorithm;
+
+/// The key encapsulation mechanism, which transports a fresh shared secret to the recipient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kem {
+    /// DHKEM(X25519, HKDF-SHA256), which has short keys and is supported by most implementations.
+    X25519,
+    /// DHKEM(P-256, HKDF-SHA256), for recipients that need a NIST curve.
+    P256,
+    /// X-Wing, the combination of ML-KEM-768 and X25519 that also resists quantum computers.
+    XWing,
+    /// MLKEM768-P256, the combination of ML-KEM-768 and P-256 that keys in hardware can have.
+    MlKem768P256,
+}
+
+impl Kem {
+    /// Returns the identifier that the IANA registry of HPKE assigns to it.
+    pub fn id(self) -> u16 {
+        match self {
+            Self::X25519 => 0x0020,
+            Self::P256 => 0x0010,
+            Self::XWing => 0x647a,
+            Self::MlKem768P256 => 0x0050,
+        }
+    }
+
+    /// Returns the number of bytes in an encapsulated key, `Nenc`.
+    pub fn enc_len(self) -> usize {
+        match self {
+            Self::X25519 => x25519::LEN,
+            Self::P256 => p256::PUBLIC_LEN,
+            Self::XWing => xwing::CIPHERTEXT_LEN,
+            Self::MlKem768P256 => mlkem768_p256::CIPHERTEXT_LEN,
+        }
+    }
+}
+
+/// The AEAD that encrypts the messages with the key that was agreed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Aead {
+    /// AES-128-GCM, which has a key of 16 bytes.
+    Aes128Gcm,
+    /// AES-256-GCM, which has a key of 32 bytes.
+    #[default]
+    Aes256Gcm,
+    /// ChaCha20-Poly1305, which has a key of 32 bytes.
+    ChaCha20Poly1305,
+}
+
+impl Aead {
+    /// Returns the identifier that the IANA registry of HPKE assigns to it.
+    pub fn id(self) -> u16 {
+        match self {
+            Self::Aes128Gcm => 0x0001,
+            Self::Aes256Gcm => 0x0002,
+            Self::ChaCha20Poly1305 => 0x0003,
+        }
+    }
+
+    /// Returns the algorithm that [`Aead`](messages::Aead) uses to compute this AEAD.
+    pub fn algorithm(self) -> Algorithm {
+        match self {
+            Self::Aes128Gcm => Algorithm::Aes128Gcm,
+            Self::Aes256Gcm => Algorithm::Aes256Gcm,
+            Self::ChaCha20Poly1305 => Algorithm::ChaCha20Poly1305,
+        }
+    }
+}
+
+impl TryFrom<Algorithm> for Aead {
+    type Error = Error;
+
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] if HPKE does not register the algorithm.
+    fn try_from(algorithm: Algorithm) -> Result<Self, Error> {
+        let all = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
+        all.into_iter().find(|aead| aead.algorithm() == algorithm).ok_or_else(|| {
+            Misuse::UnsuitableKey("HPKE supports aes-128-gcm, aes-256-gcm and chacha20-poly1305").into()
+        })
+    }
+}
+
+/// A private key of one of the KEMs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrivateKey {
+    /// An X25519 private key, which is used with [`Kem::X25519`].
+    X25519(x25519::PrivateKey),
+    /// A P-256 private key, which is used with [`Kem::P256`].
+    P256(p256::PrivateKey),
+    /// An X-Wing private key, which is used with [`Kem::XWing`].
+    XWing(xwing::PrivateKey),
+    /// An MLKEM768-P256 private key, which is used with [`Kem::MlKem768P256`].
+    MlKem768P256(mlkem768_p256::PrivateKey),
+}
+
+/// A public key of one of the KEMs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PublicKey {
+    /// An X25519 public key, which is used with [`Kem::X25519`].
+    X25519(x25519::PublicKey),
+    /// A P-256 public key, which is used with [`Kem::P256`].
+    P256(p256::PublicKey),
+    /// An X-Wing public key, which is used with [`Kem::XWing`].
+    XWing(xwing::PublicKey),
+    /// An MLKEM768-P256 public key, which is used with [`Kem::MlKem768P256`].
+    MlKem768P256(mlkem768_p256::PublicKey),
+}
+
+impl PublicKey {
+    /// Returns `SerializePublicKey(pkX)`.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::X25519(key) => key.as_bytes(),
+            Self::P256(key) => key.as_bytes(),
+            Self::XWing(key) => key.as_bytes(),
+            Self::MlKem768P256(key) => key.as_bytes(),
+        }
+    }
+}
+
+key_enums! {
+    /// Returns the KEM that this key belongs to and must be used with.
+    kem -> Kem;
+    X25519: x25519;
+    P256: p256;
+    XWing: xwing;
+    MlKem768P256: mlkem768_p256;
+}

@@ -1,0 +1,152 @@
+//! X25519 (RFC 7748), computed by AWS-LC.
+//!
+//! ```text
+//! private key   = any 32 bytes; the function clamps them (section 5)
+//! public key    = any 32 bytes; the top bit is ignored
+//! shared secret = 32 bytes, never all zero (section 6.1)
+//! ```
+
+use crate::approved::Computation;
+use crate::secret::{Secret, wiping_stack};
+use aws_lc_rs::agreement as library;
+use base::{Error, Misuse};
+use std::sync::Arc;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// Number of bytes in a private key, a public key and a shared secret.
+pub const LEN: usize = 32;
+
+/// Number of words of the stack that are wiped after the library has used the private key.
+const STACK: usize = 1 << 10;
+
+const LOW_ORDER: Error = Error::Misuse(Misuse::UnsuitableKey(
+    "expected an X25519 public key, found a point of low order, with which every private key gives the secret zero",
+));
+
+const OUT_OF_MEMORY: Error = Error::LimitExceeded("X25519 could not be computed: memory is exhausted");
+
+/// A private key. The bytes are wiped on drop, and the state of AWS-LC when its last clone is dropped. `Debug` shows
+/// no secret.
+#[derive(Clone)]
+pub struct PrivateKey {
+    bytes: Secret<LEN>,
+    /// The state of the library, with the public key, which takes a multiplication to compute.
+    key: Arc<library::PrivateKey>,
+    public: PublicKey,
+}
+
+impl PrivateKey {
+    /// Generates a new private key from random bytes that the operating system returns.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the operating system returns no random bytes.
+    pub fn generate() -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new([0; LEN]);
+        base::random::fill(&mut *bytes)?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Returns the key with these bytes, of which every value is valid.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
+    pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
+        Computation::X25519.check()?;
+        wiping_stack::<STACK, _>(|| {
+            // The library has one error without content; since every value is valid, it can only be the allocation.
+            let key =
+                library::PrivateKey::from_private_key(&library::X25519, bytes).map_err(|_| OUT_OF_MEMORY)?;
+            let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
+            let public = PublicKey(public.as_ref().try_into().map_err(|_| OUT_OF_MEMORY)?);
+            Ok(Self { bytes: Secret::copy(bytes), key: Arc::new(key), public })
+        })
+    }
+
+    /// Returns the secret bytes as they were given, not clamped.
+    pub fn as_bytes(&self) -> &[u8; LEN] {
+        &self.bytes
+    }
+
+    /// Returns the public key that belongs to this private key.
+    pub fn public(&self) -> PublicKey {
+        self.public
+    }
+
+    /// Returns the shared secret of this key and `public`, in constant time. It is not uniformly random: derive keys
+    /// from it with a hash over the secret and both public keys.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] if `public` has low order, because the result would be zero for every private
+    /// key (RFC 7748, section 6.1).
+    pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
+        let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
+        let shared = wiping_stack::<STACK, _>(|| {
+            library::agree(&self.key, peer, LOW_ORDER, |shared| {
+                let mut copy = Zeroizing::new([0; LEN]);
+                copy.copy_from_slice(shared.get(..LEN).ok_or(OUT_OF_MEMORY)?);
+                Ok(copy)
+            })
+        })?;
+        // The current release of the library refuses it too.
+        if shared.ct_eq(&[0; LEN]).into() { Err(LOW_ORDER) } else { Ok(shared) }
+    }
+}
+
+super::equal_if_public_keys_are!(PrivateKey);
+super::debug_keys!("X25519");
+
+/// A public key of X25519, which is the u-coordinate of a point in 32 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PublicKey([u8; LEN]);
+
+impl PublicKey {
+    /// Returns the key with these bytes. Keys of low order are refused when they are used.
+    pub fn from_bytes(bytes: &[u8; LEN]) -> Self {
+        Self(*bytes)
+    }
+
+    /// Returns the bytes of the key, as they were given.
+    pub fn as_bytes(&self) -> &[u8; LEN] {
+        &self.0
+    }
+}
+
+impl From<[u8; LEN]> for PublicKey {
+    fn from(bytes: [u8; LEN]) -> Self {
+        Self(bytes)
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn both_sides_compute_the_same_secret() {
+        let (a, b) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
+        assert_ne!(a.as_bytes(), b.as_bytes());
+        assert_eq!(a.diffie_hellman(&b.public()).unwrap(), b.clone().diffie_hellman(&a.public()).unwrap());
+        let again = PrivateKey::from_bytes(a.as_bytes()).unwrap();
+        assert_eq!(again.public(), a.public());
+    }
+
+    #[test]
+    fn rejects_low_order() {
+        let key = PrivateKey::generate().unwrap();
+        let mut one = [0; LEN];
+        one[0] = 1;
+        for low in [[0; LEN], one] {
+            let refused = key.diffie_hellman(&PublicKey::from_bytes(&low));
+            assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let key = PrivateKey::from_bytes(&[0x5a; LEN]).unwrap();
+        assert_eq!(format!("{key:?}"), "PrivateKey(X25519)");
+        let public = format!("{:?}", PublicKey([0xab; LEN]));
+        assert!(public.starts_with("PublicKey(X25519, abab"), "{public}");
+    }
+}

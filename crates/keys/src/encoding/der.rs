@@ -1,0 +1,73 @@
+//! Keys in DER without PEM. The kind of key, which PEM has in its label, follows from the first elements.
+//!
+//! ```text
+//! PrivateKeyInfo          SEQUENCE { INTEGER, SEQUENCE, OCTET STRING, … }     PKCS#8
+//! EncryptedPrivateKeyInfo SEQUENCE { SEQUENCE, OCTET STRING }                 PKCS#8
+//! SubjectPublicKeyInfo    SEQUENCE { SEQUENCE, BIT STRING }
+//! ECPrivateKey            SEQUENCE { INTEGER, OCTET STRING, … }               SEC 1
+//! RSAPrivateKey           SEQUENCE { INTEGER 0, INTEGER, … }                  PKCS#1
+//! RSAPublicKey            SEQUENCE { INTEGER, INTEGER }                       PKCS#1
+//! ```
+
+use super::pem::Block;
+use base::{Error, memory};
+use pkcs8::der::asn1::AnyRef;
+use pkcs8::der::{Decode, SliceReader, Tag, Tagged};
+use zeroize::Zeroizing;
+
+/// Returns the key with the label that it has in PEM, or `None` if `content` is not one DER structure of a key.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn read(content: &[u8]) -> Result<Option<Block>, Error> {
+    // Text is never mistaken for a key. It can begin with "0", the tag of a SEQUENCE, but the tags of an INTEGER, an OCTET
+    // STRING and a BIT STRING, one of which follows in each structure, are control characters.
+    let Some(label) = label(content) else { return Ok(None) };
+    Ok(Some(Block { label: label.to_owned(), der: Zeroizing::new(memory::copy(content)?) }))
+}
+
+fn label(content: &[u8]) -> Option<&'static str> {
+    let outer = AnyRef::from_der(content).ok().filter(|outer| Tagged::tag(outer) == Tag::Sequence)?;
+    let mut fields = SliceReader::new(outer.value()).ok()?;
+    let first = AnyRef::decode(&mut fields).ok()?;
+    let second = Tag::peek(&fields).ok()?;
+    Some(match (Tagged::tag(&first), second) {
+        (Tag::Integer, Tag::Sequence) => "PRIVATE KEY",
+        (Tag::Sequence, Tag::OctetString) => "ENCRYPTED PRIVATE KEY",
+        (Tag::Sequence, Tag::BitString) => "PUBLIC KEY",
+        (Tag::Integer, Tag::OctetString) => "EC PRIVATE KEY",
+        (Tag::Integer, Tag::Integer) if first.value() == [0] => "RSA PRIVATE KEY",
+        (Tag::Integer, Tag::Integer) => "RSA PUBLIC KEY",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        let label = |content: &[u8]| read(content).unwrap().map(|block| block.label);
+        for (content, expected) in [
+            (&[0x30, 7, 2, 1, 0, 0x30, 0, 4, 0][..], Some("PRIVATE KEY")),
+            (&[0x30, 4, 0x30, 0, 4, 0], Some("ENCRYPTED PRIVATE KEY")),
+            (&[0x30, 5, 0x30, 0, 3, 1, 0], Some("PUBLIC KEY")),
+            (&[0x30, 5, 2, 1, 1, 4, 0], Some("EC PRIVATE KEY")),
+            (&[0x30, 6, 2, 1, 0, 2, 1, 9], Some("RSA PRIVATE KEY")),
+            (&[0x30, 6, 2, 1, 7, 2, 1, 3], Some("RSA PUBLIC KEY")),
+            // Other structures, lengths that do not fit, and text.
+            (&[0x30, 0], None),
+            (&[0x30, 3, 2, 1, 0], None),
+            (&[0x30, 5, 4, 1, 0, 2, 0], None),
+            (&[0x31, 5, 2, 1, 1, 4, 0], None),
+            (&[0x30, 6, 2, 1, 1, 4, 0], None),
+            (&[0x30, 5, 2, 1, 1, 4, 0, 0], None),
+            (&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 2, 1, 0], None),
+            (&[], None),
+            (b"0A0123", None),
+        ] {
+            assert_eq!(label(content).as_deref(), expected, "{content:x?}");
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! Encrypted PKCS#8 (RFC 5958, section 3): PBES2 (RFC 8018, section 6.2) with scrypt (RFC 7914, section 7) or PBKDF2,
+//! and AES-CBC.
+//!
+//! ```text
+//! EncryptedPrivateKeyInfo = { { PBES2, { { scrypt | PBKDF2, parameters }, { AES-CBC, iv[16] } } }, ciphertext }
+//! ```
+//!
+//! AES-CBC does not authenticate. A wrong passphrase is detected by the padding and by the structure of the decrypted
+//! key. CBC is the mode that other software supports.
+//!
+//! The crate `pkcs5` reads and writes PBES2 too. It is not used: version 0.8.1 panics if a salt has more than 32 bytes
+//! and if N = 0, and it leaves the derived key in memory. A key file is untrusted input, so this module parses the
+//! parameters and checks their limits before any work.
+
+use super::sequence::{Sequence, sequence};
+use crate::approved::Computation;
+use crate::scrypt;
+use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCipherKey};
+use aws_lc_rs::iv::FixedLength;
+use aws_lc_rs::pbkdf2;
+use base::interrupt::interruptible;
+use base::{Error, Misuse, memory};
+use pkcs8::ObjectIdentifier;
+use pkcs8::der::asn1::{AnyRef, OctetString, OctetStringRef};
+use pkcs8::der::{self, Decode, Reader, SliceReader, Tag};
+use pkcs8::spki::AlgorithmIdentifierRef;
+use std::num::NonZeroU32;
+use zeroize::Zeroizing;
+
+const PBES2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.13");
+const PBKDF2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.12");
+const SCRYPT: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.11591.4.11");
+
+const AES_256_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42");
+
+/// AES-CBC, and the number of bytes in its keys (NIST, Computer Security Objects Register).
+static CIPHERS: [(ObjectIdentifier, &cipher::Algorithm, usize); 3] = [
+    (ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.2"), &cipher::AES_128, 16),
+    (ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.22"), &cipher::AES_192, 24),
+    (AES_256_CBC, &cipher::AES_256, 32),
+];
+
+/// Pseudorandom functions of PBKDF2 (RFC 8018, appendix B.1).
+static HASHES: [(ObjectIdentifier, pbkdf2::Algorithm); 4] = [
+    (HMAC_SHA1, pbkdf2::PBKDF2_HMAC_SHA1),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.2.9"), pbkdf2::PBKDF2_HMAC_SHA256),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.2.10"), pbkdf2::PBKDF2_HMAC_SHA384),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.2.11"), pbkdf2::PBKDF2_HMAC_SHA512),
+];
+
+/// The pseudorandom function that applies if the parameters of PBKDF2 name none.
+const HMAC_SHA1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.7");
+
+/// Parameters of new files: 16 MiB and p = 5, which take 0.1 to 0.2 s. The OWASP Password Storage Cheat Sheet lists
+/// them as equivalent to 128 MiB with p = 1. OpenSSL refuses more than 32 MiB.
+const WRITTEN: scrypt::Params = scrypt::Params { log_n: 14, r: 8, p: 5 };
+
+/// Limit of the memory that a file can request: 1 GiB for the table, as the largest work factor of an age file, and a
+/// MiB for the rest.
+const MAX_SCRYPT_BYTES: u64 = (1 << 30) + (1 << 20);
+/// Limit of the work that a file can request, see [`scrypt::Params::work`]: about 15 seconds.
+const MAX_SCRYPT_WORK: u64 = 4 << 30;
+const MAX_ROUNDS: u32 = 10_000_000;
+
+const EXPECTED: Error =
+    Error::Format("expected an encrypted private key in PKCS#8 (RFC 5958), found malformed DER");
+const UNKNOWN: Error = Error::Format(
+    "unsupported encryption of a private key: expected PBES2 with scrypt or PBKDF2 and AES-CBC; convert it with \
+     'openssl pkcs8 -topk8 -v2 aes-256-cbc -in OLD -out NEW'",
+);
+const TOO_MUCH_WORK: Error = Error::LimitExceeded(
+    "the key file requests more work than allowed: 10 million rounds of PBKDF2; or for scrypt 1 GiB of memory \
+     (128 * r * (N + p + 1)) and 4 GiB of work (128 * r * p * (N + 4))",
+);
+
+pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
+    "the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption",
+));
+
+/// Decrypts an encrypted PKCS#8 (DER) with a key that is derived from `passphrase`.
+///
+/// # Errors
+/// Returns [`Error::WrongPassphrase`] if the padding is wrong, also after a change of the ciphertext, [`Error::Format`]
+/// for malformed DER and other algorithms, and [`Error::LimitExceeded`] if the parameters request too much work.
+pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let encrypted = Encrypted::read(der)?;
+    let key = encrypted.kdf.derive(passphrase.as_bytes(), encrypted.key_len)?;
+
+    // The library's error names no cause that helps, and could quote a secret.
+    let key = UnboundCipherKey::new(encrypted.cipher, &key).map_err(|_| UNKNOWN)?;
+    let key = cipher::PaddedBlockDecryptingKey::cbc_pkcs7(key).map_err(|_| UNKNOWN)?;
+    let iv = DecryptionContext::Iv128(FixedLength::from(encrypted.iv));
+    let mut data = Zeroizing::new(memory::copy(encrypted.ciphertext)?);
+    // Any detail would help an attacker.
+    let len = key.decrypt(&mut data, iv).map_err(|_| Error::WrongPassphrase)?.len();
+    data.truncate(len);
+    Ok(data)
+}
+
+/// Encrypts a PKCS#8 (DER) with a key that is derived from `passphrase`.
+///
+/// # Errors
+/// Returns [`Misuse::UnsuitableKey`] if the passphrase is empty; [`Error::Io`] if the operating system has no random
+/// bytes.
+pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
+    if passphrase.is_empty() {
+        return Err(EMPTY_PASSPHRASE);
+    }
+    let (mut salt, mut iv) = ([0; 16], [0; 16]);
+    base::random::fill(&mut salt)?;
+    base::random::fill(&mut iv)?;
+    let kdf = Kdf::Scrypt { salt: &salt, params: WRITTEN };
+    let key = kdf.derive(passphrase.as_bytes(), 32)?;
+
+    // Capacity for the padding: a vector that grows leaves copies behind. bounded: our own key.
+    let mut data = Zeroizing::new(Vec::with_capacity(pkcs8.len() + 16));
+    data.extend_from_slice(pkcs8);
+    let failed = |_| Error::LimitExceeded("the key is too long for PKCS#8");
+    let key = UnboundCipherKey::new(&cipher::AES_256, &key).map_err(failed)?;
+    let key = cipher::PaddedBlockEncryptingKey::cbc_pkcs7(key).map_err(failed)?;
+    let context = EncryptionContext::Iv128(FixedLength::from(iv));
+    key.less_safe_encrypt(&mut *data, context).map_err(failed)?;
+    // The library's error names no cause that helps, and could quote a secret.
+    written(&kdf, &iv, &data).map_err(|_| Error::LimitExceeded("the key is too long for PKCS#8"))
+}
+
+fn written(kdf: &Kdf<'_>, iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> {
+    let cipher = sequence(&[&AES_256_CBC, &OctetStringRef::new(iv)?])?;
+    let parameters = sequence(&[&kdf.written()?, &cipher])?;
+    let algorithm = sequence(&[&PBES2, &parameters])?;
+    Ok(sequence(&[&algorithm, &OctetStringRef::new(ciphertext)?])?.0.to_vec())
+}
+
+/// The key derivation function of an encrypted PKCS#8, with its parameters.
+#[derive(Clone, Copy)]
+enum Kdf<'a> {
+    Pbkdf2 { salt: &'a [u8], rounds: NonZeroU32, hash: pbkdf2::Algorithm },
+    Scrypt { salt: &'a [u8], params: scrypt::Params },
+}
+
+impl<'a> Kdf<'a> {
+    /// Parses the parameters, and refuses those above the limits.
+    fn read(algorithm: &AlgorithmIdentifierRef<'a>, key_len: usize) -> Result<Self, Error> {
+        let parameters = algorithm.parameters.ok_or(EXPECTED)?;
+        match algorithm.oid {
+            PBKDF2 => {
+                let (salt, rounds, len, hash) =
+                    // The library's error names no cause that helps, and could quote a secret.
+                    parameters.sequence(pbkdf2_parameters).map_err(|_| EXPECTED)?;
+                let rounds =
+                    u32::try_from(rounds).ok().filter(|rounds| *rounds <= MAX_ROUNDS).ok_or(TOO_MUCH_WORK)?;
+                let rounds = NonZeroU32::new(rounds).ok_or(EXPECTED)?;
+                let (_, hash) = HASHES.iter().find(|(oid, _)| *oid == hash).ok_or(UNKNOWN)?;
+                check_key_len(len, key_len)?;
+                Ok(Self::Pbkdf2 { salt, rounds, hash: *hash })
+            }
+            SCRYPT => {
+                // The library's error names no cause that helps, and could quote a secret.
+                let (salt, [n, r, p], len) = parameters.sequence(scrypt_parameters).map_err(|_| EXPECTED)?;
+                if !n.is_power_of_two() || n < 2 || r == 0 || p == 0 {
+                    return Err(EXPECTED);
+                }
+                // The only error is an overflow.
+                let small = |number| u32::try_from(number).map_err(|_| TOO_MUCH_WORK);
+                let params = scrypt::Params { log_n: n.trailing_zeros() as u8, r: small(r)?, p: small(p)? };
+                let within = |bytes: Option<u64>, max| bytes.is_some_and(|bytes| bytes <= max);
+                if !within(params.memory(), MAX_SCRYPT_BYTES) || !within(params.work(), MAX_SCRYPT_WORK) {
+                    return Err(TOO_MUCH_WORK);
+                }
+                check_key_len(len, key_len)?;
+                Ok(Self::Scrypt { salt, params })
+            }
+            _ => Err(UNKNOWN),
+        }
+    }
+
+    /// Encodes the algorithm with its parameters; only scrypt is written.
+    fn written(&self) -> der::Result<Sequence> {
+        match self {
+            Self::Scrypt { salt, params: scrypt::Params { log_n, r, p } } => {
+                let salt = OctetString::new(*salt)?;
+                let parameters = sequence(&[&salt, &(1u64 << log_n), r, p])?;
+                sequence(&[&SCRYPT, &parameters])
+            }
+            Self::Pbkdf2 { .. } => Err(Tag::Null.value_error().into()),
+        }
+    }
+
+    /// Derives a key of `len` bytes.
+    fn derive(&self, passphrase: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+        match *self {
+            Self::Pbkdf2 { salt, rounds, hash } => {
+                Computation::Pbkdf2.check()?;
+                // The bounds of the module (SP 800-132).
+                if passphrase.len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
+                    Computation::WeakPbkdf2.check()?;
+                }
+                let (passphrase, salt) = (Zeroizing::new(passphrase.to_vec()), salt.to_vec());
+                interruptible(move || {
+                    let mut key = Zeroizing::new(memory::zeroed(len)?);
+                    pbkdf2::derive(hash, rounds, &salt, &passphrase, &mut key);
+                    Ok(key)
+                })
+            }
+            Self::Scrypt { salt, params } => params.derive(passphrase, salt, len),
+        }
+    }
+}
+
+/// Compares the optional key length of the parameters with the length that the cipher needs.
+fn check_key_len(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
+    match announced {
+        Some(len) if usize::from(len) != key_len => Err(EXPECTED),
+        _ => Ok(()),
+    }
+}
+
+type Pbkdf2Parameters<'a> = (&'a [u8], u64, Option<u16>, ObjectIdentifier);
+
+/// Parses the parameters of PBKDF2 (RFC 8018, appendix A.2). The alternative `otherSource` of the salt is not
+/// supported.
+fn pbkdf2_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<Pbkdf2Parameters<'a>> {
+    let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
+    let rounds = u64::decode(fields)?;
+    let len = Option::<u16>::decode(fields)?;
+    let hash = match Option::<AlgorithmIdentifierRef<'_>>::decode(fields)? {
+        Some(hash) if hash.parameters.is_none_or(AnyRef::is_null) => hash.oid,
+        Some(_) => return Err(Tag::Null.value_error().into()),
+        None => HMAC_SHA1,
+    };
+    Ok((salt, rounds, len, hash))
+}
+
+/// Parses the parameters of scrypt (RFC 7914, section 7): salt, N, r, p and an optional length.
+fn scrypt_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<(&'a [u8], [u64; 3], Option<u16>)> {
+    let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
+    let numbers = [u64::decode(fields)?, u64::decode(fields)?, u64::decode(fields)?];
+    Ok((salt, numbers, Option::<u16>::decode(fields)?))
+}
+
+/// The fields of an encrypted PKCS#8 that decryption needs, parsed from its DER.
+struct Encrypted<'a> {
+    kdf: Kdf<'a>,
+    cipher: &'static cipher::Algorithm,
+    key_len: usize,
+    iv: [u8; 16],
+    ciphertext: &'a [u8],
+}
+
+impl<'a> Encrypted<'a> {
+    fn read(der: &'a [u8]) -> Result<Self, Error> {
+        // The library's error names no cause that helps, and could quote a secret.
+        let (algorithm, ciphertext) = outer(der).map_err(|_| EXPECTED)?;
+        if algorithm.oid != PBES2 {
+            return Err(UNKNOWN);
+        }
+        let parameters = algorithm.parameters.ok_or(EXPECTED)?;
+        let both = |fields: &mut SliceReader<'a>| {
+            let kdf = AlgorithmIdentifierRef::decode(fields)?;
+            der::Result::Ok((kdf, AlgorithmIdentifierRef::decode(fields)?))
+        };
+        // The library's error names no cause that helps, and could quote a secret.
+        let (kdf, cipher) = parameters.sequence(both).map_err(|_| EXPECTED)?;
+        let (_, algorithm, key_len) = CIPHERS.iter().find(|row| row.0 == cipher.oid).ok_or(UNKNOWN)?;
+        let iv = cipher.parameters.ok_or(EXPECTED)?.decode_as::<&OctetStringRef>().map_err(|_| EXPECTED)?;
+        Ok(Self {
+            kdf: Kdf::read(&kdf, *key_len)?,
+            cipher: algorithm,
+            key_len: *key_len,
+            // The conversion fails only if the length is wrong.
+            iv: iv.as_bytes().try_into().map_err(|_| EXPECTED)?,
+            ciphertext,
+        })
+    }
+}
+
+fn outer(der: &[u8]) -> der::Result<(AlgorithmIdentifierRef<'_>, &[u8])> {
+    let mut reader = SliceReader::new(der)?;
+    let parts = reader.sequence(|fields| {
+        let algorithm = AlgorithmIdentifierRef::decode(fields)?;
+        der::Result::Ok((algorithm, <&OctetStringRef>::decode(fields)?.as_bytes()))
+    })?;
+    reader.finish()?;
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use vectors::{KdfHash, KdfPart};
+
+    /// RFC 6070 and RFC 7914, sections 11 and 12. Two cases are expensive: 16 million rounds, and 1 GiB.
+    #[test]
+    fn published_derivations() {
+        let mut cases = [0; 2];
+        for case in vectors::kdf() {
+            let salt = &case.salt[..];
+            let kdf = match case.part {
+                KdfPart::Pbkdf2 { hash, rounds } => {
+                    let hash = match hash {
+                        KdfHash::Sha1 => HASHES[0].1,
+                        KdfHash::Sha256 => HASHES[1].1,
+                    };
+                    cases[0] += 1;
+                    Kdf::Pbkdf2 { salt, rounds: NonZeroU32::new(rounds).unwrap(), hash }
+                }
+                KdfPart::Scrypt { log_n, r, p } => {
+                    cases[1] += 1;
+                    Kdf::Scrypt { salt, params: scrypt::Params { log_n, r, p } }
+                }
+                KdfPart::Argon2 { .. } | KdfPart::Hkdf { .. } => continue,
+            };
+            let key = kdf.derive(&case.secret, case.output.len()).unwrap();
+            assert_eq!(*key, case.output, "{} {}", case.file, case.id);
+        }
+        assert_eq!(cases, [8, 4]);
+    }
+
+    /// Returns an encrypted key with the given key derivation.
+    fn encrypted(kdf: Sequence) -> Vec<u8> {
+        let cipher = sequence(&[&AES_256_CBC, &OctetString::new([0; 16]).unwrap()]).unwrap();
+        let parameters = sequence(&[&kdf, &cipher]).unwrap();
+        let algorithm = sequence(&[&PBES2, &parameters]).unwrap();
+        sequence(&[&algorithm, &OctetString::new([0; 32]).unwrap()]).unwrap().0.to_vec()
+    }
+
+    fn scrypt_of(salt: &[u8], [n, r, p]: [u64; 3]) -> Vec<u8> {
+        let parameters = sequence(&[&OctetString::new(salt).unwrap(), &n, &r, &p]).unwrap();
+        encrypted(sequence(&[&SCRYPT, &parameters]).unwrap())
+    }
+
+    fn pbkdf2_of(salt: &[u8], rounds: u64) -> Vec<u8> {
+        let parameters = sequence(&[&OctetString::new(salt).unwrap(), &rounds]).unwrap();
+        encrypted(sequence(&[&PBKDF2, &parameters]).unwrap())
+    }
+
+    // claim: key-file
+    #[test]
+    fn rejects_hostile_parameters() {
+        const HUGE: u64 = 1 << 62;
+        for numbers in [
+            [1 << 20, 8, 5],
+            [1 << 21, 8, 1],
+            [1 << 40, 1, 1],
+            [2, 1 << 30, 1],
+            [2, 1, 1 << 40],
+            // Little memory for the table, and much for the blocks of all lanes.
+            [2, 1 << 22, 4],
+            [2, 1, 1 << 24],
+            [1 << 10, 1, 1 << 23],
+            // Little memory, and much work for PBKDF2.
+            [2, 8, 1 << 20],
+            [HUGE, HUGE, HUGE],
+            [1 << 63, u64::MAX, u64::MAX],
+        ] {
+            let refused = open(&scrypt_of(b"salt", numbers), "x");
+            assert!(matches!(refused, Err(Error::LimitExceeded(_))), "{numbers:?}");
+        }
+        for numbers in [
+            [0, 8, 1],
+            [1, 8, 1],
+            [1000, 8, 1],
+            [1024, 0, 1],
+            [1024, 8, 0],
+            [0; 3],
+            [HUGE, 0, 1],
+            [u64::MAX; 3],
+        ] {
+            assert!(matches!(open(&scrypt_of(b"salt", numbers), "x"), Err(Error::Format(_))), "{numbers:?}");
+        }
+        for rounds in [10_000_001, u64::from(u32::MAX), u64::MAX] {
+            assert!(
+                matches!(open(&pbkdf2_of(b"salt", rounds), "x"), Err(Error::LimitExceeded(_))),
+                "{rounds}"
+            );
+        }
+        assert!(matches!(open(&pbkdf2_of(b"salt", 0), "x"), Err(Error::Format(_))));
+        // Salts of any length are accepted: the error is about the passphrase.
+        for salt in [&[][..], &[7; 33], &[7; 1000]] {
+            assert!(matches!(open(&scrypt_of(salt, [2, 1, 1]), "x"), Err(Error::WrongPassphrase)));
+            assert!(matches!(open(&pbkdf2_of(salt, 1), "x"), Err(Error::WrongPassphrase)));
+        }
+    }
+
+    /// The parameters are only read, because the work at the limits takes seconds.
+    #[test]
+    fn accepts_parameters_at_the_limits() {
+        let reads = |der: Vec<u8>| Encrypted::read(&der).is_ok();
+        // 128 * r * (N + p + 1) is 1 GiB and 1 MiB, then 128 * r * p * (N + 4) is 4 GiB.
+        for [n, r, p] in [[2, 1_679_360, 2], [4, 1, 1 << 22]] {
+            assert!(reads(scrypt_of(b"salt", [n, r, p])));
+            assert!(!reads(scrypt_of(b"salt", [n, r + 1, p])));
+            assert!(!reads(scrypt_of(b"salt", [n, r, p + 1])));
+        }
+        assert!(reads(pbkdf2_of(b"salt", 10_000_000)));
+    }
+
+    /// The parameters can name the length of the key, which must then be that of AES-256.
+    #[test]
+    fn rejects_other_key_lengths() {
+        let salt = OctetString::new(*b"salt").unwrap();
+        for len in [0u16, 16, 24, 31, 32, 33, 288] {
+            let pbkdf2 = sequence(&[&PBKDF2, &sequence(&[&salt, &1u64, &len]).unwrap()]).unwrap();
+            let scrypt = sequence(&[&salt, &2u64, &1u64, &1u64, &len]).unwrap();
+            for kdf in [pbkdf2, sequence(&[&SCRYPT, &scrypt]).unwrap()] {
+                assert_eq!(Encrypted::read(&encrypted(kdf)).is_ok(), len == 32, "{len}");
+            }
+        }
+    }
+
+    /// The hash of PBKDF2 has no parameters, or NULL (RFC 8018, appendix B.1).
+    #[test]
+    fn rejects_parameters_of_the_hash() {
+        let salt = OctetString::new(*b"salt").unwrap();
+        let reads = |hash: Sequence| {
+            let kdf = sequence(&[&PBKDF2, &sequence(&[&salt, &1u64, &hash]).unwrap()]).unwrap();
+            Encrypted::read(&encrypted(kdf)).is_ok()
+        };
+        assert!(reads(sequence(&[&HASHES[1].0]).unwrap()));
+        assert!(reads(sequence(&[&HASHES[1].0, &der::asn1::Null]).unwrap()));
+        assert!(!reads(sequence(&[&HASHES[1].0, &1u64]).unwrap()));
+    }
+
+    #[test]
+    fn round_trip() {
+        for len in [0, 1, 15, 16, 17, 2000] {
+            let data = vec![0xa5; len];
+            let sealed = seal(&data, "p").unwrap();
+            assert_eq!(*open(&sealed, "p").unwrap(), data);
+            // One wrong passphrase in 256 gives valid padding, so the content is compared as well.
+            assert!(open(&sealed, "q").is_err() || *open(&sealed, "q").unwrap() != data);
+            assert!(open(&sealed[..sealed.len() - 1], "p").is_err());
+        }
+        assert!(matches!(seal(b"", ""), Err(Error::Misuse(_))));
+    }
+}

@@ -1,0 +1,329 @@
+//! Private keys in PKCS#8 (RFC 5208, RFC 5958) and public keys in SubjectPublicKeyInfo (SPKI; RFC 5280, section 4.1).
+//!
+//! | key | algorithm, parameters | private key | public key |
+//! |---|---|---|---|
+//! | RSA | rsaEncryption, NULL (RFC 8017 appendix A) | RSAPrivateKey | RSAPublicKey |
+//! | P-256, secp256k1 | id-ecPublicKey, curve (RFC 5480) | ECPrivateKey with its public key (RFC 5915) | point |
+//! | X25519 | id-X25519, none (RFC 8410) | OCTET STRING in the OCTET STRING, 32 bytes | 32 bytes |
+//! | X-Wing | id-XWing, none (draft-connolly-cfrg-xwing-kem-10 section 5.8) | seed, 32 bytes | 1216 bytes |
+//!
+//! Curves must be named. Explicit curve parameters are refused, because they can describe a different curve
+//! (CVE-2020-0601).
+
+use super::sequence::sequence;
+use base::Error;
+use pkcs8::der::asn1::{AnyRef, BitStringRef, Null, OctetStringRef, UintRef};
+use pkcs8::der::{Decode, Encode, SecretDocument};
+use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
+use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
+use sec1::{EcParameters, EcPrivateKey};
+use zeroize::Zeroizing;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    Rsa,
+    P256,
+    Secp256k1,
+    X25519,
+    XWing,
+}
+
+#[derive(Clone, Copy)]
+enum Parameters {
+    Absent,
+    Null,
+    Curve(ObjectIdentifier),
+}
+
+const RSA_ENCRYPTION: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+const EC_PUBLIC_KEY: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+const SECP256R1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
+const SECP256K1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.10");
+const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.110");
+const X_WING: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
+
+static ALGORITHMS: [(Algorithm, ObjectIdentifier, Parameters); 5] = [
+    (Algorithm::Rsa, RSA_ENCRYPTION, Parameters::Null),
+    (Algorithm::P256, EC_PUBLIC_KEY, Parameters::Curve(SECP256R1)),
+    (Algorithm::Secp256k1, EC_PUBLIC_KEY, Parameters::Curve(SECP256K1)),
+    (Algorithm::X25519, X25519, Parameters::Absent),
+    (Algorithm::XWing, X_WING, Parameters::Absent),
+];
+
+const UNKNOWN: Error =
+    Error::Format("unsupported type of key: RSA, P-256, secp256k1, X25519 and X-Wing are supported");
+const INVALID_PRIVATE: Error =
+    Error::Format("expected a private key in PKCS#8 (RFC 5958), found malformed DER");
+pub(crate) const INVALID_PUBLIC: Error =
+    Error::Format("expected a public key in SPKI (RFC 5280), found malformed DER");
+const INVALID_EC: Error =
+    Error::Format("expected an ECPrivateKey with a named curve (RFC 5915), found malformed DER");
+/// Ed25519, whose keys are supported in the format of OpenSSH only.
+const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+const ED25519_ELSEWHERE: Error = Error::Format(
+    "unsupported type of key: Ed25519 in PKCS#8 or SPKI; give the key in the format of OpenSSH, which 'ssh-keygen -p -f \
+     FILE' of OpenSSH 9.6 or newer writes",
+);
+/// The errors of the encoders are about lengths only.
+const TOO_LONG: Error = Error::LimitExceeded("the key is too long for DER");
+
+impl Algorithm {
+    fn find(found: &AlgorithmIdentifierRef<'_>) -> Result<Self, Error> {
+        let fits = |parameters| match (parameters, found.parameters) {
+            (Parameters::Absent, None) => true,
+            (Parameters::Null, Some(found)) => found.is_null(),
+            (Parameters::Curve(curve), Some(found)) => found.decode_as() == Ok(curve),
+            _ => false,
+        };
+        let entry = ALGORITHMS.iter().find(|(_, oid, parameters)| *oid == found.oid && fits(*parameters));
+        let unknown = if found.oid == ED25519 { ED25519_ELSEWHERE } else { UNKNOWN };
+        entry.map(|entry| entry.0).ok_or(unknown)
+    }
+
+    fn of_curve(curve: ObjectIdentifier) -> Result<Self, Error> {
+        let entry =
+            ALGORITHMS.iter().find(|entry| matches!(entry.2, Parameters::Curve(known) if known == curve));
+        entry.map(|entry| entry.0).ok_or(UNKNOWN)
+    }
+
+    fn identifier(self) -> Result<AlgorithmIdentifierRef<'static>, Error> {
+        let (_, oid, parameters) = ALGORITHMS.iter().find(|entry| entry.0 == self).ok_or(UNKNOWN)?;
+        let parameters = match parameters {
+            Parameters::Absent => None,
+            Parameters::Null => Some(AnyRef::from(Null)),
+            Parameters::Curve(curve) => Some(AnyRef::from(curve)),
+        };
+        Ok(AlgorithmIdentifierRef { oid: *oid, parameters })
+    }
+}
+
+/// The content of a private key file that was decoded from PKCS#8.
+pub(crate) struct Private<'a> {
+    pub(crate) algorithm: Algorithm,
+    /// A number or a seed; for RSA, the whole PKCS#8.
+    pub(crate) secret: &'a [u8],
+    /// The public key, which a file can contain twice.
+    publics: [Option<&'a [u8]>; 2],
+}
+
+impl Private<'_> {
+    /// Compares the public keys in the file with `public`, which was computed from the private key. A point is
+    /// uncompressed in `public`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] if they differ: the file is damaged, or one of the keys was exchanged.
+    pub(crate) fn check(&self, public: &[u8]) -> Result<(), Error> {
+        let same = |written: &[u8]| written == public || compressed(public).as_deref() == Some(written);
+        match self.publics.into_iter().flatten().all(same) {
+            true => Ok(()),
+            false => Err(Error::Format("the public key in the file does not match its private key")),
+        }
+    }
+}
+
+/// Compresses an uncompressed point (SEC 1, section 2.3.3), and returns `None` if it is malformed.
+fn compressed(point: &[u8]) -> Option<Vec<u8>> {
+    match point {
+        [4, xy @ ..] if xy.len() == 64 => {
+            let sign = 2 + (xy.last()? & 1);
+            Some([&[sign], xy.get(..32)?].concat())
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether `der` is a PKCS#8 of any algorithm.
+pub(crate) fn is_private(der: &[u8]) -> bool {
+    PrivateKeyInfoRef::from_der(der).is_ok()
+}
+
+/// Parses a PKCS#8 of version 1 or 2 and returns the private key that it contains.
+pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
+    let info = PrivateKeyInfoRef::from_der(der).map_err(|_| INVALID_PRIVATE)?;
+    let algorithm = Algorithm::find(&info.algorithm)?;
+    let outer = info.public_key.map(|public| public.as_bytes().ok_or(INVALID_PRIVATE)).transpose()?;
+    let inner = info.private_key.as_bytes();
+    Ok(match algorithm {
+        Algorithm::Rsa => match outer {
+            None => Private { algorithm, secret: der, publics: [None; 2] },
+            Some(_) => {
+                return Err(Error::Format(
+                    "expected an RSA private key in PKCS#8 of version 1 (RFC 5208), found version 2",
+                ));
+            }
+        },
+        Algorithm::P256 | Algorithm::Secp256k1 => {
+            let key = sec1(inner)?;
+            match key.algorithm {
+                Some(other) if other != algorithm => return Err(INVALID_EC),
+                _ => Private { algorithm, secret: key.secret, publics: [key.public, outer] },
+            }
+        }
+        Algorithm::X25519 => {
+            // The library's error names no cause that helps, and could quote a secret.
+            let secret = <&OctetStringRef>::from_der(inner).map_err(|_| INVALID_PRIVATE)?.as_bytes();
+            Private { algorithm, secret, publics: [outer, None] }
+        }
+        Algorithm::XWing => Private { algorithm, secret: inner, publics: [outer, None] },
+    })
+}
+
+struct Sec1<'a> {
+    algorithm: Option<Algorithm>,
+    secret: &'a [u8],
+    public: Option<&'a [u8]>,
+}
+
+fn sec1(der: &[u8]) -> Result<Sec1<'_>, Error> {
+    // The library's error names no cause that helps, and could quote a secret.
+    let key = EcPrivateKey::from_der(der).map_err(|_| INVALID_EC)?;
+    let curve = key.parameters.and_then(EcParameters::named_curve);
+    let algorithm = curve.map(Algorithm::of_curve).transpose()?;
+    Ok(Sec1 { algorithm, secret: key.private_key, public: key.public_key })
+}
+
+/// Parses an ECPrivateKey outside of PKCS#8, which must name its curve.
+pub(crate) fn private_sec1(der: &[u8]) -> Result<Private<'_>, Error> {
+    let Sec1 { algorithm, secret, public } = sec1(der)?;
+    Ok(Private { algorithm: algorithm.ok_or(INVALID_EC)?, secret, publics: [public, None] })
+}
+
+/// Encodes a PKCS#8 of version 1, which has the widest support.
+///
+/// `secret` is a number, a seed or an RSAPrivateKey. For a curve, `public` is included in the ECPrivateKey.
+pub(crate) fn to_private(
+    algorithm: Algorithm,
+    secret: &[u8],
+    public: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let inner = match algorithm {
+        Algorithm::P256 | Algorithm::Secp256k1 => {
+            // The curve is named in the PKCS#8. OpenSSL does not repeat it here either.
+            let key = EcPrivateKey { private_key: secret, parameters: None, public_key: Some(public) };
+            SecretDocument::try_from(key).map_err(|_| TOO_LONG)?.to_bytes()
+        }
+        Algorithm::X25519 => {
+            let inner = OctetStringRef::new(secret).and_then(|inner| inner.to_der());
+            // The library's error names no cause that helps, and could quote a secret.
+            Zeroizing::new(inner.map_err(|_| TOO_LONG)?)
+        }
+        Algorithm::Rsa | Algorithm::XWing => Zeroizing::new(secret.to_vec()),
+    };
+    // The library's error names no cause that helps, and could quote a secret.
+    let inner = OctetStringRef::new(&inner).map_err(|_| TOO_LONG)?;
+    let info = PrivateKeyInfoRef::new(algorithm.identifier()?, inner);
+    Ok(SecretDocument::try_from(info).map_err(|_| TOO_LONG)?.to_bytes())
+}
+
+/// Encodes the PKCS#8 of an RSA key with the numbers n, e, d, p, q, dP, dQ and qInv, big-endian (RFC 8017, appendix
+/// A.1.2). The parser of the result checks that they belong together.
+pub(crate) fn rsa_private(numbers: [&[u8]; 8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let [n, e, d, p, q, dp, dq, qinv] = numbers.map(UintRef::new);
+    let encode = || sequence(&[&0u8, &n?, &e?, &d?, &p?, &q?, &dp?, &dq?, &qinv?]);
+    to_private(Algorithm::Rsa, &encode().map_err(|_| TOO_LONG)?.0, &[])
+}
+
+/// Encodes the SPKI of an RSA key with the numbers n and e, big-endian (RFC 8017, appendix A.1.1).
+pub(crate) fn rsa_public(n: &[u8], e: &[u8]) -> Result<Vec<u8>, Error> {
+    let encode = || sequence(&[&UintRef::new(n)?, &UintRef::new(e)?]);
+    to_public(Algorithm::Rsa, &encode().map_err(|_| TOO_LONG)?.0)
+}
+
+/// Parses an SPKI, and returns a point or the bytes of a key; for RSA, the whole SPKI.
+pub(crate) fn public(der: &[u8]) -> Result<(Algorithm, &[u8]), Error> {
+    let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|_| INVALID_PUBLIC)?;
+    let algorithm = Algorithm::find(&info.algorithm)?;
+    match algorithm {
+        Algorithm::Rsa => Ok((algorithm, der)),
+        _ => Ok((algorithm, info.subject_public_key.as_bytes().ok_or(INVALID_PUBLIC)?)),
+    }
+}
+
+/// Encodes an SPKI. For RSA, `public` is an RSAPublicKey.
+pub(crate) fn to_public(algorithm: Algorithm, public: &[u8]) -> Result<Vec<u8>, Error> {
+    let subject_public_key = BitStringRef::from_bytes(public).map_err(|_| TOO_LONG)?;
+    let info = SubjectPublicKeyInfoRef { algorithm: algorithm.identifier()?, subject_public_key };
+    info.to_der().map_err(|_| TOO_LONG)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn pkcs8(algorithm: Algorithm, inner: &[u8], public: Option<&[u8]>) -> Vec<u8> {
+        let public_key = public.map(|bytes| BitStringRef::from_bytes(bytes).unwrap());
+        let private_key = OctetStringRef::new(inner).unwrap();
+        PrivateKeyInfoRef { algorithm: algorithm.identifier().unwrap(), private_key, public_key }
+            .to_der()
+            .unwrap()
+    }
+
+    /// Version 2 contains the public key (RFC 5958, section 2).
+    #[test]
+    fn version_2() {
+        let inner = [&[4, 32][..], &[7; 32]].concat();
+        let der = pkcs8(Algorithm::X25519, &inner, Some(&[9; 32]));
+        assert_eq!(der[..5], [0x30, 81, 2, 1, 1]);
+        let key = private(&der).unwrap();
+        assert_eq!((key.algorithm, key.secret), (Algorithm::X25519, &[7; 32][..]));
+        key.check(&[9; 32]).unwrap();
+        assert!(matches!(key.check(&[8; 32]), Err(Error::Format(_))));
+        assert!(matches!(private(&pkcs8(Algorithm::Rsa, &[], Some(&[9]))), Err(Error::Format(_))));
+        assert!(private(&pkcs8(Algorithm::Rsa, &[], None)).is_ok());
+    }
+
+    #[test]
+    fn points_are_compared_in_both_encodings() {
+        let (mut even, mut odd) = ([1; 65], [1; 65]);
+        (even[0], odd[0], even[64]) = (4, 4, 2);
+        let private =
+            |public| Private { algorithm: Algorithm::P256, secret: &[], publics: [None, Some(public)] };
+        let (two, three) = ([&[2][..], &[1; 32]].concat(), [&[3][..], &[1; 32]].concat());
+        for (public, is) in [(&even[..], &even), (&odd, &odd), (&two, &even), (&three, &odd)] {
+            private(public).check(is).unwrap();
+        }
+        for (public, is) in
+            [(&even[..], &odd), (&two, &odd), (&three, &even), (&[], &even), (&even[..64], &even)]
+        {
+            assert!(private(public).check(is).is_err());
+        }
+        // Other keys have one encoding, also if they begin with the byte of an uncompressed point.
+        let xwing = [4; 1216];
+        private(&xwing).check(&xwing).unwrap();
+        assert!(private(&[&[2][..], &[4; 32]].concat()).check(&xwing).is_err());
+    }
+
+    /// See RFC 8410, section 3, RFC 5480, section 2.1.1, and RFC 8017, appendix A.1.
+    #[test]
+    fn rejects_wrong_parameters() {
+        let null = Some(AnyRef::from(Null));
+        for (oid, parameters) in [
+            (X25519, null),
+            (X_WING, null),
+            (RSA_ENCRYPTION, None),
+            (RSA_ENCRYPTION, Some(AnyRef::from(&SECP256R1))),
+            (EC_PUBLIC_KEY, None),
+            (EC_PUBLIC_KEY, null),
+            (SECP256R1, None),
+        ] {
+            assert!(Algorithm::find(&AlgorithmIdentifierRef { oid, parameters }).is_err(), "{oid}");
+        }
+        for (algorithm, ..) in &ALGORITHMS {
+            assert_eq!(Algorithm::find(&algorithm.identifier().unwrap()).unwrap(), *algorithm);
+        }
+    }
+
+    #[test]
+    fn rejects_a_different_inner_curve() {
+        let key = |parameters| {
+            EcPrivateKey { private_key: &[1; 32], parameters, public_key: None }.to_der().unwrap()
+        };
+        for (curve, fits) in
+            [(None, true), (Some(SECP256R1), true), (Some(SECP256K1), false), (Some(X25519), false)]
+        {
+            let inner = key(curve.map(EcParameters::NamedCurve));
+            assert_eq!(private(&pkcs8(Algorithm::P256, &inner, None)).is_ok(), fits, "{curve:?}");
+            assert_eq!(private_sec1(&inner).is_ok(), curve.is_some_and(|curve| curve != X25519), "{curve:?}");
+        }
+    }
+}

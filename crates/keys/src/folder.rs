@@ -1,0 +1,19 @@
+//! The files of a folder among which keys are searched.
+
+use base::Error;
+use engine::folder::Folder;
+use std::path::{Path, PathBuf};
+
+/// Lists the files of a folder, sorted by name, without those of its subfolders.
+///
+/// A link to a file counts as a file. Pipes, sockets and devices are not listed, because reading them may wait.
+///
+/// # Errors
+/// Returns [`Error::Io`] if the folder cannot be listed.
+pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let listed = Folder::list(folder).map_err(|e| Error::io(folder, e))?;
+    let paths = listed.into_iter().map(|(name, _)| folder.join(name));
+    let mut files: Vec<_> = paths.filter(|path| path.is_file()).collect();
+    files.sort_unstable();
+    Ok(files)
+}

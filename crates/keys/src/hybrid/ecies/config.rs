@@ -1,0 +1,130 @@
+//! The configuration of ECIES, with the names that eciespy uses.
+
+use crate::asymmetric::secp256k1::Encoding;
+use base::{Error, Misuse};
+use providers::Algorithm;
+use providers::{AeadKey, raw};
+use std::str::FromStr;
+
+/// Length in bytes of a tag, which precedes the ciphertext in a message.
+pub const TAG_LEN: usize = 16;
+/// The longest nonce that a configuration may have, in bytes.
+pub const MAX_NONCE_LEN: usize = 64;
+
+const XCHACHA20_NONCE_LEN: usize = 24;
+
+/// The curve of the key agreement between the sender and the recipient.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Curve {
+    /// secp256k1, the curve that is used by Bitcoin and Ethereum.
+    #[default]
+    Secp256k1,
+    /// Curve25519 in Montgomery form (RFC 7748).
+    X25519,
+    /// Curve25519 in Edwards form (RFC 8032).
+    Ed25519,
+}
+
+const CURVES: [(&str, Curve); 3] =
+    [("secp256k1", Curve::Secp256k1), ("x25519", Curve::X25519), ("ed25519", Curve::Ed25519)];
+
+impl FromStr for Curve {
+    type Err = Error;
+
+    /// Parses the name that eciespy uses in its configuration.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        named(&CURVES, text).ok_or(Error::Format("expected a curve of ECIES: secp256k1, x25519 or ed25519"))
+    }
+}
+
+/// The cipher that encrypts the message with the agreed key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Symmetric {
+    /// AES-256-GCM, which is the cipher that eciespy names `aes-256-gcm`.
+    #[default]
+    Aes256Gcm,
+    /// XChaCha20-Poly1305, which is the cipher that eciespy names `xchacha20`.
+    XChaCha20,
+}
+
+const SYMMETRICS: [(&str, Symmetric); 2] =
+    [("aes-256-gcm", Symmetric::Aes256Gcm), ("xchacha20", Symmetric::XChaCha20)];
+
+impl FromStr for Symmetric {
+    type Err = Error;
+
+    /// Parses the name that eciespy uses in its configuration.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        named(&SYMMETRICS, text).ok_or(Error::Format("expected a cipher of ECIES: aes-256-gcm or xchacha20"))
+    }
+}
+
+/// The configuration that both sides use, by default the same as that of eciespy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The curve of the keys, which eciespy calls `elliptic_curve`.
+    pub curve: Curve,
+    /// The encoding of the ephemeral key in the message; `is_ephemeral_key_compressed` of eciespy. For secp256k1 only.
+    pub ephemeral_key: Encoding,
+    /// The encoding of both points in the HKDF input; `is_hkdf_key_compressed` of eciespy. For secp256k1 only.
+    pub hkdf_key: Encoding,
+    /// The cipher of the message, which eciespy calls `symmetric_algorithm`.
+    pub symmetric: Symmetric,
+    /// The nonce length in bytes, from 1 to 64; `symmetric_nonce_length` of eciespy. For AES only.
+    pub nonce_len: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            curve: Curve::default(),
+            ephemeral_key: Encoding::Uncompressed,
+            hkdf_key: Encoding::Uncompressed,
+            symmetric: Symmetric::default(),
+            nonce_len: 16,
+        }
+    }
+}
+
+impl Config {
+    pub(super) fn ephemeral_len(&self) -> usize {
+        match self.curve {
+            Curve::Secp256k1 => self.ephemeral_key.public_len(),
+            Curve::X25519 | Curve::Ed25519 => 32,
+        }
+    }
+
+    pub(super) fn nonce_len(&self) -> usize {
+        match self.symmetric {
+            Symmetric::XChaCha20 => XCHACHA20_NONCE_LEN,
+            Symmetric::Aes256Gcm => self.nonce_len,
+        }
+    }
+
+    pub(super) fn overhead(&self) -> usize {
+        self.ephemeral_len() + self.nonce_len() + TAG_LEN
+    }
+
+    pub(super) fn check(self, curve: Curve) -> Result<Self, Misuse> {
+        if curve != self.curve {
+            return Err(Misuse::UnsuitableKey("the key is on another curve than the configuration"));
+        }
+        match self.nonce_len() {
+            1..=MAX_NONCE_LEN => Ok(self),
+            got => Err(Misuse::NonceLength { got, want: 16 }),
+        }
+    }
+
+    /// Expands the key of one message for the cipher of this configuration.
+    pub(super) fn cipher(&self, key: &[u8; 32]) -> Result<Box<dyn AeadKey>, Error> {
+        Ok(match self.symmetric {
+            // Only the native kernel accepts nonces of other lengths than 12.
+            Symmetric::Aes256Gcm => Box::new(raw::gcm_any_nonce(key)?),
+            Symmetric::XChaCha20 => providers::choose(Algorithm::XChaCha20Poly1305, None)?.key(key)?,
+        })
+    }
+}
+
+fn named<T: Copy>(table: &[(&str, T)], text: &str) -> Option<T> {
+    table.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
+}

@@ -1,0 +1,139 @@
+//! Messages for the holder of a private key. The type of the key selects the suite.
+//!
+//! | key | suite | message |
+//! |---|---|---|
+//! | RSA | RSAES-OAEP (SHA-256) and AES-256-GCM: [`rsa`] | `wrapped key[modulus] \|\| nonce[12] \|\| ciphertext \|\| tag[16]` |
+//! | secp256k1 | ECIES with the default configuration of eciespy: [`ecies`] | `ephemeral[65] \|\| nonce[16] \|\| tag[16] \|\| ciphertext` |
+//! | X25519, P-256, X-Wing | HPKE in base mode (RFC 9180): [`hpke`] | `enc[32 \| 65 \| 1120] \|\| ciphertext \|\| tag[16]` |
+//!
+//! age keys are for files ([`crate::age`]), and symmetric keys for [`Aead`](messages::Aead). A message does not name its sender:
+//! the public key is all that is needed to seal.
+//!
+//! ```
+//! use sealane::hybrid::{self, Opener, Options, Sealer};
+//! use sealane::keys::{Kind, SecretKey};
+//!
+//! let key = SecretKey::generate(Kind::XWing)?;
+//! let public = key.public().expect("X-Wing keys have a public part");
+//! let message = hybrid::sealer(&public, Options::default())?.seal(b"hello", b"header")?;
+//! assert_eq!(hybrid::opener(&key, Options::default())?.open(&message, b"header")?, b"hello");
+//! # Ok::<(), sealane::Error>(())
+//! ```
+
+pub mod ecies;
+pub mod hpke;
+mod message;
+pub mod rsa;
+
+pub use message::{Opener, Sealer};
+
+use crate::{PublicKey, SecretKey};
+use base::{Error, Misuse};
+
+const AGE_KEY: Error =
+    Error::Misuse(Misuse::UnsuitableKey("expected a key for messages, found an age key, which is for files"));
+const SYMMETRIC_KEY: Error =
+    Error::Misuse(Misuse::UnsuitableKey("expected a private key, found a symmetric key; use Aead"));
+const NO_HPKE: Error = Error::Misuse(Misuse::UnsuitableKey(
+    "info and suite are options of HPKE, and this key is not used with HPKE; put the info into the associated data",
+));
+const NO_HPKE_KEY: Error =
+    Error::Misuse(Misuse::UnsuitableKey("expected an HPKE key: X25519, P-256 or X-Wing; found another type"));
+
+/// Options of HPKE, which both sides must have, and which other suites reject.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// The `info` of HPKE, which describes the exchange.
+    pub info: &'a [u8],
+    /// The AEAD of HPKE, which is AES-256-GCM if none is given.
+    pub suite: Option<hpke::Aead>,
+}
+
+impl Options<'_> {
+    /// Rejects the options of HPKE for a key of another suite, since ignoring them would be a surprise.
+    fn without_hpke(&self) -> Result<(), Error> {
+        match self.info.is_empty() && self.suite.is_none() {
+            true => Ok(()),
+            false => Err(NO_HPKE),
+        }
+    }
+}
+
+impl TryFrom<&PublicKey> for hpke::PublicKey {
+    type Error = Error;
+
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for a key of RSA, secp256k1 or age.
+    fn try_from(public: &PublicKey) -> Result<Self, Error> {
+        match public {
+            PublicKey::X25519(key) => Ok((*key).into()),
+            PublicKey::P256(key) => Ok(key.clone().into()),
+            PublicKey::XWing(key) => Ok(key.clone().into()),
+            _ => Err(NO_HPKE_KEY),
+        }
+    }
+}
+
+impl TryFrom<&SecretKey> for hpke::PrivateKey {
+    type Error = Error;
+
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for a symmetric key and for a key of RSA, secp256k1 or age.
+    fn try_from(secret: &SecretKey) -> Result<Self, Error> {
+        match secret {
+            SecretKey::X25519(key) => Ok(key.clone().into()),
+            SecretKey::P256(key) => Ok(key.clone().into()),
+            SecretKey::XWing(key) => Ok(key.clone().into()),
+            _ => Err(NO_HPKE_KEY),
+        }
+    }
+}
+
+/// Returns the suite of a public key, which seals messages for the holder of the private key.
+///
+/// # Errors
+/// Returns [`Misuse::UnsuitableKey`] for a key that is not for messages, and for options that its suite does not have.
+pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn Sealer + 'a>, Error> {
+    Ok(match public {
+        PublicKey::Age(_) => return Err(AGE_KEY),
+        PublicKey::Rsa(key) => {
+            options.without_hpke()?;
+            Box::new(key.clone())
+        }
+        PublicKey::Secp256k1(key) => {
+            options.without_hpke()?;
+            Box::new(ecies::EciesSealer::new(ecies::Config::default(), (*key).into())?)
+        }
+        PublicKey::X25519(_) | PublicKey::P256(_) | PublicKey::XWing(_) => Box::new(hpke::HpkeSealer {
+            public: public.try_into()?,
+            aead: options.suite.unwrap_or_default(),
+            mode: hpke::Mode::Base,
+            info: options.info,
+        }),
+    })
+}
+
+/// Returns the suite of a private key, which opens messages.
+///
+/// # Errors
+/// Returns the errors of [`sealer`].
+pub fn opener<'a>(secret: &'a SecretKey, options: Options<'a>) -> Result<Box<dyn Opener + 'a>, Error> {
+    Ok(match secret {
+        SecretKey::Age(_) => return Err(AGE_KEY),
+        SecretKey::Symmetric(_) => return Err(SYMMETRIC_KEY),
+        SecretKey::Rsa(key) => {
+            options.without_hpke()?;
+            Box::new(key.clone())
+        }
+        SecretKey::Secp256k1(key) => {
+            options.without_hpke()?;
+            Box::new(ecies::EciesOpener::new(ecies::Config::default(), key.clone().into())?)
+        }
+        SecretKey::X25519(_) | SecretKey::P256(_) | SecretKey::XWing(_) => Box::new(hpke::HpkeOpener {
+            private: secret.try_into()?,
+            aead: options.suite.unwrap_or_default(),
+            mode: hpke::Mode::Base,
+            info: options.info,
+        }),
+    })
+}

@@ -1,0 +1,464 @@
+//! Reads key files. The content decides what a file is; its name is not used.
+
+use super::jwk;
+use super::store::{self, MAX_LEN};
+use super::{Keyring, PublicKey, SecretKey};
+use crate::age;
+use crate::asymmetric::secp256k1::Encoding;
+use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
+use crate::encoding::pkcs8::{self, Algorithm, Private};
+use crate::encoding::{der, pbes2, pem};
+use crate::secret::wiping_stack;
+use base::{Error, Misuse};
+use messages::Key;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+const EXPECTED: Error = Error::Format(
+    "expected a key file: a JSON Web Key, PEM, DER, AGE-SECRET-KEY-..., age1..., an SSH key, hexadecimal digits, a Tink \
+     keyset, or one of these in an age file",
+);
+const FOUND_PUBLIC: Error = Error::Format(
+    "expected a private key, found a public key; give the private key of the pair, or use the public key to encrypt",
+);
+const FOUND_PRIVATE: Error =
+    Error::Format("expected a public key, found a private key; give the public key of the pair");
+const FOUND_SYMMETRIC: Error = Error::Format("expected a public key, found a symmetric key, which has none");
+const FOUND_KEYRING: Error = Error::Format("expected a single key, found a keyring (a Tink keyset)");
+const INVALID_NUMBER: Error =
+    Error::Format("expected a private key of 32 bytes, a number from 1 to the order of the curve minus 1");
+const INVALID_X25519: Error = Error::Format("expected an X25519 private key of 32 bytes");
+const INVALID_SEED: Error = Error::Format("expected an X-Wing seed of 32 bytes");
+const INVALID_HEX: Error = Error::Format("expected hexadecimal digits, found other characters");
+
+/// Words of the stack that parsers and decoders use, and in which they leave copies.
+const STACK: usize = 2048;
+
+const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
+const OPENSSH: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
+
+/// The content of a key file, which is either secret or public.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum KeyFile {
+    /// A private or symmetric key, which must be kept confidential.
+    Secret(SecretKey),
+    /// A public key, which may be published and which encrypts messages.
+    Public(PublicKey),
+    /// A keyring, of which a file is a Tink keyset in JSON or in the binary format.
+    Keyring(Keyring),
+}
+
+/// Options for reading a key file, for example the passphrase that decrypts it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadOptions<'a> {
+    /// The passphrase that decrypts the file, if it is encrypted with one.
+    pub passphrase: Option<&'a str>,
+    /// The identities of which one decrypts the file.
+    pub identities: Option<&'a [age::Identity]>,
+    /// The `kid` of the key in a JSON Web Key Set.
+    pub kid: Option<&'a str>,
+}
+
+impl<'a> LoadOptions<'a> {
+    /// Returns options with a passphrase, if there is one.
+    pub fn passphrase(passphrase: Option<&'a str>) -> Self {
+        Self { passphrase, ..Self::default() }
+    }
+
+    /// Refuses a passphrase or identities for a file without encryption: the caller believes that the file is
+    /// encrypted.
+    fn check_unused(&self) -> Result<(), Error> {
+        match (self.passphrase, self.identities) {
+            (None, None) => Ok(()),
+            _ => Err(Misuse::KeyNotEncrypted.into()),
+        }
+    }
+}
+
+/// Loads a key file of any kind. See [the table](crate).
+///
+/// # Errors
+/// Returns [`Error::Io`], and the errors of [`KeyFile::parse`].
+///
+/// # Example
+/// ```
+/// use sealane::keys::{Existing, KeyFile, Kind, LoadOptions, SecretKey, load};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-load-{}.key", std::process::id()));
+/// SecretKey::generate(Kind::Age)?.save(&path, None, Existing::Refuse)?;
+/// assert!(matches!(load(&path, LoadOptions::default())?, KeyFile::Secret(_)));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub fn load(path: &Path, options: LoadOptions<'_>) -> Result<KeyFile, Error> {
+    KeyFile::parse(&store::read(path)?, options)
+}
+
+impl KeyFile {
+    /// Parses the content of a key file and recognizes its format.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] or [`Error::Truncated`] for content that is no key file,
+    /// [`Misuse::KeyPassphraseRequired`] or [`Misuse::KeyIdentityRequired`] for an encrypted file without the option
+    /// that decrypts it, [`Misuse::KeyNotEncrypted`] for such an option without encryption, [`Error::WrongPassphrase`]
+    /// or [`Error::NoMatchingKey`] for a wrong one, and [`Misuse::KeyId`] if `kid` selects no key or more than one. A
+    /// file that requests too much work for its passphrase is [`Error::LimitExceeded`] or [`Error::WorkFactor`]; a
+    /// damaged age file gives the errors of [`age::open`].
+    pub fn parse(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
+        wiping_stack::<STACK, _>(|| Self::parse_any(content, options))
+    }
+
+    fn parse_any(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
+        let found = match Format::detect(content)? {
+            Format::Age(file) => {
+                return Format::detect(&decrypt_age(file, options)?)?.parse(options.kid);
+            }
+            Format::OpenSsh(text) if options.identities.is_none() => {
+                let identity = age::Identity::from_ssh(text, options.passphrase)?;
+                return Ok(Self::Secret(SecretKey::Age(identity)));
+            }
+            Format::Block(block) if block.label == ENCRYPTED => {
+                return decrypt_pkcs8(&block.der, options).map(Self::Secret);
+            }
+            format => format.parse(options.kid)?,
+        };
+        options.check_unused()?;
+        Ok(found)
+    }
+
+    /// Returns the private or symmetric key in the file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] if the file holds a public key or a keyring.
+    pub fn into_secret(self) -> Result<SecretKey, Error> {
+        match self {
+            Self::Secret(key) => Ok(key),
+            Self::Public(_) => Err(FOUND_PUBLIC),
+            Self::Keyring(_) => Err(FOUND_KEYRING),
+        }
+    }
+
+    /// Returns the symmetric key in the file, without the members of its JSON Web Key.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and [`Error::Format`] if it holds a
+    /// keyring.
+    pub fn into_symmetric(self) -> Result<Key, Error> {
+        match self {
+            Self::Secret(key) => key.into_symmetric(),
+            Self::Public(_) => Err(Misuse::UnsuitableKey(
+                "expected a symmetric key, found a public key; give it as a recipient to encrypt",
+            )
+            .into()),
+            Self::Keyring(_) => Err(FOUND_KEYRING),
+        }
+    }
+
+    /// Returns the public key in the file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] if the file holds a private or symmetric key, or a keyring.
+    pub fn into_public(self) -> Result<PublicKey, Error> {
+        match self {
+            Self::Public(key) => Ok(key),
+            Self::Secret(SecretKey::Symmetric(_)) => Err(FOUND_SYMMETRIC),
+            Self::Secret(_) => Err(FOUND_PRIVATE),
+            Self::Keyring(_) => Err(FOUND_KEYRING),
+        }
+    }
+
+    fn from_block(block: &pem::Block) -> Result<Self, Error> {
+        Ok(match &block.label[..] {
+            "PRIVATE KEY" => Self::Secret(private_key(pkcs8::private(&block.der)?)?),
+            "EC PRIVATE KEY" => Self::Secret(private_key(pkcs8::private_sec1(&block.der)?)?),
+            "RSA PRIVATE KEY" => {
+                let pkcs8 = pkcs8::to_private(Algorithm::Rsa, &block.der, &[])?;
+                Self::Secret(private_key(pkcs8::private(&pkcs8)?)?)
+            }
+            "PUBLIC KEY" => Self::Public(public_key(&block.der)?),
+            "RSA PUBLIC KEY" => Self::Public(public_key(&pkcs8::to_public(Algorithm::Rsa, &block.der)?)?),
+            ENCRYPTED => {
+                return Err(Error::Format(
+                    "expected a key, found an encrypted key inside an age file; decrypt the age file first",
+                ));
+            }
+            _ => {
+                return Err(Error::Format(
+                    "expected a key in PEM: -----BEGIN PRIVATE KEY----- or -----BEGIN PUBLIC KEY-----",
+                ));
+            }
+        })
+    }
+}
+
+impl SecretKey {
+    /// Parses a private or symmetric key; see [the table](crate).
+    ///
+    /// # Errors
+    /// Returns the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
+    pub fn from_text(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+        KeyFile::parse(text.as_bytes(), LoadOptions::passphrase(passphrase))?.into_secret()
+    }
+
+    /// Loads a private or symmetric key from a file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], and the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
+    pub fn load(path: &Path, passphrase: Option<&str>) -> Result<Self, Error> {
+        load(path, LoadOptions::passphrase(passphrase))?.into_secret()
+    }
+
+    /// Loads a private or symmetric key from an age file that one of `identities` decrypts.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], and the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
+    pub fn load_with(path: &Path, identities: &[age::Identity]) -> Result<Self, Error> {
+        load(path, LoadOptions { identities: Some(identities), ..LoadOptions::default() })?.into_secret()
+    }
+}
+
+impl PublicKey {
+    /// Parses a public key: `age1…`, an SSH public key, SPKI or PKCS#1 in PEM, or secp256k1 in hexadecimal (33, 65 or,
+    /// as Ethereum writes them, 64 bytes, with or without `0x`).
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] and [`Error::Truncated`] if the text is not a public key.
+    pub fn from_text(text: &str) -> Result<Self, Error> {
+        Self::parse(text.as_bytes())
+    }
+
+    /// Loads a public key from a file and recognizes its format.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], and the errors of [`Self::from_text`].
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        Self::parse(&store::read(path)?)
+    }
+
+    fn parse(content: &[u8]) -> Result<Self, Error> {
+        match KeyFile::parse(content, LoadOptions::default()) {
+            // Only private keys are encrypted, so this file holds no public key.
+            Err(Error::Misuse(Misuse::KeyPassphraseRequired | Misuse::KeyIdentityRequired)) => {
+                Err(FOUND_PRIVATE)
+            }
+            found => found?.into_public(),
+        }
+    }
+}
+
+/// Returns whether a JSON object is a Tink keyset. The name of a member can also be a value, for example the `kid` of a
+/// JSON Web Key, so the text is parsed. A text that is no JSON, for example half a keyset, is searched.
+fn is_tink(text: &str) -> bool {
+    /// The members that only a keyset has.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Members {
+        primary_key_id: Option<IgnoredAny>,
+        encrypted_keyset: Option<IgnoredAny>,
+    }
+    match serde_json::from_str::<Members>(text) {
+        Ok(members) => members.primary_key_id.is_some() || members.encrypted_keyset.is_some(),
+        // The position of the error is of no use.
+        Err(_) => ["\"primaryKeyId\"", "\"encryptedKeyset\""].iter().any(|name| text.contains(name)),
+    }
+}
+
+/// The format of some content, as far as its beginning shows.
+enum Format<'a> {
+    /// A JSON object with a key or a set of keys.
+    Jwk(&'a str),
+    /// A JSON object that holds a Tink keyset.
+    Tink(&'a str),
+    /// A Tink keyset in the binary format.
+    TinkBinary(&'a [u8]),
+    /// A key in PEM or DER.
+    Block(pem::Block),
+    /// An OpenSSH private key, which has a BEGIN line of its own.
+    OpenSsh(&'a str),
+    /// An age file, armored or not, which contains an encrypted key.
+    Age(&'a [u8]),
+    /// An age identity, on the only line that is not a comment.
+    Identity(&'a str),
+    /// An age or SSH recipient, on the only line that is not a comment.
+    Recipient(&'a str),
+    /// As many hexadecimal digits as a private key has.
+    PrivateHex(&'a str),
+    /// As many hexadecimal digits as a public key has: compressed, uncompressed, or as Ethereum writes them.
+    PublicHex(&'a str),
+}
+
+impl<'a> Format<'a> {
+    fn detect(content: &'a [u8]) -> Result<Self, Error> {
+        if content.len() > MAX_LEN {
+            return Err(Error::Format("expected a key file, found more than 256 KiB"));
+        }
+        if content.starts_with(b"age-encryption.org/v1") {
+            return Ok(Self::Age(content));
+        }
+        // The field of the primary key comes first. No text begins with this control character.
+        if content.first() == Some(&0x08) {
+            return Ok(Self::TinkBinary(content));
+        }
+        if let Some(block) = der::read(content)? {
+            return Ok(Self::Block(block));
+        }
+        // The position of the first invalid byte is of no use.
+        let text = std::str::from_utf8(content)
+            .map_err(|_| Error::Format("expected a key file, found bytes that are not UTF-8 text"))?;
+        let text = text.trim();
+        if text.starts_with('{') {
+            return Ok(if is_tink(text) { Self::Tink(text) } else { Self::Jwk(text) });
+        }
+        if text.starts_with("-----BEGIN AGE ENCRYPTED FILE-----") {
+            return Ok(Self::Age(text.as_bytes()));
+        }
+        if text.starts_with(OPENSSH) {
+            return Ok(Self::OpenSsh(text));
+        }
+        if pem::is_pem(text) {
+            return Ok(Self::Block(pem::read(text)?));
+        }
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let line = lines.next().ok_or(EXPECTED)?;
+        let format = Self::of_line(line).ok_or(EXPECTED)?;
+        match lines.next() {
+            None => Ok(format),
+            Some(_) => {
+                Err(Error::Format("expected a file with one key, found several lines; split the file"))
+            }
+        }
+    }
+
+    /// Recognizes a line by its prefix or length. The digits are checked when they are decoded, without tables.
+    fn of_line(line: &'a str) -> Option<Self> {
+        if ["AGE-SECRET-KEY-", "AGE-PLUGIN-"].iter().any(|prefix| line.starts_with(prefix)) {
+            return Some(Self::Identity(line));
+        }
+        if ["age1", "ssh-"].iter().any(|prefix| line.starts_with(prefix)) {
+            return Some(Self::Recipient(line));
+        }
+        let digits = line.strip_prefix("0x").unwrap_or(line);
+        match digits.len() {
+            64 => Some(Self::PrivateHex(digits)),
+            66 | 128 | 130 => Some(Self::PublicHex(digits)),
+            _ => None,
+        }
+    }
+
+    /// Parses content that is not encrypted, or not any more.
+    fn parse(self, kid: Option<&str>) -> Result<KeyFile, Error> {
+        Ok(match self {
+            Self::Jwk(text) => KeyFile::Secret(SecretKey::Symmetric(jwk::select(text, kid)?)),
+            Self::Tink(text) => KeyFile::Keyring(Keyring::from_json(text)?),
+            Self::TinkBinary(bytes) => KeyFile::Keyring(Keyring::from_bytes(bytes)?),
+            Self::OpenSsh(text) => KeyFile::Secret(SecretKey::Age(age::Identity::from_ssh(text, None)?)),
+            Self::Block(block) => KeyFile::from_block(&block)?,
+            Self::Identity(line) => KeyFile::Secret(SecretKey::Age(line.parse()?)),
+            Self::Recipient(line) => KeyFile::Public(PublicKey::Age(line.parse()?)),
+            Self::PrivateHex(digits) => {
+                let mut bytes = Zeroizing::new([0; 32]);
+                // The error of the decoder names no position.
+                base16ct::mixed::decode(digits, &mut *bytes).map_err(|_| INVALID_HEX)?;
+                // The number is zero, or it is not below the order of the curve.
+                let key = secp256k1::PrivateKey::from_bytes(&bytes).map_err(|_| INVALID_NUMBER)?;
+                KeyFile::Secret(SecretKey::Secp256k1(key))
+            }
+            Self::PublicHex(digits) => {
+                // The error of the decoder names no position.
+                let bytes = base16ct::mixed::decode_vec(digits).map_err(|_| INVALID_HEX)?;
+                KeyFile::Public(PublicKey::Secp256k1(secp256k1::PublicKey::from_bytes(&bytes)?))
+            }
+            Self::Age(_) => {
+                return Err(Error::Format("expected a key, found an age file inside an age file"));
+            }
+        })
+    }
+}
+
+fn decrypt_pkcs8(der: &[u8], options: LoadOptions<'_>) -> Result<SecretKey, Error> {
+    let der = pbes2::open(der, options.passphrase.ok_or(Misuse::KeyPassphraseRequired)?)?;
+    // One wrong passphrase in 256 gives valid padding, so the result is checked as well.
+    match pkcs8::is_private(&der) {
+        true => private_key(pkcs8::private(&der)?),
+        false => Err(Error::WrongPassphrase),
+    }
+}
+
+fn decrypt_age(file: &[u8], options: LoadOptions<'_>) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let binary = age::armor::decode(file)?;
+    let (header, _) = age::Header::parse_whole(&binary)?;
+    match (header.has_passphrase(), options.passphrase, options.identities) {
+        (true, Some(passphrase), _) => age::open(&binary, &[age::Identity::passphrase(passphrase)]),
+        (false, _, Some(identities)) => age::open(&binary, identities),
+        (true, None, _) => Err(Misuse::KeyPassphraseRequired.into()),
+        (false, _, None) => Err(Misuse::KeyIdentityRequired.into()),
+    }
+}
+
+fn private_key(private: Private<'_>) -> Result<SecretKey, Error> {
+    let bytes = private.secret;
+    // The conversion fails only if the length is wrong.
+    let number = || <&[u8; 32]>::try_from(bytes).map_err(|_| INVALID_NUMBER);
+    match private.algorithm {
+        Algorithm::Rsa => rsa::PrivateKey::from_pkcs8(bytes).map(SecretKey::Rsa),
+        Algorithm::P256 => {
+            // The library's error names no cause that helps, and could quote a secret.
+            let key = p256::PrivateKey::from_bytes(number()?).map_err(|_| INVALID_NUMBER)?;
+            private.check(key.public().as_bytes())?;
+            Ok(SecretKey::P256(key))
+        }
+        Algorithm::Secp256k1 => {
+            // The library's error names no cause that helps, and could quote a secret.
+            let key = secp256k1::PrivateKey::from_bytes(number()?).map_err(|_| INVALID_NUMBER)?;
+            private.check(&key.public().to_bytes(Encoding::Uncompressed))?;
+            Ok(SecretKey::Secp256k1(key))
+        }
+        Algorithm::X25519 => {
+            // The conversion fails only if the length is wrong.
+            let key = x25519::PrivateKey::from_bytes(bytes.try_into().map_err(|_| INVALID_X25519)?)?;
+            private.check(key.public().as_bytes())?;
+            Ok(SecretKey::X25519(key))
+        }
+        Algorithm::XWing => {
+            // The conversion fails only if the length is wrong.
+            let key = xwing::PrivateKey::from_seed(bytes.try_into().map_err(|_| INVALID_SEED)?)?;
+            private.check(key.public().as_bytes())?;
+            Ok(SecretKey::XWing(key))
+        }
+    }
+}
+
+fn public_key(spki: &[u8]) -> Result<PublicKey, Error> {
+    let (algorithm, bytes) = pkcs8::public(spki)?;
+    Ok(match algorithm {
+        Algorithm::P256 => PublicKey::P256(p256::PublicKey::from_sec1(bytes)?),
+        Algorithm::Rsa => PublicKey::Rsa(rsa::PublicKey::from_spki(bytes)?),
+        Algorithm::Secp256k1 => {
+            // The 64 bytes of Ethereum are not a point in the sense of SEC 1.
+            let bytes = Some(bytes).filter(|bytes| bytes.len() != 64).ok_or(pkcs8::INVALID_PUBLIC)?;
+            PublicKey::Secp256k1(secp256k1::PublicKey::from_bytes(bytes)?)
+        }
+        Algorithm::X25519 => {
+            // The conversion fails only if the length is wrong.
+            let bytes = bytes.try_into().map_err(|_| pkcs8::INVALID_PUBLIC)?;
+            PublicKey::X25519(x25519::PublicKey::from_bytes(bytes))
+        }
+        Algorithm::XWing => PublicKey::XWing(xwing::PublicKey::from_bytes(bytes)?),
+    })
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// One wrong passphrase in 256 gives valid padding. The content shows that it was wrong.
+    #[test]
+    fn decrypted_bytes_that_are_no_key_mean_a_wrong_passphrase() {
+        let der = pbes2::seal(b"not a key", "p").unwrap();
+        let refused = decrypt_pkcs8(&der, LoadOptions::passphrase(Some("p")));
+        assert!(matches!(refused, Err(Error::WrongPassphrase)));
+    }
+}

@@ -1,0 +1,211 @@
+//! Encrypted keysets: keyrings that a key service or a token has encrypted, as Tink reads and writes them.
+//!
+//! ```text
+//! { "encryptedKeyset": what the service returned for the keyset in the binary format, in base64,
+//!   "keysetInfo": { "primaryKeyId": 42,
+//!                   "keyInfo": [ { "typeUrl": "type.googleapis.com/google.crypto.tink.AesGcmKey",
+//!                                  "status": "ENABLED", "keyId": 42, "outputPrefixType": "TINK" } ] } }
+//! ```
+
+use super::proto::{self, KeyStatusType, KeysetInfo, OutputPrefixType, PublicKeyInfo};
+use super::{Keyring, check_len};
+use base::Error;
+use base64ct::{Base64, Encoding};
+use serde::{Deserialize, Serialize};
+
+const EXPECTED: Error = Error::Format(
+    "expected an encrypted Tink keyset, in JSON with the member encryptedKeyset or in the binary format",
+);
+
+/// A keyring that a key service or a token has encrypted (wrapped). It contains no secret without them.
+///
+/// The ciphertext is that of [`Keyring::to_bytes`]. The identifiers and types of the keys are in cleartext, and are not
+/// authenticated.
+///
+/// ```
+/// use sealane::keys::{EncryptedKeyring, Keyring, Prefix};
+///
+/// let ring = Keyring::generate("aes-256-gcm".parse()?, Prefix::Tink)?;
+/// let ciphertext = b"what a key service returned for ring.to_bytes()";
+/// let text = EncryptedKeyring::new(&ring, ciphertext).to_json();
+/// assert_eq!(EncryptedKeyring::parse(text.as_bytes())?.ciphertext(), ciphertext);
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct EncryptedKeyring(proto::EncryptedKeyset);
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct KeysetText {
+    encrypted_keyset: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keyset_info: Option<InfoText>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct InfoText {
+    primary_key_id: u32,
+    #[serde(default)]
+    key_info: Vec<KeyText>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct KeyText {
+    /// Tink omits empty members, for example the type of a destroyed key.
+    #[serde(default)]
+    type_url: String,
+    status: String,
+    key_id: u32,
+    output_prefix_type: String,
+}
+
+impl EncryptedKeyring {
+    /// Combines the ciphertext of `ring.to_bytes()` with the public facts about its keys.
+    pub fn new(ring: &Keyring, ciphertext: &[u8]) -> Self {
+        let keyset = ring.keyset();
+        let key_info = keyset.key.iter().map(|key| PublicKeyInfo {
+            type_url: key.key_data.as_ref().map_or_else(String::new, |data| data.type_url.clone()),
+            status: key.status,
+            key_id: key.key_id,
+            output_prefix_type: key.output_prefix_type,
+        });
+        let info = KeysetInfo { primary_key_id: keyset.primary_key_id, key_info: key_info.collect() };
+        Self(proto::EncryptedKeyset { encrypted_keyset: ciphertext.to_vec(), keyset_info: Some(info) })
+    }
+
+    /// Parses an encrypted keyset in JSON or in the binary format.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for other content, and for more than 256 KiB.
+    pub fn parse(content: &[u8]) -> Result<Self, Error> {
+        check_len(content)?;
+        let found = if content.trim_ascii_start().starts_with(b"{") {
+            // The error of serde_json may quote a secret, if the content is a cleartext keyset.
+            read(serde_json::from_slice(content).map_err(|_| EXPECTED)?).ok_or(EXPECTED)?
+        } else {
+            proto::decode(content).ok_or(EXPECTED)?
+        };
+        match found {
+            proto::EncryptedKeyset { encrypted_keyset, .. } if encrypted_keyset.is_empty() => Err(EXPECTED),
+            found => Ok(Self(found)),
+        }
+    }
+
+    /// Returns the ciphertext, for the service that made it.
+    pub fn ciphertext(&self) -> &[u8] {
+        &self.0.encrypted_keyset
+    }
+
+    /// Replaces the ciphertext by one of the same keyring under another key of a service.
+    #[must_use]
+    pub fn with_ciphertext(mut self, ciphertext: &[u8]) -> Self {
+        self.0.encrypted_keyset = ciphertext.to_vec();
+        self
+    }
+
+    /// Returns the encrypted keyset in JSON, as one line, as Tink writes it.
+    pub fn to_json(&self) -> String {
+        let info = self.0.keyset_info.as_ref().map(|info| InfoText {
+            primary_key_id: info.primary_key_id,
+            key_info: info.key_info.iter().map(write).collect(),
+        });
+        let text =
+            KeysetText { encrypted_keyset: Base64::encode_string(self.ciphertext()), keyset_info: info };
+        serde_json::to_string(&text).expect("numbers and strings have a JSON form") + "\n"
+    }
+
+    /// Returns the encrypted keyset in the binary format, as Tink writes it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        proto::encode(&self.0).to_vec()
+    }
+}
+
+fn write(key: &PublicKeyInfo) -> KeyText {
+    KeyText {
+        type_url: key.type_url.clone(),
+        status: key.status().as_str_name().to_owned(),
+        key_id: key.key_id,
+        output_prefix_type: key.output_prefix_type().as_str_name().to_owned(),
+    }
+}
+
+fn read(text: KeysetText) -> Option<proto::EncryptedKeyset> {
+    let encrypted_keyset = Base64::decode_vec(&text.encrypted_keyset).ok()?;
+    let keyset_info = match text.keyset_info {
+        None => None,
+        Some(InfoText { primary_key_id, key_info }) => Some(KeysetInfo {
+            primary_key_id,
+            key_info: key_info.into_iter().map(read_key).collect::<Option<_>>()?,
+        }),
+    };
+    Some(proto::EncryptedKeyset { encrypted_keyset, keyset_info })
+}
+
+fn read_key(text: KeyText) -> Option<PublicKeyInfo> {
+    Some(PublicKeyInfo {
+        type_url: text.type_url,
+        status: KeyStatusType::from_str_name(&text.status)?.into(),
+        key_id: text.key_id,
+        output_prefix_type: OutputPrefixType::from_str_name(&text.output_prefix_type)?.into(),
+    })
+}
+
+#[cfg(test)]
+mod test {
+    use super::super::Prefix;
+    use super::*;
+
+    fn sample() -> EncryptedKeyring {
+        let mut ring = Keyring::generate("aes-256-gcm".parse().unwrap(), Prefix::Tink).unwrap();
+        let old = ring.primary().id;
+        ring.rotate().unwrap();
+        ring.destroy(old).unwrap();
+        EncryptedKeyring::new(&ring, b"ciphertext")
+    }
+
+    #[test]
+    fn both_formats_round_trip() {
+        let sample = sample();
+        assert_eq!(EncryptedKeyring::parse(sample.to_json().as_bytes()).unwrap(), sample);
+        assert_eq!(EncryptedKeyring::parse(&sample.to_bytes()).unwrap(), sample);
+        let other = sample.clone().with_ciphertext(b"other");
+        assert_eq!((other.ciphertext(), &other.0.keyset_info), (&b"other"[..], &sample.0.keyset_info));
+        let bare = EncryptedKeyring::parse(br#" {"encryptedKeyset":"Y2lwaGVydGV4dA=="}"#).unwrap();
+        assert_eq!(bare.ciphertext(), b"ciphertext");
+        assert_eq!(EncryptedKeyring::parse(bare.to_json().as_bytes()).unwrap(), bare);
+    }
+
+    // claim: service-errors
+    #[test]
+    fn refuses_other_content() {
+        let ring = Keyring::generate("aes-256-gcm".parse().unwrap(), Prefix::Tink).unwrap();
+        let sample = sample().to_json();
+        let too_long = vec![b' '; (1 << 18) + 1];
+        for content in [
+            b"".as_slice(),
+            b"{}",
+            b"[]",
+            br#"{"encryptedKeyset":""}"#,
+            br#"{"encryptedKeyset":"*"}"#,
+            br#"{"encryptedKeyset":"Y2lw","other":1}"#,
+            sample.replace("DESTROYED", "GONE").as_bytes(),
+            sample.replace("TINK", "NONE").as_bytes(),
+            &too_long,
+            ring.to_json().as_bytes(),
+            &ring.to_bytes(),
+        ] {
+            assert!(matches!(EncryptedKeyring::parse(content), Err(Error::Format(_))), "{content:?}");
+        }
+    }
+
+    #[test]
+    fn no_truncation_of_the_text_is_accepted() {
+        let text = sample().to_json();
+        let text = text.trim_end();
+        for len in 0..text.len() {
+            assert!(EncryptedKeyring::parse(&text.as_bytes()[..len]).is_err(), "{len}");
+        }
+    }
+}

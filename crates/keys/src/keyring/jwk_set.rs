@@ -1,0 +1,101 @@
+//! Keyrings as JSON Web Key Sets (RFC 7517, section 5).
+//!
+//! A JWK Set has no states and no primary key. So the first key is the primary key, and keys that are not enabled are not
+//! written. A key that comes from a JWK Set has no prefix: other software sealed its messages without one.
+
+use super::kind::KeyType;
+use super::{KeyState, Keyring, Prefix};
+use crate::Jwk;
+use crate::jwk::symmetric_keys;
+use base::{Error, Misuse};
+use providers::Algorithm;
+use zeroize::Zeroizing;
+
+/// The AEADs with a name in the registry "JSON Web Signature and Encryption Algorithms" of IANA.
+const ALGORITHMS: [(&str, Algorithm); 2] =
+    [("A128GCM", Algorithm::Aes128Gcm), ("A256GCM", Algorithm::Aes256Gcm)];
+
+impl Keyring {
+    /// Parses a JWK Set, whose first symmetric key becomes the primary key. A `kid` that is a number becomes the identifier
+    /// of its key; other keys get a random one. Keys of other types are ignored, as RFC 7517 recommends.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for other text and for a set without a symmetric key, and [`Misuse::UnsuitableKey`] for a
+    /// key whose `alg` is neither `A128GCM` nor `A256GCM` or does not fit its length.
+    pub fn from_jwk_set(text: &str) -> Result<Self, Error> {
+        super::check_len(text.as_bytes())?;
+        let mut ring: Option<Self> = None;
+        for jwk in symmetric_keys(text)? {
+            let key_type = key_type(&jwk)?;
+            let ring = match &mut ring {
+                None => {
+                    let entry = Self::entry(&[], id(&jwk), key_type, Prefix::Raw, &jwk.key)?;
+                    ring = Some(Self { keys: vec![entry], primary: 0 });
+                    continue;
+                }
+                Some(ring) => ring,
+            };
+            ring.add_as(id(&jwk), key_type, Prefix::Raw, &jwk.key)?;
+        }
+        ring.ok_or(Error::Format("expected a JWK Set with a symmetric key, found none"))
+    }
+
+    /// Encodes the enabled keys as a JWK Set, the primary key first. The identifier is the `kid`.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for keys that JSON Web Keys have no algorithm for, which are all but AES-GCM.
+    pub fn to_jwk_set(&self) -> Result<Zeroizing<String>, Error> {
+        let primary = &self.keys[self.primary];
+        let others = self.keys.iter().filter(|entry| entry.id != primary.id);
+        let mut keys = Vec::new();
+        for entry in [primary].into_iter().chain(others) {
+            let (KeyState::Enabled, Some((key_type, key))) = (entry.state, &entry.material) else { continue };
+            let known = ALGORITHMS.iter().find(|(_, algorithm)| KeyType::Aead(*algorithm) == *key_type);
+            let (alg, _) = known.ok_or(
+                Error::from(Misuse::UnsuitableKey(
+                    "a JWK Set can hold AES-GCM keys only; use JSON of Tink for this key",
+                ))
+                .in_keyring(entry.id),
+            )?;
+            let jwk = Jwk {
+                key: key.clone(),
+                kid: Some(entry.id.to_string()),
+                alg: Some((*alg).to_owned()),
+                usage: Some("enc".to_owned()),
+            };
+            keys.push(jwk.to_json());
+        }
+        // Full capacity at once, because a growing text leaves copies behind.
+        let capacity = keys.iter().map(|key| key.len() + 1).sum::<usize>() + 16;
+        // bounded: our own keys.
+        let mut text = Zeroizing::new(String::with_capacity(capacity));
+        text.push_str("{\"keys\":[");
+        for (i, key) in keys.iter().enumerate() {
+            text.push_str(if i == 0 { "" } else { "," });
+            text.push_str(key.trim_end());
+        }
+        text.push_str("]}\n");
+        Ok(text)
+    }
+}
+
+/// Returns the number that `kid` is, if it is the identifier of a key in a keyring.
+fn id(jwk: &Jwk) -> Option<u32> {
+    // Only the text that this module writes counts, for example not "+7" or "007".
+    let text = jwk.kid.as_deref()?;
+    text.parse().ok().filter(|id: &u32| id.to_string() == text)
+}
+
+fn key_type(jwk: &Jwk) -> Result<KeyType, Error> {
+    let len = jwk.key.as_bytes().len();
+    let fits = |(name, algorithm): &&(&str, Algorithm)| {
+        algorithm.key_len() == len && jwk.alg.as_deref().is_none_or(|alg| alg == *name)
+    };
+    let found = ALGORITHMS.iter().find(fits);
+    found.map(|(_, algorithm)| KeyType::Aead(*algorithm)).ok_or(
+        Misuse::UnsuitableKey(
+            "expected JSON Web Keys for A128GCM or A256GCM, found another alg or another length",
+        )
+        .into(),
+    )
+}

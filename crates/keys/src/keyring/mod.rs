@@ -1,0 +1,600 @@
+//! Keyrings: several keys with identifiers and states, one of which is the primary key.
+//!
+//! The primary key seals and encrypts, and every enabled key opens and decrypts. So keys can be exchanged one after the
+//! other (rotated) while old data stays readable. A keyring is a Tink keyset: `tinkey` and the libraries of Tink read and
+//! write it.
+
+mod deterministic;
+mod encrypted;
+#[cfg(feature = "pkcs11")]
+pub(crate) mod envelope;
+mod json;
+mod jwk_set;
+mod kind;
+mod messages;
+mod prefixed;
+mod proto;
+mod streaming;
+#[cfg(test)]
+mod test;
+
+pub use self::messages::KeyringAead;
+pub use deterministic::KeyringDeterministicAead;
+pub use encrypted::EncryptedKeyring;
+pub use kind::{KeyType, Purpose};
+pub use streaming::{HASHES, PREFIX_LEN, SEGMENTS};
+pub use streaming::{Hash, Parameters, Segment, TEMPLATES, Template};
+
+use super::store::MAX_LEN;
+use ::messages::Key;
+use base::{Error, Misuse};
+use proto::{KeyData, KeyMaterialType, KeyStatusType, KeysetKey, OutputPrefixType};
+use providers::Algorithm;
+use std::fmt;
+use std::str::FromStr;
+use zeroize::Zeroizing;
+
+/// Maximum number of keys in a keyring, which keeps every key file below 256 KiB.
+const MAX_KEYS: usize = 512;
+
+const NO_KEY: Misuse = Misuse::UnsuitableKey(
+    "the keyring has no key with this identifier; list its keys to see their identifiers",
+);
+const TOO_MANY: Error =
+    Error::LimitExceeded("a keyring is limited to 512 keys, destroyed ones included; generate a new keyring");
+
+/// A keyring. Its keys are wiped on drop, and `Debug` does not show them.
+///
+/// ```
+/// use sealane::keys::{Keyring, Prefix};
+///
+/// let mut ring = Keyring::generate("aes-256-gcm".parse()?, Prefix::Tink)?;
+/// let old = ring.primary().id;
+/// let new = ring.rotate()?;
+/// assert_eq!(ring.primary().id, new);
+/// ring.disable(old)?;
+/// assert_eq!(Keyring::from_json(&ring.to_json())?.keys().count(), 2);
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Keyring {
+    keys: Vec<Entry>,
+    /// Index of the primary key in `keys`, which is enabled.
+    primary: usize,
+}
+
+#[derive(Clone)]
+struct Entry {
+    id: u32,
+    state: KeyState,
+    prefix: Prefix,
+    /// `None` if and only if the key is destroyed.
+    material: Option<(KeyType, Key)>,
+}
+
+/// The state of a key in a keyring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KeyState {
+    /// The key opens and decrypts.
+    Enabled,
+    /// The key is kept, but is not used until it is enabled again.
+    Disabled,
+    /// The key is gone. Its identifier remains.
+    Destroyed,
+}
+
+/// The bytes before each message of a key, by which the key is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Prefix {
+    /// The byte 01 and the identifier, big-endian.
+    Tink,
+    /// The byte 00 and the identifier, big-endian.
+    Crunchy,
+    /// The same bytes as [`Self::Crunchy`] for every type of key that a keyring can hold.
+    Legacy,
+    /// No bytes, so every key without a prefix is tried.
+    Raw,
+}
+
+/// The public facts about a key of a keyring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyInfo {
+    /// The identifier of the key, which is unique in its keyring.
+    pub id: u32,
+    /// The state of the key, which decides whether it is used.
+    pub state: KeyState,
+    /// The bytes before each message that this key seals.
+    pub prefix: Prefix,
+    /// The type of the key; `None` if it is destroyed.
+    pub key_type: Option<KeyType>,
+    /// Whether the key is the primary key, which seals and encrypts.
+    pub primary: bool,
+}
+
+/// An enabled key with its secret.
+pub struct Enabled<'a> {
+    #[doc(hidden)]
+    pub id: u32,
+    #[doc(hidden)]
+    pub prefix: Prefix,
+    #[doc(hidden)]
+    pub key_type: &'a KeyType,
+    #[doc(hidden)]
+    pub key: &'a Key,
+}
+
+impl KeyState {
+    /// Returns the name of the state: `"enabled"`, `"disabled"` or `"destroyed"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Enabled => "enabled",
+            Self::Disabled => "disabled",
+            Self::Destroyed => "destroyed",
+        }
+    }
+}
+
+impl Prefix {
+    /// All prefixes, in the order in which they are listed to users.
+    pub const ALL: [Self; 4] = [Self::Tink, Self::Crunchy, Self::Legacy, Self::Raw];
+
+    /// Returns the name of the prefix, for example `"tink"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tink => "tink",
+            Self::Crunchy => "crunchy",
+            Self::Legacy => "legacy",
+            Self::Raw => "raw",
+        }
+    }
+
+    /// Returns the prefix of keys of this type unless another is asked for: [`Self::Raw`] for streaming keys, which have no
+    /// other, and [`Self::Tink`].
+    pub fn default_for(key_type: &KeyType) -> Self {
+        if key_type.purpose() == Purpose::Streaming { Self::Raw } else { Self::Tink }
+    }
+
+    /// Checks that Tink has keys of this type with this prefix.
+    fn check(self, key_type: &KeyType) -> Result<(), Misuse> {
+        let is_xaes = matches!(key_type, KeyType::Aead(Algorithm::Xaes256Gcm) | KeyType::XaesShortSalt(_));
+        match (key_type.purpose(), self) {
+            (Purpose::Streaming, Self::Tink | Self::Crunchy | Self::Legacy) => {
+                Err(Misuse::UnsuitableKey("a streaming key has no prefix; expected raw, found another"))
+            }
+            (_, Self::Crunchy | Self::Legacy) if is_xaes => {
+                Err(Misuse::UnsuitableKey("a key of xaes-256-gcm has the prefix tink or raw, found another"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the bytes before each message of the key `id`; `None` if there are none.
+    pub(crate) fn bytes(self, id: u32) -> Option<[u8; 5]> {
+        let [a, b, c, d] = id.to_be_bytes();
+        match self {
+            Self::Tink => Some([1, a, b, c, d]),
+            Self::Crunchy | Self::Legacy => Some([0, a, b, c, d]),
+            Self::Raw => None,
+        }
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = Error;
+
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`], which lists the names.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|prefix| prefix.name() == name);
+        found.ok_or(
+            Misuse::UnsuitableKey("expected the prefix tink, raw, crunchy or legacy, found another").into(),
+        )
+    }
+}
+
+impl Keyring {
+    /// Generates a keyring of one key. [`Prefix::default_for`] returns the prefix that most users want.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] if `key_type` does not take the prefix, and [`Error::Io`] if the operating system
+    /// returns no random bytes.
+    pub fn generate(key_type: KeyType, prefix: Prefix) -> Result<Self, Error> {
+        Self::from_key(key_type, prefix, &Key::generate(key_type.key_len())?)
+    }
+
+    /// Makes a keyring of one key, which becomes the primary key. `prefix` is [`Prefix::Raw`] for streaming keys, and for
+    /// a key whose messages were sealed without a keyring.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if `key_type` does not take the key or the prefix.
+    pub fn from_key(key_type: KeyType, prefix: Prefix, key: &Key) -> Result<Self, Error> {
+        let entry = Self::entry(&[], None, key_type, prefix, key)?;
+        Ok(Self { keys: vec![entry], primary: 0 })
+    }
+
+    /// Parses a cleartext Tink keyset in JSON.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for any other text, and for a keyset without an enabled primary key.
+    /// [`Error::InKeyring`] names the key that cannot be used and has the reason: [`Error::UnknownKeyType`] for a type
+    /// that this version does not have, [`Error::Format`] for a damaged key or a repeated identifier, and
+    /// [`Misuse::UnsuitableKey`] or [`Error::LimitExceeded`] for streaming keys with parameters that Tink or this crate
+    /// refuses.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        check_len(text.as_bytes())?;
+        Self::read(json::read(text)?)
+    }
+
+    /// Parses a cleartext Tink keyset in the binary format (protocol buffers).
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::from_json`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        check_len(bytes)?;
+        Self::read(proto::decode(bytes).ok_or(Error::Format(
+            "expected a cleartext Tink keyset in the binary format, without unknown fields; found other bytes",
+        ))?)
+    }
+
+    /// Returns the cleartext keyset in JSON, which Tink can read and which contains the secret keys.
+    pub fn to_json(&self) -> Zeroizing<String> {
+        json::write(&self.keyset())
+    }
+
+    /// Returns the cleartext keyset in the binary format, which Tink can read and which contains the secret keys.
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        proto::encode(&self.keyset())
+    }
+
+    /// Returns the use of the keyring, which all of its keys share.
+    pub fn purpose(&self) -> Purpose {
+        purpose(&self.keys).expect("the primary key has a type")
+    }
+
+    /// Lists the keys in their order, without their secrets.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = KeyInfo> + '_ {
+        self.keys.iter().enumerate().map(|(at, entry)| KeyInfo {
+            id: entry.id,
+            state: entry.state,
+            prefix: entry.prefix,
+            key_type: entry.material.as_ref().map(|(key_type, _)| *key_type),
+            primary: at == self.primary,
+        })
+    }
+
+    /// Returns the public facts about the primary key, which seals and encrypts.
+    pub fn primary(&self) -> KeyInfo {
+        self.keys().nth(self.primary).expect("a keyring has a primary key")
+    }
+
+    /// Adds a key, which opens and decrypts from now on. Returns its identifier. To seal with it, [`Self::promote`] it.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if `key_type` does not take the key or the prefix, or has
+    /// another use than the keys of the keyring, and [`Error::LimitExceeded`] for more than 512 keys.
+    pub fn add(&mut self, key_type: KeyType, prefix: Prefix, key: &Key) -> Result<u32, Error> {
+        self.add_as(None, key_type, prefix, key)
+    }
+
+    /// Generates a key, adds it and returns its identifier. To seal with it, [`Self::promote`] it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::add`], and [`Error::Io`] if the operating system returns no random bytes.
+    pub fn add_new(&mut self, key_type: KeyType, prefix: Prefix) -> Result<u32, Error> {
+        self.add(key_type, prefix, &Key::generate(key_type.key_len())?)
+    }
+
+    /// Generates a key of the type and the prefix of the primary key, and makes it the primary key. The old primary key
+    /// stays enabled. Returns the identifier of the new key.
+    ///
+    /// If several machines use the keyring, some of them cannot open messages of a key that they do not have yet. Then
+    /// [`Self::add_new`] a key, distribute the keyring, and [`Self::promote`] the key later.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] for more than 512 keys, and [`Error::Io`] if the operating system returns no random
+    /// bytes.
+    pub fn rotate(&mut self) -> Result<u32, Error> {
+        let KeyInfo { key_type, prefix, .. } = self.primary();
+        let id = self.add_new(key_type.expect("the primary key has a type"), prefix)?;
+        self.promote(id)?;
+        Ok(id)
+    }
+
+    /// Makes an enabled key the primary key.
+    ///
+    /// # Errors
+    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] if there is no such key or it is not enabled.
+    pub fn promote(&mut self, id: u32) -> Result<(), Error> {
+        let at = self.find(id)?;
+        match self.keys[at].state {
+            KeyState::Enabled => self.primary = at,
+            KeyState::Disabled => {
+                return Err(refused(id, "expected an enabled key, found a disabled one; enable it first"));
+            }
+            KeyState::Destroyed => return Err(refused(id, DESTROYED)),
+        }
+        Ok(())
+    }
+
+    /// Disables a key. It is kept, but opens nothing until it is enabled again.
+    ///
+    /// # Errors
+    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for the primary key, a destroyed one or none.
+    pub fn disable(&mut self, id: u32) -> Result<(), Error> {
+        let at = self.find_retired(id)?;
+        self.keys[at].state = KeyState::Disabled;
+        Ok(())
+    }
+
+    /// Enables a disabled key.
+    ///
+    /// # Errors
+    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for a destroyed key or none.
+    pub fn enable(&mut self, id: u32) -> Result<(), Error> {
+        let at = self.find(id)?;
+        if self.keys[at].state == KeyState::Destroyed {
+            return Err(refused(id, DESTROYED));
+        }
+        self.keys[at].state = KeyState::Enabled;
+        Ok(())
+    }
+
+    /// Destroys a key: its secret is wiped, and its identifier remains. What only this key opens is lost.
+    ///
+    /// # Errors
+    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for the primary key, a destroyed one or none.
+    pub fn destroy(&mut self, id: u32) -> Result<(), Error> {
+        let at = self.find_retired(id)?;
+        (self.keys[at].state, self.keys[at].material) = (KeyState::Destroyed, None);
+        Ok(())
+    }
+
+    /// Removes a key in any state with its identifier, as `delete` of Tink's keyset managers does. What only this key
+    /// opens is lost. Tink in Go and Java read no keyring with a destroyed key, and this removes it.
+    ///
+    /// # Errors
+    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for the primary key or none.
+    pub fn delete(&mut self, id: u32) -> Result<(), Error> {
+        let at = self.find(id)?;
+        if at == self.primary {
+            return Err(refused(id, IS_PRIMARY));
+        }
+        self.keys.remove(at);
+        self.primary -= usize::from(at < self.primary);
+        Ok(())
+    }
+
+    /// Returns a keyring of the primary key alone.
+    #[doc(hidden)]
+    pub fn primary_alone(&self) -> Self {
+        Self { keys: vec![self.keys[self.primary].clone()], primary: 0 }
+    }
+
+    /// Returns the enabled keys with their secrets, the primary key first.
+    #[doc(hidden)]
+    pub fn enabled(&self) -> impl Iterator<Item = Enabled<'_>> {
+        let (older, newer) = self.keys.split_at(self.primary);
+        newer.iter().chain(older).filter_map(|entry| match (&entry.material, entry.state) {
+            (Some((key_type, key)), KeyState::Enabled) => {
+                Some(Enabled { id: entry.id, prefix: entry.prefix, key_type, key })
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the enabled streaming keys with their parameters, the primary key first.
+    #[doc(hidden)]
+    pub fn streaming(&self) -> impl Iterator<Item = (&Parameters, &Key)> {
+        self.enabled().filter_map(|enabled| match enabled.key_type {
+            KeyType::Streaming(parameters) => Some((parameters, enabled.key)),
+            _ => None,
+        })
+    }
+
+    fn add_as(
+        &mut self,
+        id: Option<u32>,
+        key_type: KeyType,
+        prefix: Prefix,
+        key: &Key,
+    ) -> Result<u32, Error> {
+        let entry = Self::entry(&self.keys, id, key_type, prefix, key)?;
+        let id = entry.id;
+        self.keys.push(entry);
+        Ok(id)
+    }
+
+    /// Makes an entry beside others. Without an identifier, it gets a random one that no other has.
+    fn entry(
+        others: &[Entry],
+        id: Option<u32>,
+        key_type: KeyType,
+        prefix: Prefix,
+        key: &Key,
+    ) -> Result<Entry, Error> {
+        key_type.check(key)?;
+        prefix.check(&key_type)?;
+        let id = match id {
+            Some(id) => id,
+            None => new_id(others)?,
+        };
+        let entry = Entry { id, state: KeyState::Enabled, prefix, material: Some((key_type, key.clone())) };
+        check_beside(others, &entry)?;
+        Ok(entry)
+    }
+
+    fn find(&self, id: u32) -> Result<usize, Error> {
+        let found = self.keys.iter().position(|entry| entry.id == id);
+        found.ok_or(Error::from(NO_KEY).in_keyring(id))
+    }
+
+    /// Returns the index of a key that is neither the primary key nor destroyed.
+    fn find_retired(&self, id: u32) -> Result<usize, Error> {
+        let at = self.find(id)?;
+        if at == self.primary {
+            return Err(refused(id, IS_PRIMARY));
+        }
+        match self.keys[at].state {
+            KeyState::Destroyed => Err(refused(id, DESTROYED)),
+            _ => Ok(at),
+        }
+    }
+
+    /// Checks a parsed keyset.
+    fn read(keyset: proto::Keyset) -> Result<Self, Error> {
+        let mut keys = Vec::new();
+        for key in &keyset.key {
+            let entry = Entry::read(key).map_err(|error| error.in_keyring(key.key_id))?;
+            check_beside(&keys, &entry)?;
+            keys.push(entry);
+        }
+        let id = keyset.primary_key_id;
+        let primary = keys.iter().position(|entry| entry.id == id);
+        match primary.map(|at| (at, keys[at].state)) {
+            Some((primary, KeyState::Enabled)) => Ok(Self { keys, primary }),
+            Some((_, state)) => Err(Error::Format(match state {
+                KeyState::Destroyed => "expected an enabled primary key, found a destroyed one",
+                _ => {
+                    "expected an enabled primary key, found a disabled one; enable it or promote another key"
+                }
+            })
+            .in_keyring(id)),
+            None => {
+                Err(Error::Format("expected the primary key, found no key with its identifier")
+                    .in_keyring(id))
+            }
+        }
+    }
+
+    fn keyset(&self) -> proto::Keyset {
+        proto::Keyset {
+            primary_key_id: self.keys[self.primary].id,
+            key: self.keys.iter().map(Entry::write).collect(),
+        }
+    }
+}
+
+const IS_PRIMARY: &str = "the primary key stays enabled; promote another key first";
+const DESTROYED: &str = "expected a key with a secret, found a destroyed one, which cannot be restored";
+
+impl Entry {
+    fn read(key: &KeysetKey) -> Result<Self, Error> {
+        let state = match key.status() {
+            KeyStatusType::Enabled => KeyState::Enabled,
+            KeyStatusType::Disabled => KeyState::Disabled,
+            KeyStatusType::Destroyed => KeyState::Destroyed,
+            KeyStatusType::UnknownStatus => {
+                return Err(Error::Format(
+                    "expected the status ENABLED, DISABLED or DESTROYED, found another one",
+                ));
+            }
+        };
+        let prefix = match key.output_prefix_type() {
+            OutputPrefixType::Tink => Prefix::Tink,
+            OutputPrefixType::Crunchy => Prefix::Crunchy,
+            OutputPrefixType::Legacy => Prefix::Legacy,
+            OutputPrefixType::Raw => Prefix::Raw,
+            OutputPrefixType::UnknownPrefix => {
+                return Err(Error::Format(
+                    "expected outputPrefixType TINK, RAW, CRUNCHY or LEGACY, found another one",
+                ));
+            }
+        };
+        let material = match (state, &key.key_data) {
+            (KeyState::Destroyed, _) => None,
+            (_, None) => return Err(Error::Format("expected the member keyData, found none")),
+            (_, Some(data)) => {
+                let found = KeyType::decode(&data.type_url, &data.value)?;
+                if data.key_material_type() != KeyMaterialType::Symmetric {
+                    return Err(Error::Format("expected keyMaterialType SYMMETRIC, found another one"));
+                }
+                // A file has the mistake, not a caller.
+                prefix.check(&found.0).map_err(|_| {
+                    Error::Format("expected an outputPrefixType that keys of this type have, found another")
+                })?;
+                Some(found)
+            }
+        };
+        Ok(Self { id: key.key_id, state, prefix, material })
+    }
+
+    fn write(&self) -> KeysetKey {
+        let status = match self.state {
+            KeyState::Enabled => KeyStatusType::Enabled,
+            KeyState::Disabled => KeyStatusType::Disabled,
+            KeyState::Destroyed => KeyStatusType::Destroyed,
+        };
+        let prefix = match self.prefix {
+            Prefix::Tink => OutputPrefixType::Tink,
+            Prefix::Crunchy => OutputPrefixType::Crunchy,
+            Prefix::Legacy => OutputPrefixType::Legacy,
+            Prefix::Raw => OutputPrefixType::Raw,
+        };
+        KeysetKey {
+            key_data: self.material.as_ref().map(|(key_type, key)| KeyData {
+                type_url: key_type.type_url(),
+                // Taken, so that the bytes are not copied.
+                value: std::mem::take(&mut *key_type.encode(key)),
+                key_material_type: KeyMaterialType::Symmetric.into(),
+            }),
+            status: status.into(),
+            key_id: self.id,
+            output_prefix_type: prefix.into(),
+        }
+    }
+}
+
+/// Checks that a key can stand beside others: its identifier is new, its use is theirs, and they are not too many.
+fn check_beside(others: &[Entry], entry: &Entry) -> Result<(), Error> {
+    if others.len() >= MAX_KEYS {
+        return Err(TOO_MANY);
+    }
+    if others.iter().any(|other| other.id == entry.id) {
+        return Err(Error::Format("expected one key with this identifier, found two").in_keyring(entry.id));
+    }
+    match (purpose(others), &entry.material) {
+        (Some(purpose), Some((key_type, _))) if key_type.purpose() != purpose => Err(refused(
+            entry.id,
+            "expected a key with the use of the other keys (AEADs, AES-SIV or streaming), found one with another use",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn purpose(keys: &[Entry]) -> Option<Purpose> {
+    keys.iter().find_map(|entry| entry.material.as_ref()).map(|(key_type, _)| key_type.purpose())
+}
+
+/// Draws an identifier that no other key has.
+fn new_id(others: &[Entry]) -> Result<u32, Error> {
+    loop {
+        let mut id = [0; 4];
+        base::random::fill(&mut id)?;
+        let id = u32::from_be_bytes(id);
+        // Tink accepts every identifier but warns of 0, which stands for no identifier.
+        if id != 0 && others.iter().all(|other| other.id != id) {
+            return Ok(id);
+        }
+    }
+}
+
+/// Checks the length of a keyset before it is parsed.
+fn check_len(bytes: &[u8]) -> Result<(), Error> {
+    match bytes.len() {
+        0..=MAX_LEN => Ok(()),
+        _ => Err(Error::Format("expected a keyset, found more than 256 KiB")),
+    }
+}
+
+fn refused(id: u32, text: &'static str) -> Error {
+    Error::from(Misuse::UnsuitableKey(text)).in_keyring(id)
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.keys()).finish()
+    }
+}

@@ -1,0 +1,184 @@
+//! Hash functions, parameters and templates of Tink's AES-GCM-HKDF streaming keys.
+
+use aws_lc_rs::hkdf;
+use base::{Error, Misuse};
+use messages::Key;
+use providers::Algorithm;
+
+const TAG_LEN: usize = 16;
+/// Length in bytes of the nonce prefix in the header of a file.
+pub const PREFIX_LEN: usize = 7;
+
+/// Maximum length of a segment in bytes. Tink allows 2^31, but each thread allocates a segment.
+const MAX_SEGMENT_LEN: usize = 1 << 24;
+
+/// The hash function of HKDF, which derives the key of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Hash {
+    Sha1,
+    Sha256,
+    Sha512,
+}
+
+/// The hash functions with their numbers in Tink's `HashType` and their AWS-LC implementations.
+pub static HASHES: [(Hash, u32, &hkdf::Algorithm); 3] = [
+    (Hash::Sha1, 1, &hkdf::HKDF_SHA1_FOR_LEGACY_USE_ONLY),
+    (Hash::Sha256, 3, &hkdf::HKDF_SHA256),
+    (Hash::Sha512, 4, &hkdf::HKDF_SHA512),
+];
+
+/// Returns the number of a hash function in Tink's `HashType`.
+pub(super) fn hash_number(hash: Hash) -> u32 {
+    let found = HASHES.iter().find(|(known, ..)| *known == hash);
+    found.map(|(_, number, _)| *number).expect("the table contains every hash")
+}
+
+/// Returns the hash function with this number in Tink's `HashType`, if HKDF of Tink streaming keys can use it.
+pub(super) fn hash_from_number(number: u32) -> Option<Hash> {
+    HASHES.iter().find(|(_, known, _)| *known == number).map(|(hash, ..)| *hash)
+}
+
+/// The algorithms of segments by the length of the derived key.
+pub const SEGMENTS: [(usize, Algorithm); 2] = [(16, Algorithm::Aes128Gcm), (32, Algorithm::Aes256Gcm)];
+
+/// The parameters of a key, which a file does not contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    hash: Hash,
+    derived_len: usize,
+    segment_len: usize,
+}
+
+impl Parameters {
+    /// Returns parameters for segments of `segment_len` bytes, the tag included, under a derived key of `derived_len`
+    /// bytes.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for parameters that Tink refuses as well; [`Error::LimitExceeded`] for
+    /// segments above 16 MiB.
+    pub fn new(hash: Hash, derived_len: usize, segment_len: usize) -> Result<Self, Error> {
+        if !SEGMENTS.iter().any(|(len, _)| *len == derived_len) {
+            return Err(Misuse::UnsuitableKey(
+                "expected a derived key of 16 or 32 bytes for the segments of Tink",
+            )
+            .into());
+        }
+        let parameters = Self { hash, derived_len, segment_len };
+        if segment_len <= parameters.header_len() + TAG_LEN {
+            return Err(Misuse::UnsuitableKey(
+                "expected a Tink segment that is longer than the header and a tag",
+            )
+            .into());
+        }
+        if segment_len > MAX_SEGMENT_LEN {
+            return Err(Error::LimitExceeded("Tink segments are limited to 16 MiB"));
+        }
+        Ok(parameters)
+    }
+
+    /// Returns the hash function of HKDF, which derives the key of a file.
+    pub fn hash(&self) -> Hash {
+        self.hash
+    }
+
+    /// Returns the length in bytes of the derived key, which seals the segments.
+    pub fn derived_len(&self) -> usize {
+        self.derived_len
+    }
+
+    /// Returns the length in bytes of a full sealed segment.
+    pub fn segment_len(&self) -> usize {
+        self.segment_len
+    }
+
+    /// Returns the length of a segment in the templates of Tink; `None` if no template has these parameters.
+    pub(crate) fn segment(&self) -> Option<Segment> {
+        let found = TEMPLATES.iter().find(|template| template.parameters == *self)?;
+        [Segment::Kb4, Segment::Mb1].into_iter().find(|segment| segment.len() == found.parameters.segment_len)
+    }
+
+    #[doc(hidden)]
+    pub fn header_len(&self) -> usize {
+        1 + self.derived_len + PREFIX_LEN
+    }
+
+    /// Checks that Tink accepts a key of this length.
+    #[doc(hidden)]
+    pub fn check(&self, key: &Key) -> Result<(), Misuse> {
+        match key.as_bytes().len() {
+            len if len >= self.derived_len => Ok(()),
+            got if self.derived_len == 16 => Err(Misuse::KeyLength { got, want: &[16, 32] }),
+            got => Err(Misuse::KeyLength { got, want: &[32] }),
+        }
+    }
+}
+
+/// Parameters that have a name in Tink, which other implementations know too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// Name of the template in Tink, for example "AES256_GCM_HKDF_1MB".
+    pub name: &'static str,
+    /// Length of a key for this template, in bytes.
+    pub key_len: usize,
+    /// The parameters of a key that is created from this template.
+    pub parameters: Parameters,
+}
+
+/// All templates of Tink for AES-GCM-HKDF streaming, with their names and parameters.
+pub static TEMPLATES: [Template; 4] = [
+    template("AES128_GCM_HKDF_4KB", 16, Segment::Kb4),
+    template("AES256_GCM_HKDF_4KB", 32, Segment::Kb4),
+    template("AES128_GCM_HKDF_1MB", 16, Segment::Mb1),
+    template("AES256_GCM_HKDF_1MB", 32, Segment::Mb1),
+];
+
+const fn template(name: &'static str, key_len: usize, segment: Segment) -> Template {
+    Template {
+        name,
+        key_len,
+        parameters: Parameters { hash: Hash::Sha256, derived_len: key_len, segment_len: segment.len() },
+    }
+}
+
+/// The lengths of a ciphertext segment in the templates of Tink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Segment {
+    /// Segments of 4096 bytes, which suit random access to small ranges.
+    Kb4,
+    /// Segments of 1,048,576 bytes.
+    Mb1,
+}
+
+#[expect(clippy::len_without_is_empty, reason = "a segment is never empty")]
+impl Segment {
+    /// Returns the length of a full segment in bytes, the tag included.
+    pub const fn len(self) -> usize {
+        match self {
+            Self::Kb4 => 1 << 12,
+            Self::Mb1 => 1 << 20,
+        }
+    }
+}
+
+impl Template {
+    /// Returns the template for keys of 256 bits.
+    pub(crate) const fn of_256_bits(segment: Segment) -> &'static Self {
+        match segment {
+            Segment::Kb4 => &TEMPLATES[1],
+            Segment::Mb1 => &TEMPLATES[3],
+        }
+    }
+
+    /// Returns the template for a key of this length.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::KeyLength`] unless the key has 16 or 32 bytes.
+    pub fn for_key(segment: Segment, key: &Key) -> Result<&'static Self, Error> {
+        let (got, segment_len) = (key.as_bytes().len(), segment.len());
+        TEMPLATES
+            .iter()
+            .find(|template| template.key_len == got && template.parameters.segment_len == segment_len)
+            .ok_or(Misuse::KeyLength { got, want: &[16, 32] }.into())
+    }
+}

@@ -1,0 +1,46 @@
+//! Keys and what they do apart from messages: files of keys, recipients, hybrid encryption and signatures.
+#![forbid(unsafe_code)]
+
+pub mod age;
+pub mod approved;
+pub mod asymmetric;
+mod derive;
+mod encoding;
+pub mod fernet;
+mod folder;
+pub mod hybrid;
+mod identities;
+mod is_secret;
+mod jwk;
+mod key_file;
+pub mod keyring;
+mod kind;
+mod public_key;
+mod reference;
+mod scrypt;
+mod secret;
+mod secret_key;
+pub mod signature;
+mod store;
+mod token;
+mod write;
+
+pub use derive::{Cost, derive};
+pub use engine::staged::Existing;
+pub use folder::files_in;
+pub use identities::{load_identities, parse_identity_file};
+pub use is_secret::{is_hexadecimal_key, is_secret};
+pub use jwk::Jwk;
+pub use key_file::{KeyFile, LoadOptions, load};
+pub use keyring::{
+    EncryptedKeyring, KeyInfo, KeyState, KeyType, Keyring, KeyringAead, KeyringDeterministicAead, Prefix,
+    Purpose,
+};
+pub use kind::Kind;
+pub use messages::Key;
+pub use public_key::PublicKey;
+pub use reference::{KeyringLookup, Reference, ServiceLookup, set_key_services, set_keyring};
+pub use secret::wipe_stack;
+pub use secret_key::SecretKey;
+pub use store::read_content;
+pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};

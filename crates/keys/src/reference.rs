@@ -1,0 +1,281 @@
+//! Key references: strings that tell where a key is stored. A reference is not secret.
+//!
+//! | reference | where the key is |
+//! |---|---|
+//! | `env:NAME` | the environment variable holds the text of a key file |
+//! | `file:PATH` | the file; a leading `~/` is the home directory |
+//! | `keyring:SERVICE/USER` | the keyring of the operating system holds the text of a key file |
+//! | `aws-kms:ARN#PATH`, `vault:MOUNT/KEY#PATH` | the encrypted Tink keyset at PATH, which a key service decrypts |
+//! | `pkcs11:URI#PATH` | the encrypted Tink keyset at PATH, which a key of a token decrypts (RFC 7512) |
+//! | any other string | it is the path of the file; write `./env:NAME` for a file of this name |
+//!
+//! ```
+//! use sealane::keys::{KeyFile, LoadOptions, Reference};
+//! use std::ffi::OsStr;
+//!
+//! # let path = std::env::temp_dir().join(format!("sealane-reference-{}", std::process::id()));
+//! # std::fs::write(&path, r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#).unwrap();
+//! let reference = Reference::parse(path.as_os_str())?;
+//! let content = reference.read()?;
+//! let key = KeyFile::parse(&content, LoadOptions::default())?.into_secret()?;
+//! assert!(matches!(Reference::parse(OsStr::new("env:KEY"))?, Reference::Env(name) if name == "KEY"));
+//! # std::fs::remove_file(&path).unwrap();
+//! # Ok::<(), sealane::Error>(())
+//! ```
+
+use super::keyring::EncryptedKeyring;
+use super::store;
+use super::token::TokenKey;
+use base::{Error, Misuse};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{env, fmt};
+use zeroize::Zeroizing;
+
+/// The place where a key is stored, for example in a file or an environment variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reference {
+    /// A key file at this path, absolute or relative to the working directory.
+    File(PathBuf),
+    /// The environment variable with this name, whose value is the content of a key file.
+    Env(String),
+    /// An entry in the keyring of the operating system, found by its two names.
+    Keyring {
+        /// The service, for example the name of an application.
+        service: String,
+        /// The user name of the entry in the keyring.
+        user: String,
+    },
+    /// A keyring that a key service decrypts. The text is the whole reference, for example `vault:transit/sales#sales.key`.
+    Service(String),
+    /// A keyring that a key of a PKCS#11 token decrypts.
+    Token {
+        /// The key of the token, and the context that the keyring is bound to.
+        key: Box<TokenKey>,
+        /// The path of the encrypted keyset.
+        keyset: String,
+    },
+}
+
+/// Looks up the text of the keyring entry of a service and a user. An error is a message for the user.
+pub type KeyringLookup = fn(service: &str, user: &str) -> Result<Zeroizing<String>, String>;
+
+static KEYRING: OnceLock<KeyringLookup> = OnceLock::new();
+
+/// Sets the function that resolves `keyring:` references in this process. The first call decides; later calls return
+/// `false`. There is no default, because the keyrings of Linux desktops need a D-Bus library: the Python package sets a
+/// function that uses the Python package `keyring`.
+pub fn set_keyring(lookup: KeyringLookup) -> bool {
+    KEYRING.set(lookup).is_ok()
+}
+
+/// Returns the cleartext keyset, in the binary format, that a reference to a key service leads to, or one to a token whose
+/// keyset is at a URL. The text of an error contains the reference, without a PIN.
+pub type ServiceLookup = fn(reference: &str) -> Result<Zeroizing<Vec<u8>>, Error>;
+
+static SERVICES: OnceLock<ServiceLookup> = OnceLock::new();
+
+/// Sets the function that resolves `aws-kms:` and `vault:` references in this process. The first call decides; later calls
+/// return `false`. There is no default: the Python package sets a function that uses `boto3` and `hvac`, because these
+/// know the credentials, proxies and certificates of a machine.
+pub fn set_key_services(lookup: ServiceLookup) -> bool {
+    SERVICES.set(lookup).is_ok()
+}
+
+impl Reference {
+    /// Parses a reference to a key or the path of a key file.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Reference`] if the part after the scheme is empty or malformed, and for `call:`, which names a
+    /// Python function.
+    pub fn parse(text: &OsStr) -> Result<Self, Error> {
+        let invalid = |expected| Err(Misuse::Reference(expected).into());
+        // A reference is Unicode, so any other string is a path.
+        let Some((scheme, rest)) = text.to_str().and_then(|text| text.split_once(':')) else {
+            return Ok(Self::File(text.into()));
+        };
+        match (scheme, rest) {
+            ("file", "") => invalid("expected file:PATH, found no path"),
+            ("file", path) => Ok(Self::File(expand_home(path.into()))),
+            ("env", "") => invalid("expected env:NAME, found no name"),
+            ("env", name) => Ok(Self::Env(name.to_owned())),
+            ("keyring", entry) => match entry.split_once('/') {
+                Some((service, user)) if !service.is_empty() && !user.is_empty() => {
+                    Ok(Self::Keyring { service: service.to_owned(), user: user.to_owned() })
+                }
+                _ => invalid("expected keyring:SERVICE/USER"),
+            },
+            ("aws-kms" | "vault", rest) => match rest.split_once('#') {
+                Some((key, place)) if !key.is_empty() && !place.is_empty() => {
+                    Ok(Self::Service(format!("{scheme}:{rest}")))
+                }
+                _ => {
+                    invalid("expected aws-kms:ARN#PATH or vault:MOUNT/KEY#PATH; PATH is an encrypted keyset")
+                }
+            },
+            ("pkcs11", _) => match text.to_str().and_then(|text| text.split_once('#')) {
+                Some((uri, keyset)) if !keyset.is_empty() => {
+                    Ok(Self::Token { key: Box::new(TokenKey::parse(uri)?), keyset: keyset.to_owned() })
+                }
+                _ => invalid("expected pkcs11:URI#PATH; PATH is an encrypted keyset"),
+            },
+            ("call", _) => invalid("call: references name Python functions, and work in Python only"),
+            _ => Ok(Self::File(text.into())),
+        }
+    }
+
+    /// Returns the path, if the key is stored in a file.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Returns the path of the encrypted keyset, if a key service or a token decrypts it. It contains no secret, but an output that
+    /// replaced it would make data unreadable.
+    pub fn keyset_path(&self) -> Option<&Path> {
+        match self {
+            Self::Service(text) => text.split_once('#').map(|(_, place)| Path::new(place)),
+            Self::Token { keyset, .. } => Some(Path::new(keyset)),
+            _ => None,
+        }
+    }
+
+    /// Reads the content of the key file, for [`super::KeyFile::parse`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the file cannot be read, [`Error::Format`] if it is too long for a key, and
+    /// [`Error::KeyNotFound`] if the variable or the entry does not exist, or [`set_keyring`] was not called. [`Error::KeyService`]
+    /// if a key service or a token does not decrypt the key, or [`set_key_services`] was not called, and
+    /// [`Error::KeyRefused`] if a token refuses the PIN or the key.
+    pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+        match self {
+            Self::File(path) => store::read(path),
+            Self::Env(name) => match env::var_os(name) {
+                Some(text) => Ok(Zeroizing::new(text.into_encoded_bytes())),
+                None => Err(Error::KeyNotFound(format!("{self}: the environment variable is not set"))),
+            },
+            Self::Keyring { service, user } => {
+                let lookup = KEYRING.get().ok_or_else(|| {
+                    Error::KeyNotFound(format!(
+                        "{self}: this program has no access to the keyring; use the program of the Python package, \
+                         installed with 'pip install sealane[keyring]'"
+                    ))
+                })?;
+                let found = lookup(service, user).map_err(|why| Error::KeyNotFound(format!("{self}: {why}")));
+                Ok(Zeroizing::new(std::mem::take(&mut *found?).into_bytes()))
+            }
+            Self::Service(text) => {
+                let lookup = SERVICES.get().ok_or_else(|| {
+                    Error::KeyService(format!(
+                        "{self}: this program has no access to key services; use the program of the Python package, \
+                         installed with 'pip install sealane[aws-kms]' or 'sealane[vault]'"
+                    ))
+                })?;
+                lookup(text)
+            }
+            Self::Token { key, keyset } if keyset.contains("://") => match SERVICES.get() {
+                Some(lookup) => lookup(&Zeroizing::new(format!("{}#{keyset}", key.with_pin()))),
+                None => Err(Error::KeyService(format!(
+                    "{self}: this program reads keysets from files only; use the program of the Python package for a \
+                     URL"
+                ))),
+            },
+            Self::Token { key, keyset } => {
+                let content = store::read(Path::new(keyset))?;
+                match key.decrypt(EncryptedKeyring::parse(&content)?.ciphertext()) {
+                    // As for a key service: the error names the reference.
+                    Err(Error::Authentication) => Err(Error::KeyService(format!(
+                        "{self}: authentication failed: the encrypted keyset belongs to another wrapping key or \
+                         context, or was changed"
+                    ))),
+                    found => found,
+                }
+            }
+        }
+    }
+}
+
+/// Writes the reference as [`Reference::parse`] reads it; a file by its path, and a token without the PIN.
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Env(name) => write!(f, "env:{name}"),
+            Self::Keyring { service, user } => write!(f, "keyring:{service}/{user}"),
+            Self::Service(text) => f.write_str(text),
+            Self::Token { key, keyset } => write!(f, "{key}#{keyset}"),
+        }
+    }
+}
+
+fn expand_home(path: PathBuf) -> PathBuf {
+    match (path.strip_prefix("~"), env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Reference, Error> {
+        Reference::parse(OsStr::new(text))
+    }
+
+    #[test]
+    fn schemes() {
+        for (text, found) in [
+            ("env:KEY", Reference::Env("KEY".into())),
+            ("file:a/b", Reference::File("a/b".into())),
+            ("file:env:KEY", Reference::File("env:KEY".into())),
+            ("./env:KEY", Reference::File("./env:KEY".into())),
+            ("key.json", Reference::File("key.json".into())),
+            ("C:\\key", Reference::File("C:\\key".into())),
+            ("aws-kms:arn?context=a#b", Reference::Service("aws-kms:arn?context=a#b".into())),
+            ("vault:a/b#c#d", Reference::Service("vault:a/b#c#d".into())),
+            (
+                "pkcs11:object=a#b",
+                Reference::Token {
+                    key: Box::new(TokenKey::parse("pkcs11:object=a").unwrap()),
+                    keyset: "b".into(),
+                },
+            ),
+            ("keyring:a/b/c", Reference::Keyring { service: "a".into(), user: "b/c".into() }),
+        ] {
+            assert_eq!(parse(text).unwrap(), found, "{text}");
+        }
+        let home = parse("file:~/key").unwrap();
+        assert_eq!(home.path().unwrap(), env::home_dir().unwrap().join("key"));
+        assert_eq!(parse("vault:a/b#c#d").unwrap().keyset_path(), Some(Path::new("c#d")));
+        let invalid = ["env:", "file:", "keyring:", "keyring:a", "keyring:/b", "keyring:a/", "call:a:b"];
+        for text in
+            invalid.into_iter().chain(["aws-kms:", "aws-kms:arn", "aws-kms:arn#", "vault:#a", "vault:a/b"])
+        {
+            assert!(matches!(parse(text), Err(Error::Misuse(Misuse::Reference(_)))), "{text}");
+        }
+        for text in ["pkcs11:", "pkcs11:object=a", "pkcs11:object=a#", "pkcs11:#a", "pkcs11:color=red#a"] {
+            assert!(matches!(parse(text), Err(Error::Misuse(Misuse::Reference(_)))), "{text}");
+        }
+        let token = parse("pkcs11:object=a?pin-value=1234#b").unwrap();
+        assert_eq!(token.keyset_path(), Some(Path::new("b")));
+        assert_eq!(token.to_string(), "pkcs11:object=a?pin-value=***#b");
+        assert!(!format!("{token:?}").contains("1234"));
+    }
+
+    #[test]
+    fn unresolved_references_are_named() {
+        let said = |text| parse(text).unwrap().read().unwrap_err().to_string();
+        assert_eq!(said("env:SEALANE_NO_KEY"), "env:SEALANE_NO_KEY: the environment variable is not set");
+        assert_eq!(said("env:A=B"), "env:A=B: the environment variable is not set");
+        assert!(said("keyring:a/b").starts_with("keyring:a/b: "));
+        assert!(said("vault:a/b#c").starts_with("vault:a/b#c: this program has no access"));
+        // Cargo sets it.
+        let name = parse("env:CARGO_PKG_NAME").unwrap().read().unwrap();
+        assert_eq!(name[..], *env!("CARGO_PKG_NAME").as_bytes());
+    }
+}

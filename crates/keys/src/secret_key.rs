@@ -1,0 +1,122 @@
+//! Private and symmetric keys.
+
+use super::jwk::Jwk;
+use super::{Kind, PublicKey};
+use crate::age;
+use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
+use base::interrupt::interruptible;
+use base::{Error, Misuse};
+use messages::Key;
+use std::fmt;
+
+/// A private or symmetric key. It is wiped on drop, and `Debug` shows its kind or length only.
+///
+/// Symmetric keys are compared in constant time, private keys by their public keys.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretKey {
+    /// A symmetric key, with the members of its JSON Web Key.
+    Symmetric(Jwk),
+    /// An age identity, which decrypts the files of its recipient.
+    Age(age::Identity),
+    /// A P-256 private key, which opens messages of HPKE.
+    P256(p256::PrivateKey),
+    /// An RSA private key, which opens messages of RSA-OAEP.
+    Rsa(rsa::PrivateKey),
+    /// A secp256k1 private key, which opens messages of ECIES.
+    Secp256k1(secp256k1::PrivateKey),
+    /// An X25519 private key, which opens messages for its public key.
+    X25519(x25519::PrivateKey),
+    /// An X-Wing private key, which opens messages of HPKE.
+    XWing(xwing::PrivateKey),
+}
+
+impl SecretKey {
+    /// Generates a key from random bytes of the operating system, or of AWS-LC for RSA, which takes up to some seconds.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is exhausted.
+    pub fn generate(kind: Kind) -> Result<Self, Error> {
+        let symmetric = |len| Key::generate(len).map(Self::from);
+        let age = |kind| age::Identity::generate(kind).map(Self::Age);
+        let rsa = |bits| interruptible(move || rsa::PrivateKey::generate(bits)).map(Self::Rsa);
+        match kind {
+            Kind::Aes128 => symmetric(16),
+            Kind::Aes192 => symmetric(24),
+            Kind::Aes256 => symmetric(32),
+            Kind::Aes256Siv => symmetric(64),
+            Kind::Age => age(age::Kind::X25519),
+            Kind::AgePq => age(age::Kind::Hybrid),
+            Kind::Rsa2048 => rsa(2048),
+            Kind::Rsa3072 => rsa(3072),
+            Kind::Rsa4096 => rsa(4096),
+            Kind::Secp256k1 => secp256k1::PrivateKey::generate().map(Self::Secp256k1),
+            Kind::X25519 => x25519::PrivateKey::generate().map(Self::X25519),
+            Kind::P256 => p256::PrivateKey::generate().map(Self::P256),
+            Kind::XWing => xwing::PrivateKey::generate().map(Self::XWing),
+        }
+    }
+
+    /// Returns the kind of the key, or `None` if [`Self::generate`] does not make it: a symmetric or RSA key of another
+    /// length, an SSH key, a passphrase or an identity of an age plugin.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Symmetric(jwk) => match jwk.key.as_bytes().len() {
+                16 => Some(Kind::Aes128),
+                24 => Some(Kind::Aes192),
+                32 => Some(Kind::Aes256),
+                64 => Some(Kind::Aes256Siv),
+                _ => None,
+            },
+            _ => self.public()?.kind(),
+        }
+    }
+
+    /// Returns the public key, or `None` for a symmetric key, a passphrase and an identity of an age plugin.
+    pub fn public(&self) -> Option<PublicKey> {
+        match self {
+            Self::Symmetric(_) => None,
+            Self::Age(identity) => {
+                let known = |found: &age::Recipient| !found.is_passphrase() && found.plugin().is_none();
+                Some(identity.recipient()).filter(known).map(PublicKey::Age)
+            }
+            Self::P256(key) => Some(PublicKey::P256(key.public())),
+            Self::Rsa(key) => Some(PublicKey::Rsa(key.public())),
+            Self::Secp256k1(key) => Some(PublicKey::Secp256k1(key.public())),
+            Self::X25519(key) => Some(PublicKey::X25519(key.public())),
+            Self::XWing(key) => Some(PublicKey::XWing(key.public())),
+        }
+    }
+
+    /// Returns the symmetric key, without the members of its JSON Web Key.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] if it is a private key.
+    pub fn into_symmetric(self) -> Result<Key, Error> {
+        match self {
+            Self::Symmetric(jwk) => Ok(jwk.key),
+            Self::Age(_) => Err(Misuse::UnsuitableKey(
+                "expected a symmetric key, found an age identity; identities decrypt age files",
+            )
+            .into()),
+            _ => Err(Misuse::UnsuitableKey("expected a symmetric key, found a private key").into()),
+        }
+    }
+}
+
+impl From<Key> for SecretKey {
+    fn from(key: Key) -> Self {
+        Self::Symmetric(key.into())
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.kind()) {
+            (_, Some(kind)) => write!(f, "SecretKey({kind})"),
+            (Self::Symmetric(jwk), _) => write!(f, "SecretKey({} bytes)", jwk.key.as_bytes().len()),
+            (Self::Rsa(key), _) => write!(f, "SecretKey(RSA, {} bits)", key.bits()),
+            _ => f.write_str("SecretKey(age)"),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Detached signatures of files, which `ssh-keygen -Y verify` and `minisign -V` verify.
+//!
+//! | key | signature | file beside the signed one |
+//! |---|---|---|
+//! | OpenSSH private key of type Ed25519 | SSHSIG (PROTOCOL.sshsig of OpenSSH), namespace [`NAMESPACE`] | `.sig` |
+//! | minisign secret key | minisign, prehashed, with a trusted comment | `.minisig` |
+//!
+//! ```
+//! use sealane::signature::{Signers, SigningKey};
+//!
+//! let key = "-----BEGIN OPENSSH PRIVATE KEY-----\n\
+//!     b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n\
+//!     QyNTUxOQAAACCzPq7zfqLffKoBDe/eo04kH2XxtSmk9D7RQyf1xUqrYgAAAJgAIAxdACAM\n\
+//!     XQAAAAtzc2gtZWQyNTUxOQAAACCzPq7zfqLffKoBDe/eo04kH2XxtSmk9D7RQyf1xUqrYg\n\
+//!     AAAEC2BsIi0QwW2uFscKTUUXNHLsYX4FxlaSDSblbAj7WR7bM+rvN+ot98qgEN796jTiQf\n\
+//!     ZfG1KaT0PtFDJ/XFSqtiAAAAEHVzZXJAZXhhbXBsZS5jb20BAgMEBQ==\n\
+//!     -----END OPENSSH PRIVATE KEY-----\n";
+//! let key = SigningKey::parse(key.as_bytes(), None)?;
+//! let signature = key.sign(b"inventory", "a comment")?;
+//! assert!(Signers::from(&key).verify(b"inventory", &signature).is_ok());
+//! assert!(Signers::from(&key).verify(b"Inventory", &signature).is_err());
+//! # Ok::<(), sealane::Error>(())
+//! ```
+
+mod minisign_key;
+mod rejection;
+mod ssh;
+
+pub use rejection::{NAMESPACE, Rejection};
+
+use crate::approved::Computation;
+use base::Error;
+
+/// A private key that signs files. It is wiped on drop, and `Debug` does not show it.
+pub struct SigningKey(Private);
+
+enum Private {
+    Ssh(ssh::Private),
+    Minisign(Box<minisign_key::Private>),
+}
+
+/// The public keys whose signatures are accepted.
+#[derive(Clone, Debug)]
+pub struct Signers(Vec<Public>);
+
+#[derive(Clone, Debug)]
+enum Public {
+    Ssh(ssh::Public),
+    Minisign(Box<minisign_key::Public>),
+}
+
+impl SigningKey {
+    /// Parses an OpenSSH private key or a minisign secret key. `passphrase` decrypts a key that is encrypted.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for other content, [`Misuse::KeyPassphraseRequired`](base::Misuse::KeyPassphraseRequired) or [`Error::WrongPassphrase`] if the
+    /// passphrase is missing or wrong, [`Misuse::KeyNotEncrypted`](base::Misuse::KeyNotEncrypted) if there is one for a key without encryption, and
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of another type than Ed25519.
+    pub fn parse(content: &[u8], passphrase: Option<&str>) -> Result<Self, Error> {
+        Computation::Signature.check()?;
+        const EXPECTED: Error =
+            Error::Format("expected an OpenSSH private key or a minisign secret key, found other content");
+        // The error has no content that helps.
+        let text = std::str::from_utf8(content).map_err(|_| EXPECTED)?;
+        if text.trim_start().starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") {
+            return ssh::Private::parse(text, passphrase).map(Private::Ssh).map(Self);
+        }
+        match minisign_key::Private::parse(text, passphrase)? {
+            Some(key) => Ok(Self(Private::Minisign(Box::new(key)))),
+            None => Err(EXPECTED),
+        }
+    }
+
+    /// Signs a message, for example the content of a file, and returns the text of the signature. `comment` is signed as well
+    /// by minisign; SSH signatures have none.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the operating system returns no random bytes, and [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a damaged key.
+    pub fn sign(&self, message: &[u8], comment: &str) -> Result<String, Error> {
+        match &self.0 {
+            Private::Ssh(key) => key.sign(message),
+            Private::Minisign(key) => key.sign(message, comment),
+        }
+    }
+
+    /// Returns the suffix of a file with a signature: `.sig` for SSH, `.minisig` for minisign.
+    pub fn suffix(&self) -> &'static str {
+        match &self.0 {
+            Private::Ssh(_) => ".sig",
+            Private::Minisign(_) => ".minisig",
+        }
+    }
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match &self.0 {
+            Private::Ssh(_) => "SigningKey(SSH)",
+            Private::Minisign(_) => "SigningKey(minisign)",
+        })
+    }
+}
+
+impl Signers {
+    /// The suffixes of files with signatures.
+    pub const SUFFIXES: [&'static str; 2] = [".sig", ".minisig"];
+
+    /// Parses public keys, one or more lines of OpenSSH (`ssh-ed25519 AAAA… comment`), or a minisign public key.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for other content, and [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of another type than Ed25519.
+    pub fn parse(content: &[u8]) -> Result<Self, Error> {
+        Computation::Signature.check()?;
+        const EXPECTED: Error = Error::Format(
+            "expected public keys of SSH (ssh-ed25519 AAAA...) or a minisign public key, found other content",
+        );
+        // The error has no content that helps.
+        let text = std::str::from_utf8(content).map_err(|_| EXPECTED)?;
+        if let Some(key) = minisign_key::Public::parse(text) {
+            return Ok(Self(vec![Public::Minisign(Box::new(key))]));
+        }
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let keys: Vec<_> = lines
+            .map(|line| {
+                match line.starts_with("ssh-") || line.starts_with("ecdsa-") || line.starts_with("sk-") {
+                    true => ssh::Public::parse(line).map(Public::Ssh),
+                    false => Err(EXPECTED),
+                }
+            })
+            .collect::<Result<_, _>>()?;
+        if keys.is_empty() { Err(EXPECTED) } else { Ok(Self(keys)) }
+    }
+
+    /// Verifies the signature of a message by one of these keys.
+    ///
+    /// # Errors
+    /// Returns the [`Rejection`] of a signature that is not accepted.
+    pub fn verify(&self, message: &[u8], signature: &str) -> Result<(), Rejection> {
+        if signature.trim_start().starts_with("-----BEGIN SSH SIGNATURE-----") {
+            let keys: Vec<_> = self
+                .0
+                .iter()
+                .filter_map(|key| if let Public::Ssh(key) = key { Some(key) } else { None })
+                .collect();
+            return ssh::verify(&keys, message, signature);
+        }
+        let keys: Vec<_> = self
+            .0
+            .iter()
+            .filter_map(|key| if let Public::Minisign(key) = key { Some(&**key) } else { None })
+            .collect();
+        minisign_key::verify(&keys, message, signature)
+    }
+}
+
+/// The public key of a signing key.
+impl From<&SigningKey> for Signers {
+    fn from(key: &SigningKey) -> Self {
+        Self(vec![match &key.0 {
+            Private::Ssh(key) => Public::Ssh(key.public()),
+            Private::Minisign(key) => Public::Minisign(Box::new(key.public())),
+        }])
+    }
+}

@@ -1,0 +1,119 @@
+//! SSHSIG: signatures with SSH keys (PROTOCOL.sshsig of OpenSSH).
+//!
+//! ```text
+//! signed data = "SSHSIG" || string(namespace) || string("") || string("sha256") || string(SHA-256(message))
+//! signature   = Ed25519(signed data), in a structure with the public key, as PEM
+//! ```
+//!
+//! Signatures with SHA-512, the default of `ssh-keygen`, are verified as well. New ones have SHA-256, for which most processors have
+//! instructions: it takes less than half of the time on the processors of `lab/record/datasets-granite-rapids-2026-11-24.md`.
+
+use super::rejection::{NAMESPACE, Rejection, UNSUITABLE};
+use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
+use base::interrupt::interruptible;
+use base::{Error, Misuse};
+use ssh_key::public::{Ed25519PublicKey, KeyData};
+use ssh_key::{Algorithm, HashAlg, Kdf, LineEnding, PrivateKey, PublicKey, Signature, SshSig};
+use zeroize::Zeroizing;
+
+/// Maximum number of bcrypt rounds for the passphrase of a key, about ten seconds, as for keys that decrypt.
+const MAX_ROUNDS: u32 = 1024;
+
+/// The hash of a new signature.
+const HASH: HashAlg = HashAlg::Sha256;
+
+const NOT_PRIVATE: Error = Error::Format("expected an OpenSSH private key");
+
+pub(super) struct Private {
+    key: Ed25519KeyPair,
+    public: Ed25519PublicKey,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Public(Ed25519PublicKey);
+
+impl Private {
+    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+        let key = PrivateKey::from_openssh(text).map_err(|error| refused(&error, NOT_PRIVATE))?;
+        let key = match (key.is_encrypted(), passphrase) {
+            (false, None) => key,
+            (false, Some(_)) => return Err(Misuse::KeyNotEncrypted.into()),
+            (true, None) => return Err(Misuse::KeyPassphraseRequired.into()),
+            (true, Some(passphrase)) => {
+                if let Kdf::Bcrypt { rounds, .. } = key.kdf()
+                    && *rounds > MAX_ROUNDS
+                {
+                    return Err(Error::LimitExceeded(
+                        "the passphrase requires more than 1024 rounds of bcrypt",
+                    ));
+                }
+                let passphrase = Zeroizing::new(passphrase.to_owned());
+                // The error does not distinguish a wrong passphrase from damage.
+                interruptible(move || key.decrypt(&*passphrase).map_err(|_| Error::WrongPassphrase))?
+            }
+        };
+        let pair = key.key_data().ed25519().ok_or(UNSUITABLE)?;
+        // The error has no reason. It cannot occur for a key whose halves belong together.
+        let key = Ed25519KeyPair::from_seed_and_public_key(&pair.private.to_bytes(), &pair.public.0)
+            .map_err(|_| NOT_PRIVATE)?;
+        Ok(Self { key, public: pair.public })
+    }
+
+    pub(super) fn public(&self) -> Public {
+        Public(self.public)
+    }
+
+    pub(super) fn sign(&self, message: &[u8]) -> Result<String, Error> {
+        const FAILED: Error = Error::LimitExceeded("the SSH signature could not be encoded");
+        // The errors of the library cannot occur: the namespace is not empty and the lengths are fixed.
+        let data = SshSig::signed_data(NAMESPACE, HASH, message).map_err(|_| FAILED)?;
+        let signature =
+            Signature::new(Algorithm::Ed25519, self.key.sign(&data).as_ref()).map_err(|_| FAILED)?;
+        SshSig::new(KeyData::Ed25519(self.public), NAMESPACE, HASH, signature)
+            .and_then(|signature| signature.to_pem(LineEnding::LF))
+            // Nor can this one.
+            .map_err(|_| FAILED)
+    }
+}
+
+impl Public {
+    /// Parses a line of a public key.
+    pub(super) fn parse(line: &str) -> Result<Self, Error> {
+        const NOT_PUBLIC: Error = Error::Format("expected an SSH public key, found a damaged line");
+        let key = PublicKey::from_openssh(line).map_err(|error| refused(&error, NOT_PUBLIC))?;
+        Ok(Self(*key.key_data().ed25519().ok_or(UNSUITABLE)?))
+    }
+}
+
+/// Returns the error for a key that the library cannot read. It knows no keys of ECDSA here.
+fn refused(error: &ssh_key::Error, damaged: Error) -> Error {
+    match error {
+        ssh_key::Error::AlgorithmUnknown => UNSUITABLE.into(),
+        // The others can contain no key, and say nothing that helps.
+        _ => damaged,
+    }
+}
+
+pub(super) fn verify(keys: &[&Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
+    let signature = SshSig::from_pem(signature.trim_start()).map_err(|error| match error {
+        ssh_key::Error::AlgorithmUnknown => Rejection::OtherSigner,
+        _ => Rejection::Malformed,
+    })?;
+    let signer = signature.public_key().ed25519().ok_or(Rejection::OtherSigner)?;
+    if !keys.iter().any(|key| key.0 == *signer) {
+        return Err(Rejection::OtherSigner);
+    }
+    if signature.namespace() != NAMESPACE
+        || !signature.reserved().is_empty()
+        || signature.algorithm() != Algorithm::Ed25519
+    {
+        return Err(Rejection::Invalid);
+    }
+    // The error cannot occur: the namespace is not empty.
+    let data =
+        SshSig::signed_data(NAMESPACE, signature.hash_alg(), message).map_err(|_| Rejection::Malformed)?;
+    // The error has no reason.
+    UnparsedPublicKey::new(&ED25519, signer.0)
+        .verify(&data, signature.signature_bytes())
+        .map_err(|_| Rejection::Invalid)
+}

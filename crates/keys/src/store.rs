@@ -1,0 +1,61 @@
+//! Key files: written completely or not at all, and replaced only on request. Only its owner can read a secret one.
+
+use super::Existing;
+use base::Error;
+use engine::io::open;
+use engine::options::Durability;
+use engine::staged::{Access, StagedFile};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// Maximum number of bytes in a key file, because a longer file was named by mistake.
+pub(super) const MAX_LEN: usize = 1 << 18;
+
+/// Writes a file that only its owner can read, even if it replaces a file with other permissions.
+pub(super) fn write_secret(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
+    write(path, content, Access::OwnerOnly, existing)
+}
+
+/// Writes a file with the usual permissions, because its content is public.
+pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
+    write(path, content, Access::Inherited, existing)
+}
+
+fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<(), Error> {
+    let staged = StagedFile::new(path, access)?;
+    staged.file().write_all(content).map_err(|e| Error::io(path, e))?;
+    // Synced, because a lost key makes all its files unreadable.
+    staged.commit(existing, Durability::Synced)
+}
+
+/// Reads a key file into memory that is wiped when it is dropped.
+///
+/// # Errors
+/// Returns [`Error::Io`] if the file cannot be read, and [`Error::Format`] if it is too long for a key.
+pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    read_content(open(path).map_err(|e| Error::io(path, e))?, path)
+}
+
+/// Reads the content of a key file from an open source, for [`super::KeyFile::parse`]. Errors report it as `name`.
+///
+/// # Errors
+/// Returns [`Error::Io`] if the source cannot be read, and [`Error::Format`] if it is too long for a key.
+pub fn read_content(mut from: impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    // Allocated at its full length: a vector that grows leaves copies behind.
+    let mut content = Zeroizing::new(vec![0; MAX_LEN + 1]);
+    let mut len = 0;
+    while let Some(rest) = content.get_mut(len..).filter(|rest| !rest.is_empty()) {
+        match from.read(rest) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::io(name, e)),
+        }
+    }
+    if len > MAX_LEN {
+        return Err(Error::Format("expected a key file, found a file of more than 256 KiB"));
+    }
+    content.truncate(len);
+    Ok(content)
+}

@@ -1,0 +1,292 @@
+//! PKCS#11 URIs (RFC 7512): the names of a token and of a key on it.
+//!
+//! ```text
+//! pkcs11:token=backup;object=sales;type=secret-key?module-name=softhsm2&pin-source=/etc/pin&context=sales
+//! ```
+//!
+//! The attributes before `?` describe the key, and those after it the way to it. `context` is an attribute of ours.
+
+use super::pin::Pin;
+use base::Error;
+use base::Misuse;
+use std::path::PathBuf;
+use zeroize::Zeroizing;
+
+/// The class of an object on a token. Only keys that decrypt are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// A symmetric key, `CKO_SECRET_KEY`
+    Secret,
+    /// The private key of a pair, `CKO_PRIVATE_KEY`
+    Private,
+}
+
+/// The attributes of a URI. A token or key matches if it has all values that are given.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct Uri {
+    /// The label of the token, `token`
+    pub(super) token: Option<String>,
+    pub(super) manufacturer: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) serial: Option<String>,
+    pub(super) slot: Option<u64>,
+    /// The label of the key, `object`
+    pub(super) object: Option<String>,
+    pub(super) id: Option<Vec<u8>>,
+    pub(super) class: Option<Class>,
+    pub(super) module_path: Option<PathBuf>,
+    pub(super) module_name: Option<String>,
+    pub(super) pin: Pin,
+    pub(super) context: Vec<u8>,
+}
+
+impl Uri {
+    /// Parses the part of a reference after `pkcs11:` and before `#`.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Reference`], whose text has no value of an attribute, because it can be a PIN.
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        let (path, query) = match text.split_once('?') {
+            Some((_, "")) => return Err(invalid("expected attributes after the question mark, found none")),
+            Some((path, query)) => (path, query),
+            None => (text, ""),
+        };
+        let mut found = Self::default();
+        let mut seen = Vec::new();
+        let parts = path.split(';').map(|part| (part, false));
+        let parts = parts.chain(query.split('&').filter(|part| !part.is_empty()).map(|part| (part, true)));
+        for (part, in_query) in parts {
+            let (name, value) = part.split_once('=').ok_or(invalid(
+                "expected attributes such as token=NAME;object=NAME, found one without an equals sign",
+            ))?;
+            if seen.contains(&name) {
+                return Err(invalid("expected each attribute once, found one of them twice"));
+            }
+            seen.push(name);
+            let value = decoded(value)?;
+            if in_query { found.set_query(name, &value)? } else { found.set_path(name, value)? }
+        }
+        if found.object.is_none() && found.id.is_none() {
+            return Err(invalid("expected the name of a key: object=LABEL or id=BYTES"));
+        }
+        Ok(found)
+    }
+
+    fn set_path(&mut self, name: &str, mut value: Zeroizing<Vec<u8>>) -> Result<(), Error> {
+        match name {
+            "token" => self.token = Some(text(&value)?),
+            "manufacturer" => self.manufacturer = Some(text(&value)?),
+            "model" => self.model = Some(text(&value)?),
+            "serial" => self.serial = Some(text(&value)?),
+            "slot-id" => {
+                // The error of the parser says less.
+                let number = text(&value)?.parse().map_err(|_| invalid("expected a number as slot-id"))?;
+                self.slot = Some(number);
+            }
+            "object" => self.object = Some(text(&value)?),
+            "id" => self.id = Some(std::mem::take(&mut value)),
+            "type" => {
+                self.class = Some(match &value[..] {
+                    b"secret-key" => Class::Secret,
+                    b"private" => Class::Private,
+                    _ => return Err(invalid("expected type=secret-key or type=private")),
+                });
+            }
+            _ => {
+                return Err(invalid(
+                    "expected token, manufacturer, model, serial, slot-id, object, id or type before the question \
+                     mark, found another attribute",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn set_query(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
+        match name {
+            "module-path" => {
+                let path = PathBuf::from(text(value)?);
+                if !path.is_absolute() {
+                    return Err(invalid("expected an absolute path as module-path"));
+                }
+                self.module_path = Some(path);
+            }
+            "module-name" => {
+                let name = text(value)?;
+                if name.is_empty() || name.contains(['/', '\\']) {
+                    return Err(invalid("expected a name without a folder as module-name; use module-path"));
+                }
+                self.module_name = Some(name);
+            }
+            "pin-source" | "pin-value" if self.pin != Pin::Elsewhere => {
+                return Err(invalid("expected either pin-source or pin-value, found both"));
+            }
+            "pin-source" => {
+                let text = text(value)?;
+                let path = text.strip_prefix("file://").or(text.strip_prefix("file:")).unwrap_or(&text);
+                if text.starts_with('|') || !PathBuf::from(path).is_absolute() {
+                    return Err(invalid("expected the absolute path of a file as pin-source"));
+                }
+                self.pin = Pin::File(path.into());
+            }
+            "pin-value" => self.pin = Pin::Given(Zeroizing::new(text(value)?)),
+            "context" if value.is_empty() => return Err(invalid("expected context=TEXT, found no text")),
+            "context" => self.context = value.to_vec(),
+            _ => {
+                return Err(invalid(
+                    "expected module-path, module-name, pin-source, pin-value or context after the question mark, \
+                     found another attribute",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn invalid(text: &'static str) -> Error {
+    Misuse::Reference(text).into()
+}
+
+fn text(value: &[u8]) -> Result<String, Error> {
+    match std::str::from_utf8(value) {
+        Ok(text) if !text.contains('\0') => Ok(text.to_owned()),
+        _ => Err(invalid("expected text in UTF-8 as the value of an attribute; only id has other bytes")),
+    }
+}
+
+/// Decodes `%` and two hexadecimal digits to a byte.
+fn decoded(value: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    // bounded: not longer than the reference, which is an argument of the caller.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(value.len()));
+    let mut rest = value.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let digits = rest.split_first_chunk::<2>().and_then(|(digits, after)| {
+            rest = after;
+            let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
+            u8::try_from(high? << 4 | low?).ok()
+        });
+        bytes.push(digits.ok_or(invalid("expected two hexadecimal digits after a percent sign"))?);
+    }
+    Ok(bytes)
+}
+
+/// Replaces the value of `pin-value` in a reference, and of attributes that may be a misspelling of it, by asterisks.
+pub(super) fn without_pin(text: &str) -> String {
+    let shown = |part: &str| match part.split_once('=') {
+        Some((name, _)) if name.starts_with("pin") && name != "pin-source" => format!("{name}=***"),
+        _ => part.to_owned(),
+    };
+    let all =
+        |parts: &str, separator: &str| parts.split(separator).map(shown).collect::<Vec<_>>().join(separator);
+    let (uri, place) = text.split_at(text.find('#').unwrap_or(text.len()));
+    let (scheme, attributes) = uri.split_at(uri.find(':').map_or(0, |colon| colon + 1));
+    let (path, query) = attributes.split_at(attributes.find('?').unwrap_or(attributes.len()));
+    let query = query.strip_prefix('?').map_or_else(String::new, |query| format!("?{}", all(query, "&")));
+    [scheme, &all(path, ";"), &query, place].concat()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn attributes() {
+        let uri = Uri::parse(
+            "token=The%20backup;serial=0A;object=sales;id=%00%fF;type=secret-key;slot-id=7;model=m;manufacturer=x\
+             ?module-path=/usr/lib/m.so&pin-source=file:/etc/pin&context=a%26b",
+        )
+        .unwrap();
+        let expected = Uri {
+            token: Some("The backup".into()),
+            manufacturer: Some("x".into()),
+            model: Some("m".into()),
+            serial: Some("0A".into()),
+            slot: Some(7),
+            object: Some("sales".into()),
+            id: Some(vec![0, 255]),
+            class: Some(Class::Secret),
+            module_path: Some("/usr/lib/m.so".into()),
+            module_name: None,
+            pin: Pin::File("/etc/pin".into()),
+            context: b"a&b".to_vec(),
+        };
+        assert!(uri == expected);
+        for (text, pin) in [
+            ("object=a?pin-source=/p", Pin::File("/p".into())),
+            ("object=a?pin-source=file:///p", Pin::File("/p".into())),
+            ("object=a?pin-value=12%3d4", Pin::Given(Zeroizing::new("12=4".into()))),
+            ("object=a", Pin::Elsewhere),
+        ] {
+            assert!(Uri::parse(text).unwrap().pin == pin, "{text}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn modules_and_classes() {
+        let uri = Uri::parse("object=a;type=private?module-name=softhsm2").unwrap();
+        assert_eq!((uri.class, uri.module_name.as_deref()), (Some(Class::Private), Some("softhsm2")));
+        let both = Uri::parse("id=%00?module-path=/usr/lib&module-name=m").unwrap();
+        assert_eq!((both.id, both.module_path), (Some(vec![0]), Some("/usr/lib".into())));
+        let texts = ["object=a?module-name=", "object=a?module-name=a%2fb", "object=a?module-name=a%5Cb"];
+        for text in texts {
+            let error = Uri::parse(text).map(drop).unwrap_err().to_string();
+            assert!(error.contains("expected a name without a folder as module-name"), "{text}");
+        }
+        let error = Uri::parse("object=a?pin-value=1&pin-value=2").map(drop).unwrap_err().to_string();
+        assert!(error.contains("expected each attribute once"), "{error}");
+        let error = Uri::parse("object=a?pin-source=/p&pin-value=2").map(drop).unwrap_err().to_string();
+        assert!(error.contains("expected either pin-source or pin-value"), "{error}");
+    }
+
+    #[test]
+    fn refuses() {
+        for text in [
+            "",
+            "token=a",
+            "object",
+            "object=a;",
+            "object=a;object=b",
+            "object=a;color=red",
+            "object=a;type=cert",
+            "object=a;slot-id=x",
+            "object=%zz",
+            "object=%a",
+            "object=%00",
+            "object=%ff",
+            "object=a?",
+            "object=a?pin-value",
+            "object=a?pin-value=1&pin-source=/p",
+            "object=a?pin-source=p",
+            "object=a?pin-source=%7Ccat /p",
+            "object=a?module-path=m.so",
+            "object=a?module-name=/m",
+            "object=a?context=",
+            "object=a?token=b",
+        ] {
+            let error = Uri::parse(text).map(drop).unwrap_err();
+            assert!(matches!(error, Error::Misuse(Misuse::Reference(_))), "{text}");
+        }
+    }
+
+    // claim: token-no-secrets
+    #[test]
+    fn pins_are_not_shown() {
+        for (text, shown) in [
+            ("pkcs11:object=a?pin-value=1234", "pkcs11:object=a?pin-value=***"),
+            ("pkcs11:object=a?pin-value=1=2:3?4&context=b#p", "pkcs11:object=a?pin-value=***&context=b#p"),
+            ("pkcs11:pin-vlaue=1234;object=a", "pkcs11:pin-vlaue=***;object=a"),
+            ("pkcs11:object=a?pin-source=/p#pin", "pkcs11:object=a?pin-source=/p#pin"),
+            ("pkcs11:object=ä?pin-value=ä", "pkcs11:object=ä?pin-value=***"),
+            ("", ""),
+        ] {
+            assert_eq!(without_pin(text), shown);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Writes key files.
+
+use super::{Existing, Keyring, PublicKey, SecretKey, store};
+use crate::age;
+use crate::asymmetric::secp256k1::Encoding;
+use crate::encoding::pkcs8::{self, Algorithm};
+use crate::encoding::{pbes2, pem};
+use base::{Error, Misuse};
+use std::fmt;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+impl SecretKey {
+    /// Encodes the key as the text of a key file, encrypted if there is a passphrase.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase and for an SSH key, which has no text of its own;
+    /// [`Error::Io`] if the operating system has no random bytes.
+    pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
+        match (passphrase, to_pkcs8(self)?) {
+            (None, _) => plain(self),
+            (Some(""), _) => Err(pbes2::EMPTY_PASSPHRASE),
+            (Some(text), Some(der)) => pem::write("ENCRYPTED PRIVATE KEY", &pbes2::seal(&der, text)?),
+            (Some(text), None) => self.to_text_for(&[age::Recipient::passphrase(text)?]),
+        }
+    }
+
+    /// Encodes the key as an armored age file that each of `recipients` can decrypt.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for an SSH key, and the errors of [`age::seal`].
+    pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+        armored(&plain(self)?, recipients)
+    }
+
+    /// Writes the key to a file that only its owner can read, encrypted if there is a passphrase.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text`].
+    pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
+        store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
+    }
+
+    /// Writes the key to an age file for `recipients`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text_for`].
+    pub fn save_for(
+        &self,
+        path: &Path,
+        recipients: &[age::Recipient],
+        existing: Existing,
+    ) -> Result<(), Error> {
+        store::write_secret(path, self.to_text_for(recipients)?.as_bytes(), existing)
+    }
+}
+
+impl Keyring {
+    /// Encodes the keyring as the text of a key file: a Tink keyset in JSON, in an armored age file if there is a
+    /// passphrase.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and [`Error::Io`] if the operating system has no random
+    /// bytes.
+    pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
+        match passphrase {
+            None => Ok(self.to_json()),
+            Some("") => Err(pbes2::EMPTY_PASSPHRASE),
+            Some(text) => self.to_text_for(&[age::Recipient::passphrase(text)?]),
+        }
+    }
+
+    /// Encodes the keyring as an armored age file that each of `recipients` can decrypt.
+    ///
+    /// # Errors
+    /// Returns the errors of [`age::seal`].
+    pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+        armored(&self.to_json(), recipients)
+    }
+
+    /// Writes the keyring to a file that only its owner can read, encrypted if there is a passphrase.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text`].
+    pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
+        store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
+    }
+
+    /// Writes the keyring to an age file for `recipients`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text_for`].
+    pub fn save_for(
+        &self,
+        path: &Path,
+        recipients: &[age::Recipient],
+        existing: Existing,
+    ) -> Result<(), Error> {
+        store::write_secret(path, self.to_text_for(recipients)?.as_bytes(), existing)
+    }
+}
+
+fn armored(text: &str, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+    let file = age::seal(text.as_bytes(), recipients, age::Armor::Ascii)?;
+    // Armor is ASCII.
+    String::from_utf8(file).map(Zeroizing::new).map_err(|_| Error::Armor("the armor is not ASCII"))
+}
+
+impl PublicKey {
+    /// Encodes the key as the text of a file: `age1…`, an SSH public key, or SPKI in PEM.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] if the key is too long for DER.
+    pub fn to_text(&self) -> Result<String, Error> {
+        let spki = match self {
+            Self::Age(recipient) => return Ok(format!("{recipient}\n")),
+            Self::P256(key) => pkcs8::to_public(Algorithm::P256, key.as_bytes())?,
+            Self::Rsa(key) => key.to_spki().to_vec(),
+            Self::Secp256k1(key) => {
+                pkcs8::to_public(Algorithm::Secp256k1, &key.to_bytes(Encoding::Uncompressed))?
+            }
+            Self::X25519(key) => pkcs8::to_public(Algorithm::X25519, key.as_bytes())?,
+            Self::XWing(key) => pkcs8::to_public(Algorithm::XWing, key.as_bytes())?,
+        };
+        Ok(std::mem::take(&mut *pem::write("PUBLIC KEY", &spki)?))
+    }
+
+    /// Writes the key to a file with the usual permissions.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text`].
+    pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
+        store::write_public(path, self.to_text()?.as_bytes(), existing)
+    }
+}
+
+/// Writes `age1…` or an SSH public key, the 65 bytes of a secp256k1 key in hexadecimal, or PEM.
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Age(recipient) => recipient.fmt(f),
+            Self::Secp256k1(key) => {
+                f.write_str(&base16ct::lower::encode_string(&key.to_bytes(Encoding::Uncompressed)))
+            }
+            // `fmt::Error` has no content, so the cause is lost here.
+            _ => f.write_str(&self.to_text().map_err(|_| fmt::Error)?),
+        }
+    }
+}
+
+fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
+    match (key, to_pkcs8(key)?) {
+        (_, Some(der)) => pem::write("PRIVATE KEY", &der),
+        (SecretKey::Symmetric(jwk), _) => Ok(jwk.to_json()),
+        (SecretKey::Age(identity), _) if identity.plugin().is_some() => {
+            let identity = identity.to_text()?;
+            // bounded: a line of age.
+            let mut text = Zeroizing::new(String::with_capacity(identity.len() + 1));
+            text.push_str(&identity);
+            text.push('\n');
+            Ok(text)
+        }
+        (SecretKey::Age(identity), _) => {
+            let (identity, recipient) = (identity.to_text()?, identity.recipient().to_string());
+            // Allocated at its full length: a string that grows leaves copies behind.
+            // bounded: two lines of age.
+            let mut text = Zeroizing::new(String::with_capacity(recipient.len() + identity.len() + 32));
+            // The format of age-keygen.
+            for part in ["# public key: ", &recipient, "\n", &identity, "\n"] {
+                text.push_str(part);
+            }
+            Ok(text)
+        }
+        _ => Err(Misuse::UnsuitableKey("this kind of key cannot be saved").into()),
+    }
+}
+
+/// Encodes the PKCS#8 of a key, or returns `None` if its files have another format.
+fn to_pkcs8(key: &SecretKey) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+    let (algorithm, secret, public): (_, &[u8], _) = match key {
+        SecretKey::Symmetric(_) | SecretKey::Age(_) => return Ok(None),
+        SecretKey::Rsa(key) => return key.to_pkcs8().map(Some),
+        SecretKey::P256(key) => (Algorithm::P256, key.as_bytes(), key.public().as_bytes().to_vec()),
+        SecretKey::Secp256k1(key) => {
+            (Algorithm::Secp256k1, key.as_bytes(), key.public().to_bytes(Encoding::Uncompressed))
+        }
+        SecretKey::X25519(key) => (Algorithm::X25519, key.as_bytes(), Vec::new()),
+        SecretKey::XWing(key) => (Algorithm::XWing, key.seed(), Vec::new()),
+    };
+    pkcs8::to_private(algorithm, secret, &public).map(Some)
+}

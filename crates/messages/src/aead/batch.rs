@@ -1,0 +1,467 @@
+//! Many messages in one call: lists of messages, and packed messages as in a column of Arrow.
+//!
+//! *Packed* messages lie one after the other in one buffer. Message `i` is `data[offsets[i]..offsets[i + 1]]`, so `n`
+//! messages have `n + 1` offsets.
+//!
+//! A call for each message of 64 bytes costs more than the cipher: a nonce, checks, a dynamic call and often an allocation.
+//! A batch draws its nonces at once and makes a dynamic call for each `GROUP`. Large batches are cut into jobs for the
+//! threads of the pool.
+
+use super::Aead;
+use super::packed::{self, Offset, data_range, in_batch, index_of, packed_len};
+use crate::nonce::BatchNonces;
+use base::{Error, Misuse, memory};
+use providers::{BatchAad, BatchError};
+use std::sync::Mutex;
+
+/// Number of messages in a call to the provider.
+const GROUP: usize = 64;
+/// The longest nonce of any algorithm, in bytes.
+const MAX_NONCE_LEN: usize = 32;
+/// The direction of a batch.
+#[derive(Clone, Copy)]
+enum Direction<'a> {
+    /// Sealing with these nonces.
+    Seal(&'a BatchNonces),
+    Open,
+}
+
+impl Aead {
+    /// Seals each of `messages` under a fresh random nonce, with the associated data of the same index if there is any.
+    ///
+    /// # Errors
+    /// Returns [`Error::InBatch`] with the error of [`Self::seal`] for the first message that has one,
+    /// [`Misuse::CountPerMessage`] if there is not one `aads` for each message, and [`Error::Io`] if the operating system
+    /// returns no random bytes.
+    ///
+    /// ```
+    /// use sealane::{Aead, Algorithm, Key};
+    ///
+    /// let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32)?)?;
+    /// let sealed = aead.seal_many(&[b"one", b"two"], None)?;
+    /// let sealed: Vec<&[u8]> = sealed.iter().map(|sealed| &sealed[..]).collect();
+    /// assert_eq!(aead.open_many(&sealed, None)?, [b"one", b"two"]);
+    /// # Ok::<(), sealane::Error>(())
+    /// ```
+    pub fn seal_many(&self, messages: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
+        let lens = messages.iter().map(|message| message.len() + self.overhead());
+        each_fresh(lens, |out| self.seal_many_into(messages, aads, out))
+    }
+
+    /// Opens each of `sealed`, with the associated data of the same index if there is any.
+    ///
+    /// # Errors
+    /// Returns [`Error::InBatch`] with the error of [`Self::open`] for the first message that has one. No plaintext is
+    /// returned then. Also returns [`Misuse::CountPerMessage`] as [`Self::seal_many`] does.
+    pub fn open_many(&self, sealed: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
+        let lens = sealed.iter().map(|sealed| sealed.len().saturating_sub(self.overhead()));
+        each_fresh(lens, |out| self.open_many_into(sealed, aads, out))
+    }
+
+    /// Seals as [`Self::seal_many`] does, into buffers that have exactly the lengths of the results.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal_many`], and [`Misuse::OutputLength`] or [`Misuse::CountPerMessage`] for a wrong
+    /// length or number of buffers. After an error, `out` is unchanged or zero.
+    pub fn seal_many_into(
+        &self,
+        messages: &[&[u8]],
+        aads: Option<&[&[u8]]>,
+        out: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        self.seal_list(messages, batch_aad(aads, messages.len())?, out)
+    }
+
+    /// Seals as [`Self::seal_many_into`] does. The associated data can be shared by all messages.
+    #[doc(hidden)]
+    pub fn seal_list(
+        &self,
+        messages: &[&[u8]],
+        aad: BatchAad<'_>,
+        out: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        self.check_list(messages, aad, out, |len| Some(len + self.overhead()))?;
+        let nonces = self.nonces(messages.len())?;
+        self.list(Direction::Seal(&nonces), aad, messages, out)
+    }
+
+    /// Opens as [`Self::open_many`] does, into buffers that have exactly the lengths of the plaintexts.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open_many`] and of [`Self::seal_many_into`]. After an error, `out` is unchanged or
+    /// zero.
+    pub fn open_many_into(
+        &self,
+        sealed: &[&[u8]],
+        aads: Option<&[&[u8]]>,
+        out: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        self.open_list(sealed, batch_aad(aads, sealed.len())?, out)
+    }
+
+    /// Opens as [`Self::open_many_into`] does. The associated data can be shared by all messages.
+    #[doc(hidden)]
+    pub fn open_list(&self, sealed: &[&[u8]], aad: BatchAad<'_>, out: &mut [&mut [u8]]) -> Result<(), Error> {
+        self.check_list(sealed, aad, out, |len| len.checked_sub(self.overhead()))?;
+        self.list(Direction::Open, aad, sealed, out)
+    }
+
+    /// Seals packed messages: `data[offsets[i]..offsets[i + 1]]`, each under a fresh random nonce and with the same
+    /// associated data. Returns the sealed messages, packed, and their offsets.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Offsets`] if `offsets` do not describe messages in `data`, [`Error::LimitExceeded`] if the
+    /// offsets of the result do not fit in their type, and the errors of [`Self::seal_many`].
+    ///
+    /// ```
+    /// use sealane::{Aead, Algorithm, Key};
+    ///
+    /// let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32)?)?;
+    /// let (sealed, offsets) = aead.seal_packed(b"onetwo", &[0, 3, 6], b"column 1")?;
+    /// assert_eq!(offsets, [0, 31, 62]);
+    /// assert_eq!(aead.open_packed(&sealed, &offsets, b"column 1")?, (b"onetwo".to_vec(), vec![0, 3, 6]));
+    /// # Ok::<(), sealane::Error>(())
+    /// ```
+    pub fn seal_packed<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+        let out_offsets = self.sealed_offsets(offsets, data.len())?;
+        let mut out = memory::zeroed(packed_len(&out_offsets))?;
+        self.seal_packed_into(data, offsets, aad, &mut out)?;
+        Ok((out, out_offsets))
+    }
+
+    /// Opens packed messages, which have the same associated data. Returns the plaintexts, packed, and their offsets.
+    ///
+    /// # Errors
+    /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not authentic. No plaintext
+    /// is returned then. Also returns [`Misuse::Offsets`] as [`Self::seal_packed`] does.
+    pub fn open_packed<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+        let out_offsets = self.opened_offsets(offsets, data.len())?;
+        let mut out = memory::zeroed(packed_len(&out_offsets))?;
+        self.open_packed_into(data, offsets, aad, &mut out)?;
+        Ok((out, out_offsets))
+    }
+
+    /// Returns the offsets of the sealed messages for packed messages in data of `len` bytes. The last one is the length of
+    /// the result of [`Self::seal_packed_into`].
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Offsets`] and [`Error::LimitExceeded`] as [`Self::seal_packed`] does.
+    pub fn sealed_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+        packed::longer(offsets, len, self.overhead())
+    }
+
+    /// Returns the offsets of the plaintexts for packed sealed messages in data of `len` bytes. The last one is the length
+    /// of the result of [`Self::open_packed_into`].
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Offsets`] as [`Self::open_packed`] does, and [`Error::InBatch`] with [`Error::Authentication`]
+    /// for the first message that is too short to be authentic.
+    pub fn opened_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+        packed::shorter(offsets, len, self.overhead())
+    }
+
+    /// Seals packed messages into the start of `out`, which has at least the length that [`Self::sealed_offsets`] returns.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal_packed`], and [`Misuse::OutputTooShort`]. After an error, `out` is unchanged or
+    /// zero.
+    pub fn seal_packed_into<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let range = data_range(offsets, data.len())?;
+        let count = offsets.len() - 1;
+        let need = count.saturating_mul(self.overhead()).saturating_add(range.len());
+        let out = memory::first(out, need)?;
+        self.check_packed(aad, offsets, 0)?;
+        let nonces = self.nonces(count)?;
+        self.packed(Direction::Seal(&nonces), aad, data, offsets, out)
+    }
+
+    /// Opens packed messages into the start of `out`, which has at least the length that [`Self::opened_offsets`] returns.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open_packed`], and [`Misuse::OutputTooShort`]. After an error, `out` is unchanged or
+    /// zero.
+    pub fn open_packed_into<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        packed::check_sealed(offsets, data.len(), self.overhead())?;
+        let out = memory::first(out, self.result_len(Direction::Open, offsets))?;
+        self.check_packed(aad, offsets, self.overhead())?;
+        self.packed(Direction::Open, aad, data, offsets, out)
+    }
+
+    fn nonces(&self, count: usize) -> Result<BatchNonces, Error> {
+        self.count_messages(count as u64)?;
+        BatchNonces::new(count.saturating_mul(self.nonce_len))
+    }
+
+    /// Checks the number of outputs and the lengths of a list. `result_len` returns the length of the result for the length
+    /// of a message, or `None` for a message that is too short to be authentic.
+    fn check_list(
+        &self,
+        messages: &[&[u8]],
+        aad: BatchAad<'_>,
+        out: &[&mut [u8]],
+        result_len: impl Fn(usize) -> Option<usize>,
+    ) -> Result<(), Error> {
+        counted("an output buffer", out.len(), messages.len())?;
+        for (index, (message, out)) in messages.iter().zip(out).enumerate() {
+            let (got, want) = (out.len(), result_len(message.len()));
+            let checked = want.ok_or(Error::Authentication).and_then(|want| {
+                self.check_lens(aad.of(index).len(), message.len().min(want))?;
+                if got == want { Ok(()) } else { Err(Misuse::OutputLength { got, want }.into()) }
+            });
+            checked.map_err(|error| in_batch(index, error))?;
+        }
+        Ok(())
+    }
+
+    /// Checks the lengths of packed messages, which are longer than their plaintexts by `overhead` bytes, and of their
+    /// associated data.
+    fn check_packed<O: Offset>(&self, aad: &[u8], offsets: &[O], overhead: usize) -> Result<(), Error> {
+        self.check_lens(aad.len(), 0)?;
+        // Looks at each message only if one could be too long.
+        if packed_len(offsets) as u64 > self.max_plaintext_len() {
+            for (index, pair) in offsets.windows(2).enumerate() {
+                let len = index_of(pair[1]) - index_of(pair[0]) - overhead;
+                self.check_lens(0, len).map_err(|error| in_batch(index, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Processes a list whose numbers and lengths are checked.
+    fn list(
+        &self,
+        direction: Direction<'_>,
+        aad: BatchAad<'_>,
+        from: &[&[u8]],
+        to: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        let bytes = from.iter().map(|message| message.len()).sum();
+        let job_len = packed::job_len(self.threads, from.len(), bytes);
+        let result = if job_len >= from.len() {
+            self.groups(direction, aad, 0, from, to)
+        } else {
+            let mut parts = memory::with_capacity(from.len().div_ceil(job_len))?;
+            parts.extend(from.chunks(job_len).zip(to.chunks_mut(job_len)).map(Mutex::new));
+            packed::run_parts(self.threads, parts, |job, (from, to)| {
+                self.groups(direction, aad, job * job_len, from, to)
+            })
+        };
+        if result.is_err() {
+            to.iter_mut().for_each(|out| out.fill(0));
+        }
+        result
+    }
+
+    /// Processes messages of a list, the first of which has the index `first` in the batch.
+    fn groups(
+        &self,
+        direction: Direction<'_>,
+        aad: BatchAad<'_>,
+        first: usize,
+        from: &[&[u8]],
+        to: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        for (group, (from, to)) in from.chunks(GROUP).zip(to.chunks_mut(GROUP)).enumerate() {
+            self.group(direction, aad, first + group * GROUP, from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Processes at most [`GROUP`] messages.
+    fn group(
+        &self,
+        direction: Direction<'_>,
+        aad: BatchAad<'_>,
+        first: usize,
+        from: &[&[u8]],
+        to: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        let aad = aad.from(first);
+        match direction {
+            // The module approves only nonces that it generates itself.
+            Direction::Seal(_) if providers::FIPS => {
+                from.iter().zip(to).enumerate().try_for_each(|(i, (from, to))| {
+                    let (nonce, body) = to.split_at_mut(self.nonce_len);
+                    let (data, tag) = body.split_at_mut(from.len());
+                    let tag = super::tag_array(tag)?;
+                    let sealed =
+                        self.key.seal_fresh(nonce, aad.of(i), providers::InOut::apart(from, data), tag);
+                    let sealed = sealed.ok_or(Error::NotApproved(self.algorithm.name()))?;
+                    sealed.map_err(|error| in_batch(first + i, error.into()))
+                })
+            }
+            Direction::Seal(nonces) => {
+                let mut bytes = [0; GROUP * MAX_NONCE_LEN];
+                let bytes = &mut bytes[..from.len() * self.nonce_len];
+                nonces.fill(first * self.nonce_len, bytes)?;
+                self.key.seal_batch(bytes, aad, from, to).map_err(|error| of_message(first, error))
+            }
+            Direction::Open => {
+                self.key.open_batch(self.nonce_len, aad, from, to).map_err(|error| of_message(first, error))
+            }
+        }
+    }
+
+    /// Processes packed messages whose offsets and lengths are checked. `out` has exactly the length of the result.
+    fn packed<O: Offset>(
+        &self,
+        direction: Direction<'_>,
+        aad: &[u8],
+        data: &[u8],
+        offsets: &[O],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let count = offsets.len() - 1;
+        let job_len = packed::job_len(self.threads, count, index_of(offsets[count]) - index_of(offsets[0]));
+        let result = if job_len >= count {
+            self.packed_part(direction, aad, data, 0, offsets, out)
+        } else {
+            let mut parts = memory::with_capacity(count.div_ceil(job_len))?;
+            let mut rest = &mut *out;
+            for first in (0..count).step_by(job_len) {
+                let offsets = &offsets[first..=count.min(first + job_len)];
+                let (part, after) = rest.split_at_mut(self.result_len(direction, offsets));
+                parts.push(Mutex::new((offsets, part)));
+                rest = after;
+            }
+            packed::run_parts(self.threads, parts, |job, (offsets, out)| {
+                self.packed_part(direction, aad, data, job * job_len, offsets, out)
+            })
+        };
+        if result.is_err() {
+            out.fill(0);
+        }
+        result
+    }
+
+    /// Returns the length of the results of packed messages.
+    #[inline]
+    fn result_len<O: Offset>(&self, direction: Direction<'_>, offsets: &[O]) -> usize {
+        let count = offsets.len() - 1;
+        let len = index_of(offsets[count]) - index_of(offsets[0]);
+        match direction {
+            Direction::Seal(_) => len + count * self.overhead(),
+            Direction::Open => len - count * self.overhead(),
+        }
+    }
+
+    /// Processes packed messages, the first of which has the index `first` in the batch.
+    fn packed_part<O: Offset>(
+        &self,
+        direction: Direction<'_>,
+        aad: &[u8],
+        data: &[u8],
+        first: usize,
+        offsets: &[O],
+        mut out: &mut [u8],
+    ) -> Result<(), Error> {
+        let count = offsets.len() - 1;
+        for at in (0..count).step_by(GROUP) {
+            let offsets = &offsets[at..=count.min(at + GROUP)];
+            let len = offsets.len() - 1;
+            let mut from = [&[][..]; GROUP];
+            let mut to: [&mut [u8]; GROUP] = std::array::from_fn(|_| Default::default());
+            for ((from, to), pair) in from.iter_mut().zip(&mut to).zip(offsets.windows(2)) {
+                *from = &data[index_of(pair[0])..index_of(pair[1])];
+                (*to, out) = std::mem::take(&mut out).split_at_mut(self.result_len(direction, pair));
+            }
+            self.group(direction, BatchAad::Shared(aad), first + at, &from[..len], &mut to[..len])?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the associated data of a list of `count` messages.
+///
+/// # Errors
+/// Returns [`Misuse::CountPerMessage`] if there is not one for each message.
+pub fn batch_aad<'a>(aads: Option<&'a [&'a [u8]]>, count: usize) -> Result<BatchAad<'a>, Misuse> {
+    counted("associated data", aads.map_or(count, <[_]>::len), count)?;
+    Ok(aads.map_or(BatchAad::Shared(b""), BatchAad::Each))
+}
+
+fn counted(part: &'static str, got: usize, want: usize) -> Result<(), Misuse> {
+    if got == want { Ok(()) } else { Err(Misuse::CountPerMessage { part, got, want }) }
+}
+
+/// Returns new buffers of these lengths, which `fill` writes.
+#[doc(hidden)]
+pub fn each_fresh(
+    lens: impl ExactSizeIterator<Item = usize>,
+    fill: impl FnOnce(&mut [&mut [u8]]) -> Result<(), Error>,
+) -> Result<Vec<Vec<u8>>, Error> {
+    let mut results: Vec<Vec<u8>> = memory::with_capacity(lens.len())?;
+    for len in lens {
+        results.push(memory::zeroed(len)?);
+    }
+    let mut out = memory::with_capacity(results.len())?;
+    out.extend(results.iter_mut().map(|result| &mut result[..]));
+    fill(&mut out)?;
+    Ok(results)
+}
+
+/// Returns the error of a message whose index is relative to that of the message `first`.
+#[cold]
+fn of_message<E: Into<Error>>(first: usize, error: BatchError<E>) -> Error {
+    in_batch(first + error.index, error.error.into())
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::Key;
+    use providers::Algorithm;
+
+    #[test]
+    fn offsets_of_results_that_do_not_fit() {
+        let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
+        // Nothing of this length exists, and nothing of it is read.
+        let max = i32::MAX;
+        let exceeds = |offsets: &[i32]| aead.sealed_offsets(offsets, usize::MAX);
+        assert!(
+            matches!(exceeds(&[0, max - 27]), Err(Error::LimitExceeded(text)) if text.contains("64-bit"))
+        );
+        assert_eq!(exceeds(&[0, max - 28]).unwrap(), [0, max]);
+        assert_eq!(exceeds(&[56, 58, max]).unwrap(), [0, 30, max]);
+        let wide = [0, i64::from(max)];
+        assert_eq!(aead.sealed_offsets(&wide, usize::MAX).unwrap(), [0, i64::from(max) + 28]);
+        let error = aead.sealed_offsets(&[0, i64::MAX - 3], usize::MAX);
+        assert!(matches!(error, Err(Error::LimitExceeded(text)) if text.contains("address space")));
+    }
+
+    #[test]
+    fn the_limit_is_that_of_the_plaintext() {
+        let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
+        let max = aead.max_plaintext_len() as i64;
+        for overhead in [0, aead.overhead()] {
+            let check = |last: i64| aead.check_packed(b"", &[7, 100, last], overhead);
+            let longest = 100 + overhead as i64 + max;
+            check(longest).unwrap();
+            let error = check(longest + 1).unwrap_err();
+            let Error::InBatch { index: 1, source } = error else { panic!("{error}") };
+            assert!(matches!(*source, Error::MessageLength { found, .. } if found == max as u128 + 1));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Symmetric keys.
+
+use base::{Error, memory};
+use std::fmt;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// The bytes of a symmetric key. They are wiped on drop, and `Debug` does not show them.
+///
+/// ```
+/// use sealane::{Algorithm, Key};
+///
+/// let key = Key::generate(Algorithm::Aes256Gcm.key_len())?;
+/// assert_eq!(key.as_bytes().len(), 32);
+/// assert!(!format!("{key:?}").contains(&format!("{:?}", key.as_bytes())));
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Key(Zeroizing<Box<[u8]>>);
+
+impl Key {
+    /// Copies a key. Its bytes must be uniformly random; for a password, use `keys::derive`.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Self(Zeroizing::new(bytes.into()))
+    }
+
+    /// Generates a key of `len` bytes with the random generator of the operating system.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the operating system returns no random bytes; [`Error::OutOfMemory`].
+    pub fn generate(len: usize) -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new(memory::zeroed(len)?.into_boxed_slice());
+        base::random::fill(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// Returns the bytes of the key, which must be kept confidential.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Compares the bytes in constant time, but not the lengths, which are not secret.
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes().ct_eq(other.as_bytes()).into()
+    }
+}
+
+impl Eq for Key {}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({} bytes)", self.0.len())
+    }
+}

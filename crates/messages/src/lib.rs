@@ -1,0 +1,14 @@
+//! Authenticated messages under symmetric keys, and the raw ciphers.
+#![forbid(unsafe_code)]
+
+pub mod aead;
+pub mod hazmat;
+mod key;
+pub mod nonce;
+#[cfg(feature = "aead-traits")]
+pub mod rustcrypto;
+
+pub use aead::deterministic::{DeterministicAead, DeterministicAlgorithm};
+pub use aead::packed::Offset;
+pub use aead::{Aead, Buffer};
+pub use key::Key;

@@ -1,0 +1,31 @@
+//! Keys: generated from random bytes, wiped when they are dropped, and saved in files that other software reads.
+//!
+//! | key | file | with a passphrase | for recipients |
+//! |---|---|---|---|
+//! | symmetric | JSON Web Key `oct` (RFC 7517) | age file | age file |
+//! | age | `AGE-SECRET-KEY-…`, as age-keygen writes it | age file | age file |
+//! | RSA, P-256, secp256k1, X25519, X-Wing | PKCS#8 in PEM | encrypted PKCS#8 | age file |
+//! | keyring | Tink keyset in JSON | age file | age file |
+//! | public | `age1…`, or SPKI in PEM | | |
+//!
+//! [`load`] also reads JSON Web Key Sets, DER, PKCS#1 and SEC 1 in PEM, secp256k1 keys in hexadecimal, OpenSSH private and
+//! public keys, which are identities and recipients of age files, and Tink keysets in the binary format. `docs/decisions/013-key-files.md`
+//! has the reasons for these formats.
+//!
+//! ```
+//! use sealane::keys::{Kind, SecretKey};
+//!
+//! let key = SecretKey::generate(Kind::X25519)?;
+//! let text = key.to_text(Some("correct horse"))?;
+//! let again = SecretKey::from_text(&text, Some("correct horse"))?;
+//! assert_eq!(again, key);
+//! # Ok::<(), sealane::Error>(())
+//! ```
+
+#[doc(inline)]
+pub use ::keys::{
+    Cost, EncryptedKeyring, Existing, Jwk, Key, KeyFile, KeyInfo, KeyState, KeyType, Keyring, KeyringAead,
+    KeyringDeterministicAead, KeyringLookup, Kind, LoadOptions, MAX_KEYSET_LEN, PinPrompt, Prefix, PublicKey,
+    Purpose, Reference, SecretKey, ServiceLookup, TokenKey, derive, files_in, is_hexadecimal_key, is_secret,
+    load, load_identities, parse_identity_file, read_content, set_key_services, set_keyring, set_pin_prompt,
+};
