@@ -45,6 +45,7 @@ fn curve_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
 }
 
 fn share(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
+    // The conversion to an array fails if the length of the bytes is wrong.
     Ok(x25519::PublicKey::from_bytes(bytes.try_into().map_err(|_| Error::Authentication)?))
 }
 
