@@ -22,20 +22,6 @@ type KeyOptions struct {
 	Context []byte // authenticated and not stored, for example a name
 }
 
-func (o *KeyOptions) format() string {
-	if o == nil {
-		return ""
-	}
-	return string(o.Format)
-}
-
-func (o *KeyOptions) context() []byte {
-	if o == nil {
-		return nil
-	}
-	return o.Context
-}
-
 // AgeOptions are the options of age files to encrypt.
 type AgeOptions struct {
 	Armor bool // whether the file is text, with ASCII armor
@@ -56,12 +42,14 @@ func encryptWith(core *c.EncryptWith, err error) (*EncryptWith, error) {
 
 // EncryptWithKey encrypts files with a symmetric key of 16 or 32 bytes. The options may be nil.
 func EncryptWithKey(key []byte, options *KeyOptions) (*EncryptWith, error) {
-	return encryptWith(c.EncryptWithKey(key, options.format(), options.context()))
+	o := orDefault(options)
+	return encryptWith(c.EncryptWithKey(key, string(o.Format), o.Context))
 }
 
 // EncryptWithSecretKey is [EncryptWithKey] with a symmetric key that the library holds. The options may be nil.
 func EncryptWithSecretKey(key *SecretKey, options *KeyOptions) (*EncryptWith, error) {
-	return encryptWith(c.EncryptWithSecret(key.core, options.format(), options.context()))
+	o := orDefault(options)
+	return encryptWith(c.EncryptWithSecret(key.core, string(o.Format), o.Context))
 }
 
 // EncryptWithKeyset encrypts files with a Tink keyset in JSON for AES-GCM-HKDF streaming.
@@ -71,17 +59,13 @@ func EncryptWithKeyset(keyset string, context []byte) (*EncryptWith, error) {
 
 // EncryptWithRecipients encrypts age files for recipients: age1…, ssh-ed25519 … or ssh-rsa …. The options may be nil.
 func EncryptWithRecipients(recipients []string, options *AgeOptions) (*EncryptWith, error) {
-	if options == nil {
-		options = &AgeOptions{}
-	}
+	options = orDefault(options)
 	return encryptWith(c.EncryptWithRecipients(strings.Join(recipients, "\n"), options.Armor))
 }
 
 // EncryptWithPassphrase encrypts age files with a passphrase. The options may be nil.
 func EncryptWithPassphrase(passphrase string, options *AgeOptions) (*EncryptWith, error) {
-	if options == nil {
-		options = &AgeOptions{}
-	}
+	options = orDefault(options)
 	return encryptWith(c.EncryptWithPassphrase(passphrase, options.WorkFactor, options.Armor))
 }
 
@@ -97,13 +81,15 @@ func decryptWith(core *c.DecryptWith, err error) (*DecryptWith, error) {
 
 // DecryptWithKey decrypts files of [EncryptWithKey]. The options may be nil.
 func DecryptWithKey(key []byte, options *KeyOptions) (*DecryptWith, error) {
-	return decryptWith(c.DecryptWithKey(key, options.format(), options.context()))
+	o := orDefault(options)
+	return decryptWith(c.DecryptWithKey(key, string(o.Format), o.Context))
 }
 
 // DecryptWithSecretKey decrypts files with a symmetric key or an age identity that the library holds. An identity has no
 // options; for a symmetric key they may be nil.
 func DecryptWithSecretKey(key *SecretKey, options *KeyOptions) (*DecryptWith, error) {
-	return decryptWith(c.DecryptWithSecret(key.core, options.format(), options.context()))
+	o := orDefault(options)
+	return decryptWith(c.DecryptWithSecret(key.core, string(o.Format), o.Context))
 }
 
 // DecryptWithKeyset decrypts files of [EncryptWithKeyset].

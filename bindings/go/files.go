@@ -18,11 +18,14 @@ type FileOptions struct {
 	Progress func(done, total int64) error
 }
 
-func (o *FileOptions) core() c.Options {
-	if o == nil {
-		return c.Options{}
+func (o *FileOptions) core() c.Options { return c.Options(*orDefault(o)) }
+
+// orDefault returns the default options instead of nil.
+func orDefault[T any](options *T) *T {
+	if options == nil {
+		return new(T)
 	}
-	return c.Options(*o)
+	return options
 }
 
 // EncryptFile encrypts the file src to the file dst, which appears complete or not at all. The options may be nil.

@@ -44,9 +44,7 @@ type SaveOptions struct {
 
 // Save writes the key to a file that only its owner can read. The options may be nil.
 func (k *SecretKey) Save(path string, options *SaveOptions) error {
-	if options == nil {
-		options = &SaveOptions{}
-	}
+	options = orDefault(options)
 	return k.core.Save(path, options.Passphrase, options.Replace)
 }
 
@@ -86,16 +84,12 @@ type HybridOptions struct {
 // HybridSeal seals a message for a public key in the text form of [SecretKey.PublicKey]: HPKE for X25519, P-256 and X-Wing,
 // RSA-OAEP, or ECIES for secp256k1. The options may be nil.
 func HybridSeal(publicKey string, plaintext, additionalData []byte, options *HybridOptions) ([]byte, error) {
-	if options == nil {
-		options = &HybridOptions{}
-	}
+	options = orDefault(options)
 	return c.HybridSeal(publicKey, plaintext, additionalData, options.Info, options.Suite)
 }
 
 // HybridOpen opens a message of [HybridSeal] with the private key. The options may be nil.
 func HybridOpen(key *SecretKey, message, additionalData []byte, options *HybridOptions) ([]byte, error) {
-	if options == nil {
-		options = &HybridOptions{}
-	}
+	options = orDefault(options)
 	return key.core.HybridOpen(message, additionalData, options.Info, options.Suite)
 }

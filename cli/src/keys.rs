@@ -150,7 +150,7 @@ pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring, Failure>
 
 /// Loads a symmetric key, which can be encrypted with a passphrase.
 pub(crate) fn symmetric(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<Key, Failure> {
-    let found = Loader::new(asked, Inputs::default(), console).load(key, None)?;
+    let found = Loader::new(asked, Inputs::default(), console).load(key, &[])?;
     found.into_symmetric().map_err(|error| Failure::about(&name(key), error))
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn recipients(
 
 /// Loads a private or symmetric key, which can be encrypted with a passphrase.
 pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
-    let found = Loader::new(asked, Inputs::default(), console).load(key, None)?;
+    let found = Loader::new(asked, Inputs::default(), console).load(key, &[])?;
     found.into_secret().map_err(|error| Failure::about(&name(key), error))
 }
 
@@ -299,31 +299,26 @@ impl<'a> Loader<'a> {
     }
 
     fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey, Failure> {
-        let about = |error| Failure::about(&name(key), error);
-        let identities = match identity_files {
-            [] => None,
-            files => Some(self.identities(files)?),
-        };
-        match self.load(key, identities.as_deref())? {
+        match self.load(key, identity_files)? {
             KeyFile::Keyring(keyring) => Ok(keyring.into()),
-            found => found.into_symmetric().map(FileKey::from).map_err(about),
+            found => found.into_symmetric().map(FileKey::from).map_err(|e| Failure::about(&name(key), e)),
         }
     }
 
     fn keyring(&mut self, path: &Path, identity_files: &[PathBuf]) -> Result<Keyring, Failure> {
+        as_keyring(self.load(path, identity_files)?, &name(path))
+    }
+
+    /// Loads the key that a path or a reference names, for example `env:NAME`.
+    fn load(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<KeyFile, Failure> {
+        let about = |error| Failure::about(&name(key), error);
         let identities = match identity_files {
             [] => None,
             files => Some(self.identities(files)?),
         };
-        as_keyring(self.load(path, identities.as_deref())?, &name(path))
-    }
-
-    /// Loads the key that a path or a reference names, for example `env:NAME`.
-    fn load(&mut self, key: &Path, identities: Option<&[Identity]>) -> Result<KeyFile, Failure> {
-        let about = |error| Failure::about(&name(key), error);
         // Read only once, because the content of a pipe cannot be read again.
         let (content, file) = self.read(key, "the key")?;
-        let options = LoadOptions { identities, ..LoadOptions::default() };
+        let options = LoadOptions { identities: identities.as_deref(), ..LoadOptions::default() };
         match KeyFile::parse(&content, options) {
             Err(Error::Misuse(Misuse::KeyPassphraseRequired)) if identities.is_none() => {
                 let text = passphrase::ask(&self.asked, &name(key))?;

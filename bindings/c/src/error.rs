@@ -2,62 +2,65 @@
 
 use crate::constants::*;
 use std::borrow::Cow;
-use std::fmt;
 use std::path::Path;
 
 /// An error of a call, before it is translated.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     /// An error of the core.
-    Core(sealane::Error),
+    #[error(transparent)]
+    Core(#[from] sealane::Error),
     /// A pointer or a number that only a caller in C can give.
-    Argument(ArgumentError),
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
 }
 
 /// A mistake in an argument. `name` is the name of the argument in the header.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum ArgumentError {
     /// The pointer to `len` bytes is null.
+    #[error("{name} is a null pointer, and its length is {len}; only 0 bytes may be null")]
     NullBytes { name: &'static str, len: usize },
     /// A handle, a text or a structure is required, and the pointer to it is null.
+    #[error("{name} is a null pointer, which is not allowed here")]
     Null { name: &'static str },
     /// The length is that of no memory of this process, for example a negative number that was converted.
+    #[error("{name} has the length {len}, which no memory has; was a negative number converted?")]
     Length { name: &'static str, len: usize },
     /// The text is not UTF-8.
+    #[error("{name} must be text in UTF-8, found other bytes")]
     NotUtf8 { name: &'static str },
     /// The member `size` has another value than this version of the library expects.
+    #[error(
+        "{name}->size must be {expected}, found {found}; set it to sizeof, and use the header of this library"
+    )]
     StructSize { name: &'static str, found: usize, expected: usize },
     /// A function of a structure is required, and the pointer to it is null.
+    #[error("{name} is a null pointer, expected a function")]
     NullFunction { name: &'static str },
     /// Flags that the call does not have.
+    #[error("the flags must be among {expected:#x}, found {found:#x}")]
     Flags { found: u32, expected: u32 },
     /// A name that is in none of the tables.
+    #[error("unknown {name}: expected {expected}")]
     Name { name: &'static str, expected: Cow<'static, str> },
     /// A number that is out of range.
+    #[error("{name} must be at most {max}, found {found}")]
     Range { name: &'static str, found: u64, max: u64 },
     /// The lengths of the messages of a batch do not add up to the length of their bytes.
+    #[error("lens must add up to {expected}, the length of the messages, found {found}")]
     LengthsOfBatch { found: u128, expected: usize },
     /// The call does not fit to the handle or to another argument. The text says what does.
+    #[error("{0}")]
     Unsuitable(&'static str),
     /// The process default of the provider was set before.
+    #[error("the provider of this process was set before to another one; set it once")]
     DefaultProvider,
-}
-
-impl From<sealane::Error> for CallError {
-    fn from(error: sealane::Error) -> Self {
-        Self::Core(error)
-    }
 }
 
 impl From<sealane::Misuse> for CallError {
     fn from(misuse: sealane::Misuse) -> Self {
         Self::Core(misuse.into())
-    }
-}
-
-impl From<ArgumentError> for CallError {
-    fn from(error: ArgumentError) -> Self {
-        Self::Argument(error)
     }
 }
 
@@ -126,50 +129,6 @@ impl CallError {
         match self {
             Self::Core(sealane::Error::Io { source, .. }) => source.raw_os_error().unwrap_or(0),
             _ => 0,
-        }
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Core(error) => error.fmt(f),
-            Self::Argument(error) => error.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for ArgumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NullBytes { name, len } => {
-                write!(f, "{name} is a null pointer, and its length is {len}; only 0 bytes may be null")
-            }
-            Self::Null { name } => write!(f, "{name} is a null pointer, which is not allowed here"),
-            Self::Length { name, len } => {
-                write!(
-                    f,
-                    "{name} has the length {len}, which no memory has; was a negative number converted?"
-                )
-            }
-            Self::NotUtf8 { name } => write!(f, "{name} must be text in UTF-8, found other bytes"),
-            Self::StructSize { name, found, expected } => write!(
-                f,
-                "{name}->size must be {expected}, found {found}; set it to sizeof, and use the header of this library"
-            ),
-            Self::NullFunction { name } => write!(f, "{name} is a null pointer, expected a function"),
-            Self::Flags { found, expected } => {
-                write!(f, "the flags must be among {expected:#x}, found {found:#x}")
-            }
-            Self::Name { name, expected } => write!(f, "unknown {name}: expected {expected}"),
-            Self::Range { name, found, max } => write!(f, "{name} must be at most {max}, found {found}"),
-            Self::LengthsOfBatch { found, expected } => {
-                write!(f, "lens must add up to {expected}, the length of the messages, found {found}")
-            }
-            Self::Unsuitable(text) => f.write_str(text),
-            Self::DefaultProvider => {
-                f.write_str("the provider of this process was set before to another one; set it once")
-            }
         }
     }
 }

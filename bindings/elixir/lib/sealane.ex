@@ -146,16 +146,10 @@ defmodule Sealane do
           max_plaintext_len: pos_integer
         }
   def describe(%Aead{handle: handle}) do
-    {algorithm, provider, variant, nonce_len, tag_len, max} = Native.aead_describe(handle)
-
-    %{
-      algorithm: algorithm,
-      provider: provider,
-      variant: variant,
-      nonce_len: nonce_len,
-      tag_len: tag_len,
-      max_plaintext_len: max
-    }
+    named(
+      Native.aead_describe(handle),
+      [:algorithm, :provider, :variant, :nonce_len, :tag_len, :max_plaintext_len]
+    )
   end
 
   otherwise(:describe, 1)
@@ -190,16 +184,8 @@ defmodule Sealane do
   """
   @spec algorithms() :: [map]
   def algorithms do
-    for {algorithm, key_len, nonce_len, tag_len, max_plaintext_len, max_aad_len} <- Native.algorithms() do
-      %{
-        algorithm: algorithm,
-        key_len: key_len,
-        nonce_len: nonce_len,
-        tag_len: tag_len,
-        max_plaintext_len: max_plaintext_len,
-        max_aad_len: max_aad_len
-      }
-    end
+    names = [:algorithm, :key_len, :nonce_len, :tag_len, :max_plaintext_len, :max_aad_len]
+    for row <- Native.algorithms(), do: named(row, names)
   end
 
   @doc """
@@ -209,17 +195,11 @@ defmodule Sealane do
   """
   @spec providers() :: [map]
   def providers do
-    for {algorithm, provider, variant, available, chosen, reason} <- Native.providers() do
-      %{
-        algorithm: algorithm,
-        provider: provider,
-        variant: variant,
-        available: available,
-        chosen: chosen,
-        reason: reason
-      }
-    end
+    names = [:algorithm, :provider, :variant, :available, :chosen, :reason]
+    for row <- Native.providers(), do: named(row, names)
   end
+
+  defp named(row, names), do: names |> Enum.zip(Tuple.to_list(row)) |> Map.new()
 
   @doc "Returns the version of the library."
   @spec version() :: String.t()

@@ -222,120 +222,112 @@ pub(crate) fn hpke_open<'py>(
     opened(py, &HpkeOpener { private, aead, mode: mode(psk, sender.as_ref()), info }, blob, aad)
 }
 
-/// Encrypts a message as ``encrypt`` of eciespy does.
-///
-/// The arguments and the bytes are those of eciespy. The keywords are its configuration, with its defaults.
-///
-/// Parameters
-/// ----------
-/// pk_hex : str or bytes-like
-///     The public key: hexadecimal digits, with or without 0x, or bytes.
-/// data : bytes-like
-///     The plaintext of the message, which is encrypted as a whole.
-/// elliptic_curve : str
-///     "secp256k1", "x25519" or "ed25519".
-/// is_ephemeral_key_compressed, is_hkdf_key_compressed : bool
-///     Whether the point in the message, and the points from which the key is derived, have their compressed encoding.
-/// symmetric_algorithm : str
-///     "aes-256-gcm" or "xchacha20".
-/// symmetric_nonce_length : int
-///     12 or 16 bytes, for AES-256-GCM.
-///
-/// Raises
-/// ------
-/// FormatError
-///     If ``pk_hex`` is not a public key of the curve.
-/// ValueError
-///     If ``pk_hex`` is not hexadecimal, or the configuration is not possible.
-///
-/// Examples
-/// --------
-/// >>> private = sealane.keys.generate("secp256k1")
-/// >>> message = sealane.hybrid.ecies_encrypt(private.public.to_hex(), b"hello")
-/// >>> sealane.hybrid.ecies_decrypt(private.to_hex(), message)
-/// b'hello'
-#[pyfunction]
-#[pyo3(signature = (
-    pk_hex, data, *, elliptic_curve = "secp256k1", is_ephemeral_key_compressed = false, is_hkdf_key_compressed = false,
-    symmetric_algorithm = "aes-256-gcm", symmetric_nonce_length = 16
-))]
-#[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
-pub(crate) fn ecies_encrypt<'py>(
-    py: Python<'py>,
-    pk_hex: &Bound<'py, PyAny>,
-    data: &Bound<'py, PyAny>,
-    elliptic_curve: &str,
-    is_ephemeral_key_compressed: bool,
-    is_hkdf_key_compressed: bool,
-    symmetric_algorithm: &str,
-    symmetric_nonce_length: usize,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let config = ecies_config(
-        elliptic_curve,
-        is_ephemeral_key_compressed,
-        is_hkdf_key_compressed,
-        symmetric_algorithm,
-        symmetric_nonce_length,
-    )?;
-    let (from_hex, from_bytes) = (ecies::PublicKey::from_hex, ecies::PublicKey::from_bytes);
-    let public = hex_or_bytes(config.curve, "pk_hex", pk_hex, from_hex, from_bytes)?;
-    read!(py; data);
-    sealed(py, &EciesSealer::new(config, public).map_err(raise)?, data, b"")
+/// Defines a function with the arguments of eciespy: a key, the data, and the configuration as keywords. `$work` gets them
+/// parsed.
+macro_rules! eciespy {
+    ($(#[$doc:meta])* $name:ident($key:ident: $Key:ident), $work:expr) => {
+        $(#[$doc])*
+        #[pyfunction]
+        #[pyo3(signature = (
+            $key, data, *, elliptic_curve = "secp256k1", is_ephemeral_key_compressed = false,
+            is_hkdf_key_compressed = false, symmetric_algorithm = "aes-256-gcm", symmetric_nonce_length = 16
+        ))]
+        #[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
+        pub(crate) fn $name<'py>(
+            py: Python<'py>,
+            $key: &Bound<'py, PyAny>,
+            data: &Bound<'py, PyAny>,
+            elliptic_curve: &str,
+            is_ephemeral_key_compressed: bool,
+            is_hkdf_key_compressed: bool,
+            symmetric_algorithm: &str,
+            symmetric_nonce_length: usize,
+        ) -> PyResult<Bound<'py, PyBytes>> {
+            let encoding = |compressed| if compressed { Encoding::Compressed } else { Encoding::Uncompressed };
+            let config = Config {
+                curve: elliptic_curve.parse().map_err(raise_name)?,
+                ephemeral_key: encoding(is_ephemeral_key_compressed),
+                hkdf_key: encoding(is_hkdf_key_compressed),
+                symmetric: symmetric_algorithm.parse().map_err(raise_name)?,
+                nonce_len: symmetric_nonce_length,
+            };
+            let (from_hex, from_bytes) = (ecies::$Key::from_hex, ecies::$Key::from_bytes);
+            let key = hex_or_bytes(config.curve, stringify!($key), $key, from_hex, from_bytes)?;
+            read!(py; data);
+            let work: fn(Python<'py>, Config, ecies::$Key, &[u8]) -> PyResult<Bound<'py, PyBytes>> = $work;
+            work(py, config, key, data)
+        }
+    };
 }
 
-/// Decrypts a message as ``decrypt`` of eciespy does.
-///
-/// Parameters
-/// ----------
-/// sk_hex : str or bytes-like
-///     The private key: hexadecimal digits, with or without 0x, or bytes.
-/// data : bytes-like
-///     The encrypted message.
-/// elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm, symmetric_nonce_length
-///     As for ``ecies_encrypt``. The message does not contain them.
-///
-/// Raises
-/// ------
-/// AuthenticationError
-///     If the key or the configuration is another one, or the message was changed.
-/// FormatError
-///     If the message is too short or does not begin with a public key.
-/// ValueError
-///     If ``sk_hex`` is not a private key of the curve, or the configuration is not possible.
-///
-/// Examples
-/// --------
-/// >>> private = sealane.keys.generate("secp256k1")
-/// >>> message = sealane.hybrid.ecies_encrypt(private.public.to_hex(), b"hello", symmetric_algorithm="xchacha20")
-/// >>> sealane.hybrid.ecies_decrypt(private.to_hex(), message, symmetric_algorithm="xchacha20")
-/// b'hello'
-#[pyfunction]
-#[pyo3(signature = (
-    sk_hex, data, *, elliptic_curve = "secp256k1", is_ephemeral_key_compressed = false, is_hkdf_key_compressed = false,
-    symmetric_algorithm = "aes-256-gcm", symmetric_nonce_length = 16
-))]
-#[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
-pub(crate) fn ecies_decrypt<'py>(
-    py: Python<'py>,
-    sk_hex: &Bound<'py, PyAny>,
-    data: &Bound<'py, PyAny>,
-    elliptic_curve: &str,
-    is_ephemeral_key_compressed: bool,
-    is_hkdf_key_compressed: bool,
-    symmetric_algorithm: &str,
-    symmetric_nonce_length: usize,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let config = ecies_config(
-        elliptic_curve,
-        is_ephemeral_key_compressed,
-        is_hkdf_key_compressed,
-        symmetric_algorithm,
-        symmetric_nonce_length,
-    )?;
-    let (from_hex, from_bytes) = (ecies::PrivateKey::from_hex, ecies::PrivateKey::from_bytes);
-    let private = hex_or_bytes(config.curve, "sk_hex", sk_hex, from_hex, from_bytes)?;
-    read!(py; data);
-    opened(py, &EciesOpener::new(config, private).map_err(raise)?, data, b"")
+eciespy! {
+    /// Encrypts a message as ``encrypt`` of eciespy does.
+    ///
+    /// The arguments and the bytes are those of eciespy. The keywords are its configuration, with its defaults.
+    ///
+    /// Parameters
+    /// ----------
+    /// pk_hex : str or bytes-like
+    ///     The public key: hexadecimal digits, with or without 0x, or bytes.
+    /// data : bytes-like
+    ///     The plaintext of the message, which is encrypted as a whole.
+    /// elliptic_curve : str
+    ///     "secp256k1", "x25519" or "ed25519".
+    /// is_ephemeral_key_compressed, is_hkdf_key_compressed : bool
+    ///     Whether the point in the message, and the points from which the key is derived, have their compressed encoding.
+    /// symmetric_algorithm : str
+    ///     "aes-256-gcm" or "xchacha20".
+    /// symmetric_nonce_length : int
+    ///     12 or 16 bytes, for AES-256-GCM.
+    ///
+    /// Raises
+    /// ------
+    /// FormatError
+    ///     If ``pk_hex`` is not a public key of the curve.
+    /// ValueError
+    ///     If ``pk_hex`` is not hexadecimal, or the configuration is not possible.
+    ///
+    /// Examples
+    /// --------
+    /// >>> private = sealane.keys.generate("secp256k1")
+    /// >>> message = sealane.hybrid.ecies_encrypt(private.public.to_hex(), b"hello")
+    /// >>> sealane.hybrid.ecies_decrypt(private.to_hex(), message)
+    /// b'hello'
+    ecies_encrypt(pk_hex: PublicKey), |py, config, public, data| {
+        sealed(py, &EciesSealer::new(config, public).map_err(raise)?, data, b"")
+    }
+}
+
+eciespy! {
+    /// Decrypts a message as ``decrypt`` of eciespy does.
+    ///
+    /// Parameters
+    /// ----------
+    /// sk_hex : str or bytes-like
+    ///     The private key: hexadecimal digits, with or without 0x, or bytes.
+    /// data : bytes-like
+    ///     The encrypted message.
+    /// elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm, symmetric_nonce_length
+    ///     As for ``ecies_encrypt``. The message does not contain them.
+    ///
+    /// Raises
+    /// ------
+    /// AuthenticationError
+    ///     If the key or the configuration is another one, or the message was changed.
+    /// FormatError
+    ///     If the message is too short or does not begin with a public key.
+    /// ValueError
+    ///     If ``sk_hex`` is not a private key of the curve, or the configuration is not possible.
+    ///
+    /// Examples
+    /// --------
+    /// >>> private = sealane.keys.generate("secp256k1")
+    /// >>> message = sealane.hybrid.ecies_encrypt(private.public.to_hex(), b"hello", symmetric_algorithm="xchacha20")
+    /// >>> sealane.hybrid.ecies_decrypt(private.to_hex(), message, symmetric_algorithm="xchacha20")
+    /// b'hello'
+    ecies_decrypt(sk_hex: PrivateKey), |py, config, private, data| {
+        opened(py, &EciesOpener::new(config, private).map_err(raise)?, data, b"")
+    }
 }
 
 /// Decrypts an RSA and AES-GCM message whose parts are stored separately.
@@ -407,23 +399,6 @@ fn suite_named(suite: Option<&str>) -> PyResult<Option<hpke::Aead>> {
 fn named<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> PyResult<T> {
     let found = table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
     found.ok_or_else(|| unknown(what, name, table.iter().map(|(known, _)| *known)))
-}
-
-fn ecies_config(
-    curve: &str,
-    ephemeral_key_compressed: bool,
-    hkdf_key_compressed: bool,
-    symmetric: &str,
-    nonce_len: usize,
-) -> PyResult<Config> {
-    let encoding = |compressed| if compressed { Encoding::Compressed } else { Encoding::Uncompressed };
-    Ok(Config {
-        curve: curve.parse().map_err(raise_name)?,
-        ephemeral_key: encoding(ephemeral_key_compressed),
-        hkdf_key: encoding(hkdf_key_compressed),
-        symmetric: symmetric.parse().map_err(raise_name)?,
-        nonce_len,
-    })
 }
 
 /// Returns a new `bytes` object that `work` fills while the thread is detached from the interpreter.

@@ -9,10 +9,11 @@ use kernels::variant::Refusal;
 use std::fmt;
 
 /// The reason why a key could not be expanded by the selected provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The key has a length that the cipher does not accept.
+    #[error("expected a key of {} bytes, found {found}", alternatives(.expected))]
     InvalidLength {
         /// Length in bytes of the key that was given.
         found: usize,
@@ -20,30 +21,38 @@ pub enum KeyError {
         expected: &'static [usize],
     },
     /// Every variant of the named native cipher that this machine can run failed its self-test.
+    #[error("native {} {}", .0, Reason::SelfTestFailed)]
     SelfTestFailed(&'static str),
     /// The named cipher is not approved, or not computed by the FIPS module, in this build with the feature `fips`.
+    #[error("{} is {}", .0, Reason::NotApproved)]
     NotApproved(&'static str),
     /// The environment variable `SEALANE_CPU` has an invalid value.
-    Environment(VariableError),
+    #[error(transparent)]
+    Environment(#[from] VariableError),
     /// The library refused the key and gives no reason.
+    #[error("the provider refused the key")]
     Unspecified,
 }
 
 /// The reason why a message could not be encrypted, for example its length.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
     /// The algorithm does not define such a message: the nonce has the wrong length, or a part is too long.
-    Message(MessageError),
+    #[error(transparent)]
+    Message(#[from] MessageError),
     /// The key that is derived for each message could not be expanded.
-    Key(KeyError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// The library refused the message and gives no reason. The usual one is a message that is too long for it.
+    #[error("the provider refused the message; it may be too long")]
     Unspecified,
 }
 
 /// The tag does not match: the key, the nonce, the associated data or the message differs. The cases are not
 /// distinguished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("authentication failed")]
 pub struct AuthenticationError;
 
 /// The requested provider cannot compute an algorithm, or no provider can.
@@ -73,29 +82,38 @@ pub enum Request {
 }
 
 /// The reason why a provider cannot compute an algorithm on this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
     /// The provider does not have the algorithm, or there is no such provider.
+    #[error("{} has no {}", .0.name(), .1.name())]
     Unsupported(Provider, Algorithm),
     /// No provider of this build implements the algorithm that was requested.
+    #[error("no provider has it")]
     NoImplementation,
     /// The processor lacks these features, or `SEALANE_CPU` removed them.
+    #[error("needs {0}")]
     MissingFeatures(Needs),
     /// The variant computed a wrong result in its self-test, so it is not used.
+    #[error("failed its self-test")]
     SelfTestFailed,
     /// The build has the feature `fips`, and its module does not compute this algorithm as an approved one.
+    #[error("not approved in this FIPS build")]
     NotApproved,
     /// The variant is for processors of another architecture.
+    #[error("for {0} processors")]
     WrongArchitecture(&'static str),
     /// An environment variable of sealane has an invalid value.
+    #[error("{0}")]
     Environment(VariableError),
     /// A reason of a provider from another crate.
+    #[error("{0}")]
     Other(&'static str),
 }
 
 /// An environment variable of sealane has an invalid value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("environment variable {variable}: {problem}")]
 pub struct VariableError {
     /// The name of the environment variable, for example `SEALANE_PROVIDER`.
     pub variable: &'static str,
@@ -104,16 +122,20 @@ pub struct VariableError {
 }
 
 /// The problem with the value of an environment variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VariableProblem {
     /// The value of the variable is not valid Unicode text.
+    #[error("not Unicode text")]
     NotUnicode,
     /// An item of `SEALANE_CPU` does not begin with a minus sign.
+    #[error("{0:?} does not begin with '-'; features can only be removed, for example -avx512f,-vaes")]
     MissingMinus(String),
     /// The value contains this name, which is not that of a processor feature.
+    #[error("no processor feature is named {0:?}")]
     UnknownFeature(String),
     /// The value of the variable names a provider that does not exist.
+    #[error("no provider is named {name:?}; known: {}", names(.known))]
     UnknownProvider {
         /// The value of the variable.
         name: String,
@@ -123,68 +145,38 @@ pub enum VariableProblem {
 }
 
 /// The process default has been set to something else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the process default can be set once, by the application; it is {}",
+    .current.map_or("none", Provider::name)
+)]
 pub struct DefaultAlreadySet {
     /// The provider that is the process default now, or `None` if there is none.
     pub current: Option<Provider>,
 }
 
 /// The reason why entries could not be registered as providers of an algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// The name is empty or contains something else than lowercase letters, digits and hyphens.
+    #[error("a provider name has lowercase letters, digits and hyphens, found {:?}", .0.name())]
     InvalidName(Provider),
     /// The name belongs to a built-in provider, whose entries cannot be replaced.
+    #[error("{} is a built-in provider; register under another name", .0.name())]
     BuiltIn(Provider),
     /// The provider has an entry for this algorithm already.
+    #[error("{} from {} has been registered already", .1.name(), .0.name())]
     AlreadyRegistered(Provider, Algorithm),
 }
 
-/// Names of providers, which are displayed with commas between them.
-struct Names<'a>(&'a [Provider]);
-
-impl fmt::Display for Names<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, provider) in self.0.iter().enumerate() {
-            write!(f, "{}{}", if i == 0 { "" } else { ", " }, provider.name())?;
-        }
-        Ok(())
-    }
+fn names(providers: &[Provider]) -> String {
+    providers.iter().map(|provider| provider.name()).collect::<Vec<_>>().join(", ")
 }
 
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidLength { found, expected } => {
-                f.write_str("expected a key of ")?;
-                for (i, len) in expected.iter().enumerate() {
-                    write!(f, "{}{len}", if i == 0 { "" } else { " or " })?;
-                }
-                write!(f, " bytes, found {found}")
-            }
-            Self::SelfTestFailed(cipher) => write!(f, "native {cipher} {}", Reason::SelfTestFailed),
-            Self::NotApproved(cipher) => write!(f, "{cipher} is {}", Reason::NotApproved),
-            Self::Environment(error) => error.fmt(f),
-            Self::Unspecified => f.write_str("the provider refused the key"),
-        }
-    }
-}
-
-impl fmt::Display for SealError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Message(error) => error.fmt(f),
-            Self::Key(error) => error.fmt(f),
-            Self::Unspecified => f.write_str("the provider refused the message; it may be too long"),
-        }
-    }
-}
-
-impl fmt::Display for AuthenticationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("authentication failed")
-    }
+/// Lists lengths, as "16 or 32".
+fn alternatives(lengths: &[usize]) -> String {
+    lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 impl fmt::Display for Unavailable {
@@ -201,79 +193,12 @@ impl fmt::Display for Unavailable {
         write!(f, ": {}; ", self.reason)?;
         match &self.available[..] {
             [] => f.write_str("no other provider is available"),
-            available => write!(f, "available from: {}", Names(available)),
+            available => write!(f, "available from: {}", names(available)),
         }
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unsupported(provider, algorithm) => {
-                write!(f, "{} has no {}", provider.name(), algorithm.name())
-            }
-            Self::NoImplementation => f.write_str("no provider has it"),
-            Self::MissingFeatures(needs) => write!(f, "needs {needs}"),
-            Self::SelfTestFailed => f.write_str("failed its self-test"),
-            Self::NotApproved => f.write_str("not approved in this FIPS build"),
-            Self::WrongArchitecture(architecture) => write!(f, "for {architecture} processors"),
-            Self::Environment(error) => error.fmt(f),
-            Self::Other(text) => f.write_str(text),
-        }
-    }
-}
-
-impl fmt::Display for VariableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "environment variable {}: ", self.variable)?;
-        match &self.problem {
-            VariableProblem::NotUnicode => f.write_str("not Unicode text"),
-            VariableProblem::MissingMinus(item) => {
-                write!(
-                    f,
-                    "{item:?} does not begin with '-'; features can only be removed, for example -avx512f,-vaes"
-                )
-            }
-            VariableProblem::UnknownFeature(name) => write!(f, "no processor feature is named {name:?}"),
-            VariableProblem::UnknownProvider { name, known } => {
-                write!(f, "no provider is named {name:?}; known: {}", Names(known))
-            }
-        }
-    }
-}
-
-impl fmt::Display for DefaultAlreadySet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let current = self.current.map_or("none", Provider::name);
-        write!(f, "the process default can be set once, by the application; it is {current}")
-    }
-}
-
-impl fmt::Display for RegisterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidName(provider) => write!(
-                f,
-                "a provider name has lowercase letters, digits and hyphens, found {:?}",
-                provider.name()
-            ),
-            Self::BuiltIn(provider) => {
-                write!(f, "{} is a built-in provider; register under another name", provider.name())
-            }
-            Self::AlreadyRegistered(provider, algorithm) => {
-                write!(f, "{} from {} has been registered already", algorithm.name(), provider.name())
-            }
-        }
-    }
-}
-
-impl std::error::Error for KeyError {}
-impl std::error::Error for SealError {}
-impl std::error::Error for AuthenticationError {}
 impl std::error::Error for Unavailable {}
-impl std::error::Error for VariableError {}
-impl std::error::Error for DefaultAlreadySet {}
-impl std::error::Error for RegisterError {}
 
 impl KeyError {
     /// Adds the cipher and its key lengths to an error of its kernel.
@@ -282,24 +207,6 @@ impl KeyError {
             KernelKeyError::InvalidLength(found) => Self::InvalidLength { found, expected },
             KernelKeyError::SelfTestFailed => Self::SelfTestFailed(cipher),
         }
-    }
-}
-
-impl From<VariableError> for KeyError {
-    fn from(error: VariableError) -> Self {
-        Self::Environment(error)
-    }
-}
-
-impl From<MessageError> for SealError {
-    fn from(error: MessageError) -> Self {
-        Self::Message(error)
-    }
-}
-
-impl From<KeyError> for SealError {
-    fn from(error: KeyError) -> Self {
-        Self::Key(error)
     }
 }
 

@@ -35,50 +35,63 @@ impl<E: Extension, K: AeadKey> Extended<E, K> {
     }
 }
 
-impl<E: Extension, K: AeadKey> AeadKey for Extended<E, K> {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
-        let (key, nonce) = self.message(nonce)?;
-        key.seal(&nonce, aad, data, tag)
-    }
+/// Defines the methods of an `AeadKey` whose messages have another key and nonce, which its method `message` returns.
+macro_rules! under_other_nonce {
+    () => {
+        fn seal(
+            &self,
+            nonce: &[u8],
+            aad: &[u8],
+            data: InOut<'_>,
+            tag: &mut [u8; 16],
+        ) -> Result<(), SealError> {
+            let (key, nonce) = self.message(nonce)?;
+            key.seal(&nonce, aad, data, tag)
+        }
 
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
-        let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
-        key.open(&nonce, aad, data, tag)
-    }
+        fn open(
+            &self,
+            nonce: &[u8],
+            aad: &[u8],
+            mut data: InOut<'_>,
+            tag: &[u8; 16],
+        ) -> Result<(), AuthenticationError> {
+            let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
+            key.open(&nonce, aad, data, tag)
+        }
+
+        fn seal_on(
+            &self,
+            threads: &dyn Threads,
+            nonce: &[u8],
+            aad: &[u8],
+            data: InOut<'_>,
+            tag: &mut [u8; 16],
+        ) -> Result<(), SealError> {
+            let (key, nonce) = self.message(nonce)?;
+            key.seal_on(threads, &nonce, aad, data, tag)
+        }
+
+        fn open_on(
+            &self,
+            threads: &dyn Threads,
+            nonce: &[u8],
+            aad: &[u8],
+            mut data: InOut<'_>,
+            tag: &[u8; 16],
+        ) -> Result<(), AuthenticationError> {
+            let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
+            key.open_on(threads, &nonce, aad, data, tag)
+        }
+    };
+}
+
+impl<E: Extension, K: AeadKey> AeadKey for Extended<E, K> {
+    under_other_nonce! {}
 
     fn divides_messages(&self) -> bool {
         // The subkey of any nonce answers. Only calls with long messages ask.
         self.message(&[0; 24]).is_ok_and(|(key, _)| key.divides_messages())
-    }
-
-    fn seal_on(
-        &self,
-        threads: &dyn Threads,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8; 16],
-    ) -> Result<(), SealError> {
-        let (key, nonce) = self.message(nonce)?;
-        key.seal_on(threads, &nonce, aad, data, tag)
-    }
-
-    fn open_on(
-        &self,
-        threads: &dyn Threads,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
-        let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
-        key.open_on(threads, &nonce, aad, data, tag)
     }
 }
 
@@ -103,8 +116,8 @@ struct ShortSalt {
 }
 
 impl ShortSalt {
-    /// Returns the nonce of the algorithm for a nonce of a message.
-    fn nonce(&self, short: &[u8]) -> Result<[u8; 2 * HALF], MessageError> {
+    /// Returns the key, and the nonce of the algorithm for a nonce of a message.
+    fn message(&self, short: &[u8]) -> Result<(&dyn AeadKey, [u8; 2 * HALF]), MessageError> {
         let expected = self.salt_len + HALF;
         if short.len() != expected {
             return Err(MessageError::InvalidNonceLength { found: short.len(), expected });
@@ -113,51 +126,15 @@ impl ShortSalt {
         let mut nonce = [0; 2 * HALF];
         nonce[..self.salt_len].copy_from_slice(salt);
         nonce[HALF..].copy_from_slice(rest);
-        Ok(nonce)
+        Ok((&*self.key, nonce))
     }
 }
 
 impl AeadKey for ShortSalt {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
-        self.key.seal(&self.nonce(nonce)?, aad, data, tag)
-    }
-
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
-        let Ok(nonce) = self.nonce(nonce) else { return Err(rejected(data.target())) };
-        self.key.open(&nonce, aad, data, tag)
-    }
+    under_other_nonce! {}
 
     fn divides_messages(&self) -> bool {
         self.key.divides_messages()
-    }
-
-    fn seal_on(
-        &self,
-        threads: &dyn Threads,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8; 16],
-    ) -> Result<(), SealError> {
-        self.key.seal_on(threads, &self.nonce(nonce)?, aad, data, tag)
-    }
-
-    fn open_on(
-        &self,
-        threads: &dyn Threads,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
-        let Ok(nonce) = self.nonce(nonce) else { return Err(rejected(data.target())) };
-        self.key.open_on(threads, &nonce, aad, data, tag)
     }
 }
 

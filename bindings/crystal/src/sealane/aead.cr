@@ -32,11 +32,9 @@ module Sealane
     # :ditto:
     def self.new(algorithm : String, key : Secret, provider : String? = nil) : self
       algorithm, provider = Sealane.c_text(algorithm), Sealane.c_text(provider)
-      handle = Sealane.create do |error|
-        LibSealane.aead_new_with_secret(algorithm, key.handle, provider, error)
-      end
-      Sealane.keep_alive(key.as(Void*))
-      new(handle)
+      new(key.lend do |secret|
+        Sealane.create { |error| LibSealane.aead_new_with_secret(algorithm, secret, provider, error) }
+      end)
     end
 
     # :nodoc:
@@ -71,20 +69,16 @@ module Sealane
     # As `seal`, to memory of the caller. Returns the part of *output* that was written. The result is written in place
     # if *data* is `output + nonce_size`; any other overlap is refused.
     def seal_into(data : Bytes, output : Bytes, aad : Bytes = Bytes.empty) : Bytes
-      Sealane.writable(output)
-      size = call do |error|
+      call_into(output) do |error|
         LibSealane.aead_seal(handle, data, data.size, aad, aad.size, output, output.size, error)
       end
-      output[0, size]
     end
 
     # As `open`, to memory of the caller. In place if *output* is `sealed + nonce_size`.
     def open_into(sealed : Bytes, output : Bytes, aad : Bytes = Bytes.empty) : Bytes
-      Sealane.writable(output)
-      size = call do |error|
+      call_into(output) do |error|
         LibSealane.aead_open(handle, sealed, sealed.size, aad, aad.size, output, output.size, error)
       end
-      output[0, size]
     end
 
     # Seals messages in one call, which costs less for each of them than `seal` and uses several cores for large batches. The
@@ -130,20 +124,16 @@ module Sealane
 
     # As `encrypt`, to memory of the caller. In place if *output* begins where *data* does.
     def encrypt_into(nonce : Bytes, data : Bytes, output : Bytes, aad : Bytes = Bytes.empty) : Bytes
-      Sealane.writable(output)
-      size = call do |error|
+      call_into(output) do |error|
         LibSealane.aead_encrypt(handle, nonce, nonce.size, data, data.size, aad, aad.size, output, output.size, error)
       end
-      output[0, size]
     end
 
     # As `decrypt`, to memory of the caller. In place if *output* begins where *data* does.
     def decrypt_into(nonce : Bytes, data : Bytes, output : Bytes, aad : Bytes = Bytes.empty) : Bytes
-      Sealane.writable(output)
-      size = call do |error|
+      call_into(output) do |error|
         LibSealane.aead_decrypt(handle, nonce, nonce.size, data, data.size, aad, aad.size, output, output.size, error)
       end
-      output[0, size]
     end
   end
 end

@@ -22,8 +22,7 @@ module Sealane
     # Starts a stream.
     def initialize(@io : IO, keys : DecryptWith, *, @sync_close : Bool = false)
       @input = Bytes.new(65536)
-      @handle = Sealane.create { |error| LibSealane.decryptor_new(keys.handle, error) }
-      Sealane.keep_alive(keys.as(Void*))
+      @handle = keys.lend { |lent| Sealane.create { |error| LibSealane.decryptor_new(lent, error) } }
     end
 
     # As `new`. The stream is closed after the block.
@@ -34,10 +33,6 @@ module Sealane
       ensure
         decryptor.close
       end
-    end
-
-    def closed? : Bool
-      @handle.null?
     end
 
     def close : Nil

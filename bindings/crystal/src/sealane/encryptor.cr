@@ -20,8 +20,7 @@ module Sealane
     # Starts a stream.
     def initialize(@io : IO, keys : EncryptWith, *, @sync_close : Bool = false)
       @buffer = Bytes.new(65536)
-      @handle = Sealane.create { |error| LibSealane.encryptor_new(keys.handle, error) }
-      Sealane.keep_alive(keys.as(Void*))
+      @handle = keys.lend { |lent| Sealane.create { |error| LibSealane.encryptor_new(lent, error) } }
     end
 
     # As `new`. The stream is closed after the block, or given up if the block raises.
@@ -69,10 +68,6 @@ module Sealane
       return if closed?
       free_handle
       @io.close if sync_close?
-    end
-
-    def closed? : Bool
-      @handle.null?
     end
 
     def read(slice : Bytes) : Int32

@@ -1,32 +1,43 @@
 module Sealane
-  # The keys and the format of files to encrypt. Fibers and threads may share it.
-  class EncryptWith
-    Sealane.owns_closable_handle(EncryptWith)
+  # :nodoc:
+  # Defines the constructors of symmetric keys, which `EncryptWith` and `DecryptWith` have in common.
+  macro symmetric_file_keys(type)
+    {% function = type.stringify.underscore.id %}
+    Sealane.owns_closable_handle({{type}})
 
     # A symmetric key of 16 or 32 bytes. *format* is "chunked" (C2SP chunked-encryption@v1, the default), "tink-4kb" or
     # "tink-1mb". Decryption needs the same *context*, which is not stored.
     def self.key(key : Bytes, *, format : String? = nil, context : Bytes = Bytes.empty) : self
       format = Sealane.c_text(format)
       new(Sealane.create do |error|
-        LibSealane.encrypt_with_key(key, key.size, format, context, context.size, error)
+        LibSealane.{{function}}_key(key, key.size, format, context, context.size, error)
       end)
     end
 
-    # :ditto:
+    # A symmetric key, or an age identity to decrypt with, which has neither format nor context.
     def self.key(key : Secret, *, format : String? = nil, context : Bytes = Bytes.empty) : self
       format = Sealane.c_text(format)
-      handle = Sealane.create do |error|
-        LibSealane.encrypt_with_secret(key.handle, format, context, context.size, error)
-      end
-      Sealane.keep_alive(key.as(Void*))
-      new(handle)
+      new(key.lend do |secret|
+        Sealane.create do |error|
+          LibSealane.{{function}}_secret(secret, format, context, context.size, error)
+        end
+      end)
     end
 
     # A Tink keyset in JSON for AES-GCM-HKDF streaming.
     def self.keyset(json : String, *, context : Bytes = Bytes.empty) : self
       json = Sealane.c_text(json)
-      new(Sealane.create { |error| LibSealane.encrypt_with_keyset(json, context, context.size, error) })
+      new(Sealane.create { |error| LibSealane.{{function}}_keyset(json, context, context.size, error) })
     end
+
+    # :nodoc:
+    def initialize(@handle : LibSealane::{{type}})
+    end
+  end
+
+  # The keys and the format of files to encrypt. Fibers and threads may share it.
+  class EncryptWith
+    Sealane.symmetric_file_keys(EncryptWith)
 
     # Recipients of an age file: age1..., ssh-ed25519 ..., ssh-rsa .... With *armor*, the file is text.
     def self.recipients(recipients : Enumerable(String), *, armor : Bool = false) : self
@@ -42,39 +53,11 @@ module Sealane
       flags = armor ? LibSealane::ARMOR : 0_u32
       new(Sealane.create { |error| LibSealane.encrypt_with_passphrase(passphrase, work_factor, flags, error) })
     end
-
-    # :nodoc:
-    def initialize(@handle : LibSealane::EncryptWith)
-    end
   end
 
   # The keys and the format of files to decrypt. Fibers and threads may share it.
   class DecryptWith
-    Sealane.owns_closable_handle(DecryptWith)
-
-    # The counterpart of `EncryptWith.key`.
-    def self.key(key : Bytes, *, format : String? = nil, context : Bytes = Bytes.empty) : self
-      format = Sealane.c_text(format)
-      new(Sealane.create do |error|
-        LibSealane.decrypt_with_key(key, key.size, format, context, context.size, error)
-      end)
-    end
-
-    # A symmetric key or an age identity. An identity has neither format nor context.
-    def self.key(key : Secret, *, format : String? = nil, context : Bytes = Bytes.empty) : self
-      format = Sealane.c_text(format)
-      handle = Sealane.create do |error|
-        LibSealane.decrypt_with_secret(key.handle, format, context, context.size, error)
-      end
-      Sealane.keep_alive(key.as(Void*))
-      new(handle)
-    end
-
-    # The counterpart of `EncryptWith.keyset`.
-    def self.keyset(json : String, *, context : Bytes = Bytes.empty) : self
-      json = Sealane.c_text(json)
-      new(Sealane.create { |error| LibSealane.decrypt_with_keyset(json, context, context.size, error) })
-    end
+    Sealane.symmetric_file_keys(DecryptWith)
 
     # Identities for age files: lines of AGE-SECRET-KEY-..., or one OpenSSH private key. They are tried in order.
     def self.identities(identities : String) : self
@@ -86,10 +69,6 @@ module Sealane
     def self.passphrase(passphrase : String, *, max_work_factor : UInt32 = 0_u32) : self
       passphrase = Sealane.c_text(passphrase)
       new(Sealane.create { |error| LibSealane.decrypt_with_passphrase(passphrase, max_work_factor, error) })
-    end
-
-    # :nodoc:
-    def initialize(@handle : LibSealane::DecryptWith)
     end
   end
 end

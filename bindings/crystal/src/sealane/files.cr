@@ -40,16 +40,12 @@ module Sealane
 
   # Encrypts data to the bytes of a file.
   def self.encrypt(data : Bytes, keys : EncryptWith) : Bytes
-    file = take_result { |result, error| LibSealane.encrypt(keys.handle, data, data.size, result, error) }
-    keep_alive(keys.as(Void*))
-    file
+    keys.lend { |lent| take_result { |result, error| LibSealane.encrypt(lent, data, data.size, result, error) } }
   end
 
   # Decrypts the bytes of a file.
   def self.decrypt(file : Bytes, keys : DecryptWith) : Bytes
-    data = take_result { |result, error| LibSealane.decrypt(keys.handle, file, file.size, result, error) }
-    keep_alive(keys.as(Void*))
-    data
+    keys.lend { |lent| take_result { |result, error| LibSealane.decrypt(lent, file, file.size, result, error) } }
   end
 
   # :nodoc:

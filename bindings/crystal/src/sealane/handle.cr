@@ -28,21 +28,35 @@ module Sealane
       raise Sealane.failure(pointerof(error), paths) if result < 0
       result
     end
+
+    # Calls the library, and returns the part of *output* that it has written.
+    private def call_into(output : Bytes, & : LibSealane::Error* ->) : Bytes
+      Sealane.writable(output)
+      output[0, call { |error| yield error }]
+    end
+
+    # :nodoc:
+    # Yields the handle, and keeps this object alive until the block returns.
+    def lend(&)
+      result = yield handle
+      Sealane.keep_alive(self.as(Void*))
+      result
+    end
+
+    # Returns whether the object was closed.
+    def closed? : Bool
+      @handle.null?
+    end
   end
 
   # :nodoc:
-  # As `owns_handle`, with the public methods that close the object.
+  # As `owns_handle`, with a public method that closes the object.
   macro owns_closable_handle(type)
     Sealane.owns_handle({{type}})
 
     # Wipes and frees the memory of this object. Later calls raise `ClosedError`.
     def close : Nil
       free_handle
-    end
-
-    # Returns whether the object was closed.
-    def closed? : Bool
-      @handle.null?
     end
   end
 

@@ -17,11 +17,11 @@ module Sealane
     def self.open(secret : Secret, message : Bytes, aad : Bytes = Bytes.empty, *, info : Bytes = Bytes.empty,
                   suite : String? = nil) : Bytes
       suite = Sealane.c_text(suite)
-      plaintext = Sealane.take_result do |result, error|
-        LibSealane.hybrid_open(secret.handle, message, message.size, aad, aad.size, info, info.size, suite, result, error)
+      secret.lend do |key|
+        Sealane.take_result do |result, error|
+          LibSealane.hybrid_open(key, message, message.size, aad, aad.size, info, info.size, suite, result, error)
+        end
       end
-      Sealane.keep_alive(secret.as(Void*))
-      plaintext
     end
   end
 end

@@ -30,8 +30,7 @@ module Sealane
     # Opens a file. The header and the last chunk are verified.
     def self.new(path : String | Path, keys : DecryptWith) : self
       path = Sealane.c_path(path)
-      handle = Sealane.create({path}) { |error| LibSealane.reader_open(path, keys.handle, error) }
-      Sealane.keep_alive(keys.as(Void*))
+      handle = keys.lend { |lent| Sealane.create({path}) { |error| LibSealane.reader_open(path, lent, error) } }
       new(handle, nil, false)
     end
 
@@ -46,9 +45,8 @@ module Sealane
       description.context = source.as(Void*)
       description.flags = LibSealane::CALLING_THREAD
       handle = source.call do
-        Sealane.create { |error| LibSealane.reader_over(pointerof(description), keys.handle, error) }
+        keys.lend { |lent| Sealane.create { |error| LibSealane.reader_over(pointerof(description), lent, error) } }
       end
-      Sealane.keep_alive(keys.as(Void*))
       new(handle, source, sync_close)
     end
 
@@ -115,10 +113,6 @@ module Sealane
     def pos=(value)
       seek(value)
       value
-    end
-
-    def closed? : Bool
-      @handle.null?
     end
 
     def close : Nil

@@ -41,26 +41,21 @@ module Sealane
 
     # Returns the kind of the key as `generate` takes it, or nil if it has none.
     def kind : String?
-      kind = Sealane.text { |buffer, size, error| LibSealane.secret_kind(handle, buffer, size, error) }
-      Sealane.keep_alive(self.as(Void*))
-      kind.presence
+      lend { |key| Sealane.text { |buffer, size, error| LibSealane.secret_kind(key, buffer, size, error) } }.presence
     end
 
     # Returns the key as the text of a key file, encrypted if there is a passphrase. Crystal cannot wipe a string.
     def to_text(passphrase : String? = nil) : String
       passphrase = Sealane.c_text(passphrase)
-      text = Sealane.text do |buffer, size, error|
-        LibSealane.secret_to_text(handle, passphrase, buffer, size, error)
+      lend do |key|
+        Sealane.text { |buffer, size, error| LibSealane.secret_to_text(key, passphrase, buffer, size, error) }
       end
-      Sealane.keep_alive(self.as(Void*))
-      text
     end
 
     # Returns the public key: age1..., an SSH key or PEM, or nil for a symmetric key. No newline is at its end.
     def public_key : String?
-      key = Sealane.text { |buffer, size, error| LibSealane.secret_public(handle, buffer, size, error) }
-      Sealane.keep_alive(self.as(Void*))
-      key.chomp.presence
+      text = lend { |key| Sealane.text { |buffer, size, error| LibSealane.secret_public(key, buffer, size, error) } }
+      text.chomp.presence
     end
 
     # Returns the bytes of a symmetric key. `Sealane.wipe` overwrites them after their use.

@@ -18,8 +18,7 @@ module Sealane
     # Starts a file.
     def initialize(path : String | Path, keys : EncryptWith, *, @sync : Bool = false)
       @path = Sealane.c_path(path)
-      @handle = Sealane.create({@path}) { |error| LibSealane.writer_create(@path, keys.handle, error) }
-      Sealane.keep_alive(keys.as(Void*))
+      @handle = keys.lend { |lent| Sealane.create({@path}) { |error| LibSealane.writer_create(@path, lent, error) } }
     end
 
     # As `new`. The file is closed after the block, or given up if the block raises.
@@ -54,10 +53,6 @@ module Sealane
     # Gives the file up. Nothing remains on disk, and a file of this name stays as it was.
     def abort : Nil
       free_handle
-    end
-
-    def closed? : Bool
-      @handle.null?
     end
 
     def read(slice : Bytes) : Int32

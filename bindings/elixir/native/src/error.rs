@@ -2,7 +2,6 @@
 
 use rustler::{Atom, Encoder, Error as Raised, NifException};
 use std::borrow::Cow;
-use std::fmt;
 use std::io::ErrorKind;
 
 /// The result of a native function.
@@ -17,22 +16,27 @@ mod atoms {
 }
 
 /// An error of a call, before it is translated.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     /// An error of the core.
-    Core(sealane::Error),
+    #[error(transparent)]
+    Core(#[from] sealane::Error),
     /// A mistake in an argument that only this package can find.
-    Argument(ArgumentError),
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
 }
 
 /// A mistake in an argument. `name` is its name in the documentation.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum ArgumentError {
     /// A name that is in none of the tables.
+    #[error("unknown {name}: expected {expected}")]
     Name { name: &'static str, expected: Cow<'static, str> },
     /// A number that is out of range.
+    #[error("{name} must be at most {max}, found {found}")]
     Range { name: &'static str, found: u64, max: u64 },
     /// The call does not fit to the handle or to another argument. The text says what does.
+    #[error("{0}")]
     Unsuitable(&'static str),
 }
 
@@ -52,21 +56,9 @@ struct ArgumentException {
     message: String,
 }
 
-impl From<sealane::Error> for CallError {
-    fn from(error: sealane::Error) -> Self {
-        Self::Core(error)
-    }
-}
-
 impl From<sealane::Misuse> for CallError {
     fn from(misuse: sealane::Misuse) -> Self {
         Self::Core(misuse.into())
-    }
-}
-
-impl From<ArgumentError> for CallError {
-    fn from(error: ArgumentError) -> Self {
-        Self::Argument(error)
     }
 }
 
@@ -176,24 +168,5 @@ impl CallError {
             ErrorKind::InvalidFilename => atoms::enametoolong(),
             _ => return None,
         })
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Core(error) => error.fmt(f),
-            Self::Argument(error) => error.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for ArgumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name { name, expected } => write!(f, "unknown {name}: expected {expected}"),
-            Self::Range { name, found, max } => write!(f, "{name} must be at most {max}, found {found}"),
-            Self::Unsuitable(text) => f.write_str(text),
-        }
     }
 }

@@ -38,14 +38,12 @@ func NewAEAD(algorithm string, key []byte, provider string) (*AEAD, error) {
 }
 
 // NewAEADWithSecret expands a symmetric key that the library holds.
-func NewAEADWithSecret(algorithm string, secret *Secret, provider string) (aead *AEAD, err error) {
-	err = secret.use(func(handle *C.sealane_secret) error {
-		aead, err = newAEAD(algorithm, provider, func(name, provider *C.char, e *C.sealane_error) *C.sealane_aead {
+func NewAEADWithSecret(algorithm string, secret *Secret, provider string) (*AEAD, error) {
+	return use(secret, func(handle *C.sealane_secret) (*AEAD, error) {
+		return newAEAD(algorithm, provider, func(name, provider *C.char, e *C.sealane_error) *C.sealane_aead {
 			return C.sealane_aead_new_with_secret(name, handle, provider, e)
 		})
-		return err
 	})
-	return aead, err
 }
 
 // NewSpeckPoly1305 expands a key of Speck-Poly1305 with nonces of 12 bytes.
@@ -191,10 +189,7 @@ func (a *AEAD) SealMessage(dst, plaintext, additionalData []byte) ([]byte, error
 	n := C.sealane_aead_seal(a.handle, ptr(plaintext), size(plaintext), ptr(additionalData), size(additionalData),
 		ptr(out), size(out), &e)
 	runtime.KeepAlive(a)
-	if n < 0 {
-		return nil, failure(e)
-	}
-	return whole, nil
+	return filled(whole, n, &e)
 }
 
 // OpenMessage decrypts a message of SealMessage and appends the plaintext to dst.
@@ -204,10 +199,7 @@ func (a *AEAD) OpenMessage(dst, message, additionalData []byte) ([]byte, error) 
 	n := C.sealane_aead_open(a.handle, ptr(message), size(message), ptr(additionalData), size(additionalData),
 		ptr(out), size(out), &e)
 	runtime.KeepAlive(a)
-	if n < 0 {
-		return nil, failure(e)
-	}
-	return whole, nil
+	return filled(whole, n, &e)
 }
 
 // SealMany encrypts messages that lie one after the other and appends them, each with its nonce and tag, to dst.
@@ -217,10 +209,7 @@ func (a *AEAD) SealMany(dst, data []byte, lens []uint64, additionalData []byte) 
 	n := C.sealane_aead_seal_many(a.handle, ptr(data), size(data), lengths(lens), C.size_t(len(lens)),
 		ptr(additionalData), size(additionalData), ptr(out), size(out), &e)
 	runtime.KeepAlive(a)
-	if n < 0 {
-		return nil, failure(e)
-	}
-	return whole, nil
+	return filled(whole, n, &e)
 }
 
 // OpenMany decrypts messages of SealMany and appends the plaintexts to dst.
@@ -230,10 +219,7 @@ func (a *AEAD) OpenMany(dst, sealed []byte, lens []uint64, additionalData []byte
 	n := C.sealane_aead_open_many(a.handle, ptr(sealed), size(sealed), lengths(lens), C.size_t(len(lens)),
 		ptr(additionalData), size(additionalData), ptr(out), size(out), nil, &e)
 	runtime.KeepAlive(a)
-	if n < 0 {
-		return nil, failure(e)
-	}
-	return whole, nil
+	return filled(whole, n, &e)
 }
 
 // lengths returns the pointer to the lengths of messages.

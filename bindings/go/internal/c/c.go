@@ -37,10 +37,7 @@ func SetDefaultProvider(provider string) error {
 		return err
 	}
 	var e C.sealane_error
-	if C.sealane_set_default_provider(chars(name), &e) < 0 {
-		return failure(e)
-	}
-	return nil
+	return check(C.sealane_set_default_provider(chars(name), &e), &e)
 }
 
 // Algorithms returns the lines of the list of algorithms.
@@ -119,10 +116,51 @@ func required(name, text string) ([]byte, error) {
 // chars returns the pointer to a text of cText, which is null for the empty one.
 func chars(text []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(text))) }
 
+// withText converts a text with cText, required or pathText, and wipes it after the call.
+func withText[T any](
+	convert func(name, text string) ([]byte, error), name, text string, call func(text *C.char, e *C.sealane_error) (T, error),
+) (T, error) {
+	converted, err := convert(name, text)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer clear(converted)
+	var e C.sealane_error
+	return call(chars(converted), &e)
+}
+
+// check returns the error of a call, which has a negative result.
+func check(n C.int64_t, e *C.sealane_error) error {
+	if n < 0 {
+		return failure(*e)
+	}
+	return nil
+}
+
+// count returns the result of a call as an int.
+func count(n C.int64_t, e *C.sealane_error) (int, error) {
+	if n < 0 {
+		return 0, failure(*e)
+	}
+	return int(n), nil
+}
+
+// filled returns the bytes that a call has written.
+func filled(out []byte, n C.int64_t, e *C.sealane_error) ([]byte, error) {
+	if n < 0 {
+		return nil, failure(*e)
+	}
+	return out, nil
+}
+
 // given copies a result that the library allocated, and frees it.
-func given(out *C.uint8_t, n C.int64_t) []byte {
+func given(out *C.uint8_t, n C.int64_t, e *C.sealane_error) ([]byte, error) {
+	if n < 0 {
+		return nil, failure(*e)
+	}
 	result := make([]byte, n)
 	copy(result, unsafe.Slice((*byte)(out), n))
 	C.sealane_free(out)
-	return result
+	return result, nil
 }

@@ -19,37 +19,25 @@ func newEncryptWith(handle *C.sealane_encrypt_with, e *C.sealane_error) (*Encryp
 
 // EncryptWithKey encrypts with a symmetric key.
 func EncryptWithKey(key []byte, format string, context []byte) (*EncryptWith, error) {
-	name, err := cText("format", format)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	return newEncryptWith(C.sealane_encrypt_with_key(ptr(key), size(key), chars(name), ptr(context), size(context), &e), &e)
+	return withText(cText, "format", format, func(name *C.char, e *C.sealane_error) (*EncryptWith, error) {
+		return newEncryptWith(C.sealane_encrypt_with_key(ptr(key), size(key), name, ptr(context), size(context), e), e)
+	})
 }
 
 // EncryptWithSecret encrypts with a symmetric key that the library holds.
-func EncryptWithSecret(secret *Secret, format string, context []byte) (with *EncryptWith, err error) {
-	name, err := cText("format", format)
-	if err != nil {
-		return nil, err
-	}
-	err = secret.use(func(handle *C.sealane_secret) error {
-		var e C.sealane_error
-		with, err = newEncryptWith(C.sealane_encrypt_with_secret(handle, chars(name), ptr(context), size(context), &e), &e)
-		return err
+func EncryptWithSecret(secret *Secret, format string, context []byte) (*EncryptWith, error) {
+	return withText(cText, "format", format, func(name *C.char, e *C.sealane_error) (*EncryptWith, error) {
+		return use(secret, func(handle *C.sealane_secret) (*EncryptWith, error) {
+			return newEncryptWith(C.sealane_encrypt_with_secret(handle, name, ptr(context), size(context), e), e)
+		})
 	})
-	return with, err
 }
 
 // EncryptWithKeyset encrypts with a Tink keyset.
 func EncryptWithKeyset(keyset string, context []byte) (*EncryptWith, error) {
-	text, err := required("keyset", keyset)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(text)
-	var e C.sealane_error
-	return newEncryptWith(C.sealane_encrypt_with_keyset(chars(text), ptr(context), size(context), &e), &e)
+	return withText(required, "keyset", keyset, func(text *C.char, e *C.sealane_error) (*EncryptWith, error) {
+		return newEncryptWith(C.sealane_encrypt_with_keyset(text, ptr(context), size(context), e), e)
+	})
 }
 
 // armorFlag returns the flag of files that are text.
@@ -62,23 +50,16 @@ func armorFlag(armor bool) C.uint32_t {
 
 // EncryptWithRecipients encrypts age files for recipients, one on a line.
 func EncryptWithRecipients(recipients string, armor bool) (*EncryptWith, error) {
-	text, err := required("recipients", recipients)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	return newEncryptWith(C.sealane_encrypt_with_recipients(chars(text), armorFlag(armor), &e), &e)
+	return withText(required, "recipients", recipients, func(text *C.char, e *C.sealane_error) (*EncryptWith, error) {
+		return newEncryptWith(C.sealane_encrypt_with_recipients(text, armorFlag(armor), e), e)
+	})
 }
 
 // EncryptWithPassphrase encrypts age files with a passphrase. A work factor of 0 is the default.
 func EncryptWithPassphrase(passphrase string, workFactor uint32, armor bool) (*EncryptWith, error) {
-	phrase, err := required("passphrase", passphrase)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(phrase)
-	var e C.sealane_error
-	return newEncryptWith(C.sealane_encrypt_with_passphrase(chars(phrase), C.uint32_t(workFactor), armorFlag(armor), &e), &e)
+	return withText(required, "passphrase", passphrase, func(text *C.char, e *C.sealane_error) (*EncryptWith, error) {
+		return newEncryptWith(C.sealane_encrypt_with_passphrase(text, C.uint32_t(workFactor), armorFlag(armor), e), e)
+	})
 }
 
 // DecryptWith is the keys and the format of files to decrypt. Goroutines can share it.
@@ -95,57 +76,37 @@ func newDecryptWith(handle *C.sealane_decrypt_with, e *C.sealane_error) (*Decryp
 
 // DecryptWithKey decrypts with a symmetric key.
 func DecryptWithKey(key []byte, format string, context []byte) (*DecryptWith, error) {
-	name, err := cText("format", format)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	return newDecryptWith(C.sealane_decrypt_with_key(ptr(key), size(key), chars(name), ptr(context), size(context), &e), &e)
+	return withText(cText, "format", format, func(name *C.char, e *C.sealane_error) (*DecryptWith, error) {
+		return newDecryptWith(C.sealane_decrypt_with_key(ptr(key), size(key), name, ptr(context), size(context), e), e)
+	})
 }
 
 // DecryptWithSecret decrypts with a symmetric key or an age identity that the library holds.
-func DecryptWithSecret(secret *Secret, format string, context []byte) (with *DecryptWith, err error) {
-	name, err := cText("format", format)
-	if err != nil {
-		return nil, err
-	}
-	err = secret.use(func(handle *C.sealane_secret) error {
-		var e C.sealane_error
-		with, err = newDecryptWith(C.sealane_decrypt_with_secret(handle, chars(name), ptr(context), size(context), &e), &e)
-		return err
+func DecryptWithSecret(secret *Secret, format string, context []byte) (*DecryptWith, error) {
+	return withText(cText, "format", format, func(name *C.char, e *C.sealane_error) (*DecryptWith, error) {
+		return use(secret, func(handle *C.sealane_secret) (*DecryptWith, error) {
+			return newDecryptWith(C.sealane_decrypt_with_secret(handle, name, ptr(context), size(context), e), e)
+		})
 	})
-	return with, err
 }
 
 // DecryptWithKeyset decrypts with a Tink keyset.
 func DecryptWithKeyset(keyset string, context []byte) (*DecryptWith, error) {
-	text, err := required("keyset", keyset)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(text)
-	var e C.sealane_error
-	return newDecryptWith(C.sealane_decrypt_with_keyset(chars(text), ptr(context), size(context), &e), &e)
+	return withText(required, "keyset", keyset, func(text *C.char, e *C.sealane_error) (*DecryptWith, error) {
+		return newDecryptWith(C.sealane_decrypt_with_keyset(text, ptr(context), size(context), e), e)
+	})
 }
 
 // DecryptWithIdentities decrypts age files with identities, one on a line.
 func DecryptWithIdentities(identities string) (*DecryptWith, error) {
-	text, err := required("identities", identities)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(text)
-	var e C.sealane_error
-	return newDecryptWith(C.sealane_decrypt_with_identities(chars(text), &e), &e)
+	return withText(required, "identities", identities, func(text *C.char, e *C.sealane_error) (*DecryptWith, error) {
+		return newDecryptWith(C.sealane_decrypt_with_identities(text, e), e)
+	})
 }
 
 // DecryptWithPassphrase decrypts age files with a passphrase. A maximum of 0 is the default.
 func DecryptWithPassphrase(passphrase string, maxWorkFactor uint32) (*DecryptWith, error) {
-	phrase, err := required("passphrase", passphrase)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(phrase)
-	var e C.sealane_error
-	return newDecryptWith(C.sealane_decrypt_with_passphrase(chars(phrase), C.uint32_t(maxWorkFactor), &e), &e)
+	return withText(required, "passphrase", passphrase, func(text *C.char, e *C.sealane_error) (*DecryptWith, error) {
+		return newDecryptWith(C.sealane_decrypt_with_passphrase(text, C.uint32_t(maxWorkFactor), e), e)
+	})
 }

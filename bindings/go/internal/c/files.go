@@ -146,10 +146,7 @@ func Encrypt(data []byte, with *EncryptWith) ([]byte, error) {
 	var out *C.uint8_t
 	n := C.sealane_encrypt(with.handle, ptr(data), size(data), &out, &e)
 	runtime.KeepAlive(with)
-	if n < 0 {
-		return nil, failure(e)
-	}
-	return given(out, n), nil
+	return given(out, n, &e)
 }
 
 // Decrypt returns the plaintext of the bytes of an encrypted file.
@@ -158,10 +155,7 @@ func Decrypt(file []byte, with *DecryptWith) ([]byte, error) {
 	var out *C.uint8_t
 	n := C.sealane_decrypt(with.handle, ptr(file), size(file), &out, &e)
 	runtime.KeepAlive(with)
-	if n < 0 {
-		return nil, failure(e)
-	}
-	return given(out, n), nil
+	return given(out, n, &e)
 }
 
 // Reader is an encrypted file that is read at any offset. Goroutines can share it. Close waits for reads.
@@ -189,17 +183,14 @@ func (p readerParts) free() {
 
 // OpenReader opens a file.
 func OpenReader(path string, with *DecryptWith) (*Reader, error) {
-	name, err := pathText("open", path)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	handle := C.sealane_reader_open(chars(name), with.handle, &e)
-	runtime.KeepAlive(with)
-	if handle == nil {
-		return nil, fileFailure(e, "open", path)
-	}
-	return newReader(readerParts{handle: handle}, path, nil)
+	return withText(pathText, "open", path, func(name *C.char, e *C.sealane_error) (*Reader, error) {
+		handle := C.sealane_reader_open(name, with.handle, e)
+		runtime.KeepAlive(with)
+		if handle == nil {
+			return nil, fileFailure(*e, "open", path)
+		}
+		return newReader(readerParts{handle: handle}, path, nil)
+	})
 }
 
 // NewReader opens an encrypted file of a length in a reader of the caller.

@@ -27,48 +27,36 @@ type Stream struct{ handle *C.sealane_stream }
 
 // NewStream makes a keystream. An empty byte order is the default.
 func NewStream(cipher string, key, iv []byte, counter uint32, byteOrder string) (*Stream, error) {
-	name, err := required("cipher", cipher)
-	if err != nil {
-		return nil, err
-	}
-	order, err := cText("byte order", byteOrder)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	handle := C.sealane_hazmat_stream_new(chars(name), ptr(key), size(key), ptr(iv), size(iv), C.uint32_t(counter),
-		chars(order), &e)
-	if handle == nil {
-		return nil, failure(e)
-	}
-	s := &Stream{handle}
-	runtime.AddCleanup(s, func(handle *C.sealane_stream) { C.sealane_stream_free(handle) }, handle)
-	return s, nil
+	return withText(required, "cipher", cipher, func(name *C.char, e *C.sealane_error) (*Stream, error) {
+		return withText(cText, "byte order", byteOrder, func(order *C.char, _ *C.sealane_error) (*Stream, error) {
+			handle := C.sealane_hazmat_stream_new(name, ptr(key), size(key), ptr(iv), size(iv), C.uint32_t(counter), order, e)
+			if handle == nil {
+				return nil, failure(*e)
+			}
+			s := &Stream{handle}
+			runtime.AddCleanup(s, func(handle *C.sealane_stream) { C.sealane_stream_free(handle) }, handle)
+			return s, nil
+		})
+	})
 }
 
 // XORKeyStreamAt writes src XOR the keystream from offset on.
 func (s *Stream) XORKeyStreamAt(dst, src []byte, offset uint64) error {
 	dst = dst[:min(len(dst), len(src))]
 	var e C.sealane_error
-	n := C.sealane_stream_xor_at(s.handle, C.uint64_t(offset), ptr(src), size(src), ptr(dst), size(dst), &e)
+	err := check(C.sealane_stream_xor_at(s.handle, C.uint64_t(offset), ptr(src), size(src), ptr(dst), size(dst), &e), &e)
 	runtime.KeepAlive(s)
-	if n < 0 {
-		return failure(e)
-	}
-	return nil
+	return err
 }
 
 // XORKeyStreamUnder does the same with another IV.
 func (s *Stream) XORKeyStreamUnder(dst, src, iv []byte, offset uint64) error {
 	dst = dst[:min(len(dst), len(src))]
 	var e C.sealane_error
-	n := C.sealane_stream_xor_under(s.handle, ptr(iv), size(iv), C.uint64_t(offset), ptr(src), size(src), ptr(dst),
-		size(dst), &e)
+	err := check(C.sealane_stream_xor_under(s.handle, ptr(iv), size(iv), C.uint64_t(offset), ptr(src), size(src), ptr(dst),
+		size(dst), &e), &e)
 	runtime.KeepAlive(s)
-	if n < 0 {
-		return failure(e)
-	}
-	return nil
+	return err
 }
 
 // Poly1305 is a tag that is being computed. Its mutex protects the handle, which is for one thread at a time.
@@ -103,10 +91,7 @@ func (p *Poly1305) Update(data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var e C.sealane_error
-	if C.sealane_poly1305_update(p.handle, ptr(data), size(data), &e) < 0 {
-		return failure(e)
-	}
-	return nil
+	return check(C.sealane_poly1305_update(p.handle, ptr(data), size(data), &e), &e)
 }
 
 // Finalize returns the tag.
@@ -114,10 +99,8 @@ func (p *Poly1305) Finalize() (tag [16]byte, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var e C.sealane_error
-	if C.sealane_poly1305_finalize(p.handle, ptr(tag[:]), 16, &e) < 0 {
-		return tag, failure(e)
-	}
-	return tag, nil
+	err = check(C.sealane_poly1305_finalize(p.handle, ptr(tag[:]), 16, &e), &e)
+	return tag, err
 }
 
 // Speck is a key of the block cipher. Goroutines can share it.
@@ -125,46 +108,35 @@ type Speck struct{ handle *C.sealane_speck }
 
 // NewSpeck expands a key. An empty byte order is the default.
 func NewSpeck(algorithm string, key []byte, byteOrder string) (*Speck, error) {
-	name, err := required("algorithm", algorithm)
-	if err != nil {
-		return nil, err
-	}
-	order, err := cText("byte order", byteOrder)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	handle := C.sealane_hazmat_speck_new(chars(name), ptr(key), size(key), chars(order), &e)
-	if handle == nil {
-		return nil, failure(e)
-	}
-	s := &Speck{handle}
-	runtime.AddCleanup(s, func(handle *C.sealane_speck) { C.sealane_speck_free(handle) }, handle)
-	return s, nil
+	return withText(required, "algorithm", algorithm, func(name *C.char, e *C.sealane_error) (*Speck, error) {
+		return withText(cText, "byte order", byteOrder, func(order *C.char, _ *C.sealane_error) (*Speck, error) {
+			handle := C.sealane_hazmat_speck_new(name, ptr(key), size(key), order, e)
+			if handle == nil {
+				return nil, failure(*e)
+			}
+			s := &Speck{handle}
+			runtime.AddCleanup(s, func(handle *C.sealane_speck) { C.sealane_speck_free(handle) }, handle)
+			return s, nil
+		})
+	})
 }
 
 // EncryptBlocks encrypts each block.
 func (s *Speck) EncryptBlocks(dst, src []byte) error {
 	dst = dst[:min(len(dst), len(src))]
 	var e C.sealane_error
-	n := C.sealane_speck_encrypt_blocks(s.handle, ptr(src), size(src), ptr(dst), size(dst), &e)
+	err := check(C.sealane_speck_encrypt_blocks(s.handle, ptr(src), size(src), ptr(dst), size(dst), &e), &e)
 	runtime.KeepAlive(s)
-	if n < 0 {
-		return failure(e)
-	}
-	return nil
+	return err
 }
 
 // DecryptBlocks decrypts each block.
 func (s *Speck) DecryptBlocks(dst, src []byte) error {
 	dst = dst[:min(len(dst), len(src))]
 	var e C.sealane_error
-	n := C.sealane_speck_decrypt_blocks(s.handle, ptr(src), size(src), ptr(dst), size(dst), &e)
+	err := check(C.sealane_speck_decrypt_blocks(s.handle, ptr(src), size(src), ptr(dst), size(dst), &e), &e)
 	runtime.KeepAlive(s)
-	if n < 0 {
-		return failure(e)
-	}
-	return nil
+	return err
 }
 
 // Pieces is one message that is processed in pieces. Its mutex protects the handle, which is for one thread at a time.
@@ -175,27 +147,21 @@ type Pieces struct {
 
 // NewEncryptor starts a message that is encrypted.
 func NewEncryptor(algorithm string, key, nonce []byte) (*Pieces, error) {
-	return newPieces(algorithm, func(name *C.char, e *C.sealane_error) *C.sealane_pieces {
-		return C.sealane_hazmat_encryptor_new(name, ptr(key), size(key), ptr(nonce), size(nonce), e)
+	return withText(required, "algorithm", algorithm, func(name *C.char, e *C.sealane_error) (*Pieces, error) {
+		return newPieces(C.sealane_hazmat_encryptor_new(name, ptr(key), size(key), ptr(nonce), size(nonce), e), e)
 	})
 }
 
 // NewDecryptor starts a message that is decrypted.
 func NewDecryptor(algorithm string, key, nonce []byte) (*Pieces, error) {
-	return newPieces(algorithm, func(name *C.char, e *C.sealane_error) *C.sealane_pieces {
-		return C.sealane_hazmat_decryptor_new(name, ptr(key), size(key), ptr(nonce), size(nonce), e)
+	return withText(required, "algorithm", algorithm, func(name *C.char, e *C.sealane_error) (*Pieces, error) {
+		return newPieces(C.sealane_hazmat_decryptor_new(name, ptr(key), size(key), ptr(nonce), size(nonce), e), e)
 	})
 }
 
-func newPieces(algorithm string, call func(name *C.char, e *C.sealane_error) *C.sealane_pieces) (*Pieces, error) {
-	name, err := required("algorithm", algorithm)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	handle := call(chars(name), &e)
+func newPieces(handle *C.sealane_pieces, e *C.sealane_error) (*Pieces, error) {
 	if handle == nil {
-		return nil, failure(e)
+		return nil, failure(*e)
 	}
 	p := &Pieces{handle: handle}
 	runtime.AddCleanup(p, func(handle *C.sealane_pieces) { C.sealane_pieces_free(handle) }, handle)
@@ -207,10 +173,7 @@ func (p *Pieces) UpdateAAD(aad []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var e C.sealane_error
-	if C.sealane_pieces_aad(p.handle, ptr(aad), size(aad), &e) < 0 {
-		return failure(e)
-	}
-	return nil
+	return check(C.sealane_pieces_aad(p.handle, ptr(aad), size(aad), &e), &e)
 }
 
 // Update encrypts or decrypts the next data.
@@ -219,10 +182,7 @@ func (p *Pieces) Update(dst, src []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var e C.sealane_error
-	if C.sealane_pieces_update(p.handle, ptr(src), size(src), ptr(dst), size(dst), &e) < 0 {
-		return failure(e)
-	}
-	return nil
+	return check(C.sealane_pieces_update(p.handle, ptr(src), size(src), ptr(dst), size(dst), &e), &e)
 }
 
 // Finalize returns the tag of an encrypted message.
@@ -231,10 +191,7 @@ func (p *Pieces) Finalize() ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var e C.sealane_error
-	if C.sealane_pieces_finalize(p.handle, ptr(tag), size(tag), &e) < 0 {
-		return nil, failure(e)
-	}
-	return tag, nil
+	return filled(tag, C.sealane_pieces_finalize(p.handle, ptr(tag), size(tag), &e), &e)
 }
 
 // Verify compares the tag of a decrypted message.
@@ -242,8 +199,5 @@ func (p *Pieces) Verify(tag []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var e C.sealane_error
-	if C.sealane_pieces_verify(p.handle, ptr(tag), size(tag), &e) < 0 {
-		return failure(e)
-	}
-	return nil
+	return check(C.sealane_pieces_verify(p.handle, ptr(tag), size(tag), &e), &e)
 }

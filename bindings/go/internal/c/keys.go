@@ -17,81 +17,57 @@ type Secret struct {
 	cleanup runtime.Cleanup
 }
 
-func newSecret(handle *C.sealane_secret) *Secret {
+func newSecret(handle *C.sealane_secret, e *C.sealane_error) (*Secret, error) {
+	if handle == nil {
+		return nil, failure(*e)
+	}
 	s := &Secret{handle: handle}
 	s.cleanup = runtime.AddCleanup(s, func(handle *C.sealane_secret) { C.sealane_secret_free(handle) }, handle)
-	return s
+	return s, nil
 }
 
 // GenerateSecret generates a key of a kind.
 func GenerateSecret(kind string) (*Secret, error) {
-	name, err := required("kind", kind)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	handle := C.sealane_secret_generate(chars(name), &e)
-	if handle == nil {
-		return nil, failure(e)
-	}
-	return newSecret(handle), nil
+	return withText(required, "kind", kind, func(name *C.char, e *C.sealane_error) (*Secret, error) {
+		return newSecret(C.sealane_secret_generate(name, e), e)
+	})
 }
 
 // NewSecret copies a symmetric key.
 func NewSecret(key []byte) (*Secret, error) {
 	var e C.sealane_error
-	handle := C.sealane_secret_from_bytes(ptr(key), size(key), &e)
-	if handle == nil {
-		return nil, failure(e)
-	}
-	return newSecret(handle), nil
+	return newSecret(C.sealane_secret_from_bytes(ptr(key), size(key), &e), &e)
 }
 
 // ParseSecret parses the text of a key file.
 func ParseSecret(text, passphrase string) (*Secret, error) {
-	key, err := required("text of a key", text)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(key)
-	phrase, err := cText("passphrase", passphrase)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(phrase)
-	var e C.sealane_error
-	handle := C.sealane_secret_from_text(chars(key), chars(phrase), &e)
-	if handle == nil {
-		return nil, failure(e)
-	}
-	return newSecret(handle), nil
+	return withText(required, "text of a key", text, func(key *C.char, e *C.sealane_error) (*Secret, error) {
+		return withText(cText, "passphrase", passphrase, func(phrase *C.char, _ *C.sealane_error) (*Secret, error) {
+			return newSecret(C.sealane_secret_from_text(key, phrase, e), e)
+		})
+	})
 }
 
 // LoadSecret loads a key from a file.
 func LoadSecret(path, passphrase string) (*Secret, error) {
-	name, err := pathText("open", path)
-	if err != nil {
-		return nil, err
-	}
-	phrase, err := cText("passphrase", passphrase)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(phrase)
-	var e C.sealane_error
-	handle := C.sealane_secret_load(chars(name), chars(phrase), &e)
-	if handle == nil {
-		return nil, fileFailure(e, "open", path)
-	}
-	return newSecret(handle), nil
+	return withText(pathText, "open", path, func(name *C.char, e *C.sealane_error) (*Secret, error) {
+		return withText(cText, "passphrase", passphrase, func(phrase *C.char, _ *C.sealane_error) (*Secret, error) {
+			handle := C.sealane_secret_load(name, phrase, e)
+			if handle == nil {
+				return nil, fileFailure(*e, "open", path)
+			}
+			return newSecret(handle, e)
+		})
+	})
 }
 
-// use calls work with the handle, which is not freed meanwhile.
-func (s *Secret) use(work func(handle *C.sealane_secret) error) error {
+// use calls work with the handle, which is not freed during the call.
+func use[T any](s *Secret, work func(handle *C.sealane_secret) (T, error)) (T, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.handle == nil {
-		return fs.ErrClosed
+		var none T
+		return none, fs.ErrClosed
 	}
 	return work(s.handle)
 }
@@ -124,24 +100,23 @@ func (s *Secret) Save(path, passphrase string, replace bool) error {
 	if replace {
 		flags = C.SEALANE_REPLACE
 	}
-	return s.use(func(handle *C.sealane_secret) error {
+	_, err = use(s, func(handle *C.sealane_secret) (any, error) {
 		var e C.sealane_error
 		if C.sealane_secret_save(handle, chars(name), chars(phrase), flags, &e) < 0 {
-			return fileFailure(e, "create", path)
+			return nil, fileFailure(e, "create", path)
 		}
-		return nil
+		return nil, nil
 	})
+	return err
 }
 
 // text returns the text that a call writes for the handle.
-func (s *Secret) text(call func(handle *C.sealane_secret, out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t) (text string, err error) {
-	err = s.use(func(handle *C.sealane_secret) error {
-		text, err = textOutput(func(out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t {
+func (s *Secret) text(call func(handle *C.sealane_secret, out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t) (string, error) {
+	return use(s, func(handle *C.sealane_secret) (string, error) {
+		return textOutput(func(out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t {
 			return call(handle, out, size, e)
 		})
-		return err
 	})
-	return text, err
 }
 
 // Kind returns the kind of the key.
@@ -171,20 +146,18 @@ func (s *Secret) Encode(passphrase string) (string, error) {
 }
 
 // Bytes returns the bytes of a symmetric key.
-func (s *Secret) Bytes() (key []byte, err error) {
-	err = s.use(func(handle *C.sealane_secret) error {
+func (s *Secret) Bytes() ([]byte, error) {
+	return use(s, func(handle *C.sealane_secret) ([]byte, error) {
 		// The keys of all algorithms have at most 64 bytes.
 		buffer := make([]byte, 1024)
 		defer clear(buffer)
 		var e C.sealane_error
 		n := C.sealane_secret_bytes(handle, ptr(buffer), size(buffer), &e)
 		if n < 0 {
-			return failure(e)
+			return nil, failure(e)
 		}
-		key = append(key, buffer[:n]...)
-		return nil
+		return append([]byte(nil), buffer[:n]...), nil
 	})
-	return key, err
 }
 
 // DeriveKey derives a key with Argon2id.
@@ -194,49 +167,30 @@ func DeriveKey(passphrase, salt []byte, passes, memoryKiB, lanes uint32, keyLen 
 	}
 	key := make([]byte, keyLen)
 	var e C.sealane_error
-	if C.sealane_derive(ptr(passphrase), size(passphrase), ptr(salt), size(salt), C.uint32_t(memoryKiB), C.uint32_t(passes),
-		C.uint32_t(lanes), ptr(key), size(key), &e) < 0 {
-		return nil, failure(e)
-	}
-	return key, nil
+	n := C.sealane_derive(ptr(passphrase), size(passphrase), ptr(salt), size(salt), C.uint32_t(memoryKiB), C.uint32_t(passes),
+		C.uint32_t(lanes), ptr(key), size(key), &e)
+	return filled(key, n, &e)
 }
 
 // HybridSeal seals a message for a public key.
 func HybridSeal(publicKey string, data, aad, info []byte, suite string) ([]byte, error) {
-	key, err := required("public key", publicKey)
-	if err != nil {
-		return nil, err
-	}
-	name, err := cText("suite", suite)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	var out *C.uint8_t
-	n := C.sealane_hybrid_seal(chars(key), ptr(data), size(data), ptr(aad), size(aad), ptr(info), size(info), chars(name),
-		&out, &e)
-	if n < 0 {
-		return nil, failure(e)
-	}
-	return given(out, n), nil
+	return withText(required, "public key", publicKey, func(key *C.char, e *C.sealane_error) ([]byte, error) {
+		return withText(cText, "suite", suite, func(name *C.char, _ *C.sealane_error) ([]byte, error) {
+			var out *C.uint8_t
+			n := C.sealane_hybrid_seal(key, ptr(data), size(data), ptr(aad), size(aad), ptr(info), size(info), name, &out, e)
+			return given(out, n, e)
+		})
+	})
 }
 
 // HybridOpen opens a message with a private key.
-func (s *Secret) HybridOpen(message, aad, info []byte, suite string) (plaintext []byte, err error) {
-	name, err := cText("suite", suite)
-	if err != nil {
-		return nil, err
-	}
-	err = s.use(func(handle *C.sealane_secret) error {
-		var e C.sealane_error
-		var out *C.uint8_t
-		n := C.sealane_hybrid_open(handle, ptr(message), size(message), ptr(aad), size(aad), ptr(info), size(info),
-			chars(name), &out, &e)
-		if n < 0 {
-			return failure(e)
-		}
-		plaintext = given(out, n)
-		return nil
+func (s *Secret) HybridOpen(message, aad, info []byte, suite string) ([]byte, error) {
+	return withText(cText, "suite", suite, func(name *C.char, e *C.sealane_error) ([]byte, error) {
+		return use(s, func(handle *C.sealane_secret) ([]byte, error) {
+			var out *C.uint8_t
+			n := C.sealane_hybrid_open(handle, ptr(message), size(message), ptr(aad), size(aad), ptr(info), size(info),
+				name, &out, e)
+			return given(out, n, e)
+		})
 	})
-	return plaintext, err
 }

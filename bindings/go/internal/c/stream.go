@@ -53,11 +53,7 @@ func (f *Filter) Push(data []byte) (waiting int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var e C.sealane_error
-	n := C.sealane_filter_push(f.handle, ptr(data), size(data), &e)
-	if n < 0 {
-		return 0, failure(e)
-	}
-	return int(n), nil
+	return count(C.sealane_filter_push(f.handle, ptr(data), size(data), &e), &e)
 }
 
 // Finish ends the stream and returns the number of bytes that can be taken.
@@ -65,11 +61,7 @@ func (f *Filter) Finish() (waiting int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var e C.sealane_error
-	n := C.sealane_filter_finish(f.handle, &e)
-	if n < 0 {
-		return 0, failure(e)
-	}
-	return int(n), nil
+	return count(C.sealane_filter_finish(f.handle, &e), &e)
 }
 
 // Take takes bytes that came out of the stream.
@@ -77,11 +69,7 @@ func (f *Filter) Take(out []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var e C.sealane_error
-	n := C.sealane_filter_take(f.handle, ptr(out), size(out), &e)
-	if n < 0 {
-		return 0, failure(e)
-	}
-	return int(n), nil
+	return count(C.sealane_filter_take(f.handle, ptr(out), size(out), &e), &e)
 }
 
 // Writer is an encrypted file that is written in pieces.
@@ -94,19 +82,16 @@ type Writer struct {
 
 // CreateWriter starts a file.
 func CreateWriter(path string, with *EncryptWith) (*Writer, error) {
-	name, err := pathText("create", path)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	handle := C.sealane_writer_create(chars(name), with.handle, &e)
-	runtime.KeepAlive(with)
-	if handle == nil {
-		return nil, fileFailure(e, "create", path)
-	}
-	w := &Writer{handle: handle, path: path}
-	w.cleanup = runtime.AddCleanup(w, func(handle *C.sealane_writer) { C.sealane_writer_free(handle) }, handle)
-	return w, nil
+	return withText(pathText, "create", path, func(name *C.char, e *C.sealane_error) (*Writer, error) {
+		handle := C.sealane_writer_create(name, with.handle, e)
+		runtime.KeepAlive(with)
+		if handle == nil {
+			return nil, fileFailure(*e, "create", path)
+		}
+		w := &Writer{handle: handle, path: path}
+		w.cleanup = runtime.AddCleanup(w, func(handle *C.sealane_writer) { C.sealane_writer_free(handle) }, handle)
+		return w, nil
+	})
 }
 
 // Write encrypts a piece.

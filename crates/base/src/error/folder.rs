@@ -1,32 +1,42 @@
 //! The errors of jobs over whole folders.
 
-use std::fmt;
 use std::path::PathBuf;
 
 /// A reason why a job over a whole folder does not begin or is not complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
     /// A pattern of files to exclude is not one of gitignore, and the text gives the pattern and the mistake.
+    #[error("expected a pattern of gitignore: {0}")]
     InvalidPattern(String),
     /// A part of the source could not be listed, so nothing is removed: the files that were not seen may exist.
+    #[error("nothing was removed, because {problems} paths of the source could not be processed")]
     IncompleteListing {
         /// Number of paths that could not be listed or processed.
         problems: usize,
     },
     /// The source has no file, for example because its disk is not mounted, so nothing is removed.
+    #[error("nothing was removed, because the source has no file; check that its disk is mounted")]
     EmptySource,
     /// The target folder is the source folder, so removing encrypted files could remove the only copy.
+    #[error("nothing was removed, because the output is the input folder; use another output folder")]
     InPlace,
     /// A name in an inventory leaves the folder, is empty or is listed twice.
+    #[error("expected names below the folder in the inventory, each once, found {0:?}; take another copy")]
     InventoryName(PathBuf),
     /// The inventory at this path lies inside a folder of the job, where it would be taken for one of its files.
+    #[error("{0}: the inventory lies in the input or the output folder; choose a place outside of them")]
     InventoryInside(PathBuf),
     /// The inventory at this path has no signature beside it.
+    #[error("{0}: expected a signature in {0}.sig or {0}.minisig, found none; take another copy")]
     SignatureMissing(PathBuf),
     /// The signature at this path was made with another key than those that are accepted.
+    #[error("{0}: the signature was made with another key; check that this is the expected signer")]
     OtherSigner(PathBuf),
     /// The inventory or its signature was changed or cut.
+    #[error(
+        "{path}: does not match the signature {signature}: one of them was changed or cut; take another copy of both"
+    )]
     SignatureInvalid {
         /// Path of the inventory.
         path: PathBuf,
@@ -34,6 +44,9 @@ pub enum FolderError {
         signature: PathBuf,
     },
     /// The inventory is older than the one that is expected.
+    #[error(
+        "{path}: expected an inventory with a counter of at least {expected}, found {found}: it is an older one"
+    )]
     OldInventory {
         /// Path of the inventory.
         path: PathBuf,
@@ -43,6 +56,9 @@ pub enum FolderError {
         expected: u64,
     },
     /// A name is too long to be encrypted, because the encrypted one would not fit in a file system.
+    #[error(
+        "expected a name of at most {max} bytes, which fits when it is encrypted, found {found}; use a shorter name"
+    )]
     NameTooLong {
         /// Number of bytes of the name.
         found: usize,
@@ -50,6 +66,9 @@ pub enum FolderError {
         max: usize,
     },
     /// The path in a symbolic link is too long to be encrypted.
+    #[error(
+        "expected a link with a path of at most {max} bytes, which fits when it is encrypted, found {found}"
+    )]
     LinkTooLong {
         /// Number of bytes of the path.
         found: usize,
@@ -57,95 +76,29 @@ pub enum FolderError {
         max: usize,
     },
     /// An encrypted name, or the encrypted path in a link, is not authentic: the key is another one, or the file was moved.
+    #[error(
+        "the name does not decrypt: it is under another key, or the file or its folder was renamed or moved"
+    )]
     NameNotAuthentic,
     /// A decrypted name is not one of a file, for example `..`, so it was not written by a job over a folder.
+    #[error(
+        "the name decrypts to something that is not the name of a file; the key was used for something else"
+    )]
     NameInvalid,
     /// Another encrypted name stands for the same file, for example one under a retired key.
+    #[error(
+        "{other} stands for the same name; remove the older of the two, or disable the retired key of the names"
+    )]
     DuplicateName {
         /// Path of a file with the other name.
         other: PathBuf,
     },
     /// Names are encrypted, and the target folder is the source folder.
+    #[error("the output is the input folder, and the names of both would mix; use another output folder")]
     NamesInPlace,
     /// Names are encrypted, and the manifest at this path lies in the encrypted folder, where it would reveal them.
+    #[error(
+        "{0}: the manifest would reveal the names, because it lies in the encrypted folder; choose another place"
+    )]
     ManifestReveals(PathBuf),
 }
-
-impl fmt::Display for FolderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidPattern(text) => write!(f, "expected a pattern of gitignore: {text}"),
-            Self::IncompleteListing { problems } => {
-                write!(
-                    f,
-                    "nothing was removed, because {problems} paths of the source could not be processed"
-                )
-            }
-            Self::EmptySource => f.write_str(
-                "nothing was removed, because the source has no file; check that its disk is mounted",
-            ),
-            Self::InPlace => f.write_str(
-                "nothing was removed, because the output is the input folder; use another output folder",
-            ),
-            Self::InventoryName(name) => write!(
-                f,
-                "expected names below the folder in the inventory, each once, found {name:?}; take another copy"
-            ),
-            Self::InventoryInside(path) => write!(
-                f,
-                "{}: the inventory lies in the input or the output folder; choose a place outside of them",
-                path.display()
-            ),
-            Self::SignatureMissing(path) => write!(
-                f,
-                "{0}: expected a signature in {0}.sig or {0}.minisig, found none; take another copy",
-                path.display()
-            ),
-            Self::OtherSigner(path) => write!(
-                f,
-                "{}: the signature was made with another key; check that this is the expected signer",
-                path.display()
-            ),
-            Self::SignatureInvalid { path, signature } => write!(
-                f,
-                "{}: does not match the signature {}: one of them was changed or cut; take another copy of both",
-                path.display(),
-                signature.display()
-            ),
-            Self::OldInventory { path, found, expected } => write!(
-                f,
-                "{}: expected an inventory with a counter of at least {expected}, found {found}: it is an older one",
-                path.display()
-            ),
-            Self::NameTooLong { found, max } => write!(
-                f,
-                "expected a name of at most {max} bytes, which fits when it is encrypted, found {found}; use a shorter name"
-            ),
-            Self::LinkTooLong { found, max } => write!(
-                f,
-                "expected a link with a path of at most {max} bytes, which fits when it is encrypted, found {found}"
-            ),
-            Self::NameNotAuthentic => f.write_str(
-                "the name does not decrypt: it is under another key, or the file or its folder was renamed or moved",
-            ),
-            Self::NameInvalid => f.write_str(
-                "the name decrypts to something that is not the name of a file; the key was used for something else",
-            ),
-            Self::DuplicateName { other } => write!(
-                f,
-                "{} stands for the same name; remove the older of the two, or disable the retired key of the names",
-                other.display()
-            ),
-            Self::NamesInPlace => f.write_str(
-                "the output is the input folder, and the names of both would mix; use another output folder",
-            ),
-            Self::ManifestReveals(path) => write!(
-                f,
-                "{}: the manifest would reveal the names, because it lies in the encrypted folder; choose another place",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for FolderError {}

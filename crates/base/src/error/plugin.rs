@@ -80,4 +80,11 @@ impl fmt::Display for PluginError {
     }
 }
 
-impl std::error::Error for PluginError {}
+impl std::error::Error for PluginError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            PluginProblem::NotStarted(source) => Some(source),
+            _ => None,
+        }
+    }
+}

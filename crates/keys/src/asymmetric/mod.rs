@@ -2,6 +2,7 @@
 
 pub mod ed25519;
 pub mod hpke;
+mod hybrid_kem;
 pub mod mlkem768_p256;
 pub mod p256;
 pub mod rsa;

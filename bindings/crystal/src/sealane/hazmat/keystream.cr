@@ -26,12 +26,10 @@ module Sealane
       # As `xor_at`, to memory of the caller. Returns the part of *output* that was written. In place if *output* begins
       # where *data* does; any other overlap is refused.
       def xor_into(offset : Int, data : Bytes, output : Bytes) : Bytes
-        Sealane.writable(output)
         at = Hazmat.offset(offset)
-        size = call do |error|
+        call_into(output) do |error|
           LibSealane.stream_xor_at(handle, at, data, data.size, output, output.size, error)
         end
-        output[0, size]
       end
 
       # As `xor_at`, where the data lies.
@@ -47,12 +45,10 @@ module Sealane
 
       # As `xor_under`, to memory of the caller.
       def xor_under_into(iv : Bytes, offset : Int, data : Bytes, output : Bytes) : Bytes
-        Sealane.writable(output)
         at = Hazmat.offset(offset)
-        size = call do |error|
+        call_into(output) do |error|
           LibSealane.stream_xor_under(handle, iv, iv.size, at, data, data.size, output, output.size, error)
         end
-        output[0, size]
       end
     end
 

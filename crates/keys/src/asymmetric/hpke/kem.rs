@@ -26,28 +26,25 @@ const LOW_ORDER: Error = Error::Misuse(Misuse::InvalidRecipients(
     "expected the recipient's public key, found a point of low order, with which the secret is known to everyone",
 ));
 
-/// The random input of one encapsulation: an ephemeral key, the two seeds of X-Wing, or a seed and a key.
+/// The random input of one encapsulation: an ephemeral key, and a seed for ML-KEM.
 pub(super) enum Ephemeral {
     Dh(PrivateKey),
-    XWing(Zeroizing<[[u8; 32]; 2]>),
+    XWing(Zeroizing<[u8; 32]>, x25519::PrivateKey),
     MlKem768P256(Zeroizing<[u8; 32]>, p256::PrivateKey),
 }
 
 impl Ephemeral {
     pub(super) fn generate(kem: Kem) -> Result<Self, Error> {
+        let seed = || {
+            let mut seed = Zeroizing::new([0; 32]);
+            base::random::fill(&mut *seed)?;
+            Ok::<_, Error>(seed)
+        };
         Ok(match kem {
             Kem::X25519 => Self::Dh(x25519::PrivateKey::generate()?.into()),
             Kem::P256 => Self::Dh(p256::PrivateKey::generate()?.into()),
-            Kem::XWing => {
-                let mut seeds = Zeroizing::new([[0; 32]; 2]);
-                base::random::fill(seeds.as_flattened_mut())?;
-                Self::XWing(seeds)
-            }
-            Kem::MlKem768P256 => {
-                let mut seed = Zeroizing::new([0; 32]);
-                base::random::fill(&mut *seed)?;
-                Self::MlKem768P256(seed, p256::PrivateKey::generate()?)
-            }
+            Kem::XWing => Self::XWing(seed()?, x25519::PrivateKey::generate()?),
+            Kem::MlKem768P256 => Self::MlKem768P256(seed()?, p256::PrivateKey::generate()?),
         })
     }
 }
@@ -62,8 +59,8 @@ pub(super) fn encap(
     check_sender(recipient.kem(), sender.map(PrivateKey::kem))?;
     let low_order = |why| if matches!(why, Error::Misuse(_)) { LOW_ORDER } else { why };
     match (recipient, ephemeral) {
-        (PublicKey::XWing(key), Ephemeral::XWing(seeds)) => {
-            key.encapsulate_deterministic(seeds).map_err(low_order)
+        (PublicKey::XWing(key), Ephemeral::XWing(seed, ephemeral)) => {
+            key.encapsulate_deterministic(seed, ephemeral).map_err(low_order)
         }
         (PublicKey::MlKem768P256(key), Ephemeral::MlKem768P256(seed, ephemeral)) => {
             key.encapsulate_deterministic(seed, ephemeral)
@@ -76,7 +73,7 @@ pub(super) fn encap(
             let secret = extract_and_expand(&dh, auth.as_ref(), &enc, recipient, sender.as_ref())?;
             Ok((secret, enc.as_bytes().to_vec()))
         }
-        (_, Ephemeral::XWing(_) | Ephemeral::MlKem768P256(..)) => Err(OTHER_KEM),
+        (_, Ephemeral::XWing(..) | Ephemeral::MlKem768P256(..)) => Err(OTHER_KEM),
     }
 }
 

@@ -50,9 +50,10 @@ fn mode<'a, K>(case: &'a HpkeCase, sender: Option<&'a K>) -> Mode<'a, K> {
     }
 }
 
-fn seeds(randomness: &[u8]) -> Zeroizing<[[u8; 32]; 2]> {
-    let (ml_kem, x25519) = randomness.split_at(32);
-    Zeroizing::new([ml_kem.try_into().unwrap(), x25519.try_into().unwrap()])
+/// Splits the randomness of an encapsulation into the seed of ML-KEM and the bytes of the curve's ephemeral key.
+fn seeds(randomness: &[u8]) -> (Zeroizing<[u8; 32]>, [u8; 32]) {
+    let (ml_kem, curve) = randomness.split_at(32);
+    (Zeroizing::new(ml_kem.try_into().unwrap()), curve.try_into().unwrap())
 }
 
 #[test]
@@ -73,11 +74,14 @@ fn published_contexts() {
         let sender_public = case.sender.as_ref().map(|(_, key)| public(kem, key));
 
         let ephemeral = match kem {
-            Kem::XWing => Ephemeral::XWing(seeds(&case.randomness)),
+            Kem::XWing => {
+                let (seed, key) = seeds(&case.randomness);
+                Ephemeral::XWing(seed, x25519::PrivateKey::from_bytes(&key).unwrap())
+            }
             // The other bytes are further candidates for the key, and are not used.
             Kem::MlKem768P256 => {
-                let [seed, key] = *seeds(&case.randomness[..64]);
-                Ephemeral::MlKem768P256(seed.into(), p256::PrivateKey::from_bytes(&key).unwrap())
+                let (seed, key) = seeds(&case.randomness[..64]);
+                Ephemeral::MlKem768P256(seed, p256::PrivateKey::from_bytes(&key).unwrap())
             }
             _ => Ephemeral::Dh(private(kem, &case.randomness)),
         };
@@ -117,7 +121,9 @@ fn published_contexts() {
 fn xwing_published_encapsulations() {
     for case in vectors::xwing() {
         let key = xwing::PublicKey::from_bytes(&case.public).unwrap();
-        let (shared, sent) = key.encapsulate_deterministic(&seeds(&case.randomness)).unwrap();
+        let (seed, ephemeral) = seeds(&case.randomness);
+        let ephemeral = x25519::PrivateKey::from_bytes(&ephemeral).unwrap();
+        let (shared, sent) = key.encapsulate_deterministic(&seed, &ephemeral).unwrap();
         assert_eq!((&*shared, sent), (&case.shared, case.encapsulation), "{} #{}", case.file, case.id);
     }
 }
