@@ -69,6 +69,8 @@ pub enum FolderError {
     NamesInPlace,
     /// Names are encrypted, and the manifest at this path lies in the encrypted folder, where it would reveal them.
     ManifestReveals(PathBuf),
+    /// The manifest at this path is a source or a target of the job, or lies below a source.
+    ManifestAmong(PathBuf),
 }
 
 impl fmt::Display for FolderError {
@@ -142,6 +144,11 @@ impl fmt::Display for FolderError {
             Self::ManifestReveals(path) => write!(
                 f,
                 "{}: the manifest would reveal the names, because it lies in the encrypted folder; choose another place",
+                path.display()
+            ),
+            Self::ManifestAmong(path) => write!(
+                f,
+                "{}: the manifest is among the sources or the targets; choose another place for it",
                 path.display()
             ),
         }
