@@ -15,13 +15,15 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Time between two checks for signals. Each check attaches to the interpreter, which may wait for other threads.
+/// Time between two checks for signals. Each check attaches to the interpreter, which may wait for
+/// other threads.
 pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The exception of each file that failed, in the order of the files.
 type Failures = Vec<Option<Py<PyBaseException>>>;
 
-/// The operation of a job on each file. It contains the key, so it is never shown and never pickled.
+/// The operation of a job on each file. It contains the key, so it is never shown and never
+/// pickled.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Operation(bulk::Operation);
 
@@ -51,8 +53,8 @@ impl Operation {
         Self(bulk::Operation::Verify(with.core().clone()))
     }
 
-    /// Creates the operation that encrypts a file again with the primary key of a keyring, unless it is under it already.
-    /// Source and target of a file are the same.
+    /// Creates the operation that encrypts a file again with the primary key of a keyring, unless
+    /// it is under it already. Source and target of a file are the same.
     #[staticmethod]
     #[pyo3(signature = (key, /, context = Vec::new()), text_signature = "(key, /, context=b'')")]
     fn rotate(
@@ -64,9 +66,9 @@ impl Operation {
         Rotation::new(&ring, &context, &files).map(bulk::Operation::Rotate).map(Self).map_err(raise)
     }
 
-    /// Processes pairs of source and target one after the other on this thread. A signal handler that raises ends the
-    /// call. No link is followed below the folder ``root``, if there is one. With ``replicas``, the targets below it get the
-    /// attributes of their sources.
+    /// Processes pairs of source and target one after the other on this thread. A signal handler
+    /// that raises ends the call. No link is followed below the folder ``root``, if there is one.
+    /// With ``replicas``, the targets below it get the attributes of their sources.
     #[pyo3(signature = (files, durable, root = None, replicas = false))]
     fn run(
         &self,
@@ -76,10 +78,8 @@ impl Operation {
         root: Option<PathBuf>,
         replicas: bool,
     ) -> PyResult<Failures> {
-        let work = |(source, target): &(PathBuf, PathBuf), options: Options<'_>| match &root {
-            Some(root) if replicas => self.0.run_replica(root, source, target, options),
-            Some(root) => self.0.run_below(root, source, target, options),
-            None => self.0.run(source, target, options),
+        let work = |(source, target): &(PathBuf, PathBuf), options: Options<'_>| {
+            self.0.run_below(root.as_deref(), replicas, source, target, options)
         };
         each(py, &files, |(source, _)| source, durable, work)
     }
@@ -95,8 +95,8 @@ impl Operation {
         )
     }
 
-    /// Raises ``AuthenticationError`` if ``target``, which ``manifest`` lists as finished, was encrypted with another
-    /// key, context or format.
+    /// Raises ``AuthenticationError`` if ``target``, which ``manifest`` lists as finished, was
+    /// encrypted with another key, context or format.
     fn check_finished(&self, py: Python<'_>, manifest: PathBuf, target: PathBuf) -> PyResult<()> {
         py.detach(|| self.0.check_finished(&manifest, &target)).map_err(raise)
     }

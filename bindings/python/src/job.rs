@@ -15,6 +15,7 @@ use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,25 +51,28 @@ struct Report {
 
 #[pymethods]
 impl Job {
-    /// Creates a job that processes the first file of each pair to the second. Raises ``ValueError`` if a target has two sources, or
-    /// is a source or the manifest. A batch has at most ``batch`` files.
+    /// Creates a job that processes the first file of each pair to the second. Raises
+    /// ``ValueError`` if a target has two sources, or is a source or the manifest. A batch has at
+    /// most ``batch`` files.
     #[staticmethod]
     #[pyo3(signature = (pairs, *, batch, manifest = None, verify = false, durable = false))]
     fn pairs(
         py: Python<'_>,
         pairs: Vec<(PathBuf, PathBuf)>,
-        batch: usize,
+        batch: NonZeroUsize,
         manifest: Option<PathBuf>,
         verify: bool,
         durable: bool,
     ) -> PyResult<Self> {
         let (durability, read_back) = (durability(durable), verify);
+        let batch = Some(batch);
         let options = JobOptions { manifest, batch, durability, read_back, ..JobOptions::default() };
         py.detach(|| job::Job::pairs(pairs, options)).map(Self::new).map_err(raise)
     }
 
-    /// Creates a job over the files of the folder ``src``, with their targets in the folder ``dst``. ``exclude`` are lines of a
-    /// ``.gitignore`` file, and ``names`` is the key of encrypted names. A manifest below ``src`` is not processed.
+    /// Creates a job over the files of the folder ``src``, with their targets in the folder
+    /// ``dst``. ``exclude`` are lines of a ``.gitignore`` file, and ``names`` is the key of
+    /// encrypted names. A manifest below ``src`` is not processed.
     #[staticmethod]
     #[pyo3(signature = (
         src, dst = None, *, batch, suffix = OsString::new(), removes_suffix = false, in_place = false,
@@ -80,7 +84,7 @@ impl Job {
         py: Python<'_>,
         src: PathBuf,
         dst: Option<PathBuf>,
-        batch: usize,
+        batch: NonZeroUsize,
         suffix: OsString,
         removes_suffix: bool,
         in_place: bool,
@@ -115,7 +119,7 @@ impl Job {
             dry_run,
             read_back: verify,
             durability: durability(durable),
-            batch,
+            batch: Some(batch),
             ..JobOptions::default()
         };
         let made = py.detach(|| match job::Job::new(options)? {
@@ -125,11 +129,12 @@ impl Job {
         made.map(Self::new).map_err(raise)
     }
 
-    /// Processes the files on threads of the core, and takes all other steps. Calls ``progress`` on this thread with the number of
-    /// source bytes that are done and of all.
+    /// Processes the files on threads of the core, and takes all other steps. Calls ``progress`` on
+    /// this thread with the number of source bytes that are done and of all.
     ///
-    /// After an exception of ``progress`` or of a signal handler no file is begun, and files in progress leave nothing behind.
-    /// Files that were complete are in the manifest before the exception is raised.
+    /// After an exception of ``progress`` or of a signal handler no file is begun, and files in
+    /// progress leave nothing behind. Files that were complete are in the manifest before the
+    /// exception is raised.
     #[pyo3(signature = (operation, progress = None))]
     fn run(&self, py: Python<'_>, operation: &Operation, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let keys = JobKeys { operation: operation.core(), inventory: None, compare: None };
@@ -144,7 +149,8 @@ impl Job {
         })
     }
 
-    /// Opens the manifest and looks at the sources. Returns a target that the manifest lists as finished.
+    /// Opens the manifest and looks at the sources. Returns a target that the manifest lists as
+    /// finished.
     fn plan(&self, py: Python<'_>) -> PyResult<Option<OsString>> {
         self.with(py, |State { job, report }| {
             job.plan(None, &mut |events| report.listen(events, None))?;
@@ -162,12 +168,14 @@ impl Job {
         })
     }
 
-    /// Returns the next batch: the numbers of its files, and their absolute paths. None after the last one.
+    /// Returns the next batch: the numbers of its files, and their absolute paths. None after the
+    /// last one.
     #[expect(clippy::type_complexity, reason = "a tuple for Python")]
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<(Vec<usize>, Vec<(OsString, OsString)>)>> {
         self.with(py, |State { job, .. }| {
             let Some(batch) = job.next_batch() else { return Ok(None) };
-            // Workers may have another current folder. Paths are not normalised: after a link to a folder, ".." is its parent.
+            // Workers may have another current folder. Paths are not normalised: after a link to a
+            // folder, ".." is its parent.
             let here = std::env::current_dir().map_err(Error::from)?;
             let absolute = |path: &Path| match path == Path::new("") {
                 true => OsString::new(),
@@ -181,8 +189,8 @@ impl Job {
         })
     }
 
-    /// Takes in the results of a batch: the exceptions of files by their positions in the batch. Raises ``OSError`` if the manifest
-    /// cannot be written, once.
+    /// Takes in the results of a batch: the exceptions of files by their positions in the batch.
+    /// Raises ``OSError`` if the manifest cannot be written, once.
     fn record(
         &self,
         py: Python<'_>,
@@ -209,7 +217,8 @@ impl Job {
         })
     }
 
-    /// Returns how many bytes of sources are processed, skipped or failed, and those of all sources.
+    /// Returns how many bytes of sources are processed, skipped or failed, and those of all
+    /// sources.
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
         self.with(py, |state| Ok(state.report.progress))
     }
@@ -268,7 +277,8 @@ impl Job {
 }
 
 impl Report {
-    /// Takes events in. The answer is to stop if the progress function or a signal handler raised an exception.
+    /// Takes events in. The answer is to stop if the progress function or a signal handler raised
+    /// an exception.
     fn listen(&mut self, events: Vec<Event<'_>>, progress: Option<&Py<PyAny>>) -> ControlFlow<()> {
         if let Some(Event::Progress { ended, total, .. }) = events.last() {
             self.progress = (*ended, *total);
@@ -304,8 +314,8 @@ impl Report {
             Event::Failed { path, subject, error } => {
                 self.failed.push((name(path), raise_among(&subject, error).into_value(py)));
             }
-            Event::Removed { target, .. } | Event::Planned { action: job::Action::Remove, target, .. } => {
-                self.removed.push(name(target));
+            Event::Removed(pair) | Event::Planned(job::Action::Remove, pair) => {
+                self.removed.push(name(pair.target));
             }
             Event::Unproven(path) => self.unproven.push(name(path)),
             Event::Unknown(path) => self.unknown.push(name(path)),

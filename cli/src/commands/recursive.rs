@@ -8,13 +8,14 @@ use crate::keys::{self, Inputs, Names};
 use crate::signal;
 use sealane::Error;
 use sealane::file::bulk::Operation;
-use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Summary};
+use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Pair, Summary};
 use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Number of files from which a warning says that a passphrase takes about one second for each file.
+/// Number of files from which a warning says that a passphrase takes about one second for each
+/// file.
 const MANY_PASSPHRASE_FILES: usize = 10;
 
 /// The warning of `rewrap`, whose new files do not exclude a former recipient.
@@ -127,7 +128,8 @@ impl<'a> Recursive<'a> {
         match &*self.options.inputs {
             _ if args.file.is_none() => {}
             [folder] if folder.is_dir() => {
-                // An inventory lists links as links, and a folder without links in its inventory has none.
+                // An inventory lists links as links, and a folder without links in its inventory
+                // has none.
                 (self.compare, self.options.preserve) = (Some(args), true);
             }
             _ => return Err(Failure::misuse("--inventory compares one folder; name it as FILE")),
@@ -292,27 +294,21 @@ impl Printer<'_> {
         let console = self.console;
         let fail = |path: &Path, error| console.fail(&Failure::about(&name(path), error));
         match event {
-            Event::Planned { action, source, target } => return self.planned(action, source, target),
+            Event::Planned(action, pair) => return self.planned(action, pair),
             Event::Failed { path, error, .. } => fail(path, error),
-            Event::Done { source, target, bytes, seconds } => {
+            Event::Done { pair, bytes, seconds } => {
                 self.done += 1;
                 if matches!(self.operation, Operation::Verify(_)) {
-                    return report_verified(console, &name(source), bytes);
+                    return report_verified(console, &name(pair.source), bytes);
                 }
-                return self.pair(source, target, |pair| {
+                return self.pair(pair, |pair| {
                     pair["bytes"] = bytes.into();
                     pair["seconds"] = seconds.into();
                 });
             }
-            Event::Skipped { source, target } => {
-                return self.pair(source, target, |pair| pair["skipped"] = true.into());
-            }
-            Event::Linked { source, target } => {
-                return self.pair(source, target, |pair| pair["link"] = true.into());
-            }
-            Event::Removed { source, target } => {
-                return self.pair(source, target, |pair| pair["removed"] = true.into());
-            }
+            Event::Skipped(pair) => return self.pair(pair, |pair| pair["skipped"] = true.into()),
+            Event::Linked(pair) => return self.pair(pair, |pair| pair["link"] = true.into()),
+            Event::Removed(pair) => return self.pair(pair, |pair| pair["removed"] = true.into()),
             Event::InventoryReplaced(error) => {
                 console.warn(&format!("{error}; a new inventory without former versions begins"));
             }
@@ -345,27 +341,22 @@ impl Printer<'_> {
     }
 
     /// Prints a document with source and target, with `--json` only.
-    fn pair(
-        &self,
-        source: &Path,
-        target: &Path,
-        add: impl FnOnce(&mut serde_json::Value),
-    ) -> Result<(), Failure> {
+    fn pair(&self, pair: Pair<'_>, add: impl FnOnce(&mut serde_json::Value)) -> Result<(), Failure> {
         if !self.console.json() {
             return Ok(());
         }
-        let mut pair = json!({"source": name(source), "target": name(target)});
-        add(&mut pair);
-        self.console.result(|| pair, "")
+        let mut document = json!({"source": name(pair.source), "target": name(pair.target)});
+        add(&mut document);
+        self.console.result(|| document, "")
     }
 
-    fn planned(&self, action: Action, source: &Path, target: &Path) -> Result<(), Failure> {
+    fn planned(&self, action: Action, pair: Pair<'_>) -> Result<(), Failure> {
         let action = match action {
             Action::Process => verbs(self.operation).0,
             Action::Link => "link",
             Action::Remove => "remove",
         };
-        let (source, target) = (name(source), name(target));
+        let (source, target) = (name(pair.source), name(pair.target));
         let document = || json!({"action": action, "source": source, "target": target, "dry_run": true});
         self.console.result(document, &format!("{action} {source} -> {target}"))
     }

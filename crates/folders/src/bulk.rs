@@ -23,10 +23,11 @@ pub enum Operation {
     Decrypt(DecryptWith),
     /// Verifies the source, and ignores the target of the job.
     Verify(DecryptWith),
-    /// Writes the age file of the source to the target for other recipients; see [`rewrap_file`](files::rewrap_file).
+    /// Writes the age file of the source to the target for other recipients; see
+    /// [`rewrap_file`](files::rewrap_file).
     Rewrap(Rewrap),
-    /// Encrypts the source to the target if it is under another key than the primary one of a keyring. Source and target are
-    /// the same file; see [`rotate_file`](files::rotate_file).
+    /// Encrypts the source to the target if it is under another key than the primary one of a
+    /// keyring. Source and target are the same file; see [`rotate_file`](files::rotate_file).
     Rotate(Rotation),
 }
 
@@ -34,44 +35,33 @@ impl Operation {
     /// Processes one file and returns after its target is complete.
     ///
     /// # Errors
-    /// Returns the errors of [`encrypt_file`](files::encrypt_file), [`decrypt_file`](files::decrypt_file) and
-    /// [`verify_file`]; [`Error::Io`] for a target that is
-    /// a pipe, a socket or a device: opening a pipe would wait for its reader.
+    /// Returns the errors of [`encrypt_file`](files::encrypt_file),
+    /// [`decrypt_file`](files::decrypt_file) and [`verify_file`]; [`Error::Io`] for a target that
+    /// is a pipe, a socket or a device: opening a pipe would wait for its reader.
     pub fn run(&self, source: &Path, target: &Path, options: Options<'_>) -> Result<(), Error> {
-        self.run_to(source, Target::File(target), options)
+        self.run_below(None, false, source, target, options)
     }
 
-    /// Does the same as [`Self::run`] for a target whose path begins with the folder `root`, below which no link is
-    /// followed: a link can appear in a shared folder after [`Tree::walk`](super::Tree::walk) has looked at it.
+    /// Does the same as [`Self::run`] for a target whose path begins with the folder `root`, if
+    /// there is one. No link is followed below it: one can appear in a shared folder after the job
+    /// has listed its files. A `replica` gets the mode, the owner, the group and the modification
+    /// time of its source, where permitted, and replaces a link or a read-only file.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`]; [`Error::Io`] for a link.
     pub fn run_below(
         &self,
-        root: &Path,
+        root: Option<&Path>,
+        replica: bool,
         source: &Path,
         target: &Path,
         options: Options<'_>,
     ) -> Result<(), Error> {
-        self.run_to(source, Target::Below { root, path: target }, options)
+        self.run_marked(root, replica, source, target, options, None)
     }
 
-    /// Does the same as [`Self::run_below`], and gives the target the mode, the owner, the group and the modification time of the
-    /// source, as far as this user may do that. A link or a read-only file at the target is replaced.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::run_below`].
-    pub fn run_replica(
-        &self,
-        root: &Path,
-        source: &Path,
-        target: &Path,
-        options: Options<'_>,
-    ) -> Result<(), Error> {
-        self.run_to(source, Target::Replica { root, path: target }, options)
-    }
-
-    /// Returns the other inputs of the call, which no output may replace; `None` for operations that have none here.
+    /// Returns the other inputs of the call, which no output may replace; `None` for operations
+    /// that have none here.
     pub(super) fn protected(&self) -> Option<&Protected> {
         match self {
             Self::Encrypt(with) => Some(with.protected()),
@@ -80,26 +70,30 @@ impl Operation {
         }
     }
 
-    /// Returns whether the key of [`Self::Encrypt`] opens a file, which proves that it was encrypted with this key. Reads the
-    /// header and the last chunk.
+    /// Returns whether the key of [`Self::Encrypt`] opens a file, which proves that it was
+    /// encrypted with this key. Reads the header and the last chunk.
     pub(super) fn opens(&self, path: &Path) -> bool {
         let Self::Encrypt(with) = self else { return false };
         let file = with.to_decrypt().and_then(|with| Some((File::open(path).ok()?, with)));
         file.is_some_and(|(file, with)| Reader::new(file, with).is_ok())
     }
 
-    fn run_to(&self, source: &Path, target: Target<'_>, options: Options<'_>) -> Result<(), Error> {
-        self.run_marked(source, target, options, None)
-    }
-
-    /// Does the same as [`Self::run`], and stores the mark of an encrypted file that is not armored.
+    /// Does the same as [`Self::run_below`], and stores the mark of an encrypted file that is not
+    /// armored.
     pub(super) fn run_marked(
         &self,
+        root: Option<&Path>,
+        replica: bool,
         source: &Path,
-        target: Target<'_>,
+        path: &Path,
         options: Options<'_>,
         mark: Option<&OnceLock<FileMark>>,
     ) -> Result<(), Error> {
+        let target = match root {
+            Some(root) if replica => Target::Replica { root, path },
+            Some(root) => Target::Below { root, path },
+            None => Target::File(path),
+        };
         match self {
             Self::Encrypt(with) => encrypt_marked(&Source::open(source)?, target, with, options, mark),
             Self::Decrypt(with) => decrypt(&Source::open(source)?, target, with, options),
@@ -109,10 +103,12 @@ impl Operation {
         }
     }
 
-    /// Reads a target of [`Self::Encrypt`] back and verifies it. The targets of other operations are not checked.
+    /// Reads a target of [`Self::Encrypt`] back and verifies it. The targets of other operations
+    /// are not checked.
     ///
     /// # Errors
-    /// Returns the errors of [`verify_file`]; [`Error::IdentityRequired`] for files that are encrypted for recipients.
+    /// Returns the errors of [`verify_file`]; [`Error::IdentityRequired`] for files that are
+    /// encrypted for recipients.
     pub fn read_back(&self, target: &Path, options: Options<'_>) -> Result<(), Error> {
         match self {
             Self::Encrypt(with) => {
@@ -122,8 +118,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether nothing is to be done about a file, because [`Self::Rotate`] finds it under the primary key. Other
-    /// operations process every file.
+    /// Returns whether nothing is to be done about a file, because [`Self::Rotate`] finds it under
+    /// the primary key. Other operations process every file.
     ///
     /// # Errors
     /// Returns the errors of [`Rotation::is_current`].
@@ -134,11 +130,13 @@ impl Operation {
         }
     }
 
-    /// Checks that the key of [`Self::Encrypt`] opens `target`, which `manifest` lists as finished: one tree has one
-    /// key. Reads the header and the last chunk, but checks nothing for recipients and for other operations.
+    /// Checks that the key of [`Self::Encrypt`] opens `target`, which `manifest` lists as finished:
+    /// one tree has one key. Reads the header and the last chunk, but checks nothing for recipients
+    /// and for other operations.
     ///
     /// # Errors
-    /// Returns [`Error::KeyMismatch`] if the key does not open it, and [`Error::Io`] if it cannot be read.
+    /// Returns [`Error::KeyMismatch`] if the key does not open it, and [`Error::Io`] if it cannot
+    /// be read.
     pub fn check_finished(&self, manifest: &Path, target: &Path) -> Result<(), Error> {
         let Self::Encrypt(with) = self else { return Ok(()) };
         let Some(with) = with.to_decrypt() else { return Ok(()) };

@@ -1,17 +1,19 @@
 //! Jobs over many files: folders, or pairs of files.
 //!
-//! [`Job::new`] lists the files and refuses what cannot work. [`Job::run`] then takes these steps, each of which is complete before
-//! the next one begins, and sends an [`Event`] for everything that happens:
+//! [`Job::new`] lists the files and refuses what cannot work. [`Job::run`] then takes these steps,
+//! each of which is complete before the next one begins, and sends an [`Event`] for everything that
+//! happens:
 //!
 //! 1. folders are created, and files processed, except those that the manifest lists as finished;
 //! 2. symbolic links are copied;
 //! 3. encrypted files whose source is gone are removed;
-//! 4. folders get the attributes of their sources, because each new or removed name changes the time of its folder;
+//! 4. folders get the attributes of their sources, because each new or removed name changes the
+//!    time of its folder;
 //! 5. the inventory is written, or compared;
 //! 6. the manifest is stored on the disk, if that is requested.
 //!
-//! [`Job::run`] processes the files over threads. Other executors run batches: [`Job::plan`], [`Job::start`],
-//! [`Job::next_batch`] and [`Job::record`] for each batch, and [`Job::finish`].
+//! [`Job::run`] processes the files over threads. Other executors run batches: [`Job::plan`],
+//! [`Job::start`], [`Job::next_batch`] and [`Job::record`] for each batch, and [`Job::finish`].
 //!
 //! ```
 //! use sealane::Key;
@@ -48,7 +50,7 @@ mod inventory;
 mod options;
 mod tally;
 
-pub use events::{Action, Event, JobError, Listener, Summary};
+pub use events::{Action, Event, JobError, Listener, Pair, Summary};
 pub use options::{JobKeys, JobOptions};
 pub use tally::JobFile;
 
@@ -56,16 +58,15 @@ use super::bulk::Operation;
 use super::inventory::Inventory;
 use super::manifest::{FileFingerprint, Manifest};
 use super::removal::Stale;
-use super::tree::{Links, SPECIAL, Tree, TreeOptions};
-use crate::jobs::Schedule;
+use super::tree::{Link, Links, SPECIAL, Tree, TreeOptions};
+use crate::jobs::{Done, Schedule};
 use base::Error;
 use base::error::FolderError;
 use base::threads::PARALLEL_FILE_LEN;
 use engine::options::{Durability, Options};
 use events::send;
 use files::mark::FileMark;
-use files::output::Target;
-use inventory::{NewInventory, Written};
+use inventory::NewInventory;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -80,7 +81,8 @@ use tally::Tally;
 pub struct Job {
     options: JobOptions,
     tree: Tree,
-    /// Whether the folders of the targets are created one by one, because the job has no target folder.
+    /// Whether the folders of the targets are created one by one, because the job has no target
+    /// folder.
     makes_parents: bool,
     /// The files to process.
     files: Vec<JobFile>,
@@ -97,8 +99,9 @@ impl Job {
     /// Lists the files below the inputs with their targets below the output.
     ///
     /// # Errors
-    /// Returns the errors of [`Tree::walk_with`], [`FolderError::ManifestAmong`] and [`FolderError::ManifestReveals`];
-    /// [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) for a target among [`JobOptions::kept`].
+    /// Returns the errors of [`Tree::walk_with`], [`FolderError::ManifestAmong`] and
+    /// [`FolderError::ManifestReveals`]; [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput)
+    /// for a target among [`JobOptions::kept`].
     pub fn new(options: JobOptions) -> Result<Self, Error> {
         let links = if options.preserve { Links::Keep } else { Links::Follow };
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
@@ -109,12 +112,13 @@ impl Job {
         Ok(Self::of(options, tree, false))
     }
 
-    /// Creates a job that processes the first file of each pair to the second. The folders of the targets are created.
+    /// Creates a job that processes the first file of each pair to the second. The folders of the
+    /// targets are created.
     ///
     /// # Errors
-    /// Returns [`Misuse::DuplicateTarget`](crate::Misuse::DuplicateTarget) for two pairs with one target,
-    /// [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) for a target that is a source, and
-    /// [`FolderError::ManifestAmong`].
+    /// Returns [`Misuse::DuplicateTarget`](crate::Misuse::DuplicateTarget) for two pairs with one
+    /// target, [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) for a target that is a
+    /// source, and [`FolderError::ManifestAmong`].
     pub fn pairs(pairs: Vec<(PathBuf, PathBuf)>, options: JobOptions) -> Result<Self, Error> {
         collisions::check_pairs(&pairs, options.manifest.as_deref())?;
         Ok(Self::of(options, Tree { pairs, ..Tree::default() }, true))
@@ -134,13 +138,15 @@ impl Job {
         }
     }
 
-    /// Processes the files over threads, and takes all other steps of the job. Once `cancelled` returns true, files in
-    /// progress leave nothing behind and no further file is begun; files that were complete are listed in the manifest.
+    /// Processes the files over threads, and takes all other steps of the job. Once `cancelled`
+    /// returns true, files in progress leave nothing behind and no further file is begun; files
+    /// that were complete are listed in the manifest.
     ///
     /// # Errors
     /// Returns [`Error::Cancelled`] if `cancelled` returned true or the listener stopped the job;
-    /// [`Error::KeyMismatch`] if the key does not open a file that the manifest lists as finished; the errors of
-    /// [`Manifest::open`], [`InventoryKeys::previous`](super::InventoryKeys::previous) and
+    /// [`Error::KeyMismatch`] if the key does not open a file that the manifest lists as finished;
+    /// the errors of [`Manifest::open`],
+    /// [`InventoryKeys::previous`](super::InventoryKeys::previous) and
     /// [`InventoryKeys::save`](super::InventoryKeys::save). Errors of files are events.
     pub fn run(
         &mut self,
@@ -173,8 +179,8 @@ impl Job {
         self.complete(Some(keys.operation), new_inventory.zip(Some(marks)), keys.compare, listen)
     }
 
-    /// Opens the manifest and looks at the sources. Only [`Operation::Rotate`] is needed. Then check that the key opens
-    /// [`Self::finished_target`].
+    /// Opens the manifest and looks at the sources. Only [`Operation::Rotate`] is needed. Then
+    /// check that the key opens [`Self::finished_target`].
     ///
     /// # Errors
     /// Returns the errors of [`Manifest::open`].
@@ -225,14 +231,12 @@ impl Job {
     pub fn start(&mut self, listen: &mut Listener<'_>) -> Result<(), JobError> {
         let problems = mem::take(&mut self.tree.problems);
         self.fail(problems, listen)?;
-        let batch = self.options.batch.max(1);
+        let batch = self.options.batch();
         if self.options.dry_run {
             self.next = self.files.len();
             for files in self.files.chunks(batch) {
-                let plan = files.iter().map(|JobFile { source, target, .. }| Event::Planned {
-                    action: Action::Process,
-                    source,
-                    target,
+                let plan = files.iter().map(|JobFile { source, target, .. }| {
+                    Event::Planned(Action::Process, Pair { source, target })
                 });
                 send(listen, plan.collect())?;
             }
@@ -250,14 +254,15 @@ impl Job {
         for finished in self.finished.chunks(batch) {
             send(
                 listen,
-                finished.iter().map(|(source, target)| Event::Skipped { source, target }).collect(),
+                finished.iter().map(|(source, target)| Event::Skipped(Pair { source, target })).collect(),
             )?;
         }
         let bytes = self.files.iter().map(|file| file.fingerprint.len()).sum();
         send(listen, vec![Event::Begun { files: self.files.len(), bytes }])
     }
 
-    /// Creates the folders of the targets. Removes the files whose folder cannot be created, and returns the errors.
+    /// Creates the folders of the targets. Removes the files whose folder cannot be created, and
+    /// returns the errors.
     fn create_parents(&mut self) -> Vec<(PathBuf, Error)> {
         let mut made = BTreeSet::from([PathBuf::new()]);
         let mut problems = Vec::new();
@@ -289,16 +294,12 @@ impl Job {
         let unverified = Mutex::new(BTreeSet::new());
         let unverified = || unverified.lock().unwrap_or_else(PoisonError::into_inner);
         let work = |at: usize, work_options: Options<'_>| {
-            let JobFile { source, target: path, .. } = &files[at];
-            let target = match &tree.root {
-                Some(root) if options.preserve => Target::Replica { root, path },
-                Some(root) => Target::Below { root, path },
-                None => Target::File(path),
-            };
-            operation.run_marked(source, target, work_options, marks.get(at))?;
+            let JobFile { source, target, .. } = &files[at];
+            let root = tree.root.as_deref();
+            operation.run_marked(root, options.preserve, source, target, work_options, marks.get(at))?;
             if options.read_back {
                 let one_thread = Options { threads: Some(NonZeroUsize::MIN), ..Options::default() };
-                operation.read_back(path, one_thread).inspect_err(|_| {
+                operation.read_back(target, one_thread).inspect_err(|_| {
                     unverified().insert(at);
                 })?;
             }
@@ -307,7 +308,7 @@ impl Job {
         let schedule = Schedule {
             threads: options.threads,
             durability: options.durability,
-            batch: options.batch,
+            batch: options.batch(),
             cancelled,
         };
         let mut stopped = false;
@@ -326,8 +327,8 @@ impl Job {
         })
     }
 
-    /// Returns the indexes in [`Self::files`] of the files that an executor processes together: up to
-    /// [`JobOptions::batch`] files with 4 MiB, or one large file. `None` after the last one.
+    /// Returns the indexes in [`Self::files`] of the files that an executor processes together: up
+    /// to [`JobOptions::batch`] files with 4 MiB, or one large file. `None` after the last one.
     pub fn next_batch(&mut self) -> Option<Vec<usize>> {
         let (batch, size) = &mut self.batch;
         while let Some(file) = self.files.get(self.next) {
@@ -336,7 +337,7 @@ impl Job {
             if len >= PARALLEL_FILE_LEN {
                 return Some(vec![at]);
             }
-            if batch.len() == self.options.batch || *size + len > PARALLEL_FILE_LEN {
+            if batch.len() == self.options.batch() || *size + len > PARALLEL_FILE_LEN {
                 *size = len;
                 return Some(mem::replace(batch, vec![at]));
             }
@@ -356,7 +357,8 @@ impl Job {
         &self.options
     }
 
-    /// Returns how many bytes of sources are processed, skipped or failed, and those of all sources.
+    /// Returns how many bytes of sources are processed, skipped or failed, and those of all
+    /// sources.
     pub fn progress(&self) -> (u64, u64) {
         (self.tally.ended, self.tally.total)
     }
@@ -367,7 +369,13 @@ impl Job {
     /// Returns [`Error::Io`] if the manifest cannot be written. Then the file counts as failed.
     pub fn record(&mut self, at: usize, succeeded: bool) -> Result<(), Error> {
         let Some(file) = self.files.get(at) else { return Ok(()) };
-        self.tally.record_of_executor(at, file, succeeded)
+        let done = Done { bytes: file.fingerprint.len(), seconds: 0.0 };
+        // The error of the file stays with the executor.
+        let result = if succeeded { Ok(done) } else { Err((PathBuf::new(), Error::Cancelled)) };
+        match self.tally.record(at, file, result) {
+            Event::Failed { error, .. } if succeeded => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Returns whether [`Self::finish`] needs the operation.
@@ -376,7 +384,8 @@ impl Job {
             || !self.options.dry_run && self.tree.root.is_some() && !self.tree.links.is_empty()
     }
 
-    /// Takes the steps after the files. `operation` is `None` only if [`Self::finish_needs_operation`] returns false.
+    /// Takes the steps after the files. `operation` is `None` only if
+    /// [`Self::finish_needs_operation`] returns false.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`].
@@ -430,25 +439,25 @@ impl Job {
     ) -> Result<(), JobError> {
         let Some(root) = &self.tree.root else { return Ok(()) };
         for link in &self.tree.links {
-            let (source, target) = (&*link.source, &*link.target);
+            let pair = Pair { source: &link.source, target: &link.target };
             let copied = match operation {
                 _ if self.options.dry_run => Ok(()),
                 None => Ok(()),
                 Some(operation) => operation.replicate_link(root, link),
             };
             let listed = copied.and_then(|()| match &mut self.tally.manifest {
-                Some(manifest) if !self.options.dry_run => manifest.add_link(source, target),
+                Some(manifest) if !self.options.dry_run => manifest.add_link(pair.source, pair.target),
                 _ => Ok(()),
             });
             let event = match listed {
                 Ok(()) => {
                     self.tally.summary.links += 1;
                     match self.options.dry_run {
-                        true => Event::Planned { action: Action::Link, source, target },
-                        false => Event::Linked { source, target },
+                        true => Event::Planned(Action::Link, pair),
+                        false => Event::Linked(pair),
                     }
                 }
-                Err(error) => self.tally.failed(source, error),
+                Err(error) => self.tally.failed(pair.source, error),
             };
             send(listen, vec![event])?;
         }
@@ -458,22 +467,31 @@ impl Job {
     /// Adds the files and links of the job to the inventory.
     fn list(
         &mut self,
-        inventory: &mut NewInventory<'_>,
+        NewInventory { draft, .. }: &mut NewInventory<'_>,
         marks: Vec<OnceLock<FileMark>>,
         listen: &mut Listener<'_>,
     ) -> Result<(), JobError> {
         let Some(root) = &self.tree.root else { return Ok(()) };
         let mut events = Vec::new();
-        for (at, (file, mark)) in self.files.iter().zip(marks).enumerate() {
-            let failed = self.tally.failed_files.contains(&at);
-            let written = if failed { Written::Failed } else { Written::Now(mark.into_inner()) };
-            events.extend(inventory.add(root, &file.target, written));
+        for (at, (JobFile { target, .. }, mark)) in self.files.iter().zip(marks).enumerate() {
+            // The mark is unknown for an armored file and one that was read like a pipe.
+            let mark = || mark.into_inner().map_or_else(|| FileMark::of(target), Ok);
+            let added = match self.tally.failed_files.contains(&at) {
+                true => draft.add_failed(root, target),
+                false => mark().and_then(|mark| draft.add(root, target, mark)),
+            };
+            events.extend(added.err().map(|error| inventory::failed(target, error)));
         }
         for (_, target) in &self.finished {
-            events.extend(inventory.add(root, target, Written::Before));
+            match FileMark::of(target).and_then(|mark| draft.add_unchanged(root, target, mark)) {
+                Ok(true) => {}
+                Ok(false) => events.push(Event::Exchanged(target)),
+                Err(error) => events.push(inventory::failed(target, error)),
+            }
         }
-        for link in &self.tree.links {
-            events.extend(inventory.add_link(root, link));
+        for Link { target, text, .. } in &self.tree.links {
+            let added = draft.add_link(root, target, text);
+            events.extend(added.err().map(|error| inventory::failed(target, error)));
         }
         self.tally.summary.failed += events.len();
         send(listen, events)
@@ -497,11 +515,11 @@ impl Job {
         };
         let mut results = results.into_iter();
         for removal in &stale.removals {
-            let (source, target) = (&*removal.source, &*removal.path);
+            let pair = Pair { source: &removal.source, target: &removal.path };
             let event = match results.next() {
-                None => Event::Planned { action: Action::Remove, source, target },
-                Some(Ok(())) => Event::Removed { source, target },
-                Some(Err(error)) => tally.failed(target, error),
+                None => Event::Planned(Action::Remove, pair),
+                Some(Ok(())) => Event::Removed(pair),
+                Some(Err(error)) => tally.failed(pair.target, error),
             };
             tally.summary.removed += usize::from(!matches!(event, Event::Failed { .. }));
             send(listen, vec![event])?;

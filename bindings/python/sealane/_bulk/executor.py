@@ -24,8 +24,8 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sealane._error_paths import named
 from sealane._endpoints import path_of
+from sealane._error_paths import named
 from sealane._native import DecryptWith, EncryptWith, Job, Keyring, Operation
 from sealane._reference import check as check_reference
 from sealane._reference import identity, is_reference, resolve

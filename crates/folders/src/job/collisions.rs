@@ -1,7 +1,8 @@
 //! Outputs of a job that would destroy one of its inputs or another output.
 //!
-//! [`Tree::walk_with`] refuses them among the files of folders. This module refuses them among given pairs, and looks for
-//! the manifest. A path is identified by its resolved spelling and, if it exists, by the number of its file.
+//! [`Tree::walk_with`] refuses them among the files of folders. This module refuses them among
+//! given pairs, and looks for the manifest. A path is identified by its resolved spelling and, if
+//! it exists, by the number of its file.
 
 use super::options::JobOptions;
 use crate::names::{NameKey, resolved};
@@ -17,7 +18,8 @@ use std::path::{Path, PathBuf};
 /// Refuses pairs in which a target has two sources, or is a source or the manifest.
 ///
 /// # Errors
-/// Returns [`Misuse::DuplicateTarget`], [`Misuse::OutputIsInput`] and [`FolderError::ManifestAmong`].
+/// Returns [`Misuse::DuplicateTarget`], [`Misuse::OutputIsInput`] and
+/// [`FolderError::ManifestAmong`].
 pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>) -> Result<(), Error> {
     // A file that cannot be looked at has no number here, and is an error when it is opened.
     let id = |path: &Path| FileId::at(path).ok().flatten();
@@ -55,11 +57,13 @@ pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>)
     Ok(())
 }
 
-/// Refuses a manifest that is a target, that lies below an input unless the options allow it, or that would reveal encrypted names. A
-/// manifest below an input is removed from the files of `tree`. Refuses targets that are among [`JobOptions::kept`].
+/// Refuses a manifest that is a target, that lies below an input unless the options allow it, or
+/// that would reveal encrypted names. A manifest below an input is removed from the files of
+/// `tree`. Refuses targets that are among [`JobOptions::kept`].
 ///
 /// # Errors
-/// Returns [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`] and [`Misuse::OutputIsInput`].
+/// Returns [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`] and
+/// [`Misuse::OutputIsInput`].
 pub(super) fn check_tree(options: &JobOptions, tree: &mut Tree) -> Result<(), Error> {
     for kept in &options.kept {
         let is_kept = Same::of(kept);
@@ -92,7 +96,8 @@ pub(super) fn check_tree(options: &JobOptions, tree: &mut Tree) -> Result<(), Er
     Ok(())
 }
 
-/// A file, to find it among many paths. Most of them have another name, so their links are not resolved.
+/// A file, to find it among many paths. Most of them have another name, so their links are not
+/// resolved.
 struct Same<'a> {
     path: &'a Path,
     real: Option<PathBuf>,

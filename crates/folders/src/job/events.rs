@@ -5,8 +5,8 @@ use base::Error;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Receives the events of a job on the thread that runs it, and returns whether the job continues. The list may be
-/// empty, while the job looks at its sources.
+/// Receives the events of a job on the thread that runs it, and returns whether the job continues.
+/// The list may be empty, while the job looks at its sources.
 pub type Listener<'l> = dyn FnMut(Vec<Event<'_>>) -> ControlFlow<()> + 'l;
 
 /// Something that happened in a job.
@@ -14,31 +14,19 @@ pub type Listener<'l> = dyn FnMut(Vec<Event<'_>>) -> ControlFlow<()> + 'l;
 #[non_exhaustive]
 pub enum Event<'a> {
     /// What a dry run would do.
-    Planned {
-        /// The step that the job would take.
-        action: Action,
-        /// Path of the source. For a removal, below the source folder.
-        source: &'a Path,
-        /// Path of the target.
-        target: &'a Path,
-    },
+    Planned(Action, Pair<'a>),
     /// A file, folder or link could not be processed. The others still are.
     Failed {
         /// Path of the source, or of the folder or link.
         path: &'a Path,
-        /// Path that the error is about. It is the target if that does not verify, and the manifest if that cannot be
-        /// written.
+        /// Path that the error is about. It is the target if that does not verify, and the manifest
+        /// if that cannot be written.
         subject: PathBuf,
         /// The reason.
         error: Error,
     },
     /// The manifest lists the file as finished, or it is under the primary key already.
-    Skipped {
-        /// Path of the source.
-        source: &'a Path,
-        /// Path of the target.
-        target: &'a Path,
-    },
+    Skipped(Pair<'a>),
     /// The files are processed now.
     Begun {
         /// Number of files to process.
@@ -48,10 +36,8 @@ pub enum Event<'a> {
     },
     /// A file was processed.
     Done {
-        /// Path of the source.
-        source: &'a Path,
-        /// Path of the target; empty for files that are verified.
-        target: &'a Path,
+        /// Its paths. The target is empty for files that are verified.
+        pair: Pair<'a>,
         /// Number of plaintext bytes.
         bytes: u64,
         /// Time that the file took, in seconds.
@@ -69,27 +55,18 @@ pub enum Event<'a> {
     /// All files were processed. Links, the inventory, removals and folder attributes follow.
     FilesEnded,
     /// A symbolic link was copied.
-    Linked {
-        /// Path of the link.
-        source: &'a Path,
-        /// Path of the new link.
-        target: &'a Path,
-    },
+    Linked(Pair<'a>),
     /// The previous inventory is damaged, so the new one begins without former versions.
     InventoryReplaced(Error),
     /// A target that the job skipped is not the version that the previous inventory lists.
     Exchanged(&'a Path),
-    /// An encrypted file whose source is gone stays, because neither the manifest nor the key shows that sealane wrote it.
+    /// An encrypted file whose source is gone stays, because neither the manifest nor the key shows
+    /// that sealane wrote it.
     Unproven(&'a Path),
     /// A file or folder stays, because its name does not decrypt.
     Unknown(&'a Path),
     /// An encrypted file was removed, because its source is gone.
-    Removed {
-        /// Path that the source had below the source folder.
-        source: &'a Path,
-        /// Path of the removed file.
-        target: &'a Path,
-    },
+    Removed(Pair<'a>),
     /// Nothing was removed, because not everything is certain.
     NothingRemoved(Error),
     /// A difference from the inventory.
@@ -110,6 +87,15 @@ pub enum Event<'a> {
     },
     /// The numbers of the whole job.
     Ended(Summary),
+}
+
+/// A source and its target.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// Path of the source. For a removal, below the source folder.
+    pub source: &'a Path,
+    /// Path of the target.
+    pub target: &'a Path,
 }
 
 /// A step of a job.

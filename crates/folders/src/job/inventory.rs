@@ -3,35 +3,23 @@
 use super::events::{Event, JobError};
 use super::options::JobOptions;
 use crate::bulk::Operation;
-use crate::inventory::{Inventory, InventoryDraft, InventoryKeys};
-use crate::tree::{Link, Tree};
+use crate::inventory::{Inventory, InventoryDraft, InventoryKeys, content};
+use crate::tree::Tree;
 use base::Error;
 use base::error::FolderError;
 use files::file_keys::EncryptWith;
-use files::mark::FileMark;
-use std::fs;
 use std::path::Path;
 
 /// The inventory that a job writes at its end.
 pub(super) struct NewInventory<'a> {
     keys: &'a InventoryKeys<'a>,
     with: &'a EncryptWith,
-    draft: InventoryDraft,
-}
-
-/// What became of a target.
-pub(super) enum Written {
-    /// It was written. The mark is unknown for an armored file and one that was read like a pipe.
-    Now(Option<FileMark>),
-    /// An earlier job wrote it.
-    Before,
-    /// It could not be written.
-    Failed,
+    pub(super) draft: InventoryDraft,
 }
 
 impl<'a> NewInventory<'a> {
-    /// Reads the previous inventory. One that is damaged is replaced, because the job lists every file again, and the reason is
-    /// returned; one that another key signed or encrypted is refused.
+    /// Reads the previous inventory. One that is damaged is replaced, because the job lists every
+    /// file again, and the reason is returned; one that another key signed or encrypted is refused.
     pub(super) fn begin(
         keys: &'a InventoryKeys<'a>,
         operation: &'a Operation,
@@ -47,60 +35,26 @@ impl<'a> NewInventory<'a> {
         Ok((Some(Self { keys, with, draft: InventoryDraft::after(previous) }), damaged))
     }
 
-    /// Adds a target below `root`. Returns an event if it was exchanged or cannot be read.
-    pub(super) fn add<'e>(&mut self, root: &Path, target: &'e Path, written: Written) -> Option<Event<'e>> {
-        let mark = || FileMark::of(target);
-        let added = match written {
-            Written::Failed => self.draft.add_failed(root, target).map(|()| true),
-            Written::Now(known) => {
-                known.map_or_else(mark, Ok).and_then(|mark| self.draft.add(root, target, mark)).map(|()| true)
-            }
-            Written::Before => mark().and_then(|mark| self.draft.add_unchanged(root, target, mark)),
-        };
-        match added {
-            Ok(true) => None,
-            Ok(false) => Some(Event::Exchanged(target)),
-            Err(error) => Some(failed(target, error)),
-        }
-    }
-
-    pub(super) fn add_link<'e>(&mut self, root: &Path, link: &'e Link) -> Option<Event<'e>> {
-        let added = self.draft.add_link(root, &link.target, &link.text);
-        added.err().map(|error| failed(&link.target, error))
-    }
-
     pub(super) fn save(self, root: &Path, options: &JobOptions) -> Result<(), JobError> {
         let saved = self.keys.save(self.draft, root, options.delete, self.with, options.durability);
         saved.map(drop).map_err(JobError::about(self.keys.path))
     }
 }
 
-fn failed(path: &Path, error: Error) -> Event<'_> {
+pub(super) fn failed(path: &Path, error: Error) -> Event<'_> {
     Event::Failed { path, subject: path.to_owned(), error }
 }
 
-/// Compares the files and links of `tree`, which is the folder `root`, with an inventory. Returns an event for each difference, and
-/// for each file that cannot be read.
+/// Compares the files and links of `tree`, which is the folder `root`, with an inventory. Returns
+/// an event for each difference, and for each file that cannot be read.
 pub(super) fn differences<'e>(
     listed: &Inventory,
     root: &Path,
     tree: &'e Tree,
     options: &JobOptions,
 ) -> Result<Vec<Event<'e>>, Error> {
-    let mut events = Vec::new();
-    let mut files = Vec::new();
-    for (path, _) in &tree.pairs {
-        match FileMark::of(path) {
-            Ok(mark) => files.push((path.clone(), mark)),
-            Err(error) => events.push(failed(path, error)),
-        }
-    }
-    let mut links = Vec::new();
-    for link in &tree.links {
-        // The text of the link is decrypted if names are.
-        let text = fs::read_link(&link.source).map_err(|e| Error::io(&link.source, e))?;
-        links.push((link.source.clone(), text));
-    }
+    let (files, links, problems) = content(tree)?;
+    let mut events: Vec<_> = problems.into_iter().map(|(path, error)| failed(path, error)).collect();
     let findings = listed.compare(root, files, links, |path| is_excluded(options, path))?;
     let differs = |finding: crate::inventory::Finding| Event::Differs {
         path: root.join(finding.path),
@@ -110,7 +64,8 @@ pub(super) fn differences<'e>(
     Ok(events)
 }
 
-/// Returns whether a pattern matches a path below the encrypted folder. Patterns apply to decrypted names.
+/// Returns whether a pattern matches a path below the encrypted folder. Patterns apply to decrypted
+/// names.
 fn is_excluded(options: &JobOptions, path: &Path) -> bool {
     let Some(exclude) = &options.exclude else { return false };
     let Some(key) = &options.names else { return exclude.matches_below(path) };

@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// The options of a [`Job`](super::Job).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct JobOptions {
     /// Folders, or files, to process.
     pub inputs: Vec<PathBuf>,
@@ -19,7 +19,8 @@ pub struct JobOptions {
     pub output: Option<PathBuf>,
     /// Suffix of encrypted files. It may be empty.
     pub suffix: OsString,
-    /// Whether the suffix is removed from names, as for files that are decrypted or verified. Otherwise it is appended.
+    /// Whether the suffix is removed from names, as for files that are decrypted or verified.
+    /// Otherwise it is appended.
     pub removes_suffix: bool,
     /// Whether each file is its own target.
     pub in_place: bool,
@@ -31,7 +32,8 @@ pub struct JobOptions {
     pub preserve: bool,
     /// Path of the list of finished files.
     pub manifest: Option<PathBuf>,
-    /// Whether the manifest may lie below an input, where it is left out. Otherwise that is an error.
+    /// Whether the manifest may lie below an input, where it is left out. Otherwise that is an
+    /// error.
     pub manifest_below_inputs: bool,
     /// Files that no target may replace, besides those of the keys of the operation.
     pub kept: Vec<PathBuf>,
@@ -46,7 +48,8 @@ pub struct JobOptions {
     /// Whether to wait for the disk before a file gets its name, and at the end for the manifest.
     pub durability: Durability,
     /// Largest number of files in a batch, and of ended files before threads wait for the listener.
-    pub batch: usize,
+    /// Default: 64.
+    pub batch: Option<NonZeroUsize>,
 }
 
 /// The keys of a job, which are loaded after its files are listed.
@@ -60,31 +63,11 @@ pub struct JobKeys<'a> {
     pub compare: Option<&'a Inventory>,
 }
 
-impl Default for JobOptions {
-    fn default() -> Self {
-        Self {
-            inputs: Vec::new(),
-            output: None,
-            suffix: OsString::new(),
-            removes_suffix: false,
-            in_place: false,
-            exclude: None,
-            names: None,
-            preserve: false,
-            manifest: None,
-            manifest_below_inputs: false,
-            kept: Vec::new(),
-            delete: false,
-            dry_run: false,
-            read_back: false,
-            threads: None,
-            durability: Durability::Cached,
-            batch: 64,
-        }
-    }
-}
-
 impl JobOptions {
+    pub(super) fn batch(&self) -> usize {
+        self.batch.map_or(64, NonZeroUsize::get)
+    }
+
     pub(super) fn suffix(&self) -> Suffix<'_> {
         if self.removes_suffix { Suffix::Remove(&self.suffix) } else { Suffix::Add(&self.suffix) }
     }

@@ -1,6 +1,6 @@
 //! The results of a job so far, which only the thread that runs it changes.
 
-use super::events::{Event, Summary};
+use super::events::{Event, Pair, Summary};
 use crate::jobs::Done;
 use crate::manifest::{FileFingerprint, Manifest};
 use base::Error;
@@ -32,8 +32,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Records the result of a file. An error comes with the path that it is about. A file that was processed is added to the
-    /// manifest; if that fails, the file fails.
+    /// Records the result of a file. An error comes with the path that it is about. A file that was
+    /// processed is added to the manifest; if that fails, the file fails.
     pub(super) fn record<'a>(
         &mut self,
         at: usize,
@@ -47,28 +47,13 @@ impl Tally {
                 self.summary.done += 1;
                 self.summary.bytes += bytes;
                 self.summary.source_bytes += fingerprint.len();
-                Event::Done { source, target, bytes, seconds }
+                Event::Done { pair: Pair { source, target }, bytes, seconds }
             }
             Err((subject, error)) => {
                 self.failed_files.insert(at);
                 self.summary.failed += 1;
                 Event::Failed { path: source, subject, error }
             }
-        }
-    }
-
-    /// Records the result of a file that an executor processed. Its errors stay with the executor.
-    pub(super) fn record_of_executor(
-        &mut self,
-        at: usize,
-        file: &JobFile,
-        succeeded: bool,
-    ) -> Result<(), Error> {
-        let done = Done { bytes: file.fingerprint.len(), seconds: 0.0 };
-        let result = if succeeded { Ok(done) } else { Err((PathBuf::new(), Error::Cancelled)) };
-        match self.record(at, file, result) {
-            Event::Failed { error, .. } if succeeded => Err(error),
-            _ => Ok(()),
         }
     }
 

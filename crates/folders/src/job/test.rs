@@ -26,7 +26,11 @@ impl Folder {
     }
 
     fn options(&self) -> JobOptions {
-        JobOptions { manifest: Some(self.0.join("manifest")), batch: 3, ..JobOptions::default() }
+        JobOptions {
+            manifest: Some(self.0.join("manifest")),
+            batch: NonZeroUsize::new(3),
+            ..JobOptions::default()
+        }
     }
 
     /// Runs a job with a manifest; returns the numbers of finished, processed and failed files.
@@ -157,7 +161,8 @@ fn batches_have_a_limited_number_of_files_and_bytes() {
 fn a_listener_stops_a_job() {
     let folder = Folder::new("stop");
     let operation = encrypt(1, b"");
-    let mut job = Job::pairs(folder.pairs(), JobOptions { batch: 1, ..folder.options() }).unwrap();
+    let mut job =
+        Job::pairs(folder.pairs(), JobOptions { batch: NonZeroUsize::new(1), ..folder.options() }).unwrap();
     let mut heard = 0;
     let result = job.run(&keys(&operation), &|| false, &mut |events| {
         heard += events.iter().filter(|event| matches!(event, Event::Done { .. })).count();

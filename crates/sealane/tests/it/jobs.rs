@@ -16,17 +16,17 @@ fn order(job: &mut Job, keys: &JobKeys<'_>) -> Vec<&'static str> {
     let mut names = Vec::new();
     let result = job.run(keys, &|| false, &mut |events| {
         names.extend(events.iter().map(|event| match event {
-            Event::Planned { action: Action::Process, .. } => "plan file",
-            Event::Planned { action: Action::Link, .. } => "plan link",
-            Event::Planned { action: Action::Remove, .. } => "plan removal",
-            Event::Skipped { .. } => "skipped",
+            Event::Planned(Action::Process, _) => "plan file",
+            Event::Planned(Action::Link, _) => "plan link",
+            Event::Planned(Action::Remove, _) => "plan removal",
+            Event::Skipped(_) => "skipped",
             Event::Begun { .. } => "begun",
             Event::Done { .. } => "done",
             Event::FilesEnded => "files ended",
-            Event::Linked { .. } => "linked",
+            Event::Linked(_) => "linked",
             Event::Exchanged(_) => "exchanged",
             Event::Unproven(_) => "unproven",
-            Event::Removed { .. } => "removed",
+            Event::Removed(_) => "removed",
             Event::NothingRemoved(_) => "nothing removed",
             Event::Ended(_) => "ended",
             Event::Progress { .. } => "progress",
