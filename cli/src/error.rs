@@ -155,6 +155,7 @@ impl Failure {
             Error::Folder(
                 FolderError::InventoryInside(_)
                 | FolderError::ManifestReveals(_)
+                | FolderError::ManifestAmong(_)
                 | FolderError::SignatureMissing(_)
                 | FolderError::OtherSigner(_)
                 | FolderError::SignatureInvalid { .. }
@@ -278,7 +279,10 @@ fn rated(error: &Error) -> (Kind, &'static str) {
             FolderError::InventoryName(_) | FolderError::NameInvalid | FolderError::DuplicateName { .. },
         ) => (Kind::Format, ""),
         Error::Folder(
-            FolderError::InventoryInside(_) | FolderError::NamesInPlace | FolderError::ManifestReveals(_),
+            FolderError::InventoryInside(_)
+            | FolderError::NamesInPlace
+            | FolderError::ManifestReveals(_)
+            | FolderError::ManifestAmong(_),
         ) => (Kind::Misuse, ""),
         Error::Environment(_) | Error::Misuse(_) => (Kind::Misuse, ""),
         _ => (Kind::Io, ""),

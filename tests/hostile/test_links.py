@@ -74,8 +74,15 @@ def test_a_folder_that_is_a_link_when_a_file_is_written(tmp_path: Path, place: s
     (error,) = operation.run([pair], False, str(target))
     assert isinstance(error, OSError)
     assert "links" in str(error)
-    (folder_error,) = _native.create_folders(str(target), [str(target / place / "new")])
-    assert "links" in str(folder_error[1])
+    # So does a job whose folders became links after it had listed them.
+    (target / place).unlink()
+    (source / place / "new").mkdir()
+    job = _native.Job.tree(str(source), str(target), batch=64)
+    (target / place).symlink_to(victim)
+    job.run(operation)
+    failed = job.report()[3]
+    assert failed.keys() == {str(target / place), str(target / place / "new"), str(source / place / "rc")}
+    assert all("links" in str(error) for error in failed.values())
     assert sorted(path.name for path in victim.iterdir()) == ["rc"]
     assert (victim / "rc").read_bytes() == b"of the victim"
     # The way to the target folder itself may have links.

@@ -11,7 +11,6 @@ from typing import (
     Self,
     SupportsIndex,
     TypeAlias,
-    TypedDict,
     final,
     overload,
 )
@@ -36,10 +35,10 @@ __all__ = [
     "EncryptWith",
     "Fernet",
     "FileInfo",
+    "Job",
     "Key",
     "Keyring",
     "KeyringKey",
-    "Manifest",
     "Operation",
     "Poly1305",
     "ProviderInfo",
@@ -57,7 +56,6 @@ __all__ = [
     "algorithms",
     "check_token_key",
     "compare_inventory_path",
-    "create_folders",
     "decrypt_bytes",
     "decrypt_path",
     "derive",
@@ -85,10 +83,7 @@ __all__ = [
     "plugin_identity",
     "providers",
     "read_reference",
-    "remove_stale",
     "replace_keyset_ciphertext",
-    "replicate_folders",
-    "replicate_links",
     "rewrap_path",
     "rsa_open_parts",
     "run_cli",
@@ -100,7 +95,6 @@ __all__ = [
     "token_decrypt",
     "token_encrypt",
     "verify_path",
-    "walk",
     "write_inventory_path",
 ]
 
@@ -536,22 +530,11 @@ class Operation:
     def verify(with_: DecryptWith, /) -> Operation: ...
     @staticmethod
     def rotate(key: Keyring, /, context: _Buffer = b"") -> Operation: ...
-    def current(self, files: list[str]) -> list[bool | BaseException]: ...
     def run(
         self, files: list[tuple[str, str]], durable: bool, root: str | None = None, replicas: bool = False
     ) -> list[BaseException | None]: ...
     def read_back(self, targets: list[str]) -> list[BaseException | None]: ...
     def check_finished(self, manifest: str, target: str) -> None: ...
-    def schedule(
-        self,
-        files: list[tuple[str, str, int]],
-        read_back: bool,
-        durable: bool,
-        batch: int,
-        listen: Callable[[list[tuple[int, Exception | None]]], object],
-        root: str | None = None,
-        replicas: bool = False,
-    ) -> None: ...
 
 @final
 class CallLock:
@@ -560,11 +543,43 @@ class CallLock:
     def __exit__(self, _kind: object, _error: object, _traceback: object) -> None: ...
 
 @final
-class Manifest:
-    def __new__(cls, path: _Path) -> Manifest: ...
-    def finished(self, source: _Path, target: _Path) -> bool: ...
-    def add(self, source: _Path, target: _Path) -> None: ...
-    def sync(self) -> None: ...
+class Job:
+    @staticmethod
+    def pairs(
+        pairs: list[tuple[str, str]],
+        *,
+        batch: int,
+        manifest: str | None = None,
+        verify: bool = False,
+        durable: bool = False,
+    ) -> Job: ...
+    @staticmethod
+    def tree(
+        src: str,
+        dst: str | None = None,
+        *,
+        batch: int,
+        suffix: str = ...,
+        removes_suffix: bool = False,
+        in_place: bool = False,
+        manifest: str | None = None,
+        verify: bool = False,
+        durable: bool = False,
+        exclude: list[str] = ...,
+        preserve: bool = False,
+        names: _FileKey | None = None,
+        delete: bool = False,
+        dry_run: bool = False,
+    ) -> Job: ...
+    def run(self, operation: Operation, progress: Callable[[int, int], object] | None = None) -> None: ...
+    def plan(self) -> str | None: ...
+    def start(self) -> None: ...
+    def next_batch(self) -> tuple[list[int], list[tuple[str, str]]] | None: ...
+    def record(self, batch: list[int], failures: dict[int, Exception]) -> None: ...
+    def progress(self) -> tuple[int, int]: ...
+    def finish_needs_operation(self) -> bool: ...
+    def finish(self, operation: Operation | None) -> None: ...
+    def report(self) -> tuple[Any, ...]: ...
     def close(self) -> None: ...
 
 def algorithms() -> list[AlgorithmInfo]: ...
@@ -716,41 +731,5 @@ def compare_inventory_path(
 def sealed_len(plain_len: int) -> int: ...
 def plain_len(sealed_len: int) -> int: ...
 def sealed_range(start: int, end: int) -> tuple[int, int]: ...
-def create_folders(
-    root: str, folders: list[str], replicas: bool = False
-) -> list[tuple[str, BaseException]]: ...
-def replicate_folders(root: str, folder_pairs: list[tuple[str, str]]) -> list[tuple[str, BaseException]]: ...
-def replicate_links(
-    operation: Operation, root: str, links: list[tuple[str, str, str]], manifest: Manifest | None
-) -> list[tuple[str, BaseException]]: ...
-
-class _Walked(TypedDict):
-    folders: list[str]
-    pairs: list[tuple[str, str]]
-    problems: list[tuple[str, BaseException]]
-    links: list[tuple[str, str, str]]
-    folder_pairs: list[tuple[str, str]]
-
-def walk(
-    src: _Path,
-    dst: _Path | None,
-    suffix: str,
-    remove_suffix: bool,
-    exclude: list[str] | None = None,
-    keep_links: bool = False,
-    names: _FileKey | None = None,
-    manifest: _Path | None = None,
-) -> _Walked: ...
-def remove_stale(
-    operation: Operation,
-    src: _Path,
-    dst: _Path,
-    suffix: str,
-    exclude: list[str],
-    names: _FileKey | None,
-    manifest: Manifest | None,
-    dry_run: bool,
-    keep_links: bool = False,
-) -> tuple[list[str], list[str], list[tuple[str, BaseException]]]: ...
 def inspect_path(src: str, format: str | None) -> FileInfo: ...
 def run_cli(args: list[str]) -> int: ...

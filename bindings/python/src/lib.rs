@@ -23,9 +23,9 @@ mod hybrid;
 mod integers;
 mod inventory;
 mod io;
+mod job;
 mod keyring_messages;
 mod keys;
-mod manifest;
 mod plugins;
 mod populate;
 mod providers;
@@ -36,7 +36,6 @@ mod sealer;
 mod sealers;
 mod secrets;
 mod shared;
-mod tree;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -73,23 +72,18 @@ mod _native {
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
         inventory::{compare_inventory_path, write_inventory_path},
+        job::Job,
         keys::{
             Key, Keyring, KeyringKey, PublicKey, check_token_key, derive, duplicate_keyring,
             encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load, load_reference, parse_key,
             read_reference, replace_keyset_ciphertext, shown_token_key, token_decrypt, token_encrypt,
         },
-        manifest::Manifest,
         plugins::{disable_plugins, enable_plugins, plugin_identity},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         rencrypt::REncrypt,
         run_cli,
         shared::CallLock,
-        tree::create_folders,
-        tree::remove_stale,
-        tree::replicate_folders,
-        tree::replicate_links,
-        tree::walk,
     };
 
     #[pymodule_export]

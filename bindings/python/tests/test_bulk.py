@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 import sealane
 from executors import ELSEWHERE, EXECUTORS, KEY, Here, Pickling, opened
-from sealane._bulk import batches, dispatch
+from sealane._bulk import executor as workers
 from support import CHUNK, pattern
 
 # A worker is forked while other threads run. It creates the locks and keys that it needs itself.
@@ -154,14 +154,14 @@ def test_no_secret_is_sent_to_workers(
 
 def test_a_key_is_resolved_once_per_call_and_forgotten(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
-    monkeypatch.setattr(batches, "resolve", lambda reference: found.append(reference) or KEY)
+    monkeypatch.setattr(workers, "resolve", lambda reference: found.append(reference) or KEY)
     for _ in range(2):
         sealane.encrypt_many(pairs, key="call:some.where:key")
     assert found == ["call:some.where:key"] * 2
-    assert batches._operations == {}
+    assert workers._operations == {}
     with pytest.raises(ExceptionGroup):
         sealane.encrypt_many([(pairs[0][0] / "none", pairs[0][1])], key=KEY)
-    assert batches._operations == {}
+    assert workers._operations == {}
 
 
 @pytest.mark.parametrize("kind", ["its own threads", "forked"])
@@ -246,8 +246,8 @@ def test_an_exception_of_progress_cancels(
     reference: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(dispatch, "BATCH_FILES", 2)
-    monkeypatch.setattr(dispatch, "MAX_IN_FLIGHT", 4)
+    monkeypatch.setattr(workers, "BATCH_FILES", 2)
+    monkeypatch.setattr(workers, "MAX_IN_FLIGHT", 4)
     calls = 0
 
     def progress(done: int, total: int) -> None:
@@ -284,7 +284,7 @@ def press(first: float, heard: threading.Event) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "BATCH_FILES", 1)
+    monkeypatch.setattr(workers, "BATCH_FILES", 1)
     manifest = tmp_path / "manifest"
     for _ in range(8):
         with contextlib.suppress(FileNotFoundError):
@@ -314,8 +314,8 @@ class Counting(concurrent.futures.ThreadPoolExecutor):
 
 
 def test_the_number_of_batches_in_flight_is_limited(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "BATCH_FILES", 1)
-    monkeypatch.setattr(dispatch, "MAX_IN_FLIGHT", 5)
+    monkeypatch.setattr(workers, "BATCH_FILES", 1)
+    monkeypatch.setattr(workers, "MAX_IN_FLIGHT", 5)
     with Counting(1) as executor:
         assert sealane.encrypt_many(pairs, key=KEY, executor=executor).done == 150
     assert executor.max_pending <= 5
@@ -434,8 +434,8 @@ class Forgetful:
 
 
 def test_a_target_that_does_not_verify(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = batches.operation_of
-    monkeypatch.setattr(batches, "operation_of", lambda task: Forgetful(real(task)))
+    real = workers.operation_of
+    monkeypatch.setattr(workers, "operation_of", lambda task: Forgetful(real(task)))
     with (
         concurrent.futures.ThreadPoolExecutor(2) as executor,
         pytest.raises(ExceptionGroup, match="1 of 150 files failed") as caught,
@@ -482,31 +482,22 @@ def test_a_full_disk(pairs: Pairs, small_disk: Path) -> None:
     check(done)
 
 
-def collisions(folder: Path) -> dict[str, tuple[Pairs, dict[str, Any], str]]:
-    a, b, plain = folder / "plain" / "file 1", folder / "plain" / "file 2", folder / "plain"
-    (folder / "link").symlink_to(plain, target_is_directory=True)
-    (folder / "to file 2").symlink_to(b)
-    (folder / "hard").hardlink_to(b)
-    x, manifest = folder / "x", {"manifest": folder / "manifest"}
-    return {
-        "one target": ([(a, x), (b, x)], {}, "'.*file 1' and '.*file 2' have one target"),
-        "another spelling": ([(a, x), (b, plain / ".." / "x")], {}, "have one target"),
-        "through a link to a folder": ([(a, plain / "x"), (b, folder / "link" / "x")], {}, "have one target"),
-        "the file itself": ([(a, x), (b, b)], {}, "is a target and.*a source"),
-        "another's source": ([(a, b), (b, x)], {}, "is a target and.*a source"),
-        "one that is not there": ([(a, x), (x, folder / "y")], {}, "is a target and.*a source"),
-        "a source by a link": ([(a, folder / "to file 2"), (b, x)], {}, "is a target and.*a source"),
-        "a source by its other name": ([(a, folder / "hard"), (b, x)], {}, "is a target and.*a source"),
-        "links to one file": ([(a, folder / "to file 2"), (plain / "file 3", b)], {}, "have one target"),
-        "the manifest a target": ([(a, folder / "manifest")], manifest, "have one target"),
-        "the manifest a source": ([(folder / "manifest", x)], manifest, "is the manifest and a source"),
-    }
-
-
 def test_collisions_are_refused_before_anything_is_written(pairs: Pairs, tmp_path: Path) -> None:
-    cases = collisions(tmp_path)
+    """The core has a test with every kind of collision."""
+    a, b, x = tmp_path / "plain" / "file 1", tmp_path / "plain" / "file 2", tmp_path / "x"
+    (tmp_path / "link").symlink_to(tmp_path / "plain", target_is_directory=True)
+    manifest = {"manifest": tmp_path / "manifest"}
+    cases: list[tuple[Pairs, dict[str, Any], str]] = [
+        ([(a, x), (b, tmp_path / "plain" / ".." / "x")], {}, "two sources have the same target: .*x"),
+        ([(a, tmp_path / "link" / "file 2"), (b, x)], {}, "would replace .*file 2, which this call reads"),
+        (
+            [(a, tmp_path / "manifest")],
+            manifest,
+            "the manifest is among the sources or the targets",
+        ),
+    ]
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-    for given, more, message in cases.values():
+    for given, more, message in cases:
         for do in sealane.encrypt_many, sealane.decrypt_many:
             with pytest.raises(ValueError, match=message):
                 do(given, key=KEY, **more)

@@ -168,6 +168,7 @@ def test_excluded_files(source: Path, tmp_path: Path) -> None:
         source, target, key=KEY, exclude=["*.sealed", "/other/", "empty*"], exclude_from=rules
     )
     assert (report.done, names(target)) == (3, {"a.csv", "deep/er/b", "deep/c.sealed"})
+    assert report.excluded == 3
     assert not (target / "empty").exists(), "a folder that matches is left out"
     assert sealane.verify_tree(target, key=KEY, exclude=["deep"]).done == 1
     back = tmp_path / "back"

@@ -123,9 +123,13 @@ def test_a_handler_that_returns_changes_nothing() -> None:
 
 def test_a_signal_ends_the_look_at_the_files_of_a_rotation(tmp_path: Path) -> None:
     ring = keys.Keyring.generate()
-    path = str(tmp_path / "a")
-    sealane.encrypt_file(__file__, path, key=ring)
-    operation = sealane._native.Operation.rotate(ring)
-    assert operation.current([path]) == [True]
-    with signal_after(0.2), pytest.raises(Interrupted):
-        operation.current([path] * 3_000_000)
+    (tmp_path / "tree").mkdir()
+    first = tmp_path / "tree" / "first"
+    sealane.encrypt_file(__file__, first, key=ring)
+    for number in range(30_000):
+        os.link(first, tmp_path / "tree" / str(number))
+    assert sealane.rotate_tree(tmp_path / "tree", key=ring).skipped == 30_001
+    job = sealane._native.Job.tree(str(tmp_path / "tree"), in_place=True, batch=1)
+    with signal_after(0.05), pytest.raises(Interrupted):
+        job.run(sealane._native.Operation.rotate(ring))
+    assert job.progress()[0] < job.progress()[1] or job.progress() == (0, 0)

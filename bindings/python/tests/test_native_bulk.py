@@ -1,5 +1,6 @@
-"""The native parts of bulk jobs: the manifest, the walk, and the operation on many files."""
+"""The native parts of bulk jobs: the job, and the operation on many files."""
 
+import concurrent.futures
 import errno
 import json
 import os
@@ -25,23 +26,20 @@ def pairs(folder: pathlib.Path, count: int) -> list[tuple[str, str]]:
     return [(str(folder / "in" / str(i)), str(folder / f"out{i}")) for i in range(count)]
 
 
-def test_manifest(tmp_path: pathlib.Path) -> None:
+def test_a_manifest(tmp_path: pathlib.Path) -> None:
     odd = os.fsdecode(b"\xff\xc3 \n")
     source, target, path = tmp_path / odd, tmp_path / "target", tmp_path / "m"
     source.write_bytes(b"source")
-    target.write_bytes(b"target")
-    manifest = _native.Manifest(str(path))
-    assert not manifest.finished(str(source), str(target))
-    manifest.add(source, target)
-    assert manifest.finished(source, target)
+    given = [(str(source), str(target))]
+    job = _native.Job.pairs(given, batch=1, manifest=str(path))
+    job.run(_native.Operation.encrypt(LOCK))
     with pytest.raises(OSError, match="another job") as busy:
-        _native.Manifest(path)
+        _native.Job.pairs(given, batch=1, manifest=str(path)).plan()
     assert (busy.value.errno, busy.value.filename) == (errno.EBUSY, str(path))
-    manifest.sync()
-    manifest.close()
-    manifest.close()
+    job.close()
+    job.close()
     with pytest.raises(ValueError, match="closed"):
-        manifest.finished(source, target)
+        job.plan()
 
     first, line = map(json.loads, path.read_text().splitlines())
     assert first == {"sealane": "manifest", "version": 1}
@@ -51,30 +49,57 @@ def test_manifest(tmp_path: pathlib.Path) -> None:
     found = os.stat(line["target"])
     assert (line["target_len"], line["target_mtime_ns"]) == (found.st_size, found.st_mtime_ns)
 
+    def again() -> str | None:
+        job = _native.Job.pairs(given, batch=1, manifest=str(path))
+        finished = job.plan()
+        job.close()
+        return finished
+
     path.write_text(path.read_text() + '{"source": "to')
-    manifest = _native.Manifest(path)
-    assert manifest.finished(source, target)
+    assert again() == str(target)
     source.write_bytes(b"another")
-    assert not manifest.finished(source, target)
+    assert again() is None
     # It changes while it is read: only the fingerprint from before counts.
+    job = _native.Job.pairs(given, batch=1, manifest=str(path))
+    job.plan()
+    job.start()
     source.write_bytes(b"and another")
-    manifest.add(source, target)
-    assert not manifest.finished(source, target)
-    manifest.add(source, target)
-    assert manifest.finished(source, target)
-    with pytest.raises(FileNotFoundError) as missing:
-        manifest.add(source, tmp_path / "missing")
-    assert missing.value.filename == str(tmp_path / "missing")
+    batch = job.next_batch()
+    assert batch == ([0], given)
+    job.record([0], {})
+    job.close()
+    assert again() is None
 
 
 def test_other_files_are_not_taken_for_a_manifest(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "m"
     path.write_text("my thesis")
     with pytest.raises(sealane.FormatError):
-        _native.Manifest(path)
+        _native.Job.pairs([], batch=1, manifest=str(path)).plan()
     assert path.read_text() == "my thesis"
     with pytest.raises(FileNotFoundError):
-        _native.Manifest(tmp_path / "no" / "m")
+        _native.Job.pairs([], batch=1, manifest=str(tmp_path / "no" / "m")).plan()
+
+
+def test_a_manifest_that_cannot_be_written_ends_the_call(tmp_path: pathlib.Path) -> None:
+    """Also on an executor. The next call continues."""
+    resource = pytest.importorskip("resource")
+    given, path = pairs(tmp_path, 40), tmp_path / "m"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    limit = len(str(tmp_path)) * 4 + 600
+    for executor in None, concurrent.futures.ThreadPoolExecutor(1):
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+            with pytest.raises(OSError, match="m") as full:
+                sealane.encrypt_many(given, key=KEY, manifest=path, executor=executor)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert full.value.errno in (errno.EFBIG, errno.ENOSPC)
+        assert full.value.filename == str(path)
+        report = sealane.encrypt_many(given, key=KEY, manifest=path)
+        assert report.skipped > 0
+        assert report.done > 0
+        path.unlink()
 
 
 def test_an_operation_on_many_files(tmp_path: pathlib.Path) -> None:
@@ -125,57 +150,69 @@ def test_a_signal_ends_an_operation(tmp_path: pathlib.Path) -> None:
         assert path.stat().st_size == 56 + (1 << 30) + 16 * ((1 << 16) + 1)
 
 
-def test_walk(tmp_path: pathlib.Path) -> None:
+def test_jobs_over_folders(tmp_path: pathlib.Path) -> None:
     odd = os.fsdecode(b"\xff")
     (tmp_path / "in" / "empty").mkdir(parents=True)
     (tmp_path / "in" / odd).write_bytes(b"")
     (tmp_path / "in" / "link").symlink_to("empty")
     src, dst = str(tmp_path / "in"), str(tmp_path / "out")
-    found = _native.walk(src, dst, ".sealed", remove_suffix=False)
-    folders, files, problems = found["folders"], found["pairs"], found["problems"]
-    assert folders == [dst, f"{dst}/empty"]
-    assert files == [(f"{src}/{odd}", f"{dst}/{odd}.sealed")]
-    ((path, error),) = problems
+    job = _native.Job.tree(src, dst, suffix=".sealed", batch=9)
+    assert job.plan() is None
+    assert not os.path.exists(dst)
+    job.start()
+    assert (sorted(os.listdir(tmp_path)), os.listdir(dst)) == (["in", "out"], ["empty"])
+    assert job.next_batch() == ([0], [(f"{src}/{odd}", f"{dst}/{odd}.sealed")])
+    assert job.next_batch() is None
+    ((path, error),) = job.report()[3].items()
     assert path == f"{src}/link"
     assert isinstance(error, OSError)
     assert (error.filename, "link to a folder" in str(error)) == (path, True)
+    os.rmdir(f"{dst}/empty")
+    os.rmdir(dst)
 
-    found = _native.walk(src, None, ".sealed", remove_suffix=True)
-    files, problems = found["pairs"], found["problems"]
-    assert (files, len(problems)) == ([], 2)
-    assert isinstance(dict(problems)[f"{src}/{odd}"], sealane.FormatError)
+    job = _native.Job.tree(src, suffix=".sealed", removes_suffix=True, batch=9)
+    job.plan()
+    job.start()
+    assert job.next_batch() is None
+    failed = job.report()[3]
+    assert len(failed) == 2
+    assert isinstance(failed[f"{src}/{odd}"], sealane.FormatError)
     with pytest.raises(ValueError, match="lies inside a source"):
-        _native.walk(src, f"{src}/out", "", remove_suffix=False)
+        _native.Job.tree(src, f"{src}/out", batch=9)
     with pytest.raises(ValueError, match="same file"):
-        _native.walk(src, src, "", remove_suffix=False)
+        _native.Job.tree(src, src, batch=9)
     with pytest.raises(ValueError, match="suffix"):
-        _native.walk(src, dst, "a/b", remove_suffix=False)
+        _native.Job.tree(src, dst, suffix="a/b", batch=9)
     with pytest.raises(FileNotFoundError):
-        _native.walk(f"{src}/missing", dst, "", remove_suffix=False)
+        _native.Job.tree(f"{src}/missing", dst, batch=9)
     assert not os.path.exists(dst)
 
 
-def test_the_scheduler_of_the_core(tmp_path: pathlib.Path) -> None:
+def test_a_job_on_threads_of_the_core(tmp_path: pathlib.Path) -> None:
     jobs = pairs(tmp_path, 40)
     jobs[7] = (str(tmp_path / "missing"), jobs[7][1])
-    files = [(source, target, 1) for source, target in jobs]
-    seen: list[tuple[int, Exception | None]] = []
+    seen: list[tuple[int, int]] = []
     encrypt = _native.Operation.encrypt(LOCK)
-    encrypt.schedule(files, read_back=True, durable=False, batch=3, listen=seen.extend)
-    assert sorted(index for index, _ in seen) == list(range(40))
-    assert {index: type(error) for index, error in seen if error is not None} == {7: FileNotFoundError}
+    job = _native.Job.pairs(jobs, verify=True, batch=3)
+    job.run(encrypt, lambda *far: seen.append(far))
+    done, skipped, size, failed, *_ = job.report()
+    assert (done, skipped, size) == (39, 0, sum(range(40)) - 7)
+    assert {path: type(error) for path, error in failed.items()} == {jobs[7][0]: FileNotFoundError}
+    assert seen[-1] == (size, size)
     assert _native.Operation.verify(UNLOCK).run([(jobs[8][1], "")], durable=False) == [None]
     assert encrypt.read_back([jobs[8][1], jobs[8][0]])[0] is None
     assert isinstance(encrypt.read_back([jobs[8][0]])[0], sealane.SealaneError)
 
-    def fails(ended: list[tuple[int, Exception | None]]) -> None:
-        seen.extend(ended)
+    def fails(done: int, total: int) -> None:
+        seen.append((done, total))
         raise LookupError("stop")
 
     seen.clear()
+    job = _native.Job.pairs(jobs, batch=1)
     with pytest.raises(LookupError, match="stop"):
-        encrypt.schedule(files, read_back=False, durable=False, batch=1, listen=fails)
-    assert 0 < len(seen) < 40
+        job.run(encrypt, fails)
+    assert len(seen) == 1
+    assert seen[0][0] < seen[0][1]
 
 
 def test_a_finished_target_of_another_key(tmp_path: pathlib.Path) -> None:

@@ -7,7 +7,6 @@ use crate::args::{DecryptWith, OutputOptions, Transfer};
 use crate::error::Failure;
 use crate::{keys, salvage, stream};
 use clap::Args;
-use sealane::file::Suffix;
 use sealane::file::bulk::Operation;
 
 /// Decrypt files, or standard input
@@ -36,11 +35,10 @@ impl Run for Decrypt {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {
-            let suffix = Suffix::Remove(self.transfer.folders.suffix());
             let operation = |inputs| with(inputs).map(Operation::Decrypt);
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
-            return Recursive::transfer(&self.transfer, suffix, console)?
+            return Recursive::transfer(&self.transfer, true, console)?
                 .naming(names)
                 .run(operation, self.with.passphrase);
         }

@@ -7,8 +7,8 @@ use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory};
 use crate::error::Failure;
 use crate::{keys, stream};
 use clap::Args;
+use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
-use sealane::file::{InventoryKeys, Suffix};
 
 /// Encrypt files, or standard input
 #[derive(Args)]
@@ -35,18 +35,17 @@ impl Run for Encrypt {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {
-            let suffix = Suffix::Add(self.transfer.folders.suffix());
             let operation = |inputs| with(inputs).map(Operation::Encrypt);
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
-            let mut recursive = Recursive::transfer(&self.transfer, suffix, console)?.naming(names);
+            let mut recursive = Recursive::transfer(&self.transfer, false, console)?.naming(names);
             if self.delete {
                 if self.with.key.is_none() && self.transfer.manifest.is_none() {
                     return Err(Failure::misuse(
                         "--delete requires --manifest or -k, which show that sealane wrote a file",
                     ));
                 }
-                recursive = recursive.deleting(self.transfer.folders.suffix());
+                recursive = recursive.deleting();
             }
             let signing = self.inventory.sign_key.as_ref();
             let signing =

@@ -13,7 +13,6 @@ mod decrypt;
 mod doctor;
 mod encrypt;
 mod inspect;
-mod inventory;
 mod keygen;
 mod keyring;
 mod man;

@@ -1,49 +1,26 @@
-//! `--recursive`: whole folders, as a bulk job of the core.
+//! `--recursive`: whole folders, as a job of the core. Maps the options and prints the events.
 
-use super::inventory::{self, NewInventory};
 use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer};
-use crate::console::Console;
+use crate::console::{Bar, Console};
 use crate::error::{Failure, name};
 use crate::interrupt::{self, Watch};
-use crate::keys::{Inputs, Names};
+use crate::keys::{self, Inputs, Names};
 use crate::signal;
-use sealane::file::bulk::{self, Done, Job, Operation, Plan, Schedule};
-use sealane::file::{
-    Durability, Exclude, FileMark, InventoryKeys, Links, Manifest, NameKey, Stale, Suffix, Tree, TreeOptions,
-};
-use sealane::{Error, FolderError};
+use sealane::Error;
+use sealane::file::bulk::Operation;
+use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Pair, Summary};
+use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
 use serde_json::json;
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::fs;
-use std::mem;
-use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-/// Number of files from which a warning says that a passphrase takes about one second for each file.
+/// Number of files from which a warning says that a passphrase takes about one second for each
+/// file.
 const MANY_PASSPHRASE_FILES: usize = 10;
-
-/// Number of results that are printed at once, while the progress bar is removed from the terminal.
-const BATCH: usize = 64;
 
 /// The warning of `rewrap`, whose new files do not exclude a former recipient.
 pub(super) const SAME_FILE_KEYS: &str = "the file keys are still the same: anyone who could decrypt the files before can \
     decrypt old copies, and the new files with the file keys of old copies; to exclude them, decrypt and encrypt again";
-
-/// The numbers of files and bytes of a job.
-#[derive(Default)]
-struct Sums {
-    done: usize,
-    skipped: usize,
-    links: usize,
-    excluded: usize,
-    removed: usize,
-    failed: usize,
-    bytes: u64,
-    /// The indexes of the jobs that failed.
-    failed_jobs: BTreeSet<usize>,
-}
 
 /// Returns the verb of an operation and its participle, for messages.
 fn verbs(operation: &Operation) -> (&'static str, &'static str) {
@@ -56,94 +33,67 @@ fn verbs(operation: &Operation) -> (&'static str, &'static str) {
     }
 }
 
-/// A bulk job, as the options of the command line request it.
+/// A job, as the options of the command line request it.
 pub(super) struct Recursive<'a> {
-    inputs: &'a [PathBuf],
-    /// The target folder; `None` for files that are verified.
-    output: Option<&'a Path>,
-    suffix: Suffix<'a>,
-    manifest: Option<&'a Path>,
-    threads: Option<NonZeroUsize>,
-    durability: Durability,
-    /// Whether each file is its own target.
-    in_place: bool,
-    exclude: Option<Exclude>,
-    /// Files with patterns, which no output may replace.
-    exclude_files: &'a [PathBuf],
-    /// The key of the names, and its file, which no output may replace.
-    names: Option<Names>,
-    /// Whether targets get the attributes of their sources, and links are kept.
-    preserve: bool,
-    /// Whether nothing is written.
-    dry_run: bool,
-    /// The suffix of encrypted files that are removed if their source is gone.
-    delete: Option<&'a OsStr>,
-    /// The inventory that is written at the end.
+    options: JobOptions,
+    /// Files that the command reads besides the manifest. No output may replace them.
+    files: Vec<PathBuf>,
+    /// The inventory to write.
     inventory: Option<InventoryKeys<'a>>,
-    sign_key: Option<&'a Path>,
-    /// The inventory that the files are compared with.
+    /// The inventory to compare the files with.
     compare: Option<&'a ReadInventory>,
     console: &'a Console,
 }
 
 impl<'a> Recursive<'a> {
+    fn new(
+        inputs: &[PathBuf],
+        manifest: Option<&PathBuf>,
+        effort: &Effort,
+        durability: Durability,
+        console: &'a Console,
+    ) -> Self {
+        let (inputs, manifest, threads) = (inputs.to_vec(), manifest.cloned(), effort.threads);
+        let options = JobOptions { inputs, manifest, threads, durability, ..JobOptions::default() };
+        Self { options, files: Vec::new(), inventory: None, compare: None, console }
+    }
+
+    fn selecting(mut self, selection: &Selection) -> Result<Self, Failure> {
+        self.options.exclude = selection.patterns()?;
+        self.options.preserve = selection.preserve;
+        self.files.extend(selection.exclude_from.iter().cloned());
+        Ok(self)
+    }
+
     /// Returns the job of `encrypt` and `decrypt`, which needs a folder as its output.
     pub(super) fn transfer(
         args: &'a Transfer,
-        suffix: Suffix<'a>,
+        removes_suffix: bool,
         console: &'a Console,
     ) -> Result<Self, Failure> {
-        let output = args.output.as_deref().filter(|output| *output != Path::new("-"));
+        let output = args.output.as_ref().filter(|output| *output != Path::new("-"));
         let missing = || Failure::misuse("--recursive writes to a folder; name it with -o");
-        Ok(Self {
-            inputs: &args.inputs,
-            output: Some(output.ok_or_else(missing)?),
-            suffix,
-            manifest: args.manifest.as_deref(),
-            threads: args.effort.threads,
-            durability: args.durability(),
-            in_place: false,
-            exclude: args.selection.patterns()?,
-            exclude_files: &args.selection.exclude_from,
-            names: None,
-            preserve: args.selection.preserve,
-            dry_run: args.dry_run,
-            delete: None,
-            inventory: None,
-            sign_key: None,
-            compare: None,
-            console,
-        })
+        let output = Some(output.ok_or_else(missing)?.clone());
+        let mut new =
+            Self::new(&args.inputs, args.manifest.as_ref(), &args.effort, args.durability(), console)
+                .selecting(&args.selection)?;
+        let (suffix, dry_run) = (args.folders.suffix().to_owned(), args.dry_run);
+        new.options = JobOptions { output, suffix, removes_suffix, dry_run, ..new.options };
+        Ok(new)
     }
 
     /// Returns the job of `rewrap` and `rotate`, which replaces the files unless it has an output.
     pub(super) fn replacing(
         inputs: &'a [PathBuf],
-        output: Option<&'a Path>,
-        manifest: Option<&'a Path>,
+        output: Option<&Path>,
+        manifest: Option<&PathBuf>,
         effort: &Effort,
         durability: Durability,
         console: &'a Console,
     ) -> Self {
-        Self {
-            inputs,
-            output,
-            suffix: Suffix::Add(OsStr::new("")),
-            manifest,
-            threads: effort.threads,
-            durability,
-            in_place: output.is_none(),
-            exclude: None,
-            exclude_files: &[],
-            names: None,
-            preserve: false,
-            dry_run: false,
-            delete: None,
-            inventory: None,
-            sign_key: None,
-            compare: None,
-            console,
-        }
+        let mut new = Self::new(inputs, manifest, effort, durability, console);
+        (new.options.output, new.options.in_place) = (output.map(Path::to_owned), output.is_none());
+        new
     }
 
     /// Returns the job of `verify`, which has neither an output nor a manifest.
@@ -154,299 +104,277 @@ impl<'a> Recursive<'a> {
         effort: &Effort,
         console: &'a Console,
     ) -> Result<Self, Failure> {
-        Ok(Self {
-            inputs,
-            output: None,
-            suffix: Suffix::Remove(folders.suffix()),
-            manifest: None,
-            threads: effort.threads,
-            durability: Durability::Cached,
-            in_place: false,
-            exclude: selection.patterns()?,
-            exclude_files: &selection.exclude_from,
-            names: None,
-            preserve: selection.preserve,
-            dry_run: false,
-            delete: None,
-            inventory: None,
-            sign_key: None,
-            compare: None,
-            console,
-        })
+        let mut new = Self::new(inputs, None, effort, Durability::Cached, console).selecting(selection)?;
+        (new.options.suffix, new.options.removes_suffix) = (folders.suffix().to_owned(), true);
+        Ok(new)
     }
 
     /// Encrypts or decrypts names with this key, which may be in a file.
-    pub(super) fn naming(self, names: Option<Names>) -> Self {
-        Self { names, ..self }
+    pub(super) fn naming(mut self, names: Option<Names>) -> Self {
+        let (key, file) = names.unzip();
+        self.options.names = key;
+        self.files.extend(file.flatten());
+        self
     }
 
-    /// Removes encrypted files with this suffix whose source is gone, at the end of the job.
-    pub(super) fn deleting(self, suffix: &'a OsStr) -> Self {
-        Self { delete: Some(suffix), ..self }
+    /// Removes encrypted files whose source is gone.
+    pub(super) fn deleting(mut self) -> Self {
+        self.options.delete = true;
+        self
     }
 
     /// Compares the files of the only input, a folder, with an inventory.
-    pub(super) fn comparing(self, args: &'a ReadInventory) -> Result<Self, Failure> {
-        match self.inputs {
-            _ if args.file.is_none() => Ok(self),
-            // An inventory lists links as links, and a folder without links in its inventory has none.
-            [folder] if folder.is_dir() => Ok(Self { compare: Some(args), preserve: true, ..self }),
-            _ => Err(Failure::misuse("--inventory compares one folder; name it as FILE")),
+    pub(super) fn comparing(mut self, args: &'a ReadInventory) -> Result<Self, Failure> {
+        match &*self.options.inputs {
+            _ if args.file.is_none() => {}
+            [folder] if folder.is_dir() => {
+                // An inventory lists links as links, and a folder without links in its inventory
+                // has none.
+                (self.compare, self.options.preserve) = (Some(args), true);
+            }
+            _ => return Err(Failure::misuse("--inventory compares one folder; name it as FILE")),
         }
+        Ok(self)
     }
 
-    /// Writes an inventory at the end of the job, which `sign_key` signs.
+    /// Writes an inventory at the end of the job, which the key in the file `sign_key` signs.
     pub(super) fn with_inventory(
-        self,
+        mut self,
         keys: InventoryKeys<'a>,
-        sign_key: Option<&'a Path>,
+        sign_key: Option<&Path>,
     ) -> Result<Self, Failure> {
-        let mut folders = self.inputs.to_vec();
-        folders.extend(self.output.map(Path::to_owned));
+        let folders: Vec<_> = self.options.inputs.iter().chain(&self.options.output).collect();
         keys.check_outside(&folders).map_err(|error| Failure::about("--inventory", error))?;
-        Ok(Self { inventory: Some(keys), sign_key, ..self })
+        self.files.extend(sign_key.map(Path::to_owned));
+        Ok(Self { inventory: Some(keys), ..self })
     }
 
     /// Processes every file below the inputs, also after one has failed.
     pub(super) fn run(
-        &self,
+        self,
         operation: impl FnOnce(Inputs) -> Result<Operation, Failure>,
         passphrase: bool,
     ) -> Result<(), Failure> {
-        let _watch = Watch::begin(self.console);
-        if self.inputs.is_empty() || self.inputs.iter().any(|input| input == Path::new("-")) {
+        let Self { options, mut files, inventory, compare, console } = self;
+        let _watch = Watch::begin(console);
+        if options.inputs.is_empty() || options.inputs.iter().any(|input| input == Path::new("-")) {
             return Err(Failure::misuse("--recursive reads folders; name one as IN, not standard input"));
         }
-        let about = |error| Failure::about("--recursive", error);
-        let links = if self.preserve { Links::Keep } else { Links::Follow };
-        let names = self.names.as_ref().map(|(key, _)| key);
-        let options = TreeOptions { exclude: self.exclude.as_ref(), links, names };
-        let mut tree = Tree::walk_with(self.inputs, self.output, self.suffix, options).map_err(about)?;
-        let mut files: Vec<_> = self.manifest.iter().map(|path| path.to_path_buf()).collect();
-        files.extend(self.exclude_files.iter().cloned());
-        files.extend(self.sign_key.map(Path::to_owned));
-        files.extend(self.names.iter().filter_map(|(_, file)| file.clone()));
+        files.extend(options.manifest.clone());
+        let mut job = Job::new(options).map_err(|error| failure(error.into()))?;
         let operation = operation(Inputs { files, stdin: false })?;
-        let mut new_inventory = match &self.inventory {
-            Some(keys) => Some(NewInventory::begin(keys, &operation, self.console)?),
-            None => None,
-        };
-        let listed = match (self.compare, &operation) {
-            (Some(args), Operation::Verify(with)) => inventory::open(args, with)?,
+        let listed = match (compare, &operation) {
+            (Some(args), Operation::Verify(with)) => open_inventory(args, with)?,
             _ => None,
         };
-        let manifest = self.manifest.filter(|path| !self.dry_run || path.exists());
-        let mut manifest = manifest.map(|path| self.open_manifest(path, &tree)).transpose()?;
-        let mut pairs = tree.pairs.clone();
-        if self.in_place {
-            pairs.iter_mut().for_each(|(source, target)| target.clone_from(source));
+        let advice = advice(job.options(), &operation);
+        let mut printer = Printer {
+            operation: &operation,
+            dry_run: job.options().dry_run,
+            passphrase,
+            advice,
+            console,
+            bar: None,
+            files: 0,
+            done: 0,
+        };
+        let keys = JobKeys { operation: &operation, inventory: inventory.as_ref(), compare: listed.as_ref() };
+        let mut not_printed = None;
+        let result = job.run(&keys, &signal::requested, &mut |events| match printer.hear(events) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                not_printed = Some(failure);
+                ControlFlow::Break(())
+            }
+        });
+        match (not_printed, result) {
+            (Some(failure), _) => Err(failure),
+            (None, Err(JobError { error: Error::Cancelled, .. })) => {
+                Err(Failure::interrupted_among(printer.done, printer.files, advice))
+            }
+            (None, result) => result.map_err(failure),
         }
-        let mut plan = Plan::new(pairs, &operation, manifest.as_ref()).map_err(about)?;
-        if let Some(root) = &tree.root {
-            plan = plan.below(root);
+    }
+}
+
+/// Opens the inventory of `verify` after its signature is verified.
+fn open_inventory(args: &ReadInventory, with: &DecryptWith) -> Result<Option<Inventory>, Failure> {
+    let (Some(path), Some(signer)) = (&args.file, &args.signer) else { return Ok(None) };
+    let signers = keys::signers(signer)?;
+    let opened = Inventory::open(path, with, &signers, args.min_counter);
+    opened.map(Some).map_err(|error| Failure::about(&name(path), error))
+}
+
+fn failure(JobError { subject, error }: JobError) -> Failure {
+    Failure::about(&subject.as_deref().map_or("--recursive".into(), name), error)
+}
+
+/// Returns what to do after an interruption.
+fn advice(options: &JobOptions, operation: &Operation) -> &'static str {
+    match (&options.manifest, &options.output) {
+        _ if matches!(operation, Operation::Rotate(_)) => "run the same command again to continue",
+        _ if options.in_place => {
+            "run the same command again to continue, with an identity (-i) for the finished files too"
         }
-        if self.preserve {
-            plan = plan.replicas();
+        (Some(_), _) => "run the same command again to continue",
+        (None, Some(_)) => "run the same command again to start over; with --manifest FILE it would continue",
+        (None, None) => "run the same command again to start over",
+    }
+}
+
+/// Prints the events of a job.
+struct Printer<'a> {
+    operation: &'a Operation,
+    dry_run: bool,
+    passphrase: bool,
+    advice: &'static str,
+    console: &'a Console,
+    bar: Option<Bar>,
+    files: usize,
+    done: usize,
+}
+
+impl Printer<'_> {
+    fn hear(&mut self, events: Vec<Event<'_>>) -> Result<(), Failure> {
+        match events[..] {
+            // Each report of progress that prints nothing leaves the bar on the terminal.
+            [Event::Progress { bytes, .. }] => self.progress(bytes),
+            [Event::Begun { files, bytes }] => self.begin(files, bytes),
+            [Event::FilesEnded] => self.end_files(),
+            _ => match self.bar.take() {
+                Some(bar) => {
+                    let printed = bar.suspend(|| self.print_all(events));
+                    self.bar = Some(bar);
+                    self.progress(printed?);
+                }
+                None => drop(self.print_all(events)?),
+            },
         }
-        let mut sums = Sums { skipped: plan.finished.len(), excluded: tree.excluded, ..Sums::default() };
-        self.fail_all(mem::take(&mut tree.problems), &mut sums);
-        self.fail_all(mem::take(&mut plan.problems), &mut sums);
-        if self.dry_run {
-            return self.show(&tree, &plan, &operation, manifest.as_ref(), sums);
-        }
-        let folders = if self.preserve { tree.create_replica_folders() } else { tree.create_folders() };
-        self.fail_all(folders, &mut sums);
-        if self.console.json() {
-            for (source, target) in &plan.finished {
-                let (source, target) = (name(source), name(target));
-                self.console.result(|| json!({"source": source, "target": target, "skipped": true}), "")?;
+        Ok(())
+    }
+
+    /// Prints events, and returns the number of bytes read so far.
+    fn print_all(&mut self, events: Vec<Event<'_>>) -> Result<u64, Failure> {
+        let mut read = 0;
+        for event in events {
+            match event {
+                Event::Progress { bytes, .. } => read = bytes,
+                event => self.print(event)?,
             }
         }
-        if passphrase && plan.jobs.len() >= MANY_PASSPHRASE_FILES {
+        Ok(read)
+    }
+
+    fn progress(&mut self, bytes: u64) {
+        let Some(bar) = &mut self.bar else { return };
+        bar.rename(format!("{} of {} files", self.done, self.files));
+        // The result says whether to stop, which the workers learn from `signal::requested`.
+        let _ = bar.at(bytes);
+    }
+
+    fn begin(&mut self, files: usize, bytes: u64) {
+        if self.passphrase && files >= MANY_PASSPHRASE_FILES {
             self.console.warn(&format!(
-                "a passphrase takes about one second for each of the {} files; a key (-k) or recipients (-r) do not",
-                plan.jobs.len()
+                "a passphrase takes about one second for each of the {files} files; a key (-k) or recipients (-r) do not"
             ));
         }
-        let marks: Vec<_> =
-            plan.jobs.iter().filter(|_| new_inventory.is_some()).map(|_| OnceLock::new()).collect();
-        self.process(&plan.jobs, &operation, manifest.as_mut(), &marks, &mut sums)?;
-        self.copy_links(&tree, &operation, manifest.as_mut(), &mut sums)?;
-        if let Some(inventory) = &mut new_inventory {
-            sums.failed += inventory.add_all(&tree, &plan, marks, &sums.failed_jobs, self.console);
-        }
-        self.remove_stale(&tree, &operation, manifest.as_ref(), &mut sums)?;
-        if self.preserve {
-            self.fail_all(tree.replicate_folders(), &mut sums);
-        }
-        if let Some(inventory) = new_inventory {
-            inventory.save(&tree, self.delete.is_some(), self.durability)?;
-        }
-        if let Some(listed) = listed {
-            let is_excluded = |path: &Path| self.excludes_encrypted(path);
-            sums.failed += inventory::compare(&listed, &self.inputs[0], &tree, is_excluded, self.console)?;
-        }
-        self.report_sums(&operation, &sums)?;
-        match manifest {
-            Some(manifest) => manifest.sync().map_err(|e| Failure::about(&name(manifest.path()), e)),
-            None => Ok(()),
+        self.files = files;
+        interrupt::advise(Some(self.advice));
+        self.bar = Some(self.console.bar("", Some(bytes)));
+    }
+
+    fn end_files(&mut self) {
+        self.bar = None;
+        if self.done > 0 && matches!(self.operation, Operation::Rewrap(_)) {
+            self.console.warn(SAME_FILE_KEYS);
         }
     }
 
-    /// Returns whether a pattern matches a path below the encrypted folder. With encrypted names it is matched decrypted.
-    fn excludes_encrypted(&self, path: &Path) -> bool {
-        let Some(exclude) = &self.exclude else { return false };
-        match &self.names {
-            None => exclude.matches_below(path),
-            Some((key, _)) => {
-                let plain = self.suffix.applied_to_path(path).and_then(|path| key.decrypt_path(&path));
-                plain.is_ok_and(|plain| exclude.matches_below(&plain))
-            }
-        }
-    }
-
-    fn fail_all(&self, problems: Vec<(PathBuf, Error)>, sums: &mut Sums) {
-        for (path, error) in problems {
-            self.console.fail(&Failure::about(&name(&path), error));
-            sums.failed += 1;
-        }
-    }
-
-    /// Prints what the job would do.
-    fn show(
-        &self,
-        tree: &Tree,
-        plan: &Plan,
-        operation: &Operation,
-        manifest: Option<&Manifest>,
-        mut sums: Sums,
-    ) -> Result<(), Failure> {
-        let show = |action: &str, source: &Path, target: &Path| {
-            let (source, target) = (name(source), name(target));
-            let document = || json!({"action": action, "source": source, "target": target, "dry_run": true});
-            self.console.result(document, &format!("{action} {source} -> {target}"))
-        };
-        let (verb, _) = verbs(operation);
-        for job in &plan.jobs {
-            show(verb, &job.source, &job.target)?;
-            sums.done += 1;
-            sums.bytes += job.fingerprint.len();
-        }
-        for link in tree.links.iter().filter(|_| self.output.is_some()) {
-            show("link", &link.source, &link.target)?;
-            sums.links += 1;
-        }
-        if let Some(stale) = self.stale(tree, operation, manifest, &mut sums) {
-            for removal in &stale.removals {
-                show("remove", &removal.source, &removal.path)?;
-                sums.removed += 1;
-            }
-        }
-        self.report_sums(operation, &sums)
-    }
-
-    fn copy_links(
-        &self,
-        tree: &Tree,
-        operation: &Operation,
-        mut manifest: Option<&mut Manifest>,
-        sums: &mut Sums,
-    ) -> Result<(), Failure> {
-        let Some(root) = &tree.root else { return Ok(()) };
-        for link in &tree.links {
-            let (source, target) = (&link.source, &link.target);
-            let copied = operation.replicate_link(root, link).and_then(|()| match &mut manifest {
-                Some(manifest) => manifest.add_link(source, target),
-                None => Ok(()),
-            });
-            match copied {
-                Ok(()) if self.console.json() => {
-                    let (source, target) = (name(source), name(target));
-                    self.console.result(|| json!({"source": source, "target": target, "link": true}), "")?;
-                    sums.links += 1;
+    fn print(&mut self, event: Event<'_>) -> Result<(), Failure> {
+        let console = self.console;
+        let fail = |path: &Path, error| console.fail(&Failure::about(&name(path), error));
+        match event {
+            Event::Planned(action, pair) => return self.planned(action, pair),
+            Event::Failed { path, error, .. } => fail(path, error),
+            Event::Done { pair, bytes, seconds } => {
+                self.done += 1;
+                if matches!(self.operation, Operation::Verify(_)) {
+                    return report_verified(console, &name(pair.source), bytes);
                 }
-                Ok(()) => sums.links += 1,
-                Err(error) => {
-                    self.console.fail(&Failure::about(&name(source), error));
-                    sums.failed += 1;
-                }
+                return self.pair(pair, |pair| {
+                    pair["bytes"] = bytes.into();
+                    pair["seconds"] = seconds.into();
+                });
             }
+            Event::Skipped(pair) => return self.pair(pair, |pair| pair["skipped"] = true.into()),
+            Event::Linked(pair) => return self.pair(pair, |pair| pair["link"] = true.into()),
+            Event::Removed(pair) => return self.pair(pair, |pair| pair["removed"] = true.into()),
+            Event::InventoryReplaced(error) => {
+                console.warn(&format!("{error}; a new inventory without former versions begins"));
+            }
+            Event::Exchanged(path) => console.fail(&Failure::exchanged(&name(path))),
+            Event::Unproven(path) => console.warn(&format!(
+                "{}: its source is gone, but neither the manifest nor the key shows that sealane wrote it, so it stays",
+                name(path)
+            )),
+            Event::Unknown(path) => console.warn(&format!(
+                "{}: its name does not decrypt with the key of the names, so it stays",
+                name(path)
+            )),
+            Event::NothingRemoved(error) => console.fail(&Failure::about("--delete", error)),
+            Event::Differs { path, difference } => {
+                console.fail(&Failure::differs(&name(&path), &difference));
+            }
+            Event::Compared { counter, files, differences } => {
+                let text =
+                    format!("inventory with counter {counter}: {files} files listed, {differences} differences");
+                return console.result(
+                    || json!({"inventory": true, "counter": counter, "files": files, "differences": differences}),
+                    &text,
+                );
+            }
+            Event::Ended(summary) => return self.summary(&summary),
+            // Later events of the core.
+            _ => {}
         }
         Ok(())
     }
 
-    /// Finds the encrypted files whose source is gone. A failure leaves all of them.
-    fn stale(
-        &self,
-        tree: &Tree,
-        operation: &Operation,
-        manifest: Option<&Manifest>,
-        sums: &mut Sums,
-    ) -> Option<Stale> {
-        let suffix = self.delete?;
-        let found = match sums.failed {
-            0 => Stale::find(tree, self.inputs, suffix, operation, manifest),
-            problems => Err(FolderError::IncompleteListing { problems }.into()),
-        };
-        match found {
-            Ok(stale) => {
-                for path in &stale.unproven {
-                    self.console.warn(&format!(
-                        "{}: its source is gone, but neither the manifest nor the key shows that sealane wrote it, so it stays",
-                        name(path)
-                    ));
-                }
-                for path in &stale.unknown {
-                    self.console.warn(&format!(
-                        "{}: its name does not decrypt with the key of the names, so it stays",
-                        name(path)
-                    ));
-                }
-                Some(stale)
-            }
-            Err(error) => {
-                self.console.fail(&Failure::about("--delete", error));
-                None
-            }
+    /// Prints a document with source and target, with `--json` only.
+    fn pair(&self, pair: Pair<'_>, add: impl FnOnce(&mut serde_json::Value)) -> Result<(), Failure> {
+        if !self.console.json() {
+            return Ok(());
         }
+        let mut document = json!({"source": name(pair.source), "target": name(pair.target)});
+        add(&mut document);
+        self.console.result(|| document, "")
     }
 
-    fn remove_stale(
-        &self,
-        tree: &Tree,
-        operation: &Operation,
-        manifest: Option<&Manifest>,
-        sums: &mut Sums,
-    ) -> Result<(), Failure> {
-        let Some(stale) = self.stale(tree, operation, manifest, sums) else { return Ok(()) };
-        for (removal, result) in stale.removals.iter().zip(stale.remove(tree, self.inputs)) {
-            match result {
-                Ok(()) => {
-                    let (source, target) = (name(&removal.source), name(&removal.path));
-                    sums.removed += 1;
-                    if self.console.json() {
-                        let document = || json!({"source": source, "target": target, "removed": true});
-                        self.console.result(document, "")?;
-                    }
-                }
-                Err(error) => {
-                    self.console.fail(&Failure::about(&name(&removal.path), error));
-                    sums.failed += 1;
-                }
-            }
-        }
-        Ok(())
+    fn planned(&self, action: Action, pair: Pair<'_>) -> Result<(), Failure> {
+        let action = match action {
+            Action::Process => verbs(self.operation).0,
+            Action::Link => "link",
+            Action::Remove => "remove",
+        };
+        let (source, target) = (name(pair.source), name(pair.target));
+        let document = || json!({"action": action, "source": source, "target": target, "dry_run": true});
+        self.console.result(document, &format!("{action} {source} -> {target}"))
     }
 
     /// Prints one line at the end with the numbers of files.
-    fn report_sums(&self, operation: &Operation, sums: &Sums) -> Result<(), Failure> {
-        if matches!(operation, Operation::Rotate(_)) {
-            return self.report_rotated(sums.done, sums.skipped, sums.failed);
-        }
-        let Sums { done, skipped, links, excluded, removed, failed, bytes, .. } = *sums;
-        let (verb, participle) = verbs(operation);
-        let would = if self.dry_run { "would be " } else { "" };
+    fn summary(&self, summary: &Summary) -> Result<(), Failure> {
+        let Summary { done, skipped, links, excluded, removed, failed, bytes, .. } = *summary;
         let files = |count: usize| format!("{count} {}", if count == 1 { "file" } else { "files" });
+        if matches!(self.operation, Operation::Rotate(_)) {
+            let (rotated, current) = (files(done), files(skipped));
+            let text = format!(
+                "{rotated} encrypted again, {current} already under the primary key, {failed} failed"
+            );
+            let document = || json!({"rotated": done, "current": skipped, "failed": failed});
+            return self.console.result(document, &text);
+        }
+        let (verb, participle) = verbs(self.operation);
+        let would = if self.dry_run { "would be " } else { "" };
         let mut text = format!("{} {would}{participle}, {bytes} bytes", files(done));
         let more = [
             (skipped, "unchanged"),
@@ -465,123 +393,6 @@ impl<'a> Recursive<'a> {
             })
         };
         self.console.result(document, &text)
-    }
-
-    fn process(
-        &self,
-        jobs: &[Job],
-        operation: &Operation,
-        manifest: Option<&mut Manifest>,
-        marks: &[OnceLock<FileMark>],
-        sums: &mut Sums,
-    ) -> Result<(), Failure> {
-        let advice = match (self.manifest, self.output) {
-            _ if matches!(operation, Operation::Rotate(_)) => "run the same command again to continue",
-            _ if self.in_place => {
-                "run the same command again to continue, with an identity (-i) for the finished files too"
-            }
-            (Some(_), _) => "run the same command again to continue",
-            (None, Some(_)) => {
-                "run the same command again to start over; with --manifest FILE it would continue"
-            }
-            (None, None) => "run the same command again to start over",
-        };
-        interrupt::advise(Some(advice));
-        let mut bar = self.console.bar("", Some(jobs.iter().map(|job| job.fingerprint.len()).sum()));
-        let schedule = Schedule {
-            threads: self.threads,
-            durability: self.durability,
-            batch: BATCH,
-            cancelled: &signal::requested,
-        };
-        bulk::run_with_marks(jobs, operation, manifest, &schedule, marks, |report| {
-            if !report.ended.is_empty() {
-                bar.suspend(|| {
-                    report.ended.into_iter().try_for_each(|(at, result)| match result {
-                        Ok(result) => {
-                            sums.done += 1;
-                            sums.bytes += result.bytes;
-                            self.report(operation, &jobs[at], result)
-                        }
-                        Err(error) => {
-                            sums.failed += 1;
-                            sums.failed_jobs.insert(at);
-                            self.console.fail(&Failure::about(&name(&jobs[at].source), error));
-                            Ok(())
-                        }
-                    })
-                })?;
-            }
-            bar.rename(format!("{} of {} files", sums.done, jobs.len()));
-            // The result says whether to stop, which the workers learn from `signal::requested`.
-            let _ = bar.at(report.bytes);
-            Ok(())
-        })?;
-        if sums.done > 0 && matches!(operation, Operation::Rewrap(_)) {
-            self.console.warn(SAME_FILE_KEYS);
-        }
-        match signal::requested() {
-            true => Err(Failure::interrupted_among(sums.done, jobs.len(), advice)),
-            false => Ok(()),
-        }
-    }
-
-    /// Says at the end of `rotate` what it did.
-    fn report_rotated(&self, rotated: usize, current: usize, failed: usize) -> Result<(), Failure> {
-        let files = |count: usize| format!("{count} {}", if count == 1 { "file" } else { "files" });
-        let text = format!(
-            "{} encrypted again, {} already under the primary key, {failed} failed",
-            files(rotated),
-            files(current)
-        );
-        self.console.result(|| json!({"rotated": rotated, "current": current, "failed": failed}), &text)
-    }
-
-    fn report(&self, operation: &Operation, job: &Job, done: Done) -> Result<(), Failure> {
-        let source = name(&job.source);
-        let Done { bytes, seconds } = done;
-        match operation {
-            Operation::Verify(_) => report_verified(self.console, &source, bytes),
-            _ if !self.console.json() => Ok(()),
-            _ => {
-                let target = name(&job.target);
-                let document =
-                    || json!({"source": source, "target": target, "bytes": bytes, "seconds": seconds});
-                self.console.result(document, "")
-            }
-        }
-    }
-
-    /// Opens the manifest. Refuses one among the sources, where it would change while it is read, and one that is a
-    /// target.
-    fn open_manifest(&self, path: &Path, tree: &Tree) -> Result<Manifest, Failure> {
-        let real = |path: &Path| {
-            let folder = match path.parent() {
-                Some(parent) if parent != Path::new("") => parent,
-                _ => Path::new("."),
-            };
-            // An existing manifest may be a link.
-            fs::canonicalize(path)
-                .ok()
-                .or_else(|| Some(fs::canonicalize(folder).ok()?.join(path.file_name()?)))
-        };
-        // Decryption reads names from its inputs, which contain no manifest.
-        if let (Some(_), Suffix::Add(_), Some(output)) = (&self.names, self.suffix, self.output) {
-            NameKey::check_manifest(path, output).map_err(|error| Failure::about(&name(path), error))?;
-        }
-        if let Some(own) = real(path) {
-            let mut roots = self.inputs.iter().filter_map(|input| fs::canonicalize(input).ok());
-            let named = |target: &Path| target.file_name() == own.file_name();
-            if roots.any(|root| own.starts_with(root))
-                || tree.pairs.iter().any(|(_, to)| named(to) && real(to).as_ref() == Some(&own))
-            {
-                return Err(Failure::misuse(format!(
-                    "{}: the manifest is among the sources or the targets; choose another place for it",
-                    name(path)
-                )));
-            }
-        }
-        Manifest::open(path).map_err(|error| Failure::about(&name(path), error))
     }
 }
 

@@ -69,7 +69,7 @@ impl Run for Rewrap {
             let recursive = Recursive::replacing(
                 &self.inputs,
                 output,
-                self.manifest.as_deref(),
+                self.manifest.as_ref(),
                 &self.effort,
                 self.durability(),
                 console,

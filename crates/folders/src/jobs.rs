@@ -16,35 +16,35 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// The settings of a bulk job.
-pub struct Schedule<'a> {
+pub(crate) struct Schedule<'a> {
     /// Number of threads; at most 256. Default: one per core, at most 8.
-    pub threads: Option<NonZeroUsize>,
+    pub(crate) threads: Option<NonZeroUsize>,
     /// Whether to wait for the disk before a file gets its name.
-    pub durability: Durability,
+    pub(crate) durability: Durability,
     /// Number of ended files from which workers wait until these are reported. Several workers can end a file at once,
     /// so a [`Report`] can have up to one file more for each further thread.
-    pub batch: usize,
+    pub(crate) batch: usize,
     /// Called by every worker at each step of its file. Once it returns true, files in progress leave nothing behind
     /// and no further file is begun.
-    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    pub(crate) cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// The results since the last report. The listener gets a report every 20 ms, and earlier if a batch is full.
 #[derive(Debug)]
-pub struct Report {
+pub(crate) struct Report {
     /// The files that ended, by their index, with the result of each. Cancelled files are left out.
-    pub ended: Vec<(usize, Result<Done, Error>)>,
+    pub(crate) ended: Vec<(usize, Result<Done, Error>)>,
     /// Bytes of sources processed since the start of the bulk job, those of failed files included.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// A file that was processed, with its result and the time that it took.
 #[derive(Clone, Copy, Debug)]
-pub struct Done {
+pub(crate) struct Done {
     /// Number of bytes of plaintext in the file that were processed.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Duration of the operation on this file, in seconds.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
 }
 
 /// Time between two reports if no batch is full before.
@@ -57,7 +57,7 @@ impl Schedule<'_> {
     /// # Errors
     /// Returns the first error of `listen`. From then on no file is begun, but files in progress are completed and
     /// still reported.
-    pub fn run<E>(
+    pub(crate) fn run<E>(
         &self,
         sizes: &[u64],
         work: impl Fn(usize, Options<'_>) -> Result<(), Error> + Sync,

@@ -4,6 +4,7 @@
 pub mod bulk;
 mod exclude;
 mod inventory;
+pub mod job;
 mod jobs;
 mod manifest;
 mod name;

@@ -1,4 +1,4 @@
-//! The manifest of a bulk job: the list of its finished files, with which an interrupted job continues.
+//! The manifest of a job: the list of its finished files, with which an interrupted job continues.
 //!
 //! ```text
 //! {"sealane":"manifest","version":1}
@@ -27,7 +27,7 @@ const MAX_LINE_LEN: u64 = 1 << 16;
 const EXPECTED: Error =
     Error::Format("expected a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
 
-/// The list of the files that a bulk job has finished, in a file.
+/// The list of the files that a job has finished, in a file.
 ///
 /// A file is finished if the length and the modification time of its source and its target are still those in its
 /// line. No data is read.
@@ -246,7 +246,7 @@ impl FileFingerprint {
         Self::new(&path.symlink_metadata().map_err(|e| Error::io(path, e))?, path)
     }
 
-    fn new(found: &Metadata, path: &Path) -> Result<Self, Error> {
+    pub(super) fn new(found: &Metadata, path: &Path) -> Result<Self, Error> {
         Ok(Self { len: found.len(), mtime_ns: mtime_ns(found).map_err(|e| Error::io(path, e))? })
     }
 

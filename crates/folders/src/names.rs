@@ -184,12 +184,18 @@ impl NameKey {
     }
 }
 
-/// Resolves the links of a path. Of a path that does not exist, the existing part is resolved.
-fn resolved(path: &Path) -> Option<PathBuf> {
+/// Resolves the links of a path. If the path does not exist, its existing part is resolved.
+pub(super) fn resolved(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|existing| {
-        let rest = path.strip_prefix(existing).ok()?;
-        Some(fs::canonicalize(existing).ok()?.join(rest))
+        let mut real = fs::canonicalize(existing).ok()?;
+        for part in path.strip_prefix(existing).ok()? {
+            match part == ".." {
+                true => drop(real.pop()),
+                false => real.push(part),
+            }
+        }
+        Some(real)
     })
 }
 

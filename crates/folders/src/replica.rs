@@ -1,6 +1,6 @@
 //! Replicas of folder trees: attributes of folders, and symbolic links.
 //!
-//! Files get their attributes when they are written; see [`Operation::run_replica`]. Folders get theirs when everything in
+//! Files get their attributes when they are written; see [`Operation::run_below`]. Folders get theirs when everything in
 //! them is complete, because each new name changes the modification time of its folder.
 
 use super::bulk::Operation;

@@ -429,19 +429,19 @@ impl Walk<'_> {
 
 /// Returns a text that is equal for two resolved paths if they lead to the same file.
 #[cfg(unix)]
-fn comparable(real: &Path) -> &OsStr {
+pub(super) fn comparable(real: &Path) -> &OsStr {
     real.as_os_str()
 }
 
 /// Returns a text that is equal for two resolved paths if they can lead to the same file: Windows ignores the case of names,
 /// except in folders that are set up otherwise.
 #[cfg(windows)]
-fn comparable(real: &Path) -> String {
+pub(super) fn comparable(real: &Path) -> String {
     real.to_string_lossy().to_uppercase()
 }
 
 const FOLDER_LINK: &str = "is a link to a folder, and such links are not followed";
-const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
+pub(super) const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
 const SUFFIX_MISSING: &str = "expected a name that ends with the suffix";
 

@@ -26,8 +26,8 @@
 //! | a file under a retired key of a keyring | the file under its primary key | [`rotate_file`] |
 //! | a damaged file | a file with the chunks that verify | [`salvage_file`] |
 //! | a folder of encrypted files | a signed list of them | [`write_inventory`], [`Inventory`] |
-//! | folders | folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
-//! | folders | folders with encrypted names | [`NameKey`] in [`TreeOptions`] |
+//! | folders | folders | [`job::Job`], with a [`Manifest`] to continue after an interruption |
+//! | folders | folders with encrypted names | [`NameKey`] in [`job::JobOptions`] |
 //!
 //! Output files appear under their name complete, and verified after decryption, or not at all. A pipe or a device gets
 //! its bytes directly.
@@ -64,5 +64,6 @@ pub use files::{
 #[doc(inline)]
 pub use folders::{
     Difference, Exclude, FileFingerprint, Finding, Inventory, InventoryDraft, InventoryKeys, Link, Links,
-    Manifest, NameKey, Removal, Stale, Suffix, Tree, TreeOptions, bulk, compare_inventory, write_inventory,
+    Manifest, NameKey, Removal, Stale, Suffix, Tree, TreeOptions, bulk, compare_inventory, job,
+    write_inventory,
 };

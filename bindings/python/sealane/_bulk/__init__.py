@@ -1,28 +1,30 @@
 """Bulk calls: many files at once, on threads of the core or on any executor.
 
-A call first looks at all files and refuses what cannot work, before anything is written. Then it hands the
-files to the threads or, in batches, to the executor. Results are recorded on the calling thread.
+The job of the core looks at all files and refuses what cannot work, before anything is written. Then it
+processes the files on threads, or hands them in batches to the executor. Results are recorded on the calling
+thread.
 
-The calls import the modules that do the work: executors and pickle take longer to import than the rest of
+The calls import the module that does the work: executors and pickle take longer to import than the rest of
 sealane.
 """
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sealane._bulk.pairs import many, name_of, patterns, tree
-from sealane._bulk.report import BulkReport
 from sealane._endpoints import Path
-from sealane._native import Key, Keyring
+from sealane._native import Job, Key, Keyring
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from typing_extensions import Buffer
 
+    from sealane._bulk.executor import Call
     from sealane._native import _FileKey as FileKey
     from sealane._native import _Recipients as Recipients
 
@@ -41,6 +43,34 @@ __all__ = [
     "rotate_tree",
     "verify_tree",
 ]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class BulkReport:
+    """The result of a bulk call, which lists the files that failed with their errors."""
+
+    done: int
+    """Number of files processed by this call."""
+    skipped: int
+    """Number of files that the manifest lists as finished, or that are under the primary key already."""
+    bytes: int
+    """Number of bytes in the sources processed by this call."""
+    failed: dict[str, Exception]
+    """The error of each file that failed, by its source."""
+    removed: tuple[str, ...] = ()
+    """The encrypted files that ``delete`` removed because their source is gone."""
+    unproven: tuple[str, ...] = ()
+    """Files whose source is gone and that stay, because nothing shows that sealane wrote them."""
+    links: int = 0
+    """Number of symbolic links that ``preserve`` copied."""
+    unknown: tuple[str, ...] = ()
+    """Files and folders that stay, because their names do not decrypt."""
+    excluded: int = 0
+    """Number of files and folders left out by patterns. The content of a folder is not counted."""
+
+    def __repr__(self) -> str:
+        counts = f"{self.done} done, {self.skipped} skipped, {len(self.failed)} failed"
+        return f"<BulkReport: {counts}, {self.bytes} bytes>"
 
 
 def encrypt_many(
@@ -110,11 +140,10 @@ def encrypt_many(
     --------
     >>> report = sealane.encrypt_many([("a.csv", "a.sealed"), ("b.csv", "b.sealed")], key=key)
     """
-    from sealane._bulk.call import Call
+    from sealane._bulk.executor import Call
 
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
-    notes = None if manifest is None else name_of(manifest)
-    return call.run(many(pairs, notes), executor, notes, progress, errors)
+    return _finished(call, call.pairs(pairs, manifest), executor, progress, errors)
 
 
 def decrypt_many(
@@ -143,11 +172,10 @@ def decrypt_many(
     --------
     >>> report = sealane.decrypt_many([("a.sealed", "a.csv"), ("b.sealed", "b.csv")], key=key)
     """
-    from sealane._bulk.call import Call
+    from sealane._bulk.executor import Call
 
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
-    notes = None if manifest is None else name_of(manifest)
-    return call.run(many(pairs, notes), executor, notes, progress, errors)
+    return _finished(call, call.pairs(pairs, manifest), executor, progress, errors)
 
 
 def encrypt_tree(
@@ -219,14 +247,22 @@ def encrypt_tree(
     >>> sealane.encrypt_tree("photos", "photos.sealed", suffix=".sealed", key=key, exclude=["*.tmp"])
     <BulkReport: 2 done, 0 skipped, 0 failed, 20 bytes>
     """
-    from sealane._bulk.call import Call
+    from sealane._bulk.executor import Call
 
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
-    notes = None if manifest is None else name_of(manifest)
-    lines = patterns(exclude, exclude_from)
-    places = name_of(src_dir), name_of(dst_dir)
-    found = tree(*places, suffix, False, notes, lines, delete, preserve, encrypt_names)
-    return call.run(found, executor, notes, progress, errors, dry_run)
+    job = call.tree(
+        src_dir,
+        dst_dir,
+        suffix=suffix,
+        manifest=manifest,
+        exclude=exclude,
+        exclude_from=exclude_from,
+        preserve=preserve,
+        names=encrypt_names,
+        delete=delete,
+        dry_run=dry_run,
+    )
+    return _finished(call, job, executor, progress, errors)
 
 
 def decrypt_tree(
@@ -270,15 +306,21 @@ def decrypt_tree(
     >>> report.failed
     {}
     """
-    from sealane._bulk.call import Call
+    from sealane._bulk.executor import Call
 
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
-    notes = None if manifest is None else name_of(manifest)
-    lines = patterns(exclude, exclude_from)
-    found = tree(
-        name_of(src_dir), name_of(dst_dir), suffix, True, notes, lines, False, preserve, encrypt_names
+    job = call.tree(
+        src_dir,
+        dst_dir,
+        suffix=suffix,
+        manifest=manifest,
+        exclude=exclude,
+        exclude_from=exclude_from,
+        preserve=preserve,
+        names=encrypt_names,
+        dry_run=dry_run,
     )
-    return call.run(found, executor, notes, progress, errors, dry_run)
+    return _finished(call, job, executor, progress, errors)
 
 
 def rotate_tree(
@@ -321,12 +363,10 @@ def rotate_tree(
     >>> sealane.rotate_tree("backups", key=ring)
     <BulkReport: 10 done, 0 skipped, 0 failed, 164720 bytes>
     """
-    from sealane._bulk.call import Call
+    from sealane._bulk.executor import Call
 
     call = Call("rotate", key, None, None, context, None, durable=durable)
-    found = tree(name_of(src_dir), None, "", True, None)
-    places = [pair._replace(target=pair.source) for pair in found.pairs]
-    return call.run(found._replace(pairs=places), None, None, progress, errors)
+    return _finished(call, call.tree(src_dir), None, progress, errors)
 
 
 def verify_tree(
@@ -358,9 +398,31 @@ def verify_tree(
     >>> report.failed
     {}
     """
-    from sealane._bulk.call import Call
+    from sealane._bulk.executor import Call
 
     call = Call("verify", key, None, identities, context, format)
-    lines = patterns(exclude, exclude_from)
-    found = tree(name_of(src_dir), None, suffix, True, None, lines, False, preserve, encrypt_names)
-    return call.run(found, executor, None, progress, errors)
+    job = call.tree(
+        src_dir,
+        suffix=suffix,
+        exclude=exclude,
+        exclude_from=exclude_from,
+        preserve=preserve,
+        names=encrypt_names,
+    )
+    return _finished(call, job, executor, progress, errors)
+
+
+def _finished(
+    call: Call, job: Job, executor: Executor | None, progress: Progress | None, errors: str
+) -> BulkReport:
+    """Runs a job and returns its report. Raises ExceptionGroup for files that failed, if requested."""
+    with contextlib.closing(job):
+        if errors not in ("raise", "return"):
+            raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
+        call.run(job, executor, progress)
+        report = BulkReport(*job.report())
+    if report.failed and errors == "raise":
+        files = report.done + report.skipped + len(report.failed)
+        word = "file" if files == 1 else "files"
+        raise ExceptionGroup(f"{len(report.failed)} of {files} {word} failed", list(report.failed.values()))
+    return report

@@ -101,4 +101,7 @@ pub enum FolderError {
         "{0}: the manifest would reveal the names, because it lies in the encrypted folder; choose another place"
     )]
     ManifestReveals(PathBuf),
+    /// The manifest at this path is a source or a target of the job, or lies below a source.
+    #[error("{0}: the manifest is among the sources or the targets; choose another place for it")]
+    ManifestAmong(PathBuf),
 }

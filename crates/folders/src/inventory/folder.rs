@@ -4,12 +4,13 @@ use super::Inventory;
 use super::compare::Finding;
 use super::draft::InventoryDraft;
 use super::signed::InventoryKeys;
-use crate::tree::{Links, Suffix, Tree, TreeOptions};
+use crate::tree::{Link, Links, Suffix, Tree, TreeOptions};
 use base::Error;
 use engine::options::Durability;
 use files::file_keys::EncryptWith;
 use files::mark::FileMark;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Writes an inventory of all files and links that the encrypted folder `root` has now. The inventory at the same path, if there
@@ -29,7 +30,7 @@ pub fn write_inventory(
 ) -> Result<Inventory, Error> {
     keys.check_outside(&[root])?;
     let mut draft = InventoryDraft::after(keys.previous(with)?);
-    let (files, links) = content(root)?;
+    let (files, links) = content_of(root)?;
     for (path, mark) in files {
         draft.add(root, &path, mark)?;
     }
@@ -45,21 +46,38 @@ pub fn write_inventory(
 /// # Errors
 /// Returns the first problem of a path that cannot be read, and [`Error::Io`].
 pub fn compare_inventory(root: &Path, inventory: &Inventory) -> Result<Vec<Finding>, Error> {
-    let (files, links) = content(root)?;
+    let (files, links) = content_of(root)?;
     inventory.compare(root, files, links, |_| false)
 }
 
-type Content = (Vec<(PathBuf, FileMark)>, Vec<(PathBuf, PathBuf)>);
+type Files = Vec<(PathBuf, FileMark)>;
+type LinkTexts = Vec<(PathBuf, PathBuf)>;
+type Problems<'a> = Vec<(&'a Path, Error)>;
 
-/// Returns the files of a folder with their marks, and the links with the paths in them.
-fn content(root: &Path) -> Result<Content, Error> {
-    let options = TreeOptions { links: Links::Keep, ..TreeOptions::default() };
-    let tree = Tree::walk_with(&[root], None, Suffix::Remove(OsStr::new("")), options)?;
-    if let Some((_, error)) = tree.problems.into_iter().next() {
-        return Err(error);
+/// Returns the files of a tree with their marks, the links with the paths in them, and the files that cannot be read.
+pub(crate) fn content(tree: &Tree) -> Result<(Files, LinkTexts, Problems<'_>), Error> {
+    let (mut files, mut links, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    for (path, _) in &tree.pairs {
+        match FileMark::of(path) {
+            Ok(mark) => files.push((path.clone(), mark)),
+            Err(error) => problems.push((&**path, error)),
+        }
     }
-    let mark = |(path, _): (PathBuf, PathBuf)| Ok((FileMark::of(&path)?, path));
-    let files: Result<Vec<_>, Error> = tree.pairs.into_iter().map(mark).collect();
-    let links = tree.links.into_iter().map(|link| (link.source, link.text)).collect();
-    Ok((files?.into_iter().map(|(mark, path)| (path, mark)).collect(), links))
+    for Link { source, .. } in &tree.links {
+        // The tree has the decrypted path if names are encrypted.
+        links.push((source.clone(), fs::read_link(source).map_err(|e| Error::io(source, e))?));
+    }
+    Ok((files, links, problems))
+}
+
+/// Returns the files and links of a folder, or the first problem.
+fn content_of(root: &Path) -> Result<(Files, LinkTexts), Error> {
+    let options = TreeOptions { links: Links::Keep, ..TreeOptions::default() };
+    let mut tree = Tree::walk_with(&[root], None, Suffix::Remove(OsStr::new("")), options)?;
+    let unlisted = tree.problems.drain(..).next().map(|(_, error)| error);
+    let (files, links, problems) = content(&tree)?;
+    match unlisted.or_else(|| problems.into_iter().next().map(|(_, error)| error)) {
+        Some(error) => Err(error),
+        None => Ok((files, links)),
+    }
 }

@@ -29,6 +29,7 @@ mod signed;
 pub use compare::{Difference, Finding};
 pub use draft::InventoryDraft;
 use files::mark::FileMark;
+pub(crate) use folder::content;
 pub use folder::{compare_inventory, write_inventory};
 pub use signed::InventoryKeys;
 

@@ -18,6 +18,7 @@ mod hkdf;
 mod hybrid;
 mod hybrid_by_key;
 mod inventories;
+mod jobs;
 mod keyring;
 mod keys;
 mod messages;

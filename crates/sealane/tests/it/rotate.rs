@@ -1,8 +1,7 @@
 //! Files that are moved to the primary key of a keyring.
 
 use sealane::file::{
-    self, DecryptWith, EncryptWith, Options, Rotation, bulk::Operation, bulk::Plan, decrypt, encrypt,
-    rotate_file,
+    DecryptWith, EncryptWith, Options, Rotation, bulk::Operation, decrypt, encrypt, rotate_file,
 };
 use sealane::keys::{Keyring, Prefix};
 use sealane::{Error, Misuse};
@@ -141,32 +140,6 @@ fn a_file_that_is_replaced_meanwhile_is_kept() {
     assert!(matches!(result, Err(Error::SourceChanged { .. })), "{result:?}");
     assert_eq!(fs::read(&path).unwrap(), b"newer");
     assert_eq!(folder.count(), 1);
-}
-
-#[test]
-fn a_plan_leaves_out_files_under_the_primary_key() {
-    let folder = Folder::new("plan");
-    let mut keys = ring("aes-256-gcm");
-    let old = folder.write("old", &sealed(&keys, b"old"));
-    keys.rotate().unwrap();
-    let new = folder.write("new", &sealed(&keys, b"new"));
-    let foreign = folder.write("foreign", b"foreign");
-    let operation = Operation::Rotate(rotation(&keys));
-    let pairs = [&old, &new, &foreign].map(|path| (path.clone(), path.clone())).to_vec();
-    let plan = Plan::new(pairs, &operation, None).unwrap();
-    assert_eq!(plan.jobs.iter().map(|job| &job.source).collect::<Vec<_>>(), [&old]);
-    assert_eq!(plan.finished, [(new.clone(), new)]);
-    assert!(matches!(&plan.problems[..], [(path, Error::Truncated)] if *path == foreign));
-    for job in &plan.jobs {
-        operation.run(&job.source, &job.target, Options::default()).unwrap();
-        operation.read_back(&job.target, Options::default()).unwrap();
-    }
-    assert!(operation.is_current(&old).unwrap());
-    assert!(!Operation::Verify(DecryptWith::keyring(&keys, b"context").unwrap()).is_current(&old).unwrap());
-    assert!(
-        file::verify_file(&old, &DecryptWith::keyring(&keys, b"context").unwrap(), Options::default())
-            .is_ok()
-    );
 }
 
 /// A file that belongs to the call is not replaced, but it is moved itself if it is the file to move.

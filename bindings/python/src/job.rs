@@ -1,0 +1,329 @@
+//! Jobs over many files, for `sealane/_bulk`.
+
+use crate::bulk::{Operation, SIGNAL_INTERVAL};
+use crate::detach::continue_unless_raised;
+use crate::error::{raise, raise_about, raise_among};
+use crate::file::durability;
+use crate::file_keys;
+use crate::shared::Shared;
+use pyo3::exceptions::{PyBaseException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use sealane::Error;
+use sealane::file::Exclude;
+use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A job over many files. It is used once. Only one job at a time can have a manifest open.
+#[pyclass(frozen, module = "sealane._native")]
+pub(crate) struct Job(Shared<State>);
+
+struct State {
+    job: job::Job,
+    report: Report,
+}
+
+/// What the job has reported so far.
+#[derive(Default)]
+struct Report {
+    summary: Summary,
+    failed: Vec<(OsString, Py<PyBaseException>)>,
+    removed: Vec<OsString>,
+    unproven: Vec<OsString>,
+    unknown: Vec<OsString>,
+    /// Bytes of sources that are processed, skipped or failed, and those of all sources.
+    progress: (u64, u64),
+    /// The first of these numbers at the last call of the progress function.
+    told: u64,
+    /// The time of the last check for signals.
+    checked: Option<Instant>,
+    manifest: Option<PathBuf>,
+    /// Whether an error of the manifest was raised.
+    manifest_failed: bool,
+}
+
+#[pymethods]
+impl Job {
+    /// Creates a job that processes the first file of each pair to the second. Raises
+    /// ``ValueError`` if a target has two sources, or is a source or the manifest. A batch has at
+    /// most ``batch`` files.
+    #[staticmethod]
+    #[pyo3(signature = (pairs, *, batch, manifest = None, verify = false, durable = false))]
+    fn pairs(
+        py: Python<'_>,
+        pairs: Vec<(PathBuf, PathBuf)>,
+        batch: NonZeroUsize,
+        manifest: Option<PathBuf>,
+        verify: bool,
+        durable: bool,
+    ) -> PyResult<Self> {
+        let (durability, read_back) = (durability(durable), verify);
+        let batch = Some(batch);
+        let options = JobOptions { manifest, batch, durability, read_back, ..JobOptions::default() };
+        py.detach(|| job::Job::pairs(pairs, options)).map(Self::new).map_err(raise)
+    }
+
+    /// Creates a job over the files of the folder ``src``, with their targets in the folder
+    /// ``dst``. ``exclude`` are lines of a ``.gitignore`` file, and ``names`` is the key of
+    /// encrypted names. A manifest below ``src`` is not processed.
+    #[staticmethod]
+    #[pyo3(signature = (
+        src, dst = None, *, batch, suffix = OsString::new(), removes_suffix = false, in_place = false,
+        manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = false, names = None,
+        delete = false, dry_run = false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
+    fn tree(
+        py: Python<'_>,
+        src: PathBuf,
+        dst: Option<PathBuf>,
+        batch: NonZeroUsize,
+        suffix: OsString,
+        removes_suffix: bool,
+        in_place: bool,
+        manifest: Option<PathBuf>,
+        verify: bool,
+        durable: bool,
+        exclude: Vec<String>,
+        preserve: bool,
+        names: Option<&Bound<'_, PyAny>>,
+        delete: bool,
+        dry_run: bool,
+    ) -> PyResult<Self> {
+        let exclude = match exclude.is_empty() {
+            true => None,
+            false => {
+                Some(Exclude::new(exclude.iter().map(String::as_str)).map_err(|error| raise(error.into()))?)
+            }
+        };
+        let options = JobOptions {
+            inputs: vec![src.clone()],
+            output: dst,
+            suffix,
+            removes_suffix,
+            in_place,
+            exclude,
+            kept: Vec::from_iter(names.and_then(file_keys::key_file)),
+            names: names.map(file_keys::name_key).transpose()?,
+            preserve,
+            manifest,
+            manifest_below_inputs: true,
+            delete,
+            dry_run,
+            read_back: verify,
+            durability: durability(durable),
+            batch: Some(batch),
+            ..JobOptions::default()
+        };
+        let made = py.detach(|| match job::Job::new(options)? {
+            _ if !src.is_dir() => Err(Error::Io { path: Some(src), source: ErrorKind::NotADirectory.into() }),
+            job => Ok(job),
+        });
+        made.map(Self::new).map_err(raise)
+    }
+
+    /// Processes the files on threads of the core, and takes all other steps. Calls ``progress`` on
+    /// this thread with the number of source bytes that are done and of all.
+    ///
+    /// After an exception of ``progress`` or of a signal handler no file is begun, and files in
+    /// progress leave nothing behind. Files that were complete are in the manifest before the
+    /// exception is raised.
+    #[pyo3(signature = (operation, progress = None))]
+    fn run(&self, py: Python<'_>, operation: &Operation, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let keys = JobKeys { operation: operation.core(), inventory: None, compare: None };
+        self.with(py, |State { job, report }| {
+            let stopped = AtomicBool::new(false);
+            let listen = &mut |events: Vec<Event<'_>>| {
+                let answer = report.listen(events, progress.as_ref());
+                stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
+                answer
+            };
+            job.run(&keys, &|| stopped.load(Ordering::Relaxed), listen)
+        })
+    }
+
+    /// Opens the manifest and looks at the sources. Returns a target that the manifest lists as
+    /// finished.
+    fn plan(&self, py: Python<'_>) -> PyResult<Option<OsString>> {
+        self.with(py, |State { job, report }| {
+            job.plan(None, &mut |events| report.listen(events, None))?;
+            report.progress = job.progress();
+            Ok(job.finished_target().map(OsString::from))
+        })
+    }
+
+    /// Creates the folders. A dry run only counts the files.
+    fn start(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |State { job, report }| {
+            let started = job.start(&mut |events| report.listen(events, None));
+            report.progress = job.progress();
+            started
+        })
+    }
+
+    /// Returns the next batch: the numbers of its files, and their absolute paths. None after the
+    /// last one.
+    #[expect(clippy::type_complexity, reason = "a tuple for Python")]
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<(Vec<usize>, Vec<(OsString, OsString)>)>> {
+        self.with(py, |State { job, .. }| {
+            let Some(batch) = job.next_batch() else { return Ok(None) };
+            // Workers may have another current folder. Paths are not normalised: after a link to a
+            // folder, ".." is its parent.
+            let here = std::env::current_dir().map_err(Error::from)?;
+            let absolute = |path: &Path| match path == Path::new("") {
+                true => OsString::new(),
+                false => here.join(path).into_os_string(),
+            };
+            let paths = |at: &usize| {
+                job.files().get(*at).map(|file| (absolute(&file.source), absolute(&file.target)))
+            };
+            let files = batch.iter().filter_map(paths).collect();
+            Ok(Some((batch, files)))
+        })
+    }
+
+    /// Takes in the results of a batch: the exceptions of files by their positions in the batch.
+    /// Raises ``OSError`` if the manifest cannot be written, once.
+    fn record(
+        &self,
+        py: Python<'_>,
+        batch: Vec<usize>,
+        failures: HashMap<usize, Py<PyBaseException>>,
+    ) -> PyResult<()> {
+        self.with(py, |State { job, report }| {
+            let mut failures = failures;
+            let mut result = Ok(());
+            for (position, at) in batch.into_iter().enumerate() {
+                let Some(source) = job.files().get(at).map(|file| file.source.clone()) else { continue };
+                let failure = failures.remove(&position);
+                let recorded = job.record(at, failure.is_none());
+                report.failed.extend(failure.map(|failure| (source.into(), failure)));
+                if let Err(error) = recorded
+                    && !report.manifest_failed
+                {
+                    report.manifest_failed = true;
+                    result = Err(JobError { subject: report.manifest.clone(), error });
+                }
+            }
+            report.progress = job.progress();
+            result
+        })
+    }
+
+    /// Returns how many bytes of sources are processed, skipped or failed, and those of all
+    /// sources.
+    fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        self.with(py, |state| Ok(state.report.progress))
+    }
+
+    /// Returns whether ``finish`` needs the operation.
+    fn finish_needs_operation(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |state| Ok(state.job.finish_needs_operation()))
+    }
+
+    /// Takes the steps after the files.
+    fn finish(&self, py: Python<'_>, operation: Option<&Operation>) -> PyResult<()> {
+        self.with(py, |State { job, report }| {
+            job.finish(operation.map(Operation::core), &mut |events| report.listen(events, None))
+        })
+    }
+
+    /// Returns the arguments of ``BulkReport``.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let Report { summary, failed, removed, unproven, unknown, .. } =
+            self.with(py, |state| Ok(std::mem::take(&mut state.report)))?;
+        let errors = PyDict::new(py);
+        for (path, error) in failed {
+            errors.set_item(path, error)?;
+        }
+        let [removed, unproven, unknown] = [removed, unproven, unknown].map(|paths| PyTuple::new(py, paths));
+        let Summary { done, skipped, source_bytes, links, excluded, .. } = summary;
+        (done, skipped, source_bytes, errors, removed?, unproven?, links, unknown?, excluded)
+            .into_pyobject(py)
+    }
+
+    /// Closes the manifest, so that another job can open it.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.access(py, usize::MAX, |state| drop(state.take()))
+    }
+}
+
+impl Job {
+    fn new(job: job::Job) -> Self {
+        let report = Report { manifest: job.options().manifest.clone(), ..Report::default() };
+        Self(Shared::new(State { job, report }))
+    }
+
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut State) -> Result<T, JobError> + Send,
+    ) -> PyResult<T> {
+        self.0
+            .access(py, usize::MAX, |state| state.as_mut().map(work))?
+            .ok_or_else(|| PyValueError::new_err("the job is closed"))?
+            .map_err(|JobError { subject, error }| match subject {
+                Some(path) => raise_about(&path, error),
+                None => raise(error),
+            })
+    }
+}
+
+impl Report {
+    /// Takes events in. The answer is to stop if the progress function or a signal handler raised
+    /// an exception.
+    fn listen(&mut self, events: Vec<Event<'_>>, progress: Option<&Py<PyAny>>) -> ControlFlow<()> {
+        if let Some(Event::Progress { ended, total, .. }) = events.last() {
+            self.progress = (*ended, *total);
+        }
+        let is_quiet = events.iter().all(|event| matches!(event, Event::Progress { .. }));
+        if is_quiet && self.checked.is_some_and(|checked| checked.elapsed() < SIGNAL_INTERVAL) {
+            return ControlFlow::Continue(());
+        }
+        self.checked = Some(Instant::now());
+        continue_unless_raised(Python::attach(|py| {
+            let mut tells = false;
+            for event in events {
+                match event {
+                    Event::Progress { .. } => tells |= !is_quiet,
+                    Event::FilesEnded => tells |= self.told != self.progress.0,
+                    event => self.hear(py, event)?,
+                }
+            }
+            if let (Some(progress), true) = (progress, tells) {
+                self.told = self.progress.0;
+                progress.call1(py, self.progress)?;
+            }
+            py.check_signals()
+        }))
+    }
+
+    fn hear(&mut self, py: Python<'_>, event: Event<'_>) -> PyResult<()> {
+        let name = |path: &Path| path.as_os_str().to_owned();
+        match event {
+            Event::Failed { subject, error, .. } if self.manifest.as_ref() == Some(&subject) => {
+                return Err(raise_about(&subject, error));
+            }
+            Event::Failed { path, subject, error } => {
+                self.failed.push((name(path), raise_among(&subject, error).into_value(py)));
+            }
+            Event::Removed(pair) | Event::Planned(job::Action::Remove, pair) => {
+                self.removed.push(name(pair.target));
+            }
+            Event::Unproven(path) => self.unproven.push(name(path)),
+            Event::Unknown(path) => self.unknown.push(name(path)),
+            // After an error of a file, which is in the report, that is no error of its own.
+            Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
+            Event::Ended(summary) => self.summary = summary,
+            _ => {}
+        }
+        Ok(())
+    }
+}

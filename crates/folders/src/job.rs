@@ -1,0 +1,558 @@
+//! Jobs over many files: folders, or pairs of files.
+//!
+//! [`Job::new`] lists the files and refuses what cannot work. [`Job::run`] then takes these steps,
+//! each of which is complete before the next one begins, and sends an [`Event`] for everything that
+//! happens:
+//!
+//! 1. folders are created, and files processed, except those that the manifest lists as finished;
+//! 2. symbolic links are copied;
+//! 3. encrypted files whose source is gone are removed;
+//! 4. folders get the attributes of their sources, because each new or removed name changes the
+//!    time of its folder;
+//! 5. the inventory is written, or compared;
+//! 6. the manifest is stored on the disk, if that is requested.
+//!
+//! [`Job::run`] processes the files over threads. Other executors run batches: [`Job::plan`],
+//! [`Job::start`], [`Job::next_batch`] and [`Job::record`] for each batch, and [`Job::finish`].
+//!
+//! ```
+//! use sealane::Key;
+//! use sealane::file::EncryptWith;
+//! use sealane::file::bulk::Operation;
+//! use sealane::file::job::{Event, Job, JobKeys, JobOptions};
+//! use std::ops::ControlFlow;
+//!
+//! let root = std::env::temp_dir().join(format!("sealane-job-{}", std::process::id()));
+//! let [from, to] = ["from", "to"].map(|name| root.join(name));
+//! std::fs::create_dir_all(&from)?;
+//! std::fs::write(from.join("a.txt"), "hello")?;
+//!
+//! let (inputs, output, suffix) = (vec![from], Some(to.clone()), ".sealed".into());
+//! let mut job = Job::new(JobOptions { inputs, output, suffix, ..JobOptions::default() })?;
+//! let operation = Operation::Encrypt(EncryptWith::key(&Key::generate(32)?, b""));
+//! let keys = JobKeys { operation: &operation, inventory: None, compare: None };
+//! let done = job.run(&keys, &|| false, &mut |events| {
+//!     for event in events {
+//!         if let Event::Failed { path, error, .. } = event {
+//!             eprintln!("{}: {error}", path.display());
+//!         }
+//!     }
+//!     ControlFlow::Continue(())
+//! });
+//! assert!(done.is_ok() && to.join("a.txt.sealed").exists());
+//! # std::fs::remove_dir_all(&root)?;
+//! # Ok::<(), sealane::Error>(())
+//! ```
+
+mod collisions;
+mod events;
+mod inventory;
+mod options;
+mod tally;
+
+pub use events::{Action, Event, JobError, Listener, Pair, Summary};
+pub use options::{JobKeys, JobOptions};
+pub use tally::JobFile;
+
+use super::bulk::Operation;
+use super::inventory::Inventory;
+use super::manifest::{FileFingerprint, Manifest};
+use super::removal::Stale;
+use super::tree::{Link, Links, SPECIAL, Tree, TreeOptions};
+use crate::jobs::{Done, Schedule};
+use base::Error;
+use base::error::FolderError;
+use base::threads::PARALLEL_FILE_LEN;
+use engine::options::{Durability, Options};
+use events::send;
+use files::mark::FileMark;
+use inventory::NewInventory;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::mem;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use tally::Tally;
+
+/// A job over many files. Nothing is written before [`Self::run`] or [`Self::start`].
+#[derive(Debug)]
+pub struct Job {
+    options: JobOptions,
+    tree: Tree,
+    /// Whether the folders of the targets are created one by one, because the job has no target
+    /// folder.
+    makes_parents: bool,
+    /// The files to process.
+    files: Vec<JobFile>,
+    /// Sources and targets of the files that are finished already.
+    finished: Vec<(PathBuf, PathBuf)>,
+    tally: Tally,
+    /// Index of the next file that no batch has.
+    next: usize,
+    /// The batch that is being filled, and its length in bytes.
+    batch: (Vec<usize>, u64),
+}
+
+impl Job {
+    /// Lists the files below the inputs with their targets below the output.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Tree::walk_with`], [`FolderError::ManifestAmong`] and
+    /// [`FolderError::ManifestReveals`]; [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput)
+    /// for a target among [`JobOptions::kept`].
+    pub fn new(options: JobOptions) -> Result<Self, Error> {
+        let links = if options.preserve { Links::Keep } else { Links::Follow };
+        let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
+        let (output, suffix) = (options.output.as_deref(), options.suffix());
+        let mut tree =
+            Tree::walk_with(&options.inputs, output, suffix, TreeOptions { exclude, links, names })?;
+        collisions::check_tree(&options, &mut tree)?;
+        Ok(Self::of(options, tree, false))
+    }
+
+    /// Creates a job that processes the first file of each pair to the second. The folders of the
+    /// targets are created.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::DuplicateTarget`](crate::Misuse::DuplicateTarget) for two pairs with one
+    /// target, [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) for a target that is a
+    /// source, and [`FolderError::ManifestAmong`].
+    pub fn pairs(pairs: Vec<(PathBuf, PathBuf)>, options: JobOptions) -> Result<Self, Error> {
+        collisions::check_pairs(&pairs, options.manifest.as_deref())?;
+        Ok(Self::of(options, Tree { pairs, ..Tree::default() }, true))
+    }
+
+    fn of(options: JobOptions, tree: Tree, makes_parents: bool) -> Self {
+        let summary = Summary { excluded: tree.excluded, ..Summary::default() };
+        Self {
+            options,
+            tree,
+            makes_parents,
+            files: Vec::new(),
+            finished: Vec::new(),
+            tally: Tally { summary, ..Tally::default() },
+            next: 0,
+            batch: (Vec::new(), 0),
+        }
+    }
+
+    /// Processes the files over threads, and takes all other steps of the job. Once `cancelled`
+    /// returns true, files in progress leave nothing behind and no further file is begun; files
+    /// that were complete are listed in the manifest.
+    ///
+    /// # Errors
+    /// Returns [`Error::Cancelled`] if `cancelled` returned true or the listener stopped the job;
+    /// [`Error::KeyMismatch`] if the key does not open a file that the manifest lists as finished;
+    /// the errors of [`Manifest::open`],
+    /// [`InventoryKeys::previous`](super::InventoryKeys::previous) and
+    /// [`InventoryKeys::save`](super::InventoryKeys::save). Errors of files are events.
+    pub fn run(
+        &mut self,
+        keys: &JobKeys<'_>,
+        cancelled: &(dyn Fn() -> bool + Sync),
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        let mut new_inventory = None;
+        if let Some(inventory) = keys.inventory {
+            let (begun, damaged) = NewInventory::begin(inventory, keys.operation)?;
+            send(listen, damaged.map(Event::InventoryReplaced).into_iter().collect())?;
+            new_inventory = begun;
+        }
+        self.plan(Some(keys.operation), listen)?;
+        if let (Some(manifest), Some(target)) = (&self.tally.manifest, self.finished_target()) {
+            keys.operation.check_finished(manifest.path(), target)?;
+        }
+        self.start(listen)?;
+        let marks = match (&new_inventory, self.options.dry_run) {
+            (Some(_), false) => self.files.iter().map(|_| OnceLock::new()).collect(),
+            _ => Vec::new(),
+        };
+        if !self.options.dry_run {
+            self.process(keys.operation, &marks, cancelled, listen)?;
+            send(listen, vec![Event::FilesEnded])?;
+            if cancelled() {
+                return Err(Error::Cancelled.into());
+            }
+        }
+        self.complete(Some(keys.operation), new_inventory.zip(Some(marks)), keys.compare, listen)
+    }
+
+    /// Opens the manifest and looks at the sources. Only [`Operation::Rotate`] is needed. Then
+    /// check that the key opens [`Self::finished_target`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Manifest::open`].
+    pub fn plan(&mut self, operation: Option<&Operation>, listen: &mut Listener<'_>) -> Result<(), JobError> {
+        let Self { options, tree, tally, .. } = self;
+        if let Some(path) = options.manifest.as_deref().filter(|path| !options.dry_run || path.exists()) {
+            tally.manifest = Some(Manifest::open(path).map_err(JobError::about(path))?);
+        }
+        for (source, target) in &tree.pairs {
+            send(listen, Vec::new())?;
+            let target = if options.in_place { source } else { target };
+            let fingerprint = match fingerprint(source) {
+                Ok(fingerprint) => fingerprint,
+                Err(error) => {
+                    tree.problems.push((source.clone(), error));
+                    continue;
+                }
+            };
+            let (source, target) = (source.clone(), target.clone());
+            match operation.map_or(Ok(false), |operation| operation.is_current(&source)) {
+                Err(error) => tree.problems.push((source, error)),
+                Ok(current) => {
+                    tally.total += fingerprint.len();
+                    match current || tally.manifest.as_ref().is_some_and(|it| it.finished(&source, &target)) {
+                        true => {
+                            tally.ended += fingerprint.len();
+                            self.finished.push((source, target));
+                        }
+                        false => self.files.push(JobFile { source, target, fingerprint }),
+                    }
+                }
+            }
+        }
+        tally.summary.skipped = self.finished.len();
+        Ok(())
+    }
+
+    /// Returns a target that the manifest lists as finished; see [`Operation::check_finished`].
+    pub fn finished_target(&self) -> Option<&Path> {
+        self.tally.manifest.as_ref()?;
+        self.finished.last().map(|(_, target)| &**target)
+    }
+
+    /// Creates the folders. A dry run says what it would process.
+    ///
+    /// # Errors
+    /// Returns [`Error::Cancelled`].
+    pub fn start(&mut self, listen: &mut Listener<'_>) -> Result<(), JobError> {
+        let problems = mem::take(&mut self.tree.problems);
+        self.fail(problems, listen)?;
+        let batch = self.options.batch();
+        if self.options.dry_run {
+            self.next = self.files.len();
+            for files in self.files.chunks(batch) {
+                let plan = files.iter().map(|JobFile { source, target, .. }| {
+                    Event::Planned(Action::Process, Pair { source, target })
+                });
+                send(listen, plan.collect())?;
+            }
+            let len: u64 = self.files.iter().map(|file| file.fingerprint.len()).sum();
+            let summary = &mut self.tally.summary;
+            (summary.done, summary.bytes, summary.source_bytes) = (self.files.len(), len, len);
+            return Ok(());
+        }
+        let problems = match (self.makes_parents, self.options.preserve) {
+            (true, _) => self.create_parents(),
+            (_, true) => self.tree.create_replica_folders(),
+            (_, false) => self.tree.create_folders(),
+        };
+        self.fail(problems, listen)?;
+        for finished in self.finished.chunks(batch) {
+            send(
+                listen,
+                finished.iter().map(|(source, target)| Event::Skipped(Pair { source, target })).collect(),
+            )?;
+        }
+        let bytes = self.files.iter().map(|file| file.fingerprint.len()).sum();
+        send(listen, vec![Event::Begun { files: self.files.len(), bytes }])
+    }
+
+    /// Creates the folders of the targets. Removes the files whose folder cannot be created, and
+    /// returns the errors.
+    fn create_parents(&mut self) -> Vec<(PathBuf, Error)> {
+        let mut made = BTreeSet::from([PathBuf::new()]);
+        let mut problems = Vec::new();
+        let tally = &mut self.tally;
+        self.files.retain_mut(|JobFile { source, target, fingerprint }| {
+            let folder = target.parent().unwrap_or(Path::new(""));
+            if !made.contains(folder) {
+                if let Err(e) = fs::create_dir_all(folder) {
+                    problems.push((mem::take(source), Error::io(folder, e)));
+                    tally.ended += fingerprint.len();
+                    return false;
+                }
+                made.insert(folder.to_owned());
+            }
+            true
+        });
+        problems
+    }
+
+    fn process(
+        &mut self,
+        operation: &Operation,
+        marks: &[OnceLock<FileMark>],
+        cancelled: &(dyn Fn() -> bool + Sync),
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        let Self { options, tree, files, tally, .. } = self;
+        let sizes: Vec<_> = files.iter().map(|file| file.fingerprint.len()).collect();
+        let unverified = Mutex::new(BTreeSet::new());
+        let unverified = || unverified.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = |at: usize, work_options: Options<'_>| {
+            let JobFile { source, target, .. } = &files[at];
+            let root = tree.root.as_deref();
+            operation.run_marked(root, options.preserve, source, target, work_options, marks.get(at))?;
+            if options.read_back {
+                let one_thread = Options { threads: Some(NonZeroUsize::MIN), ..Options::default() };
+                operation.read_back(target, one_thread).inspect_err(|_| {
+                    unverified().insert(at);
+                })?;
+            }
+            Ok(())
+        };
+        let schedule = Schedule {
+            threads: options.threads,
+            durability: options.durability,
+            batch: options.batch(),
+            cancelled,
+        };
+        let mut stopped = false;
+        let files = &*files;
+        schedule.run(&sizes, work, |report| {
+            let ended = |(at, result): (usize, Result<_, _>)| {
+                let subject = if unverified().contains(&at) { &files[at].target } else { &files[at].source };
+                tally.record(at, &files[at], result.map_err(|error| (subject.clone(), error)))
+            };
+            let mut events: Vec<_> = report.ended.into_iter().map(ended).collect();
+            events.push(tally.progress(report.bytes));
+            // After the listener has stopped the job, files that end are only recorded.
+            let sent = if stopped { Ok(()) } else { send(listen, events) };
+            stopped |= sent.is_err();
+            sent
+        })
+    }
+
+    /// Returns the indexes in [`Self::files`] of the files that an executor processes together: up
+    /// to [`JobOptions::batch`] files with 4 MiB, or one large file. `None` after the last one.
+    pub fn next_batch(&mut self) -> Option<Vec<usize>> {
+        let (batch, size) = &mut self.batch;
+        while let Some(file) = self.files.get(self.next) {
+            let (at, len) = (self.next, file.fingerprint.len());
+            self.next += 1;
+            if len >= PARALLEL_FILE_LEN {
+                return Some(vec![at]);
+            }
+            if batch.len() == self.options.batch() || *size + len > PARALLEL_FILE_LEN {
+                *size = len;
+                return Some(mem::replace(batch, vec![at]));
+            }
+            batch.push(at);
+            *size += len;
+        }
+        Some(mem::take(batch)).filter(|batch| !batch.is_empty())
+    }
+
+    /// Returns the files to process.
+    pub fn files(&self) -> &[JobFile] {
+        &self.files
+    }
+
+    /// Returns the options of the job.
+    pub fn options(&self) -> &JobOptions {
+        &self.options
+    }
+
+    /// Returns how many bytes of sources are processed, skipped or failed, and those of all
+    /// sources.
+    pub fn progress(&self) -> (u64, u64) {
+        (self.tally.ended, self.tally.total)
+    }
+
+    /// Takes in the result of the file with this index, which an executor processed.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the manifest cannot be written. Then the file counts as failed.
+    pub fn record(&mut self, at: usize, succeeded: bool) -> Result<(), Error> {
+        let Some(file) = self.files.get(at) else { return Ok(()) };
+        let done = Done { bytes: file.fingerprint.len(), seconds: 0.0 };
+        // The error of the file stays with the executor.
+        let result = if succeeded { Ok(done) } else { Err((PathBuf::new(), Error::Cancelled)) };
+        match self.tally.record(at, file, result) {
+            Event::Failed { error, .. } if succeeded => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether [`Self::finish`] needs the operation.
+    pub fn finish_needs_operation(&self) -> bool {
+        self.options.delete
+            || !self.options.dry_run && self.tree.root.is_some() && !self.tree.links.is_empty()
+    }
+
+    /// Takes the steps after the files. `operation` is `None` only if
+    /// [`Self::finish_needs_operation`] returns false.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::run`].
+    pub fn finish(
+        &mut self,
+        operation: Option<&Operation>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        self.complete(operation, None, None, listen)
+    }
+
+    fn complete(
+        &mut self,
+        operation: Option<&Operation>,
+        inventory: Option<(NewInventory<'_>, Vec<OnceLock<FileMark>>)>,
+        compare: Option<&Inventory>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        self.copy_links(operation, listen)?;
+        let inventory = match inventory {
+            Some((mut inventory, marks)) if !self.options.dry_run => {
+                self.list(&mut inventory, marks, listen)?;
+                Some(inventory)
+            }
+            _ => None,
+        };
+        if let Some(operation) = operation.filter(|_| self.options.delete) {
+            self.remove_stale(operation, listen)?;
+        }
+        if self.options.preserve && !self.options.dry_run {
+            let problems = self.tree.replicate_folders();
+            self.fail(problems, listen)?;
+        }
+        if let (Some(inventory), Some(root)) = (inventory, &self.tree.root) {
+            inventory.save(root, &self.options)?;
+        }
+        if let Some(listed) = compare {
+            self.compare(listed, listen)?;
+        }
+        send(listen, vec![Event::Ended(self.tally.summary)])?;
+        match (&self.tally.manifest, self.options.durability == Durability::Synced) {
+            (Some(manifest), true) => manifest.sync().map_err(JobError::about(manifest.path())),
+            _ => Ok(()),
+        }
+    }
+
+    fn copy_links(
+        &mut self,
+        operation: Option<&Operation>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        let Some(root) = &self.tree.root else { return Ok(()) };
+        for link in &self.tree.links {
+            let pair = Pair { source: &link.source, target: &link.target };
+            let copied = match operation {
+                _ if self.options.dry_run => Ok(()),
+                None => Ok(()),
+                Some(operation) => operation.replicate_link(root, link),
+            };
+            let listed = copied.and_then(|()| match &mut self.tally.manifest {
+                Some(manifest) if !self.options.dry_run => manifest.add_link(pair.source, pair.target),
+                _ => Ok(()),
+            });
+            let event = match listed {
+                Ok(()) => {
+                    self.tally.summary.links += 1;
+                    match self.options.dry_run {
+                        true => Event::Planned(Action::Link, pair),
+                        false => Event::Linked(pair),
+                    }
+                }
+                Err(error) => self.tally.failed(pair.source, error),
+            };
+            send(listen, vec![event])?;
+        }
+        Ok(())
+    }
+
+    /// Adds the files and links of the job to the inventory.
+    fn list(
+        &mut self,
+        NewInventory { draft, .. }: &mut NewInventory<'_>,
+        marks: Vec<OnceLock<FileMark>>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        let Some(root) = &self.tree.root else { return Ok(()) };
+        let mut events = Vec::new();
+        for (at, (JobFile { target, .. }, mark)) in self.files.iter().zip(marks).enumerate() {
+            // The mark is unknown for an armored file and one that was read like a pipe.
+            let mark = || mark.into_inner().map_or_else(|| FileMark::of(target), Ok);
+            let added = match self.tally.failed_files.contains(&at) {
+                true => draft.add_failed(root, target),
+                false => mark().and_then(|mark| draft.add(root, target, mark)),
+            };
+            events.extend(added.err().map(|error| inventory::failed(target, error)));
+        }
+        for (_, target) in &self.finished {
+            match FileMark::of(target).and_then(|mark| draft.add_unchanged(root, target, mark)) {
+                Ok(true) => {}
+                Ok(false) => events.push(Event::Exchanged(target)),
+                Err(error) => events.push(inventory::failed(target, error)),
+            }
+        }
+        for Link { target, text, .. } in &self.tree.links {
+            let added = draft.add_link(root, target, text);
+            events.extend(added.err().map(|error| inventory::failed(target, error)));
+        }
+        self.tally.summary.failed += events.len();
+        send(listen, events)
+    }
+
+    fn remove_stale(&mut self, operation: &Operation, listen: &mut Listener<'_>) -> Result<(), JobError> {
+        let Self { options, tree, tally, .. } = self;
+        let found = match tally.summary.failed {
+            0 => Stale::find(tree, &options.inputs, &options.suffix, operation, tally.manifest.as_ref()),
+            problems => Err(FolderError::IncompleteListing { problems }.into()),
+        };
+        let stale = match found {
+            Ok(stale) => stale,
+            Err(error) => return send(listen, vec![Event::NothingRemoved(error)]),
+        };
+        let stays = stale.unproven.iter().map(|path| Event::Unproven(path));
+        send(listen, stays.chain(stale.unknown.iter().map(|path| Event::Unknown(path))).collect())?;
+        let results = match options.dry_run {
+            true => Vec::new(),
+            false => stale.remove(tree, &options.inputs),
+        };
+        let mut results = results.into_iter();
+        for removal in &stale.removals {
+            let pair = Pair { source: &removal.source, target: &removal.path };
+            let event = match results.next() {
+                None => Event::Planned(Action::Remove, pair),
+                Some(Ok(())) => Event::Removed(pair),
+                Some(Err(error)) => tally.failed(pair.target, error),
+            };
+            tally.summary.removed += usize::from(!matches!(event, Event::Failed { .. }));
+            send(listen, vec![event])?;
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, listed: &Inventory, listen: &mut Listener<'_>) -> Result<(), JobError> {
+        let [root] = &*self.options.inputs else { return Ok(()) };
+        let mut events = inventory::differences(listed, root, &self.tree, &self.options)?;
+        let differences = events.len();
+        self.tally.summary.failed += differences;
+        events.push(Event::Compared { counter: listed.counter(), files: listed.len(), differences });
+        send(listen, events)
+    }
+
+    fn fail(&mut self, problems: Vec<(PathBuf, Error)>, listen: &mut Listener<'_>) -> Result<(), JobError> {
+        for (path, error) in problems {
+            send(listen, vec![self.tally.failed(&path, error)])?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the fingerprint of a regular file. Opening a pipe would wait for its writer.
+fn fingerprint(source: &Path) -> Result<FileFingerprint, Error> {
+    let found = source.metadata().map_err(|e| Error::io(source, e))?;
+    match found.is_file() {
+        true => FileFingerprint::new(&found, source),
+        false if found.is_dir() => Err(Error::io(source, ErrorKind::IsADirectory.into())),
+        false => Err(Error::io(source, io::Error::new(ErrorKind::Unsupported, SPECIAL))),
+    }
+}
+
+#[cfg(test)]
+mod test;

@@ -1,0 +1,157 @@
+//! Outputs of a job that would destroy one of its inputs or another output.
+//!
+//! [`Tree::walk_with`] refuses them among the files of folders. This module refuses them among
+//! given pairs, and looks for the manifest. A path is identified by its resolved spelling and, if
+//! it exists, by the number of its file.
+
+use super::options::JobOptions;
+use crate::names::{NameKey, resolved};
+use crate::tree::{Tree, comparable};
+use base::error::FolderError;
+use base::{Error, Misuse};
+use engine::file_id::FileId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Refuses pairs in which a target has two sources, or is a source or the manifest.
+///
+/// # Errors
+/// Returns [`Misuse::DuplicateTarget`], [`Misuse::OutputIsInput`] and
+/// [`FolderError::ManifestAmong`].
+pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>) -> Result<(), Error> {
+    // A file that cannot be looked at has no number here, and is an error when it is opened.
+    let id = |path: &Path| FileId::at(path).ok().flatten();
+    let mut spellings = Spellings::default();
+    let mut sources = BTreeMap::new();
+    let mut source_ids = BTreeMap::new();
+    for (source, _) in pairs {
+        sources.insert(spellings.of(source), source);
+        source_ids.extend(id(source).map(|id| (id, source)));
+    }
+    let own = manifest.map(|path| (path, spellings.of(path), id(path)));
+    if let Some((path, name, id)) = &own
+        && (sources.contains_key(name) || id.is_some_and(|id| source_ids.contains_key(&id)))
+    {
+        return Err(FolderError::ManifestAmong(path.to_path_buf()).into());
+    }
+    let mut targets = BTreeSet::new();
+    for (_, target) in pairs {
+        let id = id(target);
+        // The file that a link leads to is replaced, not the link.
+        let leads_to = if id.is_some() && target.is_symlink() { resolved(target) } else { None };
+        let name = spellings.of(leads_to.as_deref().unwrap_or(target));
+        if let Some(source) = sources.get(&name).or_else(|| source_ids.get(&id?)) {
+            return Err(Misuse::OutputIsInput { output: target.clone(), input: source.to_path_buf() }.into());
+        }
+        if let Some((path, own, own_id)) = &own
+            && (*own == name || id.is_some() && id == *own_id)
+        {
+            return Err(FolderError::ManifestAmong(path.to_path_buf()).into());
+        }
+        if !targets.insert(name) {
+            return Err(Misuse::DuplicateTarget(target.clone()).into());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a manifest that is a target, that lies below an input unless the options allow it, or
+/// that would reveal encrypted names. A manifest below an input is removed from the files of
+/// `tree`. Refuses targets that are among [`JobOptions::kept`].
+///
+/// # Errors
+/// Returns [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`] and
+/// [`Misuse::OutputIsInput`].
+pub(super) fn check_tree(options: &JobOptions, tree: &mut Tree) -> Result<(), Error> {
+    for kept in &options.kept {
+        let is_kept = Same::of(kept);
+        if let Some((_, target)) = tree.pairs.iter().find(|(_, target)| kept.exists() && is_kept.is(target)) {
+            return Err(Misuse::OutputIsInput { output: target.clone(), input: kept.clone() }.into());
+        }
+    }
+    let Some(manifest) = &options.manifest else { return Ok(()) };
+    let reveals = |encrypted: &Path| match options.names {
+        Some(_) => NameKey::check_manifest(manifest, encrypted),
+        None => Ok(()),
+    };
+    if let (false, Some(output)) = (options.removes_suffix, &options.output) {
+        reveals(output)?;
+    }
+    let own = Same::of(manifest);
+    let below = |input: &PathBuf| {
+        fs::canonicalize(input).is_ok_and(|input| own.real.as_ref().is_some_and(|own| own.starts_with(input)))
+    };
+    if tree.pairs.iter().any(|(_, target)| own.is(target))
+        || !options.manifest_below_inputs && options.inputs.iter().any(below)
+    {
+        return Err(FolderError::ManifestAmong(manifest.clone()).into());
+    }
+    if options.removes_suffix {
+        options.inputs.iter().try_for_each(|input| reveals(input))?;
+    }
+    tree.pairs.retain(|(source, _)| !own.is(source));
+    tree.problems.retain(|(source, _)| !own.is(source));
+    Ok(())
+}
+
+/// A file, to find it among many paths. Most of them have another name, so their links are not
+/// resolved.
+struct Same<'a> {
+    path: &'a Path,
+    real: Option<PathBuf>,
+}
+
+impl<'a> Same<'a> {
+    fn of(path: &'a Path) -> Self {
+        Self { path, real: real(path) }
+    }
+
+    fn is(&self, other: &Path) -> bool {
+        let named = |path: &Path| path.file_name() == other.file_name();
+        let Some(own) = &self.real else { return false };
+        (named(own) || named(self.path)) && real(other).as_ref() == Some(own)
+    }
+}
+
+/// Resolves the links of a path in an existing folder. The file itself need not exist.
+fn real(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path)
+        .ok()
+        .or_else(|| Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?)))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Texts that are equal for two spellings of a path. Each folder is resolved once.
+#[derive(Default)]
+struct Spellings(BTreeMap<PathBuf, Option<PathBuf>>);
+
+impl Spellings {
+    fn of(&mut self, path: &Path) -> OsString {
+        let Some(name) = path.file_name() else {
+            return folded(resolved(path).as_deref().unwrap_or(path));
+        };
+        let folder = folder_of(path);
+        if !self.0.contains_key(folder) {
+            self.0.insert(folder.to_owned(), resolved(folder));
+        }
+        let real = self.0.get(folder).and_then(Option::as_deref).unwrap_or(folder);
+        folded(&real.join(name))
+    }
+}
+
+fn folded(real: &Path) -> OsString {
+    let text: &OsStr = real.as_os_str();
+    match cfg!(target_os = "macos") {
+        // It can be set up to distinguish case. Then two different names are refused as one.
+        true => text.to_string_lossy().to_lowercase().into(),
+        false => OsString::from(&comparable(real)),
+    }
+}

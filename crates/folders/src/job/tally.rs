@@ -1,0 +1,83 @@
+//! The results of a job so far, which only the thread that runs it changes.
+
+use super::events::{Event, Pair, Summary};
+use crate::jobs::Done;
+use crate::manifest::{FileFingerprint, Manifest};
+use base::Error;
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// A file that a job processes.
+#[derive(Clone, Debug)]
+pub struct JobFile {
+    /// Path of the file to read.
+    pub source: PathBuf,
+    /// Path of the file to write; empty for files that are verified.
+    pub target: PathBuf,
+    /// Length and modification time of the source before it is read.
+    pub fingerprint: FileFingerprint,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) manifest: Option<Manifest>,
+    pub(super) summary: Summary,
+    /// Indexes of the files that failed.
+    pub(super) failed_files: BTreeSet<usize>,
+    /// Bytes of sources that are processed, skipped or failed.
+    pub(super) ended: u64,
+    /// Bytes of all sources.
+    pub(super) total: u64,
+}
+
+impl Tally {
+    /// Records the result of a file. An error comes with the path that it is about. A file that was
+    /// processed is added to the manifest; if that fails, the file fails.
+    pub(super) fn record<'a>(
+        &mut self,
+        at: usize,
+        file: &'a JobFile,
+        result: Result<Done, (PathBuf, Error)>,
+    ) -> Event<'a> {
+        let JobFile { source, target, fingerprint } = file;
+        self.ended += fingerprint.len();
+        match result.and_then(|done| self.note(file).map(|()| done)) {
+            Ok(Done { bytes, seconds }) => {
+                self.summary.done += 1;
+                self.summary.bytes += bytes;
+                self.summary.source_bytes += fingerprint.len();
+                Event::Done { pair: Pair { source, target }, bytes, seconds }
+            }
+            Err((subject, error)) => {
+                self.failed_files.insert(at);
+                self.summary.failed += 1;
+                Event::Failed { path: source, subject, error }
+            }
+        }
+    }
+
+    fn note(&mut self, JobFile { source, target, fingerprint }: &JobFile) -> Result<(), (PathBuf, Error)> {
+        let Some(manifest) = &mut self.manifest else { return Ok(()) };
+        match manifest.add(source, *fingerprint, target) {
+            // Another process may have taken the target already. Then there is nothing to list.
+            Err(Error::Io { path: Some(path), source: e })
+                if e.kind() == ErrorKind::NotFound && path == *target =>
+            {
+                Ok(())
+            }
+            Err(error) => Err((manifest.path().to_owned(), error)),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Counts a failure of a folder, a link or a file that is not processed.
+    pub(super) fn failed<'a>(&mut self, path: &'a Path, error: Error) -> Event<'a> {
+        self.summary.failed += 1;
+        Event::Failed { path, subject: path.to_owned(), error }
+    }
+
+    pub(super) fn progress(&self, bytes: u64) -> Event<'static> {
+        Event::Progress { bytes, ended: self.ended, total: self.total }
+    }
+}
