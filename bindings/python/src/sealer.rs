@@ -370,7 +370,7 @@ pub(crate) fn open<'py>(
         return copied(py, &detached(py, cost, || core.open(sealed, aad).map(Zeroizing::new))?);
     };
     fresh(key, py, sealed.len().saturating_sub(prefix_len + key.overhead()), |out| {
-        detached(py, cost, || core.open_into(sealed, out, aad).map(drop))
+        detached(py, cost, || key.open_into(&sealed[prefix_len..], out, aad).map(drop))
     })
 }
 
@@ -402,22 +402,32 @@ pub(crate) fn open_into(
     let py = sealed.py();
     let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
     let (sealed, aad, out) = (a.read(sealed)?, b.read_optional(aad)?, c.write(out)?);
-    let first = if core.is_keyring() { sealed.first::<5>() } else { None };
-    match core.only_candidate(first.as_ref().map_or(&[], |first| first)) {
-        Some((key, 0)) => open_source(key, py, sealed, aad, out),
-        Some((key, prefix_len)) => {
-            let (_, body) = sealed.split(prefix_len).ok_or_else(authentication_error)?;
-            open_source(key, py, body, aad, out)
-        }
-        None => {
-            // The length depends on the key, so the plaintext is copied when the key is known.
-            let (sealed, aad) = (sealed.bytes(), aad.bytes());
-            let open = || core.open(sealed, aad).map(Zeroizing::new);
-            let plaintext = detached(py, sealed.len() + aad.len(), open)?;
-            out.first(plaintext.len())?.bytes().copy_from_slice(&plaintext);
-            Ok(plaintext.len())
-        }
+    match core.is_keyring() {
+        false => open_source(core.primary(), py, sealed, aad, out),
+        true => open_source_by_key(core, py, sealed, aad, out),
     }
+}
+
+/// Opens a message under a keyring. Its length is known before it is opened only if one key can open it.
+#[inline(never)]
+fn open_source_by_key(
+    core: &MessageKeys,
+    py: Python<'_>,
+    sealed: Source<'_>,
+    aad: Source<'_>,
+    out: Target<'_>,
+) -> PyResult<usize> {
+    let first = sealed.first::<5>();
+    if let Some((key, prefix_len)) = core.only_candidate(first.as_ref().map_or(&[], |first| first)) {
+        let (_, body) = sealed.split(prefix_len).ok_or_else(authentication_error)?;
+        return open_source(key, py, body, aad, out);
+    }
+    // The length depends on the key, so the plaintext is copied when the key is known.
+    let (sealed, aad) = (sealed.bytes(), aad.bytes());
+    let open = || core.open(sealed, aad).map(Zeroizing::new);
+    let plaintext = detached(py, sealed.len() + aad.len(), open)?;
+    out.first(plaintext.len())?.bytes().copy_from_slice(&plaintext);
+    Ok(plaintext.len())
 }
 
 #[inline]

@@ -338,9 +338,13 @@ impl MessageKey {
 
     // One whole message: head || ciphertext || tail.
 
-    /// Opens a message without its prefix into the start of `out`.
+    /// Opens a message without its prefix into the start of `out`, and returns the number of bytes
+    /// written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`MessageKeys::open_into`](super::MessageKeys::open_into).
     #[inline]
-    pub(super) fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+    pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let (head, body) = sealed.split_at_checked(self.head_len).ok_or(Error::Authentication)?;
         self.decrypt_into(head, body, aad, out)
     }

@@ -41,17 +41,27 @@ impl Prefixed {
     fn seal(&self, head: &mut [u8], aad: &[u8], data: InOut<'_>, tail: &mut [u8]) -> Result<(), Error> {
         match &self.prefix {
             None => self.key.seal(head, aad, data, tail),
-            Some(prefix) => {
-                let (got, want) = (head.len(), PREFIX_LEN + self.key.nonce_len());
-                if got != want {
-                    return Err(Misuse::NonceLength { got, want }.into());
-                }
-                let (slot, head) = head.split_at_mut(PREFIX_LEN);
-                self.key.seal(head, aad, data, tail)?;
-                slot.copy_from_slice(prefix);
-                Ok(())
-            }
+            Some(prefix) => self.seal_prefixed(prefix, head, aad, data, tail),
         }
+    }
+
+    #[inline(never)]
+    fn seal_prefixed(
+        &self,
+        prefix: &[u8],
+        head: &mut [u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tail: &mut [u8],
+    ) -> Result<(), Error> {
+        let (got, want) = (head.len(), prefix.len() + self.key.nonce_len());
+        if got != want {
+            return Err(Misuse::NonceLength { got, want }.into());
+        }
+        let (slot, head) = head.split_at_mut(prefix.len());
+        self.key.seal(head, aad, data, tail)?;
+        slot.copy_from_slice(prefix);
+        Ok(())
     }
 
     #[inline(always)]
