@@ -183,7 +183,7 @@ int64_t sealane_aead_open(const sealane_aead *aead, const uint8_t *sealed, size_
  * Seals `count` messages, which lie one after the other in `data` and have the lengths `lens`, as sealane_aead_seal()
  * does, each under a nonce of its own and with the same associated data. The sealed messages lie one after the other in
  * `out`, each nonce_len + tag_len bytes longer than its message. `out` may not overlap an argument. Large batches use
- * several cores.
+ * several cores. Not for Speck-Poly1305.
  */
 int64_t sealane_aead_seal_many(const sealane_aead *aead, const uint8_t *data, size_t data_len, const uint64_t *lens,
 	size_t count, const uint8_t *aad, size_t aad_len, uint8_t *out, size_t out_len, sealane_error *error);
