@@ -1,86 +1,29 @@
 //! Messages: seal and open with random nonces, encrypt and decrypt with explicit nonces.
 
 use crate::call::{Error, guarded, infallible, terminated};
-use crate::error::{ArgumentError, CallError};
+use crate::error::CallError;
 use crate::keys::Secret;
 use crate::library::{algorithm_named, provider_named};
 use crate::memory::{
     AeadDescription, CText, Call, In, Input, Layout, Out, Output, Owned, Shared, SizedOut, Unique, count,
 };
 use crate::speck::size_named;
-use sealane::{InOut, Key, hazmat};
+use sealane::{Key, MessageKeys, hazmat};
 
 /// The longest nonce and the longest tag, in bytes.
 const MAX_LEN: usize = 32;
 
-/// An algorithm with a key.
-pub(crate) enum Aead {
-    Whole(sealane::Aead),
-    Speck(hazmat::Aead),
-}
-
-impl Aead {
-    /// Returns the key of the core, for calls that Speck-Poly1305 does not have.
-    pub(crate) fn whole(&self) -> Result<&sealane::Aead, ArgumentError> {
-        match self {
-            Self::Whole(aead) => Ok(aead),
-            Self::Speck(_) => Err(ArgumentError::Unsuitable(
-                "expected a key of sealane_aead_new() for a batch, found one of Speck-Poly1305",
-            )),
-        }
-    }
-
-    #[inline]
-    fn nonce_len(&self) -> usize {
-        match self {
-            Self::Whole(aead) => aead.nonce_len(),
-            Self::Speck(aead) => aead.nonce_len(),
-        }
-    }
-
-    #[inline]
-    fn tag_len(&self) -> usize {
-        match self {
-            Self::Whole(aead) => aead.tag_len(),
-            Self::Speck(aead) => aead.tag_len(),
-        }
-    }
-
-    #[inline]
-    fn seal(
-        &self,
-        nonce: &mut [u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8],
-    ) -> Result<(), sealane::Error> {
-        match self {
-            Self::Whole(aead) => aead.seal_parts(nonce, aad, data, tag),
-            Self::Speck(aead) => aead.seal_parts(nonce, aad, data, tag),
-        }
-    }
-
-    #[inline]
-    fn encrypt(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8],
-    ) -> Result<(), sealane::Error> {
-        match self {
-            Self::Whole(aead) => aead.encrypt_parts(nonce, aad, data, tag),
-            Self::Speck(aead) => aead.encrypt_parts(nonce, aad, data, tag),
-        }
-    }
-
-    #[inline]
-    fn decrypt(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), sealane::Error> {
-        match self {
-            Self::Whole(aead) => aead.decrypt_parts(nonce, aad, data, tag),
-            Self::Speck(aead) => aead.decrypt_parts(nonce, aad, data, tag),
-        }
-    }
+/// Makes the handle of an algorithm of the core with a key that `key` returns.
+fn aead(
+    (algorithm, provider): (CText, CText),
+    error: Unique<Error>,
+    key: impl FnOnce(&Call) -> Result<Key, CallError>,
+) -> Owned<MessageKeys> {
+    guarded(error, |call| {
+        let algorithm = algorithm_named(algorithm.required(call, "algorithm")?)?;
+        let provider = provider_named(provider.optional(call, "provider")?)?;
+        Ok(Owned::new(sealane::Aead::with_provider(algorithm, &key(call)?, provider)?.into()))
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -90,13 +33,8 @@ extern "C" fn sealane_aead_new(
     key_len: usize,
     provider: CText,
     error: Unique<Error>,
-) -> Owned<Aead> {
-    guarded(error, |call| {
-        let algorithm = algorithm_named(algorithm.required(call, "algorithm")?)?;
-        let provider = provider_named(provider.optional(call, "provider")?)?;
-        let key = Key::from_bytes(key.bytes(call, "key", key_len)?);
-        Ok(Owned::new(Aead::Whole(sealane::Aead::with_provider(algorithm, &key, provider)?)))
-    })
+) -> Owned<MessageKeys> {
+    aead((algorithm, provider), error, |call| Ok(Key::from_bytes(key.bytes(call, "key", key_len)?)))
 }
 
 #[unsafe(no_mangle)]
@@ -105,13 +43,8 @@ extern "C" fn sealane_aead_new_with_secret(
     secret: Shared<Secret>,
     provider: CText,
     error: Unique<Error>,
-) -> Owned<Aead> {
-    guarded(error, |call| {
-        let algorithm = algorithm_named(algorithm.required(call, "algorithm")?)?;
-        let provider = provider_named(provider.optional(call, "provider")?)?;
-        let key = secret.get(call, "secret")?.symmetric()?;
-        Ok(Owned::new(Aead::Whole(sealane::Aead::with_provider(algorithm, &key, provider)?)))
-    })
+) -> Owned<MessageKeys> {
+    aead((algorithm, provider), error, |call| secret.get(call, "secret")?.symmetric())
 }
 
 /// Makes a key of Speck-Poly1305 with one of the constructors of the core.
@@ -119,10 +52,10 @@ fn speck_poly1305(
     (name, key, key_len): (CText, In, usize),
     error: Unique<Error>,
     new: fn(hazmat::SpeckSize, &[u8]) -> Result<hazmat::Aead, sealane::Error>,
-) -> Owned<Aead> {
+) -> Owned<MessageKeys> {
     guarded(error, |call| {
         let size = size_named(name.required(call, "algorithm")?, "-poly1305")?;
-        Ok(Owned::new(Aead::Speck(new(size, key.bytes(call, "key", key_len)?)?)))
+        Ok(Owned::new(new(size, key.bytes(call, "key", key_len)?)?.into()))
     })
 }
 
@@ -132,7 +65,7 @@ extern "C" fn sealane_hazmat_aead_new(
     key: In,
     key_len: usize,
     error: Unique<Error>,
-) -> Owned<Aead> {
+) -> Owned<MessageKeys> {
     speck_poly1305((algorithm, key, key_len), error, hazmat::Aead::new)
 }
 
@@ -142,7 +75,7 @@ extern "C" fn sealane_hazmat_aead_new_block_nonce(
     key: In,
     key_len: usize,
     error: Unique<Error>,
-) -> Owned<Aead> {
+) -> Owned<MessageKeys> {
     speck_poly1305((algorithm, key, key_len), error, hazmat::Aead::new_block_nonce)
 }
 
@@ -152,43 +85,33 @@ extern "C" fn sealane_hazmat_aead_new_small_block(
     key: In,
     key_len: usize,
     error: Unique<Error>,
-) -> Owned<Aead> {
+) -> Owned<MessageKeys> {
     speck_poly1305((algorithm, key, key_len), error, hazmat::Aead::new_small_block)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn sealane_aead_free(aead: Owned<Aead>) {
+extern "C" fn sealane_aead_free(aead: Owned<MessageKeys>) {
     infallible(|| aead.free());
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_describe(
-    aead: Shared<Aead>,
+    aead: Shared<MessageKeys>,
     description: SizedOut<AeadDescription>,
     error: Unique<Error>,
 ) -> i64 {
     guarded(error, |call| {
         let aead = aead.get(call, "aead")?;
-        let (algorithm, provider, variant, max_plaintext_len) = match aead {
-            Aead::Whole(aead) => {
-                let names = (aead.algorithm().name().to_owned(), aead.provider().name());
-                (names.0, names.1, aead.variant(), aead.max_plaintext_len())
-            }
-            Aead::Speck(aead) => {
-                let name = format!("{}-poly1305", aead.size().name());
-                (name, "native", aead.variant(), aead.max_plaintext_len())
-            }
-        };
         description.put(
             "description",
             AeadDescription {
                 size: size_of::<AeadDescription>(),
                 nonce_len: aead.nonce_len(),
                 tag_len: aead.tag_len(),
-                max_plaintext_len,
-                algorithm: terminated(&algorithm),
-                provider: terminated(provider),
-                variant: terminated(variant),
+                max_plaintext_len: aead.max_plaintext_len(),
+                algorithm: terminated(aead.primary().algorithm()),
+                provider: terminated(aead.provider().name()),
+                variant: terminated(aead.variant()),
             },
         )?;
         Ok(0)
@@ -197,7 +120,7 @@ extern "C" fn sealane_aead_describe(
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_seal(
-    aead: Shared<Aead>,
+    aead: Shared<MessageKeys>,
     data: In,
     data_len: usize,
     aad: In,
@@ -213,14 +136,14 @@ extern "C" fn sealane_aead_seal(
         let Layout { head, data, tail, others: [aad] } =
             out.arrange(aead.nonce_len(), data, aead.tag_len(), [aad])?;
         let len = head.len() + data.len() + tail.len();
-        aead.seal(head, aad, data, tail)?;
+        aead.seal_parts(head, aad, data, tail)?;
         Ok(count(len))
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_open(
-    aead: Shared<Aead>,
+    aead: Shared<MessageKeys>,
     sealed: In,
     sealed_len: usize,
     aad: In,
@@ -240,7 +163,7 @@ extern "C" fn sealane_aead_open(
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_encrypt(
-    aead: Shared<Aead>,
+    aead: Shared<MessageKeys>,
     nonce: In,
     nonce_len: usize,
     data: In,
@@ -258,14 +181,14 @@ extern "C" fn sealane_aead_encrypt(
         let Layout { data, tail, others: [nonce, aad], .. } =
             out.arrange(0, data, aead.tag_len(), [nonce, aad])?;
         let len = data.len() + tail.len();
-        aead.encrypt(nonce, aad, data, tail)?;
+        aead.encrypt_parts(nonce, aad, data, tail)?;
         Ok(count(len))
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_decrypt(
-    aead: Shared<Aead>,
+    aead: Shared<MessageKeys>,
     nonce: In,
     nonce_len: usize,
     data: In,
@@ -297,22 +220,20 @@ fn inputs<'a>(
 /// Decrypts `data`, a ciphertext with its tag.
 #[inline]
 fn decrypt(
-    aead: &Aead,
+    aead: &MessageKeys,
     nonce: Input<'_>,
     data: Input<'_>,
     aad: Input<'_>,
     out: Output<'_>,
 ) -> Result<i64, CallError> {
     // Checked before anything that an attacker controls, as the core does.
-    if nonce.len() != aead.nonce_len() {
-        return Err(sealane::Misuse::NonceLength { got: nonce.len(), want: aead.nonce_len() }.into());
-    }
+    aead.check_nonce_len(nonce.len())?;
     let len = data.len().checked_sub(aead.tag_len()).ok_or(CallError::AUTHENTICATION)?;
     let (data, tag) = data.split(len).ok_or(CallError::AUTHENTICATION)?;
     // Copies, because the output may be longer than the plaintext and overlap the nonce and the tag of the message.
     let (mut nonce_copy, mut tag_copy) = ([0; MAX_LEN], [0; MAX_LEN]);
     let (nonce, tag) = (nonce.copy(&mut nonce_copy), tag.copy(&mut tag_copy));
     let Layout { data, others: [aad], .. } = out.arrange(0, data, 0, [aad])?;
-    aead.decrypt(nonce, aad, data, tag)?;
+    aead.decrypt_parts(nonce, aad, data, tag)?;
     Ok(count(len))
 }

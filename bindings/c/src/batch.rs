@@ -1,11 +1,10 @@
 //! Batches: many messages in one call, one after the other in one buffer, with their lengths.
 
-use crate::aead::Aead;
 use crate::call::{Error, guarded};
 use crate::constants::SEALANE_AUTHENTICATION;
 use crate::error::{ArgumentError, CallError};
 use crate::memory::{self, Call, In, Input, Layout, Out, Shared, Unique};
-use sealane::Misuse;
+use sealane::{Algorithm, MessageKeys, Misuse};
 use zeroize::Zeroizing;
 
 /// `const uint64_t *`: lengths to read.
@@ -21,7 +20,7 @@ impl Lengths {
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_seal_many(
-    aead: Shared<Aead>,
+    aead: Shared<MessageKeys>,
     data: In,
     data_len: usize,
     lens: Lengths,
@@ -33,7 +32,7 @@ extern "C" fn sealane_aead_seal_many(
     error: Unique<Error>,
 ) -> i64 {
     guarded(error, |call| {
-        let aead = aead.get(call, "aead")?.whole()?;
+        let aead = for_batches(aead.get(call, "aead")?)?;
         let (data, lens) = (data.input(call, "data", data_len)?, lens.input(call, "lens", count)?);
         let (aad, out) = (aad.input(call, "aad", aad_len)?, out.output(call, "out", out_len)?);
         let need = count.saturating_mul(aead.overhead()).saturating_add(data_len);
@@ -46,7 +45,7 @@ extern "C" fn sealane_aead_seal_many(
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_open_many(
-    aead: Shared<Aead>,
+    aead: Shared<MessageKeys>,
     sealed: In,
     sealed_len: usize,
     lens: Lengths,
@@ -59,7 +58,7 @@ extern "C" fn sealane_aead_open_many(
     error: Unique<Error>,
 ) -> i64 {
     guarded(error, |call| {
-        let aead = aead.get(call, "aead")?.whole()?;
+        let aead = for_batches(aead.get(call, "aead")?)?;
         let (sealed, lens) = (sealed.input(call, "sealed", sealed_len)?, lens.input(call, "lens", count)?);
         let (aad, out) = (aad.input(call, "aad", aad_len)?, out.output(call, "out", out_len)?);
         let inputs = [sealed, lens, aad];
@@ -85,9 +84,19 @@ extern "C" fn sealane_aead_open_many(
     })
 }
 
+/// Returns the keys, unless they are of Speck-Poly1305.
+fn for_batches(aead: &MessageKeys) -> Result<&MessageKeys, ArgumentError> {
+    match Algorithm::from_name(aead.primary().algorithm()) {
+        Some(_) => Ok(aead),
+        None => Err(ArgumentError::Unsuitable(
+            "expected a key of sealane_aead_new() for a batch, found one of Speck-Poly1305",
+        )),
+    }
+}
+
 /// Writes the verdict on each message of a batch with this result.
 fn judge(
-    aead: &sealane::Aead,
+    aead: &MessageKeys,
     result: &Result<(), CallError>,
     sealed: &[u8],
     offsets: &[i64],

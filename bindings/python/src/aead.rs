@@ -1,15 +1,13 @@
 //! `sealane.Aead`: authenticated encryption of one message.
 
-use crate::aead_core::Core;
 use crate::buffer::Slot;
 use crate::error::raise;
-use crate::sealer::{self, Sealer, aead_methods};
-use crate::{arguments, batch, keyring_messages};
-use crate::{integers, keys};
+use crate::sealer::{self, aead_methods};
+use crate::{arguments, batch, integers, keys};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PySlice};
-use sealane::{KeyringAead, Misuse};
+use sealane::{KeyringAead, MessageKeys, Misuse};
 
 /// Authenticated encryption of messages with one key and one algorithm.
 ///
@@ -56,7 +54,7 @@ use sealane::{KeyringAead, Misuse};
 /// b'hello'
 #[pyclass(frozen, module = "sealane")]
 pub(crate) struct Aead {
-    core: Core,
+    core: MessageKeys,
 }
 
 aead_methods! {
@@ -74,29 +72,16 @@ aead_methods! {
             keyring: Option<&Bound<'_, keys::Keyring>>,
             threads: Option<usize>,
         ) -> PyResult<Self> {
-            let provider = provider.map(arguments::provider);
-            let threads = arguments::threads(threads);
-            let core = match (algorithm, key, keyring) {
-                (Some(algorithm), Some(key), None) => {
-                    let algorithm = arguments::algorithm(algorithm)?;
-                    let (provider, key) = (provider.transpose()?, keys::extract(key)?);
-                    let core = sealane::Aead::with_provider(algorithm, &key, provider).map_err(raise)?;
-                    Core::Key(match threads? {
-                        Some(threads) => core.with_threads(threads),
-                        None => core,
-                    })
-                }
-                (None, None, Some(keyring)) => {
-                    let keyring = keyring.get().keyring(py)?;
-                    let core = KeyringAead::with_provider(&keyring, provider.transpose()?).map_err(raise)?;
-                    Core::Keyring(match threads? {
-                        Some(threads) => core.with_threads(threads),
-                        None => core,
-                    })
-                }
-                _ => return Err(PyTypeError::new_err("expected an algorithm and a key, or a keyring alone")),
+            let provider = || provider.map(arguments::provider).transpose();
+            let of_key = |algorithm: &str, key: &Bound<'_, PyAny>| {
+                let (algorithm, provider) = (arguments::algorithm(algorithm)?, provider()?);
+                let aead = sealane::Aead::with_provider(algorithm, &keys::extract(key)?, provider);
+                Ok(aead.map_err(raise)?.into())
             };
-            Ok(Self { core })
+            let of_keyring = |keyring: &_| {
+                Ok(KeyringAead::with_provider(keyring, provider()?).map_err(raise)?.into())
+            };
+            Ok(Self { core: sealer::new(py, (algorithm, key), keyring, threads, of_key, of_keyring)? })
         }
 
         /// Number of messages that this object has sealed, for AES-GCM and ChaCha20-Poly1305; None for other algorithms.
@@ -110,14 +95,14 @@ aead_methods! {
         /// key, also those of other processes, are not counted.
         #[getter]
         fn sealed_messages(&self) -> Option<u64> {
-            self.core.primary().sealed_messages()
+            self.core.sealed_messages()
         }
 
         /// Counts messages that other objects sealed under this key, for example before the process was started again.
         ///
         /// Raises LimitExceededError if they would exceed 2^32 messages and the algorithm has a limit, see ``sealed_messages``.
         fn count_messages(&self, messages: u64) -> PyResult<()> {
-            self.core.primary().count_messages(messages).map_err(raise)
+            self.core.count_messages(messages).map_err(raise)
         }
 
         /// Seals each of ``messages`` under a fresh random nonce.
@@ -150,12 +135,8 @@ aead_methods! {
             messages: &Bound<'py, PyAny>,
             aads: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyList>> {
-            let py = messages.py();
-            let sealed = match &self.core {
-                Core::Key(aead) => batch::seal_many(aead, messages, aads),
-                Core::Keyring(ring) => keyring_messages::many(messages, aads, |m, a| ring.seal_many(m, a)),
-            }?;
-            sealer::warn_near_limit(&self.core, py)?;
+            let sealed = batch::seal_many(&self.core, messages, aads)?;
+            sealer::warn_near_limit(&self.core, messages.py())?;
             Ok(sealed)
         }
 
@@ -185,10 +166,7 @@ aead_methods! {
             sealed: &Bound<'py, PyAny>,
             aads: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyList>> {
-            match &self.core {
-                Core::Key(aead) => batch::open_many(aead, sealed, aads),
-                Core::Keyring(ring) => keyring_messages::many(sealed, aads, |m, a| ring.open_many(m, a)),
-            }
+            batch::open_many(&self.core, sealed, aads)
         }
 
         /// Seals packed messages, for example a column of Arrow: ``data[offsets[i]:offsets[i + 1]]`` each.
@@ -224,12 +202,8 @@ aead_methods! {
             offsets: &Bound<'py, PyAny>,
             aad: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
-            let py = data.py();
-            let sealed = match &self.core {
-                Core::Key(aead) => batch::seal_packed(aead, data, offsets, aad),
-                Core::Keyring(ring) => keyring_messages::seal_packed(ring, data, offsets, aad),
-            }?;
-            sealer::warn_near_limit(&self.core, py)?;
+            let sealed = batch::seal_packed(&self.core, data, offsets, aad)?;
+            sealer::warn_near_limit(&self.core, data.py())?;
             Ok(sealed)
         }
 
@@ -264,10 +238,7 @@ aead_methods! {
             offsets: &Bound<'py, PyAny>,
             aad: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
-            match &self.core {
-                Core::Key(aead) => batch::open_packed(aead, data, offsets, aad),
-                Core::Keyring(ring) => keyring_messages::open_packed(ring, data, offsets, aad),
-            }
+            batch::open_packed(&self.core, data, offsets, aad)
         }
 
         /// Returns a buffer for ``n`` bytes of plaintext, which is sealed in place without a copy.
@@ -282,33 +253,15 @@ aead_methods! {
             Ok(Buffer { aead: slf.unbind(), whole: whole.unbind(), plaintext, capacity: n })
         }
 
-        /// Name of the algorithm, as the constructor takes it and ``sealane.algorithms()`` lists it.
-        #[getter]
-        fn algorithm(&self) -> &'static str {
-            self.core.primary().algorithm().name()
-        }
-
         /// Name of the provider (the implementation in use).
         #[getter]
         fn provider(&self) -> &'static str {
-            self.core.primary().provider().name()
-        }
-
-        /// Length in bytes of the key that the constructor takes for this algorithm.
-        #[getter]
-        fn key_len(&self) -> usize {
-            self.core.primary().algorithm().key_len()
+            self.core.provider().name()
         }
 
         fn __repr__(&self) -> String {
-            let (algorithm, provider, variant) = (self.algorithm(), self.provider(), self.core.variant());
-            match self.core.keyring() {
-                None => format!("<sealane.Aead {algorithm} by {provider} ({variant})>"),
-                Some(ring) => {
-                    let n = ring.len();
-                    format!("<sealane.Aead with a keyring of {n}, {algorithm} by {provider} ({variant})>")
-                }
-            }
+            let keys = sealer::description(&self.core);
+            format!("<sealane.Aead {keys} by {} ({})>", self.provider(), self.variant())
         }
     }
 }

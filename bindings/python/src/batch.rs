@@ -1,44 +1,58 @@
 //! Many messages in one call: lists of buffers, and packed messages as in a column of Arrow.
 
-use crate::buffer::{Slot, fresh, fresh_many, with_memory};
+use crate::buffer::{Slot, copied, fresh, fresh_many, with_memory};
 use crate::detach::detached;
 use crate::error::raise;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString};
-use sealane::{Aead, DeterministicAead, Error, Offset};
+use sealane::{MessageKeys, Offset};
+use zeroize::Zeroizing;
 
 /// Number of bytes that take about as long as what a message costs besides its bytes, as in the core.
-pub(crate) const MESSAGE_COST: usize = 128;
+const MESSAGE_COST: usize = 128;
 
 /// Packed data and its offsets, which are new objects.
 pub(crate) type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
 /// Seals each of `messages`; see the method of the class.
 pub(crate) fn seal_many<'py>(
-    core: &Aead,
+    core: &MessageKeys,
     messages: &Bound<'py, PyAny>,
     aads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let len = |message: usize| message + core.overhead();
-    many(messages, aads, len, |messages, aads, out| core.seal_many_into(messages, aads, out))
+    many(messages, aads, |py, cost, messages, aads| {
+        let lens = messages.iter().map(|message| message.len() + core.overhead());
+        fresh_many(py, lens, |out| detached(py, cost, || core.seal_many_into(messages, aads, out)))
+    })
 }
 
 /// Opens each of `sealed`; see the method of the class.
 pub(crate) fn open_many<'py>(
-    core: &Aead,
+    core: &MessageKeys,
     sealed: &Bound<'py, PyAny>,
     aads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let len = |sealed: usize| sealed.saturating_sub(core.overhead());
-    many(sealed, aads, len, |sealed, aads, out| core.open_many_into(sealed, aads, out))
+    many(sealed, aads, |py, cost, sealed, aads| {
+        if let Some(overhead) = core.common_overhead(sealed) {
+            let lens = sealed.iter().map(|sealed| sealed.len().saturating_sub(overhead));
+            return fresh_many(py, lens, |out| detached(py, cost, || core.open_many_into(sealed, aads, out)));
+        }
+        // The lengths depend on the keys, so the plaintexts are copied when the keys are known.
+        let opened = detached(py, cost, || core.open_many(sealed, aads).map(Zeroizing::new))?;
+        let mut objects = with_memory(opened.len())?;
+        for plaintext in opened.iter() {
+            objects.push(copied(py, plaintext)?);
+        }
+        Ok(objects)
+    })
 }
 
+/// Reads the messages of a batch, and passes them with their cost to `work`.
 fn many<'py>(
     messages: &Bound<'py, PyAny>,
     aads: Option<&Bound<'py, PyAny>>,
-    result_len: impl Fn(usize) -> usize,
-    work: impl Fn(&[&[u8]], Option<&[&[u8]]>, &mut [&mut [u8]]) -> Result<(), Error> + Send + Sync,
+    work: impl FnOnce(Python<'py>, usize, &[&[u8]], Option<&[&[u8]]>) -> PyResult<Vec<Bound<'py, PyBytes>>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = messages.py();
     // References to all elements, so the list may change from here on. Exports run code of the caller, so all are
@@ -48,14 +62,12 @@ fn many<'py>(
     let messages = sources(&messages, &mut slots)?;
     let mut aad_slots = aads.as_ref().map_or(Ok(Vec::new()), |aads| self::slots(py, aads))?;
     let aads = aads.as_ref().map(|aads| sources(aads, &mut aad_slots)).transpose()?;
-    let lens = messages.iter().map(|message| result_len(message.len()));
     let cost = messages.iter().map(|message| message.len() + MESSAGE_COST).sum();
-    let results = fresh_many(py, lens, |out| detached(py, cost, || work(&messages, aads.as_deref(), out)))?;
-    PyList::new(py, results)
+    PyList::new(py, work(py, cost, &messages, aads.as_deref())?)
 }
 
 /// Returns the elements of an iterable.
-pub(crate) fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if list.is_instance_of::<PyBytes>()
         || list.is_instance_of::<PyByteArray>()
         || list.is_instance_of::<PyMemoryView>()
@@ -75,7 +87,7 @@ pub(crate) fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Ve
 }
 
 /// Returns a slot for each element, or none if all elements are `bytes`, which need no export.
-pub(crate) fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<Slot<'py>>> {
+fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<Slot<'py>>> {
     if elements.iter().all(|element| element.is_exact_instance_of::<PyBytes>()) {
         return Ok(Vec::new());
     }
@@ -85,7 +97,7 @@ pub(crate) fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyR
 }
 
 /// Returns the bytes of each element.
-pub(crate) fn sources<'a, 'py>(
+fn sources<'a, 'py>(
     elements: &'a [Bound<'py, PyAny>],
     slots: &'a mut [Slot<'py>],
 ) -> PyResult<Vec<&'a [u8]>> {
@@ -120,7 +132,7 @@ fn at_index(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
 }
 
 /// Returns the associated data of each message, in which None is no associated data.
-pub(crate) fn aads_of<'py>(
+fn aads_of<'py>(
     py: Python<'py>,
     aads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
@@ -133,7 +145,7 @@ pub(crate) fn aads_of<'py>(
 
 /// Seals packed messages; see the method of the class.
 pub(crate) fn seal_packed<'py>(
-    core: &Aead,
+    core: &MessageKeys,
     data: &Bound<'py, PyAny>,
     offsets: &Bound<'py, PyAny>,
     aad: Option<&Bound<'py, PyAny>>,
@@ -143,7 +155,7 @@ pub(crate) fn seal_packed<'py>(
 
 /// Opens packed messages; see the method of the class.
 pub(crate) fn open_packed<'py>(
-    core: &Aead,
+    core: &MessageKeys,
     data: &Bound<'py, PyAny>,
     offsets: &Bound<'py, PyAny>,
     aad: Option<&Bound<'py, PyAny>>,
@@ -151,71 +163,70 @@ pub(crate) fn open_packed<'py>(
     packed(&Open(core), data, offsets, aad)
 }
 
-/// Encrypts packed messages; see the method of the class.
-pub(crate) fn encrypt_packed<'py>(
-    core: &DeterministicAead,
-    data: &Bound<'py, PyAny>,
-    offsets: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Packed<'py>> {
-    packed(&Encrypt(core), data, offsets, aad)
-}
-
-/// Decrypts packed messages; see the method of the class.
-pub(crate) fn decrypt_packed<'py>(
-    core: &DeterministicAead,
-    data: &Bound<'py, PyAny>,
-    offsets: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Packed<'py>> {
-    packed(&Decrypt(core), data, offsets, aad)
-}
-
 /// An operation on packed messages.
-trait Operation: Sync {
-    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error>;
-    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error>;
+trait Operation {
+    /// Returns the results, packed, and their offsets.
+    fn run<'py, O: Item>(
+        &self,
+        py: Python<'py>,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<O>)>;
 }
 
-struct Seal<'a>(&'a Aead);
-struct Open<'a>(&'a Aead);
-struct Encrypt<'a>(&'a DeterministicAead);
-struct Decrypt<'a>(&'a DeterministicAead);
+struct Seal<'a>(&'a MessageKeys);
+struct Open<'a>(&'a MessageKeys);
 
 impl Operation for Seal<'_> {
-    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.0.sealed_offsets(offsets, len)
-    }
-    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        self.0.seal_packed_into(data, offsets, aad, out)
+    fn run<'py, O: Item>(
+        &self,
+        py: Python<'py>,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<O>)> {
+        let results = self.0.sealed_offsets(offsets, data.len()).map_err(raise)?;
+        let cost = cost(data, offsets, aad);
+        let out = fresh(py, packed_len(&results), |out| {
+            detached(py, cost, || self.0.seal_packed_into(data, offsets, aad, out))
+        })?;
+        Ok((out, results))
     }
 }
 
 impl Operation for Open<'_> {
-    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.0.opened_offsets(offsets, len)
-    }
-    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        self.0.open_packed_into(data, offsets, aad, out)
+    fn run<'py, O: Item>(
+        &self,
+        py: Python<'py>,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<O>)> {
+        let cost = cost(data, offsets, aad);
+        if self.0.is_keyring() {
+            // The lengths depend on the keys, so the plaintexts are copied when the keys are known.
+            let open =
+                || self.0.open_packed(data, offsets, aad).map(|(out, ends)| (Zeroizing::new(out), ends));
+            let (out, results) = detached(py, cost, open)?;
+            return Ok((copied(py, &out)?, results));
+        }
+        let results = self.0.opened_offsets(offsets, data.len()).map_err(raise)?;
+        let out = fresh(py, packed_len(&results), |out| {
+            detached(py, cost, || self.0.open_packed_into(data, offsets, aad, out))
+        })?;
+        Ok((out, results))
     }
 }
 
-impl Operation for Encrypt<'_> {
-    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.0.encrypted_offsets(offsets, len)
-    }
-    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        self.0.encrypt_packed_into(data, offsets, aad, out)
-    }
+/// Returns the cost of packed messages, in bytes.
+fn cost<O>(data: &[u8], offsets: &[O], aad: &[u8]) -> usize {
+    data.len() + aad.len() + offsets.len() * MESSAGE_COST
 }
 
-impl Operation for Decrypt<'_> {
-    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.0.decrypted_offsets(offsets, len)
-    }
-    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        self.0.decrypt_packed_into(data, offsets, aad, out)
-    }
+/// Returns the length of packed results.
+fn packed_len<O: Item>(offsets: &[O]) -> usize {
+    offsets.last().map_or(0, |&last| last.position())
 }
 
 fn packed<'py>(
@@ -239,15 +250,12 @@ fn packed_at<'py, O: Item>(
     let py = data.py();
     let (mut a, mut b) = (Slot::new(py), Slot::new(py));
     let (data, aad) = (a.read(data)?.bytes(), b.read_optional(aad)?.bytes());
-    let new_offsets = operation.offsets(offsets, data.len()).map_err(raise)?;
-    let len = new_offsets.last().map_or(0, |&last| last.position());
-    let cost = data.len() + aad.len() + offsets.len() * MESSAGE_COST;
-    let out = fresh(py, len, |out| detached(py, cost, || operation.run(data, offsets, aad, out)))?;
-    Ok((out, view_of_offsets(py, &new_offsets)?))
+    let (out, results) = operation.run(py, data, offsets, aad)?;
+    Ok((out, view_of_offsets(py, &results)?))
 }
 
 /// Returns a new memoryview of offsets.
-pub(crate) fn view_of_offsets<'py, O: Item>(py: Python<'py>, offsets: &[O]) -> PyResult<Bound<'py, PyAny>> {
+fn view_of_offsets<'py, O: Item>(py: Python<'py>, offsets: &[O]) -> PyResult<Bound<'py, PyAny>> {
     let bytes = fresh(py, size_of_val(offsets), |out| {
         for (slot, offset) in out.chunks_exact_mut(size_of::<O>()).zip(offsets) {
             offset.write(slot);
@@ -258,13 +266,13 @@ pub(crate) fn view_of_offsets<'py, O: Item>(py: Python<'py>, offsets: &[O]) -> P
 }
 
 /// Offsets of packed messages, each of which is read once from the buffer of the caller.
-pub(crate) enum Offsets {
+enum Offsets {
     Narrow(Vec<i32>),
     Wide(Vec<i64>),
 }
 
 /// An integer as an item of a buffer.
-pub(crate) trait Item: Offset {
+trait Item: Offset {
     /// The name of the type in the module struct of Python.
     const FORMAT: &str;
     fn read(item: &[u8]) -> Self;
@@ -303,7 +311,7 @@ impl Offsets {
     ///
     /// # Errors
     /// Raises `TypeError` for items of another type, and `ValueError` if they are not in one contiguous dimension.
-    pub(crate) fn read(offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn read(offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
         let view = PyMemoryView::from(offsets)?;
         let format: String = view.getattr("format")?.extract()?;
         let (size, dimensions): (usize, usize) =

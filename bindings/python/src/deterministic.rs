@@ -1,15 +1,12 @@
 //! `sealane.DeterministicAead`: equal messages are encrypted to equal ciphertexts.
 
-use crate::arguments;
-use crate::batch;
-use crate::buffer::{fresh, read};
+use crate::buffer::{copied, read, with_memory};
 use crate::detach::detached;
 use crate::error::raise;
-use crate::{keyring_messages, keys};
-use pyo3::exceptions::PyTypeError;
+use crate::{arguments, batch, keys, sealer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use sealane::{Error, KeyringDeterministicAead};
+use sealane::{KeyringDeterministicAead, MessageKeys};
 
 /// Deterministic authenticated encryption of messages, for example to search an encrypted column of a database.
 ///
@@ -52,37 +49,7 @@ use sealane::{Error, KeyringDeterministicAead};
 /// b'alice@example.com'
 #[pyclass(frozen, module = "sealane")]
 pub(crate) struct DeterministicAead {
-    core: Core,
-}
-
-/// One key, or the keys of a keyring.
-enum Core {
-    Key(sealane::DeterministicAead),
-    Keyring(KeyringDeterministicAead),
-}
-
-impl Core {
-    /// Returns the key that encrypts.
-    fn primary(&self) -> &sealane::DeterministicAead {
-        match self {
-            Self::Key(daead) => daead,
-            Self::Keyring(ring) => ring.primary(),
-        }
-    }
-
-    fn overhead(&self) -> usize {
-        match self {
-            Self::Key(daead) => daead.overhead(),
-            Self::Keyring(ring) => ring.overhead(),
-        }
-    }
-
-    fn encrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        match self {
-            Self::Key(daead) => daead.encrypt_into(data, aad, out).map(drop),
-            Self::Keyring(ring) => ring.encrypt_into(data, aad, out).map(drop),
-        }
-    }
+    core: MessageKeys,
 }
 
 #[pymethods]
@@ -99,25 +66,16 @@ impl DeterministicAead {
         keyring: Option<&Bound<'_, keys::Keyring>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let core = match (algorithm, key, keyring) {
-            (Some(algorithm), Some(key), None) => {
-                let algorithm = arguments::deterministic_algorithm(algorithm)?;
-                let core = sealane::DeterministicAead::new(algorithm, &keys::extract(key)?).map_err(raise)?;
-                Core::Key(match arguments::threads(threads)? {
-                    Some(threads) => core.with_threads(threads),
-                    None => core,
-                })
-            }
-            (None, None, Some(keyring)) => {
-                let core = KeyringDeterministicAead::new(&keyring.get().keyring(py)?).map_err(raise)?;
-                Core::Keyring(match arguments::threads(threads)? {
-                    Some(threads) => core.with_threads(threads),
-                    None => core,
-                })
-            }
-            _ => return Err(PyTypeError::new_err("expected an algorithm and a key, or a keyring alone")),
+        let of_key = |algorithm: &str, key: &Bound<'_, PyAny>| {
+            let algorithm = arguments::deterministic_algorithm(algorithm)?;
+            Ok(sealane::DeterministicAead::new(algorithm, &keys::extract(key)?).map_err(raise)?.into())
         };
-        Ok(Self { core })
+        let of_keyring = |keyring: &_| {
+            let daead: sealane::DeterministicAead =
+                KeyringDeterministicAead::new(keyring).map_err(raise)?.into();
+            Ok(daead.into())
+        };
+        Ok(Self { core: sealer::new(py, (algorithm, key), keyring, threads, of_key, of_keyring)? })
     }
 
     /// Encrypts ``data``. Equal arguments have equal results under the same key.
@@ -140,11 +98,7 @@ impl DeterministicAead {
         data: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let py = data.py();
-        read!(py; data; optional aad);
-        fresh(py, data.len() + self.core.overhead(), |out| {
-            detached(py, data.len() + aad.len(), || self.core.encrypt_into(data, aad, out))
-        })
+        sealer::seal(&self.core, data, aad)
     }
 
     /// Encrypts ``data`` with each enabled key of the keyring, the primary key first.
@@ -170,10 +124,14 @@ impl DeterministicAead {
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = data.py();
-        match &self.core {
-            Core::Key(_) => PyList::new(py, [self.encrypt(data, aad)?]),
-            Core::Keyring(ring) => keyring_messages::encrypt_with_all_keys(ring, data, aad),
+        read!(py; data; optional aad);
+        let cost = (data.len() + aad.len()).saturating_mul(self.core.len());
+        let results = detached(py, cost, || self.core.seal_with_all_keys(data, aad))?;
+        let mut objects = with_memory(results.len())?;
+        for result in &results {
+            objects.push(copied(py, result)?);
         }
+        PyList::new(py, objects)
     }
 
     /// Decrypts and verifies the result of ``encrypt``.
@@ -195,15 +153,7 @@ impl DeterministicAead {
         data: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let py = data.py();
-        read!(py; data; optional aad);
-        let daead = match &self.core {
-            Core::Key(daead) => daead,
-            Core::Keyring(ring) => return keyring_messages::decrypt(ring, py, data, aad),
-        };
-        fresh(py, data.len().saturating_sub(daead.overhead()), |out| {
-            detached(py, data.len() + aad.len(), || daead.decrypt_into(data, aad, out)).map(drop)
-        })
+        sealer::open(&self.core, data, aad)
     }
 
     /// Encrypts packed messages, for example a column of Arrow: ``data[offsets[i]:offsets[i + 1]]`` each.
@@ -239,10 +189,7 @@ impl DeterministicAead {
         offsets: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
-        match &self.core {
-            Core::Key(daead) => batch::encrypt_packed(daead, data, offsets, aad),
-            Core::Keyring(ring) => keyring_messages::encrypt_packed(ring, data, offsets, aad),
-        }
+        batch::seal_packed(&self.core, data, offsets, aad)
     }
 
     /// Decrypts packed messages: ``data[offsets[i]:offsets[i + 1]]`` each.
@@ -276,28 +223,25 @@ impl DeterministicAead {
         offsets: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
-        match &self.core {
-            Core::Key(daead) => batch::decrypt_packed(daead, data, offsets, aad),
-            Core::Keyring(ring) => keyring_messages::decrypt_packed(ring, data, offsets, aad),
-        }
+        batch::open_packed(&self.core, data, offsets, aad)
     }
 
     /// Name of the algorithm, as the constructor takes it.
     #[getter]
     fn algorithm(&self) -> &'static str {
-        self.core.primary().algorithm().name()
+        self.core.primary().algorithm()
     }
 
     /// Name of the variant (the code for an instruction set) that computes AES.
     #[getter]
     fn variant(&self) -> &'static str {
-        self.core.primary().variant()
+        self.core.variant()
     }
 
     /// Length in bytes of the key that the constructor takes.
     #[getter]
     fn key_len(&self) -> usize {
-        self.core.primary().algorithm().key_len()
+        self.core.primary().key_len()
     }
 
     /// Number of bytes by which an encrypted message is longer than its plaintext: the synthetic IV, and the prefix of
@@ -308,16 +252,7 @@ impl DeterministicAead {
     }
 
     fn __repr__(&self) -> String {
-        let (algorithm, variant) = (self.algorithm(), self.variant());
-        match &self.core {
-            Core::Key(_) => format!("<sealane.DeterministicAead {algorithm} ({variant})>"),
-            Core::Keyring(ring) => {
-                format!(
-                    "<sealane.DeterministicAead with a keyring of {}, {algorithm} ({variant})>",
-                    ring.len()
-                )
-            }
-        }
+        format!("<sealane.DeterministicAead {} ({})>", sealer::description(&self.core), self.variant())
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -5,7 +5,6 @@
 #![deny(unsafe_code)]
 
 mod aead;
-mod aead_core;
 mod arguments;
 mod batch;
 #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
@@ -24,7 +23,6 @@ mod integers;
 mod inventory;
 mod io;
 mod job;
-mod keyring_messages;
 mod keys;
 mod plugins;
 mod populate;
@@ -33,7 +31,6 @@ mod ranges;
 mod recipients;
 mod rencrypt;
 mod sealer;
-mod sealers;
 mod secrets;
 mod shared;
 

@@ -1,18 +1,20 @@
-//! The methods that `sealane.Aead` and `sealane.hazmat.Aead` have in common.
+//! Messages under the keys that every class of AEADs holds: one [`MessageKeys`].
 //!
-//! PyO3 methods cannot be generic. So the bodies are generic functions over [`Sealer`], and [`aead_methods`] defines the
-//! methods of a class, each of which calls one of the functions.
+//! PyO3 methods cannot be generic. So [`aead_methods`] defines those that `sealane.Aead` and `sealane.hazmat.Aead` have in
+//! common, and each calls one of the functions below.
 
-use crate::buffer::{Layout, Slot, Source, Target, fresh_by, read};
+use crate::buffer::{Layout, Slot, Source, Target, copied, fresh_by, read};
 use crate::detach::detached;
 use crate::error::{raise, usage_limit_warning};
-use crate::keyring_messages;
 use crate::populate::Writers;
+use crate::{arguments, keys};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealane::{Error, InOut, KeyringAead, Misuse};
+use sealane::{Error, MessageKey, MessageKeys};
+use zeroize::Zeroizing;
 
-/// Defines the methods of a Python class whose field `core` is a [`Sealer`]. The methods in braces are its own.
+/// Defines the methods of a Python class whose field `core` is [`MessageKeys`]. The methods in braces are its own.
 ///
 /// `associated_data` and `buf` are documented as keywords, but declared as if they could be given by position. With keywords
 /// only, 64 bytes take 4 % longer; with a dictionary, 30 % (`lab/record/open-zen4-2026-11-23.md`).
@@ -239,6 +241,18 @@ macro_rules! aead_methods {
                 sealer::decrypt_into(&self.core, nonce, data, aad, out)
             }
 
+            /// Name of the algorithm, as the constructor takes it.
+            #[getter]
+            fn algorithm(&self) -> &'static str {
+                self.core.primary().algorithm()
+            }
+
+            /// Length in bytes of the key that the constructor takes for this algorithm.
+            #[getter]
+            fn key_len(&self) -> usize {
+                self.core.primary().key_len()
+            }
+
             /// Name of the variant (the code for an instruction set) that computes the algorithm.
             ///
             /// It is "opaque" if another library picks the variant and does not tell.
@@ -279,83 +293,43 @@ macro_rules! aead_methods {
 }
 pub(crate) use aead_methods;
 
-/// An AEAD of the core that generates nonces.
-pub(crate) trait Sealer: Sync {
-    /// Returns the length in bytes of a nonce, which is the beginning of a sealed message.
-    fn nonce_len(&self) -> usize;
-    /// Returns the length in bytes of a tag, which is the end of a sealed message.
-    fn tag_len(&self) -> usize;
-    /// Encrypts under a fresh nonce, and writes the nonce to `nonce` and the tag to `tag`.
-    fn seal_parts(&self, nonce: &mut [u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error>;
-    /// Encrypts under the nonce of the caller, and writes the tag to `tag`.
-    fn encrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error>;
-    /// Decrypts the data if `tag` is authentic, and fails otherwise.
-    fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error>;
+/// Makes the keys of an object from an algorithm and a key, or from a keyring.
+pub(crate) fn new(
+    py: Python<'_>,
+    (algorithm, key): (Option<&str>, Option<&Bound<'_, PyAny>>),
+    keyring: Option<&Bound<'_, keys::Keyring>>,
+    threads: Option<usize>,
+    of_key: impl FnOnce(&str, &Bound<'_, PyAny>) -> PyResult<MessageKeys>,
+    of_keyring: impl FnOnce(&sealane::keys::Keyring) -> PyResult<MessageKeys>,
+) -> PyResult<MessageKeys> {
+    let core = match (algorithm, key, keyring) {
+        (Some(algorithm), Some(key), None) => of_key(algorithm, key)?,
+        (None, None, Some(keyring)) => of_keyring(&keyring.get().keyring(py)?)?,
+        _ => return Err(PyTypeError::new_err("expected an algorithm and a key, or a keyring alone")),
+    };
+    Ok(match arguments::threads(threads)? {
+        Some(threads) => core.with_threads(threads),
+        None => core,
+    })
+}
 
-    /// Returns how many threads write a result of `len` bytes.
-    fn writers(&self, _len: usize) -> Writers {
-        Writers::One
-    }
-
-    /// Returns whether a warning about the number of messages is due, once.
-    #[inline]
-    fn take_limit_warning(&self) -> bool {
-        false
-    }
-
-    /// Returns the keyring if there are several keys that can open a message, whose overhead can differ.
-    #[inline]
-    fn keyring(&self) -> Option<&KeyringAead> {
-        None
-    }
-
-    /// Checks the length of a nonce of the caller, before anything that an attacker controls.
-    #[inline]
-    fn check_nonce_len(&self, got: usize) -> Result<(), Error> {
-        let want = self.nonce_len();
-        if got == want { Ok(()) } else { Err(Misuse::NonceLength { got, want }.into()) }
-    }
-
-    // The same for whole messages. `out` has the length of the result.
-
-    /// Encrypts `plaintext` under a random nonce and writes `nonce || ciphertext || tag` to `out`.
-    #[inline]
-    fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<(), Error> {
-        let (nonce, body) = out.split_at_mut(self.nonce_len());
-        let (ciphertext, tag) = body.split_at_mut(plaintext.len());
-        self.seal_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)
-    }
-    /// Opens `nonce || ciphertext || tag`.
-    #[inline]
-    fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<(), Error> {
-        let (nonce, body) = sealed.split_at_checked(self.nonce_len()).ok_or(Error::Authentication)?;
-        self.decrypt_into(nonce, body, aad, out)
-    }
-    /// Encrypts `data` under the nonce of the caller and writes `ciphertext || tag` to `out`.
-    #[inline]
-    fn encrypt_into(&self, nonce: &[u8], data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        let (ciphertext, tag) = out.split_at_mut(data.len());
-        self.encrypt_parts(nonce, aad, InOut::apart(data, ciphertext), tag)
-    }
-    /// Decrypts `ciphertext || tag`.
-    #[inline]
-    fn decrypt_into(&self, nonce: &[u8], data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        self.check_nonce_len(nonce.len())?;
-        let len = data.len().checked_sub(self.tag_len()).ok_or(Error::Authentication)?;
-        let (data, tag) = data.split_at(len);
-        self.decrypt_parts(nonce, aad, InOut::apart(data, out), tag)
+/// Returns the description of the keys for the `repr` of an object.
+pub(crate) fn description(core: &MessageKeys) -> String {
+    match core.is_keyring() {
+        true => format!("with a keyring of {}, {}", core.len(), core.primary().algorithm()),
+        false => core.primary().algorithm().into(),
     }
 }
 
-/// Returns a new `bytes` object of `len` bytes, which `core` writes in `fill`.
+/// Returns a new `bytes` object of `len` bytes, which `key` writes in `fill`.
 #[inline]
 fn fresh<'py>(
-    core: &impl Sealer,
+    key: &MessageKey,
     py: Python<'py>,
     len: usize,
     fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    fresh_by(py, len, || core.writers(len), fill)
+    fresh_by(py, len, || Writers::of(key.divides(len)), fill)
 }
 
 // ---- sealed messages: nonce || ciphertext || tag ----------------------------------------------------------
@@ -363,14 +337,14 @@ fn fresh<'py>(
 /// Seals `plaintext` and returns the sealed message as a new `bytes` object.
 #[inline]
 pub(crate) fn seal<'py>(
-    core: &impl Sealer,
+    core: &MessageKeys,
     plaintext: &Bound<'py, PyAny>,
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = plaintext.py();
     read!(py; plaintext; optional aad);
-    let sealed = fresh(core, py, core.nonce_len() + plaintext.len() + core.tag_len(), |out| {
-        detached(py, plaintext.len() + aad.len(), || core.seal_into(plaintext, out, aad))
+    let sealed = fresh(core.primary(), py, plaintext.len() + core.overhead(), |out| {
+        detached(py, plaintext.len() + aad.len(), || core.seal_into(plaintext, out, aad).map(drop))
     })?;
     warn_near_limit(core, py)?;
     Ok(sealed)
@@ -378,31 +352,32 @@ pub(crate) fn seal<'py>(
 
 /// Raises the warning that is due near the limit of messages under one key.
 #[inline]
-pub(crate) fn warn_near_limit(core: &impl Sealer, py: Python<'_>) -> PyResult<()> {
+pub(crate) fn warn_near_limit(core: &MessageKeys, py: Python<'_>) -> PyResult<()> {
     if core.take_limit_warning() { usage_limit_warning(py) } else { Ok(()) }
 }
 
 /// Verifies and decrypts `sealed` and returns the plaintext as a new `bytes` object.
 #[inline]
 pub(crate) fn open<'py>(
-    core: &impl Sealer,
+    core: &MessageKeys,
     sealed: &Bound<'py, PyAny>,
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = sealed.py();
     read!(py; sealed; optional aad);
-    if let Some(ring) = core.keyring() {
-        return keyring_messages::open(ring, py, sealed, aad);
-    }
-    fresh(core, py, sealed.len().saturating_sub(core.nonce_len() + core.tag_len()), |out| {
-        detached(py, sealed.len() + aad.len(), || core.open_into(sealed, out, aad))
+    let cost = sealed.len() + aad.len();
+    let Some((key, prefix_len)) = core.only_candidate(sealed) else {
+        return copied(py, &detached(py, cost, || core.open(sealed, aad).map(Zeroizing::new))?);
+    };
+    fresh(key, py, sealed.len().saturating_sub(prefix_len + key.overhead()), |out| {
+        detached(py, cost, || key.open_into(&sealed[prefix_len..], out, aad).map(drop))
     })
 }
 
 /// Seals `plaintext` into the start of `out`; returns the number of bytes written.
 #[inline]
 pub(crate) fn seal_into(
-    core: &impl Sealer,
+    core: &MessageKeys,
     plaintext: &Bound<'_, PyAny>,
     out: &Bound<'_, PyAny>,
     aad: Option<&Bound<'_, PyAny>>,
@@ -410,7 +385,7 @@ pub(crate) fn seal_into(
     let py = plaintext.py();
     let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
     let (plaintext, aad) = (a.read(plaintext)?, b.read_optional(aad)?);
-    let len = core.nonce_len() + plaintext.len() + core.tag_len();
+    let len = plaintext.len() + core.overhead();
     seal_layout(core, py, c.write(out)?.first(len)?.arrange(core.nonce_len(), plaintext, [aad])?)?;
     warn_near_limit(core, py)?;
     Ok(len)
@@ -419,7 +394,7 @@ pub(crate) fn seal_into(
 /// Opens `sealed` into the start of `out`; returns the number of bytes written.
 #[inline]
 pub(crate) fn open_into(
-    core: &impl Sealer,
+    core: &MessageKeys,
     sealed: &Bound<'_, PyAny>,
     out: &Bound<'_, PyAny>,
     aad: Option<&Bound<'_, PyAny>>,
@@ -427,41 +402,46 @@ pub(crate) fn open_into(
     let py = sealed.py();
     let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
     let (sealed, aad, out) = (a.read(sealed)?, b.read_optional(aad)?, c.write(out)?);
-    match core.keyring() {
-        None => open_source(core, py, sealed, aad, out),
-        Some(ring) => open_source_by_key(ring, py, sealed, aad, out),
+    match core.is_keyring() {
+        false => open_source(core.primary(), py, sealed, aad, out),
+        true => open_source_by_key(core, py, sealed, aad, out),
     }
 }
 
 /// Opens a message under a keyring. Its length is known before it is opened only if one key can open it.
 #[inline(never)]
 fn open_source_by_key(
-    ring: &KeyringAead,
+    core: &MessageKeys,
     py: Python<'_>,
     sealed: Source<'_>,
     aad: Source<'_>,
     out: Target<'_>,
 ) -> PyResult<usize> {
     let first = sealed.first::<5>();
-    let Some((aead, prefix_len)) = ring.only_candidate(first.as_ref().map_or(&[], |first| first)) else {
-        return keyring_messages::open_into(ring, py, sealed, aad, out);
-    };
-    let (_, body) = sealed.split(prefix_len).ok_or_else(authentication_error)?;
-    open_source(aead, py, body, aad, out)
+    if let Some((key, prefix_len)) = core.only_candidate(first.as_ref().map_or(&[], |first| first)) {
+        let (_, body) = sealed.split(prefix_len).ok_or_else(authentication_error)?;
+        return open_source(key, py, body, aad, out);
+    }
+    // The length depends on the key, so the plaintext is copied when the key is known.
+    let (sealed, aad) = (sealed.bytes(), aad.bytes());
+    let open = || core.open(sealed, aad).map(Zeroizing::new);
+    let plaintext = detached(py, sealed.len() + aad.len(), open)?;
+    out.first(plaintext.len())?.bytes().copy_from_slice(&plaintext);
+    Ok(plaintext.len())
 }
 
 #[inline]
 fn open_source(
-    core: &impl Sealer,
+    key: &MessageKey,
     py: Python<'_>,
     sealed: Source<'_>,
     aad: Source<'_>,
     out: Target<'_>,
 ) -> PyResult<usize> {
-    let (nonce, body) = sealed.split(core.nonce_len()).ok_or_else(authentication_error)?;
-    let len = body.len().checked_sub(core.tag_len()).ok_or_else(authentication_error)?;
+    let (nonce, body) = sealed.split(key.nonce_len()).ok_or_else(authentication_error)?;
+    let len = body.len().checked_sub(key.tag_len()).ok_or_else(authentication_error)?;
     let (data, tag) = body.split(len).ok_or_else(authentication_error)?;
-    open_layout(core, py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
+    open_layout(key, py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
     Ok(len)
 }
 
@@ -470,37 +450,37 @@ fn open_source(
 /// Encrypts `data` under the nonce of the caller into new `bytes`.
 #[inline]
 pub(crate) fn encrypt<'py>(
-    core: &impl Sealer,
+    core: &MessageKeys,
     nonce: &Bound<'py, PyAny>,
     data: &Bound<'py, PyAny>,
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
     read!(py; nonce, data; optional aad);
-    fresh(core, py, data.len() + core.tag_len(), |out| {
-        detached(py, data.len() + aad.len(), || core.encrypt_into(nonce, data, aad, out))
+    fresh(core.primary(), py, data.len() + core.tag_len(), |out| {
+        detached(py, data.len() + aad.len(), || core.encrypt_into(nonce, data, aad, out).map(drop))
     })
 }
 
 /// Decrypts `data` under the nonce of the caller into new `bytes`.
 #[inline]
 pub(crate) fn decrypt<'py>(
-    core: &impl Sealer,
+    core: &MessageKeys,
     nonce: &Bound<'py, PyAny>,
     data: &Bound<'py, PyAny>,
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
     read!(py; nonce, data; optional aad);
-    fresh(core, py, data.len().saturating_sub(core.tag_len()), |out| {
-        detached(py, data.len() + aad.len(), || core.decrypt_into(nonce, data, aad, out))
+    fresh(core.primary(), py, data.len().saturating_sub(core.tag_len()), |out| {
+        detached(py, data.len() + aad.len(), || core.decrypt_into(nonce, data, aad, out).map(drop))
     })
 }
 
 /// Encrypts `data` under the nonce of the caller into the start of `out`; returns the number of bytes written.
 #[inline]
 pub(crate) fn encrypt_into(
-    core: &impl Sealer,
+    core: &MessageKeys,
     nonce: &Bound<'_, PyAny>,
     data: &Bound<'_, PyAny>,
     aad: Option<&Bound<'_, PyAny>>,
@@ -519,7 +499,7 @@ pub(crate) fn encrypt_into(
 /// Decrypts `data` under the nonce of the caller into the start of `out`; returns the number of bytes written.
 #[inline]
 pub(crate) fn decrypt_into(
-    core: &impl Sealer,
+    core: &MessageKeys,
     nonce: &Bound<'_, PyAny>,
     data: &Bound<'_, PyAny>,
     aad: Option<&Bound<'_, PyAny>>,
@@ -531,7 +511,7 @@ pub(crate) fn decrypt_into(
     core.check_nonce_len(nonce.len()).map_err(raise)?;
     let len = data.len().checked_sub(core.tag_len()).ok_or_else(authentication_error)?;
     let (data, tag) = data.split(len).ok_or_else(authentication_error)?;
-    open_layout(core, py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
+    open_layout(core.primary(), py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
     Ok(len)
 }
 
@@ -539,7 +519,7 @@ pub(crate) fn decrypt_into(
 
 /// Seals the data of a layout. The nonce is written to its head, the tag to its tail; `others` is the associated data.
 #[inline(always)]
-pub(crate) fn seal_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 1>) -> PyResult<()> {
+pub(crate) fn seal_layout(core: &MessageKeys, py: Python<'_>, layout: Layout<'_, 1>) -> PyResult<()> {
     let Layout { head: nonce, data, tail: tag, others: [aad] } = layout;
     let len = data.len() + aad.len();
     detached(py, len, || core.seal_parts(nonce, aad, data.in_out(), tag))
@@ -547,10 +527,10 @@ pub(crate) fn seal_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_,
 
 /// Opens the data of a layout. `others` are nonce, associated data and tag.
 #[inline(always)]
-fn open_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 3>) -> PyResult<()> {
+fn open_layout(key: &MessageKey, py: Python<'_>, layout: Layout<'_, 3>) -> PyResult<()> {
     let Layout { data, others: [nonce, aad, tag], .. } = layout;
     let len = data.len() + aad.len();
-    detached(py, len, || core.decrypt_parts(nonce, aad, data.in_out(), tag))
+    detached(py, len, || key.decrypt_parts(nonce, aad, data.in_out(), tag))
 }
 
 #[cold]

@@ -44,13 +44,7 @@ const MAX_LINK_LEN: usize = 4095;
 /// # Ok::<(), sealane::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct NameKey(Arc<Keys>);
-
-#[derive(Debug)]
-enum Keys {
-    Key(DeterministicAead),
-    Keyring(KeyringDeterministicAead),
-}
+pub struct NameKey(Arc<DeterministicAead>);
 
 impl NameKey {
     /// Expands a key of 64 bytes.
@@ -59,7 +53,7 @@ impl NameKey {
     /// Returns the errors of [`DeterministicAead::new`].
     pub fn new(key: &Key) -> Result<Self, Error> {
         let key = DeterministicAead::new(DeterministicAlgorithm::Aes256Siv, key)?;
-        Ok(Self(Arc::new(Keys::Key(key))))
+        Ok(Self(Arc::new(key)))
     }
 
     /// Expands the keys of a keyring. The primary key encrypts, and each enabled key decrypts.
@@ -67,7 +61,7 @@ impl NameKey {
     /// # Errors
     /// Returns the errors of [`KeyringDeterministicAead::new`].
     pub fn keyring(keyring: &Keyring) -> Result<Self, Error> {
-        Ok(Self(Arc::new(Keys::Keyring(KeyringDeterministicAead::new(keyring)?))))
+        Ok(Self(Arc::new(KeyringDeterministicAead::new(keyring)?.into())))
     }
 
     /// Returns the encrypted name of a file or folder in `folder`, followed by `suffix`. `folder` is the unencrypted path of
@@ -152,19 +146,11 @@ impl NameKey {
 
     /// Returns the largest number of bytes whose encrypted form has at most `space` characters, of 5 bits each.
     fn max_len(&self, space: usize) -> usize {
-        let overhead = match &*self.0 {
-            Keys::Key(key) => key.overhead(),
-            Keys::Keyring(keys) => keys.overhead(),
-        };
-        (space * 5 / 8).saturating_sub(overhead)
+        (space * 5 / 8).saturating_sub(self.0.overhead())
     }
 
     fn sealed(&self, plain: &[u8], aad: &[u8]) -> Result<OsString, Error> {
-        let sealed = match &*self.0 {
-            Keys::Key(key) => key.encrypt(plain, aad)?,
-            Keys::Keyring(keys) => keys.encrypt(plain, aad)?,
-        };
-        Ok(BASE32HEX.encode(&sealed).into())
+        Ok(BASE32HEX.encode(&self.0.encrypt(plain, aad)?).into())
     }
 
     fn opened(&self, text: &OsStr, aad: &[u8]) -> Result<Vec<u8>, Error> {
@@ -176,11 +162,9 @@ impl NameKey {
         if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return Err(REFUSED);
         }
-        let opened = match &*self.0 {
-            Keys::Key(key) => key.decrypt(&sealed, aad),
-            Keys::Keyring(keys) => keys.decrypt(&sealed, aad),
-        };
-        opened.map_err(|error| if matches!(error, Error::Authentication) { REFUSED } else { error })
+        self.0
+            .decrypt(&sealed, aad)
+            .map_err(|error| if matches!(error, Error::Authentication) { REFUSED } else { error })
     }
 }
 

@@ -10,5 +10,5 @@ pub mod rustcrypto;
 
 pub use aead::deterministic::{DeterministicAead, DeterministicAlgorithm};
 pub use aead::packed::Offset;
-pub use aead::{Aead, Buffer};
+pub use aead::{Aead, Buffer, MessageKey, MessageKeys};
 pub use key::Key;

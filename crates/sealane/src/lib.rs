@@ -113,6 +113,8 @@ pub use base::{Error, FolderError, ForkGuard, Misuse, error, interrupt};
 #[doc(inline)]
 pub use messages::rustcrypto;
 #[doc(inline)]
-pub use messages::{Aead, Buffer, DeterministicAead, DeterministicAlgorithm, Key, Offset, hazmat};
+pub use messages::{
+    Aead, Buffer, DeterministicAead, DeterministicAlgorithm, Key, MessageKey, MessageKeys, Offset, hazmat,
+};
 #[doc(inline)]
 pub use providers::{Algorithm, InOut, ListedVariant, Provider, listing, set_default};

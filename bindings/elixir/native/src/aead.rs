@@ -8,48 +8,15 @@ use crate::schedule::on_both_schedulers;
 use crate::speck::size_named;
 use rustler::types::atom::ok;
 use rustler::{Binary, Encoder, Env, Resource, ResourceArc, Term};
-use sealane::{InOut, Key, hazmat};
+use sealane::{Key, MessageKeys, hazmat};
 
 /// An algorithm with a key.
-pub(crate) enum Aead {
-    Standard(sealane::Aead),
-    Speck(hazmat::Aead),
-}
+pub(crate) struct Aead(MessageKeys);
 
 #[rustler::resource_impl]
 impl Resource for Aead {}
 
 impl Aead {
-    #[inline]
-    fn nonce_len(&self) -> usize {
-        match self {
-            Self::Standard(aead) => aead.nonce_len(),
-            Self::Speck(aead) => aead.nonce_len(),
-        }
-    }
-
-    #[inline]
-    fn tag_len(&self) -> usize {
-        match self {
-            Self::Standard(aead) => aead.tag_len(),
-            Self::Speck(aead) => aead.tag_len(),
-        }
-    }
-
-    #[inline]
-    fn encrypt(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8],
-    ) -> Result<(), sealane::Error> {
-        match self {
-            Self::Standard(aead) => aead.encrypt_parts(nonce, aad, data, tag),
-            Self::Speck(aead) => aead.encrypt_parts(nonce, aad, data, tag),
-        }
-    }
-
     /// Decrypts a ciphertext with its tag.
     #[inline]
     fn decrypt<'a>(
@@ -60,15 +27,10 @@ impl Aead {
         aad: &[u8],
     ) -> Result<Binary<'a>, CallError> {
         // Checked before anything that an attacker controls, as the core does.
-        if nonce.len() != self.nonce_len() {
-            return Err(sealane::Misuse::NonceLength { got: nonce.len(), want: self.nonce_len() }.into());
-        }
-        let len = data.len().checked_sub(self.tag_len()).ok_or(CallError::AUTHENTICATION)?;
+        self.0.check_nonce_len(nonce.len())?;
+        let len = data.len().checked_sub(self.0.tag_len()).ok_or(CallError::AUTHENTICATION)?;
         let (data, tag) = data.split_at(len);
-        transformed(env, data, |data| match self {
-            Self::Standard(aead) => aead.decrypt_parts(nonce, aad, data, tag),
-            Self::Speck(aead) => aead.decrypt_parts(nonce, aad, data, tag),
-        })
+        transformed(env, data, |data| self.0.decrypt_parts(nonce, aad, data, tag))
     }
 }
 
@@ -89,7 +51,7 @@ fn aead_new_with_secret(
 fn standard(name: &str, key: &Key, provider: Option<&str>) -> Answer<ResourceArc<Aead>> {
     let new = || {
         let (algorithm, provider) = (algorithm_named(name)?, provider_named(provider)?);
-        Ok(ResourceArc::new(Aead::Standard(sealane::Aead::with_provider(algorithm, key, provider)?)))
+        Ok(ResourceArc::new(Aead(sealane::Aead::with_provider(algorithm, key, provider)?.into())))
     };
     new().map_err(CallError::raise)
 }
@@ -103,24 +65,16 @@ fn speck_aead_new(name: &str, key: Binary, nonce: &str) -> Answer<ResourceArc<Ae
             "small_block" => hazmat::Aead::new_small_block(size, &key),
             _ => hazmat::Aead::new(size, &key),
         };
-        Ok(ResourceArc::new(Aead::Speck(aead?)))
+        Ok(ResourceArc::new(Aead(aead?.into())))
     };
     new().map_err(CallError::raise)
 }
 
 #[rustler::nif]
-fn aead_describe(aead: ResourceArc<Aead>) -> (String, String, String, usize, usize, u64) {
-    let (name, provider, variant, max) = match &*aead {
-        Aead::Standard(aead) => {
-            let (name, provider) = (aead.algorithm().name(), aead.provider().name());
-            (name.to_owned(), provider, aead.variant(), aead.max_plaintext_len())
-        }
-        Aead::Speck(aead) => {
-            let name = format!("{}-poly1305", aead.size().name());
-            (name, "native", aead.variant(), aead.max_plaintext_len())
-        }
-    };
-    (name, provider.to_owned(), variant.to_owned(), aead.nonce_len(), aead.tag_len(), max)
+fn aead_describe(aead: ResourceArc<Aead>) -> (&'static str, &'static str, &'static str, usize, usize, u64) {
+    let keys = &aead.0;
+    let names = (keys.primary().algorithm(), keys.provider().name(), keys.variant());
+    (names.0, names.1, names.2, keys.nonce_len(), keys.tag_len(), keys.max_plaintext_len())
 }
 
 on_both_schedulers! {
@@ -136,22 +90,14 @@ on_both_schedulers! {
 
 #[inline]
 fn seal<'a>(env: Env<'a>, aead: ResourceArc<Aead>, data: Binary<'_>, aad: Binary<'_>) -> Answer<Term<'a>> {
-    let overhead = aead.nonce_len() + aead.tag_len();
-    let sealed = written(env, data.len() + overhead, |out| {
-        let (nonce, out) = out.split_at_mut(aead.nonce_len());
-        let (out, tag) = out.split_at_mut(data.len());
-        let data = InOut::apart(&data, out);
-        match &*aead {
-            Aead::Standard(aead) => aead.seal_parts(nonce, &aad, data, tag),
-            Aead::Speck(aead) => aead.seal_parts(nonce, &aad, data, tag),
-        }
-    });
+    let sealed =
+        written(env, data.len() + aead.0.overhead(), |out| aead.0.seal_into(&data, out, &aad).map(drop));
     Ok(sealed.map_err(CallError::raise)?.to_term(env))
 }
 
 #[inline]
 fn open<'a>(env: Env<'a>, aead: ResourceArc<Aead>, sealed: Binary<'_>, aad: Binary<'_>) -> Answer<Term<'a>> {
-    let Some((nonce, data)) = sealed.split_at_checked(aead.nonce_len()) else {
+    let Some((nonce, data)) = sealed.split_at_checked(aead.0.nonce_len()) else {
         return Err(CallError::AUTHENTICATION.message());
     };
     let data = aead.decrypt(env, nonce, data, &aad).map_err(CallError::message)?;
@@ -166,9 +112,8 @@ fn encrypt<'a>(
     data: Binary<'_>,
     aad: Binary<'_>,
 ) -> Answer<Term<'a>> {
-    let encrypted = written(env, data.len() + aead.tag_len(), |out| {
-        let (out, tag) = out.split_at_mut(data.len());
-        aead.encrypt(&nonce, &aad, InOut::apart(&data, out), tag)
+    let encrypted = written(env, data.len() + aead.0.tag_len(), |out| {
+        aead.0.encrypt_into(&nonce, &data, &aad, out).map(drop)
     });
     Ok(encrypted.map_err(CallError::raise)?.to_term(env))
 }

@@ -6,7 +6,8 @@ use crate::keys;
 use crate::sealer::{self, aead_methods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealane::hazmat::{Aead as Core, SpeckSize};
+use sealane::MessageKeys;
+use sealane::hazmat::{Aead, SpeckSize};
 
 /// Authenticated encryption with Speck and Poly1305, compatible with the Elixir library SpeckEx.
 ///
@@ -36,15 +37,15 @@ use sealane::hazmat::{Aead as Core, SpeckSize};
 /// b'hello'
 #[pyclass(frozen, module = "sealane.hazmat", name = "SpeckAead")]
 pub(crate) struct SpeckAead {
-    core: Core,
+    core: MessageKeys,
 }
 
 aead_methods! {
     SpeckAead {
         #[new]
         fn new(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-            let core = Core::new(size(algorithm)?, keys::extract(key)?.as_bytes()).map_err(raise)?;
-            Ok(Self { core })
+            let aead = Aead::new(size(algorithm)?, keys::extract(key)?.as_bytes()).map_err(raise)?;
+            Ok(Self { core: aead.into() })
         }
 
         /// Creates an object with a block of 32 to 96 bits, for example "speck64-128-poly1305".
@@ -57,20 +58,8 @@ aead_methods! {
         /// One object seals at most 2**(bits / 2) blocks, and the counter never wraps.
         #[staticmethod]
         fn new_small_block(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-            let core = Core::new_small_block(size(algorithm)?, keys::extract(key)?.as_bytes()).map_err(raise)?;
-            Ok(Self { core })
-        }
-
-        /// Name of the algorithm, as the constructor takes it.
-        #[getter]
-        fn algorithm(&self) -> String {
-            format!("{}{SUFFIX}", self.core.size().name())
-        }
-
-        /// Length in bytes of the key that the constructor takes for this algorithm.
-        #[getter]
-        fn key_len(&self) -> usize {
-            self.core.size().key_len()
+            let aead = Aead::new_small_block(size(algorithm)?, keys::extract(key)?.as_bytes()).map_err(raise)?;
+            Ok(Self { core: aead.into() })
         }
 
         fn __repr__(&self) -> String {

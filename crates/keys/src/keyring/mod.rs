@@ -12,7 +12,6 @@ mod json;
 mod jwk_set;
 mod kind;
 mod messages;
-mod prefixed;
 mod proto;
 mod streaming;
 #[cfg(test)]

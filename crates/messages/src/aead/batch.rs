@@ -1,38 +1,29 @@
 //! Many messages in one call: lists of messages, and packed messages as in a column of Arrow.
 //!
-//! *Packed* messages lie one after the other in one buffer. Message `i` is `data[offsets[i]..offsets[i + 1]]`, so `n`
-//! messages have `n + 1` offsets.
+//! *Packed* messages lie one after the other in one buffer. Message `i` is
+//! `data[offsets[i]..offsets[i + 1]]`, so `n` messages have `n + 1` offsets.
 //!
-//! A call for each message of 64 bytes costs more than the cipher: a nonce, checks, a dynamic call and often an allocation.
-//! A batch draws its nonces at once and makes a dynamic call for each `GROUP`. Large batches are cut into jobs for the
-//! threads of the pool.
+//! A call for each message of 64 bytes costs more than the cipher: a nonce, checks, a dynamic call
+//! and often an allocation. A batch draws its nonces at once and makes a dynamic call for each
+//! [`GROUP`]. Large batches are cut into jobs for the threads of the pool. Messages of a keyring
+//! are opened in groups if one key sealed all of them, and one by one otherwise.
 
-use super::Aead;
-use super::packed::{self, Offset, data_range, in_batch, index_of, packed_len};
-use crate::nonce::BatchNonces;
+use super::key::{Direction, GROUP, in_batch};
+use super::keys::{MessageKeys, Prefixed};
+use super::packed::{self, Offset, data_range, index_of, packed_len};
 use base::{Error, Misuse, memory};
-use providers::{BatchAad, BatchError};
+use providers::BatchAad;
 use std::sync::Mutex;
+use zeroize::Zeroizing;
 
-/// Number of messages in a call to the provider.
-const GROUP: usize = 64;
-/// The longest nonce of any algorithm, in bytes.
-const MAX_NONCE_LEN: usize = 32;
-/// The direction of a batch.
-#[derive(Clone, Copy)]
-enum Direction<'a> {
-    /// Sealing with these nonces.
-    Seal(&'a BatchNonces),
-    Open,
-}
-
-impl Aead {
-    /// Seals each of `messages` under a fresh random nonce, with the associated data of the same index if there is any.
+impl MessageKeys {
+    /// Seals each of `messages` under a fresh random nonce, with the associated data of the same
+    /// index if there is any.
     ///
     /// # Errors
-    /// Returns [`Error::InBatch`] with the error of [`Self::seal`] for the first message that has one,
-    /// [`Misuse::CountPerMessage`] if there is not one `aads` for each message, and [`Error::Io`] if the operating system
-    /// returns no random bytes.
+    /// Returns [`Error::InBatch`] with the error of [`Self::seal`] for the first message that has
+    /// one, [`Misuse::CountPerMessage`] if there is not one `aads` for each message, and
+    /// [`Error::Io`] if the operating system returns no random bytes.
     ///
     /// ```
     /// use sealane::{Aead, Algorithm, Key};
@@ -51,67 +42,71 @@ impl Aead {
     /// Opens each of `sealed`, with the associated data of the same index if there is any.
     ///
     /// # Errors
-    /// Returns [`Error::InBatch`] with the error of [`Self::open`] for the first message that has one. No plaintext is
-    /// returned then. Also returns [`Misuse::CountPerMessage`] as [`Self::seal_many`] does.
+    /// Returns [`Error::InBatch`] with the error of [`Self::open`] for the first message that has
+    /// one. No plaintext is returned then. Also returns [`Misuse::CountPerMessage`] as
+    /// [`Self::seal_many`] does.
     pub fn open_many(&self, sealed: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
-        let lens = sealed.iter().map(|sealed| sealed.len().saturating_sub(self.overhead()));
-        each_fresh(lens, |out| self.open_many_into(sealed, aads, out))
+        let Some(key) = self.common(sealed.iter().copied()) else {
+            return self.open_each(sealed, batch_aad(aads, sealed.len())?);
+        };
+        let lens = sealed.iter().map(|sealed| sealed.len().saturating_sub(key.overhead()));
+        each_fresh(lens, |out| key.open_list(sealed, batch_aad(aads, sealed.len())?, out))
     }
 
-    /// Seals as [`Self::seal_many`] does, into buffers that have exactly the lengths of the results.
+    /// Seals as [`Self::seal_many`] does, into buffers that have exactly the lengths of the
+    /// results.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal_many`], and [`Misuse::OutputLength`] or [`Misuse::CountPerMessage`] for a wrong
-    /// length or number of buffers. After an error, `out` is unchanged or zero.
+    /// Returns the errors of [`Self::seal_many`], and [`Misuse::OutputLength`] or
+    /// [`Misuse::CountPerMessage`] for a wrong length or number of buffers. After an error, `out`
+    /// is unchanged or zero.
     pub fn seal_many_into(
         &self,
         messages: &[&[u8]],
         aads: Option<&[&[u8]]>,
         out: &mut [&mut [u8]],
     ) -> Result<(), Error> {
-        self.seal_list(messages, batch_aad(aads, messages.len())?, out)
+        let (key, aad) = (self.first(), batch_aad(aads, messages.len())?);
+        key.check_list(messages, aad, out, |len| Some(len + key.overhead()))?;
+        let nonces = key.key.batch_nonces(messages.len())?;
+        key.list(Direction::Seal(&nonces), aad, messages, out)
     }
 
-    /// Seals as [`Self::seal_many_into`] does. The associated data can be shared by all messages.
-    #[doc(hidden)]
-    pub fn seal_list(
-        &self,
-        messages: &[&[u8]],
-        aad: BatchAad<'_>,
-        out: &mut [&mut [u8]],
-    ) -> Result<(), Error> {
-        self.check_list(messages, aad, out, |len| Some(len + self.overhead()))?;
-        let nonces = self.nonces(messages.len())?;
-        self.list(Direction::Seal(&nonces), aad, messages, out)
-    }
-
-    /// Opens as [`Self::open_many`] does, into buffers that have exactly the lengths of the plaintexts.
+    /// Opens as [`Self::open_many`] does, into buffers that have exactly the lengths of the
+    /// plaintexts.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open_many`] and of [`Self::seal_many_into`]. After an error, `out` is unchanged or
-    /// zero.
+    /// Returns the errors of [`Self::open_many`] and of [`Self::seal_many_into`]. After an error,
+    /// `out` is unchanged or zero.
     pub fn open_many_into(
         &self,
         sealed: &[&[u8]],
         aads: Option<&[&[u8]]>,
         out: &mut [&mut [u8]],
     ) -> Result<(), Error> {
-        self.open_list(sealed, batch_aad(aads, sealed.len())?, out)
+        let aad = batch_aad(aads, sealed.len())?;
+        if let Some(key) = self.common(sealed.iter().copied()) {
+            return key.open_list(sealed, aad, out);
+        }
+        counted("an output buffer", out.len(), sealed.len())?;
+        let opened = Zeroizing::new(self.open_each(sealed, aad)?);
+        for (index, (opened, out)) in opened.iter().zip(&*out).enumerate() {
+            let (got, want) = (out.len(), opened.len());
+            if got != want {
+                return Err(in_batch(index, Misuse::OutputLength { got, want }.into()));
+            }
+        }
+        opened.iter().zip(out).for_each(|(opened, out)| out.copy_from_slice(opened));
+        Ok(())
     }
 
-    /// Opens as [`Self::open_many_into`] does. The associated data can be shared by all messages.
-    #[doc(hidden)]
-    pub fn open_list(&self, sealed: &[&[u8]], aad: BatchAad<'_>, out: &mut [&mut [u8]]) -> Result<(), Error> {
-        self.check_list(sealed, aad, out, |len| len.checked_sub(self.overhead()))?;
-        self.list(Direction::Open, aad, sealed, out)
-    }
-
-    /// Seals packed messages: `data[offsets[i]..offsets[i + 1]]`, each under a fresh random nonce and with the same
-    /// associated data. Returns the sealed messages, packed, and their offsets.
+    /// Seals packed messages: `data[offsets[i]..offsets[i + 1]]`, each under a fresh random nonce
+    /// and with the same associated data. Returns the sealed messages, packed, and their offsets.
     ///
     /// # Errors
-    /// Returns [`Misuse::Offsets`] if `offsets` do not describe messages in `data`, [`Error::LimitExceeded`] if the
-    /// offsets of the result do not fit in their type, and the errors of [`Self::seal_many`].
+    /// Returns [`Misuse::Offsets`] if `offsets` do not describe messages in `data`,
+    /// [`Error::LimitExceeded`] if the offsets of the result do not fit in their type, and the
+    /// errors of [`Self::seal_many`].
     ///
     /// ```
     /// use sealane::{Aead, Algorithm, Key};
@@ -134,25 +129,30 @@ impl Aead {
         Ok((out, out_offsets))
     }
 
-    /// Opens packed messages, which have the same associated data. Returns the plaintexts, packed, and their offsets.
+    /// Opens packed messages, which have the same associated data. Returns the plaintexts, packed,
+    /// and their offsets.
     ///
     /// # Errors
-    /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not authentic. No plaintext
-    /// is returned then. Also returns [`Misuse::Offsets`] as [`Self::seal_packed`] does.
+    /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not
+    /// authentic. No plaintext is returned then. Also returns [`Misuse::Offsets`] as
+    /// [`Self::seal_packed`] does.
     pub fn open_packed<O: Offset>(
         &self,
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
     ) -> Result<(Vec<u8>, Vec<O>), Error> {
-        let out_offsets = self.opened_offsets(offsets, data.len())?;
+        let Some(key) = self.common_packed(data, offsets)? else {
+            return self.open_each_packed(data, offsets, aad);
+        };
+        let out_offsets = packed::shorter(offsets, data.len(), key.overhead())?;
         let mut out = memory::zeroed(packed_len(&out_offsets))?;
-        self.open_packed_into(data, offsets, aad, &mut out)?;
+        key.open_packed_into(data, offsets, aad, &mut out)?;
         Ok((out, out_offsets))
     }
 
-    /// Returns the offsets of the sealed messages for packed messages in data of `len` bytes. The last one is the length of
-    /// the result of [`Self::seal_packed_into`].
+    /// Returns the offsets of the sealed messages for packed messages in data of `len` bytes. The
+    /// last one is the length of the result of [`Self::seal_packed_into`].
     ///
     /// # Errors
     /// Returns [`Misuse::Offsets`] and [`Error::LimitExceeded`] as [`Self::seal_packed`] does.
@@ -160,21 +160,23 @@ impl Aead {
         packed::longer(offsets, len, self.overhead())
     }
 
-    /// Returns the offsets of the plaintexts for packed sealed messages in data of `len` bytes. The last one is the length
-    /// of the result of [`Self::open_packed_into`].
+    /// Returns the offsets of the plaintexts for packed sealed messages in data of `len` bytes. The
+    /// last one is the length of the result of [`Self::open_packed_into`]. With a keyring, they are
+    /// those of messages that the primary key sealed.
     ///
     /// # Errors
-    /// Returns [`Misuse::Offsets`] as [`Self::open_packed`] does, and [`Error::InBatch`] with [`Error::Authentication`]
-    /// for the first message that is too short to be authentic.
+    /// Returns [`Misuse::Offsets`] as [`Self::open_packed`] does, and [`Error::InBatch`] with
+    /// [`Error::Authentication`] for the first message that is too short to be authentic.
     pub fn opened_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
         packed::shorter(offsets, len, self.overhead())
     }
 
-    /// Seals packed messages into the start of `out`, which has at least the length that [`Self::sealed_offsets`] returns.
+    /// Seals packed messages into the start of `out`, which has at least the length that
+    /// [`Self::sealed_offsets`] returns.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal_packed`], and [`Misuse::OutputTooShort`]. After an error, `out` is unchanged or
-    /// zero.
+    /// Returns the errors of [`Self::seal_packed`], and [`Misuse::OutputTooShort`]. After an error,
+    /// `out` is unchanged or zero.
     pub fn seal_packed_into<O: Offset>(
         &self,
         data: &[u8],
@@ -186,17 +188,50 @@ impl Aead {
         let count = offsets.len() - 1;
         let need = count.saturating_mul(self.overhead()).saturating_add(range.len());
         let out = memory::first(out, need)?;
-        self.check_packed(aad, offsets, 0)?;
-        let nonces = self.nonces(count)?;
-        self.packed(Direction::Seal(&nonces), aad, data, offsets, out)
+        let key = self.first();
+        key.check_packed(aad, offsets, 0)?;
+        let nonces = key.key.batch_nonces(count)?;
+        key.packed(Direction::Seal(&nonces), aad, data, offsets, out)
     }
 
-    /// Opens packed messages into the start of `out`, which has at least the length that [`Self::opened_offsets`] returns.
+    /// Opens packed messages into the start of `out`, which has at least the length that
+    /// [`Self::opened_offsets`] returns.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open_packed`], and [`Misuse::OutputTooShort`]. After an error, `out` is unchanged or
-    /// zero.
+    /// Returns the errors of [`Self::open_packed`], and [`Misuse::OutputTooShort`]. After an error,
+    /// `out` is unchanged or zero.
     pub fn open_packed_into<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        if let Some(key) = self.common_packed(data, offsets)? {
+            return key.open_packed_into(data, offsets, aad, out);
+        }
+        let plain = Zeroizing::new(self.open_each_packed(data, offsets, aad)?.0);
+        memory::first(out, plain.len())?.copy_from_slice(&plain);
+        Ok(())
+    }
+
+    /// Returns the key of all packed messages, if one key sealed all of them.
+    fn common_packed<O: Offset>(&self, data: &[u8], offsets: &[O]) -> Result<Option<&Prefixed>, Error> {
+        data_range(offsets, data.len())?;
+        let messages = offsets.windows(2).map(|pair| &data[index_of(pair[0])..index_of(pair[1])]);
+        Ok(self.common(messages))
+    }
+}
+
+impl Prefixed {
+    /// Opens a list of messages of this key.
+    fn open_list(&self, sealed: &[&[u8]], aad: BatchAad<'_>, out: &mut [&mut [u8]]) -> Result<(), Error> {
+        self.check_list(sealed, aad, out, |len| len.checked_sub(self.overhead()))?;
+        self.list(Direction::Open, aad, sealed, out)
+    }
+
+    /// Opens packed messages of this key.
+    fn open_packed_into<O: Offset>(
         &self,
         data: &[u8],
         offsets: &[O],
@@ -209,13 +244,9 @@ impl Aead {
         self.packed(Direction::Open, aad, data, offsets, out)
     }
 
-    fn nonces(&self, count: usize) -> Result<BatchNonces, Error> {
-        self.count_messages(count as u64)?;
-        BatchNonces::new(count.saturating_mul(self.nonce_len))
-    }
-
-    /// Checks the number of outputs and the lengths of a list. `result_len` returns the length of the result for the length
-    /// of a message, or `None` for a message that is too short to be authentic.
+    /// Checks the number of outputs and the lengths of a list. `result_len` returns the length of
+    /// the result for the length of a message, or `None` for a message that is too short to be
+    /// authentic.
     fn check_list(
         &self,
         messages: &[&[u8]],
@@ -227,7 +258,7 @@ impl Aead {
         for (index, (message, out)) in messages.iter().zip(out).enumerate() {
             let (got, want) = (out.len(), result_len(message.len()));
             let checked = want.ok_or(Error::Authentication).and_then(|want| {
-                self.check_lens(aad.of(index).len(), message.len().min(want))?;
+                self.key.check_lens(aad.of(index).len(), message.len().min(want))?;
                 if got == want { Ok(()) } else { Err(Misuse::OutputLength { got, want }.into()) }
             });
             checked.map_err(|error| in_batch(index, error))?;
@@ -235,15 +266,15 @@ impl Aead {
         Ok(())
     }
 
-    /// Checks the lengths of packed messages, which are longer than their plaintexts by `overhead` bytes, and of their
-    /// associated data.
+    /// Checks the lengths of packed messages, which are longer than their plaintexts by `overhead`
+    /// bytes, and of their associated data.
     fn check_packed<O: Offset>(&self, aad: &[u8], offsets: &[O], overhead: usize) -> Result<(), Error> {
-        self.check_lens(aad.len(), 0)?;
+        self.key.check_lens(aad.len(), 0)?;
         // Looks at each message only if one could be too long.
-        if packed_len(offsets) as u64 > self.max_plaintext_len() {
+        if packed_len(offsets) as u64 > self.key.max_plaintext_len() {
             for (index, pair) in offsets.windows(2).enumerate() {
                 let len = index_of(pair[1]) - index_of(pair[0]) - overhead;
-                self.check_lens(0, len).map_err(|error| in_batch(index, error))?;
+                self.key.check_lens(0, len).map_err(|error| in_batch(index, error))?;
             }
         }
         Ok(())
@@ -258,13 +289,13 @@ impl Aead {
         to: &mut [&mut [u8]],
     ) -> Result<(), Error> {
         let bytes = from.iter().map(|message| message.len()).sum();
-        let job_len = packed::job_len(self.threads, from.len(), bytes);
+        let job_len = packed::job_len(self.key.threads(), from.len(), bytes);
         let result = if job_len >= from.len() {
             self.groups(direction, aad, 0, from, to)
         } else {
             let mut parts = memory::with_capacity(from.len().div_ceil(job_len))?;
             parts.extend(from.chunks(job_len).zip(to.chunks_mut(job_len)).map(Mutex::new));
-            packed::run_parts(self.threads, parts, |job, (from, to)| {
+            packed::run_parts(self.key.threads(), parts, |job, (from, to)| {
                 self.groups(direction, aad, job * job_len, from, to)
             })
         };
@@ -298,33 +329,41 @@ impl Aead {
         from: &[&[u8]],
         to: &mut [&mut [u8]],
     ) -> Result<(), Error> {
-        let aad = aad.from(first);
-        match direction {
-            // The module approves only nonces that it generates itself.
-            Direction::Seal(_) if providers::FIPS => {
-                from.iter().zip(to).enumerate().try_for_each(|(i, (from, to))| {
-                    let (nonce, body) = to.split_at_mut(self.nonce_len);
-                    let (data, tag) = body.split_at_mut(from.len());
-                    let tag = super::tag_array(tag)?;
-                    let sealed =
-                        self.key.seal_fresh(nonce, aad.of(i), providers::InOut::apart(from, data), tag);
-                    let sealed = sealed.ok_or(Error::NotApproved(self.algorithm.name()))?;
-                    sealed.map_err(|error| in_batch(first + i, error.into()))
-                })
-            }
-            Direction::Seal(nonces) => {
-                let mut bytes = [0; GROUP * MAX_NONCE_LEN];
-                let bytes = &mut bytes[..from.len() * self.nonce_len];
-                nonces.fill(first * self.nonce_len, bytes)?;
-                self.key.seal_batch(bytes, aad, from, to).map_err(|error| of_message(first, error))
-            }
-            Direction::Open => {
-                self.key.open_batch(self.nonce_len, aad, from, to).map_err(|error| of_message(first, error))
-            }
+        match &self.prefix {
+            None => self.key.group(direction, aad, first, from, to),
+            Some(prefix) => self.prefixed_group(prefix, direction, aad, first, from, to),
         }
     }
 
-    /// Processes packed messages whose offsets and lengths are checked. `out` has exactly the length of the result.
+    /// Processes at most [`GROUP`] messages with a prefix.
+    #[inline(never)]
+    fn prefixed_group(
+        &self,
+        prefix: &[u8],
+        direction: Direction<'_>,
+        aad: BatchAad<'_>,
+        first: usize,
+        from: &[&[u8]],
+        to: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        if let Direction::Open = direction {
+            let mut bodies = [&[][..]; GROUP];
+            for (body, from) in bodies.iter_mut().zip(from) {
+                *body = &from[prefix.len()..];
+            }
+            return self.key.group(direction, aad, first, &bodies[..from.len()], to);
+        }
+        let mut bodies: [&mut [u8]; GROUP] = std::array::from_fn(|_| Default::default());
+        for (body, to) in bodies.iter_mut().zip(to) {
+            let slot;
+            (slot, *body) = to.split_at_mut(prefix.len());
+            slot.copy_from_slice(prefix);
+        }
+        self.key.group(direction, aad, first, from, &mut bodies[..from.len()])
+    }
+
+    /// Processes packed messages whose offsets and lengths are checked. `out` has exactly the
+    /// length of the result.
     fn packed<O: Offset>(
         &self,
         direction: Direction<'_>,
@@ -334,7 +373,8 @@ impl Aead {
         out: &mut [u8],
     ) -> Result<(), Error> {
         let count = offsets.len() - 1;
-        let job_len = packed::job_len(self.threads, count, index_of(offsets[count]) - index_of(offsets[0]));
+        let job_len =
+            packed::job_len(self.key.threads(), count, index_of(offsets[count]) - index_of(offsets[0]));
         let result = if job_len >= count {
             self.packed_part(direction, aad, data, 0, offsets, out)
         } else {
@@ -346,7 +386,7 @@ impl Aead {
                 parts.push(Mutex::new((offsets, part)));
                 rest = after;
             }
-            packed::run_parts(self.threads, parts, |job, (offsets, out)| {
+            packed::run_parts(self.key.threads(), parts, |job, (offsets, out)| {
                 self.packed_part(direction, aad, data, job * job_len, offsets, out)
             })
         };
@@ -397,7 +437,7 @@ impl Aead {
 ///
 /// # Errors
 /// Returns [`Misuse::CountPerMessage`] if there is not one for each message.
-pub fn batch_aad<'a>(aads: Option<&'a [&'a [u8]]>, count: usize) -> Result<BatchAad<'a>, Misuse> {
+fn batch_aad<'a>(aads: Option<&'a [&'a [u8]]>, count: usize) -> Result<BatchAad<'a>, Misuse> {
     counted("associated data", aads.map_or(count, <[_]>::len), count)?;
     Ok(aads.map_or(BatchAad::Shared(b""), BatchAad::Each))
 }
@@ -407,8 +447,7 @@ fn counted(part: &'static str, got: usize, want: usize) -> Result<(), Misuse> {
 }
 
 /// Returns new buffers of these lengths, which `fill` writes.
-#[doc(hidden)]
-pub fn each_fresh(
+fn each_fresh(
     lens: impl ExactSizeIterator<Item = usize>,
     fill: impl FnOnce(&mut [&mut [u8]]) -> Result<(), Error>,
 ) -> Result<Vec<Vec<u8>>, Error> {
@@ -422,16 +461,10 @@ pub fn each_fresh(
     Ok(results)
 }
 
-/// Returns the error of a message whose index is relative to that of the message `first`.
-#[cold]
-fn of_message<E: Into<Error>>(first: usize, error: BatchError<E>) -> Error {
-    in_batch(first + error.index, error.error.into())
-}
-
 #[cfg(test)]
 mod test {
     use super::*;
-    use crate::Key;
+    use crate::{Aead, Key};
     use providers::Algorithm;
 
     #[test]
@@ -456,7 +489,7 @@ mod test {
         let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
         let max = aead.max_plaintext_len() as i64;
         for overhead in [0, aead.overhead()] {
-            let check = |last: i64| aead.check_packed(b"", &[7, 100, last], overhead);
+            let check = |last: i64| aead.first().check_packed(b"", &[7, 100, last], overhead);
             let longest = 100 + overhead as i64 + max;
             check(longest).unwrap();
             let error = check(longest + 1).unwrap_err();

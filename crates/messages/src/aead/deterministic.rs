@@ -1,15 +1,13 @@
 //! Deterministic authenticated encryption of one message, or of a column of messages.
 
-use super::packed::{self, Offset, data_range, in_batch, index_of, packed_len};
+use super::key::MessageKey;
+use super::keys::MessageKeys;
+use super::packed::Offset;
 use crate::Key;
 use base::debug_fields;
-use base::{Error, Misuse, memory};
-use providers::{InOut, raw};
+use base::{Error, Misuse};
+use providers::{AeadKey, AuthenticationError, BatchAad, BatchError, InOut, SealError, raw};
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
-
-/// The length of the synthetic IV, which authenticates a message, in bytes.
-const IV_LEN: usize = 16;
 
 /// An algorithm of [`DeterministicAead`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,16 +46,17 @@ impl DeterministicAlgorithm {
     }
 }
 
-/// A key that encrypts equal messages to equal ciphertexts, for example to search a column of a database or to join two
-/// tables. It can be shared between threads and used after a fork.
+/// A key that encrypts equal messages to equal ciphertexts, for example to search a column of a
+/// database or to join two tables. It can be shared between threads and used after a fork.
 ///
-/// **It reveals which messages are equal.** A reader of ciphertexts under one key and with the same associated data
-/// learns which plaintexts repeat and how often, and their lengths. In a column with few values, for example yes and no,
-/// that is often the content. Use [`Aead`](crate::Aead) where equality need not be visible.
+/// **It reveals which messages are equal.** A reader of ciphertexts under one key and with the same
+/// associated data learns which plaintexts repeat and how often, and their lengths. In a column
+/// with few values, for example yes and no, that is often the content. Use [`Aead`](crate::Aead)
+/// where equality need not be visible.
 ///
-/// An encrypted message is `synthetic IV || ciphertext`, 16 bytes longer than the plaintext. There is no nonce, so nothing
-/// can be repeated by mistake. The speed is limited by the latency of AES, because the blocks of CMAC depend on each
-/// other.
+/// An encrypted message is `synthetic IV || ciphertext`, 16 bytes longer than the plaintext. There
+/// is no nonce, so nothing can be repeated by mistake. The speed is limited by the latency of AES,
+/// because the blocks of CMAC depend on each other.
 ///
 /// ```
 /// use sealane::{DeterministicAead, DeterministicAlgorithm, Key};
@@ -69,48 +68,60 @@ impl DeterministicAlgorithm {
 /// assert_eq!(daead.decrypt(&encrypted, b"users.email")?, b"alice@example.com");
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub struct DeterministicAead {
-    algorithm: DeterministicAlgorithm,
-    threads: Option<NonZeroUsize>,
-    siv: raw::Siv,
-}
+pub struct DeterministicAead(MessageKeys);
 
 impl DeterministicAead {
     /// Expands a key.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] for a key of another length than the algorithm has, [`Error::Environment`] if
-    /// `SEALANE_CPU` is invalid, and [`Error::SelfTest`] if no variant of AES passes its self-test.
+    /// Returns [`Misuse::KeyLength`] for a key of another length than the algorithm has,
+    /// [`Error::Environment`] if `SEALANE_CPU` is invalid, and [`Error::SelfTest`] if no variant of
+    /// AES passes its self-test.
     pub fn new(algorithm: DeterministicAlgorithm, key: &Key) -> Result<Self, Error> {
-        let (key, want) = (key.as_bytes(), algorithm.key_lens());
-        if !want.contains(&key.len()) {
-            return Err(Misuse::KeyLength { got: key.len(), want }.into());
-        }
-        let siv = raw::siv(key)?;
-        Ok(Self { algorithm, threads: None, siv })
+        Ok(Self(MessageKey::deterministic(algorithm, key)?.into()))
     }
 
-    /// Sets the number of threads that packed messages may use, the calling thread included. The default is all that are
-    /// free, up to 8. One message, and packed messages of less than about 512 KiB, use one.
+    /// Sets the number of threads that packed messages may use, the calling thread included. The
+    /// default is all that are free, up to 8. One message, and packed messages of less than about
+    /// 512 KiB, use one.
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
-        Self { threads: Some(threads), ..self }
+        Self(self.0.with_threads(threads))
     }
 
-    /// Returns the algorithm that this key encrypts and decrypts messages with.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> DeterministicAlgorithm {
-        self.algorithm
+        // There is one, which keys of a keyring share.
+        DeterministicAlgorithm::Aes256Siv
     }
 
-    /// Returns the variant of AES that computes the algorithm, for example `"vaes512"`.
+    /// Returns the variant of AES in use, for example `"vaes512"`.
     pub fn variant(&self) -> &'static str {
-        self.siv.variant()
+        self.0.variant()
     }
 
-    /// Returns the number of bytes by which an encrypted message is longer than its plaintext: the synthetic IV.
+    /// Returns the number of bytes by which an encrypted message is longer than its plaintext: the
+    /// synthetic IV.
     #[inline]
     pub fn overhead(&self) -> usize {
-        IV_LEN
+        self.0.overhead()
+    }
+
+    /// Returns the key that encrypts.
+    pub fn primary(&self) -> &MessageKey {
+        self.0.primary()
+    }
+
+    /// Returns the number of keys, which all can decrypt messages.
+    #[expect(clippy::len_without_is_empty, reason = "there is a first key")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the key of a message and the length of its prefix; see
+    /// [`MessageKeys::only_candidate`].
+    pub fn only_candidate(&self, data: &[u8]) -> Option<(&MessageKey, usize)> {
+        self.0.only_candidate(data)
     }
 
     /// Encrypts `data`. The result is always the same for the same key, data and associated data.
@@ -118,9 +129,17 @@ impl DeterministicAead {
     /// # Errors
     /// Returns [`Error::OutOfMemory`] if there is no memory for the result.
     pub fn encrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = memory::zeroed(data.len() + IV_LEN)?;
-        self.encrypt_into(data, aad, &mut out)?;
-        Ok(out)
+        self.0.seal(data, aad)
+    }
+
+    /// Encrypts `data` with each enabled key of a keyring, the primary key first. A stored value
+    /// that is equal to one of the results has the plaintext `data`, so this is how encrypted
+    /// values are searched while several keys are enabled.
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`] if there is no memory for the results.
+    pub fn encrypt_with_all_keys(&self, data: &[u8], aad: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        self.0.seal_with_all_keys(data, aad)
     }
 
     /// Decrypts the result of [`Self::encrypt`], if it and `aad` are authentic.
@@ -128,9 +147,7 @@ impl DeterministicAead {
     /// # Errors
     /// Returns [`Error::Authentication`] if the key or `aad` differs, or the data was changed.
     pub fn decrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = memory::zeroed(data.len().saturating_sub(IV_LEN))?;
-        self.decrypt_into(data, aad, &mut out)?;
-        Ok(out)
+        self.0.open(data, aad)
     }
 
     /// Encrypts into the start of `out` and returns the number of bytes written.
@@ -138,31 +155,24 @@ impl DeterministicAead {
     /// # Errors
     /// Returns [`Misuse::OutputTooShort`] if `out` is too short. Nothing is written then.
     pub fn encrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
-        let len = data.len() + IV_LEN;
-        let (iv, ciphertext) = memory::first(out, len)?.split_at_mut(IV_LEN);
-        let mut made = [0; IV_LEN];
-        self.siv.seal(&[aad], InOut::apart(data, ciphertext), &mut made);
-        iv.copy_from_slice(&made);
-        Ok(len)
+        self.0.seal_into(data, out, aad)
     }
 
     /// Decrypts into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decrypt`], and [`Misuse::OutputTooShort`]. `out` has no plaintext then.
+    /// Returns the errors of [`Self::decrypt`], and [`Misuse::OutputTooShort`]. `out` has no
+    /// plaintext then.
     pub fn decrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
-        let (iv, ciphertext) = data.split_first_chunk().ok_or(Error::Authentication)?;
-        let out = memory::first(out, ciphertext.len())?;
-        // The only error is a synthetic IV that does not match.
-        self.siv.open(&[aad], InOut::apart(ciphertext, out), iv).map_err(|_| Error::Authentication)?;
-        Ok(ciphertext.len())
+        self.0.open_into(data, out, aad)
     }
 
-    /// Encrypts packed messages: `data[offsets[i]..offsets[i + 1]]`, each with the same associated data. Returns the
-    /// encrypted messages, packed, and their offsets.
+    /// Encrypts packed messages: `data[offsets[i]..offsets[i + 1]]`, each with the same associated
+    /// data. Returns the encrypted messages, packed, and their offsets.
     ///
     /// # Errors
-    /// Returns the errors of [`Aead::seal_packed`](crate::Aead::seal_packed) about offsets, and [`Error::OutOfMemory`].
+    /// Returns the errors of [`MessageKeys::seal_packed`] about offsets, and
+    /// [`Error::OutOfMemory`].
     ///
     /// ```
     /// # use sealane::{DeterministicAead, DeterministicAlgorithm, Key};
@@ -179,52 +189,50 @@ impl DeterministicAead {
         offsets: &[O],
         aad: &[u8],
     ) -> Result<(Vec<u8>, Vec<O>), Error> {
-        let out_offsets = self.encrypted_offsets(offsets, data.len())?;
-        let mut out = memory::zeroed(packed_len(&out_offsets))?;
-        self.encrypt_packed_into(data, offsets, aad, &mut out)?;
-        Ok((out, out_offsets))
+        self.0.seal_packed(data, offsets, aad)
     }
 
-    /// Decrypts packed messages, which have the same associated data. Returns the plaintexts, packed, and their offsets.
+    /// Decrypts packed messages, which have the same associated data. Returns the plaintexts,
+    /// packed, and their offsets.
     ///
     /// # Errors
-    /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not authentic. No plaintext
-    /// is returned then. Also returns the errors of [`Self::encrypt_packed`].
+    /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not
+    /// authentic. No plaintext is returned then. Also returns the errors of
+    /// [`Self::encrypt_packed`].
     pub fn decrypt_packed<O: Offset>(
         &self,
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
     ) -> Result<(Vec<u8>, Vec<O>), Error> {
-        let out_offsets = self.decrypted_offsets(offsets, data.len())?;
-        let mut out = memory::zeroed(packed_len(&out_offsets))?;
-        self.decrypt_packed_into(data, offsets, aad, &mut out)?;
-        Ok((out, out_offsets))
+        self.0.open_packed(data, offsets, aad)
     }
 
-    /// Returns the offsets of the results of [`Self::encrypt_packed_into`] for data of `len` bytes. The last one is the length
-    /// of all results.
+    /// Returns the offsets of the results of [`Self::encrypt_packed_into`] for data of `len` bytes.
+    /// The last one is the length of all results.
     ///
     /// # Errors
     /// Returns the errors of [`Self::encrypt_packed`] about offsets.
     pub fn encrypted_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        packed::longer(offsets, len, IV_LEN)
+        self.0.sealed_offsets(offsets, len)
     }
 
-    /// Returns the offsets of the results of [`Self::decrypt_packed_into`] for data of `len` bytes. The last one is the length
-    /// of all results.
+    /// Returns the offsets of the results of [`Self::decrypt_packed_into`] for data of `len` bytes.
+    /// The last one is the length of all results.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decrypt_packed`] about offsets, and about the first message that is too short.
+    /// Returns the errors of [`Self::decrypt_packed`] about offsets, and about the first message
+    /// that is too short.
     pub fn decrypted_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        packed::shorter(offsets, len, IV_LEN)
+        self.0.opened_offsets(offsets, len)
     }
 
-    /// Encrypts packed messages into the start of `out`, which has at least the length that [`Self::encrypted_offsets`]
-    /// returns.
+    /// Encrypts packed messages into the start of `out`, which has at least the length that
+    /// [`Self::encrypted_offsets`] returns.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::encrypt_packed`], and [`Misuse::OutputTooShort`]. `out` is unchanged then.
+    /// Returns the errors of [`Self::encrypt_packed`], and [`Misuse::OutputTooShort`]. `out` is
+    /// unchanged then.
     pub fn encrypt_packed_into<O: Offset>(
         &self,
         data: &[u8],
@@ -232,19 +240,15 @@ impl DeterministicAead {
         aad: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        let range = data_range(offsets, data.len())?;
-        let added = (offsets.len() - 1).saturating_mul(IV_LEN);
-        let out = memory::first(out, range.len().saturating_add(added))?;
-        let result_len = |len, count| len + count * IV_LEN;
-        self.packed(data, offsets, out, result_len, |message, out| self.encrypt_into(message, aad, out))
+        self.0.seal_packed_into(data, offsets, aad, out)
     }
 
-    /// Decrypts packed messages into the start of `out`, which has at least the length that [`Self::decrypted_offsets`]
-    /// returns.
+    /// Decrypts packed messages into the start of `out`, which has at least the length that
+    /// [`Self::decrypted_offsets`] returns.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decrypt_packed`], and [`Misuse::OutputTooShort`]. After an error, `out` is unchanged or
-    /// zero.
+    /// Returns the errors of [`Self::decrypt_packed`], and [`Misuse::OutputTooShort`]. After an
+    /// error, `out` is unchanged or zero.
     pub fn decrypt_packed_into<O: Offset>(
         &self,
         data: &[u8],
@@ -252,54 +256,79 @@ impl DeterministicAead {
         aad: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        packed::check_sealed(offsets, data.len(), IV_LEN)?;
-        let result_len = |len, count| len - count * IV_LEN;
-        let range = data_range(offsets, data.len())?;
-        let out = memory::first(out, result_len(range.len(), offsets.len() - 1))?;
-        self.packed(data, offsets, out, result_len, |message, out| self.decrypt_into(message, aad, out))
-    }
-
-    /// Processes packed messages whose offsets are checked, on as many threads as their length is worth. `out` has exactly
-    /// the length of the result, and `result_len` returns the length of the results for a length and a number of messages.
-    #[doc(hidden)]
-    pub fn packed<O: Offset>(
-        &self,
-        data: &[u8],
-        offsets: &[O],
-        out: &mut [u8],
-        result_len: impl Fn(usize, usize) -> usize + Sync,
-        message: impl Fn(&[u8], &mut [u8]) -> Result<usize, Error> + Sync,
-    ) -> Result<(), Error> {
-        let count = offsets.len() - 1;
-        let part = |first: usize, offsets: &[O], mut out: &mut [u8]| -> Result<(), Error> {
-            for (index, pair) in offsets.windows(2).enumerate() {
-                let written = message(&data[index_of(pair[0])..index_of(pair[1])], out)
-                    .map_err(|error| in_batch(first + index, error))?;
-                out = &mut out[written..];
-            }
-            Ok(())
-        };
-        let job_len = packed::job_len(self.threads, count, index_of(offsets[count]) - index_of(offsets[0]));
-        let result = if job_len >= count {
-            part(0, offsets, out)
-        } else {
-            let mut parts = memory::with_capacity(count.div_ceil(job_len))?;
-            let mut rest = &mut *out;
-            for first in (0..count).step_by(job_len) {
-                let offsets = &offsets[first..=count.min(first + job_len)];
-                let count = offsets.len() - 1;
-                let len = result_len(index_of(offsets[count]) - index_of(offsets[0]), count);
-                let (out, after) = rest.split_at_mut(len);
-                parts.push(Mutex::new((offsets, out)));
-                rest = after;
-            }
-            packed::run_parts(self.threads, parts, |job, (offsets, out)| part(job * job_len, offsets, out))
-        };
-        if result.is_err() {
-            out.fill(0);
-        }
-        result
+        self.0.open_packed_into(data, offsets, aad, out)
     }
 }
 
-debug_fields!(DeterministicAead; |it| algorithm: it.algorithm.name(), variant: it.variant());
+/// `keys` are of a deterministic algorithm.
+impl From<MessageKeys> for DeterministicAead {
+    fn from(keys: MessageKeys) -> Self {
+        Self(keys)
+    }
+}
+
+impl From<DeterministicAead> for MessageKeys {
+    fn from(daead: DeterministicAead) -> Self {
+        daead.0
+    }
+}
+
+debug_fields!(DeterministicAead; |it| algorithm: it.algorithm().name(), variant: it.variant());
+
+impl MessageKey {
+    #[doc(hidden)]
+    pub fn deterministic(algorithm: DeterministicAlgorithm, key: &Key) -> Result<Self, Error> {
+        let (key, want) = (key.as_bytes(), algorithm.key_lens());
+        if !want.contains(&key.len()) {
+            return Err(Misuse::KeyLength { got: key.len(), want }.into());
+        }
+        let siv = raw::siv(key)?;
+        let variant = siv.variant();
+        Ok(Self::native(Siv(siv), algorithm.name(), algorithm.key_len(), variant).without_nonces())
+    }
+}
+
+/// AES-SIV, in which the synthetic IV is the tag. A nonce is no part of it.
+struct Siv(raw::Siv);
+
+impl AeadKey for Siv {
+    fn seal(&self, _: &[u8], aad: &[u8], data: InOut<'_>, iv: &mut [u8; 16]) -> Result<(), SealError> {
+        self.0.seal(&[aad], data, iv);
+        Ok(())
+    }
+
+    fn open(&self, _: &[u8], aad: &[u8], data: InOut<'_>, iv: &[u8; 16]) -> Result<(), AuthenticationError> {
+        // The only error is a synthetic IV that does not match.
+        self.0.open(&[aad], data, iv).map_err(|_| AuthenticationError)
+    }
+
+    /// Seals to `synthetic IV || ciphertext`.
+    fn seal_batch(
+        &self,
+        _: &[u8],
+        aad: BatchAad<'_>,
+        plaintexts: &[&[u8]],
+        sealed: &mut [&mut [u8]],
+    ) -> Result<(), BatchError<SealError>> {
+        for (index, (plaintext, sealed)) in plaintexts.iter().zip(sealed).enumerate() {
+            let (iv, ciphertext) = sealed.split_first_chunk_mut().expect("a destination of IV and plaintext");
+            self.0.seal(&[aad.of(index)], InOut::apart(plaintext, ciphertext), iv);
+        }
+        Ok(())
+    }
+
+    fn open_batch(
+        &self,
+        _: usize,
+        aad: BatchAad<'_>,
+        sealed: &[&[u8]],
+        plaintexts: &mut [&mut [u8]],
+    ) -> Result<(), BatchError<AuthenticationError>> {
+        for (index, (sealed, plaintext)) in sealed.iter().zip(plaintexts).enumerate() {
+            let (iv, ciphertext) = sealed.split_first_chunk().expect("an IV");
+            self.open(&[], aad.of(index), InOut::apart(ciphertext, plaintext), iv)
+                .map_err(|error| BatchError { index, error })?;
+        }
+        Ok(())
+    }
+}

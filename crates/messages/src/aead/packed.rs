@@ -1,8 +1,9 @@
 //! Offsets of packed messages, and jobs over them.
 //!
-//! *Packed* messages lie one after the other in one buffer. Message `i` is `data[offsets[i]..offsets[i + 1]]`, so `n`
-//! messages have `n + 1` offsets.
+//! *Packed* messages lie one after the other in one buffer. Message `i` is
+//! `data[offsets[i]..offsets[i + 1]]`, so `n` messages have `n + 1` offsets.
 
+use super::key::in_batch;
 use base::error::OffsetProblem;
 use base::parallel::{PARALLEL_LEN, Workers, run_jobs};
 use base::{Error, Misuse, memory};
@@ -10,8 +11,9 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Number of bytes that take about as long as what a message costs besides its bytes: 25 ns for a message of 16 bytes, and
-/// 172 to 215 ns for one of 1 KiB (measured, `lab/record/batches-zen4-2026-11-23.md`).
+/// Number of bytes that take about as long as what a message costs besides its bytes: 25 ns for a
+/// message of 16 bytes, and 172 to 215 ns for one of 1 KiB (measured,
+/// `lab/record/batches-zen4-2026-11-23.md`).
 const MESSAGE_COST: usize = 128;
 /// Cost of a batch, in bytes, from which on a helper is worth calling.
 const PARALLEL_COST: usize = PARALLEL_LEN;
@@ -39,10 +41,9 @@ mod sealed {
     }
 }
 
-/// Returns the offsets of the results for packed messages in data of `len` bytes, each of which becomes longer by
-/// `overhead` bytes.
-#[doc(hidden)]
-pub fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
+/// Returns the offsets of the results for packed messages in data of `len` bytes, each of which
+/// becomes longer by `overhead` bytes.
+pub(super) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
     let range = data_range(offsets, len)?;
     let overhead = overhead as i64;
     let added = (offsets.len() as i64 - 1).checked_mul(overhead);
@@ -53,15 +54,15 @@ pub fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<V
     shifted(offsets, overhead)
 }
 
-/// Returns the offsets of the results for packed messages in data of `len` bytes, each of which becomes shorter by
-/// `overhead` bytes.
-#[doc(hidden)]
-pub fn shorter<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
+/// Returns the offsets of the results for packed messages in data of `len` bytes, each of which
+/// becomes shorter by `overhead` bytes.
+pub(super) fn shorter<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
     check_sealed(offsets, len, overhead)?;
     shifted(offsets, -(overhead as i64))
 }
 
-/// Checks the offsets of packed messages in data of `len` bytes, each of which has at least `overhead` bytes.
+/// Checks the offsets of packed messages in data of `len` bytes, each of which has at least
+/// `overhead` bytes.
 pub(super) fn check_sealed<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<(), Error> {
     data_range(offsets, len)?;
     let overhead = overhead as i64;
@@ -99,9 +100,9 @@ pub(super) fn run_parts<P: Send>(
     )
 }
 
-/// Checks the offsets of packed messages in data of `len` bytes. Returns the range of the data that has messages.
-#[doc(hidden)]
-pub fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<usize>, Misuse> {
+/// Checks the offsets of packed messages in data of `len` bytes. Returns the range of the data that
+/// has messages.
+pub(super) fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<usize>, Misuse> {
     let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
         return Err(Misuse::Offsets(OffsetProblem::Missing));
     };
@@ -122,17 +123,18 @@ pub fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<usize>, 
 
 /// Returns an offset that was checked to lie in the data.
 #[inline]
-pub fn index_of<O: Offset>(offset: O) -> usize {
+pub(super) fn index_of<O: Offset>(offset: O) -> usize {
     let offset: i64 = offset.into();
     offset as usize
 }
 
 /// Returns the length of packed messages, which is the last of their offsets.
-pub fn packed_len<O: Offset>(offsets: &[O]) -> usize {
+pub(super) fn packed_len<O: Offset>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |&last| index_of(last))
 }
 
-/// Returns offsets that begin with 0, for messages that become longer by `by` bytes, or shorter. All of them fit.
+/// Returns offsets that begin with 0, for messages that become longer by `by` bytes, or shorter.
+/// All of them fit.
 fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
     let mut shifted = memory::with_capacity(offsets.len())?;
     let first: i64 = offsets.first().map_or(0, |&first| first.into());
@@ -145,10 +147,11 @@ fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
     Ok(shifted)
 }
 
-#[cold]
-#[doc(hidden)]
-pub fn in_batch(index: usize, error: Error) -> Error {
-    Error::InBatch { index, source: Box::new(error) }
+/// Returns the position of a result, which fits because it is not after the position of its
+/// message.
+pub(super) fn offset<O: Offset>(at: usize) -> Result<O, Error> {
+    // The conversion cannot fail, so the reason of a failure is not needed.
+    O::try_from(at as i64).map_err(|_| Error::LimitExceeded(O::LIMIT))
 }
 
 #[cfg(test)]

@@ -1,15 +1,18 @@
 //! Counts the messages that a key object of AES-GCM or ChaCha20-Poly1305 seals under random nonces.
 //!
-//! By the birthday bound, two of 2^32 random nonces of 96 bits are equal with a probability of 2^-33 (NIST SP 800-38D,
-//! section 8.3). So a key object seals no more messages. Other processes and other objects with the same key are not
-//! counted. AES-GCM-SIV has nonces of 96 bits too, but a repeated one reveals only whether two messages are equal (RFC 8452),
-//! and Tink sets no limit for it either. So it is not counted.
+//! By the birthday bound, two of 2^32 random nonces of 96 bits are equal with a probability of
+//! 2^-33 (NIST SP 800-38D, section 8.3). So a key object seals no more messages. Other processes
+//! and other objects with the same key are not counted. AES-GCM-SIV has nonces of 96 bits too, but
+//! a repeated one reveals only whether two messages are equal (RFC 8452), and Tink sets no limit
+//! for it either. So it is not counted.
 //!
-//! An atomic addition for each message costs 5 ns, and far more if several threads share a key. So a thread takes numbers
-//! in blocks and keeps the rest of a block in a slot of its own. Its first block of a key is one message, and each later
-//! one is twice as long as the one before. If another key takes the slot, the rest of the block is lost, so the count can
-//! exceed the number of messages, at most twice. It is never below it.
+//! An atomic addition for each message costs 5 ns, and far more if several threads share a key. So
+//! a thread takes numbers in blocks and keeps the rest of a block in a slot of its own. Its first
+//! block of a key is one message, and each later one is twice as long as the one before. If another
+//! key takes the slot, the rest of the block is lost, so the count can exceed the number of
+//! messages, at most twice. It is never below it.
 
+use super::counter::Counter;
 use base::Error;
 use providers::Algorithm;
 use std::cell::Cell;
@@ -31,8 +34,17 @@ const EXCEEDED: Error = Error::LimitExceeded(
      xaes-256-gcm or xchacha20-poly1305, whose nonces are longer",
 );
 
+/// What limits the number of messages of one key object.
+pub(crate) enum Limit {
+    /// Messages under random nonces are counted.
+    Random(Usage),
+    /// Messages under every nonce are counted, or their blocks.
+    Every(Counter),
+    None,
+}
+
 /// The count of one key object.
-pub(super) struct Usage {
+pub(crate) struct Usage {
     /// The number of this object, which no other object of the process has.
     serial: u64,
     /// Number of messages that threads have taken.
@@ -54,7 +66,8 @@ thread_local! {
 }
 
 impl Usage {
-    /// Returns the count of a new key object; `None` for an algorithm whose random nonces need no limit.
+    /// Returns the count of a new key object; `None` for an algorithm whose random nonces need no
+    /// limit.
     pub(super) fn of(algorithm: Algorithm) -> Option<Self> {
         let is_limited = algorithm.max_random_messages_log2() == LIMIT.ilog2();
         (is_limited && !algorithm.resists_nonce_misuse()).then(Self::new)
@@ -159,7 +172,8 @@ mod test {
                 let usages = &usages;
                 scope.spawn(move || {
                     for message in 0..40 * usages.len() {
-                        // Runs of several messages, so that blocks grow before another key takes the slot.
+                        // Runs of several messages, so that blocks grow before another key takes
+                        // the slot.
                         usages[(start + message / 5 * 5) % usages.len()].count_one().unwrap();
                     }
                 });
@@ -182,7 +196,8 @@ mod test {
             }
             taken += block;
         }
-        // Another key in the same slot begins with one message again, and so does this one after it.
+        // Another key in the same slot begins with one message again, and so does this one after
+        // it.
         let slot = Cell::new(Block { serial: usage.serial + 1, left: 5, len: 64 });
         usage.take_block(&slot).unwrap();
         assert_eq!(usage.get(), taken + 1);

@@ -98,11 +98,6 @@ impl Speck {
     pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.decrypt_blocks(data)?)
     }
-
-    /// XORs `data` with the keystream of counter mode from byte `offset` on.
-    pub(super) fn xor_from(&self, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        xor_on_threads(offset, data, |offset, data| self.cipher.xor_at(iv, offset, data))
-    }
 }
 
 impl SpeckCtr {

@@ -223,6 +223,28 @@ fn speck_aead_with_block_nonces() {
     assert!(matches!(small, Err(Error::Misuse(Misuse::SmallBlock(64)))));
 }
 
+#[test]
+fn speck_aead_in_batches() {
+    let aead = Aead::new(size("speck128-256"), &count(9, 32)).unwrap();
+    let messages: Vec<Vec<u8>> = (0..200).map(|len| count(3, len)).collect();
+    let messages: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
+    let sealed = aead.seal_many(&messages, None).unwrap();
+    assert!(sealed.iter().zip(&messages).all(|(sealed, m)| aead.open(sealed, b"").unwrap() == *m));
+    let mut sealed: Vec<&[u8]> = sealed.iter().map(|sealed| &sealed[..]).collect();
+    assert_eq!(aead.open_many(&sealed, None).unwrap(), messages);
+    sealed[70] = sealed[71];
+    sealed[90] = &[0; 28];
+    assert!(matches!(aead.open_many(&sealed, None), Err(Error::InBatch { index: 90, .. })));
+    for aead in [
+        Aead::new_small_block(size("speck64-128"), &count(9, 16)),
+        Aead::new_block_nonce(size("speck128-256"), &count(9, 32)),
+    ] {
+        let refused = aead.unwrap().seal_many(&messages, None);
+        let Err(Error::Misuse(refused)) = refused else { panic!("{refused:?}") };
+        assert!(matches!(refused, Misuse::NonceTooShortForRandom | Misuse::CounterBlockForRandom));
+    }
+}
+
 /// Tests messages of several pieces, both in place and with a separate destination.
 #[test]
 fn speck_aead_of_every_size() {

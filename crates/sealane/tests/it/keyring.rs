@@ -296,7 +296,7 @@ fn the_only_key_of_a_message() {
     assert_eq!(aead.len(), 2);
     for (id, algorithm) in [(first, Algorithm::Aes256Gcm), (second, Algorithm::Aes128Gcm)] {
         let (found, len) = aead.only_candidate(&prefix(1, id)).unwrap();
-        assert_eq!((found.algorithm(), len), (algorithm, 5));
+        assert_eq!((found.algorithm(), len), (algorithm.name(), 5));
     }
     assert!(aead.only_candidate(&prefix(1, first ^ 1)).is_none() && aead.only_candidate(b"").is_none());
     ring.delete(second).unwrap();

@@ -1,0 +1,78 @@
+//! Counts what one key object of a block cipher in counter mode encrypts, under random nonces and
+//! under those of the caller.
+
+use base::Error;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Length in bytes of the blocks under which messages are counted. With smaller ones, blocks are.
+const LARGE_BLOCK_LEN: usize = 16;
+
+/// The count of one key object.
+pub(crate) struct Counter {
+    block_len: usize,
+    /// Length in bytes of the keystream before the data.
+    before: usize,
+    /// Number of messages, or of blocks if they are small.
+    sealed: AtomicU64,
+}
+
+impl Counter {
+    /// Starts to count for blocks of `block_len` bytes and messages with `before` bytes of
+    /// keystream before the data.
+    pub(crate) fn new(block_len: usize, before: usize) -> Self {
+        Self { block_len, before, sealed: AtomicU64::new(0) }
+    }
+
+    /// Returns the maximum number of messages or, if they are small, of blocks.
+    fn limit(&self) -> u64 {
+        1 << if self.is_small() { 4 * self.block_len } else { 32 }
+    }
+
+    fn is_small(&self) -> bool {
+        self.block_len < LARGE_BLOCK_LEN
+    }
+
+    /// Returns the length in bytes of the longest message.
+    pub(crate) fn max_plaintext_len(&self) -> u64 {
+        self.limit() * self.block_len as u64 - self.before as u64
+    }
+
+    fn blocks(&self, len: usize) -> u64 {
+        (len as u64 + self.before as u64).div_ceil(self.block_len as u64)
+    }
+
+    /// Checks that the counter does not wrap in a message of `len` bytes. A nonce of small blocks
+    /// is the first counter.
+    pub(super) fn check_nonce(&self, nonce: &[u8], len: usize) -> Result<(), Error> {
+        if self.is_small() {
+            let first = nonce.iter().fold(0, |first, byte| first << 8 | u128::from(*byte));
+            if first + u128::from(self.blocks(len)) > 1 << (8 * nonce.len()) {
+                return Err(Error::LimitExceeded("the counter of this nonce wraps within the message"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a message of `len` bytes before it is encrypted under the nonce of the caller.
+    pub(super) fn count_message(&self, nonce: &[u8], len: usize) -> Result<(), Error> {
+        self.check_nonce(nonce, len)?;
+        self.count(if self.is_small() { self.blocks(len) } else { 1 })
+    }
+
+    /// Counts messages or blocks before they are encrypted.
+    pub(super) fn count(&self, more: u64) -> Result<(), Error> {
+        let limit = self.limit();
+        let counted = self.sealed.fetch_update(Relaxed, Relaxed, |sealed| {
+            sealed.checked_add(more).filter(|sealed| *sealed <= limit)
+        });
+        // The error is the count, which is not useful to the caller.
+        counted.map(drop).map_err(|_| {
+            Error::LimitExceeded("the maximum number of messages or blocks is sealed; use another key")
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set(&self, sealed: u64) {
+        self.sealed.store(sealed, Relaxed);
+    }
+}

@@ -1,0 +1,479 @@
+//! One key: its algorithm, its nonces, and its limits.
+
+use super::usage::{Limit, Usage};
+use crate::Key;
+use crate::nonce::{self, BatchNonces};
+use base::debug_fields;
+use base::error::MessagePart;
+use base::parallel::FreeThreads;
+use base::{Error, Misuse, memory};
+use providers::{AeadKey, Algorithm, BatchAad, BatchError, InOut, Provider};
+use std::num::NonZeroUsize;
+
+/// Length of the tag of every algorithm, in bytes.
+pub(crate) const TAG_LEN: usize = 16;
+/// The longest nonce of any algorithm, in bytes.
+const MAX_NONCE_LEN: usize = 32;
+/// Number of messages of a batch in a call to the provider.
+pub(super) const GROUP: usize = 64;
+
+/// One key of [`MessageKeys`](super::MessageKeys).
+///
+/// A message is `head || ciphertext || tail`. The head is the nonce and the tail is the tag. A
+/// deterministic algorithm has no nonce: its head is the tag, and its tail is empty.
+pub struct MessageKey {
+    key: Box<dyn AeadKey>,
+    head_len: usize,
+    tail_len: usize,
+    max_plaintext_len: u64,
+    max_aad_len: u64,
+    threads: Option<NonZeroUsize>,
+    nonces: Nonces,
+    limit: Limit,
+    algorithm: &'static str,
+    key_len: usize,
+    provider: Provider,
+    variant: &'static str,
+}
+
+/// The origin of the nonces under which a key seals.
+enum Nonces {
+    /// Random nonces, or those of the caller.
+    Random,
+    /// Those of the caller only, for this reason.
+    OfCaller(Misuse),
+    /// None: the head is the tag.
+    None,
+}
+
+/// The direction of a batch.
+#[derive(Clone, Copy)]
+pub(super) enum Direction<'a> {
+    /// Sealing with these nonces.
+    Seal(&'a BatchNonces),
+    Open,
+}
+
+impl MessageKey {
+    /// Expands a key with `provider`, or with the one that is selected on this machine.
+    #[doc(hidden)]
+    pub fn new(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
+        let entry = providers::choose(algorithm, provider)?;
+        Ok(Self {
+            key: entry.key(key.as_bytes())?,
+            head_len: algorithm.nonce_len(),
+            tail_len: TAG_LEN,
+            max_plaintext_len: algorithm.max_plaintext_len(),
+            max_aad_len: algorithm.max_aad_len(),
+            threads: None,
+            nonces: Nonces::Random,
+            limit: Usage::of(algorithm).map_or(Limit::None, Limit::Random),
+            algorithm: algorithm.name(),
+            key_len: algorithm.key_len(),
+            provider: entry.provider,
+            variant: entry.variant(),
+        })
+    }
+
+    /// Expands a key of XAES-256-GCM with a salt of `salt_len` bytes, 8 to 11, which are the
+    /// beginning of the nonce.
+    #[doc(hidden)]
+    pub fn with_short_salt(salt_len: usize, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
+        let whole = Self::new(Algorithm::Xaes256Gcm, key, provider)?;
+        Ok(Self {
+            head_len: salt_len + Algorithm::Aes256Gcm.nonce_len(),
+            key: providers::short_salt(whole.key, salt_len),
+            ..whole
+        })
+    }
+
+    /// Makes a native key of an algorithm that is in no table of providers, with random nonces of
+    /// 12 bytes and without limits.
+    pub(crate) fn native(
+        key: impl AeadKey + 'static,
+        algorithm: &'static str,
+        key_len: usize,
+        variant: &'static str,
+    ) -> Self {
+        Self {
+            key: Box::new(key),
+            head_len: 12,
+            tail_len: TAG_LEN,
+            max_plaintext_len: u64::MAX,
+            max_aad_len: u64::MAX,
+            threads: None,
+            nonces: Nonces::Random,
+            limit: Limit::None,
+            algorithm,
+            key_len,
+            provider: Provider::Native,
+            variant,
+        }
+    }
+
+    /// Makes the key deterministic: the tag is the head of a message, and there is no nonce.
+    pub(crate) fn without_nonces(self) -> Self {
+        Self { head_len: TAG_LEN, tail_len: 0, nonces: Nonces::None, ..self }
+    }
+
+    /// Sets the length of nonces, which only the caller chooses, for this reason.
+    pub(crate) fn with_nonces_of_caller(self, nonce_len: usize, reason: Misuse) -> Self {
+        Self { head_len: nonce_len, nonces: Nonces::OfCaller(reason), ..self }
+    }
+
+    /// Sets the length of the longest message, and what limits the number of messages.
+    pub(crate) fn with_limits(self, max_plaintext_len: u64, limit: Limit) -> Self {
+        Self { max_plaintext_len, limit, ..self }
+    }
+
+    pub(super) fn set_threads(&mut self, threads: NonZeroUsize) {
+        self.threads = Some(threads);
+    }
+
+    pub(super) fn threads(&self) -> Option<NonZeroUsize> {
+        self.threads
+    }
+
+    #[cfg(test)]
+    pub(crate) fn limit(&self) -> &Limit {
+        &self.limit
+    }
+
+    /// Returns the name of the algorithm, for example `"aes-256-gcm"`.
+    pub fn algorithm(&self) -> &'static str {
+        self.algorithm
+    }
+
+    /// Returns the length in bytes of a key of this algorithm.
+    pub fn key_len(&self) -> usize {
+        self.key_len
+    }
+
+    /// Returns the provider in use.
+    pub fn provider(&self) -> Provider {
+        self.provider
+    }
+
+    /// Returns the variant of the provider in use, for example `"vaes512"`.
+    pub fn variant(&self) -> &'static str {
+        self.variant
+    }
+
+    /// Returns the number of bytes before the ciphertext: the nonce, or the synthetic IV of a
+    /// deterministic algorithm.
+    #[inline]
+    pub fn nonce_len(&self) -> usize {
+        self.head_len
+    }
+
+    /// Returns the number of bytes after the ciphertext: the tag, if it is not the synthetic IV.
+    #[inline]
+    pub fn tag_len(&self) -> usize {
+        self.tail_len
+    }
+
+    /// Returns the number of bytes by which a sealed message is longer than its plaintext.
+    #[inline]
+    pub fn overhead(&self) -> usize {
+        self.head_len + self.tail_len
+    }
+
+    /// Returns the length in bytes of the longest plaintext.
+    pub fn max_plaintext_len(&self) -> u64 {
+        self.max_plaintext_len
+    }
+
+    /// Returns whether a message of `len` bytes is divided between threads, if others than the
+    /// calling one are free.
+    #[must_use]
+    pub fn divides(&self, len: usize) -> bool {
+        FreeThreads::for_message(len, self.threads).is_some() && self.key.divides_messages()
+    }
+
+    /// Returns the number of messages sealed; see
+    /// [`MessageKeys::sealed_messages`](super::MessageKeys::sealed_messages).
+    pub fn sealed_messages(&self) -> Option<u64> {
+        match &self.limit {
+            Limit::Random(usage) => Some(usage.get()),
+            Limit::Every(_) | Limit::None => None,
+        }
+    }
+
+    /// Counts messages that other objects sealed under this key.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] if they would exceed the limit. Nothing is counted then.
+    pub fn count_messages(&self, messages: u64) -> Result<(), Error> {
+        match &self.limit {
+            Limit::Random(usage) => usage.count(messages),
+            Limit::Every(counter) => counter.count(messages),
+            Limit::None => Ok(()),
+        }
+    }
+
+    /// Returns true once, at 75 % of the limit of messages.
+    #[inline]
+    pub fn take_limit_warning(&self) -> bool {
+        matches!(&self.limit, Limit::Random(usage) if usage.take_warning())
+    }
+
+    // One message in parts.
+
+    /// Seals `data` under a fresh random nonce, and writes head and tail.
+    #[inline]
+    pub(super) fn seal(
+        &self,
+        head: &mut [u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tail: &mut [u8],
+    ) -> Result<(), Error> {
+        // The head is checked first. In place, the plaintext would be lost otherwise.
+        self.check(head, aad.len(), data.len())?;
+        match &self.nonces {
+            Nonces::Random => {}
+            Nonces::OfCaller(reason) => return Err(reason.clone().into()),
+            Nonces::None => return Ok(self.key.seal(&[], aad, data, tag_array(head)?)?),
+        }
+        let tag = tag_array(tail)?;
+        match self.head_len {
+            12 => self.seal_fresh::<12>(head, aad, data, tag),
+            16 => self.seal_fresh::<16>(head, aad, data, tag),
+            24 => self.seal_fresh::<24>(head, aad, data, tag),
+            32 => self.seal_fresh::<32>(head, aad, data, tag),
+            len => {
+                let mut fresh = [0; MAX_NONCE_LEN];
+                let fresh = &mut fresh[..len];
+                nonce::fill(fresh)?;
+                self.seal_with(fresh, aad, data, tag)?;
+                head.copy_from_slice(fresh);
+                Ok(())
+            }
+        }
+    }
+
+    /// Seals `data` under a fresh random nonce of `N` bytes, and writes the nonce to `nonce`.
+    #[inline(always)]
+    fn seal_fresh<const N: usize>(
+        &self,
+        nonce: &mut [u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &mut [u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        let got = nonce.len();
+        let Some(slot) = nonce.first_chunk_mut::<N>() else {
+            return Err(Misuse::NonceLength { got, want: N }.into());
+        };
+        match &self.limit {
+            Limit::Random(usage) => usage.count_one()?,
+            Limit::Every(counter) => counter.count(1)?,
+            Limit::None => {}
+        }
+        if providers::FIPS
+            && let Some(sealed) = self.key.seal_fresh(slot, aad, data.reborrow(), tag)
+        {
+            return Ok(sealed?);
+        }
+        let mut fresh = [0; N];
+        nonce::fill_array(&mut fresh)?;
+        self.seal_with(&fresh, aad, data, tag)?;
+        *slot = fresh;
+        Ok(())
+    }
+
+    /// Encrypts `data` under `nonce`, and writes the tag to `tag`.
+    #[inline(always)]
+    pub(super) fn encrypt(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad.len(), data.len())?;
+        let tag = tag_array(tag)?;
+        if let Limit::Every(counter) = &self.limit {
+            counter.count_message(nonce, data.len())?;
+        }
+        self.seal_with(nonce, aad, data, tag)
+    }
+
+    /// Encrypts a message whose lengths were checked, on as many threads as its length is worth.
+    #[inline(always)]
+    fn seal_with(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        match FreeThreads::for_message(data.len(), self.threads) {
+            None => self.key.seal(nonce, aad, data, tag)?,
+            Some(threads) => self.key.seal_on(&threads, nonce, aad, data, tag)?,
+        }
+        Ok(())
+    }
+
+    /// Decrypts `data` if head and tail authenticate it. The head is without a prefix.
+    ///
+    /// # Errors
+    /// Returns the errors of [`MessageKeys::decrypt_parts`](super::MessageKeys::decrypt_parts).
+    #[inline(always)]
+    pub fn decrypt_parts(&self, head: &[u8], aad: &[u8], data: InOut<'_>, tail: &[u8]) -> Result<(), Error> {
+        self.check(head, aad.len(), data.len())?;
+        if let Limit::Every(counter) = &self.limit {
+            counter.check_nonce(head, data.len())?;
+        }
+        let (nonce, tag) = if self.tail_len == 0 { (&[][..], head) } else { (head, tail) };
+        // An attacker controls the length of the tag, so a wrong length is not distinguished from a
+        // wrong tag.
+        let tag = tag.try_into().map_err(|_| Error::Authentication)?;
+        match FreeThreads::for_message(data.len(), self.threads) {
+            None => self.key.open(nonce, aad, data, tag)?,
+            Some(threads) => self.key.open_on(&threads, nonce, aad, data, tag)?,
+        }
+        Ok(())
+    }
+
+    // One whole message: head || ciphertext || tail.
+
+    /// Opens a message without its prefix into the start of `out`, and returns the number of bytes
+    /// written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`MessageKeys::open_into`](super::MessageKeys::open_into).
+    #[inline]
+    pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        let (head, body) = sealed.split_at_checked(self.head_len).ok_or(Error::Authentication)?;
+        self.decrypt_into(head, body, aad, out)
+    }
+
+    /// Opens a message without its prefix.
+    pub(super) fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut plaintext = memory::zeroed(sealed.len().saturating_sub(self.overhead()))?;
+        self.open_into(sealed, &mut plaintext, aad)?;
+        Ok(plaintext)
+    }
+
+    /// Decrypts `ciphertext || tail` into the start of `out`.
+    #[inline]
+    pub(super) fn decrypt_into(
+        &self,
+        head: &[u8],
+        body: &[u8],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        self.check_head_len(head.len())?;
+        let len = body.len().checked_sub(self.tail_len).ok_or(Error::Authentication)?;
+        let (ciphertext, tail) = body.split_at(len);
+        let out = memory::first(out, len)?;
+        self.decrypt_parts(head, aad, InOut::apart(ciphertext, out), tail)?;
+        Ok(len)
+    }
+
+    // Messages of a batch.
+
+    /// Draws the nonces of `count` messages.
+    pub(super) fn batch_nonces(&self, count: usize) -> Result<BatchNonces, Error> {
+        if let Nonces::OfCaller(reason) = &self.nonces {
+            return Err(reason.clone().into());
+        }
+        self.count_messages(count as u64)?;
+        BatchNonces::new(count.saturating_mul(self.batch_nonce_len()))
+    }
+
+    fn batch_nonce_len(&self) -> usize {
+        if self.tail_len == 0 { 0 } else { self.head_len }
+    }
+
+    /// Processes at most [`GROUP`] messages without prefixes, the first of which has the index
+    /// `first` in the batch.
+    pub(super) fn group(
+        &self,
+        direction: Direction<'_>,
+        aad: BatchAad<'_>,
+        first: usize,
+        from: &[&[u8]],
+        to: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        let aad = aad.from(first);
+        let nonce_len = self.batch_nonce_len();
+        match direction {
+            // The module approves only nonces that it generates itself.
+            Direction::Seal(_) if providers::FIPS => {
+                from.iter().zip(to).enumerate().try_for_each(|(i, (from, to))| {
+                    let (nonce, body) = to.split_at_mut(nonce_len);
+                    let (data, tag) = body.split_at_mut(from.len());
+                    let tag = tag_array(tag)?;
+                    let sealed = self.key.seal_fresh(nonce, aad.of(i), InOut::apart(from, data), tag);
+                    let sealed = sealed.ok_or(Error::NotApproved(self.algorithm))?;
+                    sealed.map_err(|error| in_batch(first + i, error.into()))
+                })
+            }
+            Direction::Seal(nonces) => {
+                let mut bytes = [0; GROUP * MAX_NONCE_LEN];
+                let bytes = &mut bytes[..from.len() * nonce_len];
+                nonces.fill(first * nonce_len, bytes)?;
+                self.key.seal_batch(bytes, aad, from, to).map_err(|error| of_message(first, error))
+            }
+            Direction::Open => {
+                self.key.open_batch(nonce_len, aad, from, to).map_err(|error| of_message(first, error))
+            }
+        }
+    }
+
+    // Lengths.
+
+    /// Checks the length of a head. Calls check it before anything that an attacker controls.
+    #[inline(always)]
+    pub(super) fn check_head_len(&self, got: usize) -> Result<(), Error> {
+        let want = self.head_len;
+        if got == want { Ok(()) } else { Err(Misuse::NonceLength { got, want }.into()) }
+    }
+
+    /// Checks the lengths of a message against the algorithm.
+    #[inline(always)]
+    pub(super) fn check(&self, head: &[u8], aad_len: usize, len: usize) -> Result<(), Error> {
+        self.check_head_len(head.len())?;
+        self.check_lens(aad_len, len)
+    }
+
+    /// Checks the lengths of data and associated data.
+    #[inline(always)]
+    pub(super) fn check_lens(&self, aad_len: usize, len: usize) -> Result<(), Error> {
+        if len as u64 > self.max_plaintext_len {
+            return Err(too_long(MessagePart::Data, len, self.max_plaintext_len));
+        }
+        if aad_len as u64 > self.max_aad_len {
+            return Err(too_long(MessagePart::AssociatedData, aad_len, self.max_aad_len));
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn too_long(part: MessagePart, found: usize, limit: u64) -> Error {
+    Error::MessageLength { part, found: found as u128, limit: limit.into() }
+}
+
+#[inline]
+fn tag_array(tag: &mut [u8]) -> Result<&mut [u8; TAG_LEN], Misuse> {
+    let got = tag.len();
+    // The conversion fails only if the length is wrong.
+    tag.try_into().map_err(|_| Misuse::TagLength { got, want: TAG_LEN })
+}
+
+/// Returns the error of a message whose index is relative to the message `first`.
+#[cold]
+fn of_message<E: Into<Error>>(first: usize, error: BatchError<E>) -> Error {
+    in_batch(first + error.index, error.error.into())
+}
+
+#[cold]
+pub(super) fn in_batch(index: usize, error: Error) -> Error {
+    Error::InBatch { index, source: Box::new(error) }
+}
+
+debug_fields!(MessageKey; |it| algorithm: it.algorithm, provider: it.provider.name(), variant: it.variant);

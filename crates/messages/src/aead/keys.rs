@@ -1,0 +1,587 @@
+//! One value of keys: a single key, or several with the bytes before each of their messages.
+//!
+//! ```text
+//! message = prefix || head || ciphertext || tail
+//! prefix  = 5 bytes, or empty
+//! ```
+//!
+//! The first key seals, and each key opens. The prefix is not authenticated. It only tells which
+//! key to try, as in Tink.
+
+use super::key::{MessageKey, TAG_LEN, in_batch};
+use super::packed::{Offset, data_range, index_of, offset};
+use base::debug_fields;
+use base::{Error, Misuse, memory};
+use providers::{BatchAad, InOut, Provider};
+use std::num::NonZeroUsize;
+use zeroize::Zeroizing;
+
+/// Length of a prefix in bytes.
+const PREFIX_LEN: usize = 5;
+
+/// A key with the bytes before each of its messages.
+pub(super) struct Prefixed {
+    pub(super) prefix: Option<[u8; PREFIX_LEN]>,
+    pub(super) key: MessageKey,
+}
+
+impl Prefixed {
+    #[inline]
+    pub(super) fn prefix_len(&self) -> usize {
+        self.prefix.map_or(0, |prefix| prefix.len())
+    }
+
+    #[inline]
+    pub(super) fn overhead(&self) -> usize {
+        self.prefix_len() + self.key.overhead()
+    }
+
+    /// Seals `data` into its parts. `head` begins with the prefix.
+    #[inline(always)]
+    fn seal(&self, head: &mut [u8], aad: &[u8], data: InOut<'_>, tail: &mut [u8]) -> Result<(), Error> {
+        match &self.prefix {
+            None => self.key.seal(head, aad, data, tail),
+            Some(prefix) => self.seal_prefixed(prefix, head, aad, data, tail),
+        }
+    }
+
+    #[inline(never)]
+    fn seal_prefixed(
+        &self,
+        prefix: &[u8],
+        head: &mut [u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tail: &mut [u8],
+    ) -> Result<(), Error> {
+        let (got, want) = (head.len(), prefix.len() + self.key.nonce_len());
+        if got != want {
+            return Err(Misuse::NonceLength { got, want }.into());
+        }
+        let (slot, head) = head.split_at_mut(prefix.len());
+        self.key.seal(head, aad, data, tail)?;
+        slot.copy_from_slice(prefix);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        let len = plaintext.len() + self.overhead();
+        let out = memory::first(out, len)?;
+        let (head, body) = out.split_at_mut(self.prefix_len() + self.key.nonce_len());
+        let (ciphertext, tail) = body.split_at_mut(plaintext.len());
+        self.seal(head, aad, InOut::apart(plaintext, ciphertext), tail)?;
+        Ok(len)
+    }
+
+    fn sealed(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut sealed = memory::zeroed(plaintext.len() + self.overhead())?;
+        self.seal_into(plaintext, &mut sealed, aad)?;
+        Ok(sealed)
+    }
+}
+
+/// One or more keys for messages. The first one seals, and each one opens.
+///
+/// [`Aead`](crate::Aead) and [`hazmat::Aead`](crate::hazmat::Aead) are one key, and `KeyringAead`
+/// has the keys of a keyring. All of them have the methods of this type. A *sealed* message is
+/// `nonce || ciphertext || tag` under a fresh random nonce. If the key has a prefix, the message
+/// begins with it.
+pub struct MessageKeys {
+    first: Prefixed,
+    /// The keys of a keyring besides the first one; `None` if there is no keyring.
+    others: Option<Vec<Prefixed>>,
+}
+
+impl From<MessageKey> for MessageKeys {
+    fn from(key: MessageKey) -> Self {
+        Self { first: Prefixed { prefix: None, key }, others: None }
+    }
+}
+
+impl MessageKeys {
+    /// Makes a value of several keys, each with the bytes before its messages. Nonces of the caller
+    /// are refused, because a message under one does not tell its key.
+    ///
+    /// # Panics
+    /// Panics if there is no key.
+    #[doc(hidden)]
+    pub fn with_prefixes(
+        keys: impl Iterator<Item = Result<(Option<[u8; PREFIX_LEN]>, MessageKey), Error>>,
+    ) -> Result<Self, Error> {
+        let mut keys = keys.map(|key| key.map(|(prefix, key)| Prefixed { prefix, key }));
+        let first = keys.next().expect("a first key")?;
+        Ok(Self { first, others: Some(keys.collect::<Result<_, _>>()?) })
+    }
+
+    /// Sets the number of threads that one long message or large batch may use, the calling thread
+    /// included. The default is all that are free, up to 8. A message or batch of less than about
+    /// 512 KiB uses one. So do messages of algorithms that cannot be divided: AEGIS, and those of
+    /// providers other than native.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.first.key.set_threads(threads);
+        self.others.iter_mut().flatten().for_each(|other| other.key.set_threads(threads));
+        self
+    }
+
+    #[inline]
+    pub(super) fn first(&self) -> &Prefixed {
+        &self.first
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Prefixed> {
+        std::iter::once(&self.first).chain(self.others.iter().flatten())
+    }
+
+    /// Returns the key that seals.
+    #[inline]
+    pub fn primary(&self) -> &MessageKey {
+        &self.first.key
+    }
+
+    /// Returns the number of keys, which all can open messages.
+    #[expect(clippy::len_without_is_empty, reason = "there is a first key")]
+    pub fn len(&self) -> usize {
+        1 + self.others.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Returns whether the keys are those of a keyring, which may be one.
+    #[inline]
+    pub fn is_keyring(&self) -> bool {
+        self.others.is_some()
+    }
+
+    /// Returns the only key, for calls with the nonce of the caller.
+    #[inline(always)]
+    fn alone(&self) -> Result<&MessageKey, Misuse> {
+        if self.others.is_none() { Ok(&self.first.key) } else { Err(Misuse::KeyringNonce) }
+    }
+
+    /// Returns whether a message of `len` bytes is divided between threads, if others than the
+    /// calling one are free.
+    ///
+    /// ```
+    /// use sealane::{Aead, Algorithm, Key};
+    ///
+    /// let aegis = Aead::new(Algorithm::Aegis256, &Key::generate(32)?)?;
+    /// assert!(!aegis.divides(1 << 30));
+    /// # Ok::<(), sealane::Error>(())
+    /// ```
+    #[must_use]
+    pub fn divides(&self, len: usize) -> bool {
+        self.primary().divides(len)
+    }
+
+    /// Returns the provider in use.
+    pub fn provider(&self) -> Provider {
+        self.primary().provider()
+    }
+
+    /// Returns the variant of the provider in use, for example `"vaes512"`.
+    pub fn variant(&self) -> &'static str {
+        self.primary().variant()
+    }
+
+    /// Returns the length in bytes of a nonce. Never use a nonce twice with a key. With a keyring,
+    /// the prefix counts as well.
+    #[inline]
+    pub fn nonce_len(&self) -> usize {
+        self.first.prefix_len() + self.primary().nonce_len()
+    }
+
+    /// Returns the number of bytes before the ciphertext of a sealed message: prefix and nonce.
+    #[inline]
+    pub fn head_len(&self) -> usize {
+        self.nonce_len()
+    }
+
+    /// Returns the length in bytes of a tag.
+    #[inline]
+    pub fn tag_len(&self) -> usize {
+        self.primary().tag_len()
+    }
+
+    /// Returns the number of bytes by which a sealed message is longer than its plaintext.
+    #[inline]
+    pub fn overhead(&self) -> usize {
+        self.first.overhead()
+    }
+
+    /// Returns the length in bytes of the longest plaintext.
+    pub fn max_plaintext_len(&self) -> u64 {
+        self.primary().max_plaintext_len()
+    }
+
+    /// Returns the number of messages that this object has sealed, for AES-GCM and
+    /// ChaCha20-Poly1305; `None` for other algorithms, which need no limit. Threads count in
+    /// blocks, so it can be up to twice the number, but not less.
+    ///
+    /// From 2^32 on, sealing is refused. Two of that many random nonces of 96 bits are equal with a
+    /// probability of 2^-33, and a repeated nonce reveals the XOR of two messages and allows
+    /// forgeries. The nonces of XChaCha20-Poly1305, XAES-256-GCM and AEGIS are longer. Those of
+    /// AES-GCM-SIV may repeat: that reveals only whether two messages are equal.
+    ///
+    /// Other objects with the same key, also those of other processes, are not counted; see
+    /// [`Self::count_messages`].
+    pub fn sealed_messages(&self) -> Option<u64> {
+        self.primary().sealed_messages()
+    }
+
+    /// Counts messages that other objects sealed under this key, for example before the process was
+    /// started again.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] if they would exceed 2^32 messages and the algorithm has a
+    /// limit; see [`Self::sealed_messages`]. Nothing is counted then.
+    pub fn count_messages(&self, messages: u64) -> Result<(), Error> {
+        self.primary().count_messages(messages)
+    }
+
+    /// Returns true once, at 75 % of the limit of 2^32 messages. Then it is time to rotate the key.
+    #[inline]
+    pub fn take_limit_warning(&self) -> bool {
+        self.primary().take_limit_warning()
+    }
+
+    // Sealed messages: prefix || nonce || ciphertext || tag.
+
+    /// Seals `plaintext` under a fresh random nonce and returns the nonce, the ciphertext and the
+    /// tag as one message.
+    ///
+    /// # Errors
+    /// Returns [`Error::MessageLength`] if `plaintext` or `aad` is too long for the algorithm,
+    /// [`Error::LimitExceeded`] if this object has sealed as many messages as
+    /// [`Self::sealed_messages`] allows, and [`Error::Io`] if the operating system returns no
+    /// random bytes. Also returns [`Misuse::NonceTooShortForRandom`] or
+    /// [`Misuse::CounterBlockForRandom`] for keys that take nonces from the caller only.
+    pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        self.first.sealed(plaintext, aad)
+    }
+
+    /// Seals with each key, the one that seals first.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal`].
+    pub fn seal_with_all_keys(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        self.all().map(|key| key.sealed(plaintext, aad)).collect()
+    }
+
+    /// Opens a sealed message and returns its plaintext if the message and `aad` are authentic. The
+    /// prefix tells which key of a keyring, and keys without a prefix are tried in turn.
+    ///
+    /// # Errors
+    /// Returns [`Error::Authentication`] if the message, the key or `aad` differs, and
+    /// [`Error::MessageLength`] if the message is longer than the algorithm allows.
+    pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        if self.others.is_none() {
+            return self.first.key.open(sealed, aad);
+        }
+        first_opened(self.candidates(sealed).map(|(key, sealed)| key.key.open(sealed, aad)))
+    }
+
+    /// Seals into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`]. Nothing is written
+    /// then.
+    pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        self.first.seal_into(plaintext, out, aad)
+    }
+
+    /// Opens into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`]. `out` has no plaintext
+    /// then.
+    pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        if self.others.is_none() {
+            return self.first.key.open_into(sealed, out, aad);
+        }
+        match self.only(sealed) {
+            Some((key, body)) => key.key.open_into(body, out, aad),
+            None => {
+                // The length depends on the key, so the plaintext is copied when the key is known.
+                let plaintext = Zeroizing::new(self.open(sealed, aad)?);
+                memory::first(out, plaintext.len())?.copy_from_slice(&plaintext);
+                Ok(plaintext.len())
+            }
+        }
+    }
+
+    /// Seals in place. The plaintext is `buffer[nonce_len..][..len]`; the sealed message is the
+    /// start of `buffer`, up to the returned length.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal_into`].
+    pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
+        // `len` is not trusted, so the sum saturates at a length that no buffer has.
+        let total = len.saturating_add(self.overhead());
+        let (head, body) = memory::first(buffer, total)?.split_at_mut(self.head_len());
+        let (data, tail) = body.split_at_mut(len);
+        self.first.seal(head, aad, InOut::in_place(data), tail)?;
+        Ok(total)
+    }
+
+    /// Opens in place, so the plaintext replaces its ciphertext.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open`]. After [`Error::Authentication`], the bytes between
+    /// nonce and tag are zero, unless several keys of a keyring can have sealed the message.
+    pub fn open_in_place<'a>(&self, sealed: &'a mut [u8], aad: &[u8]) -> Result<&'a mut [u8], Error> {
+        let Some((key, prefix_len)) = self.only_candidate(sealed) else {
+            let plaintext = Zeroizing::new(self.open(sealed, aad)?);
+            let data = &mut sealed[..plaintext.len()];
+            data.copy_from_slice(&plaintext);
+            return Ok(data);
+        };
+        let body = sealed.get_mut(prefix_len..).ok_or(Error::Authentication)?;
+        let len = body.len().checked_sub(key.overhead()).ok_or(Error::Authentication)?;
+        let (head, body) = body.split_at_mut(key.nonce_len());
+        let (data, tail) = body.split_at_mut(len);
+        key.decrypt_parts(head, aad, InOut::in_place(data), tail)?;
+        Ok(data)
+    }
+
+    // Explicit nonces: ciphertext || tag.
+
+    /// Encrypts under `nonce`. Never use a nonce twice with one key.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::NonceLength`] if `nonce` does not have the length that the algorithm
+    /// requires, [`Error::MessageLength`] if `plaintext` or `aad` is too long, and
+    /// [`Misuse::KeyringNonce`] with a keyring.
+    pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
+        self.encrypt_into(nonce, plaintext, aad, &mut out)?;
+        Ok(out)
+    }
+
+    /// Encrypts into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::encrypt`], and [`Misuse::OutputTooShort`] if `out` is too
+    /// short.
+    pub fn encrypt_into(
+        &self,
+        nonce: &[u8],
+        plaintext: &[u8],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let len = plaintext.len() + TAG_LEN;
+        let (ciphertext, tag) = memory::first(out, len)?.split_at_mut(plaintext.len());
+        self.encrypt_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
+        Ok(len)
+    }
+
+    /// Decrypts a ciphertext that was encrypted under `nonce`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Authentication`] if the ciphertext, the nonce, the key or `aad` differs,
+    /// and the errors of [`Self::encrypt`].
+    pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
+        self.decrypt_into(nonce, ciphertext, aad, &mut out)?;
+        Ok(out)
+    }
+
+    /// Decrypts into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::decrypt`], and [`Misuse::OutputTooShort`]. `out` has no
+    /// plaintext then.
+    pub fn decrypt_into(
+        &self,
+        nonce: &[u8],
+        ciphertext: &[u8],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        self.alone()?.decrypt_into(nonce, ciphertext, aad, out)
+    }
+
+    /// Checks the length of a nonce of the caller. [`Self::decrypt`] checks it before anything that
+    /// an attacker controls.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::NonceLength`] and [`Misuse::KeyringNonce`].
+    #[inline]
+    pub fn check_nonce_len(&self, nonce_len: usize) -> Result<(), Error> {
+        self.alone()?.check_head_len(nonce_len)
+    }
+
+    // Nonce, data and tag in separate buffers.
+
+    /// Encrypts `data` under a fresh random nonce, and writes prefix and nonce to `nonce` and the
+    /// tag to `tag`.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` does not have
+    /// the length that the algorithm requires, and the errors of [`Self::seal`]. Nothing is written
+    /// then.
+    #[inline]
+    pub fn seal_parts(
+        &self,
+        nonce: &mut [u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.first.seal(nonce, aad, data, tag)
+    }
+
+    /// Encrypts `data` under `nonce`, and writes the tag to `tag`. Never use a nonce twice with one
+    /// key.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::encrypt`], and [`Misuse::TagLength`].
+    #[inline(always)]
+    pub fn encrypt_parts(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.alone()?.encrypt(nonce, aad, data, tag)
+    }
+
+    /// Decrypts `data` if `tag` matches the nonce, the associated data and the ciphertext.
+    ///
+    /// # Errors
+    /// Returns [`Error::Authentication`] if the tag does not match. The destination is zero then,
+    /// or unchanged if the tag does not have 16 bytes. Also returns the errors of
+    /// [`Self::encrypt`].
+    #[inline(always)]
+    pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
+        self.alone()?.decrypt_parts(nonce, aad, data, tag)
+    }
+
+    // The key of a message.
+
+    /// Returns the key of a message and the length of its prefix, if only one key can open it. Of
+    /// the message, the first five bytes are enough.
+    #[inline]
+    pub fn only_candidate(&self, sealed: &[u8]) -> Option<(&MessageKey, usize)> {
+        if self.others.is_none() {
+            return Some((&self.first.key, 0));
+        }
+        self.only(sealed).map(|(key, _)| (&key.key, key.prefix_len()))
+    }
+
+    /// Returns the number of bytes by which each of `sealed` is longer than its plaintext, if one
+    /// key sealed all of them.
+    #[inline]
+    pub fn common_overhead(&self, sealed: &[&[u8]]) -> Option<usize> {
+        self.common(sealed.iter().copied()).map(Prefixed::overhead)
+    }
+
+    /// Returns the keys that can have sealed a message, each with the message without its prefix.
+    /// As in Tink, keys with the prefix of the message come first.
+    fn candidates<'k, 'm>(&'k self, sealed: &'m [u8]) -> impl Iterator<Item = (&'k Prefixed, &'m [u8])> {
+        let (prefix, rest) = match sealed.split_first_chunk() {
+            Some((prefix, rest)) => (Some(*prefix), rest),
+            None => (None, sealed),
+        };
+        let prefixed = self.all().filter(move |key| key.prefix.is_some() && key.prefix == prefix);
+        let raw = self.all().filter(|key| key.prefix.is_none());
+        prefixed.map(move |key| (key, rest)).chain(raw.map(move |key| (key, sealed)))
+    }
+
+    /// Returns the key that can have sealed a message and the message without its prefix, if only
+    /// one key can.
+    fn only<'k, 'm>(&'k self, sealed: &'m [u8]) -> Option<(&'k Prefixed, &'m [u8])> {
+        let mut candidates = self.candidates(sealed);
+        match (candidates.next(), candidates.next()) {
+            (only, None) => only,
+            _ => None,
+        }
+    }
+
+    /// Returns the key of all messages of a batch, if one key sealed all of them.
+    pub(super) fn common<'m>(&self, mut sealed: impl Iterator<Item = &'m [u8]>) -> Option<&Prefixed> {
+        if self.others.is_none() {
+            return Some(&self.first);
+        }
+        let (first, _) = self.only(sealed.next()?)?;
+        sealed
+            .all(|sealed| self.only(sealed).is_some_and(|(key, _)| std::ptr::eq(key, first)))
+            .then_some(first)
+    }
+
+    /// Opens messages one after the other, each perhaps with another key.
+    pub(super) fn open_each(&self, sealed: &[&[u8]], aad: BatchAad<'_>) -> Result<Vec<Vec<u8>>, Error> {
+        let mut opened = Zeroizing::new(memory::with_capacity(sealed.len())?);
+        for (index, message) in sealed.iter().enumerate() {
+            let plain = self.open(message, aad.of(index)).map_err(|error| in_batch(index, error))?;
+            opened.push(plain);
+        }
+        Ok(std::mem::take(&mut *opened))
+    }
+
+    /// Opens packed messages as [`Self::open_each`] does. Returns the plaintexts, packed, and
+    /// their offsets.
+    pub(super) fn open_each_packed<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+        // The plaintexts are shorter than the messages, so neither they nor their offsets are too
+        // long.
+        let mut plain = Zeroizing::new(memory::zeroed(data_range(offsets, data.len())?.len())?);
+        let (mut ends, mut end) = (memory::with_capacity(offsets.len())?, 0);
+        ends.push(offset(0)?);
+        for (index, pair) in offsets.windows(2).enumerate() {
+            let candidates = self.candidates(&data[index_of(pair[0])..index_of(pair[1])]);
+            let out = &mut plain[end..];
+            let opened = first_opened(candidates.map(|(key, sealed)| key.key.open_into(sealed, out, aad)));
+            end += opened.map_err(|error| in_batch(index, error))?;
+            ends.push(offset(end)?);
+        }
+        plain.truncate(end);
+        Ok((std::mem::take(&mut *plain), ends))
+    }
+}
+
+/// Returns the first result of a key that opens the message.
+///
+/// # Errors
+/// Returns [`Error::MessageLength`] if no key opens it and it is too long for one of them, and
+/// [`Error::Authentication`] otherwise. Other errors are not those of a key, so they end the
+/// search.
+fn first_opened<T>(attempts: impl Iterator<Item = Result<T, Error>>) -> Result<T, Error> {
+    let mut refused = Error::Authentication;
+    for attempt in attempts {
+        match attempt {
+            Err(Error::Authentication) => {}
+            Err(too_long @ Error::MessageLength { .. }) => refused = too_long,
+            ended => return ended,
+        }
+    }
+    Err(refused)
+}
+
+debug_fields!(MessageKeys; |it| keys: it.len(), primary: it.primary());
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use base::error::MessagePart;
+
+    /// A message that is too long for one algorithm has 64 GiB, so no message here is.
+    #[test]
+    fn a_key_that_refuses_the_length_does_not_end_the_search() {
+        let too_long = || Err(Error::MessageLength { part: MessagePart::Data, found: 2, limit: 1 });
+        let refused = || Err(Error::Authentication);
+        let found = |attempts: [Result<u8, Error>; 3]| first_opened(attempts.into_iter());
+        assert_eq!(found([too_long(), refused(), Ok(7)]).unwrap(), 7);
+        for attempts in [[too_long(), refused(), refused()], [refused(), too_long(), refused()]] {
+            assert!(matches!(found(attempts), Err(Error::MessageLength { found: 2, .. })));
+        }
+        assert!(matches!(found([refused(), refused(), refused()]), Err(Error::Authentication)));
+        let ended = found([refused(), Err(Error::OutOfMemory { bytes: 1 }), Ok(7)]);
+        assert!(matches!(ended, Err(Error::OutOfMemory { .. })));
+    }
+}
