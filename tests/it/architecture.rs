@@ -165,6 +165,29 @@ fn errors_are_translated_once() {
     }
 }
 
+/// Rule 5: the table of kinds names classes of Python and reasons of Elixir that exist.
+#[test]
+fn the_names_of_errors_exist() {
+    let source = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let table = source("crates/base/src/error/kind.rs");
+    let classes = source("bindings/python/sealane/exceptions.py");
+    let reasons = source("bindings/elixir/lib/sealane/error.ex");
+    let between = |start: &str| -> Vec<String> {
+        let parts = table.split(start).skip(1);
+        parts.map(|part| part.split('"').next().unwrap().to_owned()).collect()
+    };
+    let (atoms, all) = (between("Some(\""), between(", \""));
+    let named: Vec<_> = all.iter().filter(|name| name.ends_with("Error")).collect();
+    assert!(atoms.len() > 10 && named.len() > atoms.len(), "{atoms:?} {named:?}");
+    for class in named {
+        let builtin = ["MemoryError", "OSError", "ValueError"].contains(&class.as_str());
+        assert!(builtin || classes.contains(&format!("class {class}(")), "{class}");
+    }
+    for atom in atoms {
+        assert!(reasons.contains(&format!("  | `:{atom}` | ")), "{atom}");
+    }
+}
+
 /// Rules 1 and 5: in Elixir, one module calls the native functions. It removes arguments from stack traces.
 #[test]
 fn one_elixir_module_calls_the_native_functions() {

@@ -2,7 +2,6 @@
 
 use crate::aead::Aead;
 use crate::call::{Error, guarded};
-use crate::constants::SEALANE_AUTHENTICATION;
 use crate::error::{ArgumentError, CallError};
 use crate::memory::{self, Call, In, Input, Layout, Out, Shared, Unique};
 use sealane::Misuse;
@@ -97,7 +96,7 @@ fn judge(
     match result {
         Ok(()) => verdicts.fill(1),
         // The batch has stopped at the first message that is not authentic, so each is opened once more, alone.
-        Err(error) if error.code() == SEALANE_AUTHENTICATION => {
+        Err(error) if error.code() == CallError::AUTHENTICATION.code() => {
             for (verdict, pair) in verdicts.iter_mut().zip(offsets.windows(2)) {
                 let message = &sealed[pair[0] as usize..pair[1] as usize];
                 *verdict = aead.open(message, aad).map(Zeroizing::new).is_ok().into();

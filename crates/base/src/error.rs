@@ -9,20 +9,19 @@ use std::{fmt, io};
 
 mod folder;
 mod from_providers;
+mod kind;
 mod offsets;
 mod plugin;
 
 pub use folder::FolderError;
+pub use kind::{Kind, Names};
 pub use offsets::OffsetProblem;
 pub use plugin::{PluginError, PluginProblem};
 pub use providers::MessagePart;
 
 /// The error type of this crate.
 ///
-/// Three groups of variants need different reactions. [`Error::Misuse`] is a mistake in the call.
-/// [`Error::Authentication`], [`Error::Truncated`] and the variants about formats and keys describe the input.
-/// [`Error::Io`], [`Error::OutOfMemory`], [`Error::ProviderUnavailable`], [`Error::SelfTest`] and [`Error::Environment`]
-/// describe the machine.
+/// [`Error::kind`] says what a variant means to a caller: the data, the keys, the machine or the call is to blame.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
