@@ -65,31 +65,28 @@ impl Kind {
     #[doc(hidden)]
     pub const fn names(self) -> Names {
         let (json, status, code, atom, class) = match self {
-            Self::Authentication => {
-                ("authentication", 1, -1, Some("authentication_failed"), "AuthenticationError")
-            }
-            Self::Format => ("format", 1, -2, Some("format"), "FormatError"),
-            Self::Truncated => ("truncated", 1, -3, Some("truncated"), "TruncatedError"),
-            Self::UnsupportedVersion => {
-                ("format", 1, -4, Some("unsupported_version"), "UnsupportedVersionError")
-            }
-            Self::Keyring => ("format", 1, -2, Some("format"), "ValueError"),
-            Self::NoMatchingKey => ("no-match", 1, -5, Some("no_matching_key"), "NoMatchingKeyError"),
-            Self::KeyNotFound => ("io", 1, -5, Some("no_matching_key"), "KeyNotFoundError"),
-            Self::KeyService => ("io", 1, -5, Some("no_matching_key"), "KeyServiceError"),
-            Self::KeyRefused => ("io", 1, -5, Some("no_matching_key"), "KeyRefusedError"),
-            Self::Plugin => ("plugin", 1, -11, Some("internal"), "PluginError"),
+            Self::Authentication => ("authentication", 1, -1, "authentication_failed", "AuthenticationError"),
+            Self::Format => ("format", 1, -2, "format", "FormatError"),
+            Self::Truncated => ("truncated", 1, -3, "truncated", "TruncatedError"),
+            Self::UnsupportedVersion => ("format", 1, -4, "unsupported_version", "UnsupportedVersionError"),
+            Self::Keyring => ("format", 1, -2, "format", "ValueError"),
+            Self::NoMatchingKey => ("no-match", 1, -5, "no_matching_key", "NoMatchingKeyError"),
+            Self::KeyNotFound => ("io", 1, -5, "no_matching_key", "KeyNotFoundError"),
+            Self::KeyService => ("io", 1, -5, "no_matching_key", "KeyServiceError"),
+            Self::KeyRefused => ("io", 1, -5, "no_matching_key", "KeyRefusedError"),
+            Self::Plugin => ("plugin", 1, -11, "internal", "PluginError"),
             Self::ProviderUnavailable => {
-                ("provider", 1, -6, Some("provider_unavailable"), "ProviderUnavailableError")
+                ("provider", 1, -6, "provider_unavailable", "ProviderUnavailableError")
             }
-            Self::LimitExceeded => ("limit", 1, -7, Some("limit_exceeded"), "LimitExceededError"),
-            Self::OutOfMemory => ("limit", 1, -12, Some("out_of_memory"), "MemoryError"),
-            Self::Misuse => ("misuse", 2, -8, None, "ValueError"),
-            Self::Forked => ("misuse", 2, -8, None, "ForkedError"),
-            Self::Folder => ("io", 1, -11, Some("internal"), "ValueError"),
-            Self::Io => ("io", 1, -9, Some("io"), "OSError"),
-            Self::Cancelled => ("interrupted", 130, -10, Some("cancelled"), "SealaneError"),
+            Self::LimitExceeded => ("limit", 1, -7, "limit_exceeded", "LimitExceededError"),
+            Self::OutOfMemory => ("limit", 1, -12, "out_of_memory", "MemoryError"),
+            Self::Misuse => ("misuse", 2, -8, "", "ValueError"),
+            Self::Forked => ("misuse", 2, -8, "", "ForkedError"),
+            Self::Folder => ("io", 1, -11, "internal", "ValueError"),
+            Self::Io => ("io", 1, -9, "io", "OSError"),
+            Self::Cancelled => ("interrupted", 130, -10, "cancelled", "SealaneError"),
         };
+        let atom = if atom.is_empty() { None } else { Some(atom) };
         Names { json, status, code, atom, class }
     }
 }
