@@ -50,7 +50,7 @@ impl Console {
         }
         match failure.kind() {
             Kind::OutputClosed => {}
-            Kind::Interrupted if !signal::announce() => {}
+            Kind::INTERRUPTED if !signal::announce() => {}
             _ => self.print_error(&line(failure, self.json)),
         }
     }

@@ -1,7 +1,7 @@
 //! Translation of errors into one line of text, a kind for `--json` and an exit status.
 
 use sealane::file::Difference;
-use sealane::{Error, FolderError, Misuse};
+use sealane::{Error, FolderError, Misuse, error};
 use std::io;
 use std::path::Path;
 
@@ -15,39 +15,26 @@ pub(crate) struct Failure {
 /// The kind of a failure, for programs that use `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    Authentication,
-    Truncated,
-    Format,
-    /// The keys or the passphrase of the caller do not match those of the file.
-    NoMatch,
-    Io,
-    Limit,
-    Provider,
+    /// A kind that errors of the library have too.
+    Of(error::Kind),
     /// `sealane doctor` has found a problem.
     Problem,
-    /// An age plugin is missing or failed.
-    Plugin,
-    Misuse,
-    Interrupted,
     /// The reader of the output has closed it, for example `head`. Nothing is printed.
     OutputClosed,
 }
 
 impl Kind {
+    pub(crate) const AUTHENTICATION: Self = Self::Of(error::Kind::Authentication);
+    pub(crate) const TRUNCATED: Self = Self::Of(error::Kind::Truncated);
+    pub(crate) const MISUSE: Self = Self::Of(error::Kind::Misuse);
+    pub(crate) const IO: Self = Self::Of(error::Kind::Io);
+    pub(crate) const INTERRUPTED: Self = Self::Of(error::Kind::Cancelled);
+
     /// Returns the name of the kind in the output of `--json`.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Authentication => "authentication",
-            Self::Truncated => "truncated",
-            Self::Format => "format",
-            Self::NoMatch => "no-match",
-            Self::Io => "io",
-            Self::Limit => "limit",
-            Self::Provider => "provider",
+            Self::Of(kind) => kind.names().json,
             Self::Problem => "problem",
-            Self::Plugin => "plugin",
-            Self::Misuse => "misuse",
-            Self::Interrupted => "interrupted",
             Self::OutputClosed => "output-closed",
         }
     }
@@ -55,11 +42,10 @@ impl Kind {
     /// Returns the exit status of a program that ends with this kind of failure.
     pub(crate) fn status(self) -> u8 {
         match self {
-            Self::Misuse => 2,
-            Self::Interrupted => 130,
+            Self::Of(kind) => kind.names().status,
+            Self::Problem => 1,
             // The status that a shell reports for a process ended by SIGPIPE (13).
             Self::OutputClosed => 128 + 13,
-            _ => 1,
         }
     }
 }
@@ -67,7 +53,7 @@ impl Kind {
 impl Failure {
     /// Returns the failure for a mistake on the command line; the text says what to do.
     pub(crate) fn misuse(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Misuse, text: text.into() }
+        Self { kind: Kind::MISUSE, text: text.into() }
     }
 
     /// Returns the failure of a report that lists problems, whose text says where they are.
@@ -89,24 +75,24 @@ impl Failure {
 
     /// Returns the failure for an interruption by a signal, for example by Ctrl-C.
     pub(crate) fn interrupted() -> Self {
-        Self { kind: Kind::Interrupted, text: "interrupted; no incomplete file is left".into() }
+        Self { kind: Kind::INTERRUPTED, text: "interrupted; no incomplete file is left".into() }
     }
 
     /// An interruption of a bulk job after `done` of `all` files.
     pub(crate) fn interrupted_among(done: usize, all: usize, advice: &str) -> Self {
         let text =
             format!("interrupted; {done} of {all} files are done, and no incomplete file is left; {advice}");
-        Self { kind: Kind::Interrupted, text }
+        Self { kind: Kind::INTERRUPTED, text }
     }
 
     /// Returns the failure for a salvaged file that is not complete. The text says what is missing.
     pub(crate) fn incomplete(text: String, cut: bool) -> Self {
-        Self { kind: if cut { Kind::Truncated } else { Kind::Authentication }, text }
+        Self { kind: if cut { Kind::TRUNCATED } else { Kind::AUTHENTICATION }, text }
     }
 
     /// Returns the failure for a file that differs from the inventory.
     pub(crate) fn differs(subject: &str, difference: &Difference) -> Self {
-        Self { kind: Kind::Authentication, text: format!("{subject}: {difference}") }
+        Self { kind: Kind::AUTHENTICATION, text: format!("{subject}: {difference}") }
     }
 
     /// Returns the failure for a file that was exchanged since the last inventory, although the manifest lists it as finished.
@@ -114,7 +100,7 @@ impl Failure {
         let text = format!(
             "{subject}: expected the version of the last inventory, found another; remove the file and run the command again"
         );
-        Self { kind: Kind::Authentication, text }
+        Self { kind: Kind::AUTHENTICATION, text }
     }
 
     /// An error of the library about `subject`, or about the path that the error names.
@@ -151,25 +137,15 @@ impl Failure {
                 format!("{subject}: authentication failed: wrong key, wrong context or changed data")
             }
             Error::Truncated => format!("{subject}: truncated: the data ends too early, or is not encrypted"),
-            // The text begins with the path or the reference.
-            Error::Folder(
-                FolderError::InventoryInside(_)
-                | FolderError::ManifestReveals(_)
-                | FolderError::ManifestAmong(_)
-                | FolderError::SignatureMissing(_)
-                | FolderError::OtherSigner(_)
-                | FolderError::SignatureInvalid { .. }
-                | FolderError::OldInventory { .. },
-            )
-            | Error::SourceChanged { .. }
-            | Error::KeyMismatch { .. }
-            | Error::KeyNotFound(_)
-            | Error::KeyService(_)
-            | Error::KeyRefused(_) => error.to_string(),
-            _ => format!("{subject}: {error}"),
+            Error::KeyNotFound(_) | Error::KeyService(_) | Error::KeyRefused(_) => error.to_string(),
+            _ => {
+                let text = error.to_string();
+                let named =
+                    error.subject().is_some_and(|path| text.starts_with(&format!("{}: ", name(path))));
+                if named { text } else { format!("{subject}: {text}") }
+            }
         };
-        let (kind, advice) = rated(&error);
-        Self { kind, text: text + advice }
+        Self { kind: Kind::Of(error.kind()), text: text + advice(&error) }
     }
 
     /// Returns the failure for an error of the operating system about `subject`, which the message names.
@@ -193,7 +169,7 @@ impl Failure {
             }
             _ => without_number(error),
         };
-        Self { kind: Kind::Io, text: format!("{subject}: {text}") }
+        Self { kind: Kind::IO, text: format!("{subject}: {text}") }
     }
 
     /// Returns the failure for an error of the operating system about standard output.
@@ -212,7 +188,7 @@ impl Failure {
     /// Returns the failure for a new key file whose path exists already.
     pub(crate) fn key_exists(subject: &str) -> Self {
         Self {
-            kind: Kind::Io,
+            kind: Kind::IO,
             text: format!(
                 "{subject}: the file exists, and a key file is never overwritten; choose another name"
             ),
@@ -234,58 +210,23 @@ impl Failure {
     }
 }
 
-/// Returns the kind of a failure with this error, and advice for the user.
-fn rated(error: &Error) -> (Kind, &'static str) {
+/// Returns what the user can do about an error, if its own text does not say it.
+fn advice(error: &Error) -> &'static str {
     match error {
-        Error::Authentication => (Kind::Authentication, "; check -k and -c, or take another copy"),
-        Error::DamagedChunk { .. } => {
-            (Kind::Authentication, "; the key is right, so take another copy of the file")
-        }
-        Error::KeyMismatch { .. } => {
-            (Kind::Authentication, "; use the same key, context and format, or another manifest")
-        }
-        Error::Truncated => (Kind::Truncated, "; take another copy"),
-        Error::Header(_) | Error::Armor(_) => (Kind::Format, "; take another copy of the file"),
-        Error::Format(_) | Error::Line { .. } | Error::UnsupportedVersion(_) | Error::UnknownKeyType(_) => {
-            (Kind::Format, "")
-        }
-        // The keyring is in another state than the command needs; its arguments are right.
-        Error::InKeyring { source, .. } if matches!(**source, Error::Misuse(_)) => (Kind::Format, ""),
-        Error::InKeyring { source, .. } => (rated(source).0, ""),
-        Error::NoMatchingKey => (Kind::NoMatch, "; check the files given with -i or -k"),
-        Error::PassphraseRequired => (Kind::NoMatch, "; use -p"),
-        Error::IdentityRequired => (Kind::NoMatch, "; use -i"),
-        Error::WrongPassphrase => (Kind::NoMatch, "; try again"),
-        Error::WorkFactor { .. } => (Kind::Limit, "; if you trust the sender, raise --max-work-factor"),
-        Error::LimitExceeded(_) | Error::MessageLength { .. } | Error::OutOfMemory { .. } => {
-            (Kind::Limit, "")
-        }
-        Error::ProviderUnavailable(_)
-        | Error::ProviderRefused(_)
-        | Error::SelfTest(_)
-        | Error::NotApproved(_) => (Kind::Provider, ""),
-        Error::Plugin(_) => (Kind::Plugin, ""),
-        Error::Folder(
-            FolderError::SignatureMissing(_)
-            | FolderError::OtherSigner(_)
-            | FolderError::SignatureInvalid { .. }
-            | FolderError::OldInventory { .. },
-        ) => (Kind::Authentication, ""),
+        Error::Authentication => "; check -k and -c, or take another copy",
+        Error::DamagedChunk { .. } => "; the key is right, so take another copy of the file",
+        Error::KeyMismatch { .. } => "; use the same key, context and format, or another manifest",
+        Error::Truncated => "; take another copy",
+        Error::Header(_) | Error::Armor(_) => "; take another copy of the file",
+        Error::NoMatchingKey => "; check the files given with -i or -k",
+        Error::PassphraseRequired => "; use -p",
+        Error::IdentityRequired => "; use -i",
+        Error::WrongPassphrase => "; try again",
+        Error::WorkFactor { .. } => "; if you trust the sender, raise --max-work-factor",
         Error::Folder(FolderError::NameNotAuthentic) => {
-            (Kind::Authentication, "; check --encrypt-names, and name the whole encrypted folder as IN")
+            "; check --encrypt-names, and name the whole encrypted folder as IN"
         }
-        Error::Folder(FolderError::NameTooLong { .. } | FolderError::LinkTooLong { .. }) => (Kind::Limit, ""),
-        Error::Folder(
-            FolderError::InventoryName(_) | FolderError::NameInvalid | FolderError::DuplicateName { .. },
-        ) => (Kind::Format, ""),
-        Error::Folder(
-            FolderError::InventoryInside(_)
-            | FolderError::NamesInPlace
-            | FolderError::ManifestReveals(_)
-            | FolderError::ManifestAmong(_),
-        ) => (Kind::Misuse, ""),
-        Error::Environment(_) | Error::Misuse(_) => (Kind::Misuse, ""),
-        _ => (Kind::Io, ""),
+        _ => "",
     }
 }
 

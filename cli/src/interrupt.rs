@@ -71,7 +71,7 @@ fn on_signal() {
         }
     }
     #[expect(clippy::disallowed_methods, reason = "the watched call cannot be interrupted in any other way")]
-    std::process::exit(Kind::Interrupted.status().into());
+    std::process::exit(Kind::INTERRUPTED.status().into());
 }
 
 /// Returns whether the process was started with its signals ignored, for example by `nohup` or in the background of a

@@ -364,7 +364,7 @@ impl<'a> Loader<'a> {
         let (asked, name) = (self.asked.clone(), name(path));
         Arc::new(move || {
             passphrase::ask(&asked, &name).map_err(|failure| match failure.kind() {
-                Kind::Interrupted => Error::Cancelled,
+                Kind::INTERRUPTED => Error::Cancelled,
                 _ => io::Error::other(failure).into(),
             })
         })

@@ -90,7 +90,7 @@ pub fn run(args: Vec<OsString>) -> u8 {
 pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
     if args.len() < 2 {
         console::print_first_commands(FIRST_COMMANDS);
-        return error::Kind::Misuse.status();
+        return error::Kind::MISUSE.status();
     }
     // In the Python package, an earlier command of this process has set it.
     sealane::keys::set_pin_prompt(passphrase::pin);

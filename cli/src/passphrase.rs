@@ -65,7 +65,7 @@ pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<S
 pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
     match prompt(text, NEW) {
         Ok(line) => Ok(Some(line)),
-        Err(failure) if failure.kind() == Kind::Interrupted => Err(Error::Cancelled),
+        Err(failure) if failure.kind() == Kind::INTERRUPTED => Err(Error::Cancelled),
         Err(_) => Ok(None),
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn run(
     let with = with(Inputs::named(&named))?;
     for pair in pairs {
         match salvage_one(args, pair, &with, console) {
-            Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::OutputClosed) => {
+            Err(failure) if matches!(failure.kind(), Kind::INTERRUPTED | Kind::OutputClosed) => {
                 return Err(failure);
             }
             Err(failure) => console.fail(&failure),
@@ -72,10 +72,8 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
 /// Adds to an error that no output was written, because a salvaged file usually is.
 fn nothing(name: &str, error: sealane::Error) -> Failure {
     let failure = Failure::about(name, error);
-    match failure.kind() {
-        Kind::Authentication | Kind::Truncated | Kind::Format => {
-            failure.and("no chunk verifies, so nothing was written")
-        }
+    match failure.kind().name() {
+        "authentication" | "truncated" | "format" => failure.and("no chunk verifies, so nothing was written"),
         _ => failure,
     }
 }

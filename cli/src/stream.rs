@@ -46,7 +46,7 @@ pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Res
         }
     }
     let warned = |error| match on_stdout(source, error) {
-        failure if matches!(failure.kind(), Kind::Authentication | Kind::Truncated) => {
+        failure if matches!(failure.kind(), Kind::AUTHENTICATION | Kind::TRUNCATED) => {
             failure.and("do not use the incomplete output")
         }
         failure => failure,

@@ -165,6 +165,23 @@ fn errors_are_translated_once() {
     }
 }
 
+/// Rule 5: the table of kinds names classes of Python and reasons of Elixir that exist.
+#[test]
+fn the_names_of_errors_exist() {
+    let source = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let kinds = source("crates/base/src/error/kind.rs");
+    let table = kinds.split("match self {").nth(1).and_then(|rest| rest.split("};").next()).unwrap();
+    let names: Vec<_> = table.split('"').skip(1).step_by(2).collect();
+    assert_eq!(names.len(), 3 * table.matches("=>").count(), "{names:?}");
+    let classes = source("bindings/python/sealane/exceptions.py");
+    let reasons = source("bindings/elixir/lib/sealane/error.ex");
+    for row in names.chunks(3) {
+        let builtin = ["MemoryError", "OSError", "ValueError"].contains(&row[2]);
+        assert!(builtin || classes.contains(&format!("class {}(", row[2])), "{row:?}");
+        assert!(row[1].is_empty() || reasons.contains(&format!("  | `:{}` | ", row[1])), "{row:?}");
+    }
+}
+
 /// Rules 1 and 5: in Elixir, one module calls the native functions. It removes arguments from stack traces.
 #[test]
 fn one_elixir_module_calls_the_native_functions() {

@@ -1,7 +1,6 @@
 //! Batches: many messages in one call, one after the other in one buffer, with their lengths.
 
 use crate::call::{Error, guarded};
-use crate::constants::SEALANE_AUTHENTICATION;
 use crate::error::{ArgumentError, CallError};
 use crate::memory::{self, Call, In, Input, Layout, Out, Shared, Unique};
 use sealane::{Algorithm, MessageKeys, Misuse};
@@ -106,7 +105,7 @@ fn judge(
     match result {
         Ok(()) => verdicts.fill(1),
         // The batch has stopped at the first message that is not authentic, so each is opened once more, alone.
-        Err(error) if error.code() == SEALANE_AUTHENTICATION => {
+        Err(error) if error.code() == CallError::AUTHENTICATION.code() => {
             for (verdict, pair) in verdicts.iter_mut().zip(offsets.windows(2)) {
                 let message = &sealed[pair[0] as usize..pair[1] as usize];
                 *verdict = aead.open(message, aad).map(Zeroizing::new).is_ok().into();

@@ -81,9 +81,9 @@ pub(crate) fn terminated<const N: usize>(words: &str) -> [u8; N] {
 #[cfg(test)]
 mod test {
     use super::*;
-    use crate::constants::*;
     use crate::error::ArgumentError;
     use crate::memory::lent;
+    use std::collections::BTreeMap;
     use std::path::Path;
 
     fn failed(work: impl FnOnce(&Call) -> Result<i64, CallError>) -> (i64, Error) {
@@ -110,31 +110,45 @@ mod test {
         assert_eq!((result, error.code, error.text[0]), (5, 7, 7));
     }
 
+    /// Returns the codes of errors in the header, without `SEALANE_`.
+    fn codes() -> BTreeMap<&'static str, i32> {
+        let header = include_str!("../include/sealane.h").lines();
+        let code = |line: &'static str| {
+            let (name, rest) = line.strip_prefix("#define SEALANE_")?.split_once(" (")?;
+            Some((name, rest.split_once(')')?.0.parse().unwrap()))
+        };
+        header.filter_map(code).collect()
+    }
+
     #[test]
     fn errors_have_codes_and_text() {
         use sealane::{Error as E, Misuse};
         let not_found = std::io::Error::from_raw_os_error(2);
-        for (error, code, os_code) in [
-            (E::Authentication.into(), SEALANE_AUTHENTICATION, 0),
-            (E::DamagedChunk { index: 1, offset: 2 }.into(), SEALANE_AUTHENTICATION, 0),
-            (E::Format("expected").into(), SEALANE_FORMAT, 0),
-            (E::Truncated.into(), SEALANE_TRUNCATED, 0),
-            (E::UnsupportedVersion("v1").into(), SEALANE_UNSUPPORTED_VERSION, 0),
-            (E::WrongPassphrase.into(), SEALANE_NO_MATCHING_KEY, 0),
-            (E::SelfTest("AES").into(), SEALANE_PROVIDER_UNAVAILABLE, 0),
-            (E::WorkFactor { requested: 30, max: 20 }.into(), SEALANE_LIMIT_EXCEEDED, 0),
-            (Misuse::Forked.into(), SEALANE_MISUSE, 0),
-            (ArgumentError::Null { name: "key" }.into(), SEALANE_MISUSE, 0),
-            (CallError::io(Path::new("/nowhere"), not_found), SEALANE_IO, 2),
-            (E::Cancelled.into(), SEALANE_CANCELLED, 0),
-            (CallError::out_of_memory(5), SEALANE_OUT_OF_MEMORY, 0),
+        let codes = codes();
+        let mut unseen = codes.clone();
+        for (error, name, os_code) in [
+            (E::Authentication.into(), "AUTHENTICATION", 0),
+            (E::DamagedChunk { index: 1, offset: 2 }.into(), "AUTHENTICATION", 0),
+            (E::Format("expected").into(), "FORMAT", 0),
+            (E::Truncated.into(), "TRUNCATED", 0),
+            (E::UnsupportedVersion("v1").into(), "UNSUPPORTED_VERSION", 0),
+            (E::WrongPassphrase.into(), "NO_MATCHING_KEY", 0),
+            (E::SelfTest("AES").into(), "PROVIDER_UNAVAILABLE", 0),
+            (E::WorkFactor { requested: 30, max: 20 }.into(), "LIMIT_EXCEEDED", 0),
+            (Misuse::Forked.into(), "MISUSE", 0),
+            (ArgumentError::Null { name: "key" }.into(), "MISUSE", 0),
+            (CallError::io(Path::new("/nowhere"), not_found), "IO", 2),
+            (E::Cancelled.into(), "CANCELLED", 0),
+            (CallError::out_of_memory(5), "OUT_OF_MEMORY", 0),
         ] {
-            let error: CallError = error;
+            let (error, code): (CallError, _) = (error, codes[name]);
+            unseen.remove(name);
             let words = error.to_string();
             let (result, found) = failed(|_| Err(error));
             assert_eq!((result, found.code, found.os_code), (code.into(), code, os_code));
             assert_eq!(text(&found), words);
         }
+        assert_eq!(unseen, BTreeMap::from([("INTERNAL", SEALANE_INTERNAL)]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Translates errors to codes and text.
 
-use crate::constants::*;
+use sealane::error::Kind;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -91,37 +91,12 @@ impl CallError {
 
     /// Returns the constant of the header for this error.
     pub(crate) fn code(&self) -> i32 {
-        use sealane::Error as E;
-        let error = match self {
-            Self::Argument(_) => return SEALANE_MISUSE,
-            Self::Core(E::InBatch { source, .. }) => source,
-            Self::Core(error) => error,
-        };
-        match error {
-            E::Authentication | E::DamagedChunk { .. } | E::KeyMismatch { .. } => SEALANE_AUTHENTICATION,
-            E::Format(_) | E::Header(_) | E::Armor(_) | E::Line { .. } | E::UnexpectedLength { .. } => {
-                SEALANE_FORMAT
-            }
-            E::Truncated => SEALANE_TRUNCATED,
-            E::UnsupportedVersion(_) => SEALANE_UNSUPPORTED_VERSION,
-            E::KeyNotFound(_)
-            | E::KeyService(_)
-            | E::KeyRefused(_)
-            | E::NoMatchingKey
-            | E::WrongPassphrase
-            | E::PassphraseRequired
-            | E::IdentityRequired => SEALANE_NO_MATCHING_KEY,
-            E::ProviderUnavailable(_) | E::ProviderRefused(_) | E::SelfTest(_) | E::NotApproved(_) => {
-                SEALANE_PROVIDER_UNAVAILABLE
-            }
-            E::LimitExceeded(_) | E::MessageLength { .. } | E::WorkFactor { .. } => SEALANE_LIMIT_EXCEEDED,
-            E::Misuse(_) | E::Environment(_) => SEALANE_MISUSE,
-            E::Io { .. } | E::SourceChanged { .. } => SEALANE_IO,
-            E::Cancelled => SEALANE_CANCELLED,
-            E::OutOfMemory { .. } => SEALANE_OUT_OF_MEMORY,
-            // The enum of the core may grow. A new error has no code yet.
-            _ => SEALANE_INTERNAL,
+        match self {
+            Self::Argument(_) => Kind::Misuse,
+            Self::Core(error) => error.kind(),
         }
+        .names()
+        .code
     }
 
     /// Returns the number of the operating system's error, or 0.

@@ -418,6 +418,10 @@ static void files(void) {
 	sealane_secret *identity = sealane_secret_generate("age", E);
 	MAKES_NOTHING(SEALANE_MISUSE, sealane_encrypt_with_secret(identity, NULL, none, 0, E));
 	MAKES_NOTHING(SEALANE_FORMAT, sealane_encrypt_with_keyset("{}", none, 0, E));
+	const char *unknown_type = "{\"primaryKeyId\":1,\"key\":[{\"keyData\":{\"typeUrl\":\"other\",\"value\":\"AAAA\","
+		"\"keyMaterialType\":\"SYMMETRIC\"},\"status\":\"ENABLED\",\"keyId\":1,\"outputPrefixType\":\"RAW\"}]}";
+	MAKES_NOTHING(SEALANE_FORMAT, sealane_encrypt_with_keyset(unknown_type, none, 0, E));
+	SAYS("type of key");
 	MAKES_NOTHING(SEALANE_MISUSE, sealane_encrypt_with_keyset(NULL, none, 0, E));
 	MAKES_NOTHING(SEALANE_FORMAT, sealane_encrypt_with_recipients("age1unknown", 0, E));
 	SAYS("line 1");

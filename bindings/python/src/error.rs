@@ -1,35 +1,15 @@
 //! Translates the errors of the core crate to the exceptions that Python callers see.
 
-use pyo3::exceptions::{PyMemoryError, PyOSError, PySystemError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use sealane::error::{PluginError, PluginProblem};
-use sealane::{Error, FolderError, Misuse, keys};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use sealane::error::{Kind, PluginError, PluginProblem};
+use sealane::{Error, Misuse, keys};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-mod named {
-    //! The exception classes of `sealane.exceptions`, which are imported from Python at their first use.
-    #![allow(missing_docs, reason = "documented in Python, where they are defined")]
-    pyo3::import_exception!(sealane.exceptions, SealaneError);
-    pyo3::import_exception!(sealane.exceptions, AuthenticationError);
-    pyo3::import_exception!(sealane.exceptions, FormatError);
-    pyo3::import_exception!(sealane.exceptions, TruncatedError);
-    pyo3::import_exception!(sealane.exceptions, UnsupportedVersionError);
-    pyo3::import_exception!(sealane.exceptions, KeyNotFoundError);
-    pyo3::import_exception!(sealane.exceptions, KeyServiceError);
-    pyo3::import_exception!(sealane.exceptions, KeyRefusedError);
-    pyo3::import_exception!(sealane.exceptions, NoMatchingKeyError);
-    pyo3::import_exception!(sealane.exceptions, PluginError);
-    pyo3::import_exception!(sealane.exceptions, ProviderUnavailableError);
-    pyo3::import_exception!(sealane.exceptions, LimitExceededError);
-    pyo3::import_exception!(sealane.exceptions, ForkedError);
-    pyo3::import_exception!(sealane.exceptions, ReentrantCallError);
-}
-
 /// Returns the Python exception that stands for an error of the core.
-///
-/// Both enums are non-exhaustive, so the compiler requires a last arm. It is a `SystemError`: an error that gets there has
-/// no Python class yet.
 #[cold]
 pub(crate) fn raise(error: Error) -> PyErr {
     let text = error.to_string();
@@ -54,78 +34,48 @@ fn worded(error: Error, text: String) -> PyErr {
     // The process may end with this exception.
     sealane::wipe_stack();
     match error {
-        Error::Authentication | Error::DamagedChunk { .. } | Error::KeyMismatch { .. } => {
-            named::AuthenticationError::new_err(text)
-        }
-        Error::Format(_) | Error::UnexpectedLength { .. } => named::FormatError::new_err(text),
-        Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
         Error::InKeyring { source, .. } => worded(*source, text),
-        Error::UnknownKeyType(_) => named::FormatError::new_err(text),
-        Error::InBatch { index, source } => {
-            let error = worded(*source, text);
-            // An exception that takes no attribute keeps the index in its text.
-            let _ = Python::attach(|py| error.value(py).setattr("index", index));
-            error
-        }
-        Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
-        Error::KeyNotFound(_) => named::KeyNotFoundError::new_err(text),
-        Error::KeyService(_) => named::KeyServiceError::new_err(text),
-        Error::KeyRefused(_) => named::KeyRefusedError::new_err(text),
-        Error::NoMatchingKey
-        | Error::WrongPassphrase
-        | Error::PassphraseRequired
-        | Error::IdentityRequired => named::NoMatchingKeyError::new_err(text),
-        Error::WorkFactor { .. } => named::LimitExceededError::new_err(text),
-        Error::Truncated => named::TruncatedError::new_err(text),
-        Error::ProviderUnavailable(_)
-        | Error::ProviderRefused(_)
-        | Error::SelfTest(_)
-        | Error::NotApproved(_) => named::ProviderUnavailableError::new_err(text),
-        Error::LimitExceeded(_) | Error::MessageLength { .. } => named::LimitExceededError::new_err(text),
+        Error::InBatch { index, source } => with(worded(*source, text), "index", index),
         Error::Plugin(PluginError { plugin, problem }) => {
             let advice = "; call sealane.plugins.enable() before";
             let advice = if matches!(problem, PluginProblem::NotEnabled) { advice } else { "" };
-            let error = named::PluginError::new_err(text + advice);
-            // Without the attribute, the name is in the text.
-            let _ = Python::attach(|py| error.value(py).setattr("plugin", plugin));
-            error
+            with(named(Kind::Plugin.names().class, text + advice), "plugin", plugin)
         }
-        // A hook that cancels raises its own exception. This one is for a hook without an exception.
-        Error::Cancelled => named::SealaneError::new_err(text),
-        Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
-        Error::Environment(_) => PyValueError::new_err(text),
-        Error::Misuse(misuse) => raise_misuse(&misuse, text),
-        Error::Folder(folder) => match folder {
-            FolderError::SignatureMissing(_)
-            | FolderError::OtherSigner(_)
-            | FolderError::SignatureInvalid { .. }
-            | FolderError::OldInventory { .. }
-            | FolderError::NameNotAuthentic => named::AuthenticationError::new_err(text),
-            FolderError::InventoryName(_) | FolderError::NameInvalid | FolderError::DuplicateName { .. } => {
-                named::FormatError::new_err(text)
-            }
-            FolderError::NameTooLong { .. } | FolderError::LinkTooLong { .. } => {
-                named::LimitExceededError::new_err(text)
-            }
-            _ => PyValueError::new_err(text),
-        },
+        // As for any call in Python with arguments that exclude each other.
+        Error::Misuse(Misuse::KeySource { .. }) => PyTypeError::new_err(text),
         Error::SourceChanged { path, expected, found } => {
             let text =
                 format!("expected {expected} bytes, found {found}: the file changed while it was encrypted");
             raise_io(Some(&path), io::Error::other(text))
         }
         Error::Io { path, source } => raise_io(path.as_deref(), source),
-        _ => PySystemError::new_err(format!("sealane: an error without a Python class: {text}")),
+        // A hook that cancels raises its own exception. `SealaneError` is for a hook without an exception.
+        other => named(other.kind().names().class, text),
     }
+}
+
+/// Returns the exception of this class from `sealane.exceptions` or the builtins.
+fn named(class: &str, text: impl Into<String>) -> PyErr {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    Python::attach(|py| {
+        let module = MODULE.get_or_try_init(py, || py.import("sealane.exceptions").map(Bound::unbind))?;
+        let module = module.bind(py);
+        let class = module.getattr(class).or_else(|_| py.import("builtins")?.getattr(class))?;
+        Ok(PyErr::from_type(class.cast_into::<PyType>()?, text.into()))
+    })
+    .unwrap_or_else(|error| error)
+}
+
+/// Sets an attribute of an exception. If its class takes none, the value is in its text only.
+fn with(error: PyErr, name: &str, value: impl for<'py> IntoPyObject<'py>) -> PyErr {
+    let _ = Python::attach(|py| error.value(py).setattr(name, value));
+    error
 }
 
 /// Returns the exception for an error. `path` is added to an I/O error that has no path.
 #[cold]
 pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
-    raise(match error {
-        Error::Io { path: None, source } => Error::Io { path: Some(path.to_owned()), source },
-        other => other,
-    })
+    raise(error.about(path))
 }
 
 /// Warns that a key has sealed three quarters of the messages that it may seal.
@@ -139,7 +89,8 @@ pub(crate) fn usage_limit_warning(py: Python<'_>) -> PyResult<()> {
 /// Returns the exception for a call from inside another call to the same object.
 #[cold]
 pub(crate) fn reentrant_call() -> PyErr {
-    named::ReentrantCallError::new_err(
+    named(
+        "ReentrantCallError",
         "this object is in the middle of another call of this thread; call it after that call has returned",
     )
 }
@@ -163,56 +114,6 @@ pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
         ),
         (error, Some(path)) => raise_about(path, error),
         (error, None) => raise(error),
-    }
-}
-
-fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
-    match misuse {
-        Misuse::KeyLength { .. }
-        | Misuse::NonceLength { .. }
-        | Misuse::TagLength { .. }
-        | Misuse::BlockLength { .. }
-        | Misuse::AadAfterData
-        | Misuse::AlreadyFinalized
-        | Misuse::StreamingUnsupported(_)
-        | Misuse::SmallBlock(_)
-        | Misuse::LargeBlock
-        | Misuse::NonceTooShortForRandom
-        | Misuse::CounterBlockForRandom
-        | Misuse::KeyringNonce
-        | Misuse::OutputTooShort { .. }
-        | Misuse::BufferTooShort { .. }
-        | Misuse::OutputLength { .. }
-        | Misuse::CountPerMessage { .. }
-        | Misuse::Offsets(_)
-        | Misuse::PartialOverlap
-        | Misuse::SameFile(_)
-        | Misuse::OutputIsInput { .. }
-        | Misuse::TargetInsideSource(_)
-        | Misuse::DuplicateTarget(_)
-        | Misuse::InvalidSuffix
-        | Misuse::Poisoned
-        | Misuse::SecretLength { .. }
-        | Misuse::KeyId { .. }
-        | Misuse::Reference(_)
-        | Misuse::UnsuitableKey(_)
-        | Misuse::KeyPassphraseRequired
-        | Misuse::KeyIdentityRequired
-        | Misuse::KeyNotEncrypted
-        | Misuse::DerivationParameters(_)
-        | Misuse::InvalidRecipients(_)
-        | Misuse::UnsupportedSource(_)
-        | Misuse::FormatNeedsKey(_)
-        | Misuse::FormatNeedsRecipients(_)
-        | Misuse::KeysetHasFormat
-        | Misuse::ContextNeedsKey
-        | Misuse::ArmorNeedsRecipients
-        | Misuse::WorkFactorNeedsPassphrase
-        | Misuse::NoIdentities
-        | Misuse::UnknownFormat { .. } => PyValueError::new_err(text),
-        Misuse::Forked => named::ForkedError::new_err(text),
-        Misuse::KeySource { .. } => PyTypeError::new_err(text),
-        _ => PySystemError::new_err(format!("sealane: a misuse without a Python class: {text}")),
     }
 }
 

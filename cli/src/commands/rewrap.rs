@@ -82,7 +82,7 @@ impl Run for Rewrap {
         let mut rewrapped = 0;
         for (from, to) in &pairs {
             match self.rewrap_one(from, to, &with, console) {
-                Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
+                Err(failure) if failure.kind() == Kind::INTERRUPTED => return Err(failure),
                 Err(failure) => console.fail(&failure),
                 Ok(()) => rewrapped += 1,
             }

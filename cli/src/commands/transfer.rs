@@ -43,7 +43,7 @@ pub(super) fn transfer<W>(
     let with = with(Inputs::named(&named))?;
     for pair in pairs {
         match transfer_one(args, &pair, &with, functions, console) {
-            Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
+            Err(failure) if failure.kind() == Kind::INTERRUPTED => return Err(failure),
             Err(failure) => console.fail(&failure),
             Ok(()) => {}
         }

@@ -53,7 +53,7 @@ impl Run for Verify {
         let with = with(Inputs::named(&self.inputs))?;
         for input in &self.inputs {
             match self.verify_one(&Source::new(input), &with, console) {
-                Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::OutputClosed) => {
+                Err(failure) if matches!(failure.kind(), Kind::INTERRUPTED | Kind::OutputClosed) => {
                     return Err(failure);
                 }
                 Err(failure) => console.fail(&failure),

@@ -78,7 +78,7 @@
 //!
 //! All functions return [`Error`]. An authentication failure of a message is opaque: a wrong key, a wrong nonce and a
 //! changed byte are all [`Error::Authentication`]. [`Error::Misuse`] is a mistake in the call. The other errors name
-//! the thing that is wrong, for example the damaged chunk of a file.
+//! the thing that is wrong, for example the damaged chunk of a file. [`Error::kind`] sorts them into a few kinds.
 //!
 //! # Limits
 //!

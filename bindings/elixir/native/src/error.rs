@@ -1,19 +1,11 @@
 //! Translates errors to exceptions of Elixir.
 
-use rustler::{Atom, Encoder, Error as Raised, NifException};
+use rustler::{Atom, Encoder, Env, Error as Raised, NifException, Term};
 use std::borrow::Cow;
 use std::io::ErrorKind;
 
 /// The result of a native function.
 pub(crate) type Answer<T> = Result<T, Raised>;
-
-mod atoms {
-    rustler::atoms! {
-        authentication_failed, format, truncated, unsupported_version, no_matching_key, provider_unavailable,
-        limit_exceeded, io, cancelled, out_of_memory, internal,
-        enoent, eacces, eexist, enotdir, eisdir, enospc, erofs, efbig, enametoolong, eperm,
-    }
-}
 
 /// An error of a call, before it is translated.
 #[derive(Debug, thiserror::Error)]
@@ -40,17 +32,28 @@ pub(crate) enum ArgumentError {
     Unsuitable(&'static str),
 }
 
+/// An atom with this name.
+struct Name(&'static str);
+
+impl Encoder for Name {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        Atom::from_str(env, self.0).expect("an atom has at most 255 characters").encode(env)
+    }
+}
+
 /// The exception `Sealane.Error`.
 #[derive(NifException)]
+#[rustler(encode)]
 #[module = "Sealane.Error"]
 struct Exception {
-    reason: Atom,
+    reason: Name,
     message: String,
-    posix: Option<Atom>,
+    posix: Option<Name>,
 }
 
 /// The exception `ArgumentError` of Elixir.
 #[derive(NifException)]
+#[rustler(encode)]
 #[module = "ArgumentError"]
 struct ArgumentException {
     message: String,
@@ -104,69 +107,42 @@ impl CallError {
     #[cold]
     pub(crate) fn message(self) -> Raised {
         match self {
-            Self::Core(sealane::Error::Authentication) => {
-                Raised::Term(Box::new(atoms::authentication_failed()))
-            }
+            Self::Core(sealane::Error::Authentication) => Raised::Term(Box::new(self.reason().map(Name))),
             other => other.raise(),
         }
     }
 
     fn exception(&self) -> Box<dyn Encoder> {
-        match self.reason() {
+        match self.reason().map(Name) {
             None => Box::new(ArgumentException { message: self.to_string() }),
             Some(reason) => Box::new(Exception { reason, message: self.to_string(), posix: self.posix() }),
         }
     }
 
     /// Returns the reason of `Sealane.Error`, or `None` for a mistake in the call.
-    fn reason(&self) -> Option<Atom> {
-        use sealane::Error as E;
-        let Self::Core(error) = self else { return None };
-        Some(match error {
-            E::Misuse(_) | E::Environment(_) => return None,
-            E::Authentication | E::DamagedChunk { .. } | E::KeyMismatch { .. } => {
-                atoms::authentication_failed()
-            }
-            E::Format(_) | E::Header(_) | E::Armor(_) | E::Line { .. } | E::UnexpectedLength { .. } => {
-                atoms::format()
-            }
-            E::Truncated => atoms::truncated(),
-            E::UnsupportedVersion(_) => atoms::unsupported_version(),
-            E::KeyNotFound(_)
-            | E::KeyService(_)
-            | E::KeyRefused(_)
-            | E::NoMatchingKey
-            | E::WrongPassphrase
-            | E::PassphraseRequired
-            | E::IdentityRequired => atoms::no_matching_key(),
-            E::ProviderUnavailable(_) | E::ProviderRefused(_) | E::SelfTest(_) | E::NotApproved(_) => {
-                atoms::provider_unavailable()
-            }
-            E::LimitExceeded(_) | E::MessageLength { .. } | E::WorkFactor { .. } => atoms::limit_exceeded(),
-            E::Io { .. } | E::SourceChanged { .. } => atoms::io(),
-            E::Cancelled => atoms::cancelled(),
-            E::OutOfMemory { .. } => atoms::out_of_memory(),
-            // The enum of the core may grow. A new error has no reason of its own yet.
-            _ => atoms::internal(),
-        })
+    fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Argument(_) => None,
+            Self::Core(error) => error.kind().names().atom,
+        }
     }
 
     /// Returns the reason that the module `File` of Elixir gives for the same error of the operating system.
-    fn posix(&self) -> Option<Atom> {
+    fn posix(&self) -> Option<Name> {
         let Self::Core(sealane::Error::Io { source, .. }) = self else { return None };
-        Some(match source.kind() {
-            ErrorKind::NotFound => atoms::enoent(),
+        Some(Name(match source.kind() {
+            ErrorKind::NotFound => "enoent",
             // `EPERM` has the same kind.
-            ErrorKind::PermissionDenied if source.raw_os_error() == Some(1) => atoms::eperm(),
-            ErrorKind::PermissionDenied => atoms::eacces(),
-            ErrorKind::AlreadyExists => atoms::eexist(),
-            ErrorKind::NotADirectory => atoms::enotdir(),
-            ErrorKind::IsADirectory => atoms::eisdir(),
-            ErrorKind::StorageFull => atoms::enospc(),
-            ErrorKind::ReadOnlyFilesystem => atoms::erofs(),
-            ErrorKind::FileTooLarge => atoms::efbig(),
-            ErrorKind::InvalidFilename => atoms::enametoolong(),
+            ErrorKind::PermissionDenied if source.raw_os_error() == Some(1) => "eperm",
+            ErrorKind::PermissionDenied => "eacces",
+            ErrorKind::AlreadyExists => "eexist",
+            ErrorKind::NotADirectory => "enotdir",
+            ErrorKind::IsADirectory => "eisdir",
+            ErrorKind::StorageFull => "enospc",
+            ErrorKind::ReadOnlyFilesystem => "erofs",
+            ErrorKind::FileTooLarge => "efbig",
+            ErrorKind::InvalidFilename => "enametoolong",
             _ => return None,
-        })
+        }))
     }
 }

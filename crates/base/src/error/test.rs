@@ -56,3 +56,152 @@ fn errors_of_providers() {
     assert!(matches!(nonce.into(), Error::Misuse(Misuse::NonceLength { got: 7, want: 12 })));
     assert!(matches!(SealError::Unspecified.into(), Error::ProviderRefused(why) if why.contains("message")));
 }
+
+/// The kind and the names of each variant: programs in other languages depend on them.
+#[test]
+fn errors_have_kinds_with_names() {
+    use FolderError as F;
+    let (path, text) = (|| PathBuf::from("p"), || String::from("t"));
+    let why = |reason| providers::Unavailable {
+        algorithm: providers::Algorithm::Aes256Gcm,
+        request: providers::Request::Any,
+        reason,
+        available: vec![],
+    };
+    let variable = || providers::VariableError {
+        variable: "SEALANE_CPU",
+        problem: providers::VariableProblem::NotUnicode,
+    };
+    let in_keyring = |error: Error| error.in_keyring(1);
+    let in_batch = |source| Error::InBatch { index: 1, source: Box::new(source) };
+    let plugin = PluginError { plugin: text(), problem: PluginProblem::NotFound };
+    let key = ("io", 1, -5, Some("no_matching_key"));
+    let misuse = ("misuse", 2, -8, None);
+    let internal = ("io", 1, -11, Some("internal"));
+    for ((json, status, code, atom), class, errors) in [
+        (
+            ("authentication", 1, -1, Some("authentication_failed")),
+            "AuthenticationError",
+            vec![
+                Error::Authentication,
+                Error::DamagedChunk { index: 1, offset: 2 },
+                Error::KeyMismatch { manifest: path(), target: path() },
+                F::SignatureMissing(path()).into(),
+                F::OtherSigner(path()).into(),
+                F::SignatureInvalid { path: path(), signature: path() }.into(),
+                F::OldInventory { path: path(), found: 1, expected: 2 }.into(),
+                F::NameNotAuthentic.into(),
+                in_batch(Error::Authentication),
+            ],
+        ),
+        (
+            ("format", 1, -2, Some("format")),
+            "FormatError",
+            vec![
+                Error::Format("t"),
+                Error::UnexpectedLength { got: 1, want: 2 },
+                Error::Header("t"),
+                Error::Armor("t"),
+                Error::Line { number: 1, source: Box::new(Misuse::LargeBlock.into()) },
+                Error::UnknownKeyType(text()),
+                in_keyring(Error::UnknownKeyType(text())),
+                F::InventoryName(path()).into(),
+                F::NameInvalid.into(),
+                F::DuplicateName { other: path() }.into(),
+            ],
+        ),
+        (("truncated", 1, -3, Some("truncated")), "TruncatedError", vec![Error::Truncated]),
+        (
+            ("format", 1, -4, Some("unsupported_version")),
+            "UnsupportedVersionError",
+            vec![Error::UnsupportedVersion("t")],
+        ),
+        (
+            ("format", 1, -2, Some("format")),
+            "ValueError",
+            vec![in_keyring(Misuse::UnsuitableKey("t").into())],
+        ),
+        (
+            ("no-match", 1, -5, Some("no_matching_key")),
+            "NoMatchingKeyError",
+            vec![
+                Error::NoMatchingKey,
+                Error::PassphraseRequired,
+                Error::IdentityRequired,
+                Error::WrongPassphrase,
+            ],
+        ),
+        (key, "KeyNotFoundError", vec![Error::KeyNotFound(text())]),
+        (key, "KeyServiceError", vec![Error::KeyService(text())]),
+        (key, "KeyRefusedError", vec![Error::KeyRefused(text())]),
+        (("plugin", 1, -11, Some("internal")), "PluginError", vec![plugin.into()]),
+        (
+            ("provider", 1, -6, Some("provider_unavailable")),
+            "ProviderUnavailableError",
+            vec![
+                why(providers::Reason::NoImplementation).into(),
+                Error::ProviderRefused("t"),
+                Error::SelfTest("t"),
+                Error::NotApproved("t"),
+            ],
+        ),
+        (
+            ("limit", 1, -7, Some("limit_exceeded")),
+            "LimitExceededError",
+            vec![
+                Error::WorkFactor { requested: 30, max: 20 },
+                Error::MessageLength { part: MessagePart::Data, found: 2, limit: 1 },
+                Error::LimitExceeded("t"),
+                F::NameTooLong { found: 2, max: 1 }.into(),
+                F::LinkTooLong { found: 2, max: 1 }.into(),
+            ],
+        ),
+        (("limit", 1, -12, Some("out_of_memory")), "MemoryError", vec![Error::OutOfMemory { bytes: 1 }]),
+        (
+            misuse,
+            "ValueError",
+            vec![
+                Misuse::AlreadyFinalized.into(),
+                Error::Environment(variable()),
+                why(providers::Reason::Environment(variable())).into(),
+                F::InventoryInside(path()).into(),
+                F::NamesInPlace.into(),
+                F::ManifestReveals(path()).into(),
+            ],
+        ),
+        (misuse, "ForkedError", vec![Misuse::Forked.into()]),
+        (
+            internal,
+            "ValueError",
+            vec![
+                F::InvalidPattern(text()).into(),
+                F::IncompleteListing { problems: 1 }.into(),
+                F::EmptySource.into(),
+                F::InPlace.into(),
+            ],
+        ),
+        (
+            ("io", 1, -9, Some("io")),
+            "OSError",
+            vec![
+                Error::Io { path: None, source: io::ErrorKind::NotFound.into() },
+                Error::SourceChanged { path: path(), expected: 1, found: 2 },
+            ],
+        ),
+        (("interrupted", 130, -10, Some("cancelled")), "SealaneError", vec![Error::Cancelled]),
+    ] {
+        for error in errors {
+            assert_eq!(error.kind().names(), Names { json, status, code, atom, class }, "{error:?}");
+        }
+    }
+}
+
+#[test]
+fn errors_have_the_path_as_their_subject() {
+    let path = Path::new("list");
+    let error = Error::io(path, io::ErrorKind::NotFound.into());
+    assert_eq!(Error::Line { number: 1, source: Box::new(error) }.subject(), Some(path));
+    assert_eq!(Error::from(FolderError::OtherSigner(path.into())).subject(), Some(path));
+    assert_eq!(Error::from(Misuse::SameFile(path.into())).subject(), Some(path));
+    assert_eq!(Error::Truncated.subject(), None);
+}
