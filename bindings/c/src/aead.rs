@@ -8,7 +8,7 @@ use crate::memory::{
     AeadDescription, CText, Call, In, Input, Layout, Out, Output, Owned, Shared, SizedOut, Unique, count,
 };
 use crate::speck::size_named;
-use sealane::{Key, MessageKeys, hazmat};
+use sealane::{Key, MessageKeys as Aead, hazmat};
 
 /// The longest nonce and the longest tag, in bytes.
 const MAX_LEN: usize = 32;
@@ -18,7 +18,7 @@ fn aead(
     (algorithm, provider): (CText, CText),
     error: Unique<Error>,
     key: impl FnOnce(&Call) -> Result<Key, CallError>,
-) -> Owned<MessageKeys> {
+) -> Owned<Aead> {
     guarded(error, |call| {
         let algorithm = algorithm_named(algorithm.required(call, "algorithm")?)?;
         let provider = provider_named(provider.optional(call, "provider")?)?;
@@ -33,7 +33,7 @@ extern "C" fn sealane_aead_new(
     key_len: usize,
     provider: CText,
     error: Unique<Error>,
-) -> Owned<MessageKeys> {
+) -> Owned<Aead> {
     aead((algorithm, provider), error, |call| Ok(Key::from_bytes(key.bytes(call, "key", key_len)?)))
 }
 
@@ -43,7 +43,7 @@ extern "C" fn sealane_aead_new_with_secret(
     secret: Shared<Secret>,
     provider: CText,
     error: Unique<Error>,
-) -> Owned<MessageKeys> {
+) -> Owned<Aead> {
     aead((algorithm, provider), error, |call| secret.get(call, "secret")?.symmetric())
 }
 
@@ -52,7 +52,7 @@ fn speck_poly1305(
     (name, key, key_len): (CText, In, usize),
     error: Unique<Error>,
     new: fn(hazmat::SpeckSize, &[u8]) -> Result<hazmat::Aead, sealane::Error>,
-) -> Owned<MessageKeys> {
+) -> Owned<Aead> {
     guarded(error, |call| {
         let size = size_named(name.required(call, "algorithm")?, "-poly1305")?;
         Ok(Owned::new(new(size, key.bytes(call, "key", key_len)?)?.into()))
@@ -65,7 +65,7 @@ extern "C" fn sealane_hazmat_aead_new(
     key: In,
     key_len: usize,
     error: Unique<Error>,
-) -> Owned<MessageKeys> {
+) -> Owned<Aead> {
     speck_poly1305((algorithm, key, key_len), error, hazmat::Aead::new)
 }
 
@@ -75,7 +75,7 @@ extern "C" fn sealane_hazmat_aead_new_block_nonce(
     key: In,
     key_len: usize,
     error: Unique<Error>,
-) -> Owned<MessageKeys> {
+) -> Owned<Aead> {
     speck_poly1305((algorithm, key, key_len), error, hazmat::Aead::new_block_nonce)
 }
 
@@ -85,18 +85,18 @@ extern "C" fn sealane_hazmat_aead_new_small_block(
     key: In,
     key_len: usize,
     error: Unique<Error>,
-) -> Owned<MessageKeys> {
+) -> Owned<Aead> {
     speck_poly1305((algorithm, key, key_len), error, hazmat::Aead::new_small_block)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn sealane_aead_free(aead: Owned<MessageKeys>) {
+extern "C" fn sealane_aead_free(aead: Owned<Aead>) {
     infallible(|| aead.free());
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_describe(
-    aead: Shared<MessageKeys>,
+    aead: Shared<Aead>,
     description: SizedOut<AeadDescription>,
     error: Unique<Error>,
 ) -> i64 {
@@ -120,7 +120,7 @@ extern "C" fn sealane_aead_describe(
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_seal(
-    aead: Shared<MessageKeys>,
+    aead: Shared<Aead>,
     data: In,
     data_len: usize,
     aad: In,
@@ -143,7 +143,7 @@ extern "C" fn sealane_aead_seal(
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_open(
-    aead: Shared<MessageKeys>,
+    aead: Shared<Aead>,
     sealed: In,
     sealed_len: usize,
     aad: In,
@@ -163,7 +163,7 @@ extern "C" fn sealane_aead_open(
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_encrypt(
-    aead: Shared<MessageKeys>,
+    aead: Shared<Aead>,
     nonce: In,
     nonce_len: usize,
     data: In,
@@ -188,7 +188,7 @@ extern "C" fn sealane_aead_encrypt(
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_decrypt(
-    aead: Shared<MessageKeys>,
+    aead: Shared<Aead>,
     nonce: In,
     nonce_len: usize,
     data: In,
@@ -220,7 +220,7 @@ fn inputs<'a>(
 /// Decrypts `data`, a ciphertext with its tag.
 #[inline]
 fn decrypt(
-    aead: &MessageKeys,
+    aead: &Aead,
     nonce: Input<'_>,
     data: Input<'_>,
     aad: Input<'_>,

@@ -3,7 +3,7 @@
 use crate::call::{Error, guarded};
 use crate::error::{ArgumentError, CallError};
 use crate::memory::{self, Call, In, Input, Layout, Out, Shared, Unique};
-use sealane::{Algorithm, MessageKeys, Misuse};
+use sealane::{Algorithm, MessageKeys as Aead, Misuse};
 use zeroize::Zeroizing;
 
 /// `const uint64_t *`: lengths to read.
@@ -19,7 +19,7 @@ impl Lengths {
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_seal_many(
-    aead: Shared<MessageKeys>,
+    aead: Shared<Aead>,
     data: In,
     data_len: usize,
     lens: Lengths,
@@ -44,7 +44,7 @@ extern "C" fn sealane_aead_seal_many(
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_aead_open_many(
-    aead: Shared<MessageKeys>,
+    aead: Shared<Aead>,
     sealed: In,
     sealed_len: usize,
     lens: Lengths,
@@ -84,7 +84,7 @@ extern "C" fn sealane_aead_open_many(
 }
 
 /// Returns the keys, unless they are of Speck-Poly1305.
-fn for_batches(aead: &MessageKeys) -> Result<&MessageKeys, ArgumentError> {
+fn for_batches(aead: &Aead) -> Result<&Aead, ArgumentError> {
     match Algorithm::from_name(aead.primary().algorithm()) {
         Some(_) => Ok(aead),
         None => Err(ArgumentError::Unsuitable(
@@ -95,7 +95,7 @@ fn for_batches(aead: &MessageKeys) -> Result<&MessageKeys, ArgumentError> {
 
 /// Writes the verdict on each message of a batch with this result.
 fn judge(
-    aead: &MessageKeys,
+    aead: &Aead,
     result: &Result<(), CallError>,
     sealed: &[u8],
     offsets: &[i64],

@@ -6,10 +6,11 @@ use crate::{Error, Misuse};
 /// Remembers the process that created a value whose state must not continue in two processes.
 ///
 /// `fork()` copies counters of nonces and one-time keys. If parent and child continued, they would use a nonce for two
-/// messages. So `hazmat::AeadEncryptor`, `file::Encryptor` and
-/// other types of this crate contain a guard, and return [`Misuse::Forked`] in a child process. The parent continues.
+/// messages. So `hazmat::AeadEncryptor`, `file::Encryptor` and other types contain a guard and
+/// return [`Misuse::Forked`] in a child process. The parent continues.
 ///
 /// ```
+/// # use base as sealane;
 /// struct Counter {
 ///     next: u64,
 ///     guard: sealane::ForkGuard,
