@@ -6,11 +6,11 @@
 //! valgrind constant_time leak <how>            leaks a secret by a `branch` or an `address`, which must be found
 //! ```
 //!
-//! memcheck reports where a branch or an address depends on undefined bytes, and it follows them through memory,
-//! registers and vectors. So keys and plaintexts are declared undefined, and the number of reports is read before and
-//! after every call. Ciphertext, tag and the result of authentication are declared public. The latter is a branch
-//! inside `open`, on bytes that cannot be declared from here, so exactly one report is *expected* for each call of
-//! `open`.
+//! memcheck reports where a branch or an address depends on undefined bytes, and it follows them
+//! through memory, registers and vectors. So keys and plaintexts are declared undefined, and the
+//! number of reports is read before and after every call. Ciphertext, tag and the result of
+//! authentication are declared public. The latter is a branch inside `open`, on bytes that cannot
+//! be declared from here, so exactly one report is *expected* for each call of `open`.
 //!
 //! memcheck 3.19 supports neither VAES nor AVX-512. So the caller names the variants that must run.
 
@@ -32,8 +32,9 @@ use sealing::{InSegments, OneAegis, OneThread, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
 
-/// Empty data, parts of a block, short data, lengths around the groups of every variant, and long data with a rest.
-/// After the first message of 4096 bytes or more, AES-GCM precomputes the first round.
+/// Empty data, parts of a block, short data, lengths around the groups of every variant, and long
+/// data with a rest. After the first message of 4096 bytes or more, AES-GCM precomputes the first
+/// round.
 const LENGTHS: [usize; 15] = [0, 1, 15, 16, 17, 63, 64, 65, 128, 255, 257, 513, 1031, 4099, 4200];
 const AAD_LENGTHS: [usize; 4] = [0, 13, 129, 700];
 
@@ -417,8 +418,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Requests to valgrind, which are sequences of instructions without an effect that valgrind recognises (see "The
-/// client request mechanism" in its manual).
+/// Requests to valgrind, which are sequences of instructions without an effect that valgrind
+/// recognises (see "The client request mechanism" in its manual).
 #[cfg(target_arch = "x86_64")]
 mod valgrind {
     const RUNNING: usize = 0x1001;
@@ -431,9 +432,9 @@ mod valgrind {
     fn request(code: usize, a: usize, b: usize) -> usize {
         let args = [code, a, b, 0, 0, 0];
         let mut response = 0usize;
-        // SAFETY: the instructions are rotations by 128 bits in total and an exchange of a register with itself. The
-        // compiler must assume that memory changes, so it keeps no secret in a register, where a declaration would not
-        // reach it.
+        // SAFETY: the instructions are rotations by 128 bits in total and an exchange of a register with
+        // itself. The compiler must assume that memory changes, so it keeps no secret in a
+        // register, where a declaration would not reach it.
         unsafe {
             core::arch::asm!(
                 "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",

@@ -4,14 +4,15 @@
 //! taskset -c 1 cargo run --release -p sealane-kernels --example leak_timing [variant]
 //! ```
 //!
-//! Each sample has one of two classes of secrets, chosen at random. Welch's t is the difference of the mean times in
-//! units of the difference expected by chance. Below 4.5 there is no evidence of a leak, and above 10 there is a leak.
-//! Slow samples are mostly interruptions, so t is also computed without the slowest samples, and the largest |t| is
-//! reported. The result is a report and not a test: one run in some hundreds exceeds 4.5 by chance, and noise of the
-//! machine can hide a leak. The controls do leak, and show the size of leaks that this machine can detect.
+//! Each sample has one of two classes of secrets, chosen at random. Welch's t is the difference of
+//! the mean times in units of the difference expected by chance. Below 4.5 there is no evidence of
+//! a leak, and above 10 there is a leak. Slow samples are mostly interruptions, so t is also
+//! computed without the slowest samples, and the largest |t| is reported. The result is a report
+//! and not a test: one run in some hundreds exceeds 4.5 by chance, and noise of the machine can
+//! hide a leak. The controls do leak, and show the size of leaks that this machine can detect.
 //!
-//! Everything that depends on the class is done before the clock starts, with the same instructions on the same memory
-//! for both classes.
+//! Everything that depends on the class is done before the clock starts, with the same instructions
+//! on the same memory for both classes.
 
 mod sealing;
 
@@ -60,7 +61,8 @@ impl Classes {
     }
 }
 
-/// Returns the largest |t| of `run` over all crops. `prepare` makes the input of `run` from a secret of `len` bytes.
+/// Returns the largest |t| of `run` over all crops. `prepare` makes the input of `run` from a
+/// secret of `len` bytes.
 fn measure<T>(
     batches: usize,
     len: usize,

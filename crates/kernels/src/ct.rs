@@ -13,7 +13,8 @@ pub fn equal(a: &[u8; 16], b: &[u8; 16]) -> bool {
     black_box(difference as u64 | (difference >> 64) as u64) == 0
 }
 
-/// Compares the tag of a message with the one that it must have, and clears the destination of `data` if they differ.
+/// Compares the tag of a message with the one that it must have, and clears the destination of
+/// `data` if they differ.
 ///
 /// # Errors
 /// Returns [`OpenError::AuthenticationFailed`].

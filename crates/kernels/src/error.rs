@@ -1,7 +1,7 @@
 //! Errors returned by the functions of this crate, with the lengths that were found and allowed.
 //!
-//! They are returned before anything is written, with one exception: [`OpenError::AuthenticationFailed`], after which
-//! the destination is zero.
+//! They are returned before anything is written, with one exception:
+//! [`OpenError::AuthenticationFailed`], after which the destination is zero.
 #![forbid(unsafe_code)]
 
 use core::fmt;
@@ -11,7 +11,8 @@ use core::fmt;
 pub enum KeyError {
     /// The key has this number of bytes, which the cipher does not accept.
     InvalidLength(usize),
-    /// Every variant that the processor features allow, the portable one included, failed its self-test.
+    /// Every variant that the processor features allow, the portable one included, failed its
+    /// self-test.
     SelfTestFailed,
 }
 
@@ -63,7 +64,8 @@ pub enum MessageError {
 pub enum OpenError {
     /// The algorithm does not define such a message, so no tag was computed.
     Message(MessageError),
-    /// The tag does not match the message, the associated data, the nonce and the key. The destination is zero.
+    /// The tag does not match the message, the associated data, the nonce and the key. The
+    /// destination is zero.
     AuthenticationFailed,
 }
 

@@ -4,25 +4,26 @@
 //! Y(0) = 0        Y(i) = (Y(i-1) XOR X(i)) · H
 //! ```
 //!
-//! GHASH is POLYVAL of byte-reversed blocks with the key x·reverse(H) (RFC 8452, appendix A). In the bit order of
-//! POLYVAL the product of a carry-less multiplication needs no shift, so everything here is POLYVAL.
+//! GHASH is POLYVAL of byte-reversed blocks with the key x·reverse(H) (RFC 8452, appendix A). In
+//! the bit order of POLYVAL the product of a carry-less multiplication needs no shift, so
+//! everything here is POLYVAL.
 //!
-//! The recurrence is one long chain of multiplications. So `n` blocks are multiplied by different powers of H, which
-//! are independent products, and their sum is reduced once:
+//! The recurrence is one long chain of multiplications. So `n` blocks are multiplied by different
+//! powers of H, which are independent products, and their sum is reduced once:
 //!
 //! ```text
 //! Y(n) = (Y(0) XOR X(1))·H^n XOR X(2)·H^(n-1) XOR … XOR X(n)·H
 //! ```
 //!
-//! A product has three parts (Karatsuba): low·low, high·high and (low XOR high)·(low XOR high). For the last one the
-//! table of powers also stores the XOR of the halves of each power.
+//! A product has three parts (Karatsuba): low·low, high·high and (low XOR high)·(low XOR high). For
+//! the last one the table of powers also stores the XOR of the halves of each power.
 #![forbid(unsafe_code)]
 
 use crate::vector::{Products, unroll};
 use crate::zero::wipe;
 
-/// Number of zero blocks after H^1, by which the missing blocks of a last vector are multiplied. Three suffice for four
-/// lanes; with four, everything begins on a cache line.
+/// Number of zero blocks after H^1, by which the missing blocks of a last vector are multiplied.
+/// Three suffice for four lanes; with four, everything begins on a cache line.
 const ZEROS: usize = 4;
 
 /// Powers for a short message, of at most [`SHORT_POWERS`] blocks with the block of lengths.
@@ -31,12 +32,12 @@ pub(crate) type ShortPowers = Powers<{ SHORT_POWERS + ZEROS }>;
 pub(crate) type BulkPowers = Powers<{ BULK_POWERS + ZEROS }>;
 
 pub(crate) const SHORT_POWERS: usize = 8;
-/// At the end of a message, four lanes of a hash, up to 32 blocks and the block of lengths need powers. Three more align
-/// groups to cache lines.
+/// At the end of a message, four lanes of a hash, up to 32 blocks and the block of lengths need
+/// powers. Three more align groups to cache lines.
 const BULK_POWERS: usize = 40;
 
-/// Powers for the loops, on cache lines. Those of a short message have a smaller alignment, because memory with a large
-/// one takes longer to allocate.
+/// Powers for the loops, on cache lines. Those of a short message have a smaller alignment, because
+/// memory with a large one takes longer to allocate.
 #[repr(align(64))]
 pub(crate) struct AlignedBulkPowers(pub(crate) BulkPowers);
 
@@ -44,7 +45,8 @@ impl AlignedBulkPowers {
     pub(crate) const EMPTY: Self = Self(BulkPowers::EMPTY);
 }
 
-/// H^n … H^1, then zeros, and the XOR of the halves of each, which are all wiped from memory on drop.
+/// H^n … H^1, then zeros, and the XOR of the halves of each, which are all wiped from memory on
+/// drop.
 #[repr(C, align(16))]
 pub(crate) struct Powers<const N: usize> {
     whole: [[u8; 16]; N],
@@ -132,8 +134,9 @@ impl ShortPowers {
         self.halves[Self::COUNT - 1] = (h ^ h.rotate_left(64)).to_le_bytes();
     }
 
-    /// Sets H^1 to the `n`-th power of that of `h`, by squaring and multiplying. `multiply` multiplies an element by the first
-    /// power in its first argument. The exponent is public, and at least 1.
+    /// Sets H^1 to the `n`-th power of that of `h`, by squaring and multiplying. `multiply`
+    /// multiplies an element by the first power in its first argument. The exponent is public,
+    /// and at least 1.
     pub(crate) fn set_power(&mut self, h: &Self, n: usize, multiply: impl Fn(&Self, &mut u128)) {
         let mut value = h.first();
         for bit in (0..n.ilog2()).rev() {
@@ -164,8 +167,8 @@ impl ShortPowers {
     pub(crate) fn set_up_polyval<B: Products>(&mut self, b: B, h: [u8; 16]) {
         let mut v = b.splat(&h);
         let mut known = 1;
-        // The powers of one vector are computed in registers: what was stored in parts cannot be loaded as a whole
-        // before it has reached the cache, which took longer than all of the products.
+        // The powers of one vector are computed in registers: what was stored in parts cannot be loaded as
+        // a whole before it has reached the cache, which took longer than all of the products.
         unroll!(k < 4 => {
             const N: usize = 1 << k;
             if 2 * N <= B::LANES.min(SHORT_POWERS) {
@@ -263,7 +266,8 @@ impl<V: Copy> Sum<V> {
     }
 }
 
-/// The byte order of the blocks of an algorithm. Elements and counters are little-endian, as in POLYVAL.
+/// The byte order of the blocks of an algorithm. Elements and counters are little-endian, as in
+/// POLYVAL.
 pub(crate) trait ByteOrder {
     /// Reverses the bytes of each block if the algorithm is big-endian.
     fn reverse_bytes<B: Products>(b: B, v: B::V) -> B::V;
@@ -309,8 +313,8 @@ pub(crate) fn absorb_group<B: Products, O: ByteOrder, const W: usize, const N: u
     b.xor_lanes(sum.reduce(b))
 }
 
-/// Continues the hash `state`, which is in lane 0, with `bytes`, padded with zeros to blocks, and with the block
-/// `last`.
+/// Continues the hash `state`, which is in lane 0, with `bytes`, padded with zeros to blocks, and
+/// with the block `last`.
 #[inline(always)]
 pub(crate) fn absorb<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,

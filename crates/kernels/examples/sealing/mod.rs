@@ -22,12 +22,13 @@ pub(crate) trait Sealing {
     fn seal_in_pieces(&self, _nonce: &[u8], _aad: &[u8], _data: &mut [u8], _tag: &mut [u8; 16]) -> bool {
         false
     }
-    /// Seals the message three times in a batch, each to nonce, ciphertext and tag. Returns false if the algorithm or the
-    /// length of the nonce is not supported.
+    /// Seals the message three times in a batch, each to nonce, ciphertext and tag. Returns false
+    /// if the algorithm or the length of the nonce is not supported.
     fn seal_batch(&self, _nonce: &[u8], _aad: &[u8], _plain: &[u8], _sealed: &mut [Vec<u8>; 3]) -> bool {
         false
     }
-    /// Opens three messages in a batch, and returns whether they are authentic. `None` as in [`Self::seal_batch`].
+    /// Opens three messages in a batch, and returns whether they are authentic. `None` as in
+    /// [`Self::seal_batch`].
     fn open_batch(&self, _aad: &[u8], _sealed: &[Vec<u8>; 3], _opened: &mut [Vec<u8>; 3]) -> Option<bool> {
         None
     }

@@ -41,8 +41,9 @@ impl KnownAnswer {
     }
 }
 
-/// At every width, these reach each number of groups in rows, both numbers of states in words, and a part of a vector.
-/// Made with Python's `cryptography` 50, because no published vector has so many blocks.
+/// At every width, these reach each number of groups in rows, both numbers of states in words, and
+/// a part of a vector. Made with Python's `cryptography` 50, because no published vector has so
+/// many blocks.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 5] = [
     KnownAnswer { nonce: Nonce::Short(NONCE), len: MAX_LEN, stream: 0xf3a494e99aae2cdd468d26097227c6cf },
     KnownAnswer { nonce: Nonce::Short(NONCE), len: 1100, stream: 0x64391c956bdcc280136952fedb3c64d9 },

@@ -19,8 +19,8 @@ pub(crate) struct KnownAnswer {
     pub(crate) sealed: u128,
 }
 
-/// The short messages are published, see [`KEY`]. The long ones were made with Python's `cryptography` 50; they have
-/// the lengths of the known answers of AES-GCM.
+/// The short messages are published, see [`KEY`]. The long ones were made with Python's
+/// `cryptography` 50; they have the lengths of the known answers of AES-GCM.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 4] = [
     KnownAnswer {
         key_len: 16,

@@ -1,7 +1,8 @@
 //! Known answers of Speck: counter mode, and blocks one by one.
 //!
-//! The paper has one block for each size, which no vector code computes, because a single block is left to integers. So
-//! these answers were made with an independent Python program that was compared with the paper.
+//! The paper has one block for each size, which no vector code computes, because a single block is
+//! left to integers. So these answers were made with an independent Python program that was
+//! compared with the paper.
 
 use super::counting;
 
@@ -23,7 +24,8 @@ pub(crate) const fn iv(block: usize) -> [u8; 16] {
 /// Length of the plaintext in bytes: whole blocks of every size.
 pub(crate) const LEN: usize = 2448;
 
-/// Offsets at which the keystream is cut, so that all numbers of vectors occur and pieces begin inside a block.
+/// Offsets at which the keystream is cut, so that all numbers of vectors occur and pieces begin
+/// inside a block.
 pub(crate) const CUTS: [usize; 5] = [0, 5, 261, 981, LEN];
 
 /// [`super::digest`] of the first [`LEN`] bytes of [`super::TEXT`], encrypted.
@@ -44,7 +46,8 @@ pub(crate) struct KnownAnswer {
     pub(crate) little: Digests,
 }
 
-/// One for each size of word. Shorter keys differ only by the number of rounds, and the key schedule uses no vectors.
+/// One for each size of word. Shorter keys differ only by the number of rounds, and the key
+/// schedule uses no vectors.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 5] = [
     KnownAnswer {
         size: "speck32-64",

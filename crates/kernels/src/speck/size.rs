@@ -52,7 +52,8 @@ sizes! {
 }
 
 impl Size {
-    /// Returns the name, which contains the bits of the block and of the key, for example `"speck128-256"`.
+    /// Returns the name, which contains the bits of the block and of the key, for example
+    /// `"speck128-256"`.
     pub const fn name(self) -> &'static str {
         self.parameters().name
     }

@@ -1,4 +1,5 @@
-//! Vectors of 64-bit words for arithmetic on long numbers. Each lane holds a limb of a different number.
+//! Vectors of 64-bit words for arithmetic on long numbers. Each lane holds a limb of a different
+//! number.
 
 use super::Token;
 
@@ -6,7 +7,8 @@ use super::Token;
 pub(crate) trait Limbs: Token {
     /// Number of words in a vector.
     const LANES: usize;
-    /// For each lane, the index of the block that [`Limbs::halves`] puts there. Block 0 is in lane 0.
+    /// For each lane, the index of the block that [`Limbs::halves`] puts there. Block 0 is in lane
+    /// 0.
     const ORDER: [usize; 8];
 
     type V: Copy;
@@ -17,7 +19,8 @@ pub(crate) trait Limbs: Token {
     fn load_bytes(self, from: &[u8]) -> Self::V;
     /// Stores the bytes of `v` to the first `8 * LANES` bytes of `to`.
     fn store_bytes(self, v: Self::V, to: &mut [u8]);
-    /// Splits `LANES` blocks of 128 bits, which are little-endian integers, into their low and their high halves.
+    /// Splits `LANES` blocks of 128 bits, which are little-endian integers, into their low and
+    /// their high halves.
     fn halves(self, blocks: [Self::V; 2]) -> [Self::V; 2];
     /// Loads the first `LANES` words of `from`.
     fn load_words(self, from: &[u64]) -> Self::V;

@@ -9,8 +9,8 @@
 //! }
 //! ```
 //!
-//! In a function with other features the call is unsafe, and the wrappers in the tables of variants contain no `unsafe`
-//! block:
+//! In a function with other features the call is unsafe, and the wrappers in the tables of variants
+//! contain no `unsafe` block:
 //!
 //! ```compile_fail,E0133
 //! #[target_feature(enable = "vaes,aes,avx2")]
@@ -209,7 +209,8 @@ impl Vaes512 {
     }
 }
 
-/// Implements partial loads and stores for the variants without masks, which handle each block separately.
+/// Implements partial loads and stores for the variants without masks, which handle each block
+/// separately.
 macro_rules! parts_by_block {
     ($v:ident, $($i:literal)*) => {
         #[inline(always)]
@@ -325,7 +326,8 @@ blocks! {
     }
 }
 
-/// Returns `skip % 16`, after a mask of `len` bits that begins there. Bits past the 64th are cut off.
+/// Returns `skip % 16`, after a mask of `len` bits that begins there. Bits past the 64th are cut
+/// off.
 #[inline]
 #[target_feature(enable = "bmi2")]
 fn mask(len: usize, skip: usize) -> (u64, usize) {

@@ -10,7 +10,8 @@ use super::x86_words::{Avx2, Avx512};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// The token for vectors of 512 bits with permutations of bytes (VBMI) and shifts across two words (VBMI2).
+/// The token for vectors of 512 bits with permutations of bytes (VBMI) and shifts across two words
+/// (VBMI2).
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Bytes(Avx512);
 
@@ -28,8 +29,8 @@ impl Avx512Bytes {
 
 impl Token for Avx512Bytes {}
 
-/// The permutations of 128 bytes between blocks and words. An index is the number of the byte that is taken. In the
-/// words, bytes 0 to 63 are those of x, and bytes 64 to 127 those of y.
+/// The permutations of 128 bytes between blocks and words. An index is the number of the byte that
+/// is taken. In the words, bytes 0 to 63 are those of x, and bytes 64 to 127 those of y.
 struct Permutations {
     to_words: [[u8; 64]; 2],
     to_blocks: [[u8; 64]; 2],
@@ -114,9 +115,9 @@ fn permutations<W: Word>(order: ByteOrder) -> &'static Permutations {
     &both[order as usize]
 }
 
-/// Shuffles bytes, with a shuffle that LLVM cannot see. Otherwise LLVM replaces it by a rotation or a shift, which
-/// competes with the other rotations of the round for execution ports. On Zen 4 shuffles have one port more, and the
-/// five operations of a round take 2.5 cycles instead of 2.8.
+/// Shuffles bytes, with a shuffle that LLVM cannot see. Otherwise LLVM replaces it by a rotation or
+/// a shift, which competes with the other rotations of the round for execution ports. On Zen 4
+/// shuffles have one port more, and the five operations of a round take 2.5 cycles instead of 2.8.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn shuffle_opaque(v: __m512i, shuffle: &Shuffle) -> __m512i {
@@ -148,7 +149,8 @@ where
             24.. if N % 8 == 0 => {
                 op!(shuffle_opaque(v, const { &rotated(W::BYTES, W::LANE, N as usize / 8) }))
             }
-            // The bits shifted in from below are the high bits of the word, which is at the top of the second operand.
+            // The bits shifted in from below are the high bits of the word, which is at the top of the second
+            // operand.
             24 => op!(_mm512_shldi_epi32::<N>(v, shuffle_opaque(v, const { &raised(W::BYTES, W::LANE) }))),
             48 => op!(_mm512_shldi_epi64::<N>(v, shuffle_opaque(v, const { &raised(W::BYTES, W::LANE) }))),
             _ => self.0.rotate_left::<N>(v),
@@ -210,9 +212,9 @@ impl Avx2 {
     }
 }
 
-/// Returns the indices of the blocks in the order of [`Pairs::load_blocks`]. Each 128-bit lane of two loaded vectors
-/// holds as many blocks as words fit into 64 bits. Unpacking then moves the lower halves of the lanes of both vectors
-/// to one vector, and the upper halves to the other.
+/// Returns the indices of the blocks in the order of [`Pairs::load_blocks`]. Each 128-bit lane of
+/// two loaded vectors holds as many blocks as words fit into 64 bits. Unpacking then moves the
+/// lower halves of the lanes of both vectors to one vector, and the upper halves to the other.
 const fn halved_numbers(lane: usize) -> [u8; 32] {
     let (mut bytes, count) = ([0; 32], 8 / lane);
     let mut i = 0;

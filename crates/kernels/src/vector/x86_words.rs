@@ -62,7 +62,8 @@ fn count(bits: i32) -> __m128i {
     unsafe { _mm_cvtsi32_si128(bits) }
 }
 
-/// Implements rotations without an instruction for them: by whole bytes with a shuffle, otherwise with two shifts.
+/// Implements rotations without an instruction for them: by whole bytes with a shuffle, otherwise
+/// with two shifts.
 macro_rules! without_rotate {
     ($v:ident $word:ident $splat:ident $shuffle:ident $left:ident $right:ident $or:ident) => {
         #[inline(always)]

@@ -1,6 +1,8 @@
-//! Ciphertext that another thread changes while it is opened: the result is the plaintext or a failed tag.
+//! Ciphertext that another thread changes while it is opened: the result is the plaintext or a
+//! failed tag.
 //!
-//! A key that reads its source twice, to authenticate and to decrypt it, returns a plaintext that was not authenticated.
+//! A key that reads its source twice, to authenticate and to decrypt it, returns a plaintext that
+//! was not authenticated.
 
 use crate::every_aegis::One;
 use crate::layout::Aead;
@@ -22,7 +24,8 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Changes a byte of `memory` back and forth while `open` is called again and again, with a view of the memory.
+/// Changes a byte of `memory` back and forth while `open` is called again and again, with a view of
+/// the memory.
 fn while_it_changes(memory: &[AtomicU8], at: usize, mut open: impl FnMut(&[u8])) {
     let (going, byte) = (AtomicBool::new(true), memory[at].load(Ordering::Relaxed));
     thread::scope(|scope| {
@@ -37,8 +40,8 @@ fn while_it_changes(memory: &[AtomicU8], at: usize, mut open: impl FnMut(&[u8]))
         let _stop = Stop(&going);
         let end = Instant::now() + Duration::from_millis(10);
         while Instant::now() < end {
-            // SAFETY: the bytes are valid for reads during the call. That they change is what is tested: the memory
-            // stands for a mapping that another process writes.
+            // SAFETY: the bytes are valid for reads during the call. That they change is what is tested: the
+            // memory stands for a mapping that another process writes.
             open(unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), memory.len()) });
         }
     });

@@ -77,7 +77,8 @@ each! {
     aegis_256x4: 256, 4;
 }
 
-/// A test of every degree and key size that is small enough for Miri, which checks every access without guard pages.
+/// A test of every degree and key size that is small enough for Miri, which checks every access
+/// without guard pages.
 #[test]
 fn selected_lengths_of_every_algorithm() {
     for kind in Kind::ALL.into_iter().step_by(if cfg!(miri) { 2 } else { 1 }) {

@@ -43,7 +43,8 @@ fn each_key(mut check: impl FnMut(&str, &Aes, &reference::aes::Aes)) {
     }
 }
 
-/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging two is detected.
+/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging
+/// two is detected.
 fn pattern(i: usize) -> u8 {
     (i % 251) as u8 ^ 0x3c
 }
@@ -178,8 +179,9 @@ fn large_lengths() {
     });
 }
 
-/// Lengths for which two rounds are computed once, from every last byte of the counter. The table is another one when the
-/// low 40 bits of the counter overflow, and the data is cut where the low 64 bits do.
+/// Lengths for which two rounds are computed once, from every last byte of the counter. The table
+/// is another one when the low 40 bits of the counter overflow, and the data is cut where the low
+/// 64 bits do.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn two_rounds_computed_once() {
@@ -188,7 +190,8 @@ fn two_rounds_computed_once() {
     const STARTS: [u128; 5] = [
         0,
         0x0102_0304_0506_0708_a1a2_a3a4_feff_fe00,
-        // The low 40 bits overflow after 512 blocks, and after so many that long data is left before and behind.
+        // The low 40 bits overflow after 512 blocks, and after so many that long data is left before and
+        // behind.
         0x0102_0304_0506_0708_a1a2_a3ff_ffff_fe00,
         0x0102_0304_0506_0708_a1a2_a3ff_ffff_e800,
         0x55u128 << 64 | 0xffff_ffff_ffff_fc00,

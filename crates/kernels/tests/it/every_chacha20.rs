@@ -20,7 +20,8 @@ const KEY: [u8; 32] = {
 
 const NONCE: [u8; 12] = *b"\x3b\x1f\x6a\xff\xff\xff\xff\x9c\xe3\x1a\x56\x7d";
 const LENGTHS: core::ops::RangeInclusive<usize> = 0..=1100;
-/// Counters of the first block: at the beginning, where the counter carries to the next byte, and others.
+/// Counters of the first block: at the beginning, where the counter carries to the next byte, and
+/// others.
 const COUNTERS: [u32; 6] = [0, 1, 0xf9, 0xfff1, 0x00ff_fffd, 0x9ce3_1a56];
 /// Number of bytes in all blocks.
 const END: u64 = 64 << 32;
@@ -34,7 +35,8 @@ fn each_variant(mut check: impl FnMut(&str, &ChaCha20)) {
     }
 }
 
-/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging two is detected.
+/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging
+/// two is detected.
 fn pattern(i: usize) -> u8 {
     (i % 251) as u8 ^ 0x3c
 }
@@ -315,7 +317,8 @@ fn long_nonces() {
     });
 }
 
-/// Vectors of RFC 8439, sections 2.3.2, 2.4.2, 2.6.2 and appendices A.1, A.2, A.4; the XChaCha draft, 2.2.1 and A.3.2.
+/// Vectors of RFC 8439, sections 2.3.2, 2.4.2, 2.6.2 and appendices A.1, A.2, A.4; the XChaCha
+/// draft, 2.2.1 and A.3.2.
 #[test]
 #[cfg_attr(miri, ignore = "reads files")]
 fn published_vectors() {

@@ -61,8 +61,8 @@ impl Aead for Gcm {
 
 in_every_layout!(Gcm);
 
-/// A key that has sealed a very long message, for which it precomputed the first round. With 192 bits it precomputes one
-/// round, with other sizes two.
+/// A key that has sealed a very long message, for which it precomputed the first round. With 192
+/// bits it precomputes one round, with other sizes two.
 mod ahead {
     use super::*;
 
@@ -121,7 +121,8 @@ mod ahead {
     in_every_layout!(Ahead);
 }
 
-/// The last byte of the counter wraps after 254, 510, … blocks, so these messages end before and after that.
+/// The last byte of the counter wraps after 254, 510, … blocks, so these messages end before and
+/// after that.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn periods_of_precomputed_rounds() {
@@ -163,7 +164,8 @@ fn nonces_of_every_length() {
     });
 }
 
-/// Test cases 4 to 6, 10 to 12 and 16 to 18 of McGrew and Viega: keys of three sizes, nonces of 12, 8 and 60 bytes.
+/// Test cases 4 to 6, 10 to 12 and 16 to 18 of McGrew and Viega: keys of three sizes, nonces of 12,
+/// 8 and 60 bytes.
 #[test]
 fn mc_grew_and_viega() {
     const KEY: &str = "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308";

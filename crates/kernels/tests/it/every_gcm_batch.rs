@@ -1,5 +1,5 @@
-//! Batches of every variant of AES-GCM against single messages, which other tests compare with the reference
-//! implementation.
+//! Batches of every variant of AES-GCM against single messages, which other tests compare with the
+//! reference implementation.
 
 use crate::layout::pattern;
 use crate::variants::available;

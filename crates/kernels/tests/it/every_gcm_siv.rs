@@ -64,7 +64,8 @@ impl Aead for GcmSiv {
 
 in_every_layout!(GcmSiv);
 
-/// Checks tags with either value of the top bit of the last byte. It is set in the counter block only, not in the tag.
+/// Checks tags with either value of the top bit of the last byte. It is set in the counter block
+/// only, not in the tag.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn tags_with_either_top_bit() {
@@ -84,7 +85,8 @@ fn tags_with_either_top_bit() {
     });
 }
 
-/// RFC 8452, appendix C: cases of each key size with associated data and more than one block, and both cases that wrap.
+/// RFC 8452, appendix C: cases of each key size with associated data and more than one block, and
+/// both cases that wrap.
 #[test]
 fn rfc_8452_appendix_c() {
     // Key, nonce, associated data, plaintext, ciphertext with tag.

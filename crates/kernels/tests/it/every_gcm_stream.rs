@@ -1,4 +1,5 @@
-//! Every variant of AES-GCM on messages in pieces, against a single call and the reference implementation.
+//! Every variant of AES-GCM on messages in pieces, against a single call and the reference
+//! implementation.
 
 use crate::variants::{available, every};
 use kernels::InOut;
@@ -66,7 +67,8 @@ fn in_one_call(gcm: &Gcm, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [
     (data, tag)
 }
 
-/// Returns whether a length is left out for the slow portable variant. Lengths above 80 are only tested in steps of 17.
+/// Returns whether a length is left out for the slow portable variant. Lengths above 80 are only
+/// tested in steps of 17.
 fn skip(gcm: &Gcm, len: usize) -> bool {
     static SAID: Once = Once::new();
     let skip = gcm.variant() == "portable" && len > 80 && !len.is_multiple_of(17);
@@ -203,7 +205,8 @@ fn rejects_pieces_beyond_the_limits() {
     assert_eq!(stream.aad(&[0]), Ok(()));
 }
 
-/// Checks the counter of the last block of the longest message, 2^32 - 1, after which the counter would wrap.
+/// Checks the counter of the last block of the longest message, 2^32 - 1, after which the counter
+/// would wrap.
 #[test]
 fn the_last_block_has_the_last_counter() {
     let mut last = [0; 16];

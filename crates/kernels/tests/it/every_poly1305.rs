@@ -1,4 +1,5 @@
-//! Every variant of Poly1305 against the reference implementation and the published vectors, also in pieces.
+//! Every variant of Poly1305 against the reference implementation and the published vectors, also
+//! in pieces.
 
 use crate::variants::{available, every};
 #[cfg(not(miri))]
@@ -6,10 +7,12 @@ use kernels::cpu::Features;
 use kernels::poly1305::{self, Poly1305};
 use reference::poly1305::tag_vartime;
 
-/// Number of blocks in an iteration of the loop for short messages, and in the last vector after it.
+/// Number of blocks in an iteration of the loop for short messages, and in the last vector after
+/// it.
 const GROUP: usize = 32 + 8;
-/// Numbers of bytes at which a variant computes more powers or one more group of vectors. With eight blocks in a vector
-/// the groups have 4, 8, 16 and 24 vectors, and with four blocks 4, 8 and 16.
+/// Numbers of bytes at which a variant computes more powers or one more group of vectors. With
+/// eight blocks in a vector the groups have 4, 8, 16 and 24 vectors, and with four blocks 4, 8 and
+/// 16.
 const CUTS: [usize; 20] = [
     192, 384, 832, 1664, // two vectors and twelve, and one more
     640, 1152, 1792, 2176, 3200, // groups of 4 and 8, and the last vector
@@ -51,8 +54,9 @@ fn tag(key: &[u8; 32], features: Features, pieces: &[&[u8]]) -> [u8; 16] {
     mac.finalize()
 }
 
-/// Compares the tags of every variant with the reference implementation: for the message, and for the message after so
-/// many zeros that powers are computed, which are then used even for a short message.
+/// Compares the tags of every variant with the reference implementation: for the message, and for
+/// the message after so many zeros that powers are computed, which are then used even for a short
+/// message.
 fn same(what: &str, variants: &[(&'static str, Features)], key: &[u8; 32], message: &[u8]) {
     let zeros = [0; 1024];
     for pieces in [&[message][..], &[&zeros, message]] {
@@ -65,7 +69,8 @@ fn same(what: &str, variants: &[(&'static str, Features)], key: &[u8; 32], messa
     }
 }
 
-/// Returns keys with r = 1, 2, 4, the largest r, a single high bit and zero, all with the largest s.
+/// Returns keys with r = 1, 2, 4, the largest r, a single high bit and zero, all with the largest
+/// s.
 fn edge_keys() -> Vec<[u8; 32]> {
     let mut keys = vec![[0xff; 32]; 6];
     for (key, r) in keys.iter_mut().zip([1, 2, 4, u128::MAX, 1 << 123, 0]) {
@@ -136,7 +141,8 @@ fn lengths_around_cuts() {
         for len in (cut - 144..=cut + 144).step_by(16).chain([cut - 1, cut + 1]) {
             same("random", &variants, &random.key(), &message[..len]);
             same("largest", &variants, &[0xff; 32], &vec![0xff; len]);
-            // Every second vector is zero, for vectors of four and of eight blocks, so that differences are negative.
+            // Every second vector is zero, for vectors of four and of eight blocks, so that differences are
+            // negative.
             for vector in [64, 128] {
                 let mut message = vec![0xff; len];
                 message.chunks_mut(vector).step_by(2).for_each(|vector| vector.fill(0));
@@ -191,7 +197,8 @@ fn edge_keys_and_blocks() {
     }
 }
 
-/// The cases of RFC 8439, A.3 #7 to #11, which test reductions, before and after every number of other blocks.
+/// The cases of RFC 8439, A.3 #7 to #11, which test reductions, before and after every number of
+/// other blocks.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn published_edges_in_every_lane() {
@@ -211,8 +218,8 @@ fn published_edges_in_every_lane() {
     }
 }
 
-/// Sums just below and just above 2^128 and p before the last reduction: with r = 1 the sum is that of the
-/// blocks.
+/// Sums just below and just above 2^128 and p before the last reduction: with r = 1 the sum is that
+/// of the blocks.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn sums_around_the_prime() {

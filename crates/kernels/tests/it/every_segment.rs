@@ -1,4 +1,5 @@
-//! Every variant of the AEADs that divide a message between threads, against the reference implementation.
+//! Every variant of the AEADs that divide a message between threads, against the reference
+//! implementation.
 
 use crate::layout::{Aead, pattern};
 use crate::variants::available;
@@ -13,7 +14,8 @@ use kernels::segments::{self, Threads};
 use kernels::variant::Variant;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Two threads, the last segment first. They leave out segment 1, which the caller of the kernel must process.
+/// Two threads, the last segment first. They leave out segment 1, which the caller of the kernel
+/// must process.
 struct TwoThreads(usize);
 
 impl Threads for TwoThreads {
@@ -163,8 +165,8 @@ on_threads!(gcm_siv: GcmSiv, exactly::<12>);
 on_threads!(chacha20_poly1305: ChaCha20Poly1305, exactly::<12>);
 on_threads!(xchacha20_poly1305: XChaCha20Poly1305, exactly::<24>);
 
-/// The lengths around the borders of blocks and of segments, after nothing, a part of a block, and pieces for which few or all powers
-/// are computed, against one thread.
+/// The lengths around the borders of blocks and of segments, after nothing, a part of a block, and
+/// pieces for which few or all powers are computed, against one thread.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn every_border_of_segments_of_poly1305() {

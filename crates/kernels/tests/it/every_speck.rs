@@ -20,7 +20,8 @@ fn reference(size: Size, order: Order) -> Reference {
     Reference::new_vartime(8 * size.block_len() as u32, &key(size), order)
 }
 
-/// Calls `check` for each size and byte order, with the reference implementation and the keys of all variants.
+/// Calls `check` for each size and byte order, with the reference implementation and the keys of
+/// all variants.
 fn each_reference(mut check: impl FnMut(&str, Size, &Reference, &[Speck])) {
     let variants = available(speck::variants());
     for size in Size::ALL {
@@ -36,13 +37,14 @@ fn each_reference(mut check: impl FnMut(&str, Size, &Reference, &[Speck])) {
     }
 }
 
-/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging two is detected.
+/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging
+/// two is detected.
 fn pattern(i: usize) -> u8 {
     (i % 251) as u8 ^ 0x3c
 }
 
-/// Counters that overflow the low word or the whole block, immediately, soon, and after a group of every variant, and
-/// one that does not.
+/// Counters that overflow the low word or the whole block, immediately, soon, and after a group of
+/// every variant, and one that does not.
 fn ivs(size: Size) -> Vec<Vec<u8>> {
     let bits = 8 * size.block_len() as u32;
     let (all, low) = (u128::MAX >> (128 - bits), u128::MAX >> (128 - bits / 2));

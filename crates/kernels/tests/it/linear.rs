@@ -1,9 +1,10 @@
 //! GHASH and POLYVAL in whole messages, for all data of a length, by linearity.
 //!
-//! For a fixed key, nonce and length, the hash of a message is an affine function over GF(2) of its plaintext and its
-//! associated data. In AES-GCM the tag is the hash plus a constant. In AES-GCM-SIV the tag is an encryption of the hash,
-//! so equal tags mean equal hashes. So if the tags agree with those of the reference implementation for zeros and for
-//! every single bit, they agree for all data of this length. The ciphertext of AES-GCM is the plaintext plus a constant.
+//! For a fixed key, nonce and length, the hash of a message is an affine function over GF(2) of its
+//! plaintext and its associated data. In AES-GCM the tag is the hash plus a constant. In
+//! AES-GCM-SIV the tag is an encryption of the hash, so equal tags mean equal hashes. So if the
+//! tags agree with those of the reference implementation for zeros and for every single bit, they
+//! agree for all data of this length. The ciphertext of AES-GCM is the plaintext plus a constant.
 //! The ciphertext of AES-GCM-SIV depends on the tag, and is only tested.
 
 use crate::layout::{Aead, pattern};
@@ -14,10 +15,12 @@ use kernels::gcm_siv::GcmSiv;
 
 /// Lengths in bytes around the borders of blocks and of vectors of four blocks.
 const AAD: [usize; 8] = [1, 15, 16, 17, 63, 64, 65, 144];
-/// The same for data, and around the borders of short messages and of groups of 8, 16 and 32 blocks.
+/// The same for data, and around the borders of short messages and of groups of 8, 16 and 32
+/// blocks.
 const DATA: [usize; 12] = [1, 16, 17, 64, 65, 128, 129, 256, 272, 512, 529, 592];
 
-/// Changes each bit of a message in turn. `seal` returns the tag, computed by a variant or by the reference.
+/// Changes each bit of a message in turn. `seal` returns the tag, computed by a variant or by the
+/// reference.
 fn each_bit(aad: usize, len: usize, mut compare: impl FnMut(&[u8], &[u8])) {
     let (mut aad, mut plain) = (vec![0; aad], vec![0; len]);
     compare(&aad, &plain);

@@ -1,10 +1,10 @@
-//! Integration tests of the kernels: every variant against its reference implementation. The unit tests of the sources run
-//! here too.
+//! Integration tests of the kernels: every variant against its reference implementation. The unit
+//! tests of the sources run here too.
 
 extern crate alloc;
 
-// The files of the crate that have unit tests, and what they use. The tests run with their own copy of this code, without the
-// tables of the ciphers: compiling the whole crate for them took minutes.
+// The files of the crate that have unit tests, and what they use. The tests run with their own copy
+// of this code, without the tables of the ciphers: compiling the whole crate for them took minutes.
 #[path = "../../src"]
 #[allow(dead_code, unfulfilled_lint_expectations, unreachable_pub, unused_imports, unused_macros)]
 mod of_the_crate {

@@ -4,7 +4,8 @@ use crate::variants::available;
 use kernels::cpu::Features;
 use kernels::variant::{Refusal, Variant};
 
-/// A table of variants, with the results of their self-tests and the check that these reject changed answers.
+/// A table of variants, with the results of their self-tests and the check that these reject
+/// changed answers.
 struct Table {
     name: &'static str,
     variants: Vec<Variant>,

@@ -1,11 +1,13 @@
-//! Tests that calls leave no secrets on the stack, for example round keys, powers of H or derived keys, except for
-//! [`KNOWN`].
+//! Tests that calls leave no secrets on the stack, for example round keys, powers of H or derived
+//! keys, except for [`KNOWN`].
 //!
-//! The stack is filled with a pattern, a call is made, and the stack below the call is searched for the secrets that
-//! the reference implementations compute. Registers, plaintext and keystream are not searched.
+//! The stack is filled with a pattern, a call is made, and the stack below the call is searched for
+//! the secrets that the reference implementations compute. Registers, plaintext and keystream are
+//! not searched.
 //!
-//! The optimiser determines which vectors are in registers, so this runs in the release profile only (`make -C tests ct`).
-//! Rust does not define the result of reading dead memory, so Miri does not run it.
+//! The optimiser determines which vectors are in registers, so this runs in the release profile
+//! only (`make -C tests ct`). Rust does not define the result of reading dead memory, so Miri does
+//! not run it.
 #![cfg(not(miri))]
 
 use kernels::InOut;
@@ -41,7 +43,8 @@ const NONCE: [u8; 32] = [0x5a; 32];
 const PLAIN: u8 = 0x77;
 /// The byte that the associated data consist of.
 const AAD: u8 = 0x3c;
-/// Lengths of the associated data in bytes. With the longer one, a short GCM message needs more powers too.
+/// Lengths of the associated data in bytes. With the longer one, a short GCM message needs more
+/// powers too.
 const AAD_LENGTHS: [usize; 2] = [40, 700];
 
 /// Secrets that are known to remain.
@@ -98,7 +101,8 @@ impl Secrets {
         self.0.entry(start).or_default().push((part.to_vec(), name));
     }
 
-    /// Adds round keys, also bit-sliced as in the portable variants: in every plane of bits, a word for every row.
+    /// Adds round keys, also bit-sliced as in the portable variants: in every plane of bits, a word
+    /// for every row.
     fn schedule(&mut self, [name, sliced]: [&'static str; 2], key: &[u8]) {
         for (r, key) in reference::aes::Aes::new_vartime(key).round_keys().into_iter().enumerate() {
             self.block((name, r), key);
@@ -195,7 +199,8 @@ impl Secrets {
         secrets
     }
 
-    /// Returns round keys as words, and repeated as in vectors. Words of 16 bits must occur four times.
+    /// Returns round keys as words, and repeated as in vectors. Words of 16 bits must occur four
+    /// times.
     fn of_speck(size: Size, key: &[u8]) -> Self {
         let mut secrets = Self::default();
         let reference = reference::speck::Speck::new_vartime(
@@ -263,7 +268,8 @@ impl Secrets {
         secrets
     }
 
-    /// Searches `bytes`. Returns the number of parts that were found, and the numbers of the secrets, for each kind.
+    /// Searches `bytes`. Returns the number of parts that were found, and the numbers of the
+    /// secrets, for each kind.
     fn find(&self, bytes: &[u8]) -> BTreeMap<&'static str, (usize, BTreeSet<usize>)> {
         let mut found = BTreeMap::<_, (usize, BTreeSet<usize>)>::new();
         for at in 0..bytes.len() - 8 {
@@ -288,8 +294,8 @@ fn left_by(call: &mut dyn FnMut(), seen: &mut [u8]) {
     // Hides from the compiler what this points to.
     let below = black_box(&raw mut here).wrapping_sub(seen.len());
     for (i, seen) in seen.iter_mut().enumerate() {
-        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to it. Other threads
-        // do not write to it.
+        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to it.
+        // Other threads do not write to it.
         *seen = unsafe { below.wrapping_add(i).read_volatile() };
     }
 }
@@ -311,8 +317,8 @@ struct Report {
 impl Report {
     /// Searches the stack after a call, with a message of `len` bytes if there is one.
     fn look(&mut self, secrets: &Secrets, what: &str, len: Option<usize>, mut call: impl FnMut()) {
-        // The stack is also painted here. Otherwise gaps in the frame of `left_by` would still have secrets of the
-        // reference implementations.
+        // The stack is also painted here. Otherwise gaps in the frame of `left_by` would still have secrets
+        // of the reference implementations.
         paint();
         left_by(&mut call, &mut self.seen);
         self.search(secrets, what, len);

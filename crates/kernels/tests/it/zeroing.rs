@@ -72,8 +72,8 @@ unsafe impl GlobalAlloc for Watch {
         ]
         .contains(&(layout.size(), layout.align()));
         if ours && WATCHING.get() {
-            // SAFETY: the memory is still allocated. The test drops only the memory of its keys with these layouts, all
-            // of which was initialised.
+            // SAFETY: the memory is still allocated. The test drops only the memory of its keys with these
+            // layouts, all of which was initialised.
             let bytes = unsafe { std::slice::from_raw_parts(at, layout.size()) };
             FREED.fetch_add(1, Ordering::Relaxed);
             DIRTY.fetch_add(usize::from(bytes.iter().any(|b| *b != 0)), Ordering::Relaxed);
@@ -100,8 +100,9 @@ fn freed_by(run: impl FnOnce()) -> usize {
     FREED.load(Ordering::Relaxed) - before
 }
 
-/// A key that was moved to the heap, so that a copy left at a former address would be freed there or missing here. No
-/// watched layout has this alignment: the key itself holds pointers, and only what they point to must be zero.
+/// A key that was moved to the heap, so that a copy left at a former address would be freed there
+/// or missing here. No watched layout has this alignment: the key itself holds pointers, and only
+/// what they point to must be zero.
 #[repr(align(128))]
 struct Moved<T>(T);
 
@@ -246,7 +247,8 @@ fn fork_clears_the_mark() {
     };
     assert!(std::ptr::eq(mark, kernels::fork::fork_mark().unwrap()));
     mark.store(0x1234_5678_9abc_def0, Ordering::Relaxed);
-    // SAFETY: the child only reads an atomic and exits, which is allowed without the other threads of the parent.
+    // SAFETY: the child only reads an atomic and exits, which is allowed without the other threads of
+    // the parent.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
@@ -262,7 +264,8 @@ fn fork_clears_the_mark() {
     assert_eq!(mark.load(Ordering::Relaxed), 0x1234_5678_9abc_def0, "the mark of the parent changed");
 }
 
-/// The registers are filled and read beside the call, because the compiler may use them between two statements.
+/// The registers are filled and read beside the call, because the compiler may use them between two
+/// statements.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn registers_are_wiped() {
@@ -270,8 +273,9 @@ fn registers_are_wiped() {
         return;
     }
     let mut found = [0xffu8; 128];
-    // SAFETY: the processor has AVX-512, the pointer is valid for both vectors, and a call of this ABI may change the
-    // registers that the ABI names. `rbx` keeps the pointer, because calls preserve it.
+    // SAFETY: the processor has AVX-512, the pointer is valid for both vectors, and a call of this ABI
+    // may change the registers that the ABI names. `rbx` keeps the pointer, because calls preserve
+    // it.
     unsafe {
         std::arch::asm!(
             "push rbx",

@@ -1,4 +1,5 @@
-//! Tests of every variant of an AEAD against its reference implementation, for all layouts of the arguments in memory.
+//! Tests of every variant of an AEAD against its reference implementation, for all layouts of the
+//! arguments in memory.
 //!
 //! A test module implements [`Aead`] for its cipher, and `in_every_layout!` defines the tests.
 
@@ -42,12 +43,13 @@ pub(crate) trait Aead: Sized {
         aad: &[u8],
         plain: &[u8],
     ) -> (Vec<u8>, [u8; 16]);
-    /// Returns a nonce, associated data and a plaintext of `len` bytes for which the counter begins `before` steps
-    /// before it wraps, or `None` if there are none.
+    /// Returns a nonce, associated data and a plaintext of `len` bytes for which the counter begins
+    /// `before` steps before it wraps, or `None` if there are none.
     fn wrapping(reference: &Self::Reference, before: u32, len: usize) -> Option<[Vec<u8>; 3]>;
 }
 
-/// Defines the tests of this module for one cipher. The optional attribute is for the smallest of them.
+/// Defines the tests of this module for one cipher. The optional attribute is for the smallest of
+/// them.
 macro_rules! in_every_layout {
     ($cipher:ty $(, #[$when:meta])?) => {
         in_every_layout! { $cipher:
@@ -96,7 +98,8 @@ fn largest<A: Aead>() -> usize {
     A::KEY_BITS.iter().copied().max().unwrap()
 }
 
-/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging two is detected.
+/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging
+/// two is detected.
 pub(crate) fn pattern(len: usize, salt: u8) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8 ^ salt).collect()
 }
@@ -136,7 +139,8 @@ impl Case {
         here.for_each(|key| self.check(key, bits, alignment));
     }
 
-    /// Seals and opens in place and into another buffer, between canaries. `alignment` determines the alignments.
+    /// Seals and opens in place and into another buffer, between canaries. `alignment` determines
+    /// the alignments.
     fn check<A: Aead>(&self, key: &A, bits: usize, alignment: usize) {
         let len = self.plain.len();
         let what = || {
@@ -173,7 +177,8 @@ impl Case {
     }
 }
 
-/// Returns whether a length is left out for the slow portable variant, which tests those above 300 in steps of 17.
+/// Returns whether a length is left out for the slow portable variant, which tests those above 300
+/// in steps of 17.
 fn skip<A: Aead>(key: &A, len: usize) -> bool {
     static SAID: Once = Once::new();
     let skip = key.variant() == "portable" && len > 300 && !len.is_multiple_of(17);
@@ -355,7 +360,8 @@ pub(crate) fn rejects_too_long_input_before_access<A: Aead>() {
     let Some(pages) = Pages::new(len) else {
         return no_space();
     };
-    // SAFETY: the slice is only used as an address and a length. An access is a fault, which fails the test.
+    // SAFETY: the slice is only used as an address and a length. An access is a fault, which fails the
+    // test.
     let bytes = unsafe { std::slice::from_raw_parts_mut(pages.start(), len) };
     for (_, features) in available(A::variants()) {
         let (key, mut tag) = (A::new(&vec![1; largest::<A>() / 8], features), [0xab; 16]);

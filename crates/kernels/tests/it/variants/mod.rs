@@ -6,8 +6,9 @@ use std::sync::Once;
 
 /// Returns the name of each variant that can run, with features that select exactly this variant.
 ///
-/// The environment variable `SEALANE_VARIANTS` names variants that must run, for example `vaes512,aesni,portable`. It
-/// is a failure if one of them is in the table and cannot run here, or if none of them is in the table.
+/// The environment variable `SEALANE_VARIANTS` names variants that must run, for example
+/// `vaes512,aesni,portable`. It is a failure if one of them is in the table and cannot run here, or
+/// if none of them is in the table.
 pub(crate) fn available(table: impl Iterator<Item = Variant>) -> Vec<(&'static str, Features)> {
     let here = Features::detect();
     let all: Vec<Variant> = table.collect();
@@ -33,8 +34,8 @@ pub(crate) fn available(table: impl Iterator<Item = Variant>) -> Vec<(&'static s
     variants
 }
 
-/// Returns the lengths or offsets to test: `all`, or with `SEALANE_LENGTHS=sparse`, for slow emulators, only every 17th
-/// above 300.
+/// Returns the lengths or offsets to test: `all`, or with `SEALANE_LENGTHS=sparse`, for slow
+/// emulators, only every 17th above 300.
 pub(crate) fn every(all: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
     static SAID: Once = Once::new();
     let sparse = match std::env::var("SEALANE_LENGTHS").unwrap_or_default().as_str() {
@@ -50,7 +51,8 @@ pub(crate) fn every(all: impl Iterator<Item = usize>) -> impl Iterator<Item = us
     all.filter(move |n| !sparse || *n <= 300 || n.is_multiple_of(17))
 }
 
-/// Checks that removing features in this order selects each variant that can run here, one after the other.
+/// Checks that removing features in this order selects each variant that can run here, one after
+/// the other.
 ///
 /// `selected` returns the variant of a new key with these features.
 pub(crate) fn check_removal<T: Iterator<Item = Variant>>(
