@@ -38,18 +38,15 @@ use crate::vector::inout::{SourceCopy, read_once};
 use crate::zero::{wipe, wipe_dead_stack};
 use alloc::boxed::Box;
 
-/// Maximum number of bytes of the data: 2^32 blocks without block 0, which is used for the Poly1305
-/// key.
+/// Maximum number of bytes of the data: 2^32 blocks without block 0, which makes the Poly1305 key.
 const LONGEST: u128 = (1 << 38) - 64;
-/// Number of bytes that are encrypted and then authenticated at a time. Source and destination fit
-/// into the first-level cache.
+/// Bytes encrypted and then authenticated at a time: source and destination fit into the L1 cache.
 const PIECE: usize = 8 << 10;
 /// Number of bytes that `open` authenticates and then decrypts at a time. Source and destination
 /// fit into the second-level cache. Shorter pieces are slower: 4 KiB by 3 %
 /// (`lab/record/open-zen4-2026-11-23.md`).
 const OPEN_PIECE: usize = 64 << 10;
-/// The same for messages of more than [`CACHED`] bytes, for which pieces of 64 KiB are 5 to 20 %
-/// slower.
+/// The same for messages of more than [`CACHED`] bytes: pieces of 64 KiB are 5 to 20 % slower.
 const OPEN_PIECE_UNCACHED: usize = 4 << 10;
 /// Number of bytes of a message up to which `open` expects source and destination in the caches.
 const CACHED: usize = 4 << 20;
@@ -61,14 +58,12 @@ fn open_piece_len(len: usize) -> usize {
     if len <= cached { OPEN_PIECE } else { OPEN_PIECE_UNCACHED }
 }
 
-/// Number of bytes from which on Poly1305 on vectors is faster, including the computation of powers
-/// for this message.
+/// Bytes from which Poly1305 on vectors is faster, with the computation of powers for the message.
 const LONG: usize = 768;
 
 /// A ChaCha20-Poly1305 key and the variants that compute with it.
 ///
-/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on
-/// drop.
+/// The key is on the heap, so moving this value leaves no copy behind, and it is wiped on drop.
 pub struct ChaCha20Poly1305 {
     key: Box<Key>,
     variants: Variants,
@@ -155,8 +150,7 @@ impl ChaCha20Poly1305 {
         self.variants.open(&self.key, &read_once(nonce), aad, data, tag)
     }
 
-    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several
-    /// threads.
+    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on threads.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`] for the same reasons.
@@ -239,8 +233,7 @@ impl XChaCha20Poly1305 {
         self.0.variants.open(&subkey, &nonce, aad, data, tag)
     }
 
-    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several
-    /// threads.
+    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on threads.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`] for the same reasons.
