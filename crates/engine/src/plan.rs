@@ -14,8 +14,10 @@ const JOB_LEN: u64 = 1 << 18;
 /// Positions of the chunks in a format.
 ///
 /// ```text
-/// sealed = header || chunk 0 || … || chunk n       every chunk but the last is full, and chunk 0 is shorter by `lead`
+/// sealed = header || chunk 0 || … || chunk n
 /// ```
+///
+/// All chunks but the last are full, except that chunk 0 is shorter by `lead`.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Bytes before chunk 0 in the sealed file.
