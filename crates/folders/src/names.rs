@@ -1,9 +1,9 @@
 //! Encrypted names of files and folders.
 //!
 //! ```text
-//! name on disk  = base32hex(AES-SIV(name, folder)) || suffix     suffix: of files and links only
+//! name on disk  = base32hex(AES-SIV(name, folder)) || suffix     suffix: only for files and links
 //! path in link  = base32hex(AES-SIV(path, link || "/"))
-//! folder, link  = path below the top, as it is in the source, with "/" between names; empty for the top itself
+//! folder, link  = path below the top, as in the source, with "/" between names; empty for the top
 //! ```
 //!
 //! AES-SIV is RFC 5297 with one associated data, or a Tink keyset. base32hex is RFC 4648, section
@@ -39,9 +39,10 @@ const MAX_LINK_LEN: usize = 4095;
 /// use std::path::Path;
 ///
 /// let names = NameKey::new(&Key::generate(64)?)?;
-/// let encrypted = names.encrypt("letter.txt".as_ref(), Path::new("home/work"), ".sealed".as_ref())?;
+/// let work = Path::new("home/work");
+/// let encrypted = names.encrypt("letter.txt".as_ref(), work, ".sealed".as_ref())?;
 /// let (encrypted, _) = encrypted.to_str().unwrap().split_once('.').unwrap();
-/// assert_eq!(names.decrypt(encrypted.as_ref(), Path::new("home/work"))?, "letter.txt");
+/// assert_eq!(names.decrypt(encrypted.as_ref(), work)?, "letter.txt");
 /// assert!(names.decrypt(encrypted.as_ref(), Path::new("home")).is_err());
 /// # Ok::<(), sealane::Error>(())
 /// ```
