@@ -1,7 +1,7 @@
 """Builds wheels for Linux: x86-64 and aarch64, glibc from 2.28 and musl from 1.2. ``make wheels`` runs it.
 
-One wheel of a platform serves every CPython from 3.11 on (abi3). Zig compiles and links the C code, so one
-machine builds all of them, and no symbol is newer than the oldest C library that a wheel supports.
+One wheel per platform serves every CPython from 3.11 on (abi3). Zig compiles and links the C code, so one
+machine builds all wheels, and no symbol is newer than the oldest C library that a wheel supports.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LEN = 12_000_000
 
-# Each platform of a wheel: the target of Rust, and the tag that pip compares with its machine.
+# For each platform of a wheel: Rust's target, and the tag that pip compares with its machine.
 PLATFORMS = {
     "manylinux-x86_64": ("x86_64-unknown-linux-gnu", "manylinux_2_28"),
     "manylinux-aarch64": ("aarch64-unknown-linux-gnu", "manylinux_2_28"),
@@ -27,7 +27,7 @@ PLATFORMS = {
 
 
 def environment(target: Path) -> dict[str, str]:
-    """Returns an environment in which two builds of one commit give the same bytes."""
+    """Returns an environment where every build of a commit gives the same bytes."""
     commit = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
     epoch = subprocess.run(commit, check=True, capture_output=True, text=True).stdout.strip()
     cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
@@ -45,7 +45,7 @@ def environment(target: Path) -> dict[str, str]:
 
 
 def build(platform: str, out: Path, target: Path) -> Path:
-    """Builds the wheel of a platform and returns its path."""
+    """Builds a platform's wheel and returns its path."""
     triple, tag = PLATFORMS[platform]
     subprocess.run(["rustup", "target", "add", triple], check=True, cwd=ROOT)
     command = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--strip", "--zig"]
@@ -57,7 +57,7 @@ def build(platform: str, out: Path, target: Path) -> Path:
 
 
 def check(wheel: Path, max_len: int) -> None:
-    """Checks the length of a wheel and that none of its files names the folder of the build."""
+    """Checks a wheel's length, and that none of its files contains the build folder's path."""
     length = wheel.stat().st_size
     print(f"{wheel.name}: {length / 1e6:.2f} MB")
     if length > max_len:
