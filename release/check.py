@@ -132,7 +132,7 @@ def deny(checks: list[str]) -> None:
             words in text for words in ["failed to fetch advisory database", "failed to load advisory"]
         )
         if is_away:
-            raise NotRun("no crate was compared with RustSec, whose database cannot be reached from here")
+            raise NotRun("no crate was compared with RustSec: its database cannot be reached from here")
         raise Refused(text[-2000:])
 
 

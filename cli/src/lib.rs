@@ -15,7 +15,7 @@
 //! | status | meaning |
 //! |---|---|
 //! | 0 | success |
-//! | 1 | failure, for example of authentication, of a format or of the operating system |
+//! | 1 | failure: authentication, a format, the operating system |
 //! | 2 | misuse of the command line |
 //! | 130 | interrupted by Ctrl-C or another signal |
 //! | 141 | the reader of the output has closed it |

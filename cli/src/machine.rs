@@ -7,7 +7,7 @@ use std::thread;
 
 /// A machine and a build of sealane.
 pub(crate) struct Machine {
-    /// The process that runs the command line: `"program"`, or `"Python 3.14.0"`, for example.
+    /// The process that runs the command line, such as `"program"` or `"Python 3.14.0"`.
     pub(crate) host: String,
     /// Name of the distribution or the operating system.
     pub(crate) system: String,

@@ -111,7 +111,7 @@ fn open(descriptor: u32, name: &str) -> Result<io::Result<File>, Failure> {
     match descriptor {
         0 => Ok(crate::endpoints::stdin()),
         _ => Err(Failure::misuse(format!(
-            "{name}: on Windows only descriptor 0 can be used, which is standard input"
+            "{name}: on Windows only descriptor 0 (standard input) can be used"
         ))),
     }
 }

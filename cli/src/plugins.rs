@@ -89,7 +89,7 @@ fn typed(prompt: &str) -> Result<Option<Zeroizing<String>>, Error> {
     BufReader::new(terminal).take(MAX_LEN).read_line(&mut line)?;
     match line.strip_suffix('\n') {
         Some(text) => Ok(Some(Zeroizing::new(text.to_owned()))),
-        // End of input, after Ctrl-D, for example.
+        // End of input, such as Ctrl-D.
         None => Err(Error::Cancelled),
     }
 }

@@ -36,7 +36,7 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
     pair.check()?;
     let name = pair.from.name();
     let Target::File(to) = &pair.to else {
-        return Err(Failure::misuse("--salvage writes a file, which can have holes; name it with -o"));
+        return Err(Failure::misuse("--salvage writes a file that may have holes; name it with -o"));
     };
     let mut bar = console.bar(&name, pair.from.size());
     let options = Options {

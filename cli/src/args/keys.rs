@@ -49,7 +49,7 @@ pub(crate) struct EncryptWith {
     /// Encrypt with a passphrase, asked for twice at the terminal
     #[arg(short, long)]
     pub(crate) passphrase: bool,
-    /// Write text (PEM) instead of bytes, to send by mail, for example. Not with -k
+    /// Write text (PEM) instead of bytes, such as for mail. Not with -k
     #[arg(short, long)]
     pub(crate) armor: bool,
     /// Purpose of the data, such as its file name; pass the same CONTEXT to decrypt. With -k only

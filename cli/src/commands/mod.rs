@@ -29,13 +29,13 @@ mod verify;
 pub(crate) struct Context<'a> {
     /// The command's output, with `--quiet` and `--json` applied.
     pub(crate) console: &'a Console,
-    /// The process that runs the command line: `"program"`, or `"Python 3.14.0"`, for example.
+    /// The process that runs the command line, such as `"program"` or `"Python 3.14.0"`.
     pub(crate) host: &'a str,
     /// Returns the definition of the whole command line, for completion scripts.
     pub(crate) program: fn() -> clap::Command,
 }
 
-/// A command: its parsed arguments, which can run.
+/// A runnable command: its parsed arguments.
 pub(crate) trait Run {
     /// The options `--quiet` and `--json`, if the command has them.
     fn output_options(&self) -> OutputOptions {

@@ -135,7 +135,7 @@ impl Layout {
     /// the file is too long.
     pub fn plan_sealed(self, sealed_len: u64) -> Result<Plan, Error> {
         let body = sealed_len.checked_sub(self.header).ok_or(Error::Truncated)?;
-        // Adds the plaintext bytes whose place the header takes.
+        // Adds the plaintext bytes that the header displaces.
         let body = body.saturating_add(self.lead);
         let (full, rest) = (body / self.sealed_chunk_len(), body % self.sealed_chunk_len());
         let last = match (rest.checked_sub(self.overhead), self.end) {

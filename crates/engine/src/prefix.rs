@@ -1,4 +1,4 @@
-//! Parses the beginning of a file of which more may follow.
+//! Parses the beginning of a file before the rest is there.
 
 use super::io::ReadAt;
 use base::{Error, memory};

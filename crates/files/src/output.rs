@@ -64,7 +64,7 @@ impl OutputFile {
     /// then.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] with the path if it is a folder or not writable, for example.
+    /// Returns [`Error::Io`] with the path if it is a folder or not writable, among others.
     pub fn create(path: &Path) -> Result<Self, Error> {
         Self::create_checked(Target::Any(path), |_| Ok(()))
     }

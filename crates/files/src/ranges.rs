@@ -1,4 +1,4 @@
-//! Decrypts ranges that the caller fetches, from an object store for example, with few requests.
+//! Decrypts ranges that the caller fetches, for example from an object store in few requests.
 
 use super::chunked::{HEADER_LEN, LAYOUT};
 use super::file_cipher::FileCipher;

@@ -147,7 +147,7 @@ impl Stale {
 impl Removal {
     fn remove(&self, root: &Path) -> io::Result<()> {
         if self.replacement.as_ref().is_some_and(|path| path.symlink_metadata().is_err()) {
-            let said = "its source appeared meanwhile and is not encrypted under the new name yet; try again";
+            let said = "its source is back and not encrypted under the new name yet; try again";
             return Err(io::Error::new(ErrorKind::ResourceBusy, said));
         }
         let Place { folder, name, found, .. } = Place::name_below(root, &self.path)?;
@@ -155,7 +155,7 @@ impl Removal {
             None => Ok(()),
             Some(found) if found.id == self.id => folder.remove(&name),
             Some(_) => {
-                Err(io::Error::new(ErrorKind::ResourceBusy, "the file was changed meanwhile; try again"))
+                Err(io::Error::new(ErrorKind::ResourceBusy, "the file has changed; try again"))
             }
         }
     }
