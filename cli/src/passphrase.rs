@@ -110,9 +110,9 @@ fn open(descriptor: u32, _: &str) -> Result<io::Result<File>, Failure> {
 fn open(descriptor: u32, name: &str) -> Result<io::Result<File>, Failure> {
     match descriptor {
         0 => Ok(crate::endpoints::stdin()),
-        _ => Err(Failure::misuse(format!(
-            "{name}: on Windows only descriptor 0 (standard input) can be used"
-        ))),
+        _ => {
+            Err(Failure::misuse(format!("{name}: on Windows only descriptor 0 (standard input) can be used")))
+        }
     }
 }
 

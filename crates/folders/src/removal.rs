@@ -154,9 +154,7 @@ impl Removal {
         match found {
             None => Ok(()),
             Some(found) if found.id == self.id => folder.remove(&name),
-            Some(_) => {
-                Err(io::Error::new(ErrorKind::ResourceBusy, "the file has changed; try again"))
-            }
+            Some(_) => Err(io::Error::new(ErrorKind::ResourceBusy, "the file has changed; try again")),
         }
     }
 }
