@@ -1,11 +1,11 @@
 //! The ciphers' vectors as lines of text, for languages without a JSON reader.
 //!
 //! ```text
-//! aead NAME KEY NONCE AAD PLAINTEXT CIPHERTEXT||TAG RESULT   RESULT: valid, invalid or nonce-length
-//! stream NAME ORDER KEY IV COUNTER PLAINTEXT CIPHERTEXT      COUNTER: ChaCha20's first block
+//! aead NAME KEY NONCE AAD PLAINTEXT CIPHERTEXT||TAG RESULT  RESULT: valid, invalid, nonce-length
+//! stream NAME ORDER KEY IV COUNTER PLAINTEXT CIPHERTEXT     COUNTER: ChaCha20's first block
 //! poly1305 KEY MESSAGE TAG
-//! block NAME ORDER KEY PLAINTEXT CIPHERTEXT                  ORDER: big or little; - without Speck
-//! file NAME KEY CONTEXT FILE RESULT LENGTH                   LENGTH: plaintext bytes of a valid file
+//! block NAME ORDER KEY PLAINTEXT CIPHERTEXT                 ORDER: big or little; - without Speck
+//! file NAME KEY CONTEXT FILE RESULT LENGTH                  LENGTH: plaintext bytes if valid
 //! ```
 //!
 //! One space separates fields. Bytes are lower-case hex digits; `-` means no bytes. Lines that

@@ -30,8 +30,8 @@ pub(crate) struct EncryptWith {
         requires = "key"
     )]
     pub(crate) identities: Vec<PathBuf>,
-    /// Recipient public key (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519 ...,
-    /// ssh-rsa ...); may be repeated
+    /// Public key of a recipient (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519
+    /// ..., ssh-rsa ...); may be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
     pub(crate) recipients: Vec<String>,
     /// File with recipients, one per line; may be repeated
@@ -49,10 +49,10 @@ pub(crate) struct EncryptWith {
     /// Encrypt with a passphrase, asked for twice at the terminal
     #[arg(short, long)]
     pub(crate) passphrase: bool,
-    /// Write text (PEM) instead of bytes, such as for mail. Not with -k
+    /// Write text (PEM) instead of bytes, to paste into a mail. Not with -k
     #[arg(short, long)]
     pub(crate) armor: bool,
-    /// Purpose of the data, such as its file name; pass the same CONTEXT to decrypt. With -k only
+    /// Purpose of the data, such as its file name; pass the same CONTEXT to decrypt. Only with -k
     #[arg(short, long, value_name = "CONTEXT", default_value = "", hide_default_value = true)]
     pub(crate) context: OsString,
     /// File format. Default: chunked with -k, otherwise age
@@ -92,7 +92,7 @@ pub(crate) struct DecryptWith {
     /// Decrypt with a passphrase
     #[arg(short, long)]
     pub(crate) passphrase: bool,
-    /// CONTEXT that the data was encrypted with. With -k only
+    /// CONTEXT that the data was encrypted with. Only with -k
     #[arg(short, long, value_name = "CONTEXT", default_value = "", hide_default_value = true)]
     pub(crate) context: OsString,
     /// File format. Default: chunked with -k, otherwise age
