@@ -1,4 +1,4 @@
-//! Passes the versions of the compiler and of the linked libraries to the command `sealane doctor`.
+//! Passes the versions of the compiler and the linked libraries to `sealane doctor`.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,8 @@ const LIBRARIES: [&str; 13] = [
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // In the repository the lock file is one folder up, in a package of the registry beside the manifest.
+    // In the repository the lock file is one folder up; in a published package it is beside the
+    // manifest.
     let lock =
         [folder.join("../Cargo.lock"), folder.join("Cargo.lock")].into_iter().find(|path| path.exists());
     let text = lock.as_ref().and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
@@ -35,7 +36,8 @@ fn main() {
     println!("cargo::rustc-env=SEALANE_COMPILER={}", compiler());
 }
 
-/// Returns `name=version` for each library in a lock file; a library with several versions has several entries.
+/// Returns `name=version` for each library in a lock file, and several entries for several
+/// versions.
 fn versions(lock: &str) -> Vec<String> {
     let value = |section: &str, name: &str| {
         let line =
@@ -49,7 +51,7 @@ fn versions(lock: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the version of the compiler, for example `rustc 1.89.0`, or `unknown`.
+/// Returns the compiler's version, such as `rustc 1.89.0`, or `unknown`.
 fn compiler() -> String {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("--version").output();

@@ -1,8 +1,9 @@
 """Checks that a commit can be released. ``make -C release check`` runs it.
 
-Each check prints one line: ``ok``, ``FAILED`` with the reason, or ``NOT RUN`` with what is missing, for
-example a database of advisories that this machine cannot reach. ``TO FILL`` names what only the owner of the
-project can fill in; on a commit with a tag ``v...`` it is a failure. The exit status is 1 if a check failed.
+Each check prints one line: ``ok``, ``FAILED`` with the reason, or ``NOT RUN`` with what is missing
+(a database of advisories that this machine cannot reach, for example). ``TO FILL`` names what only
+the project's owner can fill in; on a commit with a tag ``v...`` it is a failure. The exit status is
+1 if a check failed.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ TOOLS = ROOT / "target" / "tools" / "bin"
 
 
 class NotRun(Exception):
-    """A check cannot run on this machine; the text says what is missing."""
+    """A check cannot run on this machine; the text says why."""
 
 
 class Refused(Exception):
-    """A check found a reason against the release."""
+    """A check found a reason not to release."""
 
 
 class ToFill(Exception):
-    """The owner of the project has to fill something in before the first release; the text says what."""
+    """The project's owner must fill something in before the first release; the text says what."""
 
 
 def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -48,13 +49,13 @@ def read(path: str) -> str:
 
 
 def version() -> str:
-    """Returns the version of the workspace."""
+    """Returns the workspace's version."""
     found: str = tomllib.loads(read("Cargo.toml"))["workspace"]["package"]["version"]
     return found
 
 
 def versions_agree() -> str:
-    """All packages have the version of the workspace."""
+    """All packages have the workspace's version."""
     expected = version()
     patterns = {
         "bindings/elixir/mix.exs": r'^ +version: "([^"]+)"',
@@ -76,7 +77,7 @@ def versions_agree() -> str:
 
 
 def change_log() -> str:
-    """The change log begins with a section for the next release, which has entries."""
+    """The change log begins with a section for the next release, and it has entries."""
     sections = re.split(r"^## ", read("CHANGELOG.md"), flags=re.MULTILINE)[1:]
     title, _, text = sections[0].partition("\n")
     expected = ["Unreleased", version()]
@@ -89,7 +90,7 @@ def change_log() -> str:
 
 
 def owner() -> str:
-    """The address of the repository and the keys of releases are filled in."""
+    """The repository's address and the release keys are filled in."""
     missing = [
         f"the address in {path}, where example.invalid stands"
         for path in ["Cargo.toml", "cli/Cargo.toml", "bindings/go/go.mod"]
@@ -108,13 +109,13 @@ def owner() -> str:
 
 
 def licences() -> str:
-    """Licences and sources of all crates are those that deny.toml allows."""
+    """deny.toml allows the licences and sources of all crates."""
     deny(["bans", "licenses", "sources"])
     return "deny.toml"
 
 
 def advisories_of_crates() -> str:
-    """No crate has an advisory of RustSec."""
+    """No crate has a RustSec advisory."""
     deny(["advisories"])
     return "no advisory"
 
@@ -131,12 +132,12 @@ def deny(checks: list[str]) -> None:
             words in text for words in ["failed to fetch advisory database", "failed to load advisory"]
         )
         if is_away:
-            raise NotRun("no crate was compared with RustSec, whose database cannot be reached from here")
+            raise NotRun("no crate was compared with RustSec: its database cannot be reached from here")
         raise Refused(text[-2000:])
 
 
 def advisories_of_packages() -> str:
-    """No package that the extras of the wheel name has an advisory of PyPI."""
+    """No package in the wheel's extras has a PyPI advisory."""
     extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"].values()
     names = {re.split(r"[<>=\[]", one)[0] for extra in extras for one in extra}
     pinned = [
@@ -157,7 +158,7 @@ def advisories_of_packages() -> str:
 
 
 def public_names() -> str:
-    """The version follows from the changes of the crates' public names since the last release."""
+    """The version fits the changes of the crates' public names since the last release."""
     base = semver.last_release()
     if base is None and semver.is_shallow():
         raise NotRun("the clone lacks old commits and their tags; 'git fetch --unshallow --tags' gets them")
@@ -174,7 +175,7 @@ def public_names() -> str:
 
 
 def packages() -> str:
-    """The published crates can be packaged together without network, and each package builds alone."""
+    """The published crates can be packaged without network, and each package builds alone."""
     folder = ROOT / "target" / "packages"
     shutil.rmtree(folder / "package", ignore_errors=True)
     names = [argument for crate in semver.crates() for argument in ("--package", crate)]
@@ -194,7 +195,7 @@ def packages() -> str:
 
 
 def check_package(path: Path) -> None:
-    """Refuses a package without licences, README or metadata, or with a dependency without a version."""
+    """Refuses a package that lacks licences, README, metadata or the version of a dependency."""
     with tarfile.open(path) as package:
         names = {name.split("/", 1)[1] for name in package.getnames()}
         content = package.extractfile(f"{path.stem}/Cargo.toml")
@@ -216,7 +217,7 @@ def bills_of_materials() -> str:
 
 
 def reproducible() -> str:
-    """Two builds of the wheel and of the program, in different folders, have the same bytes."""
+    """Wheel and program are the same bytes when built in another folder."""
     script = str(ROOT / "release" / "reproducible.py")
     done = run(sys.executable, script, *OPTIONS.reproducible.split())
     if done.returncode:
@@ -225,7 +226,7 @@ def reproducible() -> str:
 
 
 def wheels() -> str:
-    """dist/ has a wheel for each platform, of this version and not too long."""
+    """dist/ has a wheel for each platform, of this version and not too large."""
     found = sorted((ROOT / "dist").glob("*.whl"))
     old = [wheel.name for wheel in found if wheel.name.split("-")[1] != version()]
     if old:
@@ -244,7 +245,7 @@ def wheels() -> str:
 
 
 def sums() -> str:
-    """Writes the SHA-256 of everything in dist/ that is published."""
+    """Writes the SHA-256 of all published files in dist/."""
     folder = ROOT / "dist"
     folder.mkdir(exist_ok=True)
     paths = [

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the Debian package of a program that program.py built:  deb.sh PROGRAM DESTINATION
+# Makes the Debian package of a program built by program.py:  deb.sh PROGRAM DESTINATION
 set -eu
 program=$(realpath "$1") out=$2
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ for shell in bash zsh fish; do
 	"$program" completions "$shell" >"target/deb/sealane.$shell"
 done
 "$program" man target/deb/man1
-# The time stamps in the package are those of the commit.
+# Time stamps in the package are the commit's.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 # The program is TARGET/TRIPLE/release/sealane.
 triple=$(dirname "$(dirname "$program")")

@@ -1,7 +1,7 @@
 """Checks an installed wheel: published vectors, files of other implementations, new files, threads and fork.
 
-``installed.py FOLDER`` needs of the repository in ``FOLDER`` only ``vectors/lines.txt`` and ``tests/golden``,
-and of Python only the standard library, so it runs in every interpreter that a wheel supports.
+``installed.py FOLDER`` needs only ``vectors/lines.txt`` and ``tests/golden`` from the repository in
+``FOLDER``, and only Python's standard library, so it runs in every interpreter that a wheel supports.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def unhex(digits: str) -> bytes:
 def refuses(
     error: type[Exception] | tuple[type[Exception], ...], call: Callable[..., Any], *args: Any
 ) -> None:
-    """Requires that a call raises an error of a type."""
+    """Checks that a call raises an error of this type."""
     try:
         call(*args)
     except error:
@@ -46,7 +46,7 @@ def refuses(
 
 
 def aeads(name: str, key: bytes) -> list[Any]:
-    """Returns an object for each provider of an algorithm."""
+    """Returns one object per provider of an algorithm."""
     if name.startswith("speck"):
         return [
             hazmat.Aead(name, key) if name.startswith("speck128") else hazmat.Aead.new_small_block(name, key)
@@ -57,7 +57,7 @@ def aeads(name: str, key: bytes) -> list[Any]:
 def aead(name: str, *fields: str) -> None:
     key, nonce, aad, plaintext, sealed = map(unhex, fields[:5])
     if name.startswith("speck128"):
-        # The package appends a counter of 4 bytes to a nonce of 12; the vectors contain both.
+        # The package appends a counter of 4 bytes to a 12-byte nonce; the vectors contain both.
         nonce, counter = nonce[:12], nonce[12:]
         assert counter == bytes(4)
     for one in aeads(name, key):
@@ -114,7 +114,7 @@ KINDS: dict[str, Callable[..., None]] = {
 
 
 def vectors(folder: Path) -> str:
-    """Runs the published vectors with every provider of this machine."""
+    """Runs the published vectors with every provider on this machine."""
     counts: collections.Counter[str] = collections.Counter()
     for line in (folder / "vectors" / "lines.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
@@ -132,7 +132,7 @@ def vectors(folder: Path) -> str:
 
 
 def golden(folder: Path) -> str:
-    """Decrypts the files that other implementations wrote."""
+    """Decrypts files written by other implementations."""
     chunked = sorted(folder.glob("tests/golden/*.sealed"))
     for path in chunked:
         _, bits, length = path.stem.split("-")
@@ -155,7 +155,7 @@ def golden(folder: Path) -> str:
 
 
 def files(folder: Path) -> str:
-    """Encrypts, decrypts and reads files of lengths around the borders of chunks, and changes them."""
+    """Encrypts, decrypts, reads and changes files with lengths around chunk borders."""
     lengths = [0, 1, 16383, 16384, 16385, 262143, 262144, 262145, 3_000_000]
     identity = sealane.keys.generate("age")
     secrets: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -224,7 +224,7 @@ def fork(folder: Path) -> str:
 
 
 def interpreter() -> str:
-    """Describes the interpreter. A free-threaded one must not have enabled its GIL for the module."""
+    """Describes the interpreter. A free-threaded one must not have enabled its GIL for us."""
     text = f"{platform.python_implementation()} {platform.python_version()} on {platform.machine()}"
     if "free-threading" not in sys.version:
         return text

@@ -1,6 +1,6 @@
 """Builds the program of the Debian package, and prints its path. ``make -C release deb`` runs it.
 
-It is built like the wheels: the paths of this machine are replaced, so another folder gives the same bytes.
+It is built like the wheels: this machine's paths are replaced, so another folder gives the same bytes.
 """
 
 from __future__ import annotations

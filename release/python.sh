@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds a CPython 3.13 for tests of wheels, from the sources of Debian and with Zig as C compiler:
 #     python.sh TARGET FOLDER [PYTHON]
-# TARGET is a target of Zig, for example aarch64-linux-musl. For another processor, PYTHON is a Python of the same version that
-# runs here. The interpreter is FOLDER/bin/python3.
-# Needs apt-get, make, readelf, and Zig in .venv; to run an interpreter for musl, the package musl.
+# TARGET is a Zig target, such as aarch64-linux-musl. For another processor, PYTHON is a Python of
+# the same version that runs here. The interpreter is FOLDER/bin/python3. Needs apt-get, make,
+# readelf, and Zig in .venv; to run an interpreter for musl, the package musl.
 set -eu
 target=$1
 mkdir -p "$2"
@@ -12,10 +12,10 @@ zig=$(realpath "$(dirname "$0")"/../.venv/lib/python3.*/site-packages/ziglang/zi
 mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/build"
 cd "$work"
 
-# The server and the keys of the system, with lists of their own: the configuration of the system does not change.
+# Uses the system's server and keys, but its own lists: the system's configuration does not change.
 server=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/$')
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-# Later packages of zlib are not as its authors published it.
+# Later zlib packages are not as its authors published it.
 for name in trixie bookworm; do echo "deb-src [signed-by=$keys] $server $name main"; done >sources.list
 cat >apt.conf <<END
 Dir::Etc::sourcelist "$work/sources.list";
@@ -29,7 +29,7 @@ apt-get update -q
 apt-get source -q --download-only python3.13/trixie zlib/bookworm
 for archive in *.orig.tar.?z *.orig.tar.bz2; do tar xf "$archive"; done
 
-# Zig checks for undefined behaviour, refuses the time of the build, and links musl statically unless it is told not to.
+# By default, Zig checks for undefined behaviour, refuses the build time, and links musl statically.
 for tool in cc ar ranlib; do
 	options=
 	if [ $tool = cc ]; then options="-target $target -fno-sanitize=undefined -Wno-date-time"; fi
@@ -45,17 +45,17 @@ if [ "${target%%-*}" != "$(uname -m)" ]; then
 	cross="--with-build-python=$python ac_cv_file__dev_ptmx=yes ac_cv_file__dev_ptc=no ac_cv_buggy_getaddrinfo=no"
 fi
 (cd zlib-* && CFLAGS="-O1 -fPIC" ./configure --static --prefix="$work/zlib" && make -s install) >zlib.log 2>&1
-# OpenSSL and the other libraries of the system are not built for the target, and not needed.
+# OpenSSL and the system's other libraries are not built for the target, and not needed.
 off=
 for name in bz2 lzma zstd ctypes ctypes_test curses curses_panel dbm gdbm hashlib sqlite3 ssl tkinter uuid readline nis; do
 	off="$off py_cv_module__$name=n/a py_cv_module_$name=n/a"
 done
-# The musl of Zig has functions that musl 1.2.3 of Debian 12 lacks.
+# Zig's musl has functions that Debian 12's musl 1.2.3 lacks.
 for name in preadv2 pwritev2 statx; do
 	case $target in *-musl) off="$off ac_cv_func_$name=no" ;; esac
 done
 cd build
-# shellcheck disable=SC2086 # one word for each option
+# shellcheck disable=SC2086 # one word per option
 ../Python-3*/configure -q --build="$build" --host="$platform" --prefix="$folder" --without-doc-strings --without-ensurepip \
 	--disable-test-modules OPT="-DNDEBUG -O1" $cross $off \
 	ZLIB_CFLAGS="-I$work/zlib/include" ZLIB_LIBS="-L$work/zlib/lib -lz"

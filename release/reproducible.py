@@ -1,8 +1,8 @@
 """Builds the wheel and the program twice, from clones in two folders, and compares their bytes.
 
-They are built by ``wheels.py`` and ``program.py``, as a release is. ``--fast`` builds without optimisation:
-it shows the same differences in a fraction of the time. ``--first FOLDER`` takes a wheel and a program of
-this commit that were built before, instead of the first build.
+``wheels.py`` and ``program.py`` build them, as for a release. ``--fast`` builds without optimisation:
+it shows the same differences in a fraction of the time. ``--first FOLDER`` skips the first build and
+takes a wheel and a program of this commit that were built before.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ FAST = {
 
 
 def build(folder: Path, fast: bool) -> None:
-    """Builds a clone of the commit, and leaves only the wheel and the program in the folder."""
+    """Builds a clone of the commit; leaves only the wheel and the program in the folder."""
     work = folder / "work"
     source, target = work / "source", work / "target"
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(source)], check=True)
     options = ["--target-dir", str(target)]
     wheel = ["wheels.py", PLATFORM, "--out", str(folder)]
-    # Without optimisation a wheel has 30 MB.
+    # Without optimisation a wheel takes 30 MB.
     scripts = [[*wheel, "--max-len", "100000000"] if fast else wheel, ["program.py"]]
     for script, *arguments in scripts:
         command = [sys.executable, str(source / "release" / script), *arguments, *options]
@@ -50,7 +50,7 @@ def build(folder: Path, fast: bool) -> None:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Returns the SHA-256 of the wheel of this machine and of the program in a folder."""
+    """Returns the SHA-256 of this machine's wheel and of the program in a folder."""
     found = [*folder.glob(f"*manylinux*_{platform.machine()}.whl"), *folder.glob("sealane")]
     if len(found) != 2:
         sys.exit(f"expected a wheel and a program in {folder}, found {found}")
@@ -61,7 +61,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fast", action="store_true", help="without optimisation")
     parser.add_argument("--first", type=Path, help="a folder with a wheel and a program of this commit")
-    parser.add_argument("--keep", type=Path, help="a new folder for the artefacts; default: they are removed")
+    parser.add_argument("--keep", type=Path, help="new folder for the artefacts; default: remove them")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = (options.keep or Path(temporary)).resolve()

@@ -1,9 +1,8 @@
 """Writes a bill of materials (CycloneDX 1.6, JSON) for each artefact: the wheel, the program and the C
 library.
 
-It lists the crates that the artefact contains, with version, licence and the checksum of the registry,
-and their dependencies. They are those of the lock file for the given platform, so the same commit gives
-the same file.
+It lists the crates in the artefact, with version, licence, the registry's checksum and dependencies. They
+come from the lock file for the given platform, so the same commit gives the same file.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from packageurl import PackageURL
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Each artefact with the crate that it is built from.
+# Each artefact and the crate it is built from.
 ARTEFACTS = {"wheel": "sealane-python", "program": "sealane-cli", "c-library": "sealane-c"}
 
 
 def metadata(platform: str) -> dict[str, Any]:
-    """Returns the crates of the workspace and their dependencies on a platform."""
+    """Returns the workspace's crates and their dependencies on a platform."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", platform]
     found: dict[str, Any] = json.loads(
         subprocess.run(command, check=True, capture_output=True, cwd=ROOT).stdout
@@ -40,14 +39,14 @@ def metadata(platform: str) -> dict[str, Any]:
 
 
 def checksums() -> dict[tuple[str, str], str]:
-    """Returns the SHA-256 of each crate of the registry."""
+    """Returns the SHA-256 of each crate from the registry."""
     lock = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))
     packages = lock["package"]
     return {(one["name"], one["version"]): one["checksum"] for one in packages if "checksum" in one}
 
 
 def component(package: dict[str, Any], hashes: dict[tuple[str, str], str]) -> Component:
-    """Returns the entry of a crate."""
+    """Returns a crate's entry."""
     name, version = package["name"], package["version"]
     purl = PackageURL("cargo", None, name, version)
     checksum = hashes.get((name, version))
@@ -65,7 +64,7 @@ def component(package: dict[str, Any], hashes: dict[tuple[str, str], str]) -> Co
 
 
 def bill(root: str, workspace: dict[str, Any]) -> Bom:
-    """Returns the bill of the artefact of a crate, without what only tests and builds need."""
+    """Returns the bill of a crate's artefact, without what only tests and builds need."""
     packages = {package["id"]: package for package in workspace["packages"]}
     nodes = {node["id"]: node for node in workspace["resolve"]["nodes"]}
     hashes = checksums()
@@ -79,12 +78,12 @@ def bill(root: str, workspace: dict[str, Any]) -> Bom:
             continue
         found[id] = component(packages[id], hashes)
         linked = [d["pkg"] for d in nodes[id]["deps"] if any(kind["kind"] is None for kind in d["dep_kinds"])]
-        # A macro runs in the compiler, and nothing of it is in the artefact.
+        # A macro runs in the compiler. Nothing of it is in the artefact.
         below[id] = [d for d in linked if not any("proc-macro" in t["kind"] for t in packages[d]["targets"])]
         waiting += below[id]
     bom = Bom()
     bom.metadata.component = found[start]
-    # The file would differ from build to build.
+    # A timestamp would make every build differ.
     bom.metadata.timestamp = None
     for id, one in sorted(found.items()):
         if id != start:
@@ -94,13 +93,13 @@ def bill(root: str, workspace: dict[str, Any]) -> Bom:
 
 
 def write(platform: str, out: Path) -> list[Path]:
-    """Writes all bills of a platform, checks each against the schema, and returns their paths."""
+    """Writes a platform's bills, checks each against the schema, and returns their paths."""
     out.mkdir(parents=True, exist_ok=True)
     workspace = metadata(platform)
     paths = []
     for artefact, root in ARTEFACTS.items():
         document = json.loads(JsonV1Dot6(bill(root, workspace)).output_as_string())
-        # Random, and of no use for a file that is identified by its artefact.
+        # Random, and useless for a file identified by its artefact.
         document.pop("serialNumber", None)
         document["metadata"].pop("timestamp", None)
         text = json.dumps(document, indent=1, sort_keys=True) + "\n"

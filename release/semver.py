@@ -1,4 +1,4 @@
-"""Compares the public names of the published crates with those of the last release.
+"""Compares the public names of the published crates with the last release's.
 
 ``make -C release semver BASE=REVISION`` compares with another revision. cargo-semver-checks builds the
 documentation of both, in ``target/semver-checks``, and finds names that were removed or changed so that code
@@ -19,7 +19,7 @@ TOOLS = ROOT / "target" / "tools" / "bin"
 
 
 def git(*arguments: str) -> str:
-    """Returns the output of a command of git."""
+    """Returns the output of a git command."""
     return subprocess.run(["git", *arguments], check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
@@ -32,12 +32,12 @@ def last_release() -> str | None:
 
 
 def is_shallow() -> bool:
-    """Returns whether the clone lacks old commits, and with them tags."""
+    """Returns whether the clone lacks old commits and their tags."""
     return git("rev-parse", "--is-shallow-repository").strip() == "true"
 
 
 def crates() -> list[str]:
-    """Returns the crates that are published and have a library."""
+    """Returns the published crates that have a library."""
     members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
     packages = {
         member: tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))["package"]
@@ -53,7 +53,7 @@ def crates() -> list[str]:
 def compare(base: str) -> subprocess.CompletedProcess[str]:
     """Compares the working tree with a revision.
 
-    The status of the process is not 0 if the changes need a higher version than that of the working tree.
+    The exit status is not 0 if the changes need a higher version than the working tree has.
     """
     command = ["cargo", "semver-checks", "--color", "never", "--baseline-rev", base]
     command += [argument for crate in crates() for argument in ("--package", crate)]

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs a Debian package in a new system, uses the program, removes the package and looks for files that it left:
+# Installs a Debian package in a new system, uses the program, removes the package and looks for
+# files that it left:
 #     test_deb.sh PACKAGE [FOLDER OF THE SYSTEM]
 # Needs root and debootstrap.
 set -eu
@@ -17,7 +18,7 @@ files >"$root/tmp/before"
 # The package names no library that a minimal system lacks.
 chroot "$root" dpkg --install /tmp/sealane.deb
 chroot "$root" dpkg --listfiles sealane
-# A minimal system may refuse manual pages, so they are looked for in the package: one for each command.
+# A minimal system may refuse manual pages, so we look for them in the package: one per command.
 chroot "$root" sealane man /tmp/man1
 pages=$(dpkg-deb --contents "$package" | grep -c '/usr/share/man/man1/sealane.*\.1\.gz$')
 test "$pages" -eq "$(find "$root/tmp/man1" -name '*.1' | wc -l)"

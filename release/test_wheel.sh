@@ -1,9 +1,10 @@
 #!/bin/sh
-# Installs a wheel or a source distribution in an empty environment, and runs with it the examples of the README, the published
-# vectors, files of other implementations, and what else installed.py checks:
+# Installs a wheel or a source distribution in an empty environment, and runs the examples of the
+# README, the published vectors, files of other implementations, and the other checks of
+# installed.py:
 #     test_wheel.sh WHEEL-OR-SDIST [PYTHON]
-# In another system, for example of another processor, this script is run by chroot. A source distribution needs cargo, a C
-# compiler and network: pip fetches maturin, and cargo the crates.
+# On another system, such as one of another processor, chroot runs this script. A source
+# distribution needs cargo, a C compiler and network: pip fetches maturin, and cargo the crates.
 set -eu
 wheel=$(realpath "$1") python=${2:-python3} root=$(realpath "$(dirname "$0")/..")
 folder=$(mktemp -d)

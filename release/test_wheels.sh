@@ -1,10 +1,12 @@
 #!/bin/sh
-# Tests the wheels of dist/ with test_wheel.sh, each in an interpreter for its platform; by default all four:
+# Tests the wheels in dist/ with test_wheel.sh, each in an interpreter for its platform; by default
+# all four:
 #     test_wheels.sh [PLATFORM...]
 # manylinux-x86_64     PYTHON of this machine
-# musllinux-x86_64     a CPython 3.13 that python.sh builds in target/python-musl-x86_64; needs the package musl
-# manylinux-aarch64    the CPython of a new Debian 12 for arm64 in target/debian-arm64, emulated by QEMU; needs root,
-#                      debootstrap and qemu-user-static
+# musllinux-x86_64     a CPython 3.13 that python.sh builds in target/python-musl-x86_64; needs the
+#                      package musl
+# manylinux-aarch64    the CPython of a new Debian 12 for arm64 in target/debian-arm64, emulated by
+#                      QEMU; needs root, debootstrap and qemu-user-static
 # musllinux-aarch64    a CPython 3.13 that python.sh builds for the same system
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,7 +19,7 @@ need() { # need FILE PACKAGE
 build_debian() {
 	need /usr/sbin/debootstrap debootstrap
 	need /usr/bin/qemu-aarch64-static qemu-user-static
-	# The kernel starts the emulator for programs of the system, which does not contain it.
+	# The kernel starts the emulator for the system's programs; the system itself does not contain it.
 	registered=/proc/sys/fs/binfmt_misc
 	test -e $registered/register || mount -t binfmt_misc none $registered
 	test -e $registered/qemu-aarch64 || cat /usr/lib/binfmt.d/qemu-aarch64.conf >$registered/register

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LEN = 12_000_000
 
-# Each platform of a wheel: the target of Rust, and the tag that pip compares with its machine.
+# For each platform of a wheel: Rust's target, and the tag that pip compares with its machine.
 PLATFORMS = {
     "manylinux-x86_64": ("x86_64-unknown-linux-gnu", "manylinux_2_28"),
     "manylinux-aarch64": ("aarch64-unknown-linux-gnu", "manylinux_2_28"),
@@ -28,7 +28,7 @@ PLATFORMS = {
 
 
 def environment(target: Path) -> dict[str, str]:
-    """Returns an environment in which two builds of one commit give the same bytes."""
+    """Returns an environment where every build of a commit gives the same bytes."""
     commit = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
     epoch = subprocess.run(commit, check=True, capture_output=True, text=True).stdout.strip()
     cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
@@ -46,7 +46,7 @@ def environment(target: Path) -> dict[str, str]:
 
 
 def build(platform: str, out: Path, target: Path) -> Path:
-    """Builds the wheel of a platform and returns its path."""
+    """Builds a platform's wheel and returns its path."""
     triple, tag = PLATFORMS[platform]
     subprocess.run(["rustup", "target", "add", triple], check=True, cwd=ROOT)
     command = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--strip", "--zig"]
@@ -58,7 +58,7 @@ def build(platform: str, out: Path, target: Path) -> Path:
 
 
 def check(wheel: Path, max_len: int) -> None:
-    """Checks the length of a wheel and that none of its files names the folder of the build."""
+    """Checks a wheel's length, and that none of its files contains the build folder's path."""
     length = wheel.stat().st_size
     print(f"{wheel.name}: {length / 1e6:.2f} MB")
     if length > max_len:

@@ -1,9 +1,9 @@
-//! The output of the program: results, warnings, errors and progress bars.
+//! Output of the program: results, warnings, errors and progress bars.
 //!
-//! Standard output carries data and results only. Standard error carries one line for each failure,
-//! `sealane: FILE: what happened; what to do`, and a progress bar if it is a terminal and the job takes longer than
-//! 300 ms. With `--json` each line is a JSON document. Control characters in file names are escaped, because a terminal
-//! would execute them.
+//! Standard output carries only data and results. Standard error carries one line per failure,
+//! `sealane: FILE: what happened; what to do`, and a progress bar if it is a terminal and the job
+//! takes longer than 300 ms. With `--json` each line is a JSON document. We escape control
+//! characters in file names: a terminal would execute them.
 
 use crate::endpoints;
 use crate::error::{Failure, Kind};
@@ -16,7 +16,7 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// The destination of results, warnings and errors. The first failure determines the exit status.
+/// Where results, warnings and errors go. The first failure determines the exit status.
 pub(crate) struct Console {
     json: bool,
     quiet: bool,
@@ -29,12 +29,12 @@ impl Console {
         Self { json, quiet, status: Cell::new(0), redactor }
     }
 
-    /// Returns whether results and errors are printed as JSON, as `--json` requests.
+    /// Returns whether `--json` was given.
     pub(crate) fn json(&self) -> bool {
         self.json
     }
 
-    /// Returns whether only errors are printed, as `--quiet` requests.
+    /// Returns whether `--quiet` was given.
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
     }
@@ -55,7 +55,7 @@ impl Console {
         }
     }
 
-    /// Prints a warning as one line on standard error, unless `--quiet` is given.
+    /// Prints a warning as one line on standard error, unless `--quiet` was given.
     pub(crate) fn warn(&self, text: &str) {
         match (self.quiet, self.json) {
             (true, _) => {}
@@ -68,7 +68,7 @@ impl Console {
         print_error(&self.redactor.redact(text));
     }
 
-    /// Prints a result: the document with `--json`, the text otherwise, unless `--quiet` is given.
+    /// Prints a result: the document with `--json`, otherwise the text, unless `--quiet` was given.
     pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<(), Failure> {
         match (self.json, self.quiet) {
             (true, _) => self.print(&format!("{}\n", self.redactor.redact(&document().to_string()))),
@@ -77,14 +77,14 @@ impl Console {
         }
     }
 
-    /// Prints text on standard output. A closed output is an error, where `print!` panics.
+    /// Prints text on standard output. A closed output is an error; `print!` would panic.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         written.and_then(|()| endpoints::flush_stdout()).map_err(|e| Failure::stdout(&e))
     }
 
-    /// Returns a progress bar for one job. Without a `total` it shows the number of bytes processed.
+    /// Returns a progress bar for one job. Without a `total` it shows the bytes processed.
     pub(crate) fn bar(&self, name: &str, total: Option<u64>) -> Bar {
         let pending = !self.quiet && !self.json && io::stderr().is_terminal();
         Bar { shown: None, name: shortened(name), total, began: Instant::now(), pending, done: 0 }
@@ -93,18 +93,18 @@ impl Console {
 
 /// The progress bar of one job. Dropping it removes it from the terminal.
 pub(crate) struct Bar {
-    /// The bar on the terminal. Most jobs end before it is made.
+    /// The bar on the terminal. Most jobs end before it appears.
     shown: Option<ProgressBar>,
     name: String,
     total: Option<u64>,
     began: Instant,
-    /// Whether the bar is not on the terminal yet and is still to be shown.
+    /// Whether the bar is still to be shown.
     pending: bool,
     done: u64,
 }
 
 impl Bar {
-    /// Duration of a job from which on its bar is shown.
+    /// How long a job runs before its bar appears.
     const DELAY: Duration = Duration::from_millis(300);
 
     /// Shows no bar if the terminal shows the data itself.
@@ -113,7 +113,7 @@ impl Bar {
         self
     }
 
-    /// Replaces the name of the bar, for example by the number of files processed so far.
+    /// Replaces the bar's name, for example by the number of files processed so far.
     pub(crate) fn rename(&mut self, name: String) {
         if let Some(bar) = &self.shown {
             bar.set_prefix(name.clone());
@@ -129,7 +129,7 @@ impl Bar {
         }
     }
 
-    /// Sets the number of bytes processed. Returns whether to continue.
+    /// Sets the number of bytes processed; returns whether to continue.
     pub(crate) fn at(&mut self, done: u64) -> ControlFlow<()> {
         self.done = done;
         if let Some(bar) = &self.shown {
@@ -153,7 +153,7 @@ impl Bar {
             .with_prefix(self.name.clone())
             .with_position(self.done)
             .with_elapsed(self.began.elapsed());
-        // The speed is that of what follows, because the bar did not see the time until now.
+        // Measures speed from here on: the bar knows nothing of the time until now.
         bar.tick();
         bar.reset_eta();
         bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -161,12 +161,12 @@ impl Bar {
         self.shown = Some(bar);
     }
 
-    /// Returns the number of bytes that the job has processed so far.
+    /// Returns the number of bytes processed so far.
     pub(crate) fn done(&self) -> u64 {
         self.done
     }
 
-    /// Returns the number of seconds since the start of the job.
+    /// Returns the seconds since the start of the job.
     pub(crate) fn seconds(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }
@@ -180,7 +180,8 @@ impl Drop for Bar {
     }
 }
 
-/// Reports an interruption from the thread of the signal handler, which has no console. Removes a progress bar first.
+/// Reports an interruption from the signal handler's thread, which has no console. Removes a
+/// progress bar first.
 pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
     if io::stderr().is_terminal() {
         let _ = io::stderr().write_all(b"\r\x1b[2K");
@@ -192,7 +193,7 @@ pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
     print_error(&line(&failure, json));
 }
 
-/// Prints a message of an age plugin on standard error. Plugins are used by threads that have no console.
+/// Prints an age plugin's message on standard error. Plugins run on threads that have no console.
 pub(crate) fn announce(json: bool, text: &str) {
     match json {
         true => print_error(&json!({ "message": text }).to_string()),
@@ -200,7 +201,8 @@ pub(crate) fn announce(json: bool, text: &str) {
     }
 }
 
-/// Prints the commands of a first start on standard error, because a script that passes no arguments is mistaken.
+/// Prints a new user's first commands. On standard error, because a script that passes no arguments
+/// is mistaken.
 pub(crate) fn print_first_commands(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
@@ -212,18 +214,19 @@ fn line(failure: &Failure, json: bool) -> String {
     }
 }
 
-/// Prints one line on standard error. `eprintln!` would panic if standard error is closed.
+/// Prints one line on standard error. `eprintln!` would panic if it is closed.
 fn print_error(text: &str) {
     let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
 }
 
-/// Replaces control characters by their escape sequences, because a terminal would execute them.
+/// Escapes control characters: a terminal would execute them.
 pub(crate) fn escaped(text: &str) -> String {
     let keep = |c: char| !c.is_control();
     text.chars().map(|c| if keep(c) { c.to_string() } else { c.escape_default().to_string() }).collect()
 }
 
-/// Returns a file name without its folder, cut at its start to 24 characters, so that the bar has space.
+/// Returns a file name without its folder, cut at the start to 24 characters to leave space for the
+/// bar.
 fn shortened(name: &str) -> String {
     const MAX_LEN: usize = 24;
     let name = escaped(name.rsplit('/').next().unwrap_or(name));

@@ -8,28 +8,28 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 
-/// The source of data, as it is named on the command line.
+/// Where data comes from, as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Stdin,
     File(PathBuf),
 }
 
-/// The destination of data, as it is named on the command line.
+/// Where data goes, as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Stdout,
     File(PathBuf),
 }
 
-/// A source of one operation on a file, and its destination.
+/// Source and destination of one operation on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) from: Source,
     pub(crate) to: Target,
 }
 
-/// Returns the pairs that the inputs and the output of a command line stand for.
+/// Returns the pairs that the inputs and the output of a command line mean.
 pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pair>, Failure> {
     let folder = output.filter(|output| output.is_dir());
     match (inputs, folder) {
@@ -45,7 +45,8 @@ pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pai
     }
 }
 
-/// Files keep their names in the folder. The names must differ, or a later file would replace an earlier one.
+/// Files keep their names in the folder. The names must differ, or a later file would replace an
+/// earlier one.
 fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> {
     let mut taken = BTreeSet::new();
     let one = |input: &PathBuf| match (Source::new(input), input.file_name()) {
@@ -69,7 +70,7 @@ fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> 
     }
 }
 
-/// Returns a name that is the same for names of one file. Windows ignores the case.
+/// Returns a key that is equal for equal file names. Windows ignores case.
 fn comparable(name: &OsStr) -> OsString {
     if cfg!(windows) { name.to_string_lossy().to_uppercase().into() } else { name.to_owned() }
 }
@@ -79,7 +80,7 @@ impl Source {
         if path == Path::new("-") { Self::Stdin } else { Self::File(path.to_owned()) }
     }
 
-    /// Returns the name that stands for it in messages to the user.
+    /// Returns the name for messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => STDIN.into(),
@@ -87,7 +88,7 @@ impl Source {
         }
     }
 
-    /// Returns the path as it stands on the command line.
+    /// Returns the path as given on the command line.
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             Self::Stdin => "-".into(),
@@ -95,7 +96,7 @@ impl Source {
         }
     }
 
-    /// Opens the source for reading from its beginning to its end.
+    /// Opens the source for reading from start to end.
     pub(crate) fn open(&self) -> Result<File, Failure> {
         let about = |e: io::Error| Failure::io(&self.name(), &e);
         let file = match self {
@@ -109,7 +110,7 @@ impl Source {
         }
     }
 
-    /// Opens the source as [`Self::open`], for commands that have the option `--recursive`.
+    /// Like [`Self::open`], for commands with the option `--recursive`.
     pub(crate) fn open_file(&self) -> Result<File, Failure> {
         self.open().map_err(|failure| match self {
             Self::File(path) if path.is_dir() => failure.and("or add --recursive"),
@@ -117,7 +118,7 @@ impl Source {
         })
     }
 
-    /// Returns the length of the source in bytes, if it is known before reading.
+    /// Returns the length of the source in bytes, if known before reading.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
             Self::Stdin => stdin().ok().and_then(|file| regular_len(&file)),
@@ -128,12 +129,13 @@ impl Source {
 
 impl Target {
     fn new(path: &Path) -> Self {
-        // A file to which the shell redirected the output is written to, not replaced, also under this name.
+        // If the shell redirected the output to a file, we write to it and do not replace it, even
+        // under this name.
         let stdout = ["-", "/dev/stdout"].map(Path::new).contains(&path);
         if stdout { Self::Stdout } else { Self::File(path.to_owned()) }
     }
 
-    /// Returns the name that stands for it in messages to the user.
+    /// Returns the name for messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdout => STDOUT.into(),
@@ -147,15 +149,15 @@ impl Target {
     }
 }
 
-/// Returns the length of a regular file that stands at its beginning. A file of length 0 counts as a pipe, because the
-/// content of some files is generated as they are read, for example in `/proc`.
+/// Returns the length of a regular file at its beginning. A file of length 0 counts as a pipe: its
+/// content may be generated as it is read, as in `/proc`.
 pub(crate) fn regular_len(mut file: &File) -> Option<u64> {
     let found = file.metadata().ok()?;
     (found.is_file() && found.len() > 0 && file.stream_position().ok()? == 0).then_some(found.len())
 }
 
-/// Returns standard output as a file, without the line buffer of [`io::Stdout`]. Fails if it is the source itself: data
-/// that is appended to its own source never ends.
+/// Returns standard output as a file, without [`io::Stdout`]'s line buffer. Fails if it is the
+/// source: appending data to its own source never ends.
 pub(crate) fn stdout_apart_from(source: &File) -> Result<File, Failure> {
     let about = |e: io::Error| Failure::stdout(&e);
     let file = stdout().map_err(about)?;
@@ -166,13 +168,15 @@ pub(crate) fn stdout_apart_from(source: &File) -> Result<File, Failure> {
     }
 }
 
-/// Returns the error that the system reports when standard output is closed, for example by a network file system.
+/// Returns the error that the system reports when standard output is closed (a network file system
+/// may).
 pub(crate) fn flush_stdout() -> io::Result<()> {
     sealane::file::flush_file(&stdout()?)
 }
 
 impl Pair {
-    /// Refuses a destination that is the source, through any links. A file that cannot be examined fails later.
+    /// Refuses a destination that is the source, through any links. A file that cannot be examined
+    /// fails later.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let from = match &self.from {
             Source::Stdin => stdin().and_then(|file| FileId::of(&file)),
@@ -189,7 +193,7 @@ impl Pair {
     }
 }
 
-/// Returns standard input as a file, without a buffer that would take more bytes than are used.
+/// Returns standard input as a file, without a buffer that reads ahead.
 pub(crate) fn stdin() -> io::Result<File> {
     duplicate(&io::stdin())
 }

@@ -1,10 +1,10 @@
-//! The identity of a regular file on its disk.
+//! Identity of a regular file on its disk.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// The number of a regular file and of its disk, which are the same through all links.
+/// Disk and number of a regular file: equal through all links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     disk: u64,
@@ -18,7 +18,7 @@ impl FileId {
         Ok(Self::of_metadata(&file.metadata()?))
     }
 
-    /// Returns the identity of the file at a path, as [`Self::of`]. Links are followed.
+    /// Returns the identity of the file at a path, as [`Self::of`] does, following links.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         Ok(Self::of_metadata(&path.metadata()?))
     }
@@ -42,12 +42,13 @@ impl FileId {
         Ok(is_file.then(|| Self { disk: found.volume_serial_number(), number: found.file_index() }))
     }
 
-    /// Returns the identity of the file at a path, as [`Self::of`]. Links are followed.
+    /// Returns the identity of the file at a path, as [`Self::of`] does, following links.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         use std::os::windows::fs::OpenOptionsExt;
-        /// `FILE_FLAG_BACKUP_SEMANTICS`, with which folders can be opened.
+        /// `FILE_FLAG_BACKUP_SEMANTICS`, needed to open folders.
         const FOLDERS_TOO: u32 = 0x0200_0000;
-        // No right to the content, so a file that another process has open for itself can be opened as well.
+        // Asks for no right to the content, so that a file that another process has opened
+        // exclusively can be opened too.
         Self::of(&File::options().access_mode(0).custom_flags(FOLDERS_TOO).open(path)?)
     }
 }

@@ -1,9 +1,10 @@
-//! Handling of Ctrl-C and of the other signals that end a process.
+//! Handles Ctrl-C and the other signals that end a process.
 //!
-//! A signal sets a flag in `signal`. Work reads the flag each time it reports progress and returns an error, so that
-//! incomplete files are removed. If the process is blocked in a read or a write and does not react in time, the
-//! handler ends it. On Linux that leaves no incomplete file either, because files have no name until they are
-//! complete. On a file system without unnamed files, and on other systems, it leaves a hidden `.part` file.
+//! A signal sets a flag in `signal`. Work reads the flag each time it reports progress, and returns
+//! an error so that incomplete files are removed. If the process is stuck in a read or a write and
+//! does not react in time, the handler ends it. On Linux even that leaves no incomplete file: files
+//! have no name until they are complete. On file systems without unnamed files, and on other
+//! systems, it leaves a hidden `.part` file.
 
 use crate::console::{self, Console};
 use crate::error::Kind;
@@ -17,14 +18,15 @@ static JSON: AtomicBool = AtomicBool::new(false);
 static ADVICE: Mutex<Option<&str>> = Mutex::new(None);
 static WATCHES: AtomicUsize = AtomicUsize::new(0);
 
-/// Time that work has to react to the flag before the handler ends the process.
+/// Time for work to react to the flag before the handler ends the process.
 const GRACE_PERIOD: Duration = Duration::from_millis(300);
 
-/// Makes a signal ask the work to stop, until it is dropped. The process ends if that takes [`GRACE_PERIOD`] or longer.
+/// Until dropped, makes signals ask the work to stop. The process ends if that takes longer than
+/// [`GRACE_PERIOD`].
 pub(crate) struct Watch(());
 
 impl Watch {
-    /// Installs the handler. If the handler ends the process, it reports that in the format of `console`.
+    /// Installs the handler. If it ends the process, it reports that in `console`'s format.
     pub(crate) fn begin(console: &Console) -> Self {
         static INSTALL: Once = Once::new();
         if WATCHES.fetch_add(1, Ordering::SeqCst) == 0 {
@@ -34,7 +36,8 @@ impl Watch {
         }
         INSTALL.call_once(|| {
             if !signals_are_ignored() {
-                // An error means that this process has a handler already, for example Python's. It stays.
+                // An error means that this process already has a handler (Python's, for example).
+                // It stays.
                 let _ = ctrlc::set_handler(on_signal);
             }
         });
@@ -74,8 +77,8 @@ fn on_signal() {
     std::process::exit(Kind::INTERRUPTED.status().into());
 }
 
-/// Returns whether the process was started with its signals ignored, for example by `nohup` or in the background of a
-/// script. A handler would undo that.
+/// Returns whether the process was started with signals ignored, by `nohup` or in the background of
+/// a script. A handler would undo that.
 #[cfg(target_os = "linux")]
 fn signals_are_ignored() -> bool {
     const SIGHUP: u32 = 1;

@@ -1,4 +1,4 @@
-//! The file of a keyring, locked while a command changes it.
+//! A keyring's file, locked while a command changes it.
 
 use crate::args;
 use crate::console::Console;
@@ -14,16 +14,16 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// A keyring with its locked file.
+/// A keyring and its locked file.
 pub(crate) struct OpenKeyring {
     pub(crate) ring: Keyring,
     path: PathBuf,
     protection: Protection,
-    /// The open file that is locked, or is the lock. The lock ends with it.
+    /// The open file that is locked, or is the lock. Closing it releases the lock.
     _locked: File,
 }
 
-/// The protection of a key file, which stays the same when it is written again.
+/// How a key file is protected. Writing it again keeps that.
 enum Protection {
     None,
     Passphrase(Zeroizing<String>),
@@ -93,13 +93,13 @@ impl OpenKeyring {
     }
 }
 
-/// Opens the file at a path and locks it, so that of two commands that change it neither loses the keys of the other.
+/// Opens the file at a path and locks it, so that two commands that change it lose no keys.
 #[cfg(unix)]
 fn lock(path: &Path) -> Result<File, TryLockError> {
     loop {
         let file = File::open(path).map_err(TryLockError::Error)?;
         file.try_lock()?;
-        // Another command may have replaced the file before it was locked.
+        // Another command may have replaced the file before we locked it.
         let at_path = FileId::at(path).map_err(TryLockError::Error)?;
         if FileId::of(&file).map_err(TryLockError::Error)? == at_path {
             return Ok(file);
@@ -107,14 +107,15 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
     }
 }
 
-/// Creates the file `.NAME.lock` beside the file at a path, which exists only while it is open, so that of two commands that
-/// change the file neither loses the keys of the other. Windows would let nothing read a file that is locked itself.
+/// Creates `.NAME.lock` beside the file at a path; it exists only while open. So two commands that
+/// change the file lose no keys. If the file itself were locked, Windows would let nothing read it.
 #[cfg(windows)]
 fn lock(path: &Path) -> Result<File, TryLockError> {
     use std::os::windows::fs::OpenOptionsExt;
-    /// `FILE_FLAG_DELETE_ON_CLOSE`: the system removes the file also if the process is killed.
+    /// `FILE_FLAG_DELETE_ON_CLOSE`: the system removes the file even if the process is killed.
     const REMOVED_AT_THE_END: u32 = 0x0400_0000;
-    /// `ERROR_SHARING_VIOLATION` and `ERROR_DELETE_PENDING`: another process has the file open, or is closing it.
+    /// `ERROR_SHARING_VIOLATION` and `ERROR_DELETE_PENDING`: another process has the file open or
+    /// is closing it.
     const IN_USE: [i32; 2] = [32, 303];
     let real = std::fs::canonicalize(path).map_err(TryLockError::Error)?;
     let mut name = std::ffi::OsString::from(".");

@@ -1,4 +1,4 @@
-//! Keys, recipients and passphrases, loaded as the options of a command name them.
+//! Loads the keys, recipients and passphrases that a command's options name.
 
 use crate::args;
 use crate::console::Console;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The other files of a command, beside which its keys are loaded.
+/// A command's other files; its keys are loaded beside them.
 #[derive(Default)]
 pub(crate) struct Inputs {
     /// Files that the command reads. No output may replace them.
@@ -28,7 +28,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Returns the inputs with these names, among which "-" is standard input.
+    /// Returns the inputs with these names; "-" is standard input.
     pub(crate) fn named(paths: &[PathBuf]) -> Self {
         let is_stdin = |path: &&PathBuf| ["-", "/dev/stdin"].map(Path::new).contains(&path.as_path());
         Self {
@@ -38,7 +38,7 @@ impl Inputs {
     }
 }
 
-/// Loads the keys to encrypt with. Mistakes in the options are found here, before any file is opened.
+/// Loads the keys to encrypt with. Finds mistakes in the options before any file is opened.
 pub(crate) fn encrypt_with(
     args: &args::EncryptWith,
     inputs: Inputs,
@@ -62,13 +62,13 @@ pub(crate) fn encrypt_with(
         loader.files.extend(args.recipients_files.iter().cloned());
     }
     params.armor = if args.armor { Armor::Ascii } else { Armor::Binary };
-    // On Unix these are the bytes of the argument, in any encoding.
+    // On Unix, the bytes of the argument in any encoding.
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
     params.inputs = &loader.files;
     params.build().map_err(|e| failure(&subject, e))
 }
 
-/// Loads the keys to decrypt with. Mistakes in the options are found here, before any file is opened.
+/// Loads the keys to decrypt with. Finds mistakes in the options before any file is opened.
 pub(crate) fn decrypt_with(
     args: &args::DecryptWith,
     inputs: Inputs,
@@ -94,7 +94,8 @@ pub(crate) fn decrypt_with(
     params.build().map_err(|e| failure(&subject, e))
 }
 
-/// Loads the old and the new keys of age files. Mistakes in the options are found here, before any file is opened.
+/// Loads the old and new keys of age files. Finds mistakes in the options before any file is
+/// opened.
 pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console) -> Result<Rewrap, Failure> {
     let mut loader = Loader::new(&args.asked, inputs, console);
     let old =
@@ -121,7 +122,7 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
     Rewrap::new(identities, recipients, &loader.files).map_err(|e| failure("the recipients", e))
 }
 
-/// Loads the keyring of files that are moved to its primary key.
+/// Loads the keyring of files to move to its primary key.
 pub(crate) fn rotation(
     args: &args::RotateWith,
     inputs: Inputs,
@@ -133,12 +134,12 @@ pub(crate) fn rotation(
         .map_err(|error| Failure::about(&name(&args.key), error))
 }
 
-/// Loads a keyring to look at it.
+/// Loads a keyring to read it.
 pub(crate) fn keyring(args: &args::KeyringFile, console: &Console) -> Result<Keyring, Failure> {
     Loader::new(&args.asked, Inputs::default(), console).keyring(&args.ring, &args.identities)
 }
 
-/// Returns the keyring of a key file.
+/// Returns a key file's keyring.
 pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring, Failure> {
     match found {
         KeyFile::Keyring(ring) => Ok(ring),
@@ -148,13 +149,13 @@ pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring, Failure>
     }
 }
 
-/// Loads a symmetric key, which can be encrypted with a passphrase.
+/// Loads a symmetric key. It may be encrypted with a passphrase.
 pub(crate) fn symmetric(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<Key, Failure> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, &[])?;
     found.into_symmetric().map_err(|error| Failure::about(&name(key), error))
 }
 
-/// Returns the failure for an error of the key builder, with the names of the options.
+/// Translates an error of the key builder, naming the options.
 fn failure(subject: &str, error: Error) -> Failure {
     let Error::Misuse(misuse) = &error else { return Failure::about(subject, error) };
     Failure::misuse(match misuse {
@@ -169,7 +170,7 @@ fn failure(subject: &str, error: Error) -> Failure {
     })
 }
 
-/// Returns the identities without data of the plugins with these names.
+/// Returns the identities of the named plugins in their default mode.
 fn with_plugins(names: &[String], console: &Console) -> Result<Vec<Identity>, Failure> {
     let identity = |name: &String| match Identity::from_plugin(name) {
         Ok(identity) => Ok(identity.with_plugins(&plugins::at_terminal(console))),
@@ -178,7 +179,7 @@ fn with_plugins(names: &[String], console: &Console) -> Result<Vec<Identity>, Fa
     names.iter().map(identity).collect()
 }
 
-/// Returns the recipients that are named directly and those in recipients files, whose plugins may run.
+/// Returns the recipients named directly and those in recipients files. Their plugins may run.
 pub(crate) fn recipients(
     named: &[String],
     files: &[impl AsRef<Path>],
@@ -186,7 +187,7 @@ pub(crate) fn recipients(
 ) -> Result<Vec<Recipient>, Failure> {
     let mut all: Vec<Recipient> = Vec::new();
     for (at, text) in named.iter().enumerate() {
-        // Anything else than a public key may be a secret in the wrong place, so it is not shown.
+        // Anything but a public key may be a secret in the wrong place, so we don't show it.
         let public = ["age1", "ssh-"].iter().any(|prefix| text.starts_with(prefix));
         let subject = || if public { text.clone() } else { format!("-r, recipient {}", at + 1) };
         all.push(text.parse().map_err(|e| Failure::about(&subject(), e))?);
@@ -200,13 +201,13 @@ pub(crate) fn recipients(
     Ok(all.into_iter().map(|recipient| recipient.with_plugins(&plugins)).collect())
 }
 
-/// Loads a private or symmetric key, which can be encrypted with a passphrase.
+/// Loads a private or symmetric key. It may be encrypted with a passphrase.
 pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, &[])?;
     found.into_secret().map_err(|error| Failure::about(&name(key), error))
 }
 
-/// Loads the private key that signs an inventory, which can be encrypted with a passphrase.
+/// Loads the private key that signs an inventory. It may be encrypted with a passphrase.
 pub(crate) fn signing_key(
     path: &Path,
     asked: &args::Passphrase,
@@ -228,10 +229,11 @@ pub(crate) fn signing_key(
     }
 }
 
-/// The key of the names of files, and the file that it was loaded from.
+/// The name key, and the file it was loaded from.
 pub(crate) type Names = (NameKey, Option<PathBuf>);
 
-/// Loads the key of the names of files, if one is given. `identity_files` decrypt it if it is encrypted for recipients.
+/// Loads the name key, if one is given. If it is encrypted for recipients, `identity_files` decrypt
+/// it.
 pub(crate) fn names(
     folders: &args::Folders,
     asked: &args::Passphrase,
@@ -281,13 +283,13 @@ pub(crate) fn signers(path: &Path) -> Result<Signers, Failure> {
     Signers::parse(&content).map_err(|error| Failure::about(&name(path), error))
 }
 
-/// Loads the keys of one command and remembers their files.
+/// Loads a command's keys and remembers their files.
 pub(crate) struct Loader<'a> {
     asked: args::Passphrase,
     console: &'a Console,
     /// Files that no output may replace.
     files: Vec<PathBuf>,
-    /// The use of standard input, from which only one thing can be read.
+    /// What standard input is used for: only one thing can be read from it.
     stdin: Option<&'static str>,
 }
 
@@ -359,7 +361,7 @@ impl<'a> Loader<'a> {
         Ok(all.into_iter().map(|identity| identity.with_plugins(&plugins)).collect())
     }
 
-    /// Asks for the passphrase of an SSH key when a file for this key is decrypted.
+    /// Asks for an SSH key's passphrase when a file for this key is decrypted.
     fn ask_later(&self, path: &Path) -> AskPassphrase {
         let (asked, name) = (self.asked.clone(), name(path));
         Arc::new(move || {
@@ -370,7 +372,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Reads the key that a path, a reference or "-" names, and returns the file that it is in.
+    /// Reads the key named by a path, a reference or "-"; returns the file it is in.
     pub(crate) fn read(
         &mut self,
         path: &Path,
@@ -400,7 +402,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Returns the text of an OpenSSH private key; `None` for any other content.
+/// Returns the text of an OpenSSH private key; `None` for anything else.
 fn ssh_text(content: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(content).ok()?;
     text.trim_start().starts_with("-----BEGIN OPENSSH PRIVATE KEY-----").then_some(text)

@@ -1,4 +1,4 @@
-//! The command line of sealane, as a library for the program and for the Python package.
+//! The command line of sealane, as a library for the program and the Python package.
 //!
 //! | module | content |
 //! |---|---|
@@ -9,13 +9,13 @@
 //! | `interrupt`, `signal` | the handler of Ctrl-C, and the flag that work reads |
 //! | `machine` | facts for a bug report |
 //!
-//! This is a library because the Python package runs the same function inside its own process. Only `interrupt` ends
-//! the process, if a signal finds it blocked.
+//! A library, because the Python package runs the same function in its own process. Only
+//! `interrupt` ends the process, if a signal finds it blocked.
 //!
 //! | status | meaning |
 //! |---|---|
 //! | 0 | success |
-//! | 1 | failure, for example of authentication, of a format or of the operating system |
+//! | 1 | failure: authentication, a format, the operating system |
 //! | 2 | misuse of the command line |
 //! | 130 | interrupted by Ctrl-C or another signal |
 //! | 141 | the reader of the output has closed it |
@@ -50,10 +50,11 @@ pub use url::{RewrapUrl, set_rewrap_url};
 
 /// Encrypts files in formats that other software reads.
 ///
-/// With a key, files are C2SP chunked-encryption@v1 (Cobblestone-128 or Cobblestone-256, by the key length): AES-GCM in
-/// chunks of 16 KiB, with random access, committing to the key and a context. With a Tink keyset,
-/// or --format tink-4kb or tink-1mb, they are Tink AES-GCM-HKDF streams. With recipients or a passphrase, they are
-/// age v1. '-e' and '-d' as the first argument stand for 'encrypt' and 'decrypt', as in the program age.
+/// With a key, files are C2SP chunked-encryption@v1 (Cobblestone-128 or Cobblestone-256, by key
+/// length): AES-GCM in chunks of 16 KiB, with random access, committing to the key and a context.
+/// With a Tink keyset, or --format tink-4kb or tink-1mb, they are Tink AES-GCM-HKDF streams. With
+/// recipients or a passphrase, they are age v1. As the first argument, '-e' and '-d' mean 'encrypt'
+/// and 'decrypt', as in the program age.
 ///
 /// Exit status: 0 success, 1 failure, 2 misuse, 130 interrupted, 141 output closed.
 #[derive(Parser)]
@@ -70,7 +71,7 @@ struct Program {
     command: Command,
 }
 
-/// The first commands of a new user, which the program prints if it gets no arguments.
+/// A new user's first commands, printed if there are no arguments.
 const FIRST_COMMANDS: &str = "\
 sealane encrypts files in formats that other software reads.
 
@@ -81,12 +82,14 @@ sealane encrypts files in formats that other software reads.
 'sealane --help' lists all commands. 'sealane doctor' prints the facts for a bug report.
 ";
 
-/// Runs one command line in the program `sealane` and returns the exit status. `args[0]` is the name of the program.
+/// Runs one command line in the program `sealane` and returns the exit status. `args[0]` is the
+/// program's name.
 pub fn run(args: Vec<OsString>) -> u8 {
     run_in("program", args)
 }
 
-/// Runs one command line in another process, for example `"Python 3.14.0"`, which `sealane doctor` prints.
+/// Runs one command line in another process; `sealane doctor` prints `host`, such as `"Python
+/// 3.14.0"`.
 pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
     if args.len() < 2 {
         console::print_first_commands(FIRST_COMMANDS);
@@ -94,7 +97,7 @@ pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
     }
     // In the Python package, an earlier command of this process has set it.
     sealane::keys::set_pin_prompt(passphrase::pin);
-    // Parsing may fail, and its errors are printed as JSON too.
+    // Parsing may fail, and even its errors are printed as JSON.
     let json = args.iter().any(|arg| arg == "--json");
     let redactor = match Redactor::new(&args) {
         Ok(redactor) => redactor,
@@ -122,7 +125,7 @@ fn dispatch(command: &Command, host: &str, redactor: Redactor) -> u8 {
     console.status()
 }
 
-/// Prints the help text that was requested, or reports a mistake in the arguments.
+/// Prints the requested help text, or reports a mistake in the arguments.
 fn report_parse_error(error: &clap::Error, console: &Console) -> u8 {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {

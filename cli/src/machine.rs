@@ -1,4 +1,4 @@
-//! The machine and the build of this program, as far as a report of an error needs them.
+//! The machine and the build of this program, for bug reports.
 
 use serde_json::{Value, json};
 use std::env::consts;
@@ -7,25 +7,25 @@ use std::thread;
 
 /// A machine and a build of sealane.
 pub(crate) struct Machine {
-    /// The process that runs the command line, for example `"program"` or `"Python 3.14.0"`.
+    /// The process that runs the command line, such as `"program"` or `"Python 3.14.0"`.
     pub(crate) host: String,
-    /// The name of the distribution or of the operating system.
+    /// Name of the distribution or the operating system.
     pub(crate) system: String,
-    /// The version of the operating system's kernel; empty if it is unknown.
+    /// Version of the operating system's kernel; empty if unknown.
     pub(crate) kernel: String,
-    /// The name of the processor; empty if it is unknown.
+    /// Name of the processor; empty if unknown.
     pub(crate) processor: String,
-    /// The number of threads that this process can run at the same time.
+    /// Number of threads that this process can run at once.
     pub(crate) threads: usize,
 }
 
-/// The version of sealane.
+/// Version of sealane.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The version of the compiler of this build.
+/// Version of the compiler of this build.
 pub(crate) const COMPILER: &str = env!("SEALANE_COMPILER");
 
 impl Machine {
-    /// Describes this machine. Anything that cannot be found out stays empty.
+    /// Describes this machine. What cannot be found out stays empty.
     pub(crate) fn detect(host: &str) -> Self {
         let release = read("/etc/os-release");
         let system = field(&release, "PRETTY_NAME", '=').map(|name| name.trim_matches('"').to_owned());
@@ -54,7 +54,7 @@ impl Machine {
     }
 }
 
-/// Returns the target of this build, for example `x86_64-linux-gnu`.
+/// Returns the target of this build, such as `x86_64-linux-gnu`.
 pub(crate) fn target() -> String {
     let environment = match () {
         () if cfg!(target_env = "gnu") => "-gnu",
@@ -65,7 +65,7 @@ pub(crate) fn target() -> String {
     format!("{}-{}{environment}", consts::ARCH, consts::OS)
 }
 
-/// Lists the linked libraries with their versions in the lock file of this build.
+/// Lists the linked libraries and their versions, from this build's lock file.
 pub(crate) fn libraries() -> Vec<(&'static str, &'static str)> {
     env!("SEALANE_LIBRARIES").split(' ').filter_map(|library| library.split_once('=')).collect()
 }

@@ -1,10 +1,11 @@
-//! The program `sealane`, which runs the command line of the library.
+//! The program `sealane`: runs the library's command line.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
-/// Blocks the signal of a write beyond the limit of a file's length (`ulimit -f`). The write then fails with an error, and
-/// the incomplete file is removed. Without this the system ends the process, as a crash.
+/// Blocks the signal for writing beyond the file size limit (`ulimit -f`). The write fails with an
+/// error instead, and the incomplete file is removed. Without this the system would end the
+/// process, as in a crash.
 #[cfg(unix)]
 fn block_file_length_signal() {
     use nix::sys::signal::{SigSet, Signal};

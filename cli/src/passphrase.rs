@@ -1,4 +1,4 @@
-//! Passphrases, typed without echo or read from a file descriptor or from the output of a command.
+//! Passphrases: typed without echo, or read from a file descriptor or a command's output.
 
 use crate::args;
 use crate::console;
@@ -11,19 +11,19 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use zeroize::Zeroizing;
 
-/// Largest length in bytes of a passphrase from a file descriptor or a command.
+/// Maximum bytes of a passphrase from a file descriptor or a command.
 const MAX_LEN: usize = 1 << 12;
-/// The beginning of the options `--passphrase-fd` and `--passphrase-command`.
+/// Prefix of the options `passphrase-fd` and `passphrase-command`.
 const NEW: &str = "--";
-/// The beginning of the options for the old passphrase of files that get a new one.
+/// Prefix of the same options for the old passphrase of files that get a new one.
 const OLD: &str = "--old-";
 
-/// Returns the passphrase of `what`, which is typed by the user or read from the place that an option names.
+/// Returns the passphrase of `what`: typed by the user, or from where an option says.
 pub(crate) fn ask(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
     ask_by(NEW, given, what)
 }
 
-/// Returns the old passphrase of `what`, which gets a new one.
+/// Returns the old passphrase of `what`.
 pub(crate) fn ask_old(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
     ask_by(OLD, given, what)
 }
@@ -43,7 +43,7 @@ fn from_option(options: &str, given: &args::Passphrase) -> Option<Result<Zeroizi
     }
 }
 
-/// Asks for a new passphrase for `what`, twice: a typing mistake would make the data unreadable.
+/// Asks twice for a new passphrase for `what`: a typing mistake would make the data unreadable.
 pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
     let first = match from_option(NEW, given) {
         Some(found) => found?,
@@ -61,7 +61,7 @@ pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<S
     }
 }
 
-/// Returns a line that the user types without seeing it, or `None` without a terminal.
+/// Returns a line typed without echo, or `None` without a terminal.
 pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
     match prompt(text, NEW) {
         Ok(line) => Ok(Some(line)),
@@ -70,7 +70,7 @@ pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
     }
 }
 
-/// Returns the PIN of a token, which the user types without seeing it, or `None` without a terminal.
+/// Returns a token's PIN, typed without echo, or `None` without a terminal.
 pub(crate) fn pin(token: &str) -> Result<Option<Zeroizing<String>>, Error> {
     hidden(&console::escaped(&format!("PIN of the token {token}: ")))
 }
@@ -84,12 +84,12 @@ fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {
     })
 }
 
-/// Returns the path of the file that is open as a descriptor.
+/// Returns the path of an open file descriptor.
 pub(crate) fn path(descriptor: u32) -> PathBuf {
     format!("/dev/fd/{descriptor}").into()
 }
 
-/// Reads the first line from a file descriptor as the passphrase.
+/// Reads the passphrase from the first line of a file descriptor.
 fn from_descriptor(options: &str, descriptor: u32) -> Result<Zeroizing<String>, Failure> {
     let name = format!("{options}passphrase-fd {descriptor}");
     let about = |e: &io::Error| match e.kind() {
@@ -105,30 +105,30 @@ fn open(descriptor: u32, _: &str) -> Result<io::Result<File>, Failure> {
     Ok(File::open(path(descriptor)))
 }
 
-/// Opens standard input, the only descriptor that a program of Windows gets by its number.
+/// Opens standard input: the only descriptor that a program on Windows can get by number.
 #[cfg(windows)]
 fn open(descriptor: u32, name: &str) -> Result<io::Result<File>, Failure> {
     match descriptor {
         0 => Ok(crate::endpoints::stdin()),
-        _ => Err(Failure::misuse(format!(
-            "{name}: on Windows only descriptor 0 can be used, which is standard input"
-        ))),
+        _ => {
+            Err(Failure::misuse(format!("{name}: on Windows only descriptor 0 (standard input) can be used")))
+        }
     }
 }
 
-/// Runs a command with a shell and returns the first line that it prints. The command can talk to the user on standard error
-/// and at the terminal. Standard input may be the data, so the command gets none.
+/// Runs a command in a shell and returns the first line it prints. The command can talk to the user
+/// on standard error and at the terminal. It gets no standard input, because that may be the data.
 fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Failure> {
     let name = &format!("{options}passphrase-command");
     let mut shell = shell(command);
     shell.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = shell.spawn().map_err(|e| Failure::io(name, &e))?;
     let line = child.stdout.take().map_or(Ok(Ok(Zeroizing::default())), |out| first_line(out, name));
-    // The pipe is closed now, so a command that prints more ends as well.
+    // The pipe is closed now, so a command that prints more ends too.
     let ended = child.wait().map_err(|e| Failure::io(name, &e))?;
     let line = line?.map_err(|e| Failure::io(name, &e))?;
     match (ended.success(), line.is_empty()) {
-        // A command that is ended by the closed pipe has printed its line.
+        // A command killed by the closed pipe has printed its line.
         (false, _) if ended.code().is_some() => Err(Failure::misuse(format!(
             "{name}: expected a command that succeeds, found one that ended with {ended}"
         ))),
@@ -144,8 +144,8 @@ fn shell(command: &OsStr) -> Command {
     shell
 }
 
-/// Returns the shell of Windows without its start-up commands (`/D`). It removes the outer quotation marks (`/S`), and takes the
-/// rest as it is.
+/// Returns Windows's shell without start-up commands (`/D`). It removes the outer quotation marks
+/// (`/S`) and takes the rest as it is.
 #[cfg(windows)]
 fn shell(command: &OsStr) -> Command {
     use std::os::windows::process::CommandExt;
@@ -157,7 +157,8 @@ fn shell(command: &OsStr) -> Command {
     shell
 }
 
-/// Reads the first line from a source, which `name` describes, as a passphrase. The inner error is that of the source.
+/// Reads a passphrase from the first line of `source`, called `name` in errors. The inner error is
+/// the source's.
 fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<String>>, Failure> {
     let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN));
     #[expect(
@@ -181,7 +182,7 @@ fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<Stri
     }
     match std::str::from_utf8(&line) {
         Ok(text) => Ok(Ok(Zeroizing::new(text.to_owned()))),
-        // The position of the invalid byte would tell about the passphrase.
+        // The invalid byte's position would reveal something about the passphrase.
         Err(_) => Err(Failure::misuse(format!("{name}: expected a passphrase in UTF-8, found other bytes"))),
     }
 }

@@ -1,4 +1,4 @@
-//! The user interface of age plugins: messages on standard error, questions at the terminal.
+//! User interface of age plugins: messages on standard error, questions at the terminal.
 
 use crate::console::{self, Console};
 use crate::passphrase;
@@ -11,15 +11,15 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroizing;
 
-/// Largest length in bytes of a line that the user types.
+/// Maximum bytes in a typed line.
 const MAX_LEN: u64 = 1 << 12;
 
-/// Returns the permission to run plugins, which ask at the terminal.
+/// Permits plugins to run; they ask at the terminal.
 pub(crate) fn at_terminal(console: &Console) -> Plugins {
     Plugins::new(Arc::new(Terminal { json: console.json() }))
 }
 
-/// The user at the terminal. Without one, a plugin is told that there is no user.
+/// The user at the terminal. Without a terminal, plugins are told that there is no user.
 struct Terminal {
     json: bool,
 }
@@ -74,14 +74,14 @@ impl Interaction for Terminal {
     }
 }
 
-/// Runs a dialogue. Plugins for several files can ask at the same time, from several threads.
+/// Runs one dialogue at a time: plugins for several files can ask at once, from several threads.
 fn one_at_a_time<T>(dialogue: impl FnOnce() -> T) -> T {
     static TERMINAL: Mutex<()> = Mutex::new(());
     let _guard = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner);
     dialogue()
 }
 
-/// Returns a line that the user types and sees, or `None` without a terminal.
+/// Returns a line typed visibly, or `None` without a terminal.
 fn typed(prompt: &str) -> Result<Option<Zeroizing<String>>, Error> {
     let Ok(terminal) = File::options().read(true).write(true).open("/dev/tty") else { return Ok(None) };
     (&terminal).write_all(prompt.as_bytes())?;
@@ -89,7 +89,7 @@ fn typed(prompt: &str) -> Result<Option<Zeroizing<String>>, Error> {
     BufReader::new(terminal).take(MAX_LEN).read_line(&mut line)?;
     match line.strip_suffix('\n') {
         Some(text) => Ok(Some(Zeroizing::new(text.to_owned()))),
-        // The end of the input, for example after Ctrl-D.
+        // End of input, such as Ctrl-D.
         None => Err(Error::Cancelled),
     }
 }

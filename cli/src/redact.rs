@@ -1,9 +1,9 @@
-//! Keeps secrets among the arguments out of everything that is printed.
+//! Keeps secrets among the arguments out of all output.
 //!
-//! Other users of the machine can see the arguments of a process, and error messages end up in logs.
-//! A key as an argument is a mistake, so it is refused before anything else looks at it. 64
-//! hexadecimal digits may be a private key or a file name, so they are replaced in all output unless
-//! such a file exists. The PIN in a token's reference is replaced too.
+//! Other users of the machine can see a process's arguments, and error messages end up in logs. A
+//! key as an argument is a mistake, so we refuse it before anything else looks at it. 64
+//! hexadecimal digits may be a private key or a file name, so we replace them in all output unless
+//! such a file exists. We also replace the PIN in a token's reference.
 
 use crate::error::Failure;
 use sealane::keys::{TokenKey, is_hexadecimal_key, is_secret};
@@ -14,15 +14,15 @@ use std::path::Path;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Redactor {
     keys: Vec<String>,
-    /// References with their text without the PIN.
+    /// References, each with its text without the PIN.
     references: Vec<(String, String)>,
 }
 
 impl Redactor {
-    /// Finds the secrets among the arguments of the program.
+    /// Finds the secrets among the program's arguments.
     ///
     /// # Errors
-    /// Returns a failure that names the position of an argument with a secret.
+    /// Returns a failure with the position of an argument that is a secret.
     pub(crate) fn new(args: &[OsString]) -> Result<Self, Failure> {
         let mut redactor = Self::default();
         for (at, arg) in args.iter().enumerate().skip(1) {
@@ -45,7 +45,7 @@ impl Redactor {
         Ok(redactor)
     }
 
-    /// Replaces the secrets in a text before it is printed.
+    /// Replaces the secrets in a text before printing.
     pub(crate) fn redact(&self, text: &str) -> String {
         let names_no_file = |value: &&String| Path::new(value).symlink_metadata().is_err();
         let secrets = self.keys.iter().filter(names_no_file);
@@ -55,8 +55,8 @@ impl Redactor {
     }
 }
 
-/// Returns the texts that an argument may hold: itself, the value of `--option=VALUE` or `-oVALUE`, and each of them
-/// without the scheme of a key reference.
+/// Returns the texts that an argument may hold: itself, the value in `--option=VALUE` or `-oVALUE`,
+/// and each of these without the scheme of a key reference.
 fn values(arg: &str) -> Vec<&str> {
     let mut found = vec![arg, arg.trim_start_matches('-')];
     found.extend(arg.starts_with('-').then(|| arg.split_once('=')).flatten().map(|(_, value)| value));

@@ -1,4 +1,4 @@
-//! `decrypt --salvage`: the parts of damaged files that verify.
+//! `decrypt --salvage`: recovers the parts of damaged files that verify.
 
 use crate::args::Transfer;
 use crate::console::Console;
@@ -10,7 +10,7 @@ use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Options, Salvaged};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Salvages every file, also after one has failed.
+/// Salvages every file, even after one has failed.
 pub(crate) fn run(
     args: &Transfer,
     pairs: &[Pair],
@@ -36,7 +36,7 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
     pair.check()?;
     let name = pair.from.name();
     let Target::File(to) = &pair.to else {
-        return Err(Failure::misuse("--salvage writes a file, which can have holes; name it with -o"));
+        return Err(Failure::misuse("--salvage writes a file that may have holes; name it with -o"));
     };
     let mut bar = console.bar(&name, pair.from.size());
     let options = Options {
@@ -69,7 +69,7 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
     Err(Failure::incomplete(said, found.end == FileEnd::Cut))
 }
 
-/// Adds to an error that no output was written, because a salvaged file usually is.
+/// Adds to an error that nothing was written: usually a salvaged file is.
 fn nothing(name: &str, error: sealane::Error) -> Failure {
     let failure = Failure::about(name, error);
     match failure.kind().name() {
@@ -117,7 +117,7 @@ fn document(source: &str, target: &str, found: &Salvaged) -> Value {
     })
 }
 
-/// Returns one line with the holes. Many are cut short, because `--json` lists all.
+/// Returns one line with the holes. Only the first few: `--json` lists all.
 fn text(target: &str, found: &Salvaged) -> String {
     const SHOWN: usize = 8;
     let mut text = format!("{target}: {} of {} bytes verified", found.verified_len(), found.len);

@@ -1,4 +1,4 @@
-//! Encryption and decryption to standard output, in pieces.
+//! Encrypts and decrypts to standard output, piece by piece.
 
 use crate::console::Bar;
 use crate::endpoints::{self, Source};
@@ -11,12 +11,12 @@ use std::io::{self, Read, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// Bytes read from a [`Reader`] at once: enough for it to use several threads.
+/// Bytes read from a [`Reader`] at once: enough for several threads.
 const PIECE_LEN: usize = 8 << 20;
 /// Bytes read from a pipe at once: the largest buffer that Linux gives a pipe by default.
 const PIPE_LEN: usize = 1 << 20;
 
-/// Encrypts `source` to standard output, and returns that.
+/// Encrypts `source` to standard output, and returns the output.
 pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Result<File, Failure> {
     let file = source.open_file()?;
     let out = endpoints::stdout_apart_from(&file)?;
@@ -27,9 +27,9 @@ pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Res
     encryptor.finish().map_err(|e| on_stdout(source, e))
 }
 
-/// Decrypts `source` to standard output, and returns that.
+/// Decrypts `source` to standard output, and returns the output.
 ///
-/// The end of a regular file is verified before the first byte is written. The end of a pipe cannot be.
+/// Verifies the end of a regular file before writing the first byte. It cannot do that for a pipe.
 pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Result<File, Failure> {
     let mut file = source.open_file()?;
     let out = endpoints::stdout_apart_from(&file)?;
@@ -37,9 +37,10 @@ pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Res
     if endpoints::regular_len(&file).is_some() {
         match Reader::new(&file, with) {
             Ok(reader) => return range(&reader, 0..u64::MAX, source, out, bar),
-            // Armor with mixed line ends can only be read in order, which also describes damaged armor better.
+            // Armor with mixed line ends can only be read in order. For damaged armor, that gives
+            // the better error.
             Err(Error::Armor(_)) => {
-                // On Windows, reads at a position move the position of the file.
+                // On Windows, positional reads move the file position.
                 file.rewind().map_err(|e| Failure::io(&source.name(), &e))?;
             }
             Err(e) => return Err(Failure::about(&source.name(), e)),
@@ -57,7 +58,7 @@ pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Res
     decryptor.finish().map_err(warned)
 }
 
-/// Writes a range of the plaintext; bytes after its end are left out.
+/// Writes a range of the plaintext, up to the end of the file.
 pub(crate) fn range(
     reader: &Reader<impl ReadAt>,
     range: Range<u64>,
@@ -113,7 +114,7 @@ fn read_some(mut file: &File, source: &Source, piece: &mut [u8]) -> Result<usize
     }
 }
 
-/// Returns the failure for an error that is about the source or, if it is a system error without a path, the output.
+/// Returns the failure for an error about the source or (a system error without a path) the output.
 fn on_stdout(source: &Source, error: Error) -> Failure {
     match error {
         Error::Io { path: None, source } => Failure::stdout(&source),

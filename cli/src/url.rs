@@ -1,4 +1,4 @@
-//! Age files at URLs, for example on S3, which the Python package can reach and this crate cannot.
+//! Age files at URLs such as S3's: the Python package can reach them, this crate cannot.
 
 use crate::error::Failure;
 use crate::signal;
@@ -7,8 +7,8 @@ use sealane::file::Rewrap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Rewraps the age file at a URL, in place or to another URL. It calls `cancelled` between requests
-/// and returns [`Error::Cancelled`] once that returns true.
+/// Rewraps the age file at a URL, in place or to another URL. Calls `cancelled` between requests
+/// and returns [`Error::Cancelled`] once it returns true.
 pub type RewrapUrl = fn(from: &str, to: &str, with: &Rewrap, cancelled: fn() -> bool) -> Result<(), Error>;
 
 static REWRAP: OnceLock<RewrapUrl> = OnceLock::new();
@@ -19,7 +19,7 @@ pub fn set_rewrap_url(rewrap: RewrapUrl) -> bool {
     REWRAP.set(rewrap).is_ok()
 }
 
-/// Returns the URL if a path is one, for example `s3://bucket/file.age`.
+/// Returns the path's text if it is a URL, such as `s3://bucket/file.age`.
 pub(crate) fn of(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let (scheme, _) = text.split_once("://")?;

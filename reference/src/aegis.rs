@@ -1,30 +1,31 @@
 //! AEGIS (RFC 10032) one block at a time, with tags of 128 bits.
 //!
-//! All six algorithms are implemented as the two of section 5. With a degree of one they are equal to AEGIS-128L and
-//! AEGIS-256, as the RFC states and the published vectors confirm.
+//! All six algorithms are implemented as the two of section 5. With degree one they equal
+//! AEGIS-128L and AEGIS-256; the RFC says so and the published vectors confirm it.
 
 use crate::aes::round_vartime;
 
 type Block = u128;
-/// A word V\[i\] of the D states: one block for each state.
+/// A word V\[i\] of the D states: one block per state.
 type Word = Vec<Block>;
 
-/// The first 16 Fibonacci numbers modulo 256, which continue in C1.
+/// The first 16 Fibonacci numbers modulo 256; C1 continues them.
 const C0: Block = Block::from_le_bytes([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 121, 98]);
 const C1: Block =
     Block::from_le_bytes([219, 61, 24, 85, 109, 194, 47, 241, 32, 17, 49, 66, 115, 181, 40, 221]);
 
-/// One of the six algorithms of AEGIS with a key for it.
+/// One of the six AEGIS algorithms, with a key.
 pub struct Aegis {
     key: Vec<u8>,
     degree: usize,
 }
 
-/// The state, which has 8 words for keys of 16 bytes and 6 words for keys of 32 bytes.
+/// The state: 8 words for keys of 16 bytes, 6 words for keys of 32 bytes.
 struct State(Vec<Word>);
 
 impl Aegis {
-    /// Takes a key of 16 bytes for AEGIS-128L, or of 32 bytes for AEGIS-256, or for their variants of degree 2 or 4.
+    /// Takes a key of 16 bytes (AEGIS-128L) or 32 bytes (AEGIS-256), and degree 1, or 2 or 4 for
+    /// the X2 and X4 variants.
     ///
     /// # Panics
     /// Panics if the key does not have 16 or 32 bytes, or the degree is not 1, 2 or 4.
@@ -37,13 +38,13 @@ impl Aegis {
         Self { key: key.to_vec(), degree }
     }
 
-    /// Encrypts a message with the function Encrypt, and returns ciphertext and tag.
+    /// Computes Encrypt; returns ciphertext and tag.
     pub fn seal_vartime(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let (ciphertext, tag, _) = self.run_vartime(nonce, aad, plaintext);
         (ciphertext, tag)
     }
 
-    /// Computes Decrypt and returns the plaintext, or `None` if the tag is not the expected one.
+    /// Computes Decrypt; returns the plaintext, or `None` if the tag is wrong.
     pub fn open_vartime(
         &self,
         nonce: &[u8],
@@ -106,7 +107,7 @@ impl Aegis {
         blocks.chunks(self.degree).map(<[_]>::to_vec).collect()
     }
 
-    /// Returns the state after the function Init (sections 5.4.2 and 5.5.2).
+    /// Returns the state after Init (sections 5.4.2 and 5.5.2).
     fn init_vartime(&self, nonce: &[u8], seen: &mut Vec<Vec<[u8; 16]>>) -> State {
         assert_eq!(nonce.len(), self.key.len(), "a nonce has as many bytes as a key");
         let all = |block: Block| vec![block; self.degree];
@@ -134,7 +135,7 @@ impl Aegis {
         state
     }
 
-    /// Computes Finalize (sections 5.4.7 and 5.5.7) and returns the tag of 128 bits.
+    /// Computes Finalize (sections 5.4.7 and 5.5.7); returns the 128-bit tag.
     fn finalize_vartime(
         &self,
         mut state: State,
@@ -154,12 +155,12 @@ impl Aegis {
 }
 
 impl State {
-    /// Absorbs one or two words of data with the function Update (sections 5.4.1 and 5.5.1).
+    /// Computes Update (sections 5.4.1 and 5.5.1) on one or two words of data.
     fn update_vartime(&mut self, m: &[Word], seen: &mut Vec<Vec<[u8; 16]>>) {
         let s = &self.0;
         let n = s.len();
         let mut next: Vec<Word> = (0..n).map(|i| round(&s[(i + n - 1) % n], &s[i])).collect();
-        // M0 is added to S0, and M1 to S4 if there are two words of data.
+        // M0 is added to S0, and M1 (if there is one) to S4.
         for (m, i) in m.iter().zip([0, 4]) {
             next[i] = xor(&next[i], m);
         }
@@ -179,7 +180,7 @@ impl State {
     }
 }
 
-/// Applies AESRound to the block of every state.
+/// Applies AESRound to each state's block.
 fn round(a: &Word, key: &Word) -> Word {
     let one = |(a, key): (&Block, &Block)| round_vartime(&a.to_le_bytes(), &key.to_le_bytes());
     a.iter().zip(key).map(|pair| Block::from_le_bytes(one(pair))).collect()

@@ -3,7 +3,7 @@
 /// The state as `[column][row]`, in the byte order of the block (FIPS 197, section 3.4).
 type State = [[u8; 4]; 4];
 
-/// An expanded AES key of 128, 192 or 256 bits, which encrypts and decrypts blocks.
+/// An expanded AES key of 128, 192 or 256 bits.
 pub struct Aes {
     /// The Nr + 1 round keys.
     round_keys: Vec<State>,
@@ -37,12 +37,12 @@ impl Aes {
         Self { round_keys: w.chunks_exact(4).map(|key| key.try_into().unwrap()).collect() }
     }
 
-    /// Returns the round keys of all rounds as blocks, in the order of encryption.
+    /// Returns the round keys as blocks, in order of encryption.
     pub fn round_keys(&self) -> Vec<[u8; 16]> {
         self.round_keys.iter().map(|key| *key.as_flattened().first_chunk().unwrap()).collect()
     }
 
-    /// Encrypts one block with the function Cipher (FIPS 197, section 5.1).
+    /// Encrypts one block: Cipher (FIPS 197, section 5.1).
     pub fn encrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
         let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };
         let mut state: State = core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
@@ -57,7 +57,7 @@ impl Aes {
         *state.as_flattened().first_chunk().unwrap()
     }
 
-    /// Decrypts one block with the function InvCipher (FIPS 197, section 5.3).
+    /// Decrypts one block: InvCipher (FIPS 197, section 5.3).
     pub fn decrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
         let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };
         let mut state: State = core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
@@ -72,7 +72,8 @@ impl Aes {
         *state.as_flattened().first_chunk().unwrap()
     }
 
-    /// XORs the keystream of the 128-bit big-endian counter that starts at `iv` to `data`, from byte `offset` on.
+    /// XORs a keystream to `data`, from byte `offset` on. The 128-bit big-endian counter starts at
+    /// `iv`.
     pub fn xor_at_vartime(&self, iv: &[u8; 16], offset: u64, data: &mut [u8]) {
         let mut at = u128::from(offset);
         let mut rest = data;
@@ -87,7 +88,8 @@ impl Aes {
     }
 }
 
-/// Computes one round other than the last (section 5.1): SubBytes, ShiftRows, MixColumns, AddRoundKey.
+/// Computes one round other than the last (section 5.1): SubBytes, ShiftRows, MixColumns,
+/// AddRoundKey.
 pub fn round_vartime(block: &[u8; 16], key: &[u8; 16]) -> [u8; 16] {
     let state = |block: &[u8; 16]| core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
     let state: State = state(block).map(|column: [u8; 4]| column.map(sub_byte_vartime));
@@ -155,7 +157,7 @@ static INV_S_BOX: [u8; 256] = {
     table
 };
 
-/// Returns the multiplicative inverse of x as x^254, which is 0 for 0.
+/// Returns the multiplicative inverse of x as x^254; 0 for 0.
 const fn inverse(x: u8) -> u8 {
     let mut y = 1;
     let mut i = 0;
@@ -187,7 +189,8 @@ mod test {
         core::array::from_fn(|i| from.wrapping_add(step.wrapping_mul(i as u8)))
     }
 
-    /// Checks the vectors of FIPS 197, appendix C, with the keys 00 01 02 … and the block 00 11 22 ….
+    /// Checks the vectors of FIPS 197, appendix C, with the keys 00 01 02 … and the block 00 11 22
+    /// ….
     #[test]
     fn fips_197_appendix_c() {
         for (len, want) in [

@@ -1,4 +1,5 @@
-//! ChaCha20 (RFC 8439, sections 2.1 to 2.4), HChaCha20 and XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2).
+//! ChaCha20 (RFC 8439, sections 2.1 to 2.4), HChaCha20 and XChaCha20 (draft-irtf-cfrg-xchacha-03,
+//! section 2).
 
 /// The first row of the state (RFC 8439, section 2.3).
 const CONSTANTS: [u32; 4] = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
@@ -13,7 +14,7 @@ fn quarter_round_vartime(state: &mut [u32; 16], a: usize, b: usize, c: usize, d:
     }
 }
 
-/// Computes the 20 rounds, alternately on columns and diagonals (section 2.3.1).
+/// Computes the 20 rounds, alternating columns and diagonals (section 2.3.1).
 fn rounds_vartime(state: &mut [u32; 16]) {
     for _ in 0..10 {
         quarter_round_vartime(state, 0, 4, 8, 12);
@@ -27,7 +28,7 @@ fn rounds_vartime(state: &mut [u32; 16]) {
     }
 }
 
-/// Returns the state of the constants, the key and the 16 bytes of the last row.
+/// Returns the state: the constants, the key and the 16 bytes of the last row.
 fn state(key: &[u8; 32], last_row: &[u8]) -> [u32; 16] {
     let mut state = [0; 16];
     state[..4].copy_from_slice(&CONSTANTS);
@@ -52,10 +53,11 @@ pub fn block_vartime(key: &[u8; 32], counter: u32, nonce: &[u8; 12]) -> [u8; 64]
     bytes(&state).try_into().unwrap()
 }
 
-/// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block `counter` (section 2.4).
+/// XORs the keystream to `data`, from byte `offset` on, counted from the start of block `counter`
+/// (section 2.4).
 ///
 /// # Panics
-/// Panics if the data need block 2^32, which does not exist.
+/// Panics if the data need block 2^32: it does not exist.
 pub fn xor_at_vartime(key: &[u8; 32], nonce: &[u8; 12], counter: u32, offset: u64, data: &mut [u8]) {
     let mut block = ([0; 64], None);
     for (byte, at) in data.iter_mut().zip(offset..) {
@@ -74,11 +76,11 @@ pub fn subkey_vartime(key: &[u8; 32], nonce: &[u8; 16]) -> [u8; 32] {
     bytes(&[&state[..4], &state[12..]].concat()).try_into().unwrap()
 }
 
-/// XORs the keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.3) from byte `offset` on, counted from the
-/// beginning of block `counter`.
+/// XORs the XChaCha20 keystream (draft-irtf-cfrg-xchacha-03, section 2.3) to `data`, from byte
+/// `offset` on, counted from the start of block `counter`.
 ///
 /// # Panics
-/// Panics if the data need block 2^32, which does not exist.
+/// Panics if the data need block 2^32: it does not exist.
 pub fn xor_extended_at_vartime(key: &[u8; 32], nonce: &[u8; 24], counter: u32, offset: u64, data: &mut [u8]) {
     let subkey = subkey_vartime(key, nonce[..16].try_into().unwrap());
     let mut rest = [0; 12];

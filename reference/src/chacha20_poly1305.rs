@@ -1,11 +1,12 @@
-//! ChaCha20-Poly1305 (RFC 8439, section 2.8) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2).
+//! ChaCha20-Poly1305 (RFC 8439, section 2.8) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03,
+//! section 2).
 
 use crate::{chacha20, poly1305};
 
 /// Returns ciphertext and tag for a nonce of 12 bytes, or 24 bytes for XChaCha20-Poly1305.
 ///
 /// # Panics
-/// Panics if the nonce has another length than 12 or 24 bytes.
+/// Panics unless the nonce has 12 or 24 bytes.
 pub fn seal_vartime(key: &[u8; 32], nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
     if let Ok(nonce) = <&[u8; 24]>::try_from(nonce) {
         let (head, tail) = nonce.split_first_chunk::<16>().expect("16 of 24 bytes");

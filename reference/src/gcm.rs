@@ -1,4 +1,4 @@
-//! AES-GCM (NIST SP 800-38D), with a multiplication of one bit at a time.
+//! AES-GCM (NIST SP 800-38D), multiplying one bit at a time.
 
 use crate::aes::Aes;
 
@@ -8,19 +8,19 @@ type Block = u128;
 /// An expanded AES-GCM key with its hash subkey.
 pub struct Gcm {
     aes: Aes,
-    /// The hash subkey H, which is the encrypted zero block.
+    /// The hash subkey H: the encrypted zero block.
     h: Block,
 }
 
 impl Gcm {
-    /// Expands the key and computes the hash subkey H = CIPH_K(0^128), which is step 1 of section 7.1.
+    /// Expands the key and computes the hash subkey H = CIPH_K(0^128): step 1 of section 7.1.
     pub fn new_vartime(key: &[u8]) -> Self {
         let aes = Aes::new_vartime(key);
         let h = u128::from_be_bytes(aes.encrypt_block_vartime(&[0; 16]));
         Self { aes, h }
     }
 
-    /// Computes step 2 of section 7.1, which derives the pre-counter block J0 from the IV.
+    /// Derives the pre-counter block J0 from the IV: step 2 of section 7.1.
     pub fn pre_counter_vartime(&self, iv: &[u8]) -> [u8; 16] {
         if iv.len() == 12 {
             let mut j0 = [0; 16];
@@ -33,7 +33,7 @@ impl Gcm {
         self.ghash_vartime(&blocks).to_be_bytes()
     }
 
-    /// Returns a nonce of 16 bytes with this pre-counter block: the inverse of step 2 of section 7.1.
+    /// Returns a 16-byte nonce with this pre-counter block: the inverse of step 2 of section 7.1.
     pub fn nonce_for_vartime(&self, j0: u128) -> [u8; 16] {
         // H^(2^128 - 2) is the inverse of H.
         let mut inverse = ONE;
@@ -45,7 +45,7 @@ impl Gcm {
         nonce.to_be_bytes()
     }
 
-    /// Encrypts and authenticates a message with GCM-AE (section 7.1), and returns ciphertext and tag.
+    /// Computes GCM-AE (section 7.1); returns ciphertext and tag.
     pub fn seal_vartime(&self, iv: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let mut j0 = self.pre_counter_vartime(iv);
         let ciphertext = self.gctr_vartime(inc_32(j0), plaintext);
@@ -63,7 +63,7 @@ impl Gcm {
         blocks.iter().fold(0, |y, x| times_vartime(y ^ x, self.h))
     }
 
-    /// Encrypts `x` with GCTR, beginning with the initial counter block `icb` (section 6.5).
+    /// Computes GCTR of `x` (section 6.5); `icb` is the initial counter block.
     fn gctr_vartime(&self, icb: [u8; 16], x: &[u8]) -> Vec<u8> {
         let mut counter = icb;
         let mut y = Vec::with_capacity(x.len());
@@ -76,7 +76,7 @@ impl Gcm {
     }
 }
 
-/// Increments the last 32 bits of a block, which is the function inc_32 (section 6.2).
+/// Increments the last 32 bits of a block: inc_32 (section 6.2).
 fn inc_32(mut block: [u8; 16]) -> [u8; 16] {
     let counter: &mut [u8; 4] = block.last_chunk_mut().unwrap();
     *counter = u32::from_be_bytes(*counter).wrapping_add(1).to_be_bytes();

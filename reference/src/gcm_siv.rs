@@ -1,25 +1,26 @@
-//! AES-GCM-SIV (RFC 8452), with a multiplication of one bit at a time.
+//! AES-GCM-SIV (RFC 8452), multiplying one bit at a time.
 
 use crate::aes::Aes;
 
-/// An element of POLYVAL's field (section 3): bit i is the coefficient of x^i, the first bit of its block.
+/// An element of POLYVAL's field (section 3): bit i is the coefficient of x^i, the first bit of its
+/// block.
 pub type Element = u128;
 
-/// A key-generating key, from which two keys are derived for each nonce.
+/// A key-generating key. Two keys are derived from it for each nonce.
 pub struct GcmSiv {
     key_generating_key: Aes,
-    /// Number of bytes in the key-generating key and the encryption key.
+    /// Bytes in the key-generating key and in the encryption key.
     len: usize,
 }
 
-/// The keys for authentication and encryption that are derived for one nonce (section 4).
+/// Authentication and encryption key for one nonce (section 4).
 struct Keys {
     authentication: Element,
     encryption: Aes,
 }
 
 impl GcmSiv {
-    /// Expands the key-generating key, which has 16 or 32 bytes.
+    /// Expands the key-generating key.
     ///
     /// # Panics
     /// Panics if the key does not have 16 or 32 bytes.
@@ -32,14 +33,14 @@ impl GcmSiv {
         Self { key_generating_key: Aes::new_vartime(key), len: key.len() }
     }
 
-    /// Encrypts and authenticates a message (section 4), and returns ciphertext and tag.
+    /// Encrypts and authenticates a message (section 4); returns ciphertext and tag.
     pub fn seal_vartime(&self, nonce: &[u8; 12], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let keys = self.derive_keys_vartime(nonce);
         let tag = keys.tag_vartime(nonce, aad, plaintext);
         (keys.aes_ctr_vartime(&tag, plaintext), tag)
     }
 
-    /// Decrypts a message (section 5) and returns the plaintext, or `None` if the tag is not the expected one.
+    /// Decrypts a message (section 5); returns the plaintext, or `None` if the tag is wrong.
     pub fn open_vartime(
         &self,
         nonce: &[u8; 12],
@@ -52,13 +53,15 @@ impl GcmSiv {
         (keys.tag_vartime(nonce, aad, &plaintext) == *tag).then_some(plaintext)
     }
 
-    /// Returns the plaintext with its 16-byte block `changed` replaced, so that the tag begins with `counter`. It
-    /// inverts the encryption from the tag to the result of POLYVAL, and solves POLYVAL for the block.
+    /// Returns the plaintext with its 16-byte block `changed` replaced so that the tag begins with
+    /// `counter`. Inverts the encryption from the tag to the result of POLYVAL, and solves POLYVAL
+    /// for the block.
     ///
-    /// The rest of the tag is all ones where possible, so that a carry out of the counter would change many bits.
+    /// The rest of the tag is all ones where possible, so that a carry out of the counter would
+    /// change many bits.
     ///
     /// # Panics
-    /// Panics if the plaintext does not have this block as a whole.
+    /// Panics unless the plaintext has the whole block.
     pub fn plaintext_for_vartime(
         &self,
         nonce: &[u8; 12],
@@ -68,7 +71,7 @@ impl GcmSiv {
         counter: u32,
     ) -> Vec<u8> {
         let keys = self.derive_keys_vartime(nonce);
-        // Half of all tags come from a block with the cleared bit.
+        // Half of all tags come from a block with the top bit clear.
         let masked = (0..u128::from(u64::MAX))
             .map(|less| (u128::MAX - (less << 64)) >> 32 << 32 | u128::from(counter))
             .map(|tag| u128::from_le_bytes(keys.encryption.decrypt_block_vartime(&tag.to_le_bytes())))
@@ -77,7 +80,8 @@ impl GcmSiv {
         let wanted = masked ^ element(nonce);
         let difference = wanted ^ polyval_vartime(keys.authentication, &blocks(aad, plaintext));
 
-        // A change of this block reaches the end through as many steps, and each multiplies by H * x^-128.
+        // A change of this block takes this many steps to the end, and each multiplies it by H *
+        // x^-128.
         let steps = plaintext.len().div_ceil(16) - changed + 1;
         let step = times_vartime(keys.authentication, X_TO_THE_MINUS_128);
         let back = inverse_vartime(step);
@@ -89,7 +93,7 @@ impl GcmSiv {
         made
     }
 
-    /// Derives the keys for a nonce with the function derive_keys (section 4).
+    /// Derives the keys for a nonce: derive_keys (section 4).
     fn derive_keys_vartime(&self, nonce: &[u8; 12]) -> Keys {
         let half = |counter: u32| {
             let mut block = [0; 16];
@@ -108,7 +112,7 @@ impl GcmSiv {
 }
 
 impl Keys {
-    /// Returns the tag of a message as defined in section 4.
+    /// Returns a message's tag (section 4).
     fn tag_vartime(&self, nonce: &[u8; 12], aad: &[u8], plaintext: &[u8]) -> [u8; 16] {
         let mut s_s = polyval_vartime(self.authentication, &blocks(aad, plaintext)).to_le_bytes();
         s_s.iter_mut().zip(nonce).for_each(|(s, nonce)| *s ^= nonce);
@@ -116,7 +120,7 @@ impl Keys {
         self.encryption.encrypt_block_vartime(&s_s)
     }
 
-    /// Computes AES_CTR (section 4), beginning with the tag with its top bit set.
+    /// Computes AES_CTR (section 4). The counter starts at the tag with its top bit set.
     fn aes_ctr_vartime(&self, tag: &[u8; 16], data: &[u8]) -> Vec<u8> {
         let mut block = *tag;
         block[15] |= 0x80;
@@ -130,13 +134,14 @@ impl Keys {
     }
 }
 
-/// Increments the counter, which is the first 32 bits, little-endian, and wraps.
+/// Increments the counter: the first 32 bits, little-endian, wrapping.
 fn increment(block: &mut [u8; 16]) {
     let counter: &mut [u8; 4] = block.first_chunk_mut().unwrap();
     *counter = u32::from_le_bytes(*counter).wrapping_add(1).to_le_bytes();
 }
 
-/// Returns the input of POLYVAL (section 4): padded associated data, padded plaintext and the length block.
+/// Returns POLYVAL's input (section 4): padded associated data, padded plaintext and the length
+/// block.
 fn blocks(aad: &[u8], plaintext: &[u8]) -> Vec<Element> {
     let bits = |bytes: &[u8]| 8 * bytes.len() as u128;
     let mut blocks: Vec<Element> = aad.chunks(16).chain(plaintext.chunks(16)).map(element).collect();
@@ -144,7 +149,7 @@ fn blocks(aad: &[u8], plaintext: &[u8]) -> Vec<Element> {
     blocks
 }
 
-/// Returns at most 16 bytes, padded with zeros, as an element.
+/// Returns up to 16 bytes, padded with zeros, as an element.
 fn element(bytes: &[u8]) -> Element {
     let mut block = [0; 16];
     block[..bytes.len()].copy_from_slice(bytes);
@@ -177,7 +182,7 @@ fn times_vartime(mut a: Element, b: Element) -> Element {
     product
 }
 
-/// Returns the multiplicative inverse a^(2^128 - 2), which is 0 for 0.
+/// Returns the multiplicative inverse a^(2^128 - 2); 0 for 0.
 fn inverse_vartime(a: Element) -> Element {
     let mut inverse = 1;
     for _ in 1..128 {
@@ -192,7 +197,7 @@ mod test {
     use super::*;
     use vectors::AeadCase;
 
-    /// Returns a block from the form in which the RFC prints it.
+    /// Returns a block from the form that the RFC prints.
     fn printed(block: u128) -> Element {
         block.swap_bytes()
     }
@@ -213,7 +218,7 @@ mod test {
         assert_eq!(polyval_vartime(h, &blocks), printed(0xf7a3b47b846119fae5b7866cf5e5b77e));
     }
 
-    /// Checks the derived keys that the first cases of RFC 8452, appendix C.2, print.
+    /// Checks the derived keys printed in the first cases of RFC 8452, appendix C.2.
     #[test]
     fn derived_keys() {
         let mut key = [0; 32];

@@ -1,7 +1,7 @@
-//! Reference implementations of the algorithms of the kernels, for tests only.
+//! Reference implementations of the kernels' algorithms, for tests only.
 //!
-//! They follow the text of their standards step by step, with the same names, and are slow. Their time depends on
-//! secrets, so the names of their functions end in `_vartime`.
+//! They follow their standards step by step, with the standards' names, and are slow. Their time
+//! depends on secrets, so their names end in `_vartime`.
 #![forbid(unsafe_code)]
 
 pub mod aegis;

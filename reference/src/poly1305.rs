@@ -1,6 +1,6 @@
 //! Poly1305 (RFC 8439, section 2.5.1) on integers with digits of 32 bits.
 
-/// An integer, with the lowest digit first. The product of two integers below 2^131 fits in 9 digits.
+/// An integer, lowest digit first. The product of two integers below 2^131 fits into 9 digits.
 type Number = [u32; 9];
 
 /// The prime 2^130 - 5.
@@ -26,7 +26,7 @@ pub fn tag_vartime(key: &[u8; 32], message: &[u8]) -> [u8; 16] {
     tag
 }
 
-/// Returns the first `count` powers r, r^2, r^3, … of the r of a key, each as 17 little-endian bytes.
+/// Returns the first `count` powers r, r^2, r^3, … of a key's r, as 17 little-endian bytes each.
 pub fn powers_vartime(key: &[u8; 32], count: usize) -> Vec<[u8; 17]> {
     let mut r: [u8; 16] = *key.first_chunk().unwrap();
     clamp(&mut r);
@@ -65,7 +65,7 @@ fn add(a: &Number, b: &Number) -> Number {
     })
 }
 
-/// Returns the difference a - b, where b must be at most a.
+/// Returns a - b, for b at most a.
 fn subtract(a: &Number, b: &Number) -> Number {
     let mut borrow = 0;
     core::array::from_fn(|i| {
@@ -75,7 +75,7 @@ fn subtract(a: &Number, b: &Number) -> Number {
     })
 }
 
-/// Returns the product, computed by schoolbook multiplication on digits.
+/// Returns the product, by schoolbook multiplication.
 fn multiply(a: &Number, b: &Number) -> Number {
     let mut product = [0; 9];
     for i in 0..9 {
@@ -89,11 +89,11 @@ fn multiply(a: &Number, b: &Number) -> Number {
     product
 }
 
-/// Returns x mod P. The part above 2^130 is multiplied by 5 and added, since 2^130 = 5 modulo P, and finally P is
-/// subtracted.
+/// Returns x mod P. Multiplies the part above 2^130 by 5 and adds it, since 2^130 = 5 modulo P.
+/// Subtracts P at the end.
 fn modulo_p_vartime(mut x: Number) -> Number {
     const FIVE: Number = [5, 0, 0, 0, 0, 0, 0, 0, 0];
-    // The digits are compared from the highest one down to the lowest.
+    // Compares digits from the highest down.
     while x.iter().rev().cmp(P.iter().rev()).is_ge() {
         let digit = |i: usize| x.get(i).copied().unwrap_or(0);
         let above = core::array::from_fn(|i| digit(4 + i) >> 2 | digit(5 + i) << 30);
@@ -120,7 +120,7 @@ mod test {
         }
     }
 
-    /// Returns the integer x times 2^n, without a reduction modulo P.
+    /// Returns x times 2^n, not reduced modulo P.
     fn shift(x: &Number, n: usize) -> Number {
         core::array::from_fn(|i| {
             let digit = |i: Option<usize>| i.map_or(0, |i| u64::from(x[i]));
@@ -130,7 +130,7 @@ mod test {
         })
     }
 
-    /// Compares the powers with the tag of zeros, which is the sum of the powers times 2^128.
+    /// Compares the powers with the tag of zeros: the sum of the powers times 2^128.
     #[test]
     fn powers_agree_with_tags() {
         let mut key = [0; 32];
@@ -140,7 +140,7 @@ mod test {
         key[15] = 0x0f;
         let powers = powers_vartime(&key, 40);
         let sum = |n: usize| number(&powers[n - 1]);
-        // The number of a block of zeros is 2^128, because of the bit after it.
+        // A block of zeros is the number 2^128, because of the bit after it.
         let two_128 = number(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
         for n in 1..40 {
             let sum = (1..=n).fold([0; 9], |all, i| add(&all, &sum(i)));

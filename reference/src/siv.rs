@@ -4,9 +4,9 @@ use crate::aes::Aes;
 
 /// The two AES keys of AES-SIV (section 2.2).
 pub struct Siv {
-    /// K1, the key of S2V.
+    /// K1, S2V's key.
     k1: Aes,
-    /// K2, the key of the counter mode.
+    /// K2, the counter mode's key.
     k2: Aes,
 }
 
@@ -14,13 +14,13 @@ impl Siv {
     /// Splits and expands a key of 32, 48 or 64 bytes (section 2.6).
     ///
     /// # Panics
-    /// Panics if the key has another length.
+    /// Panics for any other length.
     pub fn new_vartime(key: &[u8]) -> Self {
         let (k1, k2) = key.split_at(key.len() / 2);
         Self { k1: Aes::new_vartime(k1), k2: Aes::new_vartime(k2) }
     }
 
-    /// Encrypts a plaintext with its headers (section 2.6), and returns the ciphertext and the synthetic IV.
+    /// Encrypts a plaintext with its headers (section 2.6); returns ciphertext and synthetic IV.
     pub fn seal_vartime(&self, headers: &[&[u8]], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let v = self.s2v_vartime(headers, plaintext);
         let mut ciphertext = plaintext.to_vec();
@@ -28,8 +28,8 @@ impl Siv {
         (ciphertext, v)
     }
 
-    /// Decrypts a ciphertext (section 2.7) and returns the plaintext, or `None` if the synthetic IV is not that of the
-    /// plaintext.
+    /// Decrypts a ciphertext (section 2.7); returns the plaintext, or `None` if the synthetic IV
+    /// does not match.
     pub fn open_vartime(&self, headers: &[&[u8]], ciphertext: &[u8], v: &[u8; 16]) -> Option<Vec<u8>> {
         let mut plaintext = ciphertext.to_vec();
         self.k2.xor_at_vartime(&counter(v), 0, &mut plaintext);
@@ -77,7 +77,7 @@ fn dbl(block: [u8; 16]) -> [u8; 16] {
     (x << 1 ^ if x >> 127 == 1 { 0x87 } else { 0 }).to_be_bytes()
 }
 
-/// Appends one bit and zeros up to a block (section 2.4).
+/// Appends a one bit, and zeros up to a block (section 2.4).
 fn pad(part: &[u8]) -> [u8; 16] {
     let mut block = [0; 16];
     block[..part.len()].copy_from_slice(part);
@@ -120,7 +120,7 @@ mod test {
         }
     }
 
-    /// RFC 5297, appendix A.2: three headers, the last of which is the nonce.
+    /// RFC 5297, appendix A.2: three headers; the last is the nonce.
     #[test]
     fn rfc_5297_appendix_a_2() {
         let key: [u8; 32] = bytes("7f7e7d7c7b7a79787776757473727170404142434445464748494a4b4c4d4e4f");

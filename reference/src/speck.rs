@@ -1,18 +1,18 @@
-//! Speck ("The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4), one block at a
-//! time, and a counter mode whose counter is as wide as a block.
+//! Speck ("The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4),
+//! one block at a time, and a counter mode with a counter as wide as a block.
 
-/// The order of the bytes in blocks and keys.
+/// Byte order of blocks and keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The order in which the paper prints test vectors: x before y, `k[0]` last, every word big-endian.
+    /// The paper's order of test vectors: x before y, `k[0]` last, every word big-endian.
     Big,
     /// All bytes of key and block reversed, as in the implementation guide of 2019 and in Linux.
     Little,
 }
 
-/// An expanded Speck key with the size of its blocks.
+/// An expanded Speck key and its block size.
 pub struct Speck {
-    /// Number of bits in a word of the block: 16, 24, 32, 48 or 64.
+    /// Bits per word of the block: 16, 24, 32, 48 or 64.
     n: u32,
     order: Order,
     round_keys: Vec<u64>,
@@ -55,31 +55,31 @@ impl Speck {
         speck
     }
 
-    /// Returns the number of bytes in a block, which is that of two words.
+    /// Returns the number of bytes in a block: two words.
     pub fn block_len(&self) -> usize {
         self.n as usize / 4
     }
 
-    /// Returns the round keys in the order of encryption.
+    /// Returns the round keys in order of encryption.
     pub fn round_keys(&self) -> &[u64] {
         &self.round_keys
     }
 
-    /// Computes the round function R_k of one block (section 4.1).
+    /// Computes the round function R_k (section 4.1).
     fn round(&self, x: u64, y: u64, k: u64) -> (u64, u64) {
         let (alpha, beta) = self.rotations();
         let x = self.modulo(self.rotate_right(x, alpha).wrapping_add(y)) ^ k;
         (x, self.rotate_right(y, self.n - beta) ^ x)
     }
 
-    /// Computes the inverse of [`Speck::round`], which decrypts (section 4.1).
+    /// Computes the inverse of [`Speck::round`], for decryption (section 4.1).
     fn inverse_round(&self, x: u64, y: u64, k: u64) -> (u64, u64) {
         let (alpha, beta) = self.rotations();
         let y = self.rotate_right(x ^ y, beta);
         (self.rotate_right(self.modulo((x ^ k).wrapping_sub(y)), self.n - alpha), y)
     }
 
-    /// Returns alpha and beta, which are 7 and 2 if n is 16, and otherwise 8 and 3.
+    /// Returns alpha and beta: 7 and 2 if n is 16, otherwise 8 and 3.
     fn rotations(&self) -> (u32, u32) {
         if self.n == 16 { (7, 2) } else { (8, 3) }
     }
@@ -92,10 +92,10 @@ impl Speck {
         self.modulo(x >> by | x << (self.n - by))
     }
 
-    /// Encrypts one block with all rounds of the key.
+    /// Encrypts one block with all rounds.
     ///
     /// # Panics
-    /// Panics if `block` does not have the length of a block.
+    /// Panics unless `block` has a block's length.
     pub fn encrypt_block_vartime(&self, block: &[u8]) -> Vec<u8> {
         let (mut x, mut y) = self.split(block);
         for &k in &self.round_keys {
@@ -104,10 +104,10 @@ impl Speck {
         self.join(x, y)
     }
 
-    /// Decrypts one block with all rounds of the key in reverse.
+    /// Decrypts one block with all rounds in reverse.
     ///
     /// # Panics
-    /// Panics if `block` does not have the length of a block.
+    /// Panics unless `block` has a block's length.
     pub fn decrypt_block_vartime(&self, block: &[u8]) -> Vec<u8> {
         let (mut x, mut y) = self.split(block);
         for &k in self.round_keys.iter().rev() {
@@ -116,10 +116,11 @@ impl Speck {
         self.join(x, y)
     }
 
-    /// XORs the keystream to `data`, from byte `offset` on. The counter is a big-endian block that starts at `iv`.
+    /// XORs the keystream to `data`, from byte `offset` on. The counter is a big-endian block that
+    /// starts at `iv`.
     ///
     /// # Panics
-    /// Panics if `iv` does not have the length of a block.
+    /// Panics unless `iv` has a block's length.
     pub fn xor_at_vartime(&self, iv: &[u8], offset: u64, data: &mut [u8]) {
         let len = self.block_len();
         assert_eq!(iv.len(), len);
@@ -155,7 +156,7 @@ impl Speck {
     }
 }
 
-/// Returns the words in the order in which the paper prints them.
+/// Returns the words in the paper's order.
 fn words(n: u32, order: Order, bytes: &[u8]) -> Vec<u64> {
     let mut bytes = bytes.to_vec();
     if order == Order::Little {
@@ -212,7 +213,7 @@ mod test {
         }
     }
 
-    /// Checks ciphertexts of Speck-Poly1305, which begin at byte 32 of the keystream.
+    /// Checks ciphertexts of Speck-Poly1305: they begin at byte 32 of the keystream.
     #[test]
     fn ciphertexts_of_speck_poly1305() {
         for case in vectors::speck_poly1305() {

@@ -1,4 +1,4 @@
-//! Writes `vectors/lines.txt`, the vectors for languages without a JSON reader.
+//! Writes `vectors/lines.txt`: the vectors for languages without a JSON reader.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The files of the AEGIS draft: lists of messages and internal states.
+//! Files of the AEGIS draft: lists of messages and internal states.
 
 use crate::folder::File;
 use crate::hex::Hex;
@@ -61,8 +61,8 @@ pub(crate) fn read(file: &File) -> Result<Vec<AeadCase>, Why> {
     Ok(cases)
 }
 
-/// Returns whether an entry has only registers, for example `S0`, `M`, `V[1,0]`, `ctx[2]` or `S0_2`, and the inputs for
-/// them.
+/// Returns whether an entry has only registers (`S0`, `M`, `V[1,0]`, `ctx[2]`, `S0_2`) and their
+/// inputs.
 fn is_state(entry: &Map<String, Value>) -> bool {
     let register = |key: &str| {
         let digits = key.trim_start_matches("ctx").trim_start_matches(['S', 'M', 'V']);

@@ -1,43 +1,45 @@
-//! The age testkit: lines `key: value`, an empty line, and an age file, which may be compressed with zlib.
+//! The age testkit: lines `key: value`, an empty line, and an age file, possibly compressed with
+//! zlib.
 
 use crate::folder::{self, BinaryFile};
 use crate::{Error, Why};
 
-/// One age file of the testkit with the identities to try and the expected result.
+/// One age file of the testkit, the identities to try, and the expected result.
 #[derive(Clone, Debug)]
 pub struct AgeCase {
     pub file: String,
     pub expect: AgeOutcome,
-    /// SHA-256 of all plaintext that is released; after a payload failure, that is the plaintext before the failure.
+    /// SHA-256 of all plaintext released; after a payload failure, of the plaintext before the
+    /// failure.
     pub payload: Option<[u8; 32]>,
     pub file_key: Vec<u8>,
-    /// The identities to try, as text, in the order of the file.
+    /// Identities to try, as text, in file order.
     pub identities: Vec<String>,
     pub passphrases: Vec<String>,
-    /// Whether the file is armored, that is, encoded as text in lines.
+    /// Whether the file is armored: encoded as lines of text.
     pub armored: bool,
     /// The comment in the file, or an empty string.
     pub comment: String,
-    /// The bytes of the age file, decompressed if the testkit stores it compressed.
+    /// The age file, decompressed if the testkit compresses it.
     pub age: Vec<u8>,
 }
 
-/// The expected result of decrypting an age file.
+/// Expected result of decrypting an age file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgeOutcome {
-    /// Decryption succeeds and returns the whole plaintext of the file.
+    /// Decryption succeeds and returns the whole plaintext.
     Success,
-    /// The header of the file is rejected, before any plaintext is released.
+    /// The header is rejected before any plaintext is released.
     HeaderFailure,
-    /// The header is valid, but no identity matches a recipient of the file.
+    /// The header is valid, but no identity matches a recipient.
     NoMatch,
-    /// The armor around the file is rejected as malformed.
+    /// The armor is rejected as malformed.
     ArmorFailure,
-    /// The header of the file is valid, but the payload after it is not.
+    /// The header is valid, but the payload is not.
     PayloadFailure,
 }
 
-/// Returns every file of the age testkit with its expected result.
+/// Returns every file of the age testkit and its expected result.
 ///
 /// # Panics
 /// Panics if a file under `age/testkit` cannot be parsed.

@@ -1,8 +1,8 @@
-//! The types of the cases that several readers return.
+//! Types of cases that several readers return.
 
 use serde::Deserialize;
 
-/// The expected result of a case: whether an implementation must accept or reject it.
+/// Expected result of a case: whether an implementation must accept or reject it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -12,34 +12,34 @@ pub enum Outcome {
     Invalid,
 }
 
-/// One message of an AEAD with its key, its nonce and the expected result.
+/// One AEAD message with key, nonce and expected result.
 #[derive(Clone, Debug)]
 pub struct AeadCase {
     pub file: String,
     pub id: String,
-    /// Name of the algorithm, as the crate `sealane` writes it, for example `"aes-256-gcm"`.
+    /// Name of the algorithm in the crate `sealane`, such as `"aes-256-gcm"`.
     pub algorithm: String,
     pub key: Vec<u8>,
-    /// The nonce of the message. In some cases it has a length that an implementation need not support.
+    /// The nonce. In some cases an implementation need not support its length.
     pub nonce: Vec<u8>,
     pub aad: Vec<u8>,
-    /// The plaintext of the message, which is empty if an invalid case has none.
+    /// The plaintext; empty if an invalid case has none.
     pub plaintext: Vec<u8>,
-    /// The ciphertext of the message, without the tag.
+    /// The ciphertext, without the tag.
     pub ciphertext: Vec<u8>,
-    /// The tag of the message. It has 16 bytes, or none if ChaCha20-Poly1305 has a nonce of an invalid length.
+    /// The tag: 16 bytes, or none if ChaCha20-Poly1305 has a nonce of invalid length.
     pub tag: Vec<u8>,
     pub result: Outcome,
 }
 
-/// One message of AES-SIV with its key, its headers and the expected result.
+/// One AES-SIV message with key, headers and expected result.
 #[derive(Clone, Debug)]
 pub struct SivCase {
     pub file: String,
     pub id: String,
     pub key: Vec<u8>,
     pub headers: Vec<Vec<u8>>,
-    /// The plaintext of the message, which is meaningless in invalid cases.
+    /// The plaintext; meaningless in invalid cases.
     pub plaintext: Vec<u8>,
     /// The synthetic IV and the ciphertext.
     pub sealed: Vec<u8>,
@@ -52,25 +52,25 @@ pub struct FernetCase {
     pub file: String,
     pub id: String,
     pub token: String,
-    /// The time as text, for example `"1985-10-26T01:20:00-07:00"`.
+    /// The time as text, such as `"1985-10-26T01:20:00-07:00"`.
     pub now: String,
-    /// The key of 32 bytes in base64.
+    /// The 32-byte key in base64.
     pub secret: String,
     pub part: FernetPart,
 }
 
-/// The expected result of a token.
+/// Expected result of a token.
 #[derive(Clone, Debug)]
 pub enum FernetPart {
-    /// The data is encrypted to exactly this token.
+    /// The data encrypts to exactly this token.
     Generate { iv: [u8; 16], data: String },
-    /// The token has this data and is not older than the seconds of `ttl`.
+    /// The token holds this data and is at most `ttl` seconds old.
     Verify { ttl: u64, data: String },
     /// The token must be refused.
     Invalid { ttl: u64 },
 }
 
-/// One computation with ChaCha20 other than a message of an AEAD.
+/// One ChaCha20 computation other than an AEAD message.
 #[derive(Clone, Debug)]
 pub struct ChaCha20Case {
     pub file: String,
@@ -79,14 +79,14 @@ pub struct ChaCha20Case {
     pub part: ChaCha20Part,
 }
 
-/// A computation with ChaCha20 or XChaCha20 and the result that it must return.
+/// A ChaCha20 or XChaCha20 computation and its result.
 #[derive(Clone, Debug)]
 pub enum ChaCha20Part {
     /// Encryption of a stream of bytes from a given block on.
     Stream {
-        /// The nonce, which has 12 bytes for ChaCha20 and 24 bytes for XChaCha20.
+        /// The nonce: 12 bytes for ChaCha20, 24 bytes for XChaCha20.
         nonce: Vec<u8>,
-        /// Number of the first block of the keystream that is used.
+        /// Number of the first keystream block.
         counter: u32,
         plaintext: Vec<u8>,
         ciphertext: Vec<u8>,
@@ -98,35 +98,35 @@ pub enum ChaCha20Part {
     },
 }
 
-/// One message of Poly1305 with its key and its tag.
+/// One Poly1305 message with key and tag.
 #[derive(Clone, Debug)]
 pub struct MacCase {
     pub file: String,
     pub id: String,
-    /// The one-time key, which authenticates no other message.
+    /// The one-time key; it authenticates no other message.
     pub key: Vec<u8>,
     pub message: Vec<u8>,
     pub tag: Vec<u8>,
 }
 
-/// One stream of bytes that is encrypted with AES in counter mode.
+/// Bytes encrypted with AES in counter mode.
 #[derive(Clone, Debug)]
 pub struct CtrCase {
     pub file: String,
     pub id: String,
     pub key: Vec<u8>,
-    /// The first counter block, which is a big-endian integer of 16 bytes.
+    /// The first counter block: a big-endian integer of 16 bytes.
     pub iv: [u8; 16],
     pub plaintext: Vec<u8>,
     pub ciphertext: Vec<u8>,
 }
 
-/// The order of the bytes in keys and blocks of Speck.
+/// Byte order of Speck's keys and blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpeckOrder {
-    /// The order in which the paper prints them.
+    /// The order that the paper prints.
     Big,
-    /// All bytes of key and block in reverse, that is, in little-endian order.
+    /// All bytes of key and block reversed: little-endian.
     Little,
 }
 
@@ -138,28 +138,28 @@ pub enum SpeckMode {
     Ecb,
     /// Each block is XORed with the ciphertext block before it, or with the IV, and then encrypted.
     Cbc,
-    /// The data are XORed with the encrypted blocks IV, IV + 1, …, which are big-endian counters.
+    /// The data are XORed with the encrypted blocks IV, IV + 1, … (big-endian counters).
     Ctr,
 }
 
-/// Data encrypted with Speck in one of its modes of operation.
+/// Data encrypted with Speck in a mode of operation.
 #[derive(Clone, Debug)]
 pub struct SpeckCase {
     pub file: String,
     pub id: String,
-    /// Name of the algorithm, for example `"speck128-256"`.
+    /// Name of the algorithm, such as `"speck128-256"`.
     pub algorithm: String,
-    /// The byte order of the key and of the data.
+    /// Byte order of key and data.
     pub order: SpeckOrder,
     pub mode: SpeckMode,
     pub key: Vec<u8>,
-    /// The IV, which has the length of a block. Empty for a mode without an IV.
+    /// The IV, a block long; empty for a mode without one.
     pub iv: Vec<u8>,
     pub plaintext: Vec<u8>,
     pub ciphertext: Vec<u8>,
 }
 
-/// The hash function that a key derivation with HMAC is based on.
+/// The hash function of an HMAC-based key derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KdfHash {
     Sha1,
@@ -170,15 +170,15 @@ pub enum KdfHash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Argon2Variant {
-    /// Argon2d, in which memory addresses depend on the secret data.
+    /// Argon2d: memory addresses depend on secret data.
     Argon2d,
-    /// Argon2i, in which memory addresses do not depend on the secret data.
+    /// Argon2i: memory addresses do not depend on secret data.
     Argon2i,
-    /// Argon2id, which begins with data-independent addressing and continues with data-dependent addressing.
+    /// Argon2id: starts with data-independent addressing, continues with data-dependent addressing.
     Argon2id,
 }
 
-/// One key derivation with its parameters and the derived key.
+/// One key derivation with parameters and derived key.
 #[derive(Clone, Debug)]
 pub struct KdfCase {
     pub file: String,
@@ -190,17 +190,17 @@ pub struct KdfCase {
     pub part: KdfPart,
 }
 
-/// A key derivation function with the parameters that it is called with.
+/// A key derivation function and its parameters.
 #[derive(Clone, Debug)]
 pub enum KdfPart {
-    /// Argon2 of version 1.3 with its costs and its optional inputs.
+    /// Argon2 version 1.3: costs and optional inputs.
     Argon2 {
         variant: Argon2Variant,
-        /// The secret value in addition to the password.
+        /// The secret value besides the password.
         secret: Vec<u8>,
-        /// Associated data, which are hashed together with the password.
+        /// Associated data, hashed together with the password.
         data: Vec<u8>,
-        /// Number of passes over the memory, which determines the time.
+        /// Number of passes over the memory: determines the time.
         passes: u32,
         memory_kib: u32,
         lanes: u32,
@@ -208,13 +208,13 @@ pub enum KdfPart {
     Hkdf {
         hash: KdfHash,
         info: Vec<u8>,
-        /// The pseudorandom key, which is the output of the extract step.
+        /// The pseudorandom key: the result of extract.
         extracted: Vec<u8>,
     },
-    /// PBKDF2 with HMAC and the given number of rounds.
+    /// PBKDF2 with HMAC.
     Pbkdf2 { hash: KdfHash, rounds: u32 },
     Scrypt {
-        /// Base-2 logarithm of N, the cost in memory and time.
+        /// Base-2 logarithm of N: cost in memory and time.
         log_n: u8,
         r: u32,
         p: u32,

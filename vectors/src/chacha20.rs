@@ -1,5 +1,5 @@
-//! The cases of ChaCha20, XChaCha20 and HChaCha20 in two files, which also have AEAD cases. The reader of the AEAD
-//! cases rejects entries of an unknown kind.
+//! ChaCha20, XChaCha20 and HChaCha20 cases of two files that also have AEAD cases. The reader of
+//! the AEAD cases rejects unknown kinds of entries.
 
 use crate::converted::tests;
 use crate::folder::File;
@@ -58,7 +58,7 @@ fn case(entry: Entry, file: &File) -> Result<Option<ChaCha20Case>, Why> {
     } else {
         ChaCha20Part::Stream {
             nonce: fields.nonce.0,
-            // The one-time key is the beginning of block 0.
+            // The one-time key is the start of block 0.
             counter: fields.counter.unwrap_or(0),
             // A keystream is the ciphertext of zeros.
             plaintext: fields.pt.map_or(vec![0; fields.ct.0.len()], |pt| pt.0),

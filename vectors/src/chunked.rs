@@ -10,31 +10,32 @@ use serde::Deserialize;
 pub struct ChunkedCase {
     pub file: String,
     pub id: String,
-    /// The algorithm of the file, for example `"Cobblestone-128"`.
+    /// Algorithm of the file, such as `"Cobblestone-128"`.
     pub algorithm: String,
-    /// The AEAD of the group, for example `"AEAD_AES_128_GCM"`.
+    /// AEAD of the group, such as `"AEAD_AES_128_GCM"`.
     pub aead: String,
-    /// The hash function of the group, for example `"SHA-512"`.
+    /// Hash function of the group, such as `"SHA-512"`.
     pub sha: String,
     pub comment: String,
-    /// The key of the message, which has a wrong length in some invalid cases.
+    /// The message's key; of wrong length in some invalid cases.
     pub key: Vec<u8>,
     pub context: Vec<u8>,
-    /// The encrypted message, which the file contains as a zlib stream and which is decompressed here.
+    /// The encrypted message. The file has it as a zlib stream; this is decompressed.
     pub ciphertext: Vec<u8>,
-    /// The derived key, if the header is valid.
+    /// Derived key, if the header is valid.
     pub aead_key: Option<Vec<u8>>,
-    /// The derived first nonce, if the header is valid.
+    /// Derived first nonce, if the header is valid.
     pub base_nonce: Option<Vec<u8>>,
-    /// Number of plaintext bytes; in an invalid case, only those of the valid chunks before the first invalid one.
+    /// Number of plaintext bytes; in an invalid case, those of the valid chunks before the first
+    /// invalid one.
     pub message_len: Option<u64>,
-    /// SHA-512 of the plaintext bytes that `message_len` counts.
+    /// SHA-512 of the plaintext bytes counted by `message_len`.
     pub message_sha512: Option<Vec<u8>>,
     pub result: Outcome,
     pub flags: Vec<ChunkedFlag>,
 }
 
-/// The purpose of a case, as the flags of its file describe it.
+/// Purpose of a case: the flags in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum ChunkedFlag {
     ChunkReordering,

@@ -1,4 +1,4 @@
-//! Files that were converted to JSON from specifications. Each file names its source.
+//! Files converted to JSON from specifications. Each file names its source.
 
 use crate::folder::File;
 use crate::hex::Hex;
@@ -42,7 +42,7 @@ struct Message {
     _poly1305_key: Option<Hex>,
 }
 
-/// Entries of the ChaCha files. Entries other than messages are parsed, so that mistakes in them are noticed, but not
+/// Entries of the ChaCha files. Entries other than messages are parsed, to notice mistakes, but not
 /// returned.
 #[derive(Deserialize)]
 #[serde(tag = "kind")]

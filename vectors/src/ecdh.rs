@@ -14,11 +14,11 @@ const RFC7748: &str = "ecdh/x25519_rfc7748.json";
 pub struct EcdhCase {
     pub file: String,
     pub id: String,
-    /// The public key: 32 bytes for X25519 or a point of P-256, which may be malformed in an invalid case.
+    /// Public key: 32 bytes for X25519, a point for P-256; may be malformed in an invalid case.
     pub public: Vec<u8>,
-    /// The private key: 32 bytes for X25519, or a big-endian integer of any length for P-256.
+    /// Private key: 32 bytes for X25519, a big-endian integer of any length for P-256.
     pub private: Vec<u8>,
-    /// The shared secret, which is the x coordinate of the shared point.
+    /// Shared secret: the x coordinate of the shared point.
     pub shared: Vec<u8>,
     pub result: Agreement,
     pub flags: Vec<EcdhFlag>,
@@ -32,23 +32,24 @@ pub struct Rfc7748Case {
     pub part: Rfc7748Part,
 }
 
-/// A computation of RFC 7748 with its operands and results.
+/// A computation of RFC 7748 with operands and results.
 #[derive(Clone, Debug)]
 pub enum Rfc7748Part {
-    /// One evaluation of the function X25519 for a scalar and a coordinate.
+    /// The function X25519 of a scalar and a coordinate.
     Function { scalar: Vec<u8>, u: Vec<u8>, out: Vec<u8> },
-    /// Repeated evaluation on its own results, beginning with the base point for both operands.
+    /// The function applied repeatedly to its own results, starting with the base point for both
+    /// operands.
     Iterated { iterations: u32, out: Vec<u8> },
     Agreement {
-        /// The private and the public key of one side of the key agreement.
+        /// Private and public key of one side.
         a: (Vec<u8>, Vec<u8>),
-        /// The private and the public key of the other side of the key agreement.
+        /// Private and public key of the other side.
         b: (Vec<u8>, Vec<u8>),
         shared: Vec<u8>,
     },
 }
 
-/// The purpose of a case, as the flags of its file describe it.
+/// Purpose of a case: the flags in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum EcdhFlag {
     AdditionChain,
@@ -76,7 +77,7 @@ pub enum EcdhFlag {
     ZeroSharedSecret,
 }
 
-/// Returns every key agreement on X25519 of Wycheproof.
+/// Returns every X25519 key agreement of Wycheproof.
 ///
 /// # Panics
 /// Panics if the file cannot be parsed or is missing.
@@ -84,7 +85,7 @@ pub fn ecdh_x25519() -> Vec<EcdhCase> {
     folder::read_one(X25519, |file| read(file, "XDH")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every key agreement on P-256 of Wycheproof.
+/// Returns every P-256 key agreement of Wycheproof.
 ///
 /// # Panics
 /// Panics if the file cannot be parsed or is missing.
@@ -92,7 +93,7 @@ pub fn ecdh_p256() -> Vec<EcdhCase> {
     folder::read_one(P256, |file| read(file, "ECDH")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every computation with X25519 that RFC 7748 gives results for.
+/// Returns every X25519 computation for which RFC 7748 gives results.
 ///
 /// # Panics
 /// Panics if the file cannot be parsed or is missing.

@@ -17,7 +17,7 @@ pub struct EciesCase {
     pub part: EciesPart,
 }
 
-/// The group in which the two parties of a message agree on a key.
+/// The group for the key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EciesCurve {
@@ -26,7 +26,7 @@ pub enum EciesCurve {
     Ed25519,
 }
 
-/// The cipher with which the agreed key encrypts the message.
+/// The cipher for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum EciesSymmetric {
     #[serde(rename = "aes-256-gcm")]
@@ -35,31 +35,31 @@ pub enum EciesSymmetric {
     XChaCha20,
 }
 
-/// The contents of a case, with byte strings as the API takes and returns them.
+/// A case. Byte strings are as the API takes and returns them.
 #[derive(Clone, Debug)]
 pub enum EciesPart {
-    /// A message with its plaintext and the private key that decrypts it.
+    /// A message, its plaintext and the private key that decrypts it.
     Message {
         curve: EciesCurve,
-        /// Whether the ephemeral public key at the beginning of the message is compressed.
+        /// Whether the ephemeral public key at the start of the message is compressed.
         ephemeral_compressed: bool,
-        /// Whether the points from which the message key is derived are compressed.
+        /// Whether the points that the message key is derived from are compressed.
         hkdf_compressed: bool,
         symmetric: EciesSymmetric,
         nonce_len: usize,
         private: [u8; 32],
-        /// The public key, if the file has it in addition to the private key.
+        /// Public key, if the file has it besides the private key.
         public: Option<Vec<u8>>,
         plaintext: Vec<u8>,
         message: Vec<u8>,
     },
-    /// The message key for an ephemeral private key and the private key of a recipient.
+    /// The message key for an ephemeral private key and a recipient's private key.
     Kem { curve: EciesCurve, compressed: bool, ephemeral: [u8; 32], private: [u8; 32], key: [u8; 32] },
-    /// The public key that must be computed from a private key.
+    /// The public key of a private key.
     PublicKey { curve: EciesCurve, private: [u8; 32], public: Vec<u8> },
-    /// The shared point of a private and a public key, in compressed form.
+    /// The shared point of a private and a public key, compressed.
     SharedPoint { curve: EciesCurve, private: [u8; 32], public: Vec<u8>, shared: Vec<u8> },
-    /// A message that is encrypted with the cipher alone, without a key agreement.
+    /// A message encrypted with the cipher alone, without key agreement.
     Symmetric {
         symmetric: EciesSymmetric,
         key: [u8; 32],
@@ -69,11 +69,11 @@ pub enum EciesPart {
         ciphertext: Vec<u8>,
         tag: Vec<u8>,
     },
-    /// A derivation of a key with HKDF-SHA256, without salt and info.
+    /// A key derived with HKDF-SHA256, without salt and info.
     Hkdf { ikm: Vec<u8>, okm: [u8; 32] },
 }
 
-/// Returns every message and every intermediate value of ECIES in the files.
+/// Returns every ECIES message and intermediate value in the files.
 ///
 /// # Panics
 /// Panics if a file under `ecies` cannot be parsed or is missing.

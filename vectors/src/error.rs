@@ -1,15 +1,15 @@
-//! Errors of the loader, which panics with them because a test cannot continue.
+//! Errors of the loader. It panics with them, because a test cannot continue.
 
 use std::{fmt, io};
 
-/// The error of a file, with the path of the file and the cause.
+/// A file's error: path and cause.
 #[derive(Debug)]
 pub(crate) struct Error {
     pub(crate) file: String,
     pub(crate) why: Why,
 }
 
-/// The cause of an error, which the message of the panic describes.
+/// Cause of an error.
 #[derive(Debug)]
 pub(crate) enum Why {
     /// No reader is registered for the file, so its vectors would be left out.
@@ -18,9 +18,9 @@ pub(crate) enum Why {
     Missing,
     /// The file or folder could not be read.
     Io(io::Error),
-    /// The file is not JSON, or has keys or values that the reader does not know.
+    /// The file is not JSON, or has keys or values unknown to the reader.
     Json(serde_json::Error),
-    /// The file names an algorithm that its reader does not know.
+    /// The file names an algorithm unknown to its reader.
     UnknownAlgorithm(String),
     /// An entry, a line or a value is unknown to the reader, missing or inconsistent.
     UnknownEntry(String),
@@ -28,7 +28,8 @@ pub(crate) enum Why {
     Length(String),
     /// The file has another number of cases than it announces.
     Count { announced: usize, found: usize },
-    /// A compressed value of the case with this id, or of the file with this name, cannot be decompressed.
+    /// The compressed value of the case with this ID, or the file with this name, cannot be
+    /// decompressed.
     Compression(String),
 }
 

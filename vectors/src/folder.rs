@@ -1,16 +1,16 @@
-//! Lists the folders with vectors, and passes each file in them to its reader.
+//! Lists the folders with vectors and passes each file to its reader.
 
 use crate::error::{Error, Why};
 use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::Path;
 
-/// A function that parses the cases of one file.
+/// Parses the cases of one file.
 pub(crate) type Reader<T> = fn(&File) -> Result<Vec<T>, Why>;
 
-/// A text file with vectors, read as a whole into memory.
+/// A text file with vectors, read into memory.
 pub(crate) struct File {
-    /// Path relative to the folder `vectors`, with `/` as separator.
+    /// Path relative to `vectors`, separated by `/`.
     pub(crate) name: String,
     pub(crate) text: String,
 }
@@ -21,14 +21,14 @@ impl File {
     }
 }
 
-/// A binary file with vectors, read as a whole into memory.
+/// A binary file with vectors, read into memory.
 pub(crate) struct BinaryFile {
-    /// Path relative to the folder `vectors`, with `/` as separator.
+    /// Path relative to `vectors`, separated by `/`.
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Returns every file below `folder`, for a format in which each file is a case.
+/// Returns every file below `folder`, where each file is a case.
 pub(crate) fn binary(folder: &str) -> Result<Vec<BinaryFile>, Error> {
     let mut names = Vec::new();
     list(folder, &mut names)?;
@@ -57,7 +57,7 @@ pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec
     Ok(cases)
 }
 
-/// Reads one file and returns the cases that `read` finds in it.
+/// Reads one file and returns its cases.
 pub(crate) fn read_one<T>(name: &str, read: Reader<T>) -> Result<Vec<T>, Error> {
     let found = fs::read_to_string(root().join(name)).map_err(Why::from);
     let cases = found.and_then(|text| read(&File { name: name.into(), text }));

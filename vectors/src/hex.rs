@@ -1,8 +1,8 @@
-//! Byte strings in hex, as the files contain them, where an empty string has no bytes.
+//! Byte strings in hex, as in the files. An empty string means no bytes.
 
 use serde::{Deserialize, Deserializer, de};
 
-/// Bytes that are written as a string of hex digits in the file.
+/// Bytes written as a string of hex digits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hex(pub(crate) Vec<u8>);
 

@@ -10,43 +10,43 @@ const HPKE: &[(&str, Reader<HpkeCase>)] =
     &[("hpke/hpke_pq_test-vectors_part.json", read), ("hpke/rfc9180_test-vectors_part.json", read)];
 const XWING: &str = "kem/xwing_draft_test-vectors.json";
 
-/// One HPKE context with its messages and exported secrets.
+/// One HPKE context with messages and exported secrets.
 #[derive(Clone, Debug)]
 pub struct HpkeCase {
     pub file: String,
     pub id: String,
-    /// The identifiers of mode, KEM, KDF and AEAD, as RFC 9180 assigns them.
+    /// Mode, KEM, KDF and AEAD identifiers of RFC 9180.
     pub suite: (u8, u16, u16, u16),
     pub info: Vec<u8>,
-    /// The ephemeral private key, or the randomness of the encapsulation for a KEM without an ephemeral key.
+    /// The ephemeral private key; for a KEM without one, the randomness of the encapsulation.
     pub randomness: Vec<u8>,
-    /// The private key of the recipient, as the KEM serializes it.
+    /// The recipient's private key, as the KEM serializes it.
     pub private: Vec<u8>,
-    /// The public key of the recipient, as the KEM serializes it.
+    /// The recipient's public key, as the KEM serializes it.
     pub public: Vec<u8>,
-    /// The private and public key of the sender, for the modes with authentication.
+    /// The sender's private and public key, in modes with authentication.
     pub sender: Option<(Vec<u8>, Vec<u8>)>,
-    /// The pre-shared key and its identifier, for the modes with a PSK.
+    /// The pre-shared key and its identifier, in modes with a PSK.
     pub psk: Option<(Vec<u8>, Vec<u8>)>,
     pub encapsulation: Vec<u8>,
-    /// The messages. Their sequence numbers have gaps, since the files leave some messages out.
+    /// The messages. Sequence numbers have gaps: the files leave some messages out.
     pub messages: Vec<HpkeMessage>,
-    /// The exporter contexts, each with the secret that must be exported for it.
+    /// Exporter contexts with their exported secrets.
     pub exports: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// One message that is encrypted and decrypted in an HPKE context.
+/// One message of an HPKE context.
 #[derive(Clone, Debug)]
 pub struct HpkeMessage {
-    /// The sequence number of the message in its context, which begins at 0.
+    /// The message's sequence number in its context, from 0.
     pub number: u64,
     pub aad: Vec<u8>,
     pub plaintext: Vec<u8>,
-    /// The ciphertext of the message, with the tag at its end.
+    /// The ciphertext, followed by the tag.
     pub ciphertext: Vec<u8>,
 }
 
-/// One X-Wing key pair with one encapsulation of a shared secret for it.
+/// One X-Wing key pair with one encapsulation.
 #[derive(Clone, Debug)]
 pub struct XWingCase {
     pub file: String,
@@ -58,7 +58,7 @@ pub struct XWingCase {
     pub shared: [u8; 32],
 }
 
-/// Returns every HPKE context with its messages and its exported secrets.
+/// Returns every HPKE context with messages and exported secrets.
 ///
 /// # Panics
 /// Panics if a file under `hpke` cannot be parsed or is missing.
@@ -175,7 +175,7 @@ fn case(file: &File, place: usize, entry: Entry) -> Result<HpkeCase, Why> {
     })
 }
 
-/// Returns the sequence number, which is XORed to the end of the base nonce (RFC 9180, section 5.2).
+/// Returns the sequence number: it is XORed to the end of the base nonce (RFC 9180, section 5.2).
 fn number(base: &[u8], nonce: &[u8]) -> Option<u64> {
     let xored: Vec<u8> = base.iter().zip(nonce).map(|(a, b)| a ^ b).collect();
     match (base.len() == nonce.len(), xored.split_last_chunk::<8>()) {

@@ -1,4 +1,4 @@
-//! Readers of the files for key derivation with Argon2, HKDF, PBKDF2 and scrypt.
+//! Reads the files for Argon2, HKDF, PBKDF2 and scrypt.
 
 use crate::converted::tests;
 use crate::folder::File;
@@ -92,7 +92,7 @@ pub(crate) fn scrypt_pbkdf2(file: &File) -> Result<Vec<KdfCase>, Why> {
     tests(file)?.into_iter().map(|test| password(file, test, "")).collect()
 }
 
-/// Reads a case of PBKDF2 or scrypt. `kind` is the function of a case without a kind of its own.
+/// Reads a case of PBKDF2 or scrypt. `kind` is the function, for cases that do not name one.
 fn password(file: &File, test: Password, kind: &str) -> Result<KdfCase, Why> {
     let id = test.tc_id;
     let part = match (test.kind.as_deref().unwrap_or(kind), test.n, test.r, test.p, test.iterations) {

@@ -1,13 +1,13 @@
 //! Published test vectors, and a loader that rejects everything it does not know.
 //!
-//! The loader panics with the name of the file if there is a key, flag, group type or result that the type of the
-//! reader does not have, or a wrong number of cases. It also lists the folders, except `ecdh` and `kem`, and panics if
-//! a file has no reader. Otherwise a vector could be left out without notice. `README.md` documents the origin of each
-//! file.
+//! The loader panics with the file's name on an unknown key, flag, group type or result, and on a
+//! wrong number of cases. It also lists the folders, except `ecdh` and `kem`, and panics if a file
+//! has no reader. Otherwise vectors could be left out without notice. `README.md` documents where
+//! each file comes from.
 //!
-//! In every case, `file` is the path of the file relative to the folder `vectors`, and `id` is the number, position or
-//! name of the case in this file. The other fields have the names of the parameters of the algorithm, and are
-//! documented only where the name is not sufficient.
+//! In every case, `file` is the path relative to the folder `vectors`, and `id` is the number,
+//! position or name of the case in its file. The other fields are named after the algorithm's
+//! parameters, and documented only where the name is not enough.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the fields are the parameters of the algorithms, see above")]
 
@@ -110,7 +110,7 @@ const KDF: &[(&str, Reader<KdfCase>)] = &[
 const CHUNKED: &[(&str, Reader<ChunkedCase>)] =
     &[("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", chunked::read)];
 
-/// Returns every message of every AEAD but Speck-Poly1305, valid and invalid ones together.
+/// Returns every AEAD message except Speck-Poly1305's, valid and invalid.
 ///
 /// # Panics
 /// Panics if a file under `aead` cannot be parsed or is missing.
@@ -118,7 +118,7 @@ pub fn aead() -> Vec<AeadCase> {
     folder::read("aead", AEAD).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every case of ChaCha20, XChaCha20 and HChaCha20 that is not a case of [`aead`].
+/// Returns every case of ChaCha20, XChaCha20 and HChaCha20 that [`aead`] does not return.
 ///
 /// # Panics
 /// Panics if a file cannot be parsed or is missing.
@@ -136,7 +136,7 @@ pub fn poly1305() -> Vec<MacCase> {
     folder::read_one("aead/rfc8439.json", converted::poly1305).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every case of Speck-Poly1305, with a nonce of the length of a block. [`aead`] does not return them.
+/// Returns every case of Speck-Poly1305, with a nonce a block long. [`aead`] does not return them.
 ///
 /// # Panics
 /// Panics if the file cannot be parsed or is missing.
@@ -160,7 +160,7 @@ pub fn aes_ctr() -> Vec<CtrCase> {
     folder::read("stream", STREAM).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every case of chunked encryption, valid and invalid ones together.
+/// Returns every case of chunked encryption, valid and invalid.
 ///
 /// # Panics
 /// Panics if a file under `streaming/wycheproof` cannot be parsed or is missing.
@@ -168,7 +168,7 @@ pub fn chunked() -> Vec<ChunkedCase> {
     folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every message of AES-SIV, valid and invalid ones together.
+/// Returns every AES-SIV message, valid and invalid.
 ///
 /// # Panics
 /// Panics if a file under `daead` cannot be parsed or is missing.
@@ -176,7 +176,7 @@ pub fn siv() -> Vec<SivCase> {
     folder::read("daead", DAEAD).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every Fernet token, valid and invalid ones together.
+/// Returns every Fernet token, valid and invalid.
 ///
 /// # Panics
 /// Panics if a file under `fernet` cannot be parsed or is missing.
@@ -184,7 +184,7 @@ pub fn fernet() -> Vec<FernetCase> {
     folder::read("fernet", FERNET).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every key derivation, of which some take a gigabyte of memory or several seconds.
+/// Returns every key derivation. Some take a gigabyte of memory or several seconds.
 ///
 /// # Panics
 /// Panics if a file under `kdf` cannot be parsed or is missing.

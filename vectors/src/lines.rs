@@ -1,23 +1,25 @@
-//! The vectors of the ciphers as lines of text, for languages without a JSON reader.
+//! The ciphers' vectors as lines of text, for languages without a JSON reader.
 //!
 //! ```text
-//! aead NAME KEY NONCE AAD PLAINTEXT CIPHERTEXT||TAG RESULT     RESULT is valid, invalid or nonce-length
-//! stream NAME ORDER KEY IV COUNTER PLAINTEXT CIPHERTEXT        the keystream from block COUNTER of ChaCha20 on
+//! aead NAME KEY NONCE AAD PLAINTEXT CIPHERTEXT||TAG RESULT  RESULT: valid, invalid, nonce-length
+//! stream NAME ORDER KEY IV COUNTER PLAINTEXT CIPHERTEXT     COUNTER: ChaCha20's first block
 //! poly1305 KEY MESSAGE TAG
-//! block NAME ORDER KEY PLAINTEXT CIPHERTEXT                    ORDER is big or little, and - without Speck
-//! file NAME KEY CONTEXT FILE RESULT LENGTH                     LENGTH is that of the plaintext of a valid file
+//! block NAME ORDER KEY PLAINTEXT CIPHERTEXT                 ORDER: big or little; - without Speck
+//! file NAME KEY CONTEXT FILE RESULT LENGTH                  LENGTH: plaintext bytes if valid
 //! ```
 //!
-//! Fields are separated by one space. Bytes are hexadecimal digits in lower case, and `-` stands for no bytes. Lines that
-//! begin with `#` are comments. A reader must reject a kind that it does not know.
+//! One space separates fields. Bytes are lower-case hex digits; `-` means no bytes. Lines that
+//! begin with `#` are comments. A reader must reject kinds it does not know.
 
 use crate::{ChaCha20Part, Outcome, SpeckMode, SpeckOrder};
 use std::fmt::Write;
 
-/// Maximum number of bytes of a file in a line. Two published files of 4 MiB would make `lines.txt` 17 MB long.
+/// Maximum bytes of a file in a line. Two published files of 4 MiB would make `lines.txt` 17 MB
+/// long.
 const MAX_FILE_LEN: usize = 1 << 16;
 
-/// Returns the content of `vectors/lines.txt`: the cases of AEADs, keystreams, Poly1305, Speck and chunked files.
+/// Returns the content of `vectors/lines.txt`: cases of AEADs, keystreams, Poly1305, Speck and
+/// chunked files.
 ///
 /// # Panics
 /// Panics if one of the published files cannot be parsed or is missing.
@@ -40,7 +42,7 @@ pub fn lines() -> String {
         stream(&mut text, "aes-ctr", "-", &case.key, 0, parts);
     }
     for case in crate::chacha20() {
-        // The other cases are of HChaCha20, which the bindings do not offer.
+        // The other cases are HChaCha20's. The bindings do not offer it.
         if let ChaCha20Part::Stream { nonce, counter, plaintext, ciphertext } = &case.part {
             let name = if nonce.len() == 24 { "xchacha20" } else { "chacha20" };
             stream(&mut text, name, "-", &case.key, *counter, [nonce, plaintext, ciphertext]);
@@ -58,7 +60,7 @@ pub fn lines() -> String {
                 let bytes = [&case.key[..], &case.plaintext, &case.ciphertext].map(hex);
                 line(&mut text, &["block", &case.algorithm, order, &bytes.join(" ")]);
             }
-            // The bindings have no CBC. The tests of the kernels compute these cases.
+            // The bindings have no CBC. Tests of the kernels compute these cases.
             SpeckMode::Cbc => {}
         }
     }
@@ -81,7 +83,7 @@ fn stream(text: &mut String, name: &str, order: &str, key: &[u8], counter: u32, 
     line(text, &["stream", name, order, &hex(key), &iv, &counter.to_string(), &plaintext, &ciphertext]);
 }
 
-/// Returns the length of a nonce of an algorithm. For Speck-Poly1305, it is the length of a block.
+/// Returns an algorithm's nonce length; for Speck-Poly1305, the block length.
 ///
 /// # Panics
 /// Panics for an unknown algorithm, so that a new one is added here.

@@ -1,4 +1,4 @@
-//! ML-KEM (FIPS 203): vectors of NIST and CCTV, in text files with a name before each value.
+//! ML-KEM (FIPS 203): NIST and CCTV vectors, in text files that name each value.
 
 use crate::folder::{self, File};
 use crate::wycheproof::counted;
@@ -23,34 +23,34 @@ const ML_KEM: [(&str, Reader<MlKemCase>); 11] = [
 pub struct MlKemCase {
     pub file: String,
     pub id: String,
-    /// The parameter set of ML-KEM, which is 512, 768 or 1024.
+    /// Parameter set: 512, 768 or 1024.
     pub parameters: u16,
     pub part: MlKemPart,
 }
 
-/// A computation with ML-KEM with its operands and results.
+/// An ML-KEM computation with operands and results.
 #[derive(Clone, Debug)]
 pub enum MlKemPart {
-    /// Key generation, which is deterministic from the given seed.
+    /// Key generation, deterministic from the seed.
     Keygen {
         d: Vec<u8>,
         z: Vec<u8>,
         ek: Vec<u8>,
-        /// The expanded private key, also called the decapsulation key.
+        /// The expanded private key (decapsulation key).
         dk: Vec<u8>,
     },
-    /// Decapsulation, which includes the implicit rejection of a changed ciphertext.
+    /// Decapsulation, including implicit rejection of a changed ciphertext.
     Decapsulation {
-        /// The expanded private key, also called the decapsulation key.
+        /// The expanded private key (decapsulation key).
         dk: Vec<u8>,
         c: Vec<u8>,
         k: Vec<u8>,
     },
-    /// Encapsulation for a public key, which is deterministic with the given randomness.
+    /// Encapsulation for a public key, deterministic with the given randomness.
     Encapsulation { ek: Vec<u8>, m: Vec<u8>, c: Vec<u8>, k: Vec<u8> },
 }
 
-/// Returns every case of ML-KEM, for all three parameter sets.
+/// Returns every ML-KEM case, for all three parameter sets.
 ///
 /// # Panics
 /// Panics if a file cannot be parsed or is missing.
@@ -68,8 +68,8 @@ fn case(file: &File, id: usize, parameters: u16, part: MlKemPart) -> MlKemCase {
     MlKemCase { file: file.name.clone(), id: id.to_string(), parameters, part }
 }
 
-/// Reads lines `name = hex`. It returns only results and no intermediate values, which libraries do not expose. It does
-/// not return the seeds of the draft, because FIPS 203 derives other keys from them.
+/// Reads lines `name = hex`. Returns only results: libraries do not expose intermediate values, and
+/// FIPS 203 derives other keys than the draft from the seeds.
 fn cctv(file: &File) -> Result<Vec<MlKemCase>, Why> {
     let parameters = match file.name.rsplit('-').next() {
         Some("512.txt") => 512,
@@ -97,7 +97,7 @@ fn cctv(file: &File) -> Result<Vec<MlKemCase>, Why> {
     Ok(cases)
 }
 
-/// Reads groups that begin with `[dk: hex]` and have pairs of `c: hex` and `k: hex`.
+/// Reads groups that begin with `[dk: hex]`, followed by pairs of `c: hex` and `k: hex`.
 fn decap(file: &File) -> Result<Vec<MlKemCase>, Why> {
     let (mut dk, mut c, mut cases) = (None, None, Vec::new());
     for line in file.text.lines().filter(|line| !line.is_empty()) {
@@ -118,7 +118,7 @@ fn decap(file: &File) -> Result<Vec<MlKemCase>, Why> {
     counted(10, cases)
 }
 
-/// Reads groups of `z: hex`, `d: hex`, `ek: hex` and `dk: hex`, which are separated by empty lines.
+/// Reads groups of `z: hex`, `d: hex`, `ek: hex` and `dk: hex`, separated by empty lines.
 fn keygen(file: &File) -> Result<Vec<MlKemCase>, Why> {
     let mut cases = Vec::new();
     for record in file.text.split("\n\n").map(str::trim).filter(|record| !record.is_empty()) {

@@ -1,4 +1,4 @@
-//! RSAES-OAEP: the examples of RSA Laboratories, the cases of Project Wycheproof, and one case with a label.
+//! RSAES-OAEP: RSA Laboratories' examples, Project Wycheproof's cases, and one case with a label.
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -18,17 +18,17 @@ pub struct OaepCase {
     pub file: String,
     pub id: String,
     pub key: RsaKey,
-    /// The hash function of the padding and of MGF1, for example `"SHA-256"`.
+    /// Hash function of the padding and of MGF1, such as `"SHA-256"`.
     pub hash: String,
     pub label: Vec<u8>,
-    /// The unwrapped key, which is empty if the wrapped key is invalid.
+    /// The unwrapped key; empty if the wrapped key is invalid.
     pub message: Vec<u8>,
-    /// The wrapped key, that is, the ciphertext of RSA-OAEP.
+    /// The wrapped key: the RSA-OAEP ciphertext.
     pub ciphertext: Vec<u8>,
     pub result: Outcome,
 }
 
-/// A private key in the format of the file.
+/// A private key in the file's format.
 #[derive(Clone, Debug)]
 pub enum RsaKey {
     Pkcs8(Vec<u8>),
@@ -36,7 +36,7 @@ pub enum RsaKey {
     Numbers([Vec<u8>; 8]),
 }
 
-/// Returns every wrapped key of every file, valid and invalid ones together.
+/// Returns every wrapped key of every file, valid and invalid.
 ///
 /// # Panics
 /// Panics if a file under `rsa` cannot be parsed or is missing.
@@ -148,8 +148,8 @@ fn wycheproof(file: &File) -> Result<Vec<OaepCase>, Why> {
     counted(document.number_of_tests, cases)
 }
 
-/// Reads ten keys with six examples each. A key follows a line `# Example …` as the public key with two integers, and
-/// then the private key with eight integers, each after its name.
+/// Reads ten keys with six examples each. A key follows a line `# Example …`: the public key as two
+/// integers, then the private key as eight integers, each after its name.
 fn examples(file: &File) -> Result<Vec<OaepCase>, Why> {
     const KEY: [&str; 10] = [
         "Modulus",
@@ -188,7 +188,8 @@ fn examples(file: &File) -> Result<Vec<OaepCase>, Why> {
     counted(10 * 6, cases)
 }
 
-/// Returns the values after lines `# name:`, which must have these names in this order. Lines of hex end with a blank.
+/// Returns the values after lines `# name:`; the names must be exactly these, in order. Lines of
+/// hex end with a blank.
 fn values<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<u8>; N], Why> {
     let mut found: Vec<(&str, String)> = Vec::new();
     for line in text.lines().map(str::trim) {

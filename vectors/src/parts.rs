@@ -1,4 +1,4 @@
-//! Messages with a key wrapped by RSA, in separate parts as PyCryptodome returns them.
+//! Messages with an RSA-wrapped key, in separate parts as PyCryptodome returns them.
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -11,21 +11,21 @@ const PARTS: &[(&str, Reader<RsaPartsCase>)] = &[("hybrid/rsa_pycryptodome.json"
 pub struct RsaPartsCase {
     pub file: String,
     pub id: String,
-    /// The private key that unwraps the message's key, in PKCS#8.
+    /// The private key that unwraps the message key, in PKCS#8.
     pub key: Vec<u8>,
-    /// The hash function of the padding and of MGF1, for example `"SHA-1"`.
+    /// Hash function of the padding and of MGF1, such as `"SHA-1"`.
     pub hash: String,
-    /// The key of the message, wrapped for the RSA key.
+    /// The message key, wrapped for the RSA key.
     pub wrapped_key: Vec<u8>,
     pub nonce: Vec<u8>,
     pub aad: Vec<u8>,
     pub plaintext: Vec<u8>,
-    /// The ciphertext of the message, without the tag.
+    /// The ciphertext, without the tag.
     pub ciphertext: Vec<u8>,
     pub tag: Vec<u8>,
 }
 
-/// Returns every message with its wrapped key, its nonce and its tag.
+/// Returns every message with wrapped key, nonce and tag.
 ///
 /// # Panics
 /// Panics if a file under `hybrid` cannot be parsed or is missing.

@@ -1,4 +1,4 @@
-//! Messages of REncrypt, in which the number of the block is appended to the associated data.
+//! REncrypt's messages: the block number is appended to the associated data.
 
 use crate::converted::tests;
 use crate::folder::File;

@@ -1,4 +1,5 @@
-//! The file of Project Wycheproof for ECDH on secp256k1. Public keys are X.509 SubjectPublicKeyInfo structures.
+//! Project Wycheproof's file for ECDH on secp256k1. Public keys are X.509 SubjectPublicKeyInfo
+//! structures.
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -14,29 +15,29 @@ pub struct Secp256k1Case {
     pub file: String,
     pub id: String,
     pub comment: String,
-    /// The public key, a SubjectPublicKeyInfo, which may be malformed in an invalid case.
+    /// Public key, a SubjectPublicKeyInfo; may be malformed in an invalid case.
     pub public: Vec<u8>,
-    /// The private key, a big-endian integer of any length.
+    /// Private key, a big-endian integer of any length.
     pub private: Vec<u8>,
-    /// The x coordinate of the shared point, which is the shared secret.
+    /// Shared secret: the x coordinate of the shared point.
     pub shared: Vec<u8>,
     pub result: Agreement,
     pub flags: Vec<Secp256k1Flag>,
 }
 
-/// The expected result of a key agreement with the given public key.
+/// Expected result of a key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Agreement {
-    /// The key agreement must succeed, and it returns these bytes.
+    /// The key agreement must succeed and return these bytes.
     Valid,
-    /// The public key is invalid, so the key agreement must be rejected.
+    /// The public key is invalid: the key agreement must be rejected.
     Invalid,
-    /// The key agreement may be rejected, or it may return these bytes.
+    /// The key agreement may be rejected, or return these bytes.
     Acceptable,
 }
 
-/// The purpose of a case, as the flags of its file describe it.
+/// Purpose of a case: the flags in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Secp256k1Flag {
     AdditionChain,
@@ -67,7 +68,7 @@ pub enum Secp256k1Flag {
     WrongOrder,
 }
 
-/// Returns every key agreement on secp256k1, valid and invalid ones together.
+/// Returns every secp256k1 key agreement, valid and invalid.
 ///
 /// # Panics
 /// Panics if the file cannot be parsed or is missing.

@@ -1,4 +1,4 @@
-//! Detached signatures of messages, made by `ssh-keygen -Y sign` and `minisign -S`.
+//! Detached signatures made by `ssh-keygen -Y sign` and `minisign -S`.
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -13,7 +13,7 @@ pub struct SignatureCase {
     pub id: String,
     /// The secret key, as the program wrote it.
     pub secret_key: String,
-    /// The passphrase that decrypts the secret key, if it is encrypted.
+    /// The passphrase of the secret key, if it is encrypted.
     pub passphrase: Option<String>,
     /// The public key, as the program wrote it.
     pub public_key: String,
@@ -27,7 +27,7 @@ pub struct SignatureCase {
 pub enum SignatureResult {
     #[serde(rename = "valid")]
     Valid,
-    /// The signature has another namespace, or is of a message that was not hashed before.
+    /// The signature has another namespace, or its message was not hashed first.
     #[serde(rename = "invalid")]
     Invalid,
     /// The key is not an Ed25519 key.

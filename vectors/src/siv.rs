@@ -1,4 +1,4 @@
-//! Readers of the files for AES-SIV: those of Project Wycheproof, and the examples of RFC 5297.
+//! Reads the files for AES-SIV: Project Wycheproof's, and the examples of RFC 5297.
 
 use crate::converted::tests;
 use crate::folder::File;
@@ -43,7 +43,7 @@ struct Test {
     result: Outcome,
 }
 
-/// A case of the RFC, whose associated data is a list.
+/// A case of the RFC: the associated data is a list.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Listed {

@@ -1,4 +1,4 @@
-//! Speck: the blocks of the paper, messages in CTR and CBC mode of other projects, and Speck-Poly1305.
+//! Speck: the paper's blocks, other projects' messages in CTR and CBC mode, and Speck-Poly1305.
 
 use crate::converted::tests;
 use crate::folder::File;
@@ -58,7 +58,7 @@ struct Message {
     tag: Hex,
 }
 
-/// Returns two cases of each entry, one in each byte order.
+/// Returns two cases per entry, one in each byte order.
 pub(crate) fn paper(file: &File) -> Result<Vec<SpeckCase>, Why> {
     let mut cases = Vec::new();
     for test in tests::<Printed>(file)? {
@@ -90,7 +90,7 @@ pub(crate) fn paper(file: &File) -> Result<Vec<SpeckCase>, Why> {
     Ok(cases)
 }
 
-/// Reads the file of Crypto++, which reverses the bytes of the paper and names the mode of each case.
+/// Reads Crypto++'s file. It reverses the paper's bytes and names each case's mode.
 pub(crate) fn cryptopp(file: &File) -> Result<Vec<SpeckCase>, Why> {
     let each = |test: Data| {
         let mode = test.mode.ok_or_else(|| Why::UnknownEntry(test.tc_id.to_string()))?;
@@ -148,12 +148,12 @@ pub(crate) fn poly1305(file: &File) -> Result<Vec<AeadCase>, Why> {
     tests(file)?.into_iter().map(case).collect()
 }
 
-/// Checks the file but returns no cases, because no provider implements Speck-Poly1305 as an AEAD.
+/// Checks the file but returns no cases: no provider implements Speck-Poly1305 as an AEAD.
 pub(crate) fn checked(file: &File) -> Result<Vec<AeadCase>, Why> {
     poly1305(file).map(|_| Vec::new())
 }
 
-/// Converts a name, for example `"Speck128/256"` to `"speck128-256"`.
+/// Converts a name: `"Speck128/256"` to `"speck128-256"`.
 fn algorithm(name: &str) -> Result<String, Why> {
     const KNOWN: [&str; 10] =
         ["32/64", "48/72", "48/96", "64/96", "64/128", "96/96", "96/144", "128/128", "128/192", "128/256"];

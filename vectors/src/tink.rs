@@ -1,4 +1,4 @@
-//! Reader of the file for Tink's streaming encryption with AES-GCM-HKDF.
+//! Reads the file for Tink's AES-GCM-HKDF streaming encryption.
 
 use crate::converted::tests;
 use crate::folder::{self, File};
@@ -12,11 +12,11 @@ pub(crate) const TINK: &[(&str, Reader<TinkCase>)] = &[("streaming/tink/aes_gcm_
 pub struct TinkCase {
     pub file: String,
     pub id: String,
-    /// The hash function of the HKDF that derives the key of the stream.
+    /// Hash function of the HKDF that derives the stream key.
     pub hash: TinkHash,
-    /// Number of bytes in an encrypted segment, with its tag.
+    /// Bytes per encrypted segment, tag included.
     pub segment_len: usize,
-    /// Number of bytes in the derived key, which encrypts the segments.
+    /// Bytes in the derived key; it encrypts the segments.
     pub derived_len: usize,
     pub key: Vec<u8>,
     pub aad: Vec<u8>,
@@ -24,7 +24,7 @@ pub struct TinkCase {
     pub ciphertext: Vec<u8>,
 }
 
-/// The hash function that HKDF uses in Tink's parameters.
+/// Hash function of HKDF in Tink's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TinkHash {
@@ -33,7 +33,7 @@ pub enum TinkHash {
     Sha512,
 }
 
-/// Returns every case of Tink's streaming encryption, with its plaintext.
+/// Returns every case of Tink's streaming encryption, with plaintext.
 ///
 /// # Panics
 /// Panics if a file under `streaming/tink` cannot be parsed or is missing.

@@ -6,7 +6,7 @@ use crate::{AeadCase, Outcome, Why};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The structure of every Wycheproof file around its groups. `F` is the type of the flags.
+/// What every Wycheproof file has around its groups. `F` is the type of the flags.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Document<F: Ord, G> {
@@ -37,7 +37,7 @@ pub(crate) struct Note {
     _cves: Vec<String>,
 }
 
-/// The tool that generated the cases of a group.
+/// The tool that generated a group's cases.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
@@ -47,8 +47,8 @@ pub(crate) struct Source {
     _version: String,
 }
 
-/// The purpose of a case, as the flags of its file describe it. It does not affect the result, but it is parsed so that
-/// a new kind of case is noticed.
+/// Purpose of a case: the flags in its file. They do not affect the result, but we parse them to
+/// notice new kinds of cases.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 enum Flag {
     CounterWrap,
@@ -111,7 +111,7 @@ pub(crate) fn read(file: &File) -> Result<Vec<AeadCase>, Why> {
             (other, _) => return Err(Why::UnknownAlgorithm(other.into())),
         };
         for test in group.tests {
-            // There is no tag for a nonce of a wrong length, and the file has none.
+            // A nonce of wrong length has no tag, and the file has none.
             let tag_size = if test.flags.contains(&Flag::InvalidNonceSize) { 0 } else { group.tag_size };
             let sizes = [&test.key, &test.iv, &test.tag].map(|Hex(bytes)| bytes.len() * 8);
             if sizes != [group.key_size, group.iv_size, tag_size] {
@@ -134,7 +134,7 @@ pub(crate) fn read(file: &File) -> Result<Vec<AeadCase>, Why> {
     counted(document.number_of_tests, cases)
 }
 
-/// Returns the cases if their number is the announced one.
+/// Returns the cases if there are as many as announced.
 pub(crate) fn counted<T>(announced: usize, cases: Vec<T>) -> Result<Vec<T>, Why> {
     if cases.len() == announced { Ok(cases) } else { Err(Why::Count { announced, found: cases.len() }) }
 }

@@ -1,4 +1,5 @@
-//! Checks that the files have the published bytes, that every case is read, and that the README lists every file.
+//! Checks that the files have the published bytes, that every case is read, and that the README
+//! lists every file.
 
 use sha2::Digest;
 use std::collections::BTreeMap;
@@ -43,8 +44,8 @@ fn every_case_is_read() {
     let (kdf, ml_kem) = (vectors::kdf(), vectors::ml_kem());
     counts.extend(count(&ml_kem, |case| &case.file));
     counts.extend(count(&kdf, |case| &case.file));
-    // Each block of the Speck paper is two cases, one in each byte order.
-    // Only messages of mixed files are counted: two of RFC 8439, one of the XChaCha draft, and no states of AEGIS.
+    // Each block of the Speck paper is two cases, one in each byte order. Of mixed files only
+    // messages count: two of RFC 8439, one of the XChaCha draft, and no states of AEGIS.
     let expected = [
         ("aead/aegis_draft/aegis-128l-test-vectors.json", 9),
         ("aead/aegis_draft/aegis-128x2-test-vectors.json", 2),
@@ -123,7 +124,8 @@ fn every_age_file_is_read() {
     assert_eq!(counts, BTreeMap::from(expected));
 }
 
-/// RFC 8439 has six blocks, four streams and four one-time keys. The XChaCha draft has two streams and a derived key.
+/// RFC 8439 has six blocks, four streams and four one-time keys. The XChaCha draft has two streams
+/// and a derived key.
 #[test]
 fn every_part_of_chacha20_is_read() {
     let cases = vectors::chacha20();
@@ -177,7 +179,8 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
     }
 }
 
-/// `lines.txt` has the same cases as the published files, for the tests of languages without a JSON reader.
+/// `lines.txt` has the same cases as the published files; tests of languages without a JSON reader
+/// use it.
 #[test]
 fn the_lines_are_those_of_the_files() {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("lines.txt")).unwrap();
@@ -186,7 +189,8 @@ fn the_lines_are_those_of_the_files() {
     assert_eq!(count("aead "), vectors::aead().len() + vectors::speck_poly1305().len());
     assert_eq!(count("file "), vectors::chunked().len() - 2, "the two of 4 MiB are left out");
     assert_eq!(count("poly1305 "), vectors::poly1305().len());
-    // 9 and 3 of AES-CTR, 14 and 2 of ChaCha20; 7 of Speck in big-endian order, and those of Crypto++.
+    // 9 and 3 of AES-CTR, 14 and 2 of ChaCha20; 7 of Speck in big-endian order, and those of
+    // Crypto++.
     assert_eq!([count("stream aes"), count("stream chacha20"), count("stream xchacha20")], [12, 14, 2]);
     let (blocks, streams) = (count("block "), count("stream speck"));
     let cbc = vectors::speck().iter().filter(|case| case.mode == vectors::SpeckMode::Cbc).count();

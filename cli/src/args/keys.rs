@@ -1,4 +1,4 @@
-//! The options that name keys, recipients and passphrases.
+//! Options that name keys, recipients and passphrases.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, ValueHint};
@@ -10,8 +10,8 @@ use std::path::PathBuf;
 #[derive(Group)]
 #[group(required = true, multiple = true, args = ["key", "recipients", "recipients_files", "plugins", "passphrase"])]
 pub(crate) struct EncryptWith {
-    /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in JSON. env:NAME reads
-    /// the key from an environment variable
+    /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in
+    /// JSON. env:NAME reads the key from an environment variable
     #[arg(
         short,
         long,
@@ -20,7 +20,8 @@ pub(crate) struct EncryptWith {
         conflicts_with_all = ["recipients", "recipients_files", "plugins", "passphrase", "armor"]
     )]
     pub(crate) key: Option<PathBuf>,
-    /// File with private keys that decrypt KEYFILE, if that is encrypted for recipients; may be repeated
+    /// File with private keys that decrypt KEYFILE, if it is encrypted for recipients; may be
+    /// repeated
     #[arg(
         short,
         long = "identity",
@@ -29,8 +30,8 @@ pub(crate) struct EncryptWith {
         requires = "key"
     )]
     pub(crate) identities: Vec<PathBuf>,
-    /// Recipient public key (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519 ..., ssh-rsa ...); may be
-    /// repeated
+    /// Public key of a recipient (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519
+    /// ..., ssh-rsa ...); may be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
     pub(crate) recipients: Vec<String>,
     /// File with recipients, one per line; may be repeated
@@ -42,16 +43,16 @@ pub(crate) struct EncryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) recipients_files: Vec<PathBuf>,
-    /// Encrypt with the age plugin age-plugin-NAME, for its identity without data; may be repeated
+    /// Encrypt with the age plugin age-plugin-NAME in its default mode; may be repeated
     #[arg(short = 'j', long = "plugin", value_name = "NAME", conflicts_with = "passphrase")]
     pub(crate) plugins: Vec<String>,
-    /// Encrypt with a passphrase, which is asked for twice at the terminal
+    /// Encrypt with a passphrase, asked for twice at the terminal
     #[arg(short, long)]
     pub(crate) passphrase: bool,
-    /// Write text (PEM) instead of bytes, for example for a mail. Not with -k
+    /// Write text (PEM) instead of bytes, to paste into a mail. Not with -k
     #[arg(short, long)]
     pub(crate) armor: bool,
-    /// Purpose of the data, for example its file name. Decryption needs the same CONTEXT. With -k only
+    /// Purpose of the data, such as its file name; pass the same CONTEXT to decrypt. Only with -k
     #[arg(short, long, value_name = "CONTEXT", default_value = "", hide_default_value = true)]
     pub(crate) context: OsString,
     /// File format. Default: chunked with -k, otherwise age
@@ -65,8 +66,8 @@ pub(crate) struct EncryptWith {
 #[derive(Group)]
 #[group(required = true, multiple = true, args = ["key", "identities", "plugins", "passphrase"])]
 pub(crate) struct DecryptWith {
-    /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in JSON. env:NAME reads
-    /// the key from an environment variable
+    /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in
+    /// JSON. env:NAME reads the key from an environment variable
     #[arg(
         short,
         long,
@@ -75,8 +76,8 @@ pub(crate) struct DecryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) key: Option<PathBuf>,
-    /// File with private keys of age or SSH, or identities of age plugins, or '-' for standard input; may be repeated. With
-    /// -k: private keys that decrypt KEYFILE
+    /// File with age or SSH private keys or age plugin identities, or '-' for standard input; may
+    /// be repeated. With -k: private keys that decrypt KEYFILE
     #[arg(
         short,
         long = "identity",
@@ -85,39 +86,40 @@ pub(crate) struct DecryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) identities: Vec<PathBuf>,
-    /// Decrypt with the age plugin age-plugin-NAME, with its identity without data; may be repeated
+    /// Decrypt with the age plugin age-plugin-NAME in its default mode; may be repeated
     #[arg(short = 'j', long = "plugin", value_name = "NAME", conflicts_with_all = ["passphrase", "key"])]
     pub(crate) plugins: Vec<String>,
     /// Decrypt with a passphrase
     #[arg(short, long)]
     pub(crate) passphrase: bool,
-    /// The CONTEXT that the data was encrypted with. With -k only
+    /// CONTEXT that the data was encrypted with. Only with -k
     #[arg(short, long, value_name = "CONTEXT", default_value = "", hide_default_value = true)]
     pub(crate) context: OsString,
     /// File format. Default: chunked with -k, otherwise age
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<Format>,
-    /// Limit of the scrypt work factor of a passphrase: the base-2 logarithm of N. Each step doubles time and memory.
-    /// Default: 20
+    /// Highest scrypt work factor to accept: the base-2 logarithm of N. Each step doubles time and
+    /// memory. Default: 20
     #[arg(long, value_name = "LOG_N", value_parser = clap::value_parser!(u8).range(1..=30))]
     pub(crate) max_work_factor: Option<u8>,
     #[command(flatten)]
     pub(crate) asked: Passphrase,
 }
 
-/// The identities or the passphrase of age files, and their new recipients or passphrase.
+/// Identities or passphrase of age files, and their new recipients or passphrase.
 #[derive(Group)]
 #[group(required = true, multiple = true, args = ["recipients", "recipients_files", "passphrase"])]
 pub(crate) struct RewrapWith {
-    /// File with private keys of age or SSH, or identities of age plugins, that decrypt the files now; may be repeated.
-    /// Without -i and -j, the old passphrase is asked for
+    /// File with age or SSH private keys or age plugin identities that decrypt the files now; may
+    /// be repeated. Without -i and -j, the old passphrase is asked for
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
     pub(crate) identities: Vec<PathBuf>,
-    /// Decrypt the headers with the age plugin age-plugin-NAME, with its identity without data; may be repeated
+    /// Decrypt the headers with the age plugin age-plugin-NAME and its default identity; may be
+    /// repeated
     #[arg(short = 'j', long = "plugin", value_name = "NAME")]
     pub(crate) plugins: Vec<String>,
-    /// Public key of a new recipient (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519 ..., ssh-rsa ...);
-    /// may be repeated
+    /// Public key of a new recipient (age1..., age1pq1..., age1NAME1... of an age plugin,
+    /// ssh-ed25519 ..., ssh-rsa ...); may be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
     pub(crate) recipients: Vec<String>,
     /// File with new recipients, one per line; may be repeated
@@ -129,7 +131,7 @@ pub(crate) struct RewrapWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) recipients_files: Vec<PathBuf>,
-    /// Encrypt with a new passphrase, which is asked for twice at the terminal
+    /// Encrypt with a new passphrase, asked for twice at the terminal
     #[arg(short, long)]
     pub(crate) passphrase: bool,
     /// Read the old passphrase from the first line of file descriptor FD instead of the terminal
@@ -143,7 +145,8 @@ pub(crate) struct RewrapWith {
         conflicts_with_all = ["identities", "plugins", "old_passphrase_fd"]
     )]
     pub(crate) old_passphrase_command: Option<OsString>,
-    /// Limit of the scrypt work factor of the old passphrase: the base-2 logarithm of N. Default: 20
+    /// Highest scrypt work factor to accept from the old passphrase: the base-2 logarithm of N.
+    /// Default: 20
     #[arg(
         long,
         value_name = "LOG_N",
@@ -155,32 +158,35 @@ pub(crate) struct RewrapWith {
     pub(crate) asked: Passphrase,
 }
 
-/// The keyring of files that are moved to its primary key.
+/// The keyring of files to move to its primary key.
 #[derive(Group)]
 pub(crate) struct RotateWith {
-    /// Keyring: a file from 'sealane keygen --keyring', or any Tink keyset. env:NAME reads it from an environment variable
+    /// Keyring: a file from 'sealane keygen --keyring', or any Tink keyset. env:NAME reads it from
+    /// an environment variable
     #[arg(short, long, value_name = "KEYRING", value_hint = ValueHint::FilePath)]
     pub(crate) key: PathBuf,
-    /// File with private keys that decrypt KEYRING, if that is encrypted for recipients; may be repeated
+    /// File with private keys that decrypt KEYRING, if it is encrypted for recipients; may be
+    /// repeated
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
     pub(crate) identities: Vec<PathBuf>,
-    /// The CONTEXT that the files were encrypted with, and are encrypted with again
+    /// CONTEXT that the files were encrypted with; they keep it
     #[arg(short, long, value_name = "CONTEXT", default_value = "", hide_default_value = true)]
     pub(crate) context: OsString,
     #[command(flatten)]
     pub(crate) asked: Passphrase,
 }
 
-/// The file of a keyring, with the keys that protect it.
+/// A keyring's file, and the keys that protect it.
 #[derive(Group)]
 pub(crate) struct KeyringFile {
     /// File of the keyring
     #[arg(value_name = "RING", value_hint = ValueHint::FilePath)]
     pub(crate) ring: PathBuf,
-    /// File with private keys that decrypt RING, if that is encrypted for recipients; may be repeated
+    /// File with private keys that decrypt RING, if it is encrypted for recipients; may be repeated
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
     pub(crate) identities: Vec<PathBuf>,
-    /// Recipient that can decrypt the changed RING, if that is encrypted for recipients: all of them; may be repeated
+    /// Recipient who can decrypt the changed RING, if it is encrypted for recipients. Name all of
+    /// them; may be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT")]
     pub(crate) recipients: Vec<String>,
     /// File with such recipients, one per line; may be repeated
@@ -191,25 +197,27 @@ pub(crate) struct KeyringFile {
 }
 
 impl RewrapWith {
-    /// Returns whether each file takes about a second, to derive the old or the new key from a passphrase.
+    /// Returns whether a key is derived from a passphrase for each file, which takes about a
+    /// second.
     pub(crate) fn has_passphrase(&self) -> bool {
         self.passphrase || self.identities.is_empty() && self.plugins.is_empty()
     }
 }
 
-/// The source of a passphrase.
+/// Where a passphrase comes from.
 #[derive(Group, Clone, Default)]
 pub(crate) struct Passphrase {
     /// Read the passphrase from the first line of file descriptor FD instead of the terminal
     #[arg(long = "passphrase-fd", value_name = "FD", conflicts_with = "command")]
     pub(crate) descriptor: Option<u32>,
-    /// Read the passphrase from the first line that COMMAND prints, for example 'pass show backup'. A shell runs COMMAND
+    /// Read the passphrase from the first line that COMMAND prints, such as 'pass show backup'. A
+    /// shell runs COMMAND
     #[arg(long = "passphrase-command", value_name = "COMMAND", value_hint = ValueHint::CommandString)]
     pub(crate) command: Option<OsString>,
 }
 
 impl Passphrase {
-    /// Returns whether the passphrase is not typed at the terminal.
+    /// Returns whether an option supplies the passphrase.
     pub(crate) fn is_given(&self) -> bool {
         self.descriptor.is_some() || self.command.is_some()
     }

@@ -13,11 +13,11 @@ use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The sources and the destination of `encrypt` and `decrypt`.
+/// Sources and destination of `encrypt` and `decrypt`.
 #[derive(Args)]
 pub(crate) struct Transfer {
-    /// Destination: a file, which appears complete or not at all; a folder, in which files keep their names; or '-' for
-    /// standard output, the default. Several inputs need a folder
+    /// Destination: a file that appears complete or not at all; a folder where files keep their
+    /// names; or '-' for standard output, the default. Several inputs need a folder
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
     pub(crate) output: Option<PathBuf>,
     /// Files to read; '-' is standard input, the default
@@ -25,18 +25,18 @@ pub(crate) struct Transfer {
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) folders: Folders,
-    /// With --recursive: list finished files in FILE. After an interruption, the same command continues with the
-    /// remaining files and those that have changed
+    /// With --recursive: list finished files in FILE. After an interruption, the same command
+    /// continues with the remaining and changed files
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "recursive")]
     pub(crate) manifest: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// With --recursive: print what would be done, and write nothing
+    /// With --recursive: print what would be done, without doing it
     #[arg(long, requires = "recursive")]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Wait until the data is on the disk before a file gets its name
+    /// Wait until the data is on disk before a file gets its name
     #[arg(long)]
     pub(crate) sync: bool,
     #[command(flatten)]
@@ -49,46 +49,50 @@ impl Transfer {
     }
 }
 
-/// The options about whole folders.
+/// Options for whole folders.
 #[derive(Args)]
 pub(crate) struct Folders {
-    /// Process whole folders: every file below IN, to the same place below the folder OUT. Links to files are followed.
-    /// Links to folders, pipes, sockets and devices are reported as errors, and the other files are still processed
+    /// Process whole folders: every file below IN, to the same place below the folder OUT. Links to
+    /// files are followed. Links to folders, pipes, sockets and devices are reported as errors; the
+    /// other files are still processed
     #[arg(long)]
     pub(crate) recursive: bool,
-    /// With --recursive: suffix of encrypted files, for example .sealed. 'encrypt' appends it to each name, 'decrypt'
-    /// removes it. Default: none
+    /// With --recursive: suffix of encrypted files, such as .sealed. 'encrypt' appends it to each
+    /// name, 'decrypt' removes it. Default: none
     #[arg(long, value_name = "SUFFIX", requires = "recursive")]
     suffix: Option<OsString>,
-    /// With --recursive: the key of the names of files and folders and of the paths in links, which 'encrypt' encrypts and
-    /// 'decrypt' and 'verify' decrypt: a file from 'sealane keygen -t aes-256-siv', or a keyring of such keys. Lengths of
-    /// names and the shape of the tree stay visible. Patterns of --exclude apply to the names before encryption
+    /// With --recursive: key for encrypting the names of files and folders, and the paths in links:
+    /// a file from 'sealane keygen -t aes-256-siv', or a keyring of such keys. 'decrypt' and
+    /// 'verify' decrypt names with it. Lengths of names and the shape of the tree stay visible.
+    /// Patterns of --exclude apply to unencrypted names
     #[arg(long, value_name = "NAMEKEY", value_hint = ValueHint::FilePath, requires = "recursive")]
     pub(crate) encrypt_names: Option<PathBuf>,
 }
 
-/// The choice of the files of a folder, and the attributes that are kept.
+/// Which files of a folder to process, and which attributes to keep.
 #[derive(Args)]
 pub(crate) struct Selection {
-    /// With --recursive: leave out files and folders below IN that match PATTERN, in the syntax of .gitignore, for example
-    /// '*.tmp' or '/cache/'; may be repeated
+    /// With --recursive: leave out files and folders below IN that match PATTERN, in .gitignore
+    /// syntax, such as '*.tmp' or '/cache/'; may be repeated
     #[arg(long, value_name = "PATTERN", requires = "recursive")]
     pub(crate) exclude: Vec<String>,
-    /// With --recursive: leave out what matches a line of FILE, in the syntax of .gitignore; may be repeated. Patterns of
-    /// --exclude come after those of files
+    /// With --recursive: leave out what matches a line of FILE, in .gitignore syntax; may be
+    /// repeated. Patterns of --exclude come after those of files
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "recursive")]
     pub(crate) exclude_from: Vec<PathBuf>,
-    /// With --recursive: keep modes, modification times and symbolic links of files and folders, and owners and groups as far
-    /// as this user may do that. Links are not followed, and the paths in them are encrypted with --encrypt-names only
+    /// With --recursive: keep modes, modification times and symbolic links of files and folders,
+    /// and owners and groups where permitted. Links are not followed. The paths in them are
+    /// encrypted only with --encrypt-names
     #[arg(long, requires = "recursive")]
     pub(crate) preserve: bool,
 }
 
-/// The inventory of `encrypt`.
+/// Inventory options of `encrypt`.
 #[derive(Args)]
 pub(crate) struct WriteInventory {
-    /// With --recursive: write a list of all encrypted files to FILE, encrypted with the same keys and signed with --sign-key.
-    /// 'verify --inventory FILE' finds missing, added, exchanged, renamed and old files. FILE lies outside of IN and OUT
+    /// With --recursive: write a list of all encrypted files to FILE, encrypted with the same keys
+    /// and signed with --sign-key. 'verify --inventory FILE' finds missing, added, exchanged,
+    /// renamed and old files. FILE must be outside IN and OUT
     #[arg(
         long = "inventory",
         value_name = "FILE",
@@ -96,17 +100,17 @@ pub(crate) struct WriteInventory {
         requires_all = ["recursive", "sign_key"]
     )]
     pub(crate) file: Option<PathBuf>,
-    /// Private key that signs the inventory: an OpenSSH key of type Ed25519, or a minisign secret key. The signature is FILE.sig
-    /// or FILE.minisig
+    /// Private key that signs the inventory: an OpenSSH Ed25519 key, or a minisign secret key. The
+    /// signature goes to FILE.sig or FILE.minisig
     #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, requires = "file")]
     pub(crate) sign_key: Option<PathBuf>,
 }
 
-/// The inventory of `verify`.
+/// Inventory options of `verify`.
 #[derive(Args)]
 pub(crate) struct ReadInventory {
-    /// With --recursive: compare the files of one folder with the list in FILE, whose signature in FILE.sig or FILE.minisig is
-    /// verified first
+    /// With --recursive: compare the files of one folder with the list in FILE, after verifying its
+    /// signature in FILE.sig or FILE.minisig
     #[arg(
         long = "inventory",
         value_name = "FILE",
@@ -114,17 +118,18 @@ pub(crate) struct ReadInventory {
         requires_all = ["recursive", "signer"]
     )]
     pub(crate) file: Option<PathBuf>,
-    /// Public keys whose signature is accepted: lines of SSH (ssh-ed25519 AAAA...), or a minisign public key
+    /// Public keys whose signatures are accepted: SSH lines (ssh-ed25519 AAAA...), or a minisign
+    /// public key
     #[arg(long, value_name = "KEYS", value_hint = ValueHint::FilePath, requires = "file")]
     pub(crate) signer: Option<PathBuf>,
-    /// Refuse an inventory with a counter below N, for example the counter that the last verification printed. An old folder with
-    /// its old inventory is found by nothing else
+    /// Refuse an inventory with a counter below N; the last verification printed its counter. Only
+    /// this check detects rollback: an old folder with its old inventory
     #[arg(long, value_name = "N", requires = "file", default_value_t = 0, hide_default_value = true)]
     pub(crate) min_counter: u64,
 }
 
 impl Selection {
-    /// Reads the patterns of files to leave out; `None` without any.
+    /// Reads the patterns of files to leave out; `None` if there are none.
     pub(crate) fn patterns(&self) -> Result<Option<Exclude>, Failure> {
         if self.exclude.is_empty() && self.exclude_from.is_empty() {
             return Ok(None);
@@ -157,13 +162,13 @@ impl Folders {
 /// The number of threads.
 #[derive(Args)]
 pub(crate) struct Effort {
-    /// Number of threads. With --recursive, small files are processed in parallel with one thread each. Default: one per
-    /// core, at most 8
+    /// Number of threads. With --recursive, small files are processed in parallel, one thread each.
+    /// Default: one per core, at most 8
     #[arg(long, value_name = "N", value_parser = threads())]
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// The options about the output of a command.
+/// Options about a command's output.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct OutputOptions {
     /// Print errors only: no progress bar, no warnings, no results
@@ -174,7 +179,8 @@ pub(crate) struct OutputOptions {
     pub(crate) json: bool,
 }
 
-/// Parses a number of threads. The limit protects the memory from a mistyped number: each thread has its own buffers.
+/// Parses a number of threads. The limit protects memory from a mistyped number: each thread has
+/// its own buffers.
 fn threads() -> impl TypedValueParser<Value = NonZeroUsize> {
     RangedU64ValueParser::<u64>::from(1..=256).try_map(|n| NonZeroUsize::try_from(usize::try_from(n)?))
 }

@@ -1,4 +1,4 @@
-//! The command `sealane cat`, which prints a range of plaintext bytes from an encrypted file.
+//! `sealane cat`: prints a range of plaintext bytes from an encrypted file.
 
 use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions};
@@ -15,13 +15,13 @@ use std::slice;
 
 /// Print a range of bytes from an encrypted file
 ///
-/// The end of the file is verified first, then every chunk before its bytes are printed.
+/// Verifies the end of the file first, then each chunk before printing its bytes.
 #[derive(Args)]
 pub(crate) struct Cat {
     #[command(flatten)]
     with: DecryptWith,
-    /// Range of plaintext bytes, for example 0:100. END is exclusive; START and END may be omitted. Bytes after the
-    /// end of the file are ignored
+    /// Range of plaintext bytes, such as 0:100. END is exclusive; START and END may be omitted.
+    /// Bytes after the end of the file are ignored
     #[arg(long, value_name = "START:END", value_parser = range)]
     range: Range<u64>,
     /// Encrypted file
@@ -40,10 +40,10 @@ impl Run for Cat {
         let _watch = Watch::begin(console);
         let source = Source::new(&self.input);
         let with = keys::decrypt_with(&self.with, Inputs::named(slice::from_ref(&self.input)), console)?;
-        // Checked by name, because opening a pipe waits for its writer.
+        // Checked by name: opening a pipe would wait for its writer.
         let is_stream = match &source {
             Source::Stdin => true,
-            // The errors of a missing file and of a folder come from `Source::open`.
+            // `Source::open` reports missing files and folders.
             Source::File(path) => path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()),
         };
         if is_stream {

@@ -1,4 +1,4 @@
-//! The command `sealane completions`, which prints a completion script for a shell.
+//! `sealane completions`: prints a completion script for a shell.
 
 use super::{Context, Run};
 use crate::error::Failure;
@@ -14,7 +14,7 @@ pub(crate) struct Completions {
 
 impl Run for Completions {
     fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
-        // Collected in memory, because the generator panics if it cannot write.
+        // Collected in memory: the generator panics if it cannot write.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut (context.program)(), "sealane", &mut script);
         context.console.print(&String::from_utf8_lossy(&script))

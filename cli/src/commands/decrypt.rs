@@ -1,4 +1,4 @@
-//! The command `sealane decrypt`, for single files, standard input and whole folders.
+//! `sealane decrypt`: files, standard input and whole folders.
 
 use super::recursive::Recursive;
 use super::transfer::{self, Functions};
@@ -11,9 +11,9 @@ use sealane::file::bulk::Operation;
 
 /// Decrypt files, or standard input
 ///
-/// An output file appears complete and verified, or not at all. On standard output, data from a regular file appears
-/// after the end of the file was verified. The end of a pipe cannot be verified in advance: only exit status 0 means
-/// that the output is complete.
+/// An output file appears complete and verified, or not at all. On standard output, data from a
+/// regular file appears once the end of the file is verified. The end of a pipe cannot be verified
+/// in advance: only exit status 0 means that the output is complete.
 #[derive(Args)]
 #[command(short_flag = 'd', long_flag = "decrypt")]
 pub(crate) struct Decrypt {
@@ -21,8 +21,9 @@ pub(crate) struct Decrypt {
     with: DecryptWith,
     #[command(flatten)]
     transfer: Transfer,
-    /// Decrypt damaged files: write every chunk that verifies, and zeros in place of the others. The result lists these
-    /// holes, with --json as byte ranges. Exit status 1 if there is a hole or the end is missing
+    /// Decrypt damaged files: write every chunk that verifies, and zeros in place of the others.
+    /// The result lists these holes (--json: as byte ranges). Exit status 1 if there is a hole or
+    /// the end is missing
     #[arg(long, requires = "output", conflicts_with = "recursive")]
     salvage: bool,
 }

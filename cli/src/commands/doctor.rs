@@ -1,4 +1,4 @@
-//! The command `sealane doctor`, which prints the facts that a report of an error needs.
+//! `sealane doctor`: prints the facts that a bug report needs.
 
 use super::providers::{check_environment, document, fips_document, fips_line};
 use super::{Context, Run};
@@ -16,21 +16,23 @@ use std::path::{Path, PathBuf};
 
 /// Print the facts for a bug report: processor, self-tests, providers, versions, exposed key files
 ///
-/// Runs the self-test of every variant that this processor can use, and looks for key files that other users can read
-/// or change. The report contains the names and modes of key files, and nothing of their content.
+/// Runs the self-test of every variant that this processor can use, and looks for key files that
+/// other users can read or change. The report contains names and modes of key files, but nothing of
+/// their content.
 ///
-/// The exit status is 1 if there is a problem: a failed self-test, an invalid environment variable, or an exposed
-/// key file. The report lists all problems at its end.
+/// Exits with status 1 if there is a problem: a failed self-test, an invalid environment variable,
+/// or an exposed key file. The report lists all problems at its end.
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// Key files to check, or folders whose files are checked, without their subfolders. Default: the current folder
+    /// Key files to check, or folders (their files, but not subfolders). Default: the current
+    /// folder
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     output_options: OutputOptions,
 }
 
-/// The number of files of one folder that are read, so that a folder with millions of files ends in a second.
+/// Maximum number of files read per folder, so that a folder with millions of files takes a second.
 const MAX_FILES: usize = 1000;
 
 impl Run for Doctor {
@@ -58,9 +60,9 @@ impl Run for Doctor {
 /// All facts that the command prints.
 struct Report {
     machine: Machine,
-    /// The processor features that the kernels may use.
+    /// Processor features that the kernels may use.
     features: Vec<&'static str>,
-    /// The detected features that `SEALANE_CPU` removes.
+    /// Detected features that `SEALANE_CPU` removes.
     removed: Vec<&'static str>,
     variants: Vec<ListedVariant>,
     keys: CheckedKeys,
@@ -135,7 +137,7 @@ impl Report {
         lines.join("\n") + "\n"
     }
 
-    /// One line for each variant and result of its self-tests, with the algorithms that have it.
+    /// One line per variant and self-test result, with the algorithms that have it.
     fn native(&self) -> Vec<String> {
         let native = self.variants.iter().filter(|entry| entry.provider == Provider::Native.name());
         grouped(native.filter(|entry| entry.variant != "extended").map(|entry| {
@@ -144,7 +146,7 @@ impl Report {
         }))
     }
 
-    /// One line for each provider and variant that is in use, with its algorithms.
+    /// One line per provider and variant in use, with its algorithms.
     fn chosen(&self) -> Vec<String> {
         let chosen = self.variants.iter().filter(|entry| entry.chosen);
         grouped(
@@ -155,7 +157,8 @@ impl Report {
     }
 }
 
-/// Joins the values of equal names to one line `name: value, value`, in the order in which the names occur first.
+/// Joins the values of equal names into one line `name: value, value`, in order of first
+/// occurrence.
 fn grouped(pairs: impl Iterator<Item = (String, String)>) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for (name, value) in pairs {
@@ -171,14 +174,14 @@ fn grouped(pairs: impl Iterator<Item = (String, String)>) -> Vec<String> {
 #[derive(Default)]
 struct CheckedKeys {
     found: Vec<FoundKey>,
-    /// The number of files that were not read, because a folder has too many.
+    /// Number of files not read because their folder has too many.
     unread: usize,
 }
 
-/// A file with a secret key that is not encrypted.
+/// A file with an unencrypted secret key.
 struct FoundKey {
     name: String,
-    /// The permission bits; `None` on a system without them.
+    /// Permission bits; `None` on systems without them.
     mode: Option<u32>,
 }
 
@@ -199,7 +202,7 @@ impl CheckedKeys {
 }
 
 impl FoundKey {
-    /// Returns the problem with the permissions of the file, and the command that solves it.
+    /// Returns the problem with the file's permissions, and the command that fixes it.
     fn problem(&self) -> Option<String> {
         let able = match self.mode? {
             mode if mode & 0o044 != 0 => "read",
@@ -222,8 +225,8 @@ impl FoundKey {
     }
 }
 
-/// Finds the key files among files and in folders. A path that was given must be readable; unreadable files in a folder
-/// are passed over, because this user cannot leak them either.
+/// Finds key files among files and in folders. A path given by the user must be readable.
+/// Unreadable files in a folder are skipped: this user cannot leak them either.
 fn check_keys(paths: &[PathBuf]) -> Result<CheckedKeys, Failure> {
     let mut checked = CheckedKeys::default();
     for path in paths {
@@ -240,7 +243,8 @@ fn check_keys(paths: &[PathBuf]) -> Result<CheckedKeys, Failure> {
         for file in files.iter().take(MAX_FILES) {
             let Ok(content) = Reference::File(file.clone()).read() else { continue };
             let digits = std::str::from_utf8(&content).is_ok_and(|text| is_hexadecimal_key(text.trim()));
-            // 64 hexadecimal digits in a file that was not named are more often a hash than a key.
+            // In a file that the user did not name, 64 hexadecimal digits are more likely a hash
+            // than a key.
             if !digits && holds_secret(&content) {
                 let shown = file.strip_prefix(".").unwrap_or(file);
                 checked.found.push(FoundKey { name: name(shown), mode: mode(file) });
@@ -250,7 +254,7 @@ fn check_keys(paths: &[PathBuf]) -> Result<CheckedKeys, Failure> {
     Ok(checked)
 }
 
-/// Returns whether a key file holds a secret that is not encrypted.
+/// Returns whether a key file holds an unencrypted secret.
 fn holds_secret(content: &[u8]) -> bool {
     match KeyFile::parse(content, LoadOptions::default()) {
         Ok(KeyFile::Public(_)) | Err(_) => false,

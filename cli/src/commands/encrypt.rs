@@ -1,4 +1,4 @@
-//! The command `sealane encrypt`, for single files, standard input and whole folders.
+//! `sealane encrypt`: files, standard input and whole folders.
 
 use super::recursive::Recursive;
 use super::transfer::{self, Functions};
@@ -18,9 +18,9 @@ pub(crate) struct Encrypt {
     with: EncryptWith,
     #[command(flatten)]
     transfer: Transfer,
-    /// With --recursive: remove encrypted files below OUT whose source below IN is gone, or whose name is under a retired key of
-    /// --encrypt-names. Only files that the manifest lists, or that the key (-k) opens, are removed, and only if every
-    /// other file was processed
+    /// With --recursive: remove encrypted files below OUT if their source below IN is gone, or
+    /// their name is under a retired key of --encrypt-names. Removes only files that the manifest
+    /// lists or the key (-k) opens, and only if every other file was processed
     #[arg(long, requires = "recursive")]
     delete: bool,
     #[command(flatten)]

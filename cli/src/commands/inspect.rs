@@ -1,4 +1,4 @@
-//! The command `sealane inspect`, which describes an encrypted file without a key.
+//! `sealane inspect`: describes an encrypted file without a key.
 
 use super::{Context, Run};
 use crate::args::{OutputOptions, formats};

@@ -1,4 +1,4 @@
-//! The command `sealane keygen`, which generates keys and prints the public key of a private key.
+//! `sealane keygen`: generates keys and prints the public key of a private key.
 
 use super::keyring::key_types;
 use super::{Context, Run};
@@ -19,14 +19,16 @@ use zeroize::Zeroizing;
 
 /// Generate a key
 ///
-/// A symmetric key is one line of JSON (JWK "oct", RFC 7517), an age key is one line of text after a comment with its
-/// public key, and other keys are PEM (PKCS #8). If a key pair is saved to a file, its public key is printed.
+/// A symmetric key is one line of JSON (JWK "oct", RFC 7517); an age key is one line of text after
+/// a comment with its public key; other keys are PEM (PKCS #8). If a key pair is saved to a file,
+/// its public key is printed.
 #[derive(Args)]
 pub(crate) struct Keygen {
     /// Type of the key
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = kinds(), default_value = "aes-256")]
     kind: Kind,
-    /// Generate a keyring of one key of TYPE, instead of a single key; see 'sealane keyring --help'. Default TYPE: aes-256-gcm
+    /// Generate a keyring of one key of TYPE instead of a single key; see 'sealane keyring --help'.
+    /// Default TYPE: aes-256-gcm
     #[arg(
         long,
         value_name = "TYPE",
@@ -37,7 +39,8 @@ pub(crate) struct Keygen {
         conflicts_with_all = ["kind", "public_of"]
     )]
     keyring: Option<KeyType>,
-    /// New file for the key, readable only by its owner. An existing file is not overwritten. Default: standard output
+    /// New file for the key, readable only by its owner. Never overwrites a file. Default: standard
+    /// output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Encrypt the key with a passphrase
@@ -46,7 +49,7 @@ pub(crate) struct Keygen {
     /// Encrypt the key for a recipient (see 'sealane encrypt --help'); may be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
     recipients: Vec<String>,
-    /// Generate no key, but print or save the public key of the private key in FILE
+    /// Print or save the public key of the private key in FILE, instead of generating a key
     #[arg(
         short = 'y',
         long,
@@ -100,7 +103,7 @@ impl Run for Keygen {
                     Generated::Keyring(ring) => report_keyring(ring, path, console),
                 }
             }
-            // The key itself is the output, with --json too.
+            // The key itself is the output, even with --json.
             None => console.print(&key.text(chosen, &recipients).map_err(failed)?),
         }
     }
@@ -133,7 +136,7 @@ impl Generated {
 }
 
 impl Keygen {
-    /// The output file; `None` for standard output.
+    /// Returns the output file; `None` for standard output.
     fn output(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| *path != Path::new("-"))
     }
@@ -156,7 +159,7 @@ fn save_failure(path: &Path, error: Error) -> Failure {
     }
 }
 
-/// Reports a key that was saved: its public key, if it has one.
+/// Reports a saved key: its public key, if it has one.
 fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result<(), Failure> {
     let public = key.public().map(|public| text(&public)).transpose()?;
     match public {
@@ -167,7 +170,7 @@ fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result
     }
 }
 
-/// Reports a keyring that was saved: the identifier of its key.
+/// Reports a saved keyring: its key's ID.
 fn report_keyring(ring: &Keyring, path: &Path, console: &Console) -> Result<(), Failure> {
     let KeyInfo { id, key_type, .. } = ring.primary();
     let name = key_type.map(|key_type| key_type.name());

@@ -1,4 +1,4 @@
-//! The command `sealane keyring`, which lists and changes the keys of a keyring.
+//! `sealane keyring`: lists and changes the keys of a keyring.
 
 use super::{Context, Run};
 use crate::args::{KeyringFile, OutputOptions};
@@ -16,9 +16,10 @@ use std::path::PathBuf;
 
 /// List and change the keys of a keyring
 ///
-/// A keyring is a file from 'sealane keygen --keyring', or any Tink keyset. The primary key encrypts, and every enabled key
-/// decrypts. A change replaces the file when the new one is complete. Keys are written as they were protected before: not at
-/// all, with the same passphrase, or for the recipients that are given.
+/// A keyring is a file from 'sealane keygen --keyring', or any Tink keyset. The primary key
+/// encrypts, every enabled key decrypts. A change replaces the file once the new one is complete.
+/// The new file is protected as before: not at all, with the same passphrase, or for the given
+/// recipients.
 #[derive(Args)]
 pub(crate) struct Keyring {
     #[command(subcommand)]
@@ -27,21 +28,22 @@ pub(crate) struct Keyring {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the keys: identifier, state, type and prefix, and which one is the primary key
+    /// List the keys: identifier, state, type, prefix, and which one is primary
     List(Unchanged),
-    /// Add a key, which decrypts from now on. 'promote' it to encrypt with it
+    /// Add a key that decrypts from now on. 'promote' it to encrypt with it
     Add(Added),
-    /// Make an enabled key the primary key, which encrypts
+    /// Make an enabled key the primary key: it encrypts
     Promote(Selected),
     /// Enable a disabled key
     Enable(Selected),
     /// Disable a key: it is kept, but decrypts nothing. The primary key cannot be disabled
     Disable(Selected),
-    /// Destroy a key for ever: its secret is removed, and what is encrypted with it is lost
+    /// Destroy a key for good: its secret is removed, and what it encrypted is lost
     Destroy(Selected),
-    /// Remove a key with its identifier, for example a destroyed one. What is encrypted with it is lost
+    /// Remove a key and its identifier, such as a destroyed one. What it encrypted is lost
     Delete(Selected),
-    /// Generate a key of the type of the primary key, and make it the primary key. The old one stays enabled
+    /// Generate a key of the primary key's type and make it the primary key. The old one stays
+    /// enabled
     Rotate(Unchanged),
 }
 
@@ -57,7 +59,7 @@ struct Unchanged {
 struct Selected {
     #[command(flatten)]
     file: KeyringFile,
-    /// Identifier of the key, as 'sealane keyring list' prints it
+    /// Identifier of the key, as printed by 'sealane keyring list'
     #[arg(value_name = "ID")]
     id: u32,
     #[command(flatten)]
@@ -68,14 +70,14 @@ struct Selected {
 struct Added {
     #[command(flatten)]
     file: KeyringFile,
-    /// Type of the key. Default: that of the primary key
+    /// Type of the key. Default: the primary key's
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = key_types())]
     key_type: Option<KeyType>,
-    /// Prefix of its messages. With raw, it opens messages that were sealed with the key alone. Default: that of the primary
-    /// key
+    /// Prefix of its messages. With raw, it opens messages sealed with the bare key. Default: the
+    /// primary key's
     #[arg(long, value_name = "PREFIX", value_parser = prefixes())]
     prefix: Option<Prefix>,
-    /// Add the symmetric key in KEYFILE, not a new one
+    /// Add the symmetric key in KEYFILE instead of a new one
     #[arg(long, value_name = "KEYFILE", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
     #[command(flatten)]
@@ -157,7 +159,7 @@ impl Added {
     }
 }
 
-/// Changes a keyring, writes its file, and shows the key that was changed.
+/// Changes a keyring, writes its file, and shows the changed key.
 fn change(
     file: &KeyringFile,
     console: &Console,

@@ -1,4 +1,4 @@
-//! The command `sealane man`, which writes the manual pages of all commands.
+//! `sealane man`: writes the manual pages of all commands.
 
 use super::{Context, Run};
 use crate::error::{Failure, name};
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 /// Write the manual pages of all commands to a folder
 ///
-/// The folder gets 'sealane.1' and one page for each command, for example 'sealane-encrypt.1'. A system finds them in a folder
-/// 'man1' of its manual path, for example /usr/local/share/man/man1.
+/// Writes 'sealane.1' and one page per command, such as 'sealane-encrypt.1'. man finds them in a
+/// folder 'man1' of its search path, such as /usr/local/share/man/man1.
 #[derive(Args)]
 pub(crate) struct Man {
-    /// Folder for the pages, which is created if it does not exist. Pages in it are replaced
+    /// Folder for the pages, created if missing. Existing pages are replaced
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     folder: PathBuf,
 }
@@ -22,14 +22,14 @@ pub(crate) struct Man {
 impl Run for Man {
     fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
         let mut program = (context.program)();
-        // Completes the usage lines and the names of the commands.
+        // Fills in the usage lines and the names of the commands.
         program.build();
         fs::create_dir_all(&self.folder).map_err(|e| Failure::io(&name(&self.folder), &e))?;
         pages(&program, "sealane", &self.folder)
     }
 }
 
-/// Writes the page of a command and those of its commands, for example `sealane-keyring-add.1`.
+/// Writes the pages of a command and its subcommands, such as `sealane-keyring-add.1`.
 fn pages(command: &Command, page: &str, folder: &Path) -> Result<(), Failure> {
     let path = folder.join(format!("{page}.1"));
     let about = |error| Failure::about(&name(&path), error);

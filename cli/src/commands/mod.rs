@@ -1,6 +1,6 @@
-//! The commands of the program, one file each: its arguments and its implementation of [`Run`].
+//! The commands of the program, one file each: arguments and their implementation of [`Run`].
 //!
-//! To add a command, write `commands/NAME.rs`, and list it here: as a module, and in the table
+//! To add a command, write `commands/NAME.rs` and list it here: as a module, and in the table
 //! below. Code for several commands belongs in the folder above.
 
 use crate::args::OutputOptions;
@@ -24,30 +24,30 @@ mod rotate;
 mod transfer;
 mod verify;
 
-/// The environment of a command: its output, and the definition of the program.
+/// What a command runs in: its output, and the definition of the program.
 pub(crate) struct Context<'a> {
-    /// The output of the command, with the options `--quiet` and `--json` applied.
+    /// The command's output, with `--quiet` and `--json` applied.
     pub(crate) console: &'a Console,
-    /// The process that runs the command line, for example `"program"` or `"Python 3.14.0"`.
+    /// The process that runs the command line, such as `"program"` or `"Python 3.14.0"`.
     pub(crate) host: &'a str,
     /// Returns the definition of the whole command line, for completion scripts.
     pub(crate) program: fn() -> clap::Command,
 }
 
-/// A command, implemented by its parsed arguments.
+/// A runnable command: its parsed arguments.
 pub(crate) trait Run {
     /// The options `--quiet` and `--json`, if the command has them.
     fn output_options(&self) -> OutputOptions {
         OutputOptions::default()
     }
 
-    /// Runs the command. A failure is printed by the caller and determines the exit status.
+    /// Runs the command. The caller prints a failure; it determines the exit status.
     fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
 }
 
 macro_rules! commands {
     ($($Name:ident: $module:ident),* $(,)?) => {
-        /// A command with its arguments.
+        /// A command and its arguments.
         #[derive(clap::Subcommand)]
         pub(crate) enum Command {
             $($Name($module::$Name)),*

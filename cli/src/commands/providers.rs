@@ -1,4 +1,4 @@
-//! The command `sealane providers`, which lists the implementations of each algorithm on this machine.
+//! `sealane providers`: lists the implementations of each algorithm on this machine.
 
 use super::{Context, Run};
 use crate::args::OutputOptions;
@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 /// List the implementations of each algorithm on this machine
 ///
-/// For each algorithm, provider and variant: whether it is available, why not, and which one is chosen. The last lines say
-/// whether this build has the feature fips, and then which other computations it refuses.
+/// For each algorithm, provider and variant: whether it is available, why not, and which one is
+/// chosen. The last lines say whether this build has the feature fips, and if so, which other
+/// computations it refuses.
 ///
-/// The environment variable SEALANE_PROVIDER requests a provider, for example ring. SEALANE_CPU disables processor
-/// features, for example -avx512f,-vaes.
+/// The environment variable SEALANE_PROVIDER requests a provider, such as ring. SEALANE_CPU
+/// disables processor features: -avx512f,-vaes, for example.
 #[derive(Args)]
 pub(crate) struct Providers {
     /// List only this algorithm
@@ -52,8 +53,8 @@ impl Run for Providers {
     }
 }
 
-/// Reports an environment variable with an invalid value. The listing would show a table without a chosen entry; the
-/// first use of an algorithm reports the variable.
+/// Reports an environment variable with an invalid value. Without this, the table would just show
+/// nothing as chosen, and only the first use of an algorithm would report the variable.
 pub(super) fn check_environment() -> Result<(), Failure> {
     let key = Key::from_bytes(&[0; 16]);
     let aead = Aead::new(Algorithm::Aes128Gcm, &key).map(drop);
@@ -77,7 +78,8 @@ pub(super) fn document(entry: &ListedVariant) -> Value {
     })
 }
 
-/// Returns the FIPS module of this build, and what a FIPS build may compute apart from the listed algorithms.
+/// Returns the FIPS module of this build, and what a FIPS build may compute besides the listed
+/// algorithms.
 pub(super) fn fips_document() -> Value {
     let named =
         |wanted| computations().filter(move |(_, approved)| *approved == wanted).map(|(name, _)| name);
@@ -89,12 +91,12 @@ pub(super) fn fips_document() -> Value {
     })
 }
 
-/// Returns one line about FIPS, for example `fips: off`.
+/// Returns one line about FIPS, such as `fips: off`.
 pub(super) fn fips_line() -> String {
     fips_module().map_or_else(|| "fips: off\n".into(), |module| format!("fips: on; {module}\n"))
 }
 
-/// Returns [`fips_line`], and in a FIPS build a line for each other computation.
+/// Returns [`fips_line`]; in a FIPS build also one line per other computation.
 fn fips_lines() -> String {
     let mut text = fips_line();
     if FIPS {
@@ -105,7 +107,7 @@ fn fips_lines() -> String {
     text
 }
 
-/// Returns a table aligned with spaces, which can be read and searched with `grep`.
+/// Returns a table aligned with spaces: easy to read, easy to grep.
 fn table(entries: &[ListedVariant]) -> String {
     const HEADS: [&str; 4] = ["ALGORITHM", "PROVIDER", "VARIANT", "AVAILABLE"];
     let width = |head: usize, cell: fn(&ListedVariant) -> &str| {

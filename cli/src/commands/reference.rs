@@ -1,4 +1,4 @@
-//! The command `sealane reference`, which prints a Markdown page of all commands for the documentation site.
+//! `sealane reference`: prints all commands as a Markdown page, for the documentation site.
 
 use super::{Context, Run};
 use crate::error::Failure;
@@ -12,7 +12,7 @@ pub(crate) struct Reference {}
 impl Run for Reference {
     fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
         let mut program = (context.program)();
-        // Completes the usage lines and the names of the commands.
+        // Fills in the usage lines and the names of the commands.
         program.build();
         let mut text = String::from("# Command line\n\n");
         text += &format!("{}\n", paragraphs(&program));
@@ -29,7 +29,7 @@ impl Run for Reference {
     }
 }
 
-/// Appends the section of a command and those of its subcommands.
+/// Appends the sections of a command and its subcommands.
 fn section(command: &Command, level: usize, text: &mut String) {
     let name = command.get_bin_name().unwrap_or_default();
     *text += &format!("\n{} {name}\n\n{}\n", "#".repeat(level), paragraphs(command));
@@ -56,13 +56,13 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
 }
 
-/// Returns the long description of a command, whose paragraphs are separated by empty lines.
+/// Returns a command's long description. Empty lines separate its paragraphs.
 fn paragraphs(command: &Command) -> String {
     let about = command.get_long_about().or_else(|| command.get_about());
     plain(&about.map(ToString::to_string).unwrap_or_default())
 }
 
-/// Returns the forms of an argument, for example `-o`, `--output OUT`.
+/// Returns the forms of an argument, such as `-o`, `--output OUT`.
 fn names(argument: &Arg) -> String {
     let value = argument.get_value_names().filter(|_| argument.get_action().takes_values());
     let value = value.map(|names| names.join(" ")).unwrap_or_default();
@@ -96,12 +96,12 @@ fn meaning(argument: &Arg) -> String {
     text
 }
 
-/// Escapes the characters that have a meaning in Markdown, and puts a text into one line.
+/// Escapes Markdown characters and puts a text on one line.
 fn cell(text: &str) -> String {
     plain(text).split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-/// Escapes the characters that have a meaning in Markdown outside of code.
+/// Escapes Markdown characters outside code.
 fn plain(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let escaped = parts.map(|(at, part)| match at % 2 {

@@ -1,4 +1,4 @@
-//! The command `sealane rewrap`, which changes the recipients or the passphrase of age files.
+//! `sealane rewrap`: changes the recipients or the passphrase of age files.
 
 use super::recursive::{Recursive, SAME_FILE_KEYS};
 use super::{Context, Run};
@@ -17,32 +17,35 @@ use std::path::{Path, PathBuf};
 
 /// Change the recipients or the passphrase of age files, without decrypting their content
 ///
-/// The header is replaced and the rest copied, so it takes as long as copying the file. Without -o, FILE is replaced. The
-/// new files have the given recipients and no others.
+/// Replaces the header and copies the rest, so it takes as long as copying the file. Without -o,
+/// FILE is replaced. The new files have exactly the given recipients.
 ///
-/// The key of the content stays the same: anyone who could decrypt a file before can decrypt old copies of it, and the
-/// new file with the key of an old copy. To exclude them, decrypt and encrypt the file again.
+/// The key of the content stays the same: anyone who could decrypt a file before can decrypt old
+/// copies of it, and with an old copy's key the new file too. To exclude them, decrypt and encrypt
+/// the file again.
 #[derive(Args)]
 pub(crate) struct Rewrap {
     #[command(flatten)]
     with: RewrapWith,
-    /// Age files, binary or armored. With the program of the Python package also URLs, for example s3://bucket/file.age: S3
-    /// copies the content itself
+    /// Age files, binary or armored. The program of the Python package also takes URLs, such as
+    /// s3://bucket/file.age: S3 copies the content itself
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     inputs: Vec<PathBuf>,
-    /// Destination: a file, or a folder in which files keep their names. Default: FILE itself, which is replaced when the
-    /// new file is complete
+    /// Destination: a file, or a folder where files keep their names. Default: FILE itself,
+    /// replaced once the new file is complete
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
     output: Option<PathBuf>,
-    /// Process whole folders: every file below FILE. With -o to the same place below the folder OUT, otherwise in place
+    /// Process whole folders: every file below FILE. With -o to the same place below the folder
+    /// OUT, otherwise in place
     #[arg(long)]
     recursive: bool,
-    /// With --recursive and -o: list finished files in MANIFEST. After an interruption, the same command continues
+    /// With --recursive and -o: list finished files in MANIFEST. After an interruption, the same
+    /// command continues
     #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath, requires_all = ["recursive", "output"])]
     manifest: Option<PathBuf>,
     #[command(flatten)]
     effort: Effort,
-    /// Wait until the data is on the disk before a file gets its name
+    /// Wait until the data is on disk before a file gets its name
     #[arg(long)]
     sync: bool,
     #[command(flatten)]
@@ -54,7 +57,7 @@ impl Run for Rewrap {
         self.output_options
     }
 
-    /// Rewraps every file, also after one has failed.
+    /// Rewraps every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::rewrap(&self.with, inputs, console);
         let is_url = |path: &Path| url::of(path).is_some();

@@ -1,4 +1,4 @@
-//! The command `sealane rotate`, which moves files to the primary key of a keyring.
+//! `sealane rotate`: moves files to the primary key of a keyring.
 
 use super::recursive::Recursive;
 use super::{Context, Run};
@@ -12,21 +12,22 @@ use std::path::PathBuf;
 
 /// Encrypt files again that are under retired keys of a keyring
 ///
-/// Every file below IN that is under another enabled key is encrypted with the primary key. Files under the primary key are
-/// not changed. A file is replaced when the new one is complete, so the command can be interrupted and repeated. Nothing
-/// else may write the files meanwhile.
+/// Every file below IN under another enabled key is encrypted with the primary key. Files under the
+/// primary key are left alone. A file is replaced once the new one is complete, so you can
+/// interrupt and repeat the command. Do not modify the files during the call.
 ///
-/// When it has ended without errors, nothing below IN needs the retired keys: disable them with 'sealane keyring disable'.
+/// If it ends without errors, nothing below IN needs the retired keys: disable them with 'sealane
+/// keyring disable'.
 #[derive(Args)]
 pub(crate) struct Rotate {
     #[command(flatten)]
     with: RotateWith,
-    /// Folders, of which every file is processed, or files
+    /// Files or folders (recursively)
     #[arg(value_name = "IN", required = true, value_hint = ValueHint::AnyPath)]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     effort: Effort,
-    /// Wait until the data is on the disk before a file gets its name
+    /// Wait until the data is on disk before a file gets its name
     #[arg(long)]
     sync: bool,
     #[command(flatten)]
@@ -38,7 +39,7 @@ impl Run for Rotate {
         self.output_options
     }
 
-    /// Processes every file, also after one has failed.
+    /// Processes every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let durability = if self.sync { Durability::Synced } else { Durability::Cached };
         let recursive = Recursive::replacing(&self.inputs, None, None, &self.effort, durability, console);

@@ -1,4 +1,4 @@
-//! The command `sealane verify`, which decrypts files without writing the plaintext.
+//! `sealane verify`: decrypts files without writing plaintext.
 
 use super::recursive::{self, Recursive};
 use super::{Context, Run};
@@ -38,7 +38,7 @@ impl Run for Verify {
         self.output_options
     }
 
-    /// Verifies every file, also after one has failed.
+    /// Verifies every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.folders.recursive {

@@ -1,9 +1,9 @@
 //! CPU affinity of helper threads: they stay off the core of the thread they help.
 //!
-//! Linux wakes a thread on the core where it last ran or on the core of its waker, and searches for an idle core only
-//! while the cores that share a cache are lightly loaded. With two cores, one of them busy, it often does not search.
-//! The helper then waits on the caller's core, next to an idle one, until the caller has finished all the work (165 of
-//! 170 ms, measured).
+//! Linux wakes a thread on the core where it last ran or on its waker's core, and searches for an
+//! idle core only while the cores that share a cache are lightly loaded. With two cores, one of
+//! them busy, it often does not search. The helper then waits on the caller's core, next to an idle
+//! one, until the caller has finished all the work (165 of 170 ms, measured).
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) use linux::HelperAffinity;
@@ -23,7 +23,7 @@ mod linux {
     }
 
     impl HelperAffinity {
-        /// Registers the calling thread as a helper, so that it can be moved off the core of its caller.
+        /// Registers the calling thread as a helper, to be moved off the caller's core.
         pub(crate) fn register_helper(&self) {
             if let Ok(mut threads) = self.threads.lock() {
                 threads.push(gettid());
@@ -31,8 +31,9 @@ mod linux {
             }
         }
 
-        /// Moves the helpers off the core of the calling thread. When the caller has moved to another core, this costs
-        /// one system call and one for each helper. Failures are ignored, because only speed depends on the affinity.
+        /// Moves the helpers off the core of the calling thread. If the caller has changed cores,
+        /// this costs one system call, and one more per helper. Failures are ignored: affinity only
+        /// affects speed.
         pub(crate) fn avoid_caller(&self) {
             let core = sched_getcpu();
             if core >= CpuSet::MAX_CPU || self.avoided.load(Ordering::Relaxed) == core + 1 {
@@ -41,7 +42,8 @@ mod linux {
             let (Ok(mut others), Ok(threads)) = (sched_getaffinity(None), self.threads.try_lock()) else {
                 return;
             };
-            // Noted under the lock: a caller on another core that moves the helpers at the same time is noted as well.
+            // Stored under the lock, so that it matches the last move when callers on two cores
+            // compete.
             self.avoided.store(core + 1, Ordering::Relaxed);
             others.unset(core);
             if others.count() > 0 {
@@ -53,7 +55,7 @@ mod linux {
     }
 }
 
-/// On other systems this type does nothing, and the scheduler decides where threads run.
+/// Does nothing on other systems: the scheduler decides where threads run.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 #[derive(Default)]
 pub(super) struct HelperAffinity;

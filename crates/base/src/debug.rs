@@ -1,6 +1,6 @@
 //! `Debug` of the types that hold secrets or long buffers.
 
-/// Implements `Debug` for a type, which shows the named values only and states that there are more. For example,
+/// Implements `Debug` for a type: shows only the named values and says that there are more, as in
 /// `debug_fields!([W: Write] Encryptor<W>; |it| index: it.index)`.
 #[macro_export]
 macro_rules! debug_fields {

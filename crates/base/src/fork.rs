@@ -1,9 +1,9 @@
-//! Detection of values that `fork()` has copied to a child process.
+//! Detects values that `fork()` copied to a child process.
 
 use crate::random::process_mark;
 use crate::{Error, Misuse};
 
-/// Remembers the process that created a value whose state must not continue in two processes.
+/// Remembers which process created a value that must not be used in two processes.
 ///
 /// `fork()` copies counters of nonces and one-time keys. If parent and child continued, they would use a nonce for two
 /// messages. So `hazmat::AeadEncryptor`, `file::Encryptor` and other types contain a guard and
@@ -41,16 +41,16 @@ impl ForkGuard {
         Ok(Self(process_mark()?))
     }
 
-    /// Checks that this process created the guard. It takes about a nanosecond on Linux.
+    /// Checks that this process created the guard. Takes about a nanosecond on Linux.
     ///
     /// # Errors
-    /// Returns [`Misuse::Forked`] in a forked child process, and in its children.
+    /// Returns [`Misuse::Forked`] in a forked child process and in its children.
     #[inline]
     pub fn check(self) -> Result<(), Error> {
         if Self::new()? == self { Ok(()) } else { Err(Misuse::Forked.into()) }
     }
 
-    /// Returns a number of the process that created the guard. On Linux it is random.
+    /// Returns the ID of the process that created the guard: a random number on Linux.
     #[inline]
     pub fn process(self) -> u64 {
         self.0

@@ -1,8 +1,9 @@
-//! Interruption of calls that take seconds.
+//! Cancels calls that take seconds.
 //!
-//! A language with its own signal handling, for example Python, runs a handler only when its interpreter is asked. A
-//! binding therefore installs a check for the calling thread with [`with_check`]. Long work calls it from time to time
-//! and ends with [`Error::Cancelled`] if the check returns `Break`.
+//! A language with its own signal handling, such as Python, runs handlers only when its interpreter
+//! is asked to. A binding therefore installs a check for the calling thread with [`with_check`].
+//! Long work calls it from time to time and returns [`Error::Cancelled`] if the check returns
+//! `Break`.
 
 use crate::Error;
 use crate::memory::affordable_threads;
@@ -12,7 +13,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Returns `Break` if the work of the calling thread is to be cancelled.
+/// Returns `Break` to cancel the work of the calling thread.
 pub type Check = fn() -> ControlFlow<()>;
 
 /// Time between two checks while other work runs.
@@ -22,10 +23,10 @@ thread_local! {
     static CHECK: Cell<Option<Check>> = const { Cell::new(None) };
 }
 
-/// Runs `work` with a check that can cancel long parts of it, for example a key derivation.
+/// Runs `work` with a check that can cancel its long parts.
 ///
-/// Those parts are the attempts to unwrap the file key of an age file, derivations from passphrases, and the generation
-/// of RSA keys. Work that was cancelled ends in the background, on a thread of its own.
+/// Those are: unwrapping the file key of an age file, deriving keys from passphrases, and
+/// generating RSA keys. Cancelled work ends in the background, on its own thread.
 pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Check>);
     impl Drop for Restore {
@@ -37,7 +38,7 @@ pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Calls the check of this thread, if there is one.
+/// Calls this thread's check, if there is one.
 ///
 /// # Errors
 /// Returns [`Error::Cancelled`].
@@ -49,8 +50,9 @@ pub fn check() -> Result<(), Error> {
     }
 }
 
-/// Runs work that cannot be stopped in the middle. If this thread has a check, the work runs on another thread, and is
-/// left behind when the check cancels. If there is no thread or no memory for one, the work runs here.
+/// Runs work that cannot be stopped in the middle. If this thread has a check, the work runs on
+/// another thread and is abandoned when the check cancels. If no thread can be started, the work
+/// runs here.
 ///
 /// # Errors
 /// Returns the errors of `work`; [`Error::Cancelled`].
@@ -66,7 +68,7 @@ pub fn interruptible<T: Send + 'static>(
     let there = Arc::clone(&task);
     let thread = std::thread::Builder::new().name("sealane long work".into()).spawn(move || {
         let work = there.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // The result is dropped, and wiped, if the receiver is gone.
+        // If the receiver is gone, the result is dropped and wiped.
         let _ = work.map(|work| sender.send(work()));
     });
     if thread.is_err() {

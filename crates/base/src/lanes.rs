@@ -1,7 +1,7 @@
-//! Threads for a library that divides its work with rayon, for one call.
+//! Threads for one call of a library that divides its work with rayon.
 //!
-//! Without a pool around it, such a library uses rayon's global pool, whose threads a forked child does not have, so that
-//! it would wait for them forever.
+//! Outside a pool, such a library uses rayon's global pool. A forked child does not have its
+//! threads, and would wait for them forever.
 
 use super::threads::default_threads;
 use crate::Error;
@@ -10,26 +10,26 @@ use rayon_core::{ThreadPoolBuilder, current_thread_index};
 
 const NO_THREAD: Error = Error::LimitExceeded("the system refuses a thread for the key derivation");
 
-/// Runs `work`, which divides itself into `lanes` parts, on as many threads as there are lanes, but at most one for each
-/// core. They end with the call. Where the system refuses threads, `work` runs on the calling thread.
+/// Runs `work`, divided into `lanes` parts, on one thread per lane and at most one per core. The
+/// threads end with the call. If the system refuses them, `work` runs on the calling thread.
 ///
 /// # Errors
 /// Returns [`Error::LimitExceeded`] if rayon cannot make a pool of the calling thread.
 pub fn with_threads_for<T: Send>(lanes: usize, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
-    // Within a pool of the caller, the work is divided between its threads.
+    // In a pool of the caller, its threads share the work.
     if current_thread_index().is_some() {
         return Ok(work());
     }
-    // The calling thread waits, so it is not one of them.
+    // The calling thread only waits, so it is not counted.
     let threads = affordable_threads(default_threads().min(lanes).saturating_add(1)) - 1;
     let spawned =
         || ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "sealane".into()).build().ok();
     if let Some(pool) = (threads > 0).then(spawned).flatten() {
         return Ok(pool.install(work));
     }
-    // The calling thread stays in this pool. So it is made only where other threads cannot be.
+    // The calling thread stays in this pool for good, so this is the last resort.
     let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-    // The cause is a second pool for this thread, which the check above excludes.
+    // Fails only if this thread already has a pool: excluded above.
     let pool = builder.build().map_err(|_| NO_THREAD)?;
     Ok(pool.install(work))
 }
@@ -54,7 +54,7 @@ mod test {
         assert_eq!(threads, 3);
     }
 
-    /// The address space has no room for another thread.
+    /// The address space is too small for another thread.
     #[test]
     #[cfg(target_os = "linux")]
     fn without_threads_the_calling_thread_works() {

@@ -1,4 +1,4 @@
-//! What everything in sealane stands on: errors, memory, random bytes, threads, and the detection of forks.
+//! The foundation of sealane: errors, memory, random bytes, threads and fork detection.
 #![forbid(unsafe_code)]
 
 mod affinity;

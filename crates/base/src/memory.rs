@@ -1,18 +1,19 @@
-//! Memory for data whose length an input decides.
+//! Memory for data whose length comes from an input.
 //!
-//! `vec![0; len]` aborts the process if the memory is not available, so a file or a message could end it. All buffers
-//! of such a length come from this module, which an architecture test checks.
+//! `vec![0; len]` aborts the process if memory is short, so a file or a message could kill it. All
+//! buffers of such a length come from this module; an architecture test checks that.
 
 use crate::{Error, Misuse};
 
-/// Address space that one more thread takes: its stack of 2 MiB, an arena of the allocator of 64 MiB on Linux, and buffers.
+/// Address space for one more thread: 2 MiB of stack, 64 MiB for an arena of the allocator on
+/// Linux, and buffers.
 const BYTES_OF_THREAD: usize = 72 << 20;
 
-/// Returns how many of `wanted` threads there is address space for, the calling one included.
+/// Returns how many of `wanted` threads fit into the address space, the calling one included.
 ///
-/// The standard library aborts the process if a new thread gets no memory for its signal stack. So where address space is
-/// limited, the space is reserved and released at once. On systems of 32 bits it is too large to be reserved, and the
-/// threads are few.
+/// The standard library aborts the process if a new thread gets no memory for its signal stack. So
+/// where address space is limited, we reserve the space and release it at once. On 32-bit systems
+/// the space is too large to reserve, and the threads are few.
 pub fn affordable_threads(wanted: usize) -> usize {
     if wanted <= 1 {
         return 1;
@@ -20,7 +21,7 @@ pub fn affordable_threads(wanted: usize) -> usize {
     let limited = cfg!(target_pointer_width = "64") && address_space_is_limited();
     let affordable = |threads: usize| {
         let bytes = (threads - 1).saturating_mul(BYTES_OF_THREAD);
-        // More than the address space of a process is refused without a limit as well.
+        // More than a process can address is refused without a limit too.
         !(limited || bytes > isize::MAX as usize) || with_capacity::<u8>(bytes).is_ok()
     };
     let mut threads = wanted;
@@ -30,13 +31,13 @@ pub fn affordable_threads(wanted: usize) -> usize {
     threads
 }
 
-/// Returns whether this process may get less address space than the processor has, because of a resource limit
-/// (`RLIMIT_AS`), or because the system promises no more memory than it has.
+/// Returns whether this process may get less address space than the processor has: because of a
+/// resource limit (`RLIMIT_AS`), or because the system does not overcommit memory.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn address_space_is_limited() -> bool {
     use rustix::process::{Resource, getrlimit};
     use std::sync::LazyLock;
-    /// Overcommit mode 2. If it is unknown, because `/proc` is missing, it may be this one.
+    /// Overcommit mode 2. Assumed if `/proc` is missing.
     static STRICT: LazyLock<bool> = LazyLock::new(|| {
         std::fs::read("/proc/sys/vm/overcommit_memory").map_or(true, |mode| mode.starts_with(b"2"))
     });
@@ -48,8 +49,8 @@ fn address_space_is_limited() -> bool {
     true
 }
 
-/// Returns whether a thread may take the address space that a result of the caller needs. Systems other than Linux have no
-/// limit that is known here.
+/// Returns whether a thread may take the address space that the caller's result needs. We know of
+/// no such limit outside Linux.
 pub(crate) fn threads_take_from_results() -> bool {
     cfg!(any(target_os = "linux", target_os = "android")) && address_space_is_limited()
 }
@@ -72,12 +73,12 @@ pub fn with_capacity<T>(len: usize) -> Result<Vec<T>, Error> {
     Ok(empty)
 }
 
-/// Makes space for `more` elements.
+/// Reserves space for `more` elements.
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
 pub fn reserve<T>(data: &mut Vec<T>, more: usize) -> Result<(), Error> {
-    // The error has no content.
+    // The error says no more than this.
     let refused = |_| Error::OutOfMemory { bytes: more.saturating_mul(size_of::<T>()) };
     data.try_reserve_exact(more).map_err(refused)
 }
@@ -85,18 +86,18 @@ pub fn reserve<T>(data: &mut Vec<T>, more: usize) -> Result<(), Error> {
 /// Appends `more` to a buffer that grows piece by piece.
 ///
 /// # Errors
-/// Returns [`Error::OutOfMemory`]. The buffer is unchanged then.
+/// Returns [`Error::OutOfMemory`] and leaves the buffer unchanged.
 pub fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), Error> {
-    // Not exact, so that the copies of many pieces stay linear. The error has no content.
+    // Not exact, so that appending many pieces takes linear time.
     bytes.try_reserve(more.len()).map_err(|_| Error::OutOfMemory { bytes: more.len() })?;
     bytes.extend_from_slice(more);
     Ok(())
 }
 
-/// Changes the length of a buffer, and fills new bytes with zeros.
+/// Changes the length of a buffer, filling new bytes with zeros.
 ///
 /// # Errors
-/// Returns [`Error::OutOfMemory`]. The buffer is unchanged then.
+/// Returns [`Error::OutOfMemory`] and leaves the buffer unchanged.
 pub fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<(), Error> {
     reserve(bytes, len.saturating_sub(bytes.len()))?;
     bytes.resize(len, 0);
@@ -114,7 +115,7 @@ pub fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
     }
 }
 
-/// Decrypts to `out` with `open`, and overwrites it with zeros if that fails.
+/// Decrypts to `out` with `open`. On failure, overwrites `out` with zeros.
 #[doc(hidden)]
 pub fn clear_on_error(
     out: &mut [u8],
@@ -137,11 +138,11 @@ pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(copy)
 }
 
-/// Returns whether this is a child process that runs only the test `name`, for a test that sets limits of its process. In the
-/// process of all tests, it runs that child and checks that it passes.
+/// For a test that sets limits of its process: returns true in a child process that runs only the
+/// test `name`. In the parent, runs that child and checks that it passes.
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) fn in_child(name: &str) -> bool {
-    // The child skips no test, but is told by the argument.
+    // Skips no test, but tells the child that it is one.
     const MARK: &str = "--skip=this-process-is-the-child";
     if std::env::args().any(|argument| argument == MARK) {
         return true;
@@ -160,7 +161,7 @@ mod test {
     #[test]
     fn threads_that_no_machine_has() {
         assert_eq!([affordable_threads(0), affordable_threads(1), affordable_threads(2)], [1, 1, 2]);
-        // Wine grants terabytes, which Windows refuses, and ends the process when it runs out of memory.
+        // Wine grants terabytes that Windows refuses, and kills the process when memory runs out.
         #[cfg(not(windows))]
         {
             let count = affordable_threads(usize::MAX);
@@ -168,7 +169,8 @@ mod test {
         }
     }
 
-    /// With space for less than four more threads, eight are too many. The limit is that of a process, so a child has it.
+    /// There is space for three and a half more threads. The limit applies to a whole process, so a
+    /// child sets it.
     #[test]
     #[cfg(target_os = "linux")]
     fn threads_within_a_limit_of_address_space() {

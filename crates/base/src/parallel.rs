@@ -9,29 +9,30 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The threads that run jobs together with the calling thread.
+/// Threads that run jobs together with the calling thread.
 #[derive(Clone, Copy, Debug)]
 pub enum Workers {
     /// This many threads, the calling one included, spawned for the call (62 µs each, measured).
     Spawned(usize),
-    /// At most this many threads, the calling one and free threads of the persistent pool, for work of less than a
-    /// millisecond.
+    /// At most this many threads: the calling one and free threads of the persistent pool. For work
+    /// of less than a millisecond.
     Pooled(usize),
 }
 
-/// Number of times, about 40 ns each, that the calling thread polls for the last job of other threads before it goes to
-/// sleep. Waking up takes longer than most of a job of 128 KiB (measured).
+/// How often the calling thread polls for other threads' last jobs (about 40 ns each) before it
+/// goes to sleep. Waking up takes longer than most of a job of 128 KiB (measured).
 const POLLS: u32 = 1000;
 
 /// Runs jobs `0..jobs` on several threads, the calling one included.
 ///
-/// `buffers` makes the buffers that one thread reuses from job to job. A thread that gets no memory for them runs no
-/// job, unless it is the calling thread, which returns the error. `after` runs on the calling thread only, after
-/// each of its jobs. An error stops the run; jobs that have started are finished. Jobs start in their order, so the
-/// returned error is that of the first job that fails, however many threads there are.
+/// `buffers` makes the buffers that a thread reuses from job to job. A thread that gets no memory
+/// for them runs no job; if it is the calling thread, it returns the error. `after` runs on the
+/// calling thread only, after each of its jobs. An error stops the run; jobs that have started are
+/// finished. Jobs start in order, so the error returned is the first failing job's, on any number
+/// of threads.
 ///
-/// The last argument of `work` starts threads of the pool that have become ready. A job that takes longer than a few
-/// microseconds calls it in between.
+/// The last argument of `work` starts threads of the pool that have become ready. Call it between
+/// pieces of a job that takes longer than a few microseconds.
 #[doc(hidden)]
 pub fn run_jobs<B>(
     workers: Workers,
@@ -50,7 +51,7 @@ pub fn run_jobs<B>(
             if job >= jobs {
                 return;
             }
-            // The last job leaves nothing to do for other threads.
+            // The last job leaves other threads nothing to do.
             let start = if job + 1 < jobs { start } else { &|| () };
             start();
             let result = work(job, buffers, start).and_then(|()| after());
@@ -65,7 +66,7 @@ pub fn run_jobs<B>(
             }
         }
     };
-    // A helper may get no memory, then the other threads run its jobs.
+    // If a helper gets no memory, the other threads run its jobs.
     let help = || {
         if let Ok(mut buffers) = buffers() {
             run(&mut buffers, &|| (), &mut || Ok(()));
@@ -95,31 +96,33 @@ pub fn run_jobs<B>(
     }
 }
 
-/// Length in bytes from which on a message is worth dividing between threads.
+/// Minimum length in bytes of a message worth dividing between threads.
 pub const PARALLEL_LEN: usize = 512 << 10;
-/// Minimum length in bytes of a segment. It takes about 10 us, so threads end at about the same time.
+/// Minimum length in bytes of a segment. It takes about 10 us, so that threads end at about the
+/// same time.
 const SEGMENT_LEN: usize = 64 << 10;
-/// Maximum length in bytes of a segment, unless there would be more than [`MAX_SEGMENTS`]. Helpers start between two segments.
+/// Maximum length in bytes of a segment, unless there would be more than [`MAX_SEGMENTS`]. Helpers
+/// start between two segments.
 const LONGEST_SEGMENT: usize = 4 << 20;
-/// Length in bytes from which on the destination is probably new memory, for example because malloc maps it.
+/// Length in bytes from which the destination is probably new memory (malloc maps it).
 const NEW_MEMORY_LEN: usize = 32 << 20;
-/// Minimum length in bytes of a segment in new memory, which is that of a huge page. Two threads that write to one new page at
-/// the same time both create it, one of them in vain.
+/// Minimum length in bytes of a segment in new memory: a huge page. If two threads write to one new
+/// page at the same time, both create it, one of them in vain.
 const HUGE_PAGE: usize = 2 << 20;
-/// Number of segments for each thread. A helper that begins late processes fewer of them.
+/// Segments per thread. A helper that starts late processes fewer of them.
 const SEGMENTS_PER_THREAD: usize = 8;
-/// Maximum number of segments, each of which takes less than 100 bytes of memory.
+/// Maximum number of segments; each takes less than 100 bytes of memory.
 const MAX_SEGMENTS: usize = 4096;
 
-/// Free threads of this process, which process the segments of one message together with the calling thread.
+/// Free threads of this process that share the segments of one message with the calling thread.
 pub struct FreeThreads {
     /// Maximum number, the calling thread included.
     max: usize,
 }
 
 impl FreeThreads {
-    /// Returns the threads for a message of `len` bytes, or `None` if one thread should process it. `requested` is the
-    /// number that the caller allows; `None` stands for the default.
+    /// Returns the threads for a message of `len` bytes, or `None` if one thread should process it.
+    /// At most `requested` threads; `None` means the default.
     #[inline]
     pub fn for_message(len: usize, requested: Option<NonZeroUsize>) -> Option<Self> {
         if len < PARALLEL_LEN { None } else { Self::for_long_message(requested) }
@@ -143,7 +146,7 @@ impl Threads for FreeThreads {
             work(number as usize);
             Ok(())
         };
-        // Neither the buffers, which are empty, nor the work returns an error.
+        // Neither the (empty) buffers nor the work returns an error.
         let _ = run_jobs(Workers::Pooled(self.max), segments as u64, || Ok(()), segment, || Ok(()));
     }
 }

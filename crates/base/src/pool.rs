@@ -1,16 +1,18 @@
 //! The persistent worker pool of a process, for work of less than a millisecond.
 //!
-//! A thread that was woken may wait for a core for milliseconds, for example beside a busy thread of another program. The
-//! whole work of a call can take less, so the caller must never wait for a helper that does not run yet:
+//! A woken thread may wait milliseconds for a core, beside a busy thread of another program, for
+//! example. All the work of a call can take less, so the caller must never wait for a helper that
+//! is not running yet:
 //!
-//! 1. The caller *calls* helpers, which wakes their threads, and begins to work.
-//! 2. A helper whose thread runs is *ready*. It spins, and has nothing of the caller so far.
-//! 3. Between two pieces of its own work, the caller *starts* the helpers that are ready. They borrow its data.
-//! 4. At the end, the caller dismisses all others, and waits for those that were started.
-//! 5. A helper without a caller stays awake for a moment, because a program often calls again at once.
+//! 1. The caller *calls* helpers (this wakes their threads) and begins to work.
+//! 2. A helper is *ready* when its thread runs. It spins, and holds nothing of the caller's yet.
+//! 3. Between two pieces of its own work, the caller *starts* the helpers that are ready. They
+//!    borrow its data.
+//! 4. At the end, the caller dismisses the others and waits for those it started.
+//! 5. A helper without a caller stays awake for a moment: a program often calls again at once.
 //!
-//! Beside one busy thread on two cores, reading 512 KiB took 3,900 us when the caller waited for all helpers, and takes
-//! 180 us now (measured, `lab/record/batches-zen4-2026-11-23.md`).
+//! Beside one busy thread on two cores, reading 512 KiB took 3,900 us when the caller waited for
+//! all helpers; now it takes 180 us (measured, `lab/record/batches-zen4-2026-11-23.md`).
 
 use super::affinity::HelperAffinity;
 use super::threads::threads_of_process;
@@ -21,47 +23,48 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Arc, RwLock, TryLockError};
 
-/// Number of times that a caller polls for helpers which were awake before the call.
+/// How often a caller polls for helpers that were awake before the call.
 const POLLS_FOR_AWAKE: u32 = 100;
-/// Number of times that a helper without a caller yields before its thread sleeps. Without it, reads of 512 KiB one after
-/// the other take 1.5 times as long (measured).
+/// How often a helper without a caller yields before its thread sleeps. Without this, consecutive
+/// reads of 512 KiB take 1.5 times as long (measured).
 const YIELDS_OF_AWAKE: u32 = 200;
-/// Number of polls for helpers that have withdrawn, whose threads may sleep.
+/// How often a caller polls for withdrawn helpers. Their threads may be asleep.
 const POLLS_FOR_ASLEEP: u32 = 1500;
-/// Number of polls after which a ready helper withdraws. It is longer than one piece of work of most callers.
+/// How often a ready helper polls before it withdraws: longer than most callers' pieces of work.
 const POLLS_OF_READY: u32 = 5000;
 
-/// The worker threads of this process, none of which keeps the process from ending.
+/// The worker threads of this process. None of them keeps the process from ending.
 struct WorkerPool {
-    /// Mark of the process that made the pool. A process number would not do, because it may be that of an ancestor
-    /// that has ended.
+    /// Mark of the process that made the pool. Not the process ID: that may have been an
+    /// ancestor's.
     process: u64,
-    /// Empty if there is one core, or if the system refuses to make threads.
+    /// Empty if there is one core, or if the system refuses threads.
     helpers: Vec<Helper>,
     affinity: Arc<HelperAffinity>,
 }
 
 /// One worker thread and its state.
 struct Helper {
-    /// A pool of this thread alone, so that no other thread takes the work that is meant for it.
+    /// A pool of this thread alone, so that no other thread takes its work.
     thread: ThreadPool,
     state: Arc<State>,
 }
 
-/// Use `try_*` only: after `fork()`, a lock held by another thread of the parent is never released.
+/// Use `try_*` only: after `fork()`, a lock that another thread of the parent held is never
+/// released.
 static POOL: RwLock<Option<&'static WorkerPool>> = RwLock::new(None);
 
-/// Runs `caller` on the calling thread and `helper` on up to `max_helpers` threads of the pool at the same time.
-/// Returns when all of them have returned.
+/// Runs `caller` on the calling thread and, at the same time, `helper` on up to `max_helpers`
+/// threads of the pool. Returns when all have returned.
 ///
-/// A helper starts only when its thread runs and `caller` calls its argument, which it should do between two pieces of its
-/// work. So perhaps no helper starts, and `caller` must be able to do all of the work.
+/// `caller` should call its argument between two pieces of work: this starts the helpers whose
+/// threads run. There may be no helper, so `caller` must be able to do all the work.
 pub(super) fn run_with_helpers(
     max_helpers: usize,
     helper: impl Fn() + Sync,
     mut caller: impl FnMut(&dyn Fn()),
 ) {
-    // A pool thread that waited here could be given work that waits for a lock which that thread holds.
+    // While waiting here, a pool thread could be given work that needs a lock it holds.
     let nested = rayon_core::current_thread_index().is_some();
     match WorkerPool::of_process().filter(|_| max_helpers > 0 && !nested) {
         Some(pool) => pool.run(max_helpers, &helper, &mut caller),
@@ -70,8 +73,8 @@ pub(super) fn run_with_helpers(
 }
 
 impl WorkerPool {
-    /// Returns the pool of this process and makes it at the first call. A forked child makes its own, because threads
-    /// do not survive `fork()`.
+    /// Returns the pool of this process, making it on the first call. A forked child makes its own:
+    /// threads do not survive `fork()`.
     fn of_process() -> Option<&'static Self> {
         let process = process_mark().ok()?;
         let found = match POOL.try_read() {
@@ -89,9 +92,9 @@ impl WorkerPool {
         };
         match *entry {
             Some(pool) if pool.process == process => Some(pool),
-            // The pool of a parent is leaked: dropping it would wait for its threads.
+            // The parent's pool is leaked: dropping it would wait for its threads.
             _ => {
-                // The calling thread works too, so one helper less than the default is started.
+                // The calling thread works too, so we start one helper less than the default.
                 let helpers = affordable_threads(threads_of_process()) - 1;
                 Some(entry.insert(Box::leak(Box::new(Self::new(process, helpers)))))
             }
@@ -111,7 +114,7 @@ impl WorkerPool {
         Self { process, helpers: helpers.collect(), affinity }
     }
 
-    /// Does the work of [`run_with_helpers`].
+    /// Implements [`run_with_helpers`].
     fn run(&self, max_helpers: usize, helper: &(dyn Fn() + Sync), caller: &mut dyn FnMut(&dyn Fn())) {
         let called: Vec<_> =
             self.helpers.iter().filter(|helper| helper.reserve()).take(max_helpers).collect();
@@ -127,7 +130,7 @@ impl WorkerPool {
         with_scopes(&called.0, helper, &|| (), &mut |start| {
             let _dismissed = DismissOnDrop(&called);
             let start_ready = || {
-                // They were ready, but a piece of the work of the caller took longer than they spin.
+                // They were ready, but gave up spinning during a long piece of the caller's work.
                 if called.0.iter().filter(|helper| helper.call()).count() > 0 {
                     called.wait(POLLS_FOR_ASLEEP);
                 }
@@ -139,7 +142,8 @@ impl WorkerPool {
     }
 }
 
-/// Runs `caller` inside a scope for each thread of `helpers`. Its argument starts `work` on those that are ready.
+/// Runs `caller` inside a scope for each thread of `helpers`. Its argument starts `work` on the
+/// ready ones.
 fn with_scopes(
     helpers: &[&Helper],
     work: &(dyn Fn() + Sync),
@@ -166,14 +170,14 @@ fn with_scopes(
 struct Called<'a>(Vec<&'a Helper>);
 
 impl Called<'_> {
-    /// Waits until all of them are ready, for a limited number of polls.
+    /// Waits until all of them are ready, but polls at most this often.
     fn wait(&self, polls: u32) {
         let ready = || self.0.iter().all(|helper| matches!(helper.state.get(), READY | STARTED));
         (0..polls).take_while(|_| !ready()).for_each(|_| spin_loop());
     }
 }
 
-/// Dismisses the helpers that were not started, also if the caller panics.
+/// Dismisses the helpers that were not started, even if the caller panics.
 struct DismissOnDrop<'a>(&'a Called<'a>);
 
 impl Drop for DismissOnDrop<'_> {
@@ -182,7 +186,7 @@ impl Drop for DismissOnDrop<'_> {
     }
 }
 
-/// Lets a helper wait for the next caller when its work ends, also by a panic.
+/// Makes a helper wait for the next caller when its work ends, even by a panic.
 struct WaitOnDrop<'a>(&'a Helper);
 
 impl Drop for WaitOnDrop<'_> {
@@ -192,20 +196,22 @@ impl Drop for WaitOnDrop<'_> {
     }
 }
 
-/// The state of a helper. Its thread and one caller change it. Access to the data of the caller is synchronized by rayon.
+/// The state of a helper, changed by its thread and one caller. Rayon synchronizes access to the
+/// caller's data.
 struct State(AtomicU8);
 
-/// No caller has the helper, whose thread sleeps or is about to.
+/// No caller has the helper. Its thread sleeps or is about to.
 const ASLEEP: u8 = 0;
-/// A caller has called the helper, whose thread has not noticed yet.
+/// A caller has called the helper. Its thread has not noticed yet.
 const CALLED: u8 = 1;
 /// The thread runs and waits for the caller.
 const READY: u8 = 2;
 /// The helper borrows the data of the caller.
 const STARTED: u8 = 3;
-/// A caller has the helper, whose thread does not wait yet or does not wait any more.
+/// A caller has the helper. Its thread is not waiting yet, or no longer.
 const WITHDRAWN: u8 = 4;
-/// No caller has the helper, whose thread waits for the next one, or has not noticed yet that it was dismissed.
+/// No caller has the helper. Its thread waits for the next one, or has not noticed its dismissal
+/// yet.
 const AWAKE: u8 = 5;
 
 impl State {
@@ -217,9 +223,9 @@ impl State {
         self.0.load(Relaxed)
     }
 
-    /// Changes the state if it is `from`, and returns whether it was.
+    /// Changes the state if it is `from`; returns whether it was.
     fn change(&self, from: u8, to: u8) -> bool {
-        // Reading first leaves the cache line shared with a thread that polls.
+        // Reading first keeps the cache line shared with a polling thread.
         self.get() == from && self.0.compare_exchange(from, to, Relaxed, Relaxed).is_ok()
     }
 
@@ -231,7 +237,7 @@ impl State {
         {}
     }
 
-    /// Waits, on the thread of the helper, to be called, and then to be started or dismissed.
+    /// On the helper's thread: waits for a call, then to be started or dismissed.
     fn wait(&self) {
         let (mut polls, mut yields) = (0, 0);
         loop {
@@ -258,12 +264,12 @@ impl State {
 }
 
 impl Helper {
-    /// Takes the helper if no other caller has it, and returns whether it was free.
+    /// Takes the helper if no other caller has it; returns whether it was free.
     fn reserve(&self) -> bool {
         self.state.change(AWAKE, CALLED) || self.state.change(ASLEEP, WITHDRAWN)
     }
 
-    /// Calls a reserved helper whose thread sleeps, and wakes it. Returns false if the thread is awake.
+    /// Calls a reserved helper and wakes its thread. Returns false if the thread was awake.
     fn call(&self) -> bool {
         let withdrawn = self.state.change(WITHDRAWN, CALLED);
         if withdrawn {
@@ -272,7 +278,7 @@ impl Helper {
         withdrawn
     }
 
-    /// Lets the thread wait for a caller when it has done its other work.
+    /// Makes the thread wait for a caller once it has done its other work.
     fn wait(&self) {
         let state = Arc::clone(&self.state);
         self.thread.spawn(move || state.wait());
@@ -311,7 +317,7 @@ mod test {
         }
     }
 
-    /// All helpers that the caller waits for take part in the work.
+    /// All helpers that the caller waits for take part.
     #[test]
     fn helpers_that_are_ready_start() {
         let pool = WorkerPool::new(1, 2);
@@ -325,7 +331,8 @@ mod test {
                 },
                 &mut |start| {
                     while began.load(Relaxed) < 2 {
-                        // Longer than helpers wait at the first time, so they withdraw and are called again.
+                        // Longer than helpers wait the first time, so they withdraw and are called
+                        // again.
                         (0..pieces).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(1)));
                         start();
                     }
@@ -335,7 +342,7 @@ mod test {
         }
     }
 
-    /// The thread of a helper does something else, as if the system let it wait for a core.
+    /// The helpers' threads are busy, as if they were waiting for a core.
     #[test]
     fn helpers_without_a_core_do_not_delay_the_caller() {
         let pool = WorkerPool::new(1, 2);
@@ -398,7 +405,7 @@ mod test {
         assert!(run(&|| (), false).is_ok());
     }
 
-    /// Many callers share the helpers, and each gets its own work done.
+    /// Callers share the helpers, and each gets its own work done.
     #[test]
     fn callers_at_the_same_time() {
         let pool = WorkerPool::new(1, 2);
@@ -424,7 +431,7 @@ mod test {
         assert!(pool.helpers.iter().all(|helper| matches!(helper.state.get(), ASLEEP | AWAKE)));
     }
 
-    /// A helper that asks for helpers works alone, because otherwise it could wait for itself.
+    /// A helper that asks for helpers works alone: it could end up waiting for itself.
     #[test]
     fn helper_gets_no_helpers() {
         let ran = AtomicUsize::new(0);

@@ -1,11 +1,11 @@
-//! Random bytes of the operating system, and a mark that differs between a parent and a forked child.
+//! Random bytes of the operating system, and a mark that changes in a forked child.
 
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hasher};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Fills `out` with random bytes of the operating system, which are secure enough for keys.
+/// Fills `out` with random bytes of the operating system, fit for keys.
 #[cfg(not(feature = "fips"))]
 #[doc(hidden)]
 pub fn fill(out: &mut [u8]) -> io::Result<()> {
@@ -15,10 +15,10 @@ pub fn fill(out: &mut [u8]) -> io::Result<()> {
     })
 }
 
-/// Fills `out` with random bytes of the generator of the FIPS module, which are secure enough for keys.
+/// Fills `out` with random bytes of the FIPS module, fit for keys.
 #[cfg(feature = "fips")]
 pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
-    // The error of the library has no content.
+    // The library's error says nothing.
     aws_lc_rs::rand::fill(out).map_err(|_| unavailable(&"the generator of the FIPS module failed"))
 }
 
@@ -26,8 +26,9 @@ fn unavailable(reason: &dyn Display) -> io::Error {
     io::Error::other(format!("the operating system returned no random bytes: {reason}"))
 }
 
-/// Checks that the operating system returns random bytes, before a call to AWS-LC, which draws its own. It ends the
-/// process if it gets none, and unlike [`fill`], it reads `/dev/urandom` only where the system call does not exist.
+/// Checks that the operating system returns random bytes. Call it before AWS-LC draws its own:
+/// AWS-LC ends the process if it gets none. Unlike [`fill`], this reads `/dev/urandom` only where
+/// the system call does not exist.
 #[doc(hidden)]
 pub fn check() -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -42,8 +43,8 @@ pub fn check() -> io::Result<()> {
     fill(&mut [0; 1])
 }
 
-/// Hashes with a random key, so inputs that all have the same hash cannot be chosen. The hasher of the standard library
-/// panics if the operating system returns no random bytes.
+/// Hashes with a random key, so that an attacker cannot choose inputs with equal hashes. The
+/// standard library's hasher panics if the operating system returns no random bytes.
 #[derive(Debug)]
 pub struct RandomHasher(u64);
 
@@ -66,8 +67,8 @@ impl BuildHasher for RandomHasher {
     }
 }
 
-/// Returns a number that stays the same within a process and differs in a forked child. It is never zero. Where the
-/// system has no [`providers::fork_mark`], it is the process number.
+/// Returns a number that stays the same within a process and changes in a forked child. Never zero.
+/// Without [`providers::fork_mark`], it is the process ID.
 #[inline]
 #[doc(hidden)]
 pub fn process_mark() -> io::Result<u64> {
@@ -80,7 +81,8 @@ pub fn process_mark() -> io::Result<u64> {
     }
 }
 
-/// Sets the mark on the first use in this process or after a fork. It is random, so it differs from every ancestor's.
+/// Sets the mark on first use in this process or after a fork. It is random, so it differs from
+/// every ancestor's.
 #[cold]
 fn new_mark(mark: &AtomicU64) -> io::Result<u64> {
     let mut bytes = [0; 8];
@@ -96,7 +98,7 @@ fn new_mark(mark: &AtomicU64) -> io::Result<u64> {
 mod test {
     use super::*;
 
-    /// Otherwise names could be chosen that have equal hashes, so that each look-up compares them all.
+    /// With equal hashes, an attacker could make every look-up compare all names.
     #[test]
     fn hashes_differ_between_hashers() {
         let (a, b) = (RandomHasher::new().unwrap(), RandomHasher::new().unwrap());

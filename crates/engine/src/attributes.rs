@@ -1,4 +1,4 @@
-//! The attributes of a file that a replica of it gets: mode, owner, group and modification time.
+//! Attributes that a replica copies from its source: mode, owner, group and modification time.
 
 use super::rights;
 use std::fs::{File, Metadata};
@@ -20,10 +20,10 @@ impl Attributes {
         self.metadata.modified()
     }
 
-    /// Gives `new`, a file or a folder, these attributes. Owner and group are kept as far as this user may do that.
+    /// Applies these attributes to `new`, a file or a folder. Sets owner and group where permitted.
     pub fn apply(&self, new: &File) -> io::Result<()> {
         rights::replicate(new, &self.metadata)?;
-        // Last, because the other calls may count as changes.
+        // Last: the other calls may count as changes.
         new.set_modified(self.modified()?)
     }
 }

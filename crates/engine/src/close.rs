@@ -1,27 +1,27 @@
-//! Closing files with the error that the system reports.
+//! Closes files and returns the system's error.
 
 use std::fs::File;
 use std::io;
 
-/// Writes out what the operating system still holds of a file, as far as closing it does that. NFS and quotas, for
-/// example, report a full disk only when a file is closed, and [`File`] ignores that error when it is dropped.
+/// Writes out what the operating system still holds of a file, as closing it does. NFS and quotas
+/// may report a full disk only on close, and dropping a [`File`] ignores that error.
 ///
-/// A second descriptor of the file is closed, because the first is still needed to give the file its name.
+/// Closes a second descriptor: the first is still needed to give the file its name.
 ///
 /// # Errors
-/// Returns the error that the system reports for the close.
+/// Returns the system's error for the close.
 #[cfg(unix)]
 pub fn flush(file: &File) -> io::Result<()> {
     loop {
         match nix::unistd::close(file.try_clone()?) {
-            // The descriptor is closed, but whether everything was written is unknown.
+            // The descriptor is closed, but we cannot know whether everything was written.
             Err(nix::errno::Errno::EINTR) => {}
             result => return Ok(result?),
         }
     }
 }
 
-/// Does nothing, because this system reports all errors when data is written.
+/// Does nothing: this system reports all errors when data is written.
 ///
 /// # Errors
 /// Never.

@@ -6,12 +6,13 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// A source that can be read at any position, for example a file or a byte slice.
+/// A source readable at any position, such as a file or a byte slice.
 pub trait ReadAt: Send + Sync {
-    /// Reads up to `into.len()` bytes from `offset` and returns their number, which is 0 at the end of the source.
+    /// Reads up to `into.len()` bytes from `offset` and returns how many; 0 means end of source.
     ///
     /// # Errors
-    /// Returns the errors of the source. [`Self::read_exact_at`] tries again after [`io::ErrorKind::Interrupted`].
+    /// Returns the errors of the source. [`Self::read_exact_at`] retries after
+    /// [`io::ErrorKind::Interrupted`].
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
 
     /// Returns the size of the source in bytes.
@@ -20,15 +21,16 @@ pub trait ReadAt: Send + Sync {
     /// Returns the errors of the source.
     fn size(&self) -> io::Result<u64>;
 
-    /// Returns whether concurrent reads of this source run in parallel or one after the other.
+    /// Returns whether concurrent reads of this source run in parallel.
     fn concurrency(&self) -> Concurrency {
         Concurrency::Parallel
     }
 
-    /// Fills `into` with the bytes from `offset` and fails if the source ends before.
+    /// Fills `into` with the bytes from `offset`.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::UnexpectedEof`] if the source ends earlier, and the errors of [`Self::read_at`].
+    /// Returns [`io::ErrorKind::UnexpectedEof`] if the source ends too early; the errors of
+    /// [`Self::read_at`].
     fn read_exact_at(&self, mut offset: u64, mut into: &mut [u8]) -> io::Result<()> {
         while !into.is_empty() {
             match self.read_at(offset, into) {
@@ -53,13 +55,13 @@ pub trait ReadAt: Send + Sync {
 /// Whether concurrent reads of a source run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concurrency {
-    /// Reads run in parallel, so several threads can share the source without waiting.
+    /// Reads run in parallel: threads can share the source without waiting.
     Parallel,
-    /// Reads wait for each other, so a second thread gains little.
+    /// Reads wait for each other: a second thread gains little.
     Serialized,
 }
 
-/// A source with the path that errors report.
+/// A source and its path, for errors.
 #[derive(Clone, Copy)]
 pub struct NamedSource<'a> {
     #[doc(hidden)]
@@ -75,10 +77,10 @@ impl NamedSource<'_> {
     }
 }
 
-/// Returns the metadata of an open file, or `None` for a pipe or a device of Windows, which have none.
+/// Returns the metadata of an open file, or `None` for a pipe or a device on Windows.
 ///
 /// # Errors
-/// Returns the error of the system.
+/// Returns the system's error.
 pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
     #[cfg(windows)]
     if !winapi_util::file::typ(file)?.is_disk() {
@@ -90,8 +92,8 @@ pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
 /// Opens a file for reading.
 ///
 /// # Errors
-/// Returns the error of the system. That of a folder is [`io::ErrorKind::IsADirectory`] on Windows too, which reports a missing
-/// right.
+/// Returns the system's error. For a folder it is [`io::ErrorKind::IsADirectory`], even on Windows,
+/// where the system says permission denied.
 pub fn open(path: &Path) -> io::Result<File> {
     File::open(path).map_err(|e| match e.kind() {
         io::ErrorKind::PermissionDenied if cfg!(windows) && path.is_dir() => {
@@ -101,7 +103,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     })
 }
 
-/// A sink that can be written at any position.
+/// A sink writable at any position.
 pub trait WriteAt: Sync {
     #[doc(hidden)]
     fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()>;
@@ -184,21 +186,21 @@ impl WriteAt for File {
     }
 }
 
-/// A file that keeps a copy of its last `N` bytes, which may be written in several pieces and in any order.
+/// A file that keeps a copy of its last `N` bytes, written in any pieces and any order.
 pub struct EndRecorder<'a, const N: usize> {
     file: &'a File,
-    /// Position of the first byte that is kept.
+    /// Position of the first byte kept.
     start: u64,
     end: Mutex<[u8; N]>,
 }
 
 impl<'a, const N: usize> EndRecorder<'a, N> {
-    /// Creates the sink for a file that will have `len` bytes, at least `N`.
+    /// Creates the sink for a file of `len` bytes, at least `N`.
     pub fn new(file: &'a File, len: u64) -> Self {
         Self { file, start: len.saturating_sub(N as u64), end: Mutex::new([0; N]) }
     }
 
-    /// Returns the last bytes, after everything was written.
+    /// Returns the last bytes. Call it when everything is written.
     pub fn end(self) -> [u8; N] {
         self.end.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -207,7 +209,7 @@ impl<'a, const N: usize> EndRecorder<'a, N> {
 impl<const N: usize> WriteAt for EndRecorder<'_, N> {
     fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()> {
         self.file.write_all_at(offset, from)?;
-        // Both differences are less than a length in memory.
+        // Both differences fit: they are lengths in memory.
         let skipped = self.start.saturating_sub(offset).min(from.len() as u64) as usize;
         let last = &from[skipped..];
         if !last.is_empty() {
@@ -219,7 +221,7 @@ impl<const N: usize> WriteAt for EndRecorder<'_, N> {
     }
 }
 
-/// A sink that discards all bytes, for verification without output.
+/// A sink that discards all bytes: verification without output.
 pub struct Discard;
 
 impl WriteAt for Discard {
@@ -232,7 +234,7 @@ impl WriteAt for Discard {
 mod test {
     use super::*;
 
-    /// On Windows each read moves the position of the file, which several threads share.
+    /// On Windows each read moves the file position, and threads share it.
     #[test]
     fn threads_read_at_their_own_positions() {
         const PIECE: usize = 1000;
@@ -268,7 +270,7 @@ mod test {
     #[test]
     fn a_folder_is_reported_as_a_folder() {
         let opened = open(&std::env::temp_dir()).and_then(|file| file.metadata());
-        // Unix opens folders.
+        // Unix can open folders.
         assert!(opened.map_or_else(|e| e.kind() == io::ErrorKind::IsADirectory, |found| found.is_dir()));
         assert_eq!(open(Path::new("/no/such/file")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }

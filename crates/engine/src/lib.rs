@@ -1,7 +1,8 @@
-//! The file engine: cuts files into jobs, runs jobs on several threads, and stages output on disk.
+//! The file engine: cuts files into jobs, runs them on several threads, and stages output on disk.
 //!
-//! The engine knows chunks but no ciphers and no formats. A format implements [`pipeline::ChunkCipher`] and describes
-//! the positions of its chunks in a [`plan::Layout`]; everything else is shared by all formats.
+//! The engine knows chunks, but no ciphers and no formats. A format implements
+//! [`pipeline::ChunkCipher`] and describes where its chunks are in a [`plan::Layout`]. All formats
+//! share the rest.
 #![forbid(unsafe_code)]
 
 #[doc(hidden)]

@@ -1,32 +1,33 @@
-//! Options of a file operation and its progress reports.
+//! Options and progress of file operations.
 
 use base::Error;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-/// A progress callback. It receives the number of bytes done and the total, if the total is known.
+/// A progress callback. Receives the number of bytes done and the total, if known.
 pub type Callback<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
 
-/// Options of a file operation, for example the number of threads and a progress callback.
+/// Options of a file operation.
 #[derive(Default)]
 pub struct Options<'a> {
-    /// Number of threads, the calling one included; at most 256. The default is one per core, at most 8.
+    /// Number of threads, the calling one included; at most 256. Default: one per core, at most 8.
     pub threads: Option<NonZeroUsize>,
-    /// Called on the calling thread with the number of bytes done and the total, if the total is known. The bytes are
-    /// those of the plaintext; where a pipe or a stream is read, they are the bytes read. The last call reports that
-    /// all bytes are done. `Break` cancels the operation, and no output file remains.
+    /// Called on the calling thread with the number of bytes done and the total, if known. Counts
+    /// plaintext bytes, or the bytes read from a pipe or a stream. The last call reports that all
+    /// bytes are done. `Break` cancels the operation and leaves no output file.
     pub progress: Option<&'a mut Callback<'a>>,
-    /// Whether the operation waits for the disk before the file gets its name.
+    /// Whether to wait for the disk before the file gets its name.
     pub durability: Durability,
 }
 
-/// The guarantee for a written file if the machine crashes.
+/// What is guaranteed for a written file if the machine crashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The operating system has the bytes, as after `cp`. A crash within seconds may lose the new file.
+    /// The operating system has the bytes, as after `cp`. A crash within seconds may lose the new
+    /// file.
     #[default]
     Cached,
-    /// The disk has the bytes when the call returns, which is slower.
+    /// The disk has the bytes when the call returns. Slower.
     Synced,
 }
 
@@ -34,7 +35,7 @@ impl Options<'_> {
     /// Returns a progress reporter for an operation of `total` bytes.
     #[doc(hidden)]
     pub fn progress(&mut self, total: Option<u64>) -> Progress<'_> {
-        // A report costs about a microsecond, and cancelling should take effect within a moment.
+        // A report costs about a microsecond, and cancelling should take effect quickly.
         let step = total.map_or(1 << 22, |total| (total / 100).clamp(1 << 18, 1 << 24));
         let callback = self.progress.as_mut().map(|callback| &mut **callback as &mut Callback<'_>);
         Progress { callback, total, step, next: step }
@@ -69,14 +70,14 @@ impl Progress<'_> {
         self.report(done)
     }
 
-    /// Reports that the operation is complete after `done` bytes, which are the total.
+    /// Reports that the operation is complete: `done` bytes in all.
     #[doc(hidden)]
     pub fn finish(&mut self, done: u64) -> Result<(), Error> {
         self.total = Some(done);
         self.report(done)
     }
 
-    /// Reports `done` bytes at once to the progress callback, which can cancel the operation.
+    /// Reports `done` bytes at once. The callback can cancel the operation.
     #[doc(hidden)]
     pub fn report(&mut self, done: u64) -> Result<(), Error> {
         match self.callback.as_mut().map(|callback| callback(done, self.total)) {
@@ -106,7 +107,7 @@ mod test {
         heard
     }
 
-    /// About a hundred reports, but not after less than 256 KiB or more than 16 MiB. The end is reported once.
+    /// About a hundred reports, at steps of 256 KiB to 16 MiB. The end is reported once.
     #[test]
     fn reports_are_frequent_and_few() {
         const MIB: u64 = 1 << 20;
@@ -129,7 +130,7 @@ mod test {
 
     #[test]
     fn reports_count_from_the_last_one() {
-        // Steps of 4 MiB after a report of 5 MiB: the next is that of 10 MiB.
+        // Steps of 4 MiB: the report after 5 MiB is followed by one at 10 MiB.
         let found = reports(None, 5 << 20, 20 << 20);
         assert_eq!(found.len(), 5, "{found:?}");
         let mut stop = |_, _| ControlFlow::Break(());

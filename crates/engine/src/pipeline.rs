@@ -1,5 +1,5 @@
-//! Sealing and opening a whole file with several threads. Each thread reads a job, seals or opens its chunks, and
-//! writes the result at its position.
+//! Seals and opens a whole file on several threads. Each thread reads a job, seals or opens its
+//! chunks, and writes the result at its position.
 
 use super::io::{NamedSource, WriteAt};
 use super::options::Options;
@@ -10,29 +10,29 @@ use base::{Error, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
-/// The chunk encryption of a file format, with the key of one file.
+/// Encrypts the chunks of a file format with one file's key.
 pub trait ChunkCipher: std::fmt::Debug + Send + Sync {
-    /// Returns the positions of the chunks in the file.
+    /// Returns the positions of the chunks.
     fn layout(&self) -> Layout;
 
-    /// Seals a chunk into `sealed`, which is longer than `plain` by the overhead of the layout.
+    /// Seals a chunk into `sealed`; it is longer than `plain` by the layout's overhead.
     fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
 
-    /// Decrypts a chunk into `plain`, which is zero after a failure.
+    /// Decrypts a chunk into `plain`; zeros it on failure.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] whatever the cause.
+    /// Returns [`Error::Authentication`], whatever the cause.
     fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error>;
 
-    /// Returns whether the key is known to be the right one, for example because the header commits to it.
+    /// Returns whether the key is known to be right (the header commits to it, for example).
     fn key_is_verified(&self) -> bool {
         true
     }
 
-    /// Opens a chunk into `plain`, which is zero after a failure.
+    /// Opens a chunk into `plain`; zeros it on failure.
     ///
     /// # Errors
-    /// Returns [`Error::DamagedChunk`] once the key is verified, [`Error::Authentication`] before.
+    /// Returns [`Error::DamagedChunk`] if the key is verified, [`Error::Authentication`] if not.
     fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         match self.decrypt(position, sealed, plain) {
             Err(Error::Authentication) => Err(self.damaged(position.index)),
@@ -91,7 +91,7 @@ pub fn seal_all(
     options: &mut Options<'_>,
 ) -> Result<(), Error> {
     each_job(plan, header.len(), options, |job, plain, sealed| {
-        // One write for the header and the first chunks, because most files are small.
+        // One write for the header and the first chunks: most files are small.
         let head = if job.chunks.start == 0 { header } else { &[] };
         let (plain, sealed) = (&mut plain[..job.plain_len()], &mut sealed[..head.len() + job.sealed_len()]);
         source.read_exact_at(job.plain.start, plain)?;
@@ -118,8 +118,8 @@ pub fn open_all(
     })
 }
 
-/// Maximum number of bytes in a write. For an aligned write of 1 MiB, Linux looks for 1 MiB of contiguous memory; when
-/// such memory was scarce, writing a file took three times as long (measured).
+/// Maximum bytes per write. For an aligned write of 1 MiB, Linux looks for 1 MiB of contiguous
+/// memory; when that was scarce, writing a file took three times as long (measured).
 const WRITE_LEN: usize = 1 << 18;
 
 pub(crate) fn write(sink: &dyn WriteAt, offset: u64, bytes: &[u8]) -> Result<(), Error> {
@@ -129,8 +129,8 @@ pub(crate) fn write(sink: &dyn WriteAt, offset: u64, bytes: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// Runs `work` for each job of the plan and reports progress. Each thread has a buffer for plaintext and one for sealed
-/// bytes, with `head` more bytes for the header of the file.
+/// Runs `work` for each job of the plan and reports progress. Each thread has a buffer for
+/// plaintext and one for sealed bytes, with `head` extra bytes for the file header.
 fn each_job(
     plan: Plan,
     head: usize,
@@ -142,7 +142,7 @@ fn each_job(
         Ok((plain, memory::zeroed(head + plan.max_sealed_len())?))
     };
     let done = AtomicU64::new(0);
-    // The cores are not counted for a single job, because most files are small.
+    // For a single job the cores are not counted: most files are small.
     let threads = if plan.jobs() > 1 { thread_count(options.threads) } else { 1 };
     let workers = Workers::Spawned(threads);
     let mut progress = options.progress(Some(plan.plain_len));

@@ -1,41 +1,47 @@
-//! Positions and sizes in a file that is a header and sealed chunks of equal size, of which the last may be shorter.
+//! Positions and sizes in a file made of a header and sealed chunks. All chunks have one size; only
+//! the last may be shorter.
 //!
-//! For example, with a header of 56 bytes and chunks of 16,384 bytes that seal to 16,400, 40,000 bytes of plaintext are
-//! three chunks, of which the last has 7,232 bytes, and the file has 40,104 bytes.
+//! Example: with a header of 56 bytes and chunks of 16,384 bytes that seal to 16,400, a plaintext
+//! of 40,000 bytes is three chunks, the last of 7,232 bytes, and the file has 40,104 bytes.
 
 use base::Error;
 use std::ops::Range;
 
-/// Approximate number of plaintext bytes in a job. 256 KiB was fastest for positional writes and stays in L2 (measured).
+/// Approximate plaintext bytes per job. 256 KiB was fastest for positional writes, and stays in L2
+/// (measured).
 const JOB_LEN: u64 = 1 << 18;
 
-/// The positions of the chunks in a format.
+/// Positions of the chunks in a format.
 ///
 /// ```text
-/// sealed = header || chunk 0 || … || chunk n       every chunk but the last is full, and chunk 0 is shorter by `lead`
+/// sealed = header || chunk 0 || … || chunk n
 /// ```
+///
+/// All chunks but the last are full, except that chunk 0 is shorter by `lead`.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Number of bytes in the sealed file that precede chunk 0.
+    /// Bytes before chunk 0 in the sealed file.
     pub header: u64,
-    /// Number of plaintext bytes by which chunk 0 is shorter, because the header takes their place; 0 in most formats.
+    /// Plaintext bytes that chunk 0 lacks because the header takes their place; 0 in most formats.
     pub lead: u64,
-    /// Number of plaintext bytes in a full chunk; only the last chunk may have fewer.
+    /// Plaintext bytes per full chunk; only the last chunk may have fewer.
     pub chunk: u64,
-    /// Number of bytes by which a sealed chunk is longer than its plaintext.
+    /// Bytes that sealing adds to a chunk.
     pub overhead: u64,
-    /// The difference between the last chunk and the others.
+    /// How the last chunk differs from the others.
     pub end: End,
-    /// Maximum number of chunks that may be sealed under one key.
+    /// Maximum number of chunks under one key.
     pub max_chunks: u64,
 }
 
-/// The difference between the last chunk and the others.
+/// How the last chunk differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The last chunk is never full and may be empty. A file that ends with a full chunk is truncated.
+    /// The last chunk is never full and may be empty. A file that ends with a full chunk is
+    /// truncated.
     Short,
-    /// The last chunk is sealed with a mark. It may be full, and it is empty only if the whole plaintext is.
+    /// The last chunk is sealed with a mark. It may be full, and is empty only if the whole
+    /// plaintext is.
     Marked,
 }
 
@@ -43,24 +49,24 @@ pub enum End {
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub layout: Layout,
-    /// Number of plaintext bytes in the file, without the header and the tags.
+    /// Plaintext bytes in the file, without header and tags.
     pub plain_len: u64,
 }
 
 /// A unit of work for one thread: consecutive chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The indexes of the chunks that this job seals or opens.
+    /// Indexes of this job's chunks.
     pub chunks: Range<u64>,
     /// Whether the job includes the last chunk of the file.
     pub is_last: bool,
-    /// The byte range of the job in the plaintext of the file.
+    /// The job's byte range in the plaintext.
     pub plain: Range<u64>,
-    /// The byte range of the job in the sealed file, including the tags.
+    /// The job's byte range in the sealed file, tags included.
     pub sealed: Range<u64>,
 }
 
-/// The position of a chunk in its file.
+/// Position of a chunk in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkPosition {
     /// Index of the chunk in the file, counted from 0.
@@ -70,7 +76,7 @@ pub struct ChunkPosition {
 }
 
 impl Layout {
-    /// Returns the length of a full sealed chunk in bytes.
+    /// Returns the length in bytes of a full sealed chunk.
     pub fn sealed_chunk_len(self) -> u64 {
         self.chunk + self.overhead
     }
@@ -85,12 +91,12 @@ impl Layout {
         self.header + (index * self.sealed_chunk_len()).saturating_sub(self.lead)
     }
 
-    /// Returns the index of the chunk that contains the plaintext byte at `offset`.
+    /// Returns the index of the chunk that holds the plaintext byte at `offset`.
     pub fn chunk_of(self, offset: u64) -> u64 {
         (offset + self.lead) / self.chunk
     }
 
-    /// Returns a job of full chunks, none of which is the last of the file.
+    /// Returns a job of full chunks, not including the last of the file.
     pub fn full_chunks(self, chunks: Range<u64>) -> Job {
         Job {
             plain: self.plain_start(chunks.start)..self.plain_start(chunks.end),
@@ -125,11 +131,11 @@ impl Layout {
     /// Returns the plan for a sealed file of `sealed_len` bytes.
     ///
     /// # Errors
-    /// Returns [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`] if the file is too
-    /// long.
+    /// Returns [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`] if
+    /// the file is too long.
     pub fn plan_sealed(self, sealed_len: u64) -> Result<Plan, Error> {
         let body = sealed_len.checked_sub(self.header).ok_or(Error::Truncated)?;
-        // Restores the plaintext bytes whose place the header takes.
+        // Adds the plaintext bytes that the header displaces.
         let body = body.saturating_add(self.lead);
         let (full, rest) = (body / self.sealed_chunk_len(), body % self.sealed_chunk_len());
         let last = match (rest.checked_sub(self.overhead), self.end) {
@@ -167,23 +173,23 @@ impl Plan {
         self.chunks().div_ceil(self.chunks_per_job())
     }
 
-    /// Returns the job with this index, counted from 0 at the beginning of the file.
+    /// Returns the job with this index, counted from 0.
     pub fn job(self, index: u64) -> Job {
         let chunks = self.chunks_per_job();
         self.span(index * chunks..(index + 1) * chunks)
     }
 
-    /// Returns a number of plaintext bytes that no job exceeds.
+    /// Returns the maximum number of plaintext bytes per job.
     pub fn max_plain_len(self) -> usize {
         (self.chunks_per_job() * self.layout.chunk).min(self.plain_len) as usize
     }
 
-    /// Returns a number of sealed bytes that no job exceeds.
+    /// Returns the maximum number of sealed bytes per job.
     pub fn max_sealed_len(self) -> usize {
         (self.chunks_per_job() * self.layout.sealed_chunk_len()).min(self.sealed_len()) as usize
     }
 
-    /// Returns the existing chunks of a range as one job.
+    /// Returns those chunks of a range that exist, as one job.
     pub fn span(self, chunks: Range<u64>) -> Job {
         let is_last = chunks.end >= self.chunks();
         let full = self.layout.full_chunks(chunks.start..chunks.end.min(self.chunks()));
@@ -200,17 +206,17 @@ impl Plan {
 }
 
 impl Job {
-    /// Returns the number of plaintext bytes in all chunks of the job.
+    /// Returns the number of plaintext bytes in the job's chunks.
     pub fn plain_len(&self) -> usize {
         (self.plain.end - self.plain.start) as usize
     }
 
-    /// Returns the number of sealed bytes in all chunks of the job, including the tags.
+    /// Returns the number of sealed bytes in the job's chunks, tags included.
     pub fn sealed_len(&self) -> usize {
         (self.sealed.end - self.sealed.start) as usize
     }
 
-    /// Iterates over the chunks of the job, each with the length of its plaintext.
+    /// Iterates over the job's chunks, with their plaintext lengths.
     pub fn positions(&self, layout: Layout) -> impl Iterator<Item = (ChunkPosition, usize)> {
         let (end, plain_end, is_last) = (self.chunks.end, self.plain.end, self.is_last);
         self.chunks.clone().map(move |index| {
@@ -242,7 +248,7 @@ mod test {
         }
     }
 
-    /// Each sealed size belongs to exactly one plaintext length or to none.
+    /// Each sealed size belongs to one plaintext length or to none.
     #[test]
     fn plan_sealed_accepts_the_sizes_of_complete_files_alone() {
         let small = Layout { chunk: 64, ..WITH_LEAD };

@@ -1,29 +1,29 @@
-//! Parsing the beginning of a file while more bytes may follow.
+//! Parses the beginning of a file before the rest is there.
 
 use super::io::ReadAt;
 use base::{Error, memory};
 
-/// Tells whether a prefix is the complete file or only its beginning.
+/// Whether a prefix is the complete file or only its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefix {
-    /// More bytes of the file may follow after this prefix.
+    /// More bytes may follow.
     Partial,
-    /// The file ends here, so no more bytes will follow.
+    /// The file ends here.
     Whole,
 }
 
 /// The result of parsing a prefix of a file.
 #[derive(Debug)]
 pub enum Parsed<T> {
-    /// The prefix was long enough, and this is the value that was parsed from it.
+    /// The prefix was long enough; this is the parsed value.
     Ready(T),
-    /// The prefix is valid so far but too short. Parse again with at least this many bytes, counted from the start of
-    /// the file, or with the complete file.
+    /// The prefix is valid so far, but too short. Parse again with at least this many bytes from
+    /// the start of the file, or with the complete file.
     NeedsMore(usize),
 }
 
 impl<T> Parsed<T> {
-    /// Applies `f` to the value of [`Parsed::Ready`] and leaves the other variants unchanged.
+    /// Applies `f` to a [`Parsed::Ready`] value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Parsed<U> {
         match self {
             Self::Ready(value) => Parsed::Ready(f(value)),
@@ -32,10 +32,12 @@ impl<T> Parsed<T> {
     }
 }
 
-/// Calls `parse` with longer and longer prefixes of a file of `size` bytes until the prefix is long enough.
+/// Calls `parse` with longer and longer prefixes of a file of `size` bytes until the prefix is long
+/// enough.
 ///
 /// # Errors
-/// Returns [`Error::Truncated`] if the whole file is not enough, and the errors of the source and of `parse`.
+/// Returns [`Error::Truncated`] if the whole file is not enough; the errors of the source and of
+/// `parse`.
 pub fn parse_prefix<T>(
     source: &dyn ReadAt,
     size: u64,
@@ -47,7 +49,7 @@ pub fn parse_prefix<T>(
         match parse(&bytes, extent)? {
             Parsed::Ready(value) => return Ok(value),
             Parsed::NeedsMore(_) if extent == Prefix::Whole => return Err(Error::Truncated),
-            // The parser may ask for more than the file has and still accept the whole file.
+            // The parser may ask for more than the file has, and still accept the whole file.
             Parsed::NeedsMore(len) => {
                 let len = len.max(bytes.len() + 1);
                 memory::resize(&mut bytes, usize::try_from(size).unwrap_or(usize::MAX).min(len))?;

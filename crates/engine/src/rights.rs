@@ -1,14 +1,15 @@
-//! The rights of a new file: never more, for any user, than the file had that it replaces. On Windows a file has the access
-//! control list of its folder, because the standard library does not set others.
+//! Rights of a new file: never more, for any user, than the replaced file gave. On Windows a file
+//! has its folder's access control list, because the standard library sets no others.
 
 use std::fs::{File, Metadata};
 use std::io;
 
-/// Gives `new` the owner, the group, the mode and the ACL of the file that it replaces, as far as this user may do that.
-/// `old` is the metadata of that file.
+/// Gives `new` the owner, group, mode and ACL of the file it replaces, where permitted. `old` is
+/// that file's metadata.
 ///
-/// Where owner or group cannot be kept, their members move to another class of the mode. Then each class gets only the
-/// rights that all its members had before, and an ACL is not copied: only the owner has rights.
+/// Where owner or group cannot be kept, their members move to another class of the mode. Each class
+/// then gets only rights that all its members had before. An ACL is not copied in this case: only
+/// the owner has rights.
 #[cfg(unix)]
 pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -20,7 +21,8 @@ pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result
         Some(_) => old.mode() & 0o700,
         None => same.mode(old.mode()),
     };
-    // The folder may have given the new file an ACL with users that had no right to the old one.
+    // The new file may have inherited an ACL from the folder, with users that had no right to the
+    // old file.
     acl::remove(new)?;
     // Removing it does not change the mode.
     match own.mode() & 0o7777 == mode {
@@ -29,8 +31,8 @@ pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result
     }
 }
 
-/// Gives `new` the owner, the group and the mode of the file or folder with the metadata `from`, as far as this user may do
-/// that. The set-uid, set-gid and sticky bits are kept only together with owner and group. ACLs are not kept.
+/// Gives `new` the owner, group and mode of a file or folder, where permitted. Keeps the set-uid,
+/// set-gid and sticky bits only if owner and group are kept too. Does not keep ACLs.
 #[cfg(unix)]
 pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -40,14 +42,15 @@ pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
     new.set_permissions(PermissionsExt::from_mode(mode))
 }
 
-/// Gives `new` the attributes of the file or folder with the metadata `from`, for example that it is read-only or hidden. It
-/// keeps the access control list that it got from its folder.
+/// Gives `new` the attributes of a file or folder (read-only, hidden). It keeps the access control
+/// list inherited from its folder.
 #[cfg(windows)]
 pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
     new.set_permissions(from.permissions())
 }
 
-/// Gives `new`, whose metadata is `own`, to the owner and the group of another file, as far as this user may do that.
+/// Gives `new` to the owner and group of another file, where permitted. `own` is the metadata of
+/// `new`.
 #[cfg(unix)]
 fn give_to_owner_of(new: &File, own: &Metadata, old: &Metadata) -> io::Result<Same> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -55,20 +58,20 @@ fn give_to_owner_of(new: &File, own: &Metadata, old: &Metadata) -> io::Result<Sa
     if (own.uid(), own.gid()) == (old.uid(), old.gid()) {
         return Ok(same(own));
     }
-    // Only root may give a file to another owner. Members of a group may give it to the group.
+    // Only root may change the owner. Members of a group may give a file to that group.
     if fchown(new, Some(old.uid()), Some(old.gid())).is_err() && own.gid() != old.gid() {
         let _ = fchown(new, None, Some(old.gid()));
     }
     Ok(same(&new.metadata()?))
 }
 
-/// Does the same as [`replicate`].
+/// Like [`replicate`].
 #[cfg(windows)]
 pub(crate) fn inherit(new: &File, _: &File, old: &Metadata) -> io::Result<()> {
     new.set_permissions(old.permissions())
 }
 
-/// Whether a new file has the owner and the group of the file that it replaces.
+/// Whether a new file has the owner and group of the file it replaces.
 #[cfg(unix)]
 struct Same {
     owner: bool,
@@ -77,19 +80,19 @@ struct Same {
 
 #[cfg(unix)]
 impl Same {
-    /// Returns the mode of the new file, without the set-uid, set-gid and sticky bits, which were granted to the old
-    /// content.
+    /// Returns the new file's mode, without the set-uid, set-gid and sticky bits: those were
+    /// granted to the old content.
     fn mode(&self, old: u32) -> u32 {
         let (owner, group, other) = (old >> 6 & 7, old >> 3 & 7, old & 7);
-        // The old owner is now a member of the group, or one of the others.
+        // The old owner is now in the group, or among the others.
         let old_owner = if self.owner { 7 } else { owner };
-        // So are the members of the old group, while the new group has members that were among the others.
+        // So are the old group's members, and the new group has members that were among the others.
         let (group, other) = if self.group { (group, other) } else { (group & other, group & other) };
         owner << 6 | (group & old_owner) << 3 | other & old_owner
     }
 }
 
-/// POSIX access control lists, which Linux stores as an extended attribute.
+/// POSIX access control lists. Linux stores them as an extended attribute.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod acl {
     use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, fremovexattr, fsetxattr};
@@ -99,7 +102,7 @@ mod acl {
 
     const ATTRIBUTE: &str = "system.posix_acl_access";
 
-    /// Returns the list of a file, or `None` if the mode has all its rights.
+    /// Returns a file's list, or `None` if the mode holds all its rights.
     pub(super) fn read(file: &File) -> io::Result<Option<Vec<u8>>> {
         let len = match fgetxattr_query(file, ATTRIBUTE) {
             Err(Errno::NODATA | Errno::OPNOTSUPP) => return Ok(None),
@@ -112,7 +115,7 @@ mod acl {
         Ok(Some(list))
     }
 
-    /// Sets the list of a file, and with it the mode.
+    /// Sets a file's list, and thereby its mode.
     pub(super) fn write(file: &File, list: &[u8]) -> io::Result<()> {
         Ok(fsetxattr(file, ATTRIBUTE, list, XattrFlags::empty())?)
     }
@@ -125,7 +128,7 @@ mod acl {
     }
 }
 
-/// Other systems have other lists, which a new file does not get.
+/// Lists of other systems are not copied to new files.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 mod acl {
     use std::fs::File;
@@ -148,12 +151,12 @@ mod acl {
 mod test {
     use super::*;
 
-    /// Returns an access control list that gives user 12345 the right to read.
+    /// Returns an access control list that lets user 12345 read.
     #[cfg(target_os = "linux")]
     fn list() -> Vec<u8> {
         const NOBODY: u32 = u32::MAX;
         let mut list = 2_u32.to_le_bytes().to_vec();
-        // Tag, rights and id: the owner, the user, the group, the mask of both, and all others.
+        // Tag, rights and ID of: owner, user, group, mask for the last two, others.
         let entries: [(u16, u16, u32); 5] =
             [(1, 6, NOBODY), (2, 4, 12345), (4, 4, NOBODY), (0x10, 4, NOBODY), (0x20, 0, NOBODY)];
         for (tag, rights, id) in entries {
@@ -164,8 +167,8 @@ mod test {
         list
     }
 
-    /// A new file gets the list, the mode and, if this user is root, the owner of the replaced file, and keeps no list of
-    /// its own.
+    /// A new file gets the list, the mode and (for root) the owner of the replaced file, and keeps
+    /// no list of its own.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_new_file_has_the_rights_of_the_replaced_one() {
@@ -199,14 +202,14 @@ mod test {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// Compares the rights of every kind of user before and after.
+    /// Compares every kind of user's rights before and after.
     #[test]
     fn no_class_gains_a_right() {
         for old in 0..=0o777 {
             let class = |mode: u32, shift: u32| mode >> shift & 7;
             for (owner, group) in [(true, true), (true, false), (false, true), (false, false)] {
                 let new = Same { owner, group }.mode(old);
-                // A person is the old owner or not, in the old group or not, and in the new group or not.
+                // A user is or is not: the old owner, in the old group, in the new group.
                 for person in 0..8 {
                     let [owns, in_old, in_new] = [person & 1 > 0, person & 2 > 0, person & 4 > 0];
                     let in_new = if group { in_old } else { in_new };

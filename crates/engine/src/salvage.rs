@@ -1,7 +1,7 @@
-//! Opening the chunks of a damaged file that still verify, with several threads.
+//! Opens the chunks of a damaged file that still verify, on several threads.
 //!
-//! A job is read as a whole. If that fails, for example at a bad sector, its chunks are read one by one, and those that
-//! cannot be read are holes as well.
+//! A job is read as a whole. If that fails (at a bad sector, for example), its chunks are read one
+//! by one, and unreadable ones become holes too.
 
 use super::io::{NamedSource, WriteAt};
 use super::options::Options;
@@ -15,14 +15,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
-/// Number of plaintext bytes in a job, as for whole files.
+/// Plaintext bytes per job, as for whole files.
 const JOB_LEN: u64 = 1 << 18;
 
-/// Writes the plaintext of each chunk of `0..chunks` that verifies to `sink`, and returns the other chunks as ranges in
-/// their order. All of these chunks are full, and none is the last of the file. Nothing is written for the others.
+/// Writes the plaintext of each chunk of `0..chunks` that verifies to `sink`; returns the others as
+/// ordered ranges. All these chunks are full, and the file's last is not among them. Nothing is
+/// written for the others.
 ///
 /// # Errors
-/// Returns [`Error::Cancelled`], and the errors of `sink`.
+/// Returns [`Error::Cancelled`]; the errors of `sink`.
 pub fn open_intact(
     cipher: &dyn ChunkCipher,
     chunks: u64,
@@ -59,7 +60,7 @@ pub fn open_intact(
     Ok(merged(holes.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// Writes the chunks of a job that verify, and returns the others.
+/// Writes a job's chunks that verify; returns the others.
 fn open_job(
     cipher: &dyn ChunkCipher,
     job: &Job,
@@ -71,7 +72,7 @@ fn open_job(
     let layout = cipher.layout();
     let whole = source.read_exact_at(job.sealed.start, &mut sealed[..job.sealed_len()]).is_ok();
     let mut bad = Vec::new();
-    // The verified bytes that are not written yet: an offset in the plaintext of the job and a length.
+    // Verified but unwritten bytes: offset in the job's plaintext, and length.
     let (mut start, mut len) = (0, 0);
     for index in job.chunks.clone() {
         let chunk = layout.full_chunks(index..index + 1);
@@ -91,10 +92,10 @@ fn open_job(
     Ok(bad)
 }
 
-/// Returns whether a chunk verifies. Its plaintext is in `plain`, which is zero otherwise.
+/// Returns whether a chunk verifies. If it does, `plain` holds its plaintext; if not, zeros.
 ///
 /// # Errors
-/// Returns the errors of the cipher other than [`Error::Authentication`].
+/// Returns the cipher's errors other than [`Error::Authentication`].
 pub fn opens(
     cipher: &dyn ChunkCipher,
     position: ChunkPosition,
@@ -108,10 +109,10 @@ pub fn opens(
     }
 }
 
-/// Returns whether `source` has a chunk of `chunks` that verifies as one before the last.
+/// Returns whether any of `chunks` in `source` verifies as a chunk before the last.
 ///
 /// # Errors
-/// Returns the errors of [`opens`]; a chunk that cannot be read does not verify.
+/// Returns the errors of [`opens`]. An unreadable chunk does not verify.
 pub fn any_opens(
     cipher: &dyn ChunkCipher,
     chunks: Range<u64>,
@@ -131,7 +132,7 @@ pub fn any_opens(
     Ok(false)
 }
 
-/// Returns the ranges of consecutive numbers, in ascending order.
+/// Returns ranges of consecutive numbers, ascending.
 fn merged(mut numbers: Vec<u64>) -> Vec<Range<u64>> {
     numbers.sort_unstable();
     let mut ranges: Vec<Range<u64>> = Vec::new();

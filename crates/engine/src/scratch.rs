@@ -1,15 +1,16 @@
-//! A scratch buffer per thread for sealed bytes, reused from call to call.
+//! Scratch buffers for sealed bytes, one per thread, reused from call to call.
 
 use base::{Error, memory};
 use std::cell::Cell;
 
-/// Length of a thread's buffer in bytes. Calls use it from start to end before they begin again at the start: Linux
-/// copies to memory that was not used for a while 5 to 30 % faster than to memory that is still in L2 (Zen 4, measured).
+/// Bytes in a thread's buffer. Calls use it from start to end, then start over: Linux copies to
+/// memory that has not been used for a while 5 to 30 % faster than to memory still in L2 (Zen 4,
+/// measured).
 const BUFFER_LEN: usize = 1 << 20;
-/// A longer buffer is freed after the call.
+/// Longer buffers are freed after the call.
 const MAX_BUFFER_LEN: usize = 2 << 20;
-/// A copy is two to six times slower if the destination lies less than half of this after the source, both counted from
-/// the start of their pages (Zen 4, measured).
+/// A copy is two to six times slower if the destination is less than half of this behind the
+/// source, counting both from the start of their pages (Zen 4, measured).
 const ALIAS_DISTANCE: usize = 64;
 const PAGE_LEN: usize = 4096;
 
@@ -26,19 +27,20 @@ thread_local! {
     static SCRATCH: Cell<Scratch> = const { Cell::new(Scratch::EMPTY) };
 }
 
-/// Calls `f` with `len` bytes of the thread's buffer. The address is chosen to suit a copy from `offset` of a file.
+/// Calls `f` with `len` bytes of the thread's buffer. The address suits a copy from `offset` of a
+/// file.
 ///
 /// The bytes have unspecified content and are not wiped afterwards, so they must not hold secrets.
 ///
 /// # Errors
-/// Returns [`Error::OutOfMemory`], and the errors of `f`.
+/// Returns [`Error::OutOfMemory`]; the errors of `f`.
 pub fn with_scratch<T>(
     len: usize,
     offset: u64,
     f: impl FnOnce(&mut [u8]) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    // The buffer is taken, not borrowed, because `f` may call this function again. `try_with` fails in a thread that is
-    // about to end.
+    // We take the buffer rather than borrow it: `f` may call this function again. `try_with` fails
+    // in a thread that is about to end.
     let mut scratch = SCRATCH.try_with(|cell| cell.replace(Scratch::EMPTY)).unwrap_or(Scratch::EMPTY);
     let need = len + ALIAS_DISTANCE;
     if scratch.bytes.len() < need.max(BUFFER_LEN) {

@@ -1,9 +1,10 @@
 //! Output files that appear under their name complete or not at all.
 //!
-//! On Linux the bytes first go to an unnamed file (`O_TMPFILE`), so that even a killed process leaves nothing behind.
-//! Only when an existing file is replaced, the complete file has a temporary name until it is renamed. On other
-//! systems, and on file systems without unnamed files, the bytes go to a hidden temporary file in the same folder, for
-//! example `.report.pdf.0123456789abcdef.part`, which is removed on failure.
+//! On Linux the bytes first go to an unnamed file (`O_TMPFILE`), so even a killed process leaves
+//! nothing behind. If the complete file is to replace another, it briefly gets a temporary name and
+//! is renamed. On other systems, and on file systems without unnamed files, the bytes go to a
+//! hidden temporary file in the same folder, such as `.report.pdf.0123456789abcdef.part`, which is
+//! removed on failure.
 
 use super::attributes::Attributes;
 use super::folder::{Entry, EntryKind, Folder};
@@ -16,41 +17,41 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The access rights that the new file has at its target.
+/// Access rights of the new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// The rights of the replaced file, or the defaults of the process and of the folder for a new file.
+    /// The rights of the replaced file; for a new file, the defaults of process and folder.
     Inherited,
-    /// Access for the owner of the file alone. It has an effect on Unix only.
+    /// Access for the file's owner only. Applies to Unix only.
     OwnerOnly,
-    /// The rights that [`StagedFile::set_attributes`] sets. An existing file is replaced also if it is read-only or a link,
-    /// because it has the attributes of an earlier source.
+    /// The rights set by [`StagedFile::set_attributes`]. Replaces even a read-only file or a link:
+    /// it got its attributes from an earlier source.
     Replicated,
 }
 
-/// The treatment of a file that already has the name.
+/// What happens to a file that already has the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The complete new file replaces the existing file with the same name.
+    /// The complete new file replaces it.
     Replace,
-    /// The existing file stays, and writing the new file fails.
+    /// It stays, and writing the new file fails.
     Refuse,
 }
 
-/// A new file that does not have its name yet.
+/// A new file without its name yet.
 pub struct StagedFile {
     file: File,
     folder: Folder,
     name: OsString,
-    /// Name of the temporary file; `None` for an unnamed file.
+    /// Name of the temporary file; `None` if unnamed.
     temporary: Option<OsString>,
-    /// Whether a file had the name when the new file was begun.
+    /// Whether a file had the name when we began.
     replaces: bool,
     access: Access,
     attributes: Option<Box<Attributes>>,
-    /// The target as the caller gave it, for messages.
+    /// The target as the caller gave it, for error messages.
     path: PathBuf,
-    /// A forked child shares the file with its parent, so it neither completes nor removes it.
+    /// A forked child shares the file with its parent, so it must neither complete nor remove it.
     guard: ForkGuard,
 }
 
@@ -58,14 +59,14 @@ const ANY: u32 = 0o666;
 const OWNER_ONLY: u32 = 0o600;
 
 impl StagedFile {
-    /// Creates an empty file that can become `target`. If `target` is a symbolic link, the file that it points to is
-    /// replaced.
+    /// Creates an empty file that can become `target`. If `target` is a symbolic link, the file
+    /// behind it is replaced.
     #[doc(hidden)]
     pub fn new(target: &Path, access: Access) -> Result<Self, Error> {
         Self::at(Place::of(target).map_err(|e| Error::io(target, e))?, access)
     }
 
-    /// Creates an empty file that can get the name of `place`, which is free or that of a regular file.
+    /// Creates an empty file that can become `place`: a free name or a regular file.
     #[doc(hidden)]
     pub fn at(place: Place, access: Access) -> Result<Self, Error> {
         let Place { folder, name, found, path } = place;
@@ -79,7 +80,7 @@ impl StagedFile {
         Ok(Self { file, folder, name, temporary, replaces, access, attributes, path, guard })
     }
 
-    /// Sets the attributes that the file has under its name.
+    /// Sets the attributes that the named file gets.
     pub fn set_attributes(&mut self, attributes: Attributes) {
         self.attributes = Some(Box::new(attributes));
     }
@@ -97,15 +98,15 @@ impl StagedFile {
         self.guard.check()
     }
 
-    /// Allocates `len` bytes on the disk, or sets the length only where the system cannot allocate. A full disk is
-    /// found before any work is done, and several threads can write at once. Without allocation each write extends the
-    /// file under the lock of the inode: 5 instead of 11 GB/s (measured).
+    /// Allocates `len` bytes on disk; where the system cannot, sets only the length. A full disk is
+    /// found before any work is done, and threads can write in parallel. Without allocation each
+    /// write extends the file under the inode's lock: 5 instead of 11 GB/s (measured).
     #[doc(hidden)]
     pub fn allocate(&self, len: u64) -> Result<(), Error> {
         allocate(&self.file, len).map_err(|e| Error::io(&self.path, e))
     }
 
-    /// Gives the file its name, so that it appears complete at its target or not at all.
+    /// Gives the file its name: it appears complete at its target or not at all.
     #[doc(hidden)]
     pub fn commit(mut self, existing: Existing, durability: Durability) -> Result<(), Error> {
         self.check_process()?;
@@ -121,7 +122,7 @@ impl StagedFile {
         if durability == Durability::Synced {
             self.file.sync_all()?;
         }
-        // Before the file gets its name: some file systems report a full disk only now.
+        // Before the file gets its name: some file systems report a full disk only here.
         close::flush(&self.file)?;
         match (&self.temporary, existing) {
             (None, _) => self.link_unnamed(existing)?,
@@ -130,14 +131,14 @@ impl StagedFile {
         }
         self.temporary = None;
         match durability {
-            // The name is on the disk once its folder is.
+            // The name is on disk once its folder is.
             Durability::Synced => self.folder.sync(),
             Durability::Cached => Ok(()),
         }
     }
 
-    /// Sets the rights that the file has under its name. A temporary file had those of its owner alone until now,
-    /// because its name can be opened by others.
+    /// Sets the rights of the named file. Until now a temporary file was open to its owner only,
+    /// because others can open it by name.
     fn set_rights(&self, existing: Existing) -> io::Result<()> {
         let replaced = match existing {
             Existing::Replace => self.folder.open_replaced(&self.name)?,
@@ -150,8 +151,9 @@ impl StagedFile {
         }
     }
 
-    /// Gives a temporary file the mode of any new file in this folder, which the process and the folder decide. An empty
-    /// file shows that mode: the process can ask for it in no other way that is safe beside other threads.
+    /// Gives a temporary file the mode of any new file in this folder; the process and the folder
+    /// decide it. We create an empty file to see that mode: there is no other thread-safe way to
+    /// ask.
     fn set_default_rights(&self) -> io::Result<()> {
         let name = temporary_name(&self.name)?;
         let example = self.folder.create_new(&name, ANY)?;
@@ -160,14 +162,15 @@ impl StagedFile {
         self.file.set_permissions(found?.permissions())
     }
 
-    /// Gives an unnamed file its name. A file that has the name can be replaced by renaming only, so the new file gets a
-    /// temporary name first. A process that is killed between these two system calls leaves the complete temporary file.
+    /// Names an unnamed file. Only renaming can replace a file, so if the name is taken, the new
+    /// file gets a temporary name first. A process killed between these two system calls leaves the
+    /// complete temporary file.
     fn link_unnamed(&self, existing: Existing) -> io::Result<()> {
         let link = |name: &OsStr| self.folder.link_unnamed(&self.file, name);
         if !(self.replaces && existing == Existing::Replace) {
             match link(&self.name) {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && existing == Existing::Replace => {
-                    // The file appeared after the work was begun.
+                    // The file appeared after we began.
                     if self.access == Access::Inherited {
                         self.set_rights(existing)?;
                     }
@@ -191,17 +194,17 @@ impl Drop for StagedFile {
     }
 }
 
-/// Returns an unused name for a temporary file beside the file `name`.
+/// Returns a free name for a temporary file beside the file `name`.
 fn temporary_name(name: &OsStr) -> io::Result<OsString> {
     let mut random = [0; 8];
     base::random::fill(&mut random)?;
-    // Most systems limit file names to 255 bytes, so the name is shortened first.
+    // Most systems limit file names to 255 bytes, so we shorten the name first.
     let name: String = name.to_string_lossy().chars().take(48).collect();
     Ok(format!(".{name}.{:016x}.part", u64::from_le_bytes(random)).into())
 }
 
 fn create(folder: &Folder, name: &OsStr, access: Access) -> io::Result<(File, Option<OsString>)> {
-    // Without a name no other user can open the file, so it can have its rights from the beginning.
+    // Nobody else can open an unnamed file, so it can have its final rights from the start.
     let mode = if access == Access::Inherited { ANY } else { OWNER_ONLY };
     match folder.create_unnamed(mode)? {
         Some(unnamed) => Ok((unnamed, None)),
@@ -236,7 +239,7 @@ fn allocate(file: &File, len: u64) -> io::Result<()> {
     }
     let allocate = || rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len);
     match rustix::io::retry_on_intr(allocate) {
-        // On file systems without allocation, set the size only.
+        // Without allocation, only set the length.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => file.set_len(len),
         other => Ok(other?),
     }
@@ -297,7 +300,7 @@ mod test {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// A temporary file has the rights of its owner alone, but a complete file those of any new one.
+    /// A temporary file is open to its owner only; a complete file has the rights of any new file.
     #[test]
     #[cfg(unix)]
     fn new_files_have_the_mode_of_any_new_file() {
@@ -315,7 +318,7 @@ mod test {
         assert_eq!([mode("named"), mode("unnamed")], [mode("any"); 2]);
         assert_eq!(mode("private") & 0o777, OWNER_ONLY);
 
-        // A file that appears after the work was begun is replaced with its rights, or stays.
+        // A file that appears after we began is replaced and passes on its rights, or stays.
         for existing in [Existing::Replace, Existing::Refuse] {
             let target = folder.join(format!("{existing:?}"));
             let staged = StagedFile::new(&target, Access::Inherited).unwrap();
@@ -347,8 +350,9 @@ mod test {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// A file that another process has open is replaced, or stays. Windows replaces it if the file was opened with the right to
-    /// delete it, as the standard library does, and the file system is NTFS. Wine never does.
+    /// A file that another process has open is replaced, or stays. Windows replaces it if it was
+    /// opened with the right to delete (as the standard library does) and the file system is NTFS.
+    /// Wine never does.
     #[test]
     fn an_open_file_is_replaced_or_stays() {
         let folder = folder("open");
@@ -371,7 +375,7 @@ mod test {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// A file that another process has open for itself stays, and nothing else remains.
+    /// A file that another process has opened exclusively stays, and nothing else remains.
     #[test]
     #[cfg(windows)]
     fn a_file_that_is_not_shared_stays() {
@@ -430,7 +434,7 @@ mod test {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// Windows limits paths to 260 characters, except those that begin with `\\?\`.
+    /// Windows limits paths to 260 characters unless they begin with `\\?\`.
     #[test]
     fn paths_of_more_than_260_characters() {
         let root = folder("long");

@@ -1,4 +1,4 @@
-//! age v1 as a file format: the adapter between [`age`](keys::age) and [`super::file_cipher`].
+//! age v1 as a file format: adapts [`age`](keys::age) to [`super::file_cipher`].
 
 use super::file_cipher::{CreateFile, Description, FileCipher, OpenFile};
 use base::Error;
@@ -7,10 +7,10 @@ use engine::prefix::{Parsed, Prefix, parse_prefix};
 use keys::age::armor::View;
 use keys::age::{self, Armor, Header, Identity, NONCE_LEN, Payload, Recipient};
 
-/// The first bytes of an age file, binary and armored.
+/// The first bytes of an age file: binary, armored.
 const MARKS: [&[u8]; 2] = [b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----"];
 
-/// The recipients of new files, each of which can decrypt them.
+/// Recipients of new files. Each can decrypt them.
 #[derive(Debug)]
 pub(super) struct AgeRecipients(pub(super) Vec<Recipient>);
 
@@ -21,7 +21,7 @@ impl CreateFile for AgeRecipients {
     }
 }
 
-/// The identities that open files, which are tried on the stanzas of a header.
+/// Identities, tried on the stanzas of a header.
 #[derive(Debug)]
 pub(super) struct AgeIdentities(pub(super) Vec<Identity>);
 
@@ -40,8 +40,8 @@ impl OpenFile for AgeIdentities {
     }
 }
 
-/// Returns an error for the prefix of an age file. Files for symmetric keys have no mark of their own: they begin with
-/// a random salt or a header length, which are never equal to one of these marks.
+/// Returns an error if `prefix` begins an age file. Files for symmetric keys begin with a random
+/// salt or a header length, and never with one of these marks.
 pub(super) fn refuse_age(prefix: &[u8]) -> Result<(), Error> {
     match MARKS.iter().any(|mark| prefix.starts_with(mark)) {
         true => Err(Error::Format(
@@ -51,14 +51,13 @@ pub(super) fn refuse_age(prefix: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Returns whether a file is an age file, of any version and with or without armor.
+/// Returns whether a file is an age file, of any version, armored or not.
 pub(super) fn detect(prefix: &[u8]) -> bool {
     Armor::detect(prefix) == Some(Armor::Ascii) || !matches!(Header::parse(prefix), Err(Error::Format(_)))
 }
 
 pub(super) fn describe(source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
-    // Longer than the white space that may precede armor.
-    // bounded: 2 KiB.
+    // Longer than the white space that may precede armor. bounded: 2 KiB.
     let mut prefix = vec![0; len.min(2048) as usize];
     source.read_exact_at(0, &mut prefix)?;
     if Armor::detect(&prefix) == Some(Armor::Ascii) {

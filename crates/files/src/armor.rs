@@ -1,4 +1,4 @@
-//! Adapters between a file's bytes and its optional armor.
+//! Adapts a file's bytes to and from optional armor.
 
 use super::file_keys::DecryptWith;
 use base::{Error, memory};
@@ -7,7 +7,7 @@ use keys::age::Armor;
 use keys::age::armor::{Decoder, Encoder, View};
 use std::io::{self, Write};
 
-/// Adds armor, if requested, to the bytes of a file on their way to a writer.
+/// Adds armor, if requested, to a file's bytes on their way to a writer.
 pub(super) enum ArmorWriter<W: Write> {
     Binary(W),
     Ascii(Encoder<W>),
@@ -44,17 +44,17 @@ impl<W: Write> ArmorWriter<W> {
     }
 }
 
-/// Removes armor, if present, from the pieces of a file.
+/// Removes armor, if present, from a file's pieces.
 pub(super) enum ArmorReader {
-    /// The encoding is not known yet; these are the bytes so far.
+    /// The encoding is still unknown; these are the bytes so far.
     Unknown(Vec<u8>),
     Binary,
     Ascii(Box<Decoder>),
 }
 
 impl ArmorReader {
-    /// Returns the binary bytes of a piece, in `buffer` if they differ from the piece. The result is empty while it is
-    /// unknown whether the file is armored.
+    /// Returns a piece's binary bytes, in `buffer` if they differ from the piece. Empty until we
+    /// know whether the file is armored.
     pub(super) fn push<'a>(
         &mut self,
         with: &DecryptWith,
@@ -79,7 +79,7 @@ impl ArmorReader {
         }
     }
 
-    /// Returns the remaining binary bytes at the end of the file.
+    /// Returns the remaining binary bytes at end of file.
     pub(super) fn finish<'a>(
         &mut self,
         with: &DecryptWith,
@@ -115,9 +115,9 @@ impl ArmorReader {
     }
 }
 
-/// A source that presents an armored or binary file as binary.
+/// Presents a source, armored or binary, as a binary file.
 pub(super) enum DearmoredSource<S> {
-    /// A binary file with its size in bytes.
+    /// A binary file and its size in bytes.
     Binary(S, u64),
     Ascii(View<S>),
 }
@@ -125,11 +125,10 @@ pub(super) enum DearmoredSource<S> {
 impl<S: ReadAt> DearmoredSource<S> {
     pub(super) fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
         let size = source.size()?;
-        // Files for a symmetric key are never armored, so nothing is read.
+        // Files for a symmetric key are never armored, so we read nothing.
         let mut armor = with.detect_armor(&[]);
         if armor.is_none() {
-            // Longer than the white space that may precede armor.
-            // bounded: 2 KiB.
+            // Longer than the white space that may precede armor. bounded: 2 KiB.
             let mut prefix = vec![0; size.min(2048) as usize];
             source.read_exact_at(0, &mut prefix)?;
             armor = with.detect_armor(&prefix);

@@ -1,12 +1,12 @@
-//! Bytes on their way out of a stream, for callers that have no writer.
+//! Output of a stream for callers without a writer.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use zeroize::Zeroizing;
 
-/// A first-in, first-out queue of bytes: a stream writes to it, and the caller takes bytes out when it wants them.
+/// A queue of bytes: a stream writes to it, and the caller takes bytes out when it wants them.
 ///
-/// Bytes that were not taken are wiped when the queue is dropped.
+/// Bytes never taken are wiped when the queue is dropped.
 ///
 /// ```
 /// use sealane::Key;
@@ -25,12 +25,12 @@ use zeroize::Zeroizing;
 /// ```
 #[derive(Default)]
 pub struct ByteQueue {
-    /// One element for each write. Bytes that are collected in one buffer would be copied when it grows, and copies of
-    /// plaintext would remain in memory.
+    /// One element per write. A single buffer would be copied as it grows, leaving copies of
+    /// plaintext in memory.
     pieces: VecDeque<Zeroizing<Vec<u8>>>,
-    /// Number of bytes of the first piece that were taken.
+    /// Bytes already taken from the first piece.
     taken: usize,
-    /// Number of bytes that wait.
+    /// Bytes waiting.
     len: usize,
 }
 
@@ -45,7 +45,7 @@ impl ByteQueue {
         self.len == 0
     }
 
-    /// Moves as many bytes as there are, or as fit, to the start of `out`, and returns their number.
+    /// Moves as many bytes as available, or as fit, to the start of `out`. Returns how many.
     pub fn take(&mut self, mut out: &mut [u8]) -> usize {
         let mut done = 0;
         while let Some(piece) = self.pieces.front().filter(|_| !out.is_empty()) {

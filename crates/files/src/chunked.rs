@@ -1,15 +1,16 @@
-//! The format C2SP chunked-encryption@v1, known as Cobblestone-128 and Cobblestone-256.
+//! The format C2SP chunked-encryption@v1, also known as Cobblestone-128 and Cobblestone-256.
 //!
 //! ```text
 //! file       = salt[24] || commitment[32] || chunk 0 || … || chunk n
 //! key[K] || base nonce[12] || commitment[32] =
-//!              HKDF-Expand-SHA512(key, "c2sp.org/chunked-encryption@v1+" || aead || 0x00 || salt || context)
-//! chunk i    = AES-GCM(key, base nonce XOR i, 16384 bytes of plaintext, no associated data); 16 bytes longer
-//! last chunk = always shorter than 16384 bytes, empty where the length is a multiple
+//!              HKDF-Expand-SHA512(key, info)
+//! info       = "c2sp.org/chunked-encryption@v1+" || aead || 0x00 || salt || context
+//! chunk i    = AES-GCM(key, base nonce XOR i, 16384 plaintext bytes, no AAD); 16 bytes longer
+//! last chunk = always shorter than 16384 bytes; empty if the length is a multiple
 //! ```
 //!
-//! The commitment is checked before any chunk, so a file opens under one key and one context only. A file must not be
-//! extended or modified in place, because either would use a nonce twice.
+//! The commitment is checked before any chunk, so a file opens under exactly one key and context.
+//! Never extend or modify a file in place: either would reuse a nonce.
 
 use super::age_file::refuse_age;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile};
@@ -31,13 +32,13 @@ use sha2::Sha512;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Number of plaintext bytes in a full chunk of the format chunked-encryption@v1.
+/// Plaintext bytes per full chunk in chunked-encryption@v1.
 pub const CHUNK_LEN: usize = 16384;
-/// Number of bytes before the first chunk in the format chunked-encryption@v1.
+/// Bytes before the first chunk in chunked-encryption@v1.
 pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
 const TAG_LEN: usize = 16;
 
-/// The positions of the chunks in a file, which depend on no key.
+/// Positions of the chunks in a file; they depend on no key.
 pub(crate) const LAYOUT: Layout = Layout {
     header: HEADER_LEN as u64,
     lead: 0,
@@ -51,11 +52,11 @@ const SALT_LEN: usize = 24;
 const COMMITMENT_LEN: usize = 32;
 const NONCE_LEN: usize = 12;
 
-/// The algorithms with their names in the HKDF info, of which the length of the key selects one.
+/// Algorithms and their names in the HKDF info, selected by key length.
 const SUITES: [(Algorithm, &[u8]); 2] =
     [(Algorithm::Aes128Gcm, b"AEAD_AES_128_GCM"), (Algorithm::Aes256Gcm, b"AEAD_AES_256_GCM")];
 
-/// Symmetric keys with the context of their files. The first encrypts, and each decrypts.
+/// Symmetric keys and the context of their files. The first key encrypts, all decrypt.
 #[derive(Debug)]
 pub(super) struct ChunkedFile {
     keys: Vec<Key>,
@@ -67,7 +68,7 @@ impl ChunkedFile {
         Self { keys: vec![key.clone()], context: context.to_vec() }
     }
 
-    /// Checks the length of the key before any file is encrypted or decrypted.
+    /// Checks the key length before any file is encrypted or decrypted.
     ///
     /// # Errors
     /// Returns [`Misuse::KeyLength`] unless the key has 16 or 32 bytes.
@@ -75,10 +76,11 @@ impl ChunkedFile {
         suite(key).map(|_| Self::new(key, context))
     }
 
-    /// Binds the enabled keys of a keyring of AEADs to a context.
+    /// Binds the enabled keys of an AEAD keyring to a context.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] unless each key has 16 or 32 bytes, which all AEADs of keyrings have.
+    /// Returns [`Misuse::KeyLength`] unless each key has 16 or 32 bytes, as all AEAD keys of
+    /// keyrings have.
     pub(super) fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self, Misuse> {
         let keys: Vec<_> = keyring.enabled().map(|enabled| enabled.key.clone()).collect();
         keys.iter().try_for_each(|key| suite(key).map(drop))?;
@@ -102,11 +104,12 @@ impl OpenFile for ChunkedFile {
                 return Ok(Parsed::Ready(Box::new(chunked)));
             }
         }
-        // A single key is not distinguished from a wrong context or a changed header, and neither are several.
+        // As with a single key, a wrong key, a wrong context and a changed header look the same.
         Err(Error::Authentication)
     }
 
-    /// The commitment is ignored, because the keys follow from the salt alone. A file with a damaged salt is lost.
+    /// Ignores the commitment: the keys follow from the salt alone. A file with a damaged salt is
+    /// lost.
     fn open_damaged(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
         let Some(salt) = prefix.get(..SALT_LEN) else { return Ok(Parsed::NeedsMore(HEADER_LEN)) };
         let cipher = |key| Ok(Box::new(Derived::new(key, &self.context, salt)?.cipher()?) as FileCipher);
@@ -118,20 +121,20 @@ impl OpenFile for ChunkedFile {
     }
 }
 
-/// Returns the algorithm for a key of this length and its name in the HKDF info.
+/// Returns the algorithm for a key of this length, and its name in the HKDF info.
 fn suite(key: &Key) -> Result<(Algorithm, &'static [u8]), Misuse> {
     let got = key.as_bytes().len();
     let found = SUITES.into_iter().find(|(algorithm, _)| algorithm.key_len() == got);
     found.ok_or(Misuse::KeyLength { got, want: &[16, 32] })
 }
 
-/// The chunk cipher of one file, with the key that is derived for it.
+/// The chunk cipher of one file, with its derived key.
 struct Chunked {
     aead: Aead,
     base_nonce: [u8; NONCE_LEN],
 }
 
-/// The bytes before the first chunk: salt and commitment.
+/// Bytes before the first chunk: salt and commitment.
 type Header = [u8; HEADER_LEN];
 
 impl Chunked {
@@ -143,8 +146,8 @@ impl Chunked {
         Ok((derived.cipher()?, header))
     }
 
-    /// Derives the cipher of the file with this header. Returns `None` if the commitment differs: the key, the context or
-    /// the header is another.
+    /// Derives the cipher of the file with this header. `None` if the commitment differs: wrong
+    /// key, wrong context or changed header.
     fn open(key: &Key, context: &[u8], header: &Header) -> Result<Option<Self>, Error> {
         let derived = Derived::new(key, context, &header[..SALT_LEN])?;
         if bool::from(derived.commitment().ct_eq(&header[SALT_LEN..])) {
@@ -163,7 +166,7 @@ impl Chunked {
     }
 }
 
-/// The values that are derived from a key for one file: the key of its chunks, the base nonce and the commitment.
+/// What is derived from a key for one file: chunk key, base nonce and commitment.
 struct Derived {
     okm: Zeroizing<[u8; 32 + NONCE_LEN + COMMITMENT_LEN]>,
     algorithm: Algorithm,
@@ -210,9 +213,10 @@ impl ChunkCipher for Chunked {
 
 debug_fields!(Chunked; |it| aead: it.aead);
 
-/// Computes HKDF-Expand with SHA-512 (RFC 5869, section 2.3). The format uses `key` as the pseudorandom key, although it
-/// is shorter than the hash. The `hkdf` crate refuses short keys, so this function pads the key with zeros. The result is
-/// the same, because HMAC pads its key with zeros up to the block (RFC 2104, section 2).
+/// Computes HKDF-Expand with SHA-512 (RFC 5869, section 2.3). The format uses `key` as the
+/// pseudorandom key although it is shorter than the hash. The `hkdf` crate refuses short keys, so
+/// we pad the key with zeros. The result is the same: HMAC pads its key with zeros up to the block
+/// (RFC 2104, section 2).
 #[cfg(not(feature = "fips"))]
 fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     let mut padded = Zeroizing::new([0; 64]);
@@ -220,11 +224,11 @@ fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     Hkdf::<Sha512>::from_prk(&*padded)
         .expect("64 bytes are the length of the hash")
         .expand_multi_info(info, okm)
-        // The error carries no data, and it cannot occur: the output has 60 or 76 bytes.
+        // Cannot fail: the output has 60 or 76 bytes.
         .map_err(|_| Error::LimitExceeded("HKDF output is limited to 255 blocks"))
 }
 
-/// Computes the same with the FIPS module.
+/// The same with the FIPS module.
 #[cfg(feature = "fips")]
 fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     use aws_lc_rs::hkdf;
@@ -240,6 +244,6 @@ fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     Computation::HkdfSha2.check()?;
     let prk = hkdf::Prk::new_less_safe(hkdf::HKDF_SHA512, key);
     let filled = prk.expand(info, Len(okm.len())).and_then(|made| made.fill(okm));
-    // AWS-LC reports no reason; the lengths are valid, so an allocation has failed.
+    // AWS-LC gives no reason. The lengths are valid, so an allocation failed.
     filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))
 }

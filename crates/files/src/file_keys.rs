@@ -17,18 +17,18 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A symmetric key for files: a plain key, or a keyring, which determines its format.
+/// A symmetric key for files: a plain key, or a keyring that determines the format.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FileKey {
-    /// A plain key of 16 or 32 bytes, without parameters of its own.
+    /// A plain key of 16 or 32 bytes.
     Key(Key),
-    /// A keyring, whose primary key encrypts and each of whose enabled keys decrypts. AEAD keys have the format
-    /// chunked-encryption@v1, streaming keys that of Tink.
+    /// A keyring: its primary key encrypts, all enabled keys decrypt. AEAD keys use the format
+    /// chunked-encryption@v1, streaming keys use Tink's.
     Keyring(Keyring),
 }
 
-/// The parameters of [`EncryptWith`]: exactly one of `key`, `recipients` and `passphrase`.
+/// Parameters of [`EncryptWith`]: exactly one of `key`, `recipients` and `passphrase`.
 ///
 /// ```
 /// use sealane::Key;
@@ -46,54 +46,54 @@ pub enum FileKey {
 /// ```
 #[derive(Default)]
 pub struct EncryptParams<'a> {
-    /// A symmetric key that encrypts files in a format without recipients.
+    /// Symmetric key, for a format without recipients.
     pub key: Option<FileKey>,
-    /// Recipients of an age file, each of which can decrypt it.
+    /// Recipients of an age file. Each can decrypt it.
     pub recipients: Option<Vec<Recipient>>,
-    /// The passphrase of an age file, from which its key is derived with scrypt.
+    /// Passphrase of an age file; scrypt derives the key.
     pub passphrase: Option<&'a str>,
-    /// The context of a symmetric key, of which decryption needs the same bytes.
+    /// Context bound to the file; pass the same bytes to decrypt. For symmetric keys only.
     pub context: &'a [u8],
-    /// The format. The default is `chunked` for a plain key and `age` for recipients and passphrases.
+    /// Format. Default: `chunked` for a plain key, `age` for recipients and passphrases.
     pub format: Option<Format>,
-    /// Whether an age file is written as text with armor or in binary.
+    /// Whether to write an age file as text (armored) or in binary.
     pub armor: Armor,
-    /// Other files that belong to the call, for example the file of the key. An output that would replace one of them is
-    /// refused with [`Misuse::OutputIsInput`], also through links.
+    /// Other files that the call uses, such as the key file. If the output would replace one of
+    /// them, even through links, the call fails with [`Misuse::OutputIsInput`].
     pub inputs: &'a [PathBuf],
 }
 
-/// The parameters of [`DecryptWith`]: exactly one of `key`, `identities` and `passphrase`.
+/// Parameters of [`DecryptWith`]: exactly one of `key`, `identities` and `passphrase`.
 #[derive(Default)]
 pub struct DecryptParams<'a> {
-    /// A symmetric key that decrypts files in a format without recipients.
+    /// Symmetric key, for a format without recipients.
     pub key: Option<FileKey>,
     /// Identities for an age file, tried in order.
     pub identities: Option<Vec<Identity>>,
-    /// The passphrase of an age file, from which its key is derived with scrypt.
+    /// Passphrase of an age file; scrypt derives the key.
     pub passphrase: Option<&'a str>,
-    /// The context that the file was encrypted with.
+    /// Context that the file was encrypted with.
     pub context: &'a [u8],
-    /// The format. The default is `chunked` for a plain key and `age` for identities and passphrases.
+    /// Format. Default: `chunked` for a plain key, `age` for identities and passphrases.
     pub format: Option<Format>,
-    /// Base-2 logarithm of the highest scrypt work factor that a passphrase may require. The default is 20.
+    /// Base-2 logarithm of the highest scrypt work factor accepted with a passphrase. Default: 20.
     pub max_work_factor: Option<u8>,
-    /// Other files that belong to the call, for example an identity file. An output that would replace one of them is
-    /// refused with [`Misuse::OutputIsInput`], also through links.
+    /// Other files that the call uses, such as an identity file. If the output would replace one of
+    /// them, even through links, the call fails with [`Misuse::OutputIsInput`].
     pub inputs: &'a [PathBuf],
 }
 
-/// The keys and the format of files to encrypt, which are cheap to clone.
+/// Keys and format for encrypting files. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EncryptWith {
     file: Arc<dyn CreateFile>,
-    /// Set for symmetric keys, because they decrypt the files that they encrypt.
+    /// Set for symmetric keys: they decrypt what they encrypt.
     inverse: Option<DecryptWith>,
     armor: Armor,
     protected: Protected,
 }
 
-/// The keys and the format of files to decrypt, which are cheap to clone.
+/// Keys and format for decrypting files. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct DecryptWith {
     file: Arc<dyn OpenFile>,
@@ -101,12 +101,12 @@ pub struct DecryptWith {
 }
 
 impl EncryptParams<'_> {
-    /// Checks that the parameters fit together and returns the settings for encryption.
+    /// Checks that the parameters fit together and returns the encryption settings.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeySource`] unless there is one source of keys, [`Misuse::KeyLength`] or
-    /// [`Misuse::InvalidRecipients`] if it cannot be used, and another [`Misuse`] if an option does not apply to it,
-    /// for example [`Misuse::ContextNeedsKey`].
+    /// Returns [`Misuse::KeySource`] unless there is exactly one source of keys;
+    /// [`Misuse::KeyLength`] or [`Misuse::InvalidRecipients`] if it cannot be used; another
+    /// [`Misuse`], such as [`Misuse::ContextNeedsKey`], if an option does not apply to it.
     pub fn build(self) -> Result<EncryptWith, Error> {
         check_source(
             ["key", "recipients", "passphrase"],
@@ -139,12 +139,12 @@ impl EncryptParams<'_> {
 }
 
 impl DecryptParams<'_> {
-    /// Checks that the parameters fit together and returns the settings for decryption.
+    /// Checks that the parameters fit together and returns the decryption settings.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeySource`] unless there is one source of keys, [`Misuse::KeyLength`] or
-    /// [`Misuse::NoIdentities`] if it cannot be used, and another [`Misuse`] if an option does not apply to it, for
-    /// example [`Misuse::ContextNeedsKey`].
+    /// Returns [`Misuse::KeySource`] unless there is exactly one source of keys;
+    /// [`Misuse::KeyLength`] or [`Misuse::NoIdentities`] if it cannot be used; another [`Misuse`],
+    /// such as [`Misuse::ContextNeedsKey`], if an option does not apply to it.
     pub fn build(self) -> Result<DecryptWith, Error> {
         check_source(
             ["key", "identities", "passphrase"],
@@ -197,7 +197,7 @@ fn symmetric_file(
     }
 }
 
-/// Returns the files of a keyring, in the format that follows from the use of its keys.
+/// Returns the files of a keyring. The use of its keys determines the format.
 fn keyring_file(keyring: &Keyring, context: &[u8]) -> Result<Arc<dyn SymmetricFile>, Error> {
     match keyring.purpose() {
         Purpose::Messages => Ok(Arc::new(ChunkedFile::keyring(keyring, context)?)),
@@ -205,7 +205,7 @@ fn keyring_file(keyring: &Keyring, context: &[u8]) -> Result<Arc<dyn SymmetricFi
     }
 }
 
-/// Rejects a format or a context that only symmetric keys have.
+/// Rejects a format or a context that needs a symmetric key.
 fn check_age(format: Option<Format>, context: &[u8]) -> Result<(), Misuse> {
     match format.unwrap_or(Format::Age).entry() {
         entry if entry.with_key.is_some() => Err(Misuse::FormatNeedsKey(entry.name)),
@@ -215,21 +215,23 @@ fn check_age(format: Option<Format>, context: &[u8]) -> Result<(), Misuse> {
 }
 
 impl EncryptWith {
-    /// Encrypts with a symmetric key in the format C2SP chunked-encryption@v1. A key that has not 16 or 32 bytes is an
-    /// error of the first file; [`EncryptParams::build`] finds it earlier.
+    /// Encrypts with a symmetric key in the format C2SP chunked-encryption@v1. An invalid key
+    /// length is reported when the first file is encrypted; [`EncryptParams::build`] reports it
+    /// earlier.
     pub fn key(key: &Key, context: &[u8]) -> Self {
         Self::symmetric(Arc::new(ChunkedFile::new(key, context)))
     }
 
-    /// Encrypts for recipients or a passphrase in the format age v1. Recipients that cannot be combined are an error of
-    /// the first file; [`EncryptParams::build`] finds them earlier.
+    /// Encrypts for recipients or a passphrase in the format age v1. Recipients that cannot be
+    /// combined are reported when the first file is encrypted; [`EncryptParams::build`] reports
+    /// them earlier.
     pub fn age(recipients: &[Recipient], armor: Armor) -> Self {
         let file = Arc::new(AgeRecipients(recipients.to_vec()));
         Self { file, inverse: None, armor, protected: Protected::default() }
     }
 
-    /// Encrypts with the primary key of a keyring, in the format that follows from its keys: chunked-encryption@v1 for
-    /// AEAD keys, AES-GCM-HKDF streaming of Tink for streaming keys.
+    /// Encrypts with the primary key of a keyring: in chunked-encryption@v1 for AEAD keys, in
+    /// Tink's AES-GCM-HKDF streaming for streaming keys.
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
@@ -242,15 +244,15 @@ impl EncryptWith {
         Self { file, inverse, armor: Armor::Binary, protected: Protected::default() }
     }
 
-    /// Returns the keys that decrypt the encrypted files; `None` for recipients and passphrases.
+    /// Returns the keys that decrypt what these encrypt; `None` for recipients and passphrases.
     pub fn to_decrypt(&self) -> Option<&DecryptWith> {
         self.inverse.as_ref()
     }
 
-    /// Checks that a file which is already open for output, for example standard output, is none of the inputs.
+    /// Checks that an open output file, such as standard output, is not one of the inputs.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputIsInput`] with `name` as the name of the output, and [`Error::Io`].
+    /// Returns [`Misuse::OutputIsInput`], naming the output `name`; [`Error::Io`].
     pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
         self.protected.check_file(output, name)
     }
@@ -275,12 +277,13 @@ impl DecryptWith {
         Self::new(Arc::new(ChunkedFile::new(key, context)))
     }
 
-    /// Decrypts with identities or a passphrase in the format age v1, with or without armor.
+    /// Decrypts with identities or a passphrase in the format age v1, armored or not.
     pub fn age(identities: &[Identity]) -> Self {
         Self::new(Arc::new(AgeIdentities(identities.to_vec())))
     }
 
-    /// Decrypts with the enabled keys of a keyring. The commitment of a file, or its first segment, tells which one.
+    /// Decrypts with the enabled keys of a keyring. A file's commitment, or its first segment,
+    /// tells which.
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
@@ -292,10 +295,10 @@ impl DecryptWith {
         Self { file, protected: Protected::default() }
     }
 
-    /// Checks that a file which is already open for output, for example standard output, is none of the inputs.
+    /// Checks that an open output file, such as standard output, is not one of the inputs.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputIsInput`] with `name` as the name of the output, and [`Error::Io`].
+    /// Returns [`Misuse::OutputIsInput`], naming the output `name`; [`Error::Io`].
     pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
         self.protected.check_file(output, name)
     }
@@ -317,14 +320,14 @@ impl DecryptWith {
         self.file.open_file(prefix, extent)
     }
 
-    /// Derives the cipher of a file that can be read at any position.
+    /// Derives the cipher of a file in a source.
     pub(super) fn open_source(&self, source: &dyn ReadAt, size: u64) -> Result<FileCipher, Error> {
         parse_prefix(source, size, |prefix, extent| self.open_file(prefix, extent))
     }
 }
 
 impl DecryptWith {
-    /// Derives a cipher with each key for a file with a damaged header. Nothing about the ciphers is verified.
+    /// Derives a cipher with each key for a file with a damaged header. Nothing is verified.
     pub(super) fn open_damaged(&self, source: &dyn ReadAt, size: u64) -> Result<Vec<FileCipher>, Error> {
         parse_prefix(source, size, |prefix, extent| self.file.open_damaged(prefix, extent))
     }
@@ -342,10 +345,10 @@ impl From<Keyring> for FileKey {
     }
 }
 
-// Shows the format only, because other parameters are secret.
+// Shows only the format: other parameters are secret.
 debug_fields!(EncryptParams<'_>; |it| format: it.format);
 
-// Shows the format only, because other parameters are secret.
+// Shows only the format: other parameters are secret.
 debug_fields!(DecryptParams<'_>; |it| format: it.format);
 
 #[cfg(test)]

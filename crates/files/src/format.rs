@@ -10,7 +10,7 @@ use messages::Key;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A file format with the name that users type, for example `tink-1mb`.
+/// A file format. Users type its name, such as `tink-1mb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -27,22 +27,22 @@ pub enum Format {
 /// Checks a symmetric key and binds it to a context.
 type WithKey = fn(&Key, &[u8]) -> Result<Arc<dyn SymmetricFile>, Error>;
 
-/// A format in the table, with its names and its layout.
+/// A format's names and layout.
 pub(super) struct FormatEntry {
     pub(super) format: Format,
-    /// The name of the format that users type, for example on the command line.
+    /// The name that users type.
     pub(super) name: &'static str,
-    /// The name of the specification that defines the format.
+    /// The name of the format's specification.
     pub(super) specification: &'static str,
     /// Checks a symmetric key and binds it to a context; `None` if the format takes recipients.
     pub(super) with_key: Option<WithKey>,
-    /// Recognises a file by its first bytes; `None` if files of the format have no mark.
+    /// Recognises a file by its first bytes; `None` if the format has no mark.
     pub(super) detect: Option<fn(&[u8]) -> bool>,
-    /// Describes a file of so many bytes without a key.
+    /// Describes a file of the given length, without a key.
     pub(super) describe: fn(&dyn ReadAt, u64) -> Result<Description, Error>,
 }
 
-/// All formats, in the same order as the variants of [`Format`].
+/// All formats, in the order of [`Format`]'s variants.
 pub(super) static FORMATS: [FormatEntry; 4] = [
     FormatEntry {
         format: Format::Chunked,
@@ -79,10 +79,10 @@ pub(super) static FORMATS: [FormatEntry; 4] = [
 ];
 
 impl Format {
-    /// All formats that this crate can encrypt and decrypt.
+    /// All formats.
     pub const ALL: [Self; 4] = [Self::Chunked, Self::Age, Self::Tink4Kb, Self::Tink1Mb];
 
-    /// Returns the name of the format that users type, for example on the command line.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
@@ -101,7 +101,7 @@ impl FromStr for Format {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Misuse::UnknownFormat`], which lists the names.
+    /// Returns [`Misuse::UnknownFormat`] with the known names.
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = FORMATS.iter().find(|entry| entry.name == name);
         let known = || FORMATS.iter().map(|entry| entry.name).collect();

@@ -8,35 +8,35 @@ use engine::io::ReadAt;
 use keys::age::Armor;
 use std::path::Path;
 
-/// Format, recipients and size of an encrypted file, read without a key. They are not verified.
+/// Format, recipients and size of an encrypted file, read without a key. Not verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Info {
-    /// Name of the format's specification, for example "age v1".
+    /// Name of the format's specification, such as "age v1".
     pub format: &'static str,
-    /// Whether the file is text with armor or binary.
+    /// Whether the file is text (armored) or binary.
     pub armor: Armor,
-    /// Kinds of the recipients in the order of the header, for example "X25519"; empty unless it is an age file.
+    /// Recipient kinds in header order, such as "X25519"; empty unless it is an age file.
     pub recipients: Vec<String>,
-    /// Size of the file in bytes, with armor.
+    /// Size of the file in bytes, armor included.
     pub file_len: u64,
     /// Size of the plaintext in bytes, if the file is complete.
     pub plaintext_len: u64,
-    /// Number of chunks that the plaintext is divided into.
+    /// Number of chunks of the plaintext.
     pub chunks: u64,
-    /// Number of plaintext bytes in a full chunk; only the last chunk may have fewer.
+    /// Plaintext bytes per full chunk; only the last chunk may have fewer.
     pub chunk_len: u64,
 }
 
-/// Reads the public facts about the file `from`.
+/// Reads public facts about the file `from`.
 ///
-/// An age file is recognised by its first line. Files of the other formats have no mark, so any other file is described
-/// as a file in `format`, by default chunked-encryption@v1.
+/// Age files are recognised by their first line. Files of other formats have no mark, so any other
+/// file is described as a file in `format`, by default chunked-encryption@v1.
 ///
 /// # Errors
-/// Returns [`Error::Truncated`] if no complete file has this size, [`Error::Header`], [`Error::Armor`],
-/// [`Error::Format`] or [`Error::UnsupportedVersion`] for a damaged or other file, [`Error::Io`] if it cannot be read,
-/// and [`Misuse::UnsupportedSource`] for a pipe.
+/// Returns [`Error::Truncated`] if no complete file has this size; [`Error::Header`],
+/// [`Error::Armor`], [`Error::Format`] or [`Error::UnsupportedVersion`] for a damaged or foreign
+/// file; [`Error::Io`] if it cannot be read; [`Misuse::UnsupportedSource`] for a pipe.
 ///
 /// # Example
 /// ```

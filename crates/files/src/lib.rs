@@ -1,4 +1,4 @@
-//! Formats of encrypted files, and what reads and writes them: paths, streams, buffers and ranges.
+//! Formats of encrypted files, read and written as paths, streams, buffers and ranges.
 #![forbid(unsafe_code)]
 
 mod age_file;

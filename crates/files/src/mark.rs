@@ -1,8 +1,9 @@
-//! The mark of a version of an encrypted file: bytes that no other version has, without the key.
+//! The mark of an encrypted file's version: bytes unique to it, readable without the key.
 //!
-//! The keys of a file follow from random bytes of its header, so two files have different marks, also with the same content.
-//! A change of the header or of the end without the key changes the mark or makes the file invalid: the head is the commitment or
-//! the MAC of the header, and the tag of the last chunk authenticates the end.
+//! A file's keys follow from random bytes in its header, so two files have different marks even if
+//! their content is equal. Changing the header or the end without the key changes the mark or
+//! invalidates the file: the head is the commitment or the MAC of the header, and the tag of the
+//! last chunk authenticates the end.
 
 use base::{Error, memory};
 use engine::io::{ReadAt, open};
@@ -12,44 +13,44 @@ use keys::age::{Armor, Header};
 use std::fs::File;
 use std::path::Path;
 
-/// Number of bytes at the beginning of a file for a symmetric key: salt and commitment in chunked-encryption@v1, and the header
-/// and some ciphertext in Tink files.
+/// Bytes taken from the start of a file for a symmetric key. In chunked-encryption@v1: salt and
+/// commitment; in Tink files: the header and some ciphertext.
 pub const HEAD_LEN: usize = 56;
-/// Number of bytes at the end of a file that are a part of its mark.
+/// Bytes taken from the end of a file.
 pub(crate) const TAG_LEN: usize = 16;
 const AGE: &[u8] = b"age-encryption.org/";
-/// Number of characters of the MAC of an age header, in base64 without padding.
+/// Characters of an age header's MAC, in base64 without padding.
 const MAC_CHARS: usize = 43;
-/// Number of bytes between the header of an age file and its first chunk.
+/// Bytes between the header of an age file and its first chunk.
 const NONCE_LEN: usize = 16;
 
-/// The mark of a version of an encrypted file; see the format of `Inventory`.
+/// The mark of an encrypted file's version; see the format of `Inventory`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileMark {
-    /// Length of the file in bytes; for armor, of the decoded data.
+    /// Length of the file in bytes; of the decoded data if armored.
     #[doc(hidden)]
     pub len: u64,
     #[doc(hidden)]
     pub head: Head,
-    /// The last bytes of the file, which are the tag of the last chunk.
+    /// The last bytes of the file: the tag of the last chunk.
     #[doc(hidden)]
     pub tag: [u8; TAG_LEN],
 }
 
-/// The part of a mark that is at the beginning of a file.
+/// The part of a mark taken from the start of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Head {
-    /// The MAC of an age header, in base64 as the header has it.
+    /// The MAC of an age header, in base64 as in the header.
     Mac(String),
-    /// The first 56 bytes of another file.
+    /// The first 56 bytes of any other file.
     Bytes(Vec<u8>),
 }
 
 impl FileMark {
-    /// Reads the mark of an encrypted file, without its key. Nothing is verified.
+    /// Reads the mark of an encrypted file, without its key. Verifies nothing.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] with the path, [`Error::Truncated`] for a file of less than 16 bytes, and
+    /// Returns [`Error::Io`] with the path; [`Error::Truncated`] for a file of less than 16 bytes;
     /// [`Error::Header`] or [`Error::Armor`] for a damaged age file.
     pub fn of(path: &Path) -> Result<Self, Error> {
         Self::read(path).map_err(|e| e.about(path))
@@ -83,8 +84,8 @@ impl FileMark {
         Ok(Self { len, head, tag: tag(source, len)? })
     }
 
-    /// Returns the mark of a file that was written with this header, which includes the nonce in age files. `tag` is the end of the
-    /// file. Reads the file only if its header is shorter than the mark.
+    /// Returns the mark of a file just written. `header` includes the nonce in age files; `tag` is
+    /// the end of the file. Reads the file only if its header is shorter than the mark.
     #[doc(hidden)]
     pub fn of_written(header: &[u8], tag: [u8; TAG_LEN], file: &File, len: u64) -> Result<Self, Error> {
         if header.starts_with(AGE) {
@@ -100,13 +101,13 @@ impl FileMark {
     }
 }
 
-/// Returns the MAC at the end of an age header of `len` bytes, which ends with a line feed.
+/// Returns the MAC at the end of an age header of `len` bytes; the header ends with a line feed.
 fn mac(source: &(impl ReadAt + ?Sized), len: u64) -> Result<String, Error> {
     const SHORT: Error = Error::Header("it has no MAC");
     let mut mac = [0; MAC_CHARS];
     let start = len.checked_sub(MAC_CHARS as u64 + 1).ok_or(SHORT)?;
     source.read_exact_at(start, &mut mac)?;
-    // The characters are base64 in a parsed header.
+    // In a parsed header, these characters are base64.
     String::from_utf8(mac.to_vec()).map_err(|_| SHORT)
 }
 

@@ -1,4 +1,4 @@
-//! Encryption and decryption of files in memory.
+//! Encrypts and decrypts files in memory.
 
 use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
@@ -14,15 +14,17 @@ use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::Mutex;
 
-/// Minimum length in bytes for more than one thread. Below it a second thread costs more than it gains.
+/// Minimum length in bytes for more than one thread. Below it, a second thread costs more than it
+/// saves.
 const PARALLEL_LEN: usize = 4 << 20;
 
-/// Encrypts a plaintext and returns the bytes of the encrypted file.
+/// Encrypts a plaintext and returns the encrypted file.
 ///
 /// # Errors
-/// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) or [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the keys cannot be used,
-/// [`Error::LimitExceeded`] if the plaintext is too long for the format, [`Error::OutOfMemory`], and [`Error::Io`] if no
-/// random bytes are available.
+/// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) or
+/// [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the keys cannot be used;
+/// [`Error::LimitExceeded`] if the plaintext is too long for the format; [`Error::OutOfMemory`];
+/// [`Error::Io`] if no random bytes are available.
 ///
 /// # Example
 /// ```
@@ -44,8 +46,9 @@ pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
 /// Decrypts an encrypted file and returns its plaintext.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`] for a wrong key or context, [`Error::NoMatchingKey`] if no identity matches,
-/// [`Error::DamagedChunk`] or [`Error::Truncated`] for a changed file, and the other errors of the format.
+/// Returns [`Error::Authentication`] for a wrong key or context; [`Error::NoMatchingKey`] if no
+/// identity matches; [`Error::DamagedChunk`] or [`Error::Truncated`] for a changed file; other
+/// errors of the format.
 ///
 /// # Example
 /// ```
@@ -64,19 +67,19 @@ pub fn decrypt(file: &[u8], with: &DecryptWith) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
-/// Encrypts a plaintext in memory into a buffer of the caller.
+/// Encrypts a plaintext in memory into the caller's buffer.
 pub struct BufferEncryptor<'a> {
     plaintext: &'a [u8],
     cipher: FileCipher,
     header: Vec<u8>,
-    /// Length of the encrypted file in bytes, without its armor.
+    /// Length of the encrypted file in bytes, without armor.
     binary_len: usize,
     armor: Armor,
     plan: Plan,
 }
 
 impl<'a> BufferEncryptor<'a> {
-    /// Generates the header of the file, so that the length of the file is known.
+    /// Generates the header; from here on the length of the file is known.
     ///
     /// # Errors
     /// Returns the errors of [`encrypt`].
@@ -99,7 +102,8 @@ impl<'a> BufferEncryptor<'a> {
     /// Writes the encrypted file to the start of `out`.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is shorter than [`Self::len`].
+    /// Returns [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is shorter than
+    /// [`Self::len`].
     pub fn encrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
         let out = memory::first(out, self.len())?;
         match self.armor {
@@ -123,8 +127,8 @@ impl<'a> BufferEncryptor<'a> {
     }
 }
 
-/// Decrypts an encrypted file in memory into a buffer of the caller. The chunks are verified by
-/// [`BufferDecryptor::decrypt_into`].
+/// Decrypts an encrypted file in memory into the caller's buffer. [`BufferDecryptor::decrypt_into`]
+/// verifies the chunks.
 pub struct BufferDecryptor<'a> {
     file: Cow<'a, [u8]>,
     cipher: FileCipher,
@@ -133,7 +137,7 @@ pub struct BufferDecryptor<'a> {
 }
 
 impl<'a> BufferDecryptor<'a> {
-    /// Parses the header of the file, so that the length of its plaintext is known.
+    /// Parses the header; from here on the length of the plaintext is known.
     ///
     /// # Errors
     /// Returns the errors of [`decrypt`].
@@ -153,15 +157,16 @@ impl<'a> BufferDecryptor<'a> {
         self.len
     }
 
-    /// Returns whether the plaintext of the file is empty.
+    /// Returns whether the plaintext is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Writes the plaintext to the start of `out`, where the bytes are zeros after a failure.
+    /// Writes the plaintext to the start of `out`. On failure, those bytes are zeros.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is shorter than [`Self::len`], and the errors of [`decrypt`].
+    /// Returns [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is shorter than
+    /// [`Self::len`]; the errors of [`decrypt`].
     pub fn decrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
         let out = memory::first(out, self.len)?;
         let (_, body) = self.file.split_at(self.plan.layout.header as usize);
@@ -177,7 +182,8 @@ debug_fields!(BufferEncryptor<'_>; |it| len: it.len());
 
 debug_fields!(BufferDecryptor<'_>; |it| len: it.len);
 
-/// Divides input and output into jobs and runs `work` on each, with several threads if the input is long enough.
+/// Divides input and output into jobs and runs `work` on each: on several threads if the input is
+/// long enough.
 fn each_job(
     plan: Plan,
     mut input: &[u8],
@@ -209,6 +215,6 @@ fn each_job(
 }
 
 fn to_usize(len: u64) -> Result<usize, Error> {
-    // The error carries no data.
+    // The dropped error says nothing more.
     usize::try_from(len).map_err(|_| Error::LimitExceeded("the file is longer than the address space"))
 }

@@ -1,4 +1,4 @@
-//! Output files that are written in order and appear complete.
+//! Output files, written in order, that appear complete.
 
 use super::file_keys::{DecryptWith, EncryptWith};
 use base::Error;
@@ -12,9 +12,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A new file that gets its name at [`OutputFile::finish`]. If it is dropped earlier, nothing remains on disk.
+/// A new file that gets its name in [`OutputFile::finish`]. If dropped earlier, it leaves nothing
+/// on disk.
 ///
-/// A pipe or a device cannot be replaced, so the bytes go to it directly.
+/// A pipe or a device cannot be replaced, so bytes go straight to it.
 pub struct OutputFile(Sink);
 
 enum Sink {
@@ -22,17 +23,18 @@ enum Sink {
     Stream(File),
 }
 
-/// The path of an output, and the kinds of file that are accepted there.
+/// Path of an output, and the kinds of file accepted there.
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]
 pub enum Target<'a> {
     /// A file, a pipe or a device. Links are followed.
     Any(&'a Path),
-    /// A regular file, because opening a pipe would wait for its reader. Links are followed.
+    /// A regular file (opening a pipe would wait for its reader). Links are followed.
     File(&'a Path),
-    /// A regular file below the folder `root`. Links are followed on the way to `root` only.
+    /// A regular file below the folder `root`. Links are followed only on the way to `root`.
     Below { root: &'a Path, path: &'a Path },
-    /// A file below the folder `root` that gets the attributes of its source. A link or a read-only file is replaced.
+    /// A file below the folder `root` that gets its source's attributes. Replaces a link or a
+    /// read-only file.
     Replica { root: &'a Path, path: &'a Path },
 }
 
@@ -58,32 +60,35 @@ impl<'a> Target<'a> {
 }
 
 impl OutputFile {
-    /// Creates a file that becomes `path` when it is finished. An existing file stays unchanged until then.
+    /// Creates a file that becomes `path` when finished. An existing file stays unchanged until
+    /// then.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] with the path, for example if it is a folder or not writable.
+    /// Returns [`Error::Io`] with the path if it is a folder or not writable, among others.
     pub fn create(path: &Path) -> Result<Self, Error> {
         Self::create_checked(Target::Any(path), |_| Ok(()))
     }
 
-    /// Does the same as [`Self::create`] for the plaintext of a file that is decrypted with `with`.
+    /// Like [`Self::create`], for the plaintext of a file decrypted with `with`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::create`]; [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
+    /// Returns the errors of [`Self::create`];
+    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
     pub fn create_for(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
         Self::create_checked(Target::Any(path), |found| Ok(with.protected().check(found.id, path)?))
     }
 
-    /// Does the same as [`Self::create`] for a file that is encrypted with `with`.
+    /// Like [`Self::create`], for a file encrypted with `with`.
     #[doc(hidden)]
     pub fn create_for_encrypted(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
         Self::create_checked(Target::File(path), |found| Ok(with.protected().check(found.id, path)?))
     }
 
-    /// Creates a new file at `path`, which must not exist now or at [`OutputFile::finish`].
+    /// Creates a new file at `path`. It must not exist now or at [`OutputFile::finish`].
     ///
     /// # Errors
-    /// Returns [`Error::Io`] with the path; of the kind [`io::ErrorKind::AlreadyExists`] if `path` exists.
+    /// Returns [`Error::Io`] with the path; its kind is [`io::ErrorKind::AlreadyExists`] if `path`
+    /// exists.
     pub fn create_new(path: &Path) -> Result<Self, Error> {
         let place = Place::of_name(path).map_err(|e| Error::io(path, e))?;
         if place.found.is_some() {
@@ -92,7 +97,7 @@ impl OutputFile {
         Ok(Self(Sink::Staged(StagedFile::at(place, Access::Inherited)?, Existing::Refuse)))
     }
 
-    /// Creates the file at `target` if `check` accepts the file that it replaces.
+    /// Creates the file at `target` if `check` accepts the file it replaces.
     pub(super) fn create_checked(
         target: Target<'_>,
         check: impl FnOnce(&Entry) -> Result<(), Error>,
@@ -109,7 +114,7 @@ impl OutputFile {
         Ok(Self(Sink::Staged(StagedFile::at(place, target.access())?, Existing::Replace)))
     }
 
-    /// Gives the file its name. A file that already has the name is replaced, except after [`Self::create_new`].
+    /// Gives the file its name. Replaces a file of that name, except after [`Self::create_new`].
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path if the file cannot be stored, closed or named.
@@ -120,14 +125,14 @@ impl OutputFile {
         }
     }
 
-    /// Sets the attributes that the file has under its name. A pipe or a device keeps its own.
+    /// Sets the attributes that the named file gets. A pipe or a device keeps its own.
     pub(super) fn set_attributes(&mut self, attributes: Attributes) {
         if let Sink::Staged(staged, _) = &mut self.0 {
             staged.set_attributes(attributes);
         }
     }
 
-    /// Returns the staged file, which can be written at any position; `None` for a pipe or a device.
+    /// Returns the staged file, writable at any position; `None` for a pipe or a device.
     pub(crate) fn staged(&self) -> Option<&StagedFile> {
         match &self.0 {
             Sink::Staged(staged, _) => Some(staged),

@@ -1,4 +1,4 @@
-//! Encryption, decryption and verification of files by path.
+//! Encrypts, decrypts and verifies files by path.
 
 use super::file_keys::{DecryptWith, EncryptWith};
 use super::mark::{FileMark, TAG_LEN};
@@ -19,20 +19,20 @@ use std::io::{self, ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Encrypts the file `from` to the file `to`, which appears complete or not at all.
+/// Encrypts the file `from` to the file `to`. `to` appears complete or not at all.
 ///
-/// Either side may be a pipe or a device, which is read or written from beginning to end by one thread.
+/// Either may be a pipe or a device: one thread reads or writes it from start to end.
 ///
 /// # Errors
-/// Returns [`Error::Io`] with the path, [`Error::SourceChanged`], [`Misuse::SameFile`] if `to` is `from`,
-/// [`Misuse::OutputIsInput`], [`Error::Cancelled`], and the errors of [`super::encrypt`]. On failure no output file
-/// remains, and `from` is never modified.
+/// Returns [`Error::Io`] with the path; [`Error::SourceChanged`]; [`Misuse::SameFile`] if `to` is
+/// `from`; [`Misuse::OutputIsInput`]; [`Error::Cancelled`]; the errors of [`super::encrypt`]. On
+/// failure no output file remains, and `from` is never modified.
 pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
     encrypt(&Source::open(from)?, Target::Any(to), with, options)
 }
 
-/// Encrypts an open file, which errors report as `name`. A regular file at its beginning is read by several threads; any
-/// other file is read from its current position to its end.
+/// Encrypts an open file. Errors call it `name`. A regular file at its beginning is read by several
+/// threads; any other is read from its current position to its end.
 ///
 /// # Errors
 /// Returns the errors of [`encrypt_file`].
@@ -55,8 +55,8 @@ pub(super) fn encrypt(
     encrypt_marked(source, to, with, options, None)
 }
 
-/// Does the same as [`encrypt`], and stores the mark of the new file. The mark of an armored file and of one that is read like a
-/// pipe stays unknown.
+/// Like [`encrypt`], and stores the new file's mark. An armored file, or one read like a pipe, has
+/// no known mark.
 #[doc(hidden)]
 pub fn encrypt_marked(
     source: &Source,
@@ -75,7 +75,7 @@ pub fn encrypt_marked(
         let sealed = seal_all(&*cipher, &header, plan, source.plain_source(), &sink, &mut options);
         match &sealed {
             Ok(()) => source.check_len(len)?,
-            // A file that became shorter may end before its last chunk.
+            // A shrunken file may end before its last chunk.
             Err(Error::Io { source: e, .. }) if e.kind() == ErrorKind::UnexpectedEof => {
                 source.check_len(len)?;
             }
@@ -84,7 +84,7 @@ pub fn encrypt_marked(
         sealed.map_err(|e| e.about(to))?;
         if let Some(mark) = mark {
             let found = FileMark::of_written(&header, sink.end(), staged.file(), plan.sealed_len());
-            // It is set once, by the only job of this file.
+            // Set once, by this file's only job.
             let _ = mark.set(found.map_err(|e| e.about(to))?);
         }
     } else {
@@ -98,10 +98,11 @@ pub fn encrypt_marked(
     sink.finish(options.durability).map_err(|e| e.about(to))
 }
 
-/// Decrypts the file `from` to the file `to`, which appears complete and verified or not at all.
+/// Decrypts the file `from` to the file `to`. `to` appears complete and verified or not at all.
 ///
-/// Either side may be a pipe or a device. If `to` is one, each chunk is written as soon as it is verified, so a failure
-/// may follow after the beginning was written. If `from` is a regular file, its last chunk is verified first.
+/// Either may be a pipe or a device. If `to` is one, each chunk is written once it is verified, so
+/// a failure may come after the beginning was written. If `from` is a regular file, its last chunk
+/// is verified first.
 ///
 /// # Errors
 /// Returns the errors of [`super::decrypt`] and [`encrypt_file`].
@@ -109,7 +110,7 @@ pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options
     decrypt(&Source::open(from)?, Target::Any(to), with, options)
 }
 
-/// Decrypts an open file, which is read as [`encrypt_opened`] reads it.
+/// Decrypts an open file, read as by [`encrypt_opened`].
 ///
 /// # Errors
 /// Returns the errors of [`decrypt_file`].
@@ -154,7 +155,8 @@ pub fn decrypt(
     sink.finish(options.durability).map_err(|e| e.about(to.path()))
 }
 
-/// Allocates the output of several jobs. A single job is a single write, which finds a full disk just as early.
+/// Allocates the output of several jobs. A single job is a single write, which finds a full disk
+/// just as early.
 pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
     match plan.jobs() {
         ..=1 => Ok(()),
@@ -162,15 +164,15 @@ pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), 
     }
 }
 
-/// Verifies every byte of an encrypted file without writing the plaintext.
+/// Verifies every byte of an encrypted file without writing plaintext.
 ///
 /// # Errors
-/// Returns [`Error::Io`] with the path, [`Error::Cancelled`], and the errors of [`super::decrypt`].
+/// Returns [`Error::Io`] with the path; [`Error::Cancelled`]; the errors of [`super::decrypt`].
 pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     verify(&Source::open(from)?, with, options)
 }
 
-/// Verifies an open file, which is read as [`encrypt_opened`] reads it.
+/// Verifies an open file, read as by [`encrypt_opened`].
 ///
 /// # Errors
 /// Returns the errors of [`verify_file`].
@@ -191,13 +193,13 @@ fn verify(source: &Source, with: &DecryptWith, mut options: Options<'_>) -> Resu
     }
 }
 
-/// An open input file, with the path that is named in errors.
+/// An open input file and its path, for errors.
 pub struct Source {
     pub(super) path: PathBuf,
     pub(super) file: File,
-    /// `None` for a pipe or a device of Windows.
+    /// `None` for a pipe or a device on Windows.
     metadata: Option<Metadata>,
-    /// Whether it is a regular file at its beginning, which is read at any position.
+    /// Whether this is a regular file at its beginning: it is read at any position.
     seekable: bool,
 }
 
@@ -217,13 +219,13 @@ impl Source {
         if metadata.as_ref().is_some_and(Metadata::is_dir) {
             return Err(about(ErrorKind::IsADirectory.into()));
         }
-        // A file of length 0 may have content that is generated while it is read, for example in `/proc`.
+        // The content of a file of length 0 may be generated as it is read, as in `/proc`.
         let regular = |found: &Metadata| found.is_file() && found.len() > 0;
         let seekable = metadata.as_ref().is_some_and(regular) && at_start(&file);
         Ok(Self { path: path.to_owned(), file, metadata, seekable })
     }
 
-    /// Returns the size of a file that is read at any position; `None` for one that is read like a pipe.
+    /// Returns the size of a file read at any position; `None` for one read like a pipe.
     pub(super) fn size(&self) -> Option<u64> {
         self.metadata.as_ref().filter(|_| self.seekable).map(Metadata::len)
     }
@@ -233,13 +235,13 @@ impl Source {
         self.metadata.as_ref().filter(|found| found.is_file()).map(Metadata::len)
     }
 
-    /// Returns the identity of the file; `None` for a device or a pipe of Windows.
+    /// Returns the identity of the file; `None` for a device or a pipe on Windows.
     pub(super) fn id(&self) -> Option<FileId> {
         FileId::of(&self.file, self.metadata.as_ref()?)
     }
 
-    /// Checks that the file still has `len` bytes, after all of them were read. Bytes that were appended meanwhile would
-    /// be missing in the encrypted file.
+    /// Checks that the file still has `len` bytes after all were read. The encrypted file would
+    /// lack bytes appended during the call.
     pub(super) fn check_len(&self, len: u64) -> Result<(), Error> {
         match self.file.metadata().map_err(|e| Error::io(&self.path, e))?.len() {
             found if found == len => Ok(()),
@@ -247,16 +249,17 @@ impl Source {
         }
     }
 
-    /// Returns a reader; `None` if the file has to be read from beginning to end.
+    /// Returns a reader; `None` if the file must be read from start to end.
     pub(super) fn reader(&self, with: &DecryptWith) -> Result<Option<Reader<&File>>, Error> {
         if self.size().is_none() {
             return Ok(None);
         }
         match Reader::new(&self.file, with) {
             Ok(reader) => Ok(Some(reader)),
-            // Armor with mixed line ends can still be read in order. For damaged armor, that path has the better error.
+            // Armor with mixed line ends can still be read in order, and for damaged armor that
+            // gives the better error.
             Err(Error::Armor(_)) => {
-                // On Windows, reads at a position move the position of the file.
+                // On Windows, positional reads move the file position.
                 (&self.file).rewind().map_err(|e| Error::io(&self.path, e))?;
                 Ok(None)
             }
@@ -277,7 +280,7 @@ impl Source {
     }
 }
 
-/// Creates the output file, which must be neither the source nor another input.
+/// Creates the output file. It must be neither the source nor another input.
 pub(super) fn output(
     source: &Source,
     target: Target<'_>,
@@ -293,7 +296,7 @@ pub(super) fn output(
     Ok(output)
 }
 
-/// Writes all of the plaintext in order to a file or to another sink.
+/// Writes all plaintext in order to a file or another sink.
 fn copy_out(reader: &Reader<&File>, mut sink: &File, options: &mut Options<'_>) -> Result<(), Error> {
     let mut at = 0;
     pump(

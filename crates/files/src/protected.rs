@@ -1,4 +1,4 @@
-//! The inputs of a call, which its outputs must not replace.
+//! Inputs of a call. Its outputs must not replace them.
 
 use base::{Error, Misuse};
 use engine::file_id::FileId;
@@ -8,19 +8,20 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The files that a call reads besides its source, for example the file of its key. Cheap to clone.
+/// Files that a call reads besides its source, such as the key file. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Protected(Option<Arc<BTreeMap<FileId, PathBuf>>>);
 
 impl Protected {
-    /// Finds the files behind all links. A path without a file cannot be replaced and is ignored.
+    /// Finds the files behind all links. Ignores paths without a file: they cannot be replaced.
     pub(super) fn new(paths: &[PathBuf]) -> Self {
         let id = |path: &PathBuf| Some((FileId::at(path).ok()??, path.clone()));
         let found: BTreeMap<_, _> = paths.iter().filter_map(id).collect();
         Self((!found.is_empty()).then(|| Arc::new(found)))
     }
 
-    /// Refuses the output at the path `output`, where `id` is the identity of the file that it would replace.
+    /// Refuses the output path `output` if it would replace a protected file; `id` identifies the
+    /// file there now.
     #[doc(hidden)]
     pub fn check(&self, id: Option<FileId>, output: &Path) -> Result<(), Misuse> {
         match self.0.as_ref().and_then(|inputs| inputs.get(&id?)) {
@@ -29,7 +30,7 @@ impl Protected {
         }
     }
 
-    /// Checks an output file that is already open.
+    /// Checks an open output file.
     pub(super) fn check_file(&self, output: &File, name: &Path) -> Result<(), Error> {
         let found = metadata(output).map_err(|e| Error::io(name, e))?;
         let id = found.and_then(|found| FileId::of(output, &found));

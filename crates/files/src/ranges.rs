@@ -1,4 +1,4 @@
-//! Decryption of ranges whose bytes the caller fetches, for example from an object store with few requests.
+//! Decrypts ranges that the caller fetches, for example from an object store in few requests.
 
 use super::chunked::{HEADER_LEN, LAYOUT};
 use super::file_cipher::FileCipher;
@@ -11,7 +11,8 @@ use zeroize::Zeroizing;
 
 /// Returns the size in bytes of a chunked-encryption@v1 file with a plaintext of `plain_len` bytes.
 ///
-/// For example, a plaintext of 16,384 bytes is stored in 16,472 bytes: header, one full chunk and an empty last chunk.
+/// Example: a plaintext of 16,384 bytes takes 16,472 bytes: header, one full chunk and an empty
+/// last chunk.
 ///
 /// # Errors
 /// Returns [`Error::LimitExceeded`] if the plaintext is longer than 2^52 - 1 bytes.
@@ -19,39 +20,43 @@ pub fn sealed_len(plain_len: u64) -> Result<u64, Error> {
     Ok(LAYOUT.plan_plain(plain_len)?.sealed_len())
 }
 
-/// Returns the length of the plaintext in a chunked-encryption@v1 file of `sealed_len` bytes, if the file is complete.
-/// Nothing is verified.
+/// Returns the plaintext length of a chunked-encryption@v1 file of `sealed_len` bytes, if it is
+/// complete. Verifies nothing.
 ///
 /// # Errors
-/// Returns [`Error::Truncated`] if no complete file has this size, and [`Error::LimitExceeded`] if it is too long.
+/// Returns [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`] if it
+/// is too long.
 pub fn plain_len(sealed_len: u64) -> Result<u64, Error> {
     Ok(LAYOUT.plan_sealed(sealed_len)?.plain_len)
 }
 
-/// Returns the byte range of a chunked-encryption@v1 file that holds the chunks of a plaintext range, if the file is long
-/// enough.
+/// Returns the byte range of a chunked-encryption@v1 file that holds a plaintext range, if the file
+/// is long enough.
 pub fn sealed_range(plain: Range<u64>) -> Range<u64> {
     chunks_of(&plain).sealed
 }
 
 fn chunks_of(plain: &Range<u64>) -> Job {
-    // Clamped to the longest file of the format, so that no arithmetic overflows.
+    // Clamped to the format's longest file, so that nothing overflows.
     let max = LAYOUT.plain_start(LAYOUT.max_chunks);
     let (start, end) = (plain.start.min(max), plain.end.min(max));
     let last = if start < end { LAYOUT.chunk_of(end - 1) + 1 } else { LAYOUT.chunk_of(start) };
     LAYOUT.full_chunks(LAYOUT.chunk_of(start)..last)
 }
 
-/// Decrypts ranges of a chunked-encryption@v1 file from its header and the sealed bytes of each range.
+/// Decrypts ranges of a chunked-encryption@v1 file from its header and each range's sealed bytes.
 ///
-/// All returned bytes are verified. The end of the file is verified only by a range that includes its last chunk, which
-/// is empty if the length of the plaintext is a multiple of [`CHUNK_LEN`](super::CHUNK_LEN).
+/// All returned bytes are verified. The end of the file is verified only by a range that includes
+/// the last chunk. That chunk is empty if the plaintext length is a multiple of
+/// [`CHUNK_LEN`](super::CHUNK_LEN).
 ///
 /// ```
-/// use sealane::file::{DecryptWith, EncryptWith, HEADER_LEN, RangeDecryptor, encrypt, sealed_range};
+/// use sealane::file::{DecryptWith, EncryptWith, HEADER_LEN, RangeDecryptor};
+/// use sealane::file::{encrypt, sealed_range};
 ///
 /// let key = sealane::Key::generate(32)?;
-/// let file = encrypt(&[7; 100_000], &EncryptWith::key(&key, b""))?; // an object in a store, for example
+/// // An object in a store, for example.
+/// let file = encrypt(&[7; 100_000], &EncryptWith::key(&key, b""))?;
 ///
 /// let decryptor = RangeDecryptor::new(&file[..HEADER_LEN], &DecryptWith::key(&key, b""))?;
 /// let wanted = 50_000..50_010;
@@ -68,7 +73,7 @@ pub struct RangeDecryptor {
     cipher: FileCipher,
 }
 
-/// The sealed bytes of a range, which are verified by [`FetchedRange::decrypt_into`].
+/// The sealed bytes of a range. [`FetchedRange::decrypt_into`] verifies them.
 #[derive(Debug)]
 pub struct FetchedRange<'a> {
     decryptor: &'a RangeDecryptor,
@@ -78,11 +83,11 @@ pub struct FetchedRange<'a> {
 }
 
 impl RangeDecryptor {
-    /// Derives the keys of the file from its first [`HEADER_LEN`] bytes.
+    /// Derives the file's keys from its first [`HEADER_LEN`] bytes.
     ///
     /// # Errors
-    /// Returns [`Error::Truncated`] if `header` is shorter; [`Error::Authentication`] for another key, another context
-    /// or a changed header; [`Error::Format`] for keys of another format.
+    /// Returns [`Error::Truncated`] if `header` is shorter; [`Error::Authentication`] for a wrong
+    /// key or context or a changed header; [`Error::Format`] for keys of another format.
     pub fn new(header: &[u8], with: &DecryptWith) -> Result<Self, Error> {
         if !with.supports_ranges() {
             return Err(Error::Format(
@@ -95,11 +100,12 @@ impl RangeDecryptor {
         }
     }
 
-    /// Takes the sealed bytes of a plaintext range: those at its [`sealed_range`], or fewer if the file ends there.
+    /// Takes the sealed bytes of a plaintext range: those of [`sealed_range`], or fewer if the file
+    /// ends there.
     ///
     /// # Errors
-    /// Returns [`Error::Truncated`] if the bytes end between two chunks, where no complete file ends;
-    /// [`Error::UnexpectedLength`] if there are more bytes than the range has.
+    /// Returns [`Error::Truncated`] if the bytes end between two chunks: no complete file does;
+    /// [`Error::UnexpectedLength`] if there are too many bytes.
     pub fn range<'a>(&'a self, plain: Range<u64>, sealed: &'a [u8]) -> Result<FetchedRange<'a>, Error> {
         let wanted = chunks_of(&plain);
         let chunks = match sealed.len().cmp(&wanted.sealed_len()) {
@@ -125,18 +131,18 @@ impl FetchedRange<'_> {
         (self.plain.end - self.plain.start) as usize
     }
 
-    /// Returns whether the range is empty, so that no chunk is needed.
+    /// Returns whether the range is empty: it needs no chunk.
     pub fn is_empty(&self) -> bool {
         self.plain.is_empty()
     }
 
-    /// Writes the plaintext to `out`, which is filled with zeros after a failure.
+    /// Writes the plaintext to `out`; on failure fills it with zeros.
     ///
     /// # Errors
     /// Returns [`Error::DamagedChunk`] if a chunk does not verify.
     ///
     /// # Panics
-    /// Panics if the length of `out` is not [`Self::len`].
+    /// Panics unless `out` has [`Self::len`] bytes.
     pub fn decrypt_into(&self, out: &mut [u8]) -> Result<(), Error> {
         assert_eq!(out.len(), self.len());
         memory::clear_on_error(out, |out| self.open_chunks(out))
@@ -148,7 +154,7 @@ impl FetchedRange<'_> {
         for (position, len) in self.chunks.positions(LAYOUT) {
             let (from, sealed_rest) = sealed.split_at(len + LAYOUT.overhead as usize);
             let start = LAYOUT.plain_start(position.index);
-            // The requested part of this chunk, relative to the beginning of the chunk.
+            // The requested part of this chunk, counted from the chunk's start.
             let skip = self.plain.start.saturating_sub(start).min(len as u64) as usize;
             let until = self.plain.end.saturating_sub(start).min(len as u64) as usize;
             let (to, out_rest) = out.split_at_mut(until.saturating_sub(skip));
@@ -197,7 +203,7 @@ mod test {
                     let at = |n: u64| n.min(len) as usize;
                     match open(&ranges, &file, start..end) {
                         Ok(out) => assert_eq!(out, plain[at(start)..at(end)], "{len} {start} {end}"),
-                        // After the last chunk there are no bytes to verify.
+                        // After the last chunk there is nothing to verify.
                         Err(e) => assert!(
                             matches!(e, Error::Truncated) && start / CHUNK > len / CHUNK,
                             "{len} {start} {end}: {e}"
@@ -208,7 +214,7 @@ mod test {
         }
     }
 
-    /// Fetching more than these chunks would cost time and, at the end of the file, would look like a truncation.
+    /// More chunks would cost time and, at the end of the file, look like truncation.
     #[test]
     fn sealed_ranges_hold_no_other_chunks() {
         const CHUNK: u64 = CHUNK_LEN as u64;
@@ -250,7 +256,7 @@ mod test {
         let mut out = [1; 4];
         assert!(matches!(changed.decrypt_into(&mut out), Err(Error::DamagedChunk { index: 0, .. })));
         assert_eq!(out, [0; 4]);
-        // Another chunk of the same file, another file, another key, too little of a header.
+        // Another chunk of the same file, another file, another key, too short a header.
         assert!(open(&ranges, &file[16_400..], 5..9).is_err());
         let other = encrypt(&[1; 3 * CHUNK_LEN], &lock).unwrap();
         assert!(matches!(open(&ranges, &other, 5..9), Err(Error::DamagedChunk { index: 0, .. })));

@@ -14,17 +14,20 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use zeroize::Zeroizing;
 
-/// Approximate maximum number of plaintext bytes in one read of the source. Shorter reads cost more system time (16 KiB
-/// twice as much as 256 KiB, measured); longer reads gain nothing.
+/// Approximate maximum plaintext bytes per read of the source. Shorter reads cost more system time
+/// (16 KiB twice as much as 256 KiB, measured); longer ones save nothing.
 const READ_LEN: usize = 1 << 19;
-/// Limits of this number where threads share the work. A helper starts between two reads of the calling thread, so they
-/// are shorter. After a pause, reading 512 KiB takes up to 16 % more with a minimum of 128 KiB (measured).
+/// Limits of this number if threads share the work. A helper starts between two reads of the
+/// calling thread, so reads are shorter here. After a pause, reading 512 KiB takes up to 16 %
+/// longer with a minimum of 128 KiB (measured).
 const JOB_LEN: (usize, usize) = (1 << 16, 1 << 18);
-/// Number of jobs in a read, within the limits of [`JOB_LEN`]. With 8 jobs, two threads finish at about the same time.
+/// Jobs per read, within the limits of [`JOB_LEN`]. With 8 jobs, two threads finish at about the
+/// same time.
 const JOBS: usize = 8;
 
-/// Returns the minimum number of bytes for more than one thread. At 512 KiB, a second thread that has to be woken costs
-/// as much as it gains, and one that was just running saves a third of the time. At 256 KiB waking costs more (measured).
+/// Returns the minimum number of bytes for more than one thread. At 512 KiB, waking a second thread
+/// costs as much as it saves; one that was just running saves a third of the time. At 256 KiB
+/// waking costs more (measured).
 fn parallel_read_len(concurrency: Concurrency) -> usize {
     match concurrency {
         Concurrency::Parallel => 1 << 19,
@@ -32,9 +35,9 @@ fn parallel_read_len(concurrency: Concurrency) -> usize {
     }
 }
 
-/// Decrypts an encrypted file at any position, and may be shared between threads.
+/// Decrypts an encrypted file at any position. Threads may share it.
 ///
-/// All returned bytes are verified. The size is verified too, because [`Reader::new`] opens the last chunk.
+/// All returned bytes are verified. So is the size: [`Reader::new`] opens the last chunk.
 ///
 /// ```
 /// use sealane::Key;
@@ -57,23 +60,23 @@ pub struct Reader<S> {
     position: u64,
 }
 
-/// The plaintext of the chunk that was last read in part.
+/// Plaintext of the chunk last read in part.
 struct Recent {
     index: Option<u64>,
     plain: Zeroizing<Vec<u8>>,
 }
 
 impl<S: ReadAt> Reader<S> {
-    /// Verifies the header and the last chunk, so the length of the plaintext is authentic.
+    /// Verifies the header and the last chunk: the plaintext length is authentic.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the source cannot be read, and the errors of [`super::decrypt`].
+    /// Returns [`Error::Io`] if the source cannot be read; the errors of [`super::decrypt`].
     pub fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
         let source = DearmoredSource::new(source, with)?;
         let size = source.size()?;
         let cipher = with.open_source(&source, size)?;
         let plan = cipher.layout().plan_sealed(size)?;
-        // Full capacity from the start, because growing would leave a copy that is not wiped.
+        // Full capacity from the start: growing would leave an unwiped copy.
         let capacity = plan.layout.chunk.min(plan.plain_len) as usize;
         let recent =
             Mutex::new(Recent { index: None, plain: Zeroizing::new(memory::with_capacity(capacity)?) });
@@ -92,12 +95,12 @@ impl<S: ReadAt> Reader<S> {
         self.plan.plain_len
     }
 
-    /// Returns the source that the reader was created with.
+    /// Returns the source.
     pub fn source(&self) -> &S {
         self.source.source()
     }
 
-    /// Returns the file without armor, as the chunks are stored in it.
+    /// Returns the file without armor, as its chunks are stored.
     pub(super) fn sealed_source(&self) -> &dyn ReadAt {
         &self.source
     }
@@ -110,12 +113,12 @@ impl<S: ReadAt> Reader<S> {
         self.plan
     }
 
-    /// Fills `into` with the plaintext from `offset` and returns the number of bytes, which is smaller at the end of the
-    /// file.
+    /// Fills `into` with the plaintext from `offset`. Returns the number of bytes: fewer at the end
+    /// of the file.
     ///
     /// # Errors
-    /// Returns [`Error::DamagedChunk`] if a chunk does not verify, and [`Error::Io`] if the source cannot be read. On
-    /// failure each byte of `into` is unchanged, zero or verified plaintext.
+    /// Returns [`Error::DamagedChunk`] if a chunk does not verify; [`Error::Io`] if the source
+    /// cannot be read. On failure each byte of `into` is unchanged, zero or verified plaintext.
     pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let rest = self.size().saturating_sub(offset);
         let len = usize::try_from(rest).unwrap_or(usize::MAX).min(into.len());
@@ -151,27 +154,28 @@ impl<S: ReadAt> Reader<S> {
         Ok(len)
     }
 
-    /// Returns the number of bytes, about `len`, from `at` to the end of a chunk.
+    /// Returns the number of bytes from `at` to the end of a chunk, about `len`.
     fn piece(&self, at: u64, len: usize) -> usize {
         let layout = self.plan.layout;
         let next = layout.chunk_of(at) + layout.chunks_in(len as u64);
         usize::try_from(layout.plain_start(next) - at).unwrap_or(usize::MAX)
     }
 
-    /// Returns the recent chunk unless another thread is using it.
+    /// Returns the recent chunk, unless another thread is using it.
     ///
-    /// Waiting would take longer than opening the chunk again, and forever in a forked child if another thread of the
-    /// parent held the lock.
+    /// Waiting would take longer than opening the chunk again, and forever in a forked child if
+    /// another of the parent's threads held the lock.
     fn recent(&self) -> Option<MutexGuard<'_, Recent>> {
         match self.recent.try_lock() {
             Ok(recent) => Some(recent),
-            // After a panic under the mutex `index` is `None`, so the buffer is not used.
+            // After a panic under the lock, `index` is `None`, so the buffer is not used.
             Err(TryLockError::Poisoned(recent)) => Some(recent.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
     }
 
-    /// Opens a chunk of `len` bytes of plaintext, passes the plaintext to `copy`, and keeps it as the recent chunk.
+    /// Opens a chunk of `len` bytes of plaintext, passes the plaintext to `copy`, and keeps it as
+    /// the recent chunk.
     fn open_chunk(
         &self,
         position: ChunkPosition,
@@ -190,9 +194,9 @@ impl<S: ReadAt> Reader<S> {
         Ok(())
     }
 
-    /// Copies bytes from `at` that the recent chunk contains and returns their number.
+    /// Copies bytes from `at` that are in the recent chunk. Returns how many.
     fn copy_recent(&self, at: u64, into: &mut [u8]) -> usize {
-        // `at` may lie after the end of the file.
+        // `at` may be past the end of the file.
         if into.is_empty() {
             return 0;
         }

@@ -1,7 +1,7 @@
-//! New recipients or a new passphrase for an age file, whose payload is copied and not decrypted.
+//! Gives an age file new recipients or a new passphrase. The payload is copied, not decrypted.
 //!
-//! The header of an age file holds the file key, wrapped for each recipient. A new header wraps the same file key for other
-//! recipients, and all bytes after the header stay the same.
+//! The header of an age file holds the file key, wrapped for each recipient. A new header wraps the
+//! same file key for other recipients; all bytes after the header stay the same.
 
 use super::Options;
 use super::output::{OutputFile, Target};
@@ -22,12 +22,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of bytes that a thread copies at once.
+/// Bytes that a thread copies at once.
 const PIECE: u64 = 1 << 20;
-/// The first bytes of a file, among which armor is found. White space may precede it.
+/// Armor begins within these first bytes of a file, after optional white space.
 const MARK_LEN: u64 = 2048;
 
-/// The keys to rewrap age files with: identities that decrypt them, and their new recipients. Cheap to clone.
+/// Keys for rewrapping age files: identities that decrypt them and their new recipients. Cheap to
+/// clone.
 #[derive(Clone, Debug)]
 pub struct Rewrap {
     identities: Arc<[Identity]>,
@@ -36,11 +37,12 @@ pub struct Rewrap {
 }
 
 impl Rewrap {
-    /// Checks that `recipients` can be combined. `inputs` are other files that belong to the call, for example an identity
-    /// file; an output that would replace one of them is refused.
+    /// Checks that `recipients` can be combined. `inputs` are other files that the call uses, such
+    /// as an identity file; an output that would replace one of them is refused.
     ///
     /// # Errors
-    /// Returns [`Misuse::NoIdentities`], and [`Misuse::InvalidRecipients`] if the recipients cannot be combined.
+    /// Returns [`Misuse::NoIdentities`]; [`Misuse::InvalidRecipients`] if the recipients cannot be
+    /// combined.
     pub fn new(
         identities: Vec<Identity>,
         recipients: Vec<Recipient>,
@@ -54,14 +56,16 @@ impl Rewrap {
         Ok(Self { identities: identities.into(), recipients: recipients.into(), protected })
     }
 
-    /// Returns the new header of a binary age file of `len` bytes that begins with `prefix`, and the length of the old header.
-    /// The new file is the new header and the bytes after the old one. Returns `None` if the header is longer than `prefix`.
+    /// Returns the new header of a binary age file of `len` bytes that begins with `prefix`, and
+    /// the length of the old header. The new file is the new header followed by the bytes after the
+    /// old one. `None` if the header is longer than `prefix`.
     ///
-    /// This is for files that are elsewhere, for example in an object store that copies the bytes itself.
+    /// For files stored elsewhere, such as in an object store that copies the bytes itself.
     ///
     /// # Errors
-    /// Returns the errors of [`rewrap_file`] about the header and the length, and [`Misuse::UnsupportedSource`] for an armored
-    /// file, whose lines would have to be written again.
+    /// Returns the errors of [`rewrap_file`] about the header and the length;
+    /// [`Misuse::UnsupportedSource`] for an armored file, because its lines would have to be
+    /// rewritten.
     pub fn new_header(&self, prefix: &[u8], len: u64) -> Result<Option<(String, u64)>, Error> {
         if Armor::detect(prefix) == Some(Armor::Ascii) {
             return Err(Misuse::UnsupportedSource(
@@ -84,25 +88,27 @@ impl Rewrap {
         let (header, old_len) = parse_prefix(source, len, |prefix, _| {
             age::rewrapped_header(prefix, &self.identities, &self.recipients)
         })?;
-        // A file that ends inside its payload is refused, as far as its length shows it.
+        // Refuses a file that ends inside its payload, if its length shows it.
         age::layout((old_len + NONCE_LEN) as u64).plan_sealed(len)?;
         Ok((header, old_len as u64))
     }
 }
 
-/// Writes the age file `from` to the file `to` for other recipients. `to` appears complete or not at all, and may be
-/// `from`, which is replaced then. An armored file stays armored.
+/// Writes the age file `from` to the file `to` for other recipients. `to` appears complete or not
+/// at all. It may be `from`, to replace it. An armored file stays armored.
 ///
-/// The payload is copied and neither decrypted nor verified. If both headers have the same length, a file system such as XFS
-/// or Btrfs shares the blocks of both files instead.
+/// Copies the payload without decrypting or verifying it. If both headers have the same length, a
+/// file system such as XFS or Btrfs shares the blocks of both files instead.
 ///
-/// **The file key stays the same.** A former recipient can decrypt all copies of `from`, and the new file with the file key
-/// of a copy. To exclude a former recipient, decrypt the file and encrypt it again.
+/// **The file key stays the same.** A former recipient can decrypt every copy of `from`, and with a
+/// copy's file key the new file too. To exclude a former recipient, decrypt the file and encrypt it
+/// again.
 ///
 /// # Errors
-/// Returns [`Error::NoMatchingKey`] and the other errors of [`age::open`] about the header, [`Error::Truncated`],
-/// [`Misuse::UnsupportedSource`] for a pipe, [`Misuse::OutputIsInput`], [`Error::SourceChanged`], [`Error::Cancelled`], and
-/// [`Error::Io`] with the path. On failure `to` is unchanged.
+/// Returns [`Error::NoMatchingKey`] and the other errors of [`age::open`] about the header;
+/// [`Error::Truncated`]; [`Misuse::UnsupportedSource`] for a pipe; [`Misuse::OutputIsInput`];
+/// [`Error::SourceChanged`]; [`Error::Cancelled`]; [`Error::Io`] with the path. On failure `to` is
+/// unchanged.
 ///
 /// # Example
 /// ```
@@ -111,7 +117,8 @@ impl Rewrap {
 ///
 /// let path = std::env::temp_dir().join(format!("sealane-rewrap-{}.age", std::process::id()));
 /// let (alice, bob) = (Identity::generate(Kind::X25519)?, Identity::generate(Kind::X25519)?);
-/// std::fs::write(&path, encrypt(b"hello", &EncryptWith::age(&[alice.recipient()], Armor::Binary))?)?;
+/// let file = encrypt(b"hello", &EncryptWith::age(&[alice.recipient()], Armor::Binary))?;
+/// std::fs::write(&path, file)?;
 ///
 /// let with = Rewrap::new(vec![alice.clone()], vec![alice.recipient(), bob.recipient()], &[])?;
 /// rewrap_file(&path, &path, &with, Options::default())?;
@@ -161,8 +168,8 @@ pub fn rewrap(source: Source, to: Target<'_>, with: &Rewrap, mut options: Option
             }
             (None, Some(staged)) => {
                 let (file, at) = (staged.file(), header.len() as u64);
-                // Blocks are shared at the same position only, so the headers must have the same length, for example if one
-                // recipient takes the place of another one of the same type.
+                // Blocks are shared only at equal positions, so the headers must have the same
+                // length, as after exchanging a recipient for another of the same type.
                 if at == start && share_blocks(&source.file, file) {
                     file.write_all_at(0, header.as_bytes())?;
                 } else {
@@ -181,12 +188,12 @@ pub fn rewrap(source: Source, to: Target<'_>, with: &Rewrap, mut options: Option
     };
     written().map_err(|e| e.about(to.path()))?;
     source.check_len(len)?;
-    // Some file systems of Windows do not replace a file that is open.
+    // Some Windows file systems do not replace an open file.
     drop(source);
     sink.finish(options.durability).map_err(|e| e.about(to.path()))
 }
 
-/// The bytes after the header of the old file.
+/// The bytes after the old file's header.
 struct Payload<'a> {
     source: &'a dyn ReadAt,
     path: &'a Path,
@@ -195,7 +202,7 @@ struct Payload<'a> {
 }
 
 impl Payload<'_> {
-    /// Passes all bytes to `write` in their order.
+    /// Passes all bytes to `write`, in order.
     fn copy(
         &self,
         progress: &mut Progress<'_>,
@@ -213,8 +220,9 @@ impl Payload<'_> {
         Ok(())
     }
 
-    /// Copies all bytes to position `at` of the file `to`, on several threads. One thread takes about as long as `cp`, and two
-    /// take 0.6 times as long (measured on ext4, from and to the page cache; so does one `copy_file_range`).
+    /// Copies all bytes to position `at` of the file `to`, on several threads. One thread takes
+    /// about as long as `cp`; two take 0.6 times as long (measured on ext4, from and to the page
+    /// cache; so does one `copy_file_range`).
     fn copy_on(
         &self,
         threads: Option<NonZeroUsize>,
@@ -223,7 +231,7 @@ impl Payload<'_> {
         progress: &mut Progress<'_>,
     ) -> Result<(), Error> {
         let jobs = self.len.div_ceil(PIECE);
-        // The cores are not counted for a single job, because most files are small.
+        // For a single job the cores are not counted: most files are small.
         let threads = if jobs > 1 { thread_count(threads) } else { 1 };
         let done = AtomicU64::new(0);
         run_jobs(
@@ -243,11 +251,11 @@ impl Payload<'_> {
     }
 }
 
-/// Makes the empty file `to` share all blocks of the file `from`, which takes no time and no space. Returns whether the file
-/// system can do this, as XFS and Btrfs can.
+/// Makes the empty file `to` share all blocks of the file `from`: no time, no space. Returns
+/// whether the file system can, as XFS and Btrfs can.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn share_blocks(from: &File, to: &File) -> bool {
-    // Whatever the reason is, the bytes are copied then, and an error of the disk is found again.
+    // Whatever the reason, the bytes are copied instead, and a disk error is found again.
     rustix::fs::ioctl_ficlone(to, from).is_ok()
 }
 

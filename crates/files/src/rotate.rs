@@ -1,7 +1,7 @@
-//! Moves files to the primary key of a keyring.
+//! Moves files to a keyring's primary key.
 //!
-//! A file is encrypted again only if it is under another key than the primary one. The new file has another salt and so
-//! another key, which is derived for it. It replaces the old one when it is complete.
+//! A file is encrypted again only if it is not under the primary key. The new file has a new salt,
+//! and so a new derived key. It replaces the old one when complete.
 
 use super::Options;
 use super::file_keys::{DecryptWith, EncryptWith};
@@ -18,7 +18,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A keyring, with the context of the files that are moved to its primary key. Cheap to clone.
+/// A keyring and the context of the files to move to its primary key. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rotation {
     encrypt: EncryptWith,
@@ -30,8 +30,8 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Binds a keyring to the context of the files. `inputs` are other files that belong to the call, for example that of the
-    /// keyring; a file that would replace one of them is refused.
+    /// Binds a keyring to the files' context. `inputs` are other files that the call uses, such as
+    /// the keyring's own; a file that would replace one of them is refused.
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
@@ -47,13 +47,13 @@ impl Rotation {
     /// Returns whether a file is under the primary key. Reads its header and its last chunk.
     ///
     /// # Errors
-    /// Returns the errors of [`rotate_file`] for a file that no key of the keyring opens, and for one that is damaged at its
-    /// end.
+    /// Returns the errors of [`rotate_file`] for a file that no key of the keyring opens, and for
+    /// one damaged at its end.
     pub fn is_current(&self, path: &Path) -> Result<bool, Error> {
         Ok(self.retired(&Source::open(path)?)?.is_none())
     }
 
-    /// Returns a reader of a file that is under another key; `None` for one that is under the primary key.
+    /// Returns a reader of a file under another key; `None` if it is under the primary key.
     fn retired<'a>(&self, source: &'a Source) -> Result<Option<Reader<&'a File>>, Error> {
         let irregular = || match source.file_len().is_some() {
             true => Error::Truncated,
@@ -64,21 +64,24 @@ impl Rotation {
             Ok(Some(_)) => Ok(None),
             Ok(None) => Err(irregular()),
             Err(error @ Error::Io { .. }) => Err(error),
-            // Another key opens it, or the error is the same again.
+            // Another key opens it, or we get the same error again.
             Err(_) => source.reader(&self.decrypt)?.ok_or_else(irregular).map(Some),
         }
     }
 }
 
-/// Encrypts a file with the primary key of a keyring if it is under another enabled key. Returns whether it was.
+/// Encrypts a file again with the keyring's primary key if it is under another enabled key. Returns
+/// whether it was.
 ///
-/// The new file replaces the old one when it is complete, and every chunk of the old one was verified. After a failure, the
-/// old file is unchanged. So a call can be repeated after an interruption. Nothing else may write the file meanwhile.
+/// The new file replaces the old one when it is complete and every chunk of the old one was
+/// verified. On failure, the old file is unchanged, so an interrupted call can be repeated. Do not
+/// modify the file during the call.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`] or [`Error::NoMatchingKey`] if no key of the keyring opens the file with this context,
-/// [`Error::Truncated`], [`Error::DamagedChunk`], [`Misuse::UnsupportedSource`] for a pipe, [`Misuse::OutputIsInput`],
-/// [`Error::SourceChanged`], [`Error::Cancelled`], and [`Error::Io`] with the path.
+/// Returns [`Error::Authentication`] or [`Error::NoMatchingKey`] if no key of the keyring opens the
+/// file with this context; [`Error::Truncated`]; [`Error::DamagedChunk`];
+/// [`Misuse::UnsupportedSource`] for a pipe; [`Misuse::OutputIsInput`]; [`Error::SourceChanged`];
+/// [`Error::Cancelled`]; [`Error::Io`] with the path.
 ///
 /// # Example
 /// ```
@@ -125,9 +128,9 @@ pub fn rotate(
     source.check_len(expected)?;
     drop(reader);
     let path = source.path.clone();
-    // Some file systems of Windows do not replace a file that is open.
+    // Some Windows file systems do not replace an open file.
     drop(source);
-    // A file that took the place of the source meanwhile is newer than what was read.
+    // A file that has replaced the source is newer than what we read.
     let about = |e| Error::io(to.path(), e);
     if FileId::at(to.path()).map_err(about)? != id {
         let found = fs::metadata(to.path()).map_err(about)?.len();

@@ -1,7 +1,7 @@
-//! Decryption of damaged files: every chunk that verifies is written, and all others are holes.
+//! Decrypts damaged files: writes every chunk that verifies, and reports the others as holes.
 //!
-//! A chunk is written only if it verifies under the key of its file and at its position, as in any other decryption.
-//! Only the rule that a file is whole or does not appear is given up.
+//! As in any other decryption, a chunk is written only if it verifies under its file's key and at
+//! its position. We give up only the rule that a file is whole or does not appear.
 
 use super::armor::DearmoredSource;
 use super::file_cipher::FileCipher;
@@ -18,11 +18,11 @@ use std::ops::Range;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// The error for a file with a key that fits its header. In age files, the MAC does not cover the nonce.
+/// For a key that fits the header. In age files, the MAC does not cover the nonce.
 const NO_CHUNK: Error =
     Error::Header("no chunk verifies, so the nonce after it is damaged, or every chunk is");
 
-/// Maximum number of chunks that are tried with each key of a file whose header is damaged.
+/// Maximum number of chunks tried with each key if the header is damaged.
 const MAX_TRIES: u64 = 64;
 
 /// The result of salvaging a file: which parts of the plaintext are in the output.
@@ -31,76 +31,81 @@ const MAX_TRIES: u64 = 64;
 pub struct Salvaged {
     /// Length of the output in bytes, holes included.
     pub len: u64,
-    /// The parts that could not be verified or read, in ascending order. The output has zeros there.
+    /// Parts that could not be read or verified, ascending. The output has zeros there.
     pub holes: Vec<Hole>,
-    /// The state of the header, which holds or commits to the key of the file.
+    /// State of the header: it holds, or commits to, the file's key.
     pub header: FileHeader,
-    /// The state of the end of the file, which shows whether chunks are missing.
+    /// State of the file's end: it shows whether chunks are missing.
     pub end: FileEnd,
 }
 
-/// A part of a damaged file that could not be verified or read. Ranges begin at 0 and exclude their end.
+/// A part of a damaged file that could not be read or verified. Ranges begin at 0 and exclude their
+/// end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hole {
-    /// The bytes of the plaintext that are missing in the output.
+    /// Bytes of the plaintext missing in the output.
     pub plain: Range<u64>,
-    /// The bytes of the encrypted file; in an armored file, of the decoded data.
+    /// Bytes of the encrypted file; of the decoded data if armored.
     pub sealed: Range<u64>,
-    /// The indexes of the chunks.
+    /// Indexes of the chunks.
     pub chunks: Range<u64>,
 }
 
-/// The state of the header of a damaged file.
+/// State of a damaged file's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileHeader {
     /// The header is intact.
     Verified,
-    /// The commitment, the MAC or the length of the header does not match. The key was found nevertheless, because chunks
-    /// verify under it.
+    /// The commitment, the MAC or the length of the header does not match. The key was found by
+    /// chunks that verify.
     Damaged,
 }
 
-/// The state of the end of a damaged file.
+/// State of a damaged file's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileEnd {
-    /// The last chunk verifies as the last one, so the length of the plaintext is authentic.
+    /// The last chunk verifies as the last: the plaintext length is authentic.
     Verified,
-    /// The last chunk does not verify. It was changed, or the file was cut within it. It is the last hole.
+    /// The last chunk does not verify: it was changed, or the file was cut inside it. It is the
+    /// last hole.
     Damaged,
-    /// The file was cut, and the number of missing bytes is not known. The output ends after the last complete chunk.
+    /// The file was cut, and nobody knows how many bytes are missing. The output ends after the
+    /// last complete chunk.
     Cut,
 }
 
 impl Salvaged {
-    /// Returns whether the output is the whole plaintext: it has no hole, and its end is verified.
+    /// Returns whether the output is the whole plaintext: no hole, and a verified end.
     pub fn is_complete(&self) -> bool {
         self.holes.is_empty() && self.end == FileEnd::Verified
     }
 
-    /// Returns the number of bytes of the output that were verified, which are those outside of holes.
+    /// Returns the number of verified bytes in the output: those outside holes.
     pub fn verified_len(&self) -> u64 {
         self.len - self.holes.iter().map(|hole| hole.plain.end - hole.plain.start).sum::<u64>()
     }
 }
 
-/// Decrypts the chunks of a damaged file that verify to the file `to`, and returns the others as holes. The output has zeros
-/// in place of the holes and appears when it is complete. A file without damage has the same output as with
-/// [`decrypt_file`](super::decrypt_file).
+/// Decrypts those chunks of a damaged file that verify to the file `to`, and returns the others as
+/// holes. The output has zeros in the holes and appears when complete. For an undamaged file, the
+/// output is that of [`decrypt_file`](super::decrypt_file).
 ///
-/// A chunk is lost as a whole: 16 KiB in chunked-encryption@v1, 64 KiB in age files, and 4 KiB or 1 MiB in Tink files. A chunk
-/// that cannot be read, for example because of a bad sector, is a hole as well. A file whose salt, nonce or file key is
-/// damaged is lost.
+/// A chunk is lost as a whole: 16 KiB in chunked-encryption@v1, 64 KiB in age files, 4 KiB or 1 MiB
+/// in Tink files. An unreadable chunk (a bad sector, for example) is a hole too. A file with a
+/// damaged salt, nonce or file key is lost.
 ///
 /// # Errors
-/// Returns the errors of [`decrypt_file`](super::decrypt_file) if no chunk verifies, and then writes nothing;
-/// [`Misuse::UnsupportedSource`] for a pipe; [`Error::Io`] if the output cannot be written.
+/// Returns the errors of [`decrypt_file`](super::decrypt_file) if no chunk verifies, and writes
+/// nothing; [`Misuse::UnsupportedSource`] for a pipe; [`Error::Io`] if the output cannot be
+/// written.
 ///
 /// # Example
 /// ```
 /// use sealane::file::{DecryptWith, EncryptWith, Options, encrypt, salvage_file};
 ///
-/// let [damaged, saved] =
-///     ["damaged", "saved"].map(|name| std::env::temp_dir().join(format!("sealane-{name}-{}", std::process::id())));
+/// # let unique = std::process::id();
+/// let [damaged, saved] = ["damaged", "saved"]
+///     .map(|name| std::env::temp_dir().join(format!("sealane-{name}-{unique}")));
 /// let key = sealane::Key::generate(32)?;
 /// let mut file = encrypt(&[7; 100_000], &EncryptWith::key(&key, b""))?;
 /// file[20_000] ^= 1; // in the second of seven chunks
@@ -122,7 +127,7 @@ pub fn salvage_file(
     salvage(&Source::open(from)?, to, with, options)
 }
 
-/// Salvages an open file, which errors report as `name`. It must be a regular file at its beginning.
+/// Salvages an open file. Errors call it `name`. It must be a regular file at its beginning.
 ///
 /// # Errors
 /// Returns the errors of [`salvage_file`].
@@ -159,15 +164,15 @@ fn salvage(
     Ok(result)
 }
 
-/// A damaged file with a key that may open its chunks.
+/// A damaged file and a key that may open its chunks.
 struct Damaged<'a> {
     source: DearmoredSource<&'a File>,
     path: &'a Path,
     cipher: FileCipher,
     header: FileHeader,
-    /// Number of chunks that are certainly not the last: all complete ones of a file that was cut.
+    /// Number of chunks that are certainly not the last: all complete ones if the file was cut.
     chunks: u64,
-    /// The plan of a file whose size a complete file can have.
+    /// The plan, if a complete file can have this size.
     plan: Option<Plan>,
 }
 
@@ -231,7 +236,7 @@ impl<'a> Damaged<'a> {
         }
     }
 
-    /// Writes the chunk that is the last one unless the file was cut after it.
+    /// Writes the last chunk. If the file was cut right after it, it is not the last.
     fn write_last(&self, last: &Job, sink: &dyn WriteAt) -> Result<FileEnd, Error> {
         let layout = self.cipher.layout();
         let index = last.chunks.start;
@@ -255,13 +260,14 @@ impl<'a> Damaged<'a> {
     }
 }
 
-/// Returns whether a chunk can also be one before the last, in formats that mark the last chunk.
+/// Returns whether the last chunk could also be an earlier one, in formats that mark the last
+/// chunk.
 fn is_full(layout: Layout, last: &Job) -> bool {
     let index = last.chunks.start;
     layout.end == End::Marked && last.plain == layout.full_chunks(index..index + 1).plain
 }
 
-/// Adds the last chunk to the holes, as a part of the hole that ends before it.
+/// Adds the last chunk to the holes, extending a hole that ends before it.
 fn add(holes: &mut Vec<Hole>, last: &Job) {
     match holes.last_mut() {
         Some(before) if before.chunks.end == last.chunks.start => {
@@ -277,7 +283,7 @@ fn add(holes: &mut Vec<Hole>, last: &Job) {
     }
 }
 
-/// Returns the first cipher under which a chunk verifies. The first chunks and the last one are tried.
+/// Returns the first cipher under which a chunk verifies. Tries the first chunks and the last.
 fn found_key(
     ciphers: Vec<FileCipher>,
     source: NamedSource<'_>,

@@ -1,4 +1,4 @@
-//! Sequential encryption and decryption, for example of pipes, sockets and standard input.
+//! Sequential encryption and decryption, for pipes, sockets and standard input.
 
 use super::Options;
 use super::armor::{ArmorReader, ArmorWriter};
@@ -12,13 +12,13 @@ use engine::prefix::{Parsed, Prefix};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// Number of plaintext bytes collected before they are processed and written.
+/// Plaintext bytes collected before they are processed and written.
 const BATCH_LEN: u64 = 1 << 20;
 
 /// Encrypts pieces of any size on their way to a writer.
 ///
-/// The output is complete only after [`Encryptor::finish`]. An encryptor that is dropped earlier leaves a truncated file,
-/// which decryption detects.
+/// The output is complete only after [`Encryptor::finish`]. An encryptor dropped earlier leaves a
+/// truncated file, and decryption detects that.
 ///
 /// ```
 /// use sealane::file::{Decryptor, DecryptWith, EncryptWith, Encryptor};
@@ -39,11 +39,12 @@ const BATCH_LEN: u64 = 1 << 20;
 pub struct Encryptor<W: Write> {
     cipher: FileCipher,
     inner: ArmorWriter<W>,
-    /// Plaintext of up to a batch. It waits for more, because only the end of the stream shows which chunk is last.
+    /// Up to a batch of plaintext. It waits for more: only the end of the stream shows which chunk
+    /// is last.
     plain: Zeroizing<Vec<u8>>,
     sealed: Vec<u8>,
-    /// Number of sealed chunks; `None` after a failure. The number of written bytes is unknown then, and continuing could
-    /// seal other bytes under a used nonce.
+    /// Number of sealed chunks; `None` after a failure. We don't know how many bytes were written
+    /// then, and continuing could seal other bytes under a used nonce.
     index: Option<u64>,
     /// A copy in a forked child would seal other bytes under the same nonces.
     guard: ForkGuard,
@@ -53,7 +54,7 @@ impl<W: Write> Encryptor<W> {
     /// Starts a new file and writes its header.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the header cannot be written, and the errors of [`super::encrypt`].
+    /// Returns [`Error::Io`] if the header cannot be written; the errors of [`super::encrypt`].
     pub fn new(inner: W, with: &EncryptWith) -> Result<Self, Error> {
         let (cipher, header) = with.create_file()?;
         let mut inner = ArmorWriter::new(inner, with.armor())?;
@@ -62,20 +63,21 @@ impl<W: Write> Encryptor<W> {
         Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0), guard: ForkGuard::new()? })
     }
 
-    /// Returns the writer that receives the encrypted bytes, for example to take them out of a
+    /// Returns the writer that receives the encrypted bytes, for example to take them from a
     /// [`ByteQueue`](super::ByteQueue).
     pub fn get_mut(&mut self) -> &mut W {
         self.inner.get_mut()
     }
 
-    /// Encrypts a piece of the plaintext and writes all chunks that are complete.
+    /// Encrypts a piece of the plaintext and writes all complete chunks.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] from the writer, [`Error::LimitExceeded`] if the plaintext is too long for the format,
-    /// [`Misuse::Poisoned`] after an earlier error, and [`Misuse::Forked`] in a forked child, whose parent can continue.
+    /// Returns [`Error::Io`] from the writer; [`Error::LimitExceeded`] if the plaintext is too long
+    /// for the format; [`Misuse::Poisoned`] after an earlier error; [`Misuse::Forked`] in a forked
+    /// child (the parent can continue).
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
         loop {
-            // In the loop, because the writer may be user code that forks.
+            // In the loop: the writer may be user code that forks.
             self.guard.check()?;
             let job = batch(&*self.cipher, self.index.ok_or(Misuse::Poisoned)?);
             let missing = job.plain_len() - self.plain.len();
@@ -103,7 +105,7 @@ impl<W: Write> Encryptor<W> {
         Ok(self.inner.finish()?)
     }
 
-    /// Seals the waiting plaintext of a job and writes the result to the sink.
+    /// Seals a job's waiting plaintext and writes it to the sink.
     fn seal(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         self.cipher.layout().plan_plain(job.plain.end)?;
@@ -118,28 +120,29 @@ impl<W: Write> Encryptor<W> {
 
 /// Decrypts pieces of any size on their way to a writer.
 ///
-/// The plaintext of a chunk is written as soon as the whole chunk has arrived and is verified, but only
-/// [`Decryptor::finish`] verifies the *end*. Until it returns `Ok`, the output may be the beginning of a truncated file.
-/// If that matters, write to a temporary file, as [`super::decrypt_file`] does.
+/// A chunk's plaintext is written once the whole chunk has arrived and is verified, but only
+/// [`Decryptor::finish`] verifies the *end*. Until it returns `Ok`, the output may be the beginning
+/// of a truncated file. If that matters, write to a temporary file, as [`super::decrypt_file`]
+/// does.
 pub struct Decryptor<W> {
     with: DecryptWith,
     armor: ArmorReader,
-    /// Buffer for the binary bytes that are decoded from armor.
+    /// Buffer for binary bytes decoded from armor.
     binary: Vec<u8>,
-    /// The cipher of the file, which is set once the header is parsed.
+    /// The file's cipher, set once the header is parsed.
     cipher: Option<FileCipher>,
     inner: W,
-    /// Sealed bytes that wait for the rest of their chunk. A chunk that may be the last one waits as well.
+    /// Sealed bytes waiting for the rest of their chunk. A chunk that may be the last also waits.
     sealed: Vec<u8>,
     plain: Zeroizing<Vec<u8>>,
     /// Number of opened chunks; `None` after a failure.
     index: Option<u64>,
-    /// Number of bytes that the header parser needs.
+    /// Bytes that the header parser needs.
     header_need: usize,
 }
 
 impl<W: Write> Decryptor<W> {
-    /// Starts the decryption of a file whose plaintext is written to `inner`.
+    /// Starts to decrypt a file; the plaintext goes to `inner`.
     pub fn new(inner: W, with: &DecryptWith) -> Self {
         Self {
             with: with.clone(),
@@ -154,7 +157,7 @@ impl<W: Write> Decryptor<W> {
         }
     }
 
-    /// Returns the writer that receives the plaintext, for example to take verified bytes out of a
+    /// Returns the writer that receives the plaintext, for example to take verified bytes from a
     /// [`ByteQueue`](super::ByteQueue).
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.inner
@@ -163,7 +166,8 @@ impl<W: Write> Decryptor<W> {
     /// Decrypts a piece of the file and writes the plaintext of all complete chunks.
     ///
     /// # Errors
-    /// Returns the errors of the writer and of [`super::decrypt`], and [`Misuse::Poisoned`] after an earlier error.
+    /// Returns the errors of the writer and of [`super::decrypt`]; [`Misuse::Poisoned`] after an
+    /// earlier error.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         if piece.is_empty() {
@@ -180,7 +184,7 @@ impl<W: Write> Decryptor<W> {
 
     fn push_binary(&mut self, index: u64, mut piece: &[u8]) -> Result<(), Error> {
         while self.cipher.is_none() {
-            // No more bytes than the parser needs, because those after the header are buffered elsewhere.
+            // No more bytes than the parser needs: those after the header are buffered elsewhere.
             let now = piece.len().min(self.header_need - self.sealed.len());
             memory::append(&mut self.sealed, piece.split_off(..now).unwrap_or_default())?;
             if self.sealed.len() < self.header_need {
@@ -191,9 +195,9 @@ impl<W: Write> Decryptor<W> {
         self.open_batches(index, piece)
     }
 
-    /// Parses the beginning of the file as soon as enough bytes have arrived.
+    /// Parses the beginning of the file once enough bytes have arrived.
     fn parse_header(&mut self, index: u64, extent: Prefix) -> Result<(), Error> {
-        // The stream stays poisoned unless the header turns out to be valid.
+        // Poisoned unless the header turns out to be valid.
         self.index = None;
         match self.with.open_file(&self.sealed, extent)? {
             Parsed::Ready(cipher) => {
@@ -224,12 +228,13 @@ impl<W: Write> Decryptor<W> {
         }
     }
 
-    /// Opens the chunks that have arrived completely, so that their plaintext does not wait for the rest of a batch.
+    /// Opens the complete chunks, so that their plaintext need not wait for the rest of a batch.
     fn open_complete(&mut self, index: u64) -> Result<(), Error> {
         let layout = self.cipher.as_ref().ok_or(Misuse::Poisoned)?.layout();
         let arrived = layout.sealed_start(index) + self.sealed.len() as u64;
         let end = layout.complete_chunks(arrived);
-        // A full chunk is the last one only in formats that mark the last chunk, and only if nothing follows.
+        // A full chunk can be the last only in formats that mark the last chunk, and only if
+        // nothing follows.
         let last = end > index && layout.end == End::Marked && layout.sealed_start(end) == arrived;
         let certain = if last { end - 1 } else { end };
         if index < certain {
@@ -241,10 +246,10 @@ impl<W: Write> Decryptor<W> {
         if last { self.open_unless_last(certain) } else { Ok(()) }
     }
 
-    /// Opens a chunk that has arrived completely and may be the last one, as one that is not.
+    /// Opens a complete chunk that may be the last, as if it were not.
     ///
-    /// If this fails, the chunk waits: if more bytes follow, it is opened again and the failure is final, and
-    /// [`Self::finish`] opens it as the last one.
+    /// If this fails, the chunk waits. If more bytes follow, it is opened again and failure is
+    /// final; [`Self::finish`] opens it as the last.
     fn open_unless_last(&mut self, index: u64) -> Result<(), Error> {
         let cipher = self.cipher.as_ref().ok_or(Misuse::Poisoned)?;
         let job = cipher.layout().full_chunks(index..index + 1);
@@ -262,14 +267,14 @@ impl<W: Write> Decryptor<W> {
     /// Verifies and writes the remaining chunks, flushes the writer and returns it.
     ///
     /// # Errors
-    /// Returns [`Error::Truncated`] if the file is incomplete, and the errors of [`Self::push`].
+    /// Returns [`Error::Truncated`] if the file is incomplete; the errors of [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
         let piece = self.armor.finish(&self.with, &mut binary)?;
         self.push_binary(index, piece)?;
         if self.cipher.is_none() {
-            // The parser needs more, but the file ends here.
+            // The parser wants more, but the file ends here.
             self.parse_header(index, Prefix::Whole)?;
         }
         let index = self.index.ok_or(Misuse::Poisoned)?;
@@ -277,8 +282,8 @@ impl<W: Write> Decryptor<W> {
         let layout = cipher.layout();
         let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
         if let Some(after) = index.checked_sub(plan.chunks()) {
-            // The last chunk is missing: all chunks that arrived were opened as chunks before it. Other interfaces open
-            // the last one that is there as the last of the file, which fails.
+            // The last chunk is missing: all that arrived were opened as earlier chunks. Other
+            // interfaces open the last one present as the file's last, and fail.
             return Err(cipher.damaged(index - after - 1));
         }
         self.open(&plan.span(index..u64::MAX))?;
@@ -286,7 +291,7 @@ impl<W: Write> Decryptor<W> {
         Ok(self.inner)
     }
 
-    /// Opens the waiting chunks of a job and writes their plaintext to the sink.
+    /// Opens a job's waiting chunks and writes their plaintext to the sink.
     fn open(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
@@ -295,7 +300,7 @@ impl<W: Write> Decryptor<W> {
         self.write(job)
     }
 
-    /// Writes the plaintext of a job that was opened.
+    /// Writes the plaintext of an opened job.
     fn write(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         self.inner.write_all(&self.plain)?;
@@ -315,18 +320,21 @@ debug_fields!([W: Write] Encryptor<W>; |it| index: it.index);
 
 debug_fields!([W] Decryptor<W>; |it| index: it.index);
 
-/// Encrypts everything from `source` to `sink`, until the end of the source.
+/// Encrypts everything from `source` to `sink`.
 ///
 /// # Errors
-/// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::encrypt`].
+/// Returns [`Error::Io`]; [`Error::Cancelled`] if the callback cancels; the errors of
+/// [`super::encrypt`].
 ///
 /// # Example
 /// ```
 /// use sealane::file::{DecryptWith, EncryptWith, Options, decrypt_stream, encrypt_stream};
 ///
 /// let key = sealane::Key::generate(32)?;
-/// let sealed = encrypt_stream(&b"hello"[..], Vec::new(), &EncryptWith::key(&key, b""), Options::default())?;
-/// let plain = decrypt_stream(&sealed[..], Vec::new(), &DecryptWith::key(&key, b""), Options::default())?;
+/// let with = EncryptWith::key(&key, b"");
+/// let sealed = encrypt_stream(&b"hello"[..], Vec::new(), &with, Options::default())?;
+/// let with = DecryptWith::key(&key, b"");
+/// let plain = decrypt_stream(&sealed[..], Vec::new(), &with, Options::default())?;
 /// assert_eq!(plain, b"hello");
 /// # Ok::<(), sealane::Error>(())
 /// ```
@@ -341,10 +349,12 @@ pub fn encrypt_stream<W: Write>(
     encryptor.finish()
 }
 
-/// Decrypts everything from `source` to `sink`. If this fails, some plaintext may have been written; see [`Decryptor`].
+/// Decrypts everything from `source` to `sink`. On failure, some plaintext may have been written;
+/// see [`Decryptor`].
 ///
 /// # Errors
-/// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::decrypt`].
+/// Returns [`Error::Io`]; [`Error::Cancelled`] if the callback cancels; the errors of
+/// [`super::decrypt`].
 pub fn decrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
@@ -373,7 +383,7 @@ pub(super) fn pump(
                 done += n as u64;
                 progress.update(done)?;
             }
-            // A signal interrupted the read, and the callback may cancel because of it.
+            // A signal interrupted the read. The callback may cancel because of it.
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::Interrupted => {
                 progress.report(done)?;
             }

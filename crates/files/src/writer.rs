@@ -1,4 +1,4 @@
-//! Encrypted output files that are written in pieces.
+//! Encrypted output files, written in pieces.
 
 use super::output::{OutputFile, Target};
 use super::{Durability, EncryptWith, Encryptor};
@@ -6,8 +6,8 @@ use base::Error;
 use engine::folder::Entry;
 use std::path::{Path, PathBuf};
 
-/// Encrypts pieces of any size to a new file, which gets its name at [`Writer::finish`]. If the writer is dropped
-/// earlier, nothing remains on disk.
+/// Encrypts pieces of any size to a new file. It gets its name in [`Writer::finish`]; a writer
+/// dropped earlier leaves nothing on disk.
 ///
 /// ```
 /// use sealane::file::{DecryptWith, Durability, EncryptWith, Writer, decrypt};
@@ -29,16 +29,17 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a file that becomes `path` when the encryption is finished.
+    /// Creates a file that becomes `path` when finished.
     ///
     /// # Errors
-    /// Returns the errors of [`OutputFile::create`] and [`Encryptor::new`]; [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
+    /// Returns the errors of [`OutputFile::create`] and [`Encryptor::new`];
+    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
     pub fn create(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
         let check = |found: &Entry| Ok(with.protected().check(found.id, path)?);
         Self::new(OutputFile::create_checked(Target::Any(path), check)?, path, with)
     }
 
-    /// Creates a new file at `path`, which must not exist now or at [`Writer::finish`].
+    /// Creates a new file at `path`. It must not exist now or at [`Writer::finish`].
     ///
     /// # Errors
     /// Returns the errors of [`OutputFile::create_new`] and [`Encryptor::new`].
@@ -51,7 +52,7 @@ impl Writer {
         Ok(Self { encryptor, path: path.to_owned() })
     }
 
-    /// Encrypts a piece of the plaintext and writes all chunks that are complete.
+    /// Encrypts a piece of the plaintext and writes all complete chunks.
     ///
     /// # Errors
     /// Returns the errors of [`Encryptor::push`].

@@ -1,8 +1,9 @@
-//! Names of files in JSON, also those that are not valid UTF-8.
+//! File names in JSON, even if they are not valid UTF-8.
 //!
-//! A byte that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
-//! `json.loads` in Python returns the name that `open` takes. Names of Windows consist of units of 16 bits. Half of a
-//! surrogate pair is written as it is, which is what `open` takes there, and a backslash between folders as a slash.
+//! A byte that is not valid UTF-8 is written as `\udc80` to `\udcff`, as by Python's
+//! `surrogateescape` (PEP 383): `json.loads` in Python returns the name that `open` takes. Names on
+//! Windows are 16-bit units. Half a surrogate pair is written as it is (`open` takes that there),
+//! and a backslash between folders as a slash.
 
 use base::{Error, memory};
 use serde::Deserialize;
@@ -40,19 +41,20 @@ impl Name {
 
     #[cfg(windows)]
     pub(super) fn of(path: &Path) -> Self {
-        // The standard library encodes names of Windows in WTF-8, in which a backslash is this byte and nothing else is.
+        // The standard library encodes names on Windows in WTF-8: only a backslash has this byte.
         let slash = |byte: &u8| if *byte == b'\\' { b'/' } else { *byte };
         Self(path.as_os_str().as_encoded_bytes().iter().map(slash).collect())
     }
 
-    /// Returns whether this system takes a part of the name for a separator of folders that it is not in other names.
+    /// Returns whether this system takes part of the name for a separator that is not one
+    /// elsewhere.
     pub(super) fn has_other_separators(&self) -> bool {
         cfg!(windows) && self.0.contains(&b'\\')
     }
 }
 
 impl Name {
-    /// Appends the name to `json` as a JSON string, with its quotation marks.
+    /// Appends the name to `json` as a JSON string, in quotation marks.
     pub(super) fn append_quoted(&self, json: &mut String) {
         match std::str::from_utf8(&self.0) {
             Ok(text) => {
@@ -65,7 +67,7 @@ impl Name {
         }
     }
 
-    /// Returns the path with this name, with the bytes that surrogates stand for.
+    /// Returns the path with this name, turning surrogates back into bytes.
     #[cfg(unix)]
     pub(super) fn to_path(&self) -> PathBuf {
         use std::os::unix::ffi::OsStringExt;
@@ -97,7 +99,7 @@ impl Name {
         let utf16 =
             |text| String::from_utf8_lossy(text).replace('/', "\\").encode_utf16().collect::<Vec<_>>();
         let (mut rest, mut text) = (&self.0[..], 0);
-        // These three bytes, which UTF-8 does not contain, are half of a pair: U+D800 to U+DFFF.
+        // These three bytes never occur in UTF-8. They are half a pair: U+D800 to U+DFFF.
         while let Some(after) = rest.get(text..).filter(|after| !after.is_empty()) {
             match after {
                 [0xed, high @ 0xa0..=0xbf, low, after @ ..] => {
@@ -113,7 +115,8 @@ impl Name {
     }
 }
 
-/// A visitor that asks for bytes gets a lone surrogate from serde_json in WTF-8; as text it would be an error.
+/// If a visitor asks for bytes, serde_json passes lone surrogates in WTF-8; as text they are an
+/// error.
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct PathVisitor;
@@ -134,7 +137,7 @@ impl<'de> Deserialize<'de> for Name {
 
 /// Appends the content of a JSON string.
 fn append_escaped(text: &str, json: &mut String) {
-    // Most names need no escapes. The encoder of the library allocates for each.
+    // Most names need no escapes, and the library's encoder allocates for each.
     if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
         return json.push_str(text);
     }
@@ -142,7 +145,7 @@ fn append_escaped(text: &str, json: &mut String) {
     json.push_str(&quoted[1..quoted.len() - 1]);
 }
 
-/// Returns a path as a JSON string, with its quotation marks.
+/// Returns a path as a JSON string, in quotation marks.
 #[cfg(unix)]
 pub(super) fn quoted(path: &Path) -> String {
     let mut text = String::from("\"");
@@ -155,7 +158,7 @@ pub(super) fn quoted(path: &Path) -> String {
     text + "\""
 }
 
-/// Returns a path as a JSON string, with its quotation marks.
+/// Returns a path as a JSON string, in quotation marks.
 #[cfg(windows)]
 pub(super) fn quoted(path: &Path) -> String {
     use std::os::windows::ffi::OsStrExt;
@@ -180,7 +183,7 @@ mod test {
     use super::*;
     use std::os::windows::ffi::{OsStrExt, OsStringExt};
 
-    /// Half of a pair stays what it is beside characters whose bytes are similar.
+    /// Half a pair is kept beside characters with similar bytes.
     #[test]
     fn names_of_any_units_are_kept() {
         let halves: &[&[u16]] = &[

@@ -1,4 +1,4 @@
-//! The names in a folder.
+//! Names in a folder.
 
 use crate::file_id::FileId;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ pub enum EntryKind {
     File,
     Folder,
     Link,
-    /// A pipe, a socket or a device, which cannot be replaced.
+    /// A pipe, a socket or a device. It cannot be replaced.
     Special,
 }
 
@@ -26,19 +26,19 @@ impl From<FileType> for EntryKind {
     }
 }
 
-/// A name in a listed folder. Some file systems do not list types, and then asking for one can fail.
+/// A name in a listed folder. Some file systems do not list types, and asking for one can fail.
 pub type Listed = (OsString, io::Result<EntryKind>);
 
-/// A name in a folder that is taken.
+/// A taken name in a folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     pub kind: EntryKind,
     pub id: Option<FileId>,
-    /// Whether the mode gives no class the right to write to it.
+    /// Whether the mode lets no class write.
     pub read_only: bool,
 }
 
-/// The text of the error for an output that is a link, or lies behind one, where links are not followed.
+/// Error for an output that is a link, or lies behind one, where links are not followed.
 const LINK: &str = "is a link, and results are not written through links";
 
 pub fn refused_link() -> io::Error {

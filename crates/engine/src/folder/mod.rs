@@ -1,8 +1,8 @@
-//! Open folders, in which files are found by their names.
+//! Open folders, and files found in them by name.
 //!
-//! The path of an output is resolved once, when its folder is opened. Every later system call is relative to the open
-//! folder, so a link that another user puts into the path meanwhile is not followed. Windows has no such calls: there, each call
-//! has the resolved path of the folder.
+//! The path of an output is resolved once, when its folder is opened. All later system calls are
+//! relative to the open folder, so a link that another user puts into the path is not followed.
+//! Windows has no such calls: there, each call gets the folder's resolved path.
 
 mod entry;
 mod names;

@@ -1,12 +1,13 @@
-//! Names that a file of Windows cannot have.
+//! Names that a file on Windows cannot have.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 
-/// Checks the name of a new file or folder on Windows; on other systems every name is accepted.
+/// Checks the name of a new file or folder on Windows. Accepts every name on other systems.
 ///
-/// Windows opens a device for some names, cuts dots and spaces at the end of a name, and takes the part after a colon for a
-/// stream of another file. Content that is written under such a name is lost, or replaces the file of another name.
+/// For some names, Windows opens a device; it cuts off trailing dots and spaces, and takes the part
+/// after a colon for a stream of another file. Content written under such a name is lost, or
+/// replaces another file.
 pub fn check_name(name: &OsStr) -> io::Result<()> {
     match cfg!(windows).then(|| problem(name)).flatten() {
         Some(problem) => Err(io::Error::new(ErrorKind::InvalidFilename, problem)),
@@ -14,7 +15,7 @@ pub fn check_name(name: &OsStr) -> io::Result<()> {
     }
 }
 
-/// Returns whether Windows accepts a text in the middle of a name.
+/// Returns whether Windows accepts `text` in the middle of a name.
 pub fn is_part_of_name(text: &OsStr) -> bool {
     !cfg!(windows) || !text.as_encoded_bytes().iter().any(is_refused)
 }
@@ -33,7 +34,7 @@ fn problem(name: &OsStr) -> Option<&'static str> {
     if matches!(bytes.last(), Some(b'.' | b' ')) {
         return Some("Windows removes dots and spaces from the end of a name; choose another name");
     }
-    // Older versions of Windows open the device also for a name with an extension.
+    // Older versions of Windows open the device even if the name has an extension.
     let stem = bytes.split(|byte| *byte == b'.').next().unwrap_or_default();
     is_device(stem.trim_ascii_end())
         .then_some("Windows reserves this name for a device, also with an extension; choose another name")

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
 
-/// An open folder, in which names are looked up without its path.
+/// An open folder. Names are looked up in it without its path.
 pub struct Folder(OwnedFd);
 
 /// `O_PATH` needs no right to list the folder.
@@ -28,12 +28,13 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
 }
 
 impl Folder {
-    /// Opens the folder at a path and follows all links of the path.
+    /// Opens the folder at a path, following all links.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(retry_on_intr(|| rustix::fs::open(path, OPEN_FOLDER, Mode::empty()))?))
     }
 
-    /// Lists the folder at a path, in no order. `std::fs::read_dir` would panic if the folder could not be closed.
+    /// Lists the folder at a path, in no particular order. `std::fs::read_dir` would panic if
+    /// closing the folder failed.
     pub fn list(path: &Path) -> io::Result<Vec<Listed>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
@@ -61,7 +62,7 @@ impl Folder {
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             let open = || openat2(&self.0, relative, OPEN_FOLDER, Mode::empty(), resolve);
             match retry_on_intr(open) {
-                // Linux before 5.6 and some sandboxes, which return EPERM, do not have the system call.
+                // Linux before 5.6 does not have the system call; some sandboxes return EPERM.
                 Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
                 Err(Errno::LOOP) => return Err(refused_link()),
                 other => return Ok(Self(other?)),
@@ -70,7 +71,8 @@ impl Folder {
         self.each_below(relative, |_, _| Ok(()))
     }
 
-    /// Creates a folder below this one, and the missing folders on the way. A link on the way is an error.
+    /// Creates a folder below this one, and missing folders on the way. A link on the way is an
+    /// error.
     pub fn create_below(&self, relative: &Path, mode: u32) -> io::Result<()> {
         let mode = Mode::from_raw_mode(mode as _);
         let create = |folder: &Self, name: &OsStr| match rustix::fs::mkdirat(&folder.0, name, mode) {
@@ -86,24 +88,24 @@ impl Folder {
         Ok(retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?.into())
     }
 
-    /// Sets the mode of the folder, also if this user may not list it now.
+    /// Sets the mode of the folder, even if this user may not list it now.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         let mode = Mode::from_raw_mode(mode as _);
         Ok(retry_on_intr(|| rustix::fs::chmodat(&self.0, ".", mode, AtFlags::empty()))?)
     }
 
-    /// Returns the path that a link of this folder contains.
+    /// Returns the path stored in a link of this folder.
     pub fn read_link(&self, name: &OsStr) -> io::Result<OsString> {
         let text = rustix::fs::readlinkat(&self.0, name, Vec::new())?;
         Ok(OsString::from_vec(text.into_bytes()))
     }
 
-    /// Creates a link that contains the path `text`. The name must be free.
+    /// Creates a link to the path `text`. The name must be free.
     pub fn create_link(&self, text: &Path, name: &OsStr) -> io::Result<()> {
         Ok(retry_on_intr(|| rustix::fs::symlinkat(text, &self.0, name))?)
     }
 
-    /// Gives a link the owner, the group and the modification time of another one, as far as this user may do that.
+    /// Copies owner, group and modification time from another link, where permitted.
     pub fn replicate_link(&self, name: &OsStr, from: &Metadata) -> io::Result<()> {
         use rustix::fs::{Gid, Timespec, Timestamps, UTIME_OMIT, Uid, chownat, utimensat};
         use std::os::unix::fs::MetadataExt;
@@ -116,19 +118,19 @@ impl Folder {
             last_modification: Timespec { tv_sec: from.mtime(), tv_nsec: from.mtime_nsec() as _ },
         };
         match utimensat(&self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW) {
-            // Some file systems have no times of links.
+            // Some file systems store no times for links.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             result => Ok(result?),
         }
     }
 
-    /// Removes a folder of this folder, which must be empty.
+    /// Removes an empty folder of this folder.
     pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR))?)
     }
 
-    /// Opens one folder after the other, each without following a link, and calls `before` with the folder and the name
-    /// that is opened next.
+    /// Opens one folder after the other, following no links. Before each, calls `before` with the
+    /// open folder and the next name.
     fn each_below(
         &self,
         relative: &Path,
@@ -148,7 +150,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Opens a folder of this name in this folder. A link is an error.
+    /// Opens a folder in this folder. A link is an error.
     fn at(&self, name: &OsStr) -> io::Result<Self> {
         let flags = OPEN_FOLDER | OFlags::NOFOLLOW;
         match retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty())) {
@@ -162,7 +164,7 @@ impl Folder {
         matches!(self.entry(name), Ok(Some(Entry { kind: EntryKind::Link, .. })))
     }
 
-    /// Returns the entry of a name, also if it is a link; `None` if the name is free.
+    /// Returns the entry of a name, even of a link; `None` if the name is free.
     pub fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
         match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => Ok(Some(entry(&found))),
@@ -171,13 +173,13 @@ impl Folder {
         }
     }
 
-    /// Returns the file that a link leads to. The system decides whether it follows the link.
+    /// Returns the file behind a link. The system decides whether to follow the link.
     pub fn entry_behind(&self, name: &OsStr) -> io::Result<Entry> {
         Ok(entry(&rustix::fs::statat(&self.0, name, AtFlags::empty())?))
     }
 
-    /// Opens a pipe or a device for writing. A regular file is an error: it could be put there after the place was
-    /// found, and is replaced, never written to.
+    /// Opens a pipe or a device for writing. A regular file is an error: it was put there after the
+    /// place was found. Regular files are replaced, never written to.
     pub fn open_special(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = File::from(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty()))?);
@@ -187,10 +189,10 @@ impl Folder {
         }
     }
 
-    /// Opens the regular file of a name with its rights, or returns `None` if the name is free.
+    /// Opens a regular file and returns it with its metadata; `None` if the name is free.
     pub fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
-        // Never waits, also if the name has become a pipe. A file that cannot be read can be opened for writing, because
-        // it is about to be replaced.
+        // Never waits, even if the name has become a pipe. We are about to replace the file, so if
+        // we may not read it, we open it for writing.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let open =
             |access| retry_on_intr(|| rustix::fs::openat(&self.0, name, access | flags, Mode::empty()));
@@ -211,22 +213,22 @@ impl Folder {
         }
     }
 
-    /// Checks the right to write to a file, because renaming over a file does not need that right.
+    /// Checks the right to write to a file: renaming over it would not need that right.
     pub fn check_writable(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::empty())?)
     }
 
-    /// Creates a file that must not exist.
+    /// Creates a file. It must not exist.
     pub fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode as _);
         Ok(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, mode))?.into())
     }
 
-    /// Creates a file without a name, or returns `None` if the file system has no such files.
+    /// Creates an unnamed file; `None` if the file system does not support that.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn create_unnamed(&self, mode: u32) -> io::Result<Option<File>> {
-        // `link_unnamed` needs this folder later, so its presence is checked first.
+        // `link_unnamed` needs this folder later, so we check first.
         static PROC_MOUNTED: OnceLock<bool> = OnceLock::new();
         if !PROC_MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists()) {
             return Ok(None);
@@ -244,7 +246,7 @@ impl Folder {
         Ok(None)
     }
 
-    /// Gives an unnamed file a name, which must be free.
+    /// Names an unnamed file. The name must be free.
     pub fn link_unnamed(&self, file: &File, name: &OsStr) -> io::Result<()> {
         use std::os::fd::AsRawFd;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -252,7 +254,7 @@ impl Folder {
         Ok(retry_on_intr(link)?)
     }
 
-    /// Renames a file of this folder, which replaces the file that has the new name.
+    /// Renames a file of this folder, replacing any file with the new name.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(retry_on_intr(|| rustix::fs::renameat(&self.0, from, &self.0, to))?)
     }
@@ -267,7 +269,7 @@ impl Folder {
                 other => return Ok(other?),
             }
         }
-        // A hard link fails if the name is taken, and always on file systems without hard links.
+        // A hard link fails if the name is taken, and on every file system without hard links.
         rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?;
         self.remove(from)
     }
@@ -276,7 +278,7 @@ impl Folder {
         Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.0, name, AtFlags::empty()))?)
     }
 
-    /// Waits until the names of the folder are on the disk.
+    /// Waits until the folder's names are on disk.
     pub fn sync(&self) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?;
@@ -310,7 +312,8 @@ mod test {
     use std::os::fd::AsFd;
     use std::os::unix::fs::symlink;
 
-    /// Returns a folder with a file, a folder, a pipe, and links to the first two and to nothing.
+    /// Returns a folder that holds a file, a folder, a pipe, links to the first two, and a dangling
+    /// link.
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("sealane-folder-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
@@ -324,7 +327,7 @@ mod test {
         folder
     }
 
-    /// A child process must not inherit what this process has open.
+    /// A child process must not inherit our open files.
     #[test]
     fn every_descriptor_closes_on_exec() {
         let closes = |file: &dyn AsFd| fcntl_getfd(file.as_fd()).unwrap().contains(FdFlags::CLOEXEC);
@@ -339,7 +342,7 @@ mod test {
         let mut null = Folder::open("/dev".as_ref()).unwrap().open_special("null".as_ref()).unwrap();
         null.write_all(b"written").unwrap();
         assert!(closes(&null));
-        // This file system has files without a name everywhere.
+        // This file system always supports unnamed files.
         let mut unnamed = Folder::open("/dev/shm".as_ref()).unwrap().create_unnamed(0o600).unwrap().unwrap();
         unnamed.write_all(b"written").unwrap();
         assert!(closes(&unnamed));
@@ -364,7 +367,7 @@ mod test {
         assert!(!is_refused(other));
         assert!(folder.each_below("sub/..".as_ref(), |_, _| Ok(())).is_err());
         assert!(folder.open_replaced("nothing".as_ref()).unwrap().is_none());
-        // Neither waits for a writer nor gives a pipe away as a file.
+        // Neither waits for a writer nor returns a pipe as a file.
         let pipe = folder.open_replaced("pipe".as_ref()).unwrap_err();
         assert_eq!(pipe.kind(), ErrorKind::Unsupported);
         let file = folder.open_special("file".as_ref()).unwrap_err();
@@ -373,7 +376,7 @@ mod test {
         std::fs::remove_dir_all(&path).unwrap();
     }
 
-    /// The type is the same from the list, from the name, and from the metadata where the list has none.
+    /// The type is the same from the list, from the name, and from the metadata.
     #[test]
     fn types_of_entries() {
         let path = folder("types");

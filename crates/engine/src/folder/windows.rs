@@ -1,4 +1,4 @@
-//! Folders by their paths, because the standard library opens files of Windows by paths only.
+//! Folders by path: on Windows the standard library opens files only by path.
 
 use super::entry::{Entry, EntryKind, Listed, refused_link};
 use super::names::check_name;
@@ -9,18 +9,20 @@ use std::io::{self, ErrorKind};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf, Prefix};
 
-/// A folder, which is looked up by its path at each call. The path begins with `\\?\`: all links on the way to the folder
-/// were resolved when it was opened, and names below it can be as long as the file system allows.
+/// A folder, looked up by path on each call. The path begins with `\\?\`: all links on the way were
+/// resolved when the folder was opened, and names below it can be as long as the file system
+/// allows.
 pub struct Folder(PathBuf);
 
-/// The rights to read and to write attributes (`FILE_READ_ATTRIBUTES`, `FILE_WRITE_ATTRIBUTES`).
+/// Rights to read and write attributes (`FILE_READ_ATTRIBUTES`, `FILE_WRITE_ATTRIBUTES`).
 const ATTRIBUTES: u32 = 0x80 | 0x100;
-/// `FILE_FLAG_BACKUP_SEMANTICS`, with which folders can be opened.
+/// `FILE_FLAG_BACKUP_SEMANTICS`, needed to open folders.
 const FOLDERS_TOO: u32 = 0x0200_0000;
 
-/// Returns the path of an existing file or folder, which begins with `\\?\`, without links.
+/// Returns the path of an existing file or folder, without links. It begins with `\\?\`.
 ///
-/// Disks with some drivers report no such paths, and Wine 8.0 none of more than 260 characters. Then the path keeps its links.
+/// Some disk drivers report no such paths, and Wine 8.0 none of more than 260 characters. There,
+/// the path keeps its links.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).or_else(|_| {
         path.metadata()?;
@@ -37,7 +39,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
 }
 
 impl Folder {
-    /// Opens the folder at a path and follows all links of the path.
+    /// Opens the folder at a path, following all links.
     pub fn open(path: &Path) -> io::Result<Self> {
         let real = resolve(path)?;
         match real.metadata()?.is_dir() {
@@ -46,7 +48,7 @@ impl Folder {
         }
     }
 
-    /// Lists the folder at a path, in no order.
+    /// Lists the folder at a path, in no particular order.
     pub fn list(path: &Path) -> io::Result<Vec<Listed>> {
         let listed = |entry: fs::DirEntry| (entry.file_name(), entry.file_type().map(Into::into));
         fs::read_dir(path)?.map(|entry| entry.map(listed)).collect()
@@ -57,7 +59,8 @@ impl Folder {
         self.each_below(relative, |_| Ok(()))
     }
 
-    /// Creates a folder below this one, and the missing folders on the way. A link on the way is an error.
+    /// Creates a folder below this one, and missing folders on the way. A link on the way is an
+    /// error.
     pub fn create_below(&self, relative: &Path, _: u32) -> io::Result<()> {
         let create = |path: &Path| match fs::create_dir(path) {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -66,7 +69,8 @@ impl Folder {
         self.each_below(relative, create).map(drop)
     }
 
-    /// Checks one folder after the other for links, and calls `before` with the path of each before that.
+    /// Checks one folder after the other for links. Before each check, calls `before` with the
+    /// path.
     fn each_below(&self, relative: &Path, before: impl Fn(&Path) -> io::Result<()>) -> io::Result<Self> {
         let mut path = self.0.clone();
         for part in relative.components() {
@@ -93,7 +97,7 @@ impl Folder {
         OpenOptions::new().access_mode(ATTRIBUTES).custom_flags(FOLDERS_TOO).open(&self.0)
     }
 
-    /// Does nothing, because folders have no mode here.
+    /// Does nothing: folders have no mode here.
     pub fn set_mode(&self, _: u32) -> io::Result<()> {
         Ok(())
     }
@@ -102,7 +106,7 @@ impl Folder {
         Ok(fs::read_link(self.0.join(name))?.into_os_string())
     }
 
-    /// Links have a type on Windows, which the path in them does not tell.
+    /// On Windows, links have a type. The stored path does not tell it.
     pub fn create_link(&self, _: &Path, _: &OsStr) -> io::Result<()> {
         Err(io::Error::new(ErrorKind::Unsupported, "symbolic links are not created on Windows"))
     }
@@ -111,12 +115,12 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes a folder of this folder, which must be empty.
+    /// Removes an empty folder of this folder.
     pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_dir(self.0.join(name))
     }
 
-    /// Returns the entry of a name, also if it is a link; `None` if the name is free.
+    /// Returns the entry of a name, even of a link; `None` if the name is free.
     pub fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
         let path = self.0.join(name);
         match path.symlink_metadata() {
@@ -126,7 +130,7 @@ impl Folder {
         }
     }
 
-    /// Returns the file that a link leads to.
+    /// Returns the file behind a link.
     pub fn entry_behind(&self, name: &OsStr) -> io::Result<Entry> {
         let path = self.0.join(name);
         Ok(entry(&path.metadata()?, FileId::at(&path)?))
@@ -136,7 +140,7 @@ impl Folder {
         OpenOptions::new().write(true).open(self.0.join(name))
     }
 
-    /// Opens the regular file of a name with its attributes, or returns `None` if the name is free.
+    /// Opens a regular file and returns it with its attributes; `None` if the name is free.
     pub fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
         let opened = OpenOptions::new().access_mode(ATTRIBUTES).open(self.0.join(name));
         match opened.and_then(|file| file.metadata().map(|found| (file, found))) {
@@ -146,12 +150,13 @@ impl Folder {
         }
     }
 
-    /// Does nothing. A read-only file is refused by its attribute, and other rights are found when it is replaced.
+    /// Does nothing: the attribute already protects read-only files, and replacing the file checks
+    /// all other rights.
     pub fn check_writable(&self, _: &OsStr) -> io::Result<()> {
         Ok(())
     }
 
-    /// Creates a file that must not exist.
+    /// Creates a file. It must not exist.
     pub fn create_new(&self, name: &OsStr, _: u32) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).create_new(true).open(self.0.join(name))
     }
@@ -164,13 +169,14 @@ impl Folder {
         Err(ErrorKind::Unsupported.into())
     }
 
-    /// Renames a file of this folder, which replaces the file that has the new name, also if it is read-only.
+    /// Renames a file of this folder, replacing any file with the new name, even a read-only one.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let (from, to) = (self.0.join(from), self.0.join(to));
         also_if_read_only(&to, || fs::rename(&from, &to))
     }
 
-    /// Renames a file of this folder unless the new name is taken. The file is removed then, which is temporary.
+    /// Renames a file of this folder unless the new name is taken: in that case, removes the
+    /// (temporary) file.
     pub fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let temporary = tempfile::TempPath::try_from_path(self.0.join(from))?;
         Ok(temporary.persist_noclobber(self.0.join(to))?)
@@ -181,14 +187,14 @@ impl Folder {
         also_if_read_only(&path, || fs::remove_file(&path))
     }
 
-    /// Does nothing, because Windows offers no call that waits for the names of a folder.
+    /// Does nothing: Windows has no call that waits for a folder's names.
     pub fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Replaces or removes the file at `path`. The system refuses that if the file is read-only, unlike Unix, so the attribute is
-/// taken away first.
+/// Replaces or removes the file at `path`. Unlike Unix, Windows refuses that for a read-only file,
+/// so we clear the attribute first.
 fn also_if_read_only(path: &Path, change: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let refused = match change() {
         Err(e) if e.kind() == ErrorKind::PermissionDenied => e,

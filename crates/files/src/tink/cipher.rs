@@ -16,12 +16,12 @@ use zeroize::Zeroizing;
 
 const NONCE_LEN: usize = 12;
 
-/// The segment cipher of one file, with the key that is derived for it.
+/// The segment cipher of one file, with its derived key.
 pub(crate) struct Tink {
     aead: Aead,
     prefix: [u8; PREFIX_LEN],
     layout: Layout,
-    /// Set by the first segment that opens, because the header does not commit to the key.
+    /// Set by the first segment that opens: the header does not commit to the key.
     key_is_verified: AtomicBool,
 }
 
@@ -34,10 +34,12 @@ impl Tink {
         Ok((Self::open(parameters, key, aad, &header)?, header))
     }
 
-    /// Derives the cipher of the file that begins with `header`. A wrong key is found at the first segment.
+    /// Derives the cipher of the file that begins with `header`. A wrong key shows at the first
+    /// segment.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) for a short key, and [`Error::Format`] if the header has another length.
+    /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) for a short key; [`Error::Format`]
+    /// for another header length.
     pub(crate) fn open(parameters: &Parameters, key: &Key, aad: &[u8], header: &[u8]) -> Result<Self, Error> {
         parameters.check(key)?;
         let (salt, prefix) = split(parameters, header).ok_or(Error::Format(
@@ -49,7 +51,7 @@ impl Tink {
         let derived = &mut derived[..salt.len()];
         derive(parameters.hash(), key, salt, aad, derived)?;
         Ok(Self {
-            // The engine divides a file between threads, so a segment is not divided again.
+            // The engine divides files between threads, so we don't divide segments too.
             aead: Aead::new(algorithm, &Key::from_bytes(derived))?.with_threads(NonZeroUsize::MIN),
             prefix,
             layout: layout(parameters),
@@ -59,7 +61,7 @@ impl Tink {
 
     fn nonce(&self, position: ChunkPosition) -> Result<[u8; NONCE_LEN], Error> {
         let index =
-            // The error carries no data.
+            // The dropped error says nothing more.
             u32::try_from(position.index).map_err(|_| Error::LimitExceeded("a file is limited to 2^32 segments"))?;
         let mut nonce = [0; NONCE_LEN];
         nonce[..PREFIX_LEN].copy_from_slice(&self.prefix);
@@ -93,7 +95,7 @@ impl ChunkCipher for Tink {
 
 debug_fields!(Tink; |it| aead: it.aead);
 
-/// Computes HKDF (RFC 5869) with AWS-LC, which supports SHA-1 and wipes its intermediate values.
+/// Computes HKDF (RFC 5869) with AWS-LC: it supports SHA-1 and wipes its intermediate values.
 fn derive(hash: Hash, key: &Key, salt: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
     let computation = if info.is_empty() { Computation::HkdfWithoutInfo } else { Computation::HkdfSha2 };
     computation.check()?;
@@ -109,6 +111,6 @@ fn derive(hash: Hash, key: &Key, salt: &[u8], info: &[u8], out: &mut [u8]) -> Re
         HASHES.iter().find(|(known, _, _)| *known == hash).expect("the table contains every hash");
     let prk = hkdf::Salt::new(**algorithm, salt).extract(key.as_bytes());
     let filled = prk.expand(&[info], Len(out.len())).and_then(|okm| okm.fill(out));
-    // AWS-LC reports no reason; the lengths are valid, so an allocation has failed.
+    // AWS-LC gives no reason. The lengths are valid, so an allocation failed.
     filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))
 }

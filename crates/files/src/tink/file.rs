@@ -1,4 +1,4 @@
-//! The files of a keyring of AES-GCM-HKDF streaming keys.
+//! Files of a keyring of AES-GCM-HKDF streaming keys.
 
 use super::cipher::Tink;
 use super::parameters::{TAG_LEN, split};
@@ -11,7 +11,7 @@ use engine::prefix::{Parsed, Prefix};
 use keys::{Keyring, Purpose};
 use zeroize::Zeroizing;
 
-/// A keyring of streaming keys with the context of its files, which Tink calls associated data.
+/// A keyring of streaming keys and its files' context (Tink: associated data).
 #[derive(Debug)]
 pub(crate) struct TinkFile {
     keyring: Keyring,
@@ -30,12 +30,12 @@ impl TinkFile {
         }
     }
 
-    /// Derives the cipher of the file with this beginning. A single key is not tested; of several keys, the one that opens
-    /// the first segment is used.
+    /// Derives the cipher of the file that begins with `beginning`. A single key is not tested. Of
+    /// several keys, the one that opens the first segment is used.
     ///
     /// # Errors
-    /// Returns [`Error::NoMatchingKey`] if none of several keys opens it, [`Error::Truncated`] if it ends too early,
-    /// and the errors of [`Tink::open`].
+    /// Returns [`Error::NoMatchingKey`] if none of several keys opens it; [`Error::Truncated`] if
+    /// it ends too early; the errors of [`Tink::open`].
     pub(super) fn find(&self, beginning: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
         let mut more = 0;
         let single = self.keyring.streaming().nth(1).is_none();
@@ -48,7 +48,7 @@ impl TinkFile {
             if single {
                 return Ok(Parsed::Ready(Box::new(Tink::open(parameters, key, &self.context, header)?)));
             }
-            // The header has the length of another key.
+            // The header has another key's length.
             if split(parameters, header).is_none() {
                 continue;
             }
@@ -88,7 +88,7 @@ impl OpenFile for TinkFile {
         self.find(prefix, extent)
     }
 
-    /// The length at the beginning of a header is ignored, because the parameters of a key determine it.
+    /// Ignores the length at the start of a header: the key's parameters determine it.
     fn open_damaged(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
         let longest = self.keyring.streaming().map(|(parameters, _)| parameters.header_len()).max();
         if extent == Prefix::Partial && prefix.len() < longest.unwrap_or_default() {
@@ -107,7 +107,7 @@ impl OpenFile for TinkFile {
 }
 
 impl Tink {
-    /// Returns whether `segment` is the first segment under this key.
+    /// Returns whether `segment` is a first segment under this key.
     fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
         let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
         let mut plain = Zeroizing::new(memory::zeroed(len)?);

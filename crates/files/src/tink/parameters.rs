@@ -1,4 +1,4 @@
-//! Headers and layout of the files of a streaming key.
+//! Headers and layout of a streaming key's files.
 
 use crate::file_cipher::Description;
 use base::Error;
@@ -8,7 +8,7 @@ use keys::keyring::{Hash, PREFIX_LEN, Parameters, SEGMENTS, Segment};
 
 pub(super) const TAG_LEN: usize = 16;
 
-/// Describes a file of `len` bytes by the length of its header.
+/// Describes a file of `len` bytes by its header length.
 ///
 /// # Errors
 /// Returns [`Error::Format`] if the first byte is not a header length of the format.

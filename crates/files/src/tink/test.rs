@@ -11,7 +11,7 @@ use keys::{KeyType, Keyring, Prefix as IdPrefix};
 use messages::Key;
 use vectors::TinkHash;
 
-/// Returns parameters for segments of 64 bytes. The first has 24 bytes of plaintext, the others 48.
+/// Returns parameters for segments of 64 bytes: the first has 24 bytes of plaintext, the others 48.
 fn small() -> Parameters {
     Parameters::new(Hash::Sha256, 16, 64).unwrap()
 }
@@ -196,7 +196,7 @@ fn rejects_invalid_parameters() {
     }
 }
 
-// ---- keyrings -----------------------------------------------------------------------------------------------------
+// ---- keyrings ----
 
 #[test]
 fn the_primary_key_encrypts_and_every_enabled_one_decrypts() {
@@ -239,7 +239,7 @@ fn the_primary_key_encrypts_and_every_enabled_one_decrypts() {
     assert!(matches!(decrypt_keyring(&ring, b"aad", &file), Err(Error::NoMatchingKey)));
 }
 
-/// Checks that a reader which supplies the requested number of bytes finds the same key.
+/// Checks that a reader that supplies the requested number of bytes finds the same key.
 fn asks_for_enough(ring: &Keyring, file: &[u8]) {
     let mut len = 0;
     loop {
@@ -265,7 +265,7 @@ fn first_segment_may_end_with_the_file() {
     let first = 4096 - parameters.header_len() - TAG_LEN;
     let [whole, longer] = [first, first + 1].map(|len| encrypt(parameters, key, b"aad", &vec![1; len]));
     let tink = tink_file(&ring, b"aad");
-    // With 4096 bytes a key can be chosen only if it is known whether more bytes follow.
+    // With 4096 bytes we can choose a key only if we know whether more follow.
     assert!(matches!(tink.find(&longer[..4096], Prefix::Partial), Ok(Parsed::NeedsMore(_))));
     assert!(matches!(tink.find(&longer[..4097], Prefix::Partial), Ok(Parsed::Ready(_))));
     assert!(matches!(tink.find(&whole, Prefix::Whole), Ok(Parsed::Ready(_))));

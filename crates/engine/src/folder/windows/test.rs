@@ -2,7 +2,7 @@ use super::*;
 use std::io::Write;
 use std::os::windows::fs::{symlink_dir, symlink_file};
 
-/// Returns whether this user can create symbolic links. Wine 8.0 has none, and reports no error.
+/// Returns whether this user can create symbolic links. Wine 8.0 cannot, and reports no error.
 fn has_links(folder: &Path) -> bool {
     let link = folder.join("example");
     let created = symlink_file("nothing", &link).is_ok() && link.symlink_metadata().is_ok();
@@ -49,7 +49,7 @@ fn links_and_paths_upwards_are_refused() {
     fs::remove_dir_all(&path).unwrap();
 }
 
-/// All names of a file have one identity, also in another case, and another file has another one.
+/// All names of a file share one identity, whatever their case. Another file has another one.
 #[test]
 fn identities_of_files() {
     let path = std::env::temp_dir().join(format!("sealane-identity-{}", std::process::id()));
@@ -68,7 +68,7 @@ fn identities_of_files() {
         assert_eq!(folder.entry_behind("soft".as_ref()).unwrap().id, Some(id("file")));
         assert_ne!(id("soft"), id("file"));
     }
-    // Also of a file that another process has open for itself.
+    // Even for a file that another process has opened exclusively.
     let alone = File::options().read(true).share_mode(0).open(path.join("other")).unwrap();
     assert_eq!(FileId::of(&alone, &alone.metadata().unwrap()), Some(id("other")));
     drop(alone);
