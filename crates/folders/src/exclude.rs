@@ -1,14 +1,14 @@
-//! Files and folders that a bulk job leaves out, by the rules of `.gitignore`.
+//! Files and folders that a job leaves out, by the rules of `.gitignore`.
 
 use base::error::FolderError;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::Path;
 
-/// Patterns of files and folders that a bulk job leaves out, in the syntax of `.gitignore` (the manual page gitignore(5)).
+/// Patterns of files and folders to leave out, in the syntax of `.gitignore` (gitignore(5)).
 ///
-/// Patterns apply to paths below the source folder. For example, `*.tmp` matches in every folder, `/cache` at the top only,
-/// `build/` matches folders, and `!keep.tmp` takes an earlier match back. The last pattern that matches counts. Nothing below
-/// an excluded folder can be taken back.
+/// Patterns apply to paths below the source folder: `*.tmp` matches in every folder, `/cache` at
+/// the top only, `build/` matches folders, and `!keep.tmp` takes an earlier match back. The last
+/// matching pattern counts. Nothing below an excluded folder can be taken back.
 ///
 /// ```
 /// use sealane::file::Exclude;
@@ -24,10 +24,11 @@ use std::path::Path;
 pub struct Exclude(Gitignore);
 
 impl Exclude {
-    /// Compiles patterns, one for each line of a `.gitignore` file. Empty lines and lines that begin with `#` are ignored.
+    /// Compiles patterns, one per line of a `.gitignore` file. Empty lines and lines that begin
+    /// with `#` are ignored.
     ///
     /// # Errors
-    /// Returns [`FolderError::InvalidPattern`] for the first line that is not a pattern.
+    /// Returns [`FolderError::InvalidPattern`] for the first invalid line.
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, FolderError> {
         let mut builder = GitignoreBuilder::new("");
         for line in lines {
@@ -37,12 +38,14 @@ impl Exclude {
         builder.build().map(Self).map_err(|e| FolderError::InvalidPattern(e.to_string()))
     }
 
-    /// Returns whether the path `below` a source folder is left out. Its folders are not looked at.
+    /// Returns whether the path `below` a source folder is left out, by itself. Its folders are not
+    /// checked.
     pub fn matches(&self, below: &Path, is_folder: bool) -> bool {
         self.0.matched(below, is_folder).is_ignore()
     }
 
-    /// Returns whether a file with this path below a source folder is left out, also because of a folder that contains it.
+    /// Returns whether a file below a source folder is left out, by itself or with a folder above
+    /// it.
     pub fn matches_below(&self, below: &Path) -> bool {
         let folders = below.ancestors().skip(1).filter(|folder| *folder != Path::new(""));
         folders.into_iter().any(|folder| self.matches(folder, true)) || self.matches(below, false)

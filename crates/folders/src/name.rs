@@ -1,8 +1,9 @@
-//! Names of files in JSON, also those that are not valid UTF-8.
+//! File names in JSON, even those that are not valid UTF-8.
 //!
-//! A byte that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
-//! `json.loads` in Python returns the name that `open` takes. Names of Windows consist of units of 16 bits. Half of a
-//! surrogate pair is written as it is, which is what `open` takes there, and a backslash between folders as a slash.
+//! A byte that is not valid UTF-8 becomes `\udc80` to `\udcff`, as in Python's `surrogateescape`
+//! (PEP 383), so that `json.loads` in Python returns the name that `open` takes. Windows names
+//! consist of 16-bit units: half a surrogate pair is written as is (`open` takes that there), a
+//! backslash between folders as a slash.
 
 use base::{Error, memory};
 use serde::Deserialize;
@@ -40,19 +41,21 @@ impl Name {
 
     #[cfg(windows)]
     pub(super) fn of(path: &Path) -> Self {
-        // The standard library encodes names of Windows in WTF-8, in which a backslash is this byte and nothing else is.
+        // The standard library encodes Windows names in WTF-8, where only a backslash has this
+        // byte.
         let slash = |byte: &u8| if *byte == b'\\' { b'/' } else { *byte };
         Self(path.as_os_str().as_encoded_bytes().iter().map(slash).collect())
     }
 
-    /// Returns whether this system takes a part of the name for a separator of folders that it is not in other names.
+    /// Returns whether the name contains a separator of this system that other systems do not treat
+    /// as one.
     pub(super) fn has_other_separators(&self) -> bool {
         cfg!(windows) && self.0.contains(&b'\\')
     }
 }
 
 impl Name {
-    /// Appends the name to `json` as a JSON string, with its quotation marks.
+    /// Appends the name to `json` as a quoted JSON string.
     pub(super) fn append_quoted(&self, json: &mut String) {
         match std::str::from_utf8(&self.0) {
             Ok(text) => {
@@ -65,7 +68,7 @@ impl Name {
         }
     }
 
-    /// Returns the path with this name, with the bytes that surrogates stand for.
+    /// Returns the path, with the bytes that surrogates stand for.
     #[cfg(unix)]
     pub(super) fn to_path(&self) -> PathBuf {
         use std::os::unix::ffi::OsStringExt;
@@ -88,7 +91,7 @@ impl Name {
         std::ffi::OsString::from_vec(bytes).into()
     }
 
-    /// Returns the path with this name.
+    /// Returns the path.
     #[cfg(windows)]
     pub(super) fn to_path(&self) -> PathBuf {
         use std::os::windows::ffi::OsStringExt;
@@ -97,7 +100,7 @@ impl Name {
         let utf16 =
             |text| String::from_utf8_lossy(text).replace('/', "\\").encode_utf16().collect::<Vec<_>>();
         let (mut rest, mut text) = (&self.0[..], 0);
-        // These three bytes, which UTF-8 does not contain, are half of a pair: U+D800 to U+DFFF.
+        // These three bytes do not occur in UTF-8; they are half a pair, U+D800 to U+DFFF.
         while let Some(after) = rest.get(text..).filter(|after| !after.is_empty()) {
             match after {
                 [0xed, high @ 0xa0..=0xbf, low, after @ ..] => {
@@ -113,7 +116,7 @@ impl Name {
     }
 }
 
-/// A visitor that asks for bytes gets a lone surrogate from serde_json in WTF-8; as text it would be an error.
+/// As bytes, serde_json gives a visitor a lone surrogate in WTF-8; as text, it would be an error.
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct PathVisitor;
@@ -132,9 +135,9 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// Appends the content of a JSON string.
+/// Appends the content of a JSON string, without quotes.
 fn append_escaped(text: &str, json: &mut String) {
-    // Most names need no escapes. The encoder of the library allocates for each.
+    // Most names need no escapes, and the library's encoder allocates for each.
     if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
         return json.push_str(text);
     }
@@ -142,7 +145,7 @@ fn append_escaped(text: &str, json: &mut String) {
     json.push_str(&quoted[1..quoted.len() - 1]);
 }
 
-/// Returns a path as a JSON string, with its quotation marks.
+/// Returns a path as a quoted JSON string.
 #[cfg(unix)]
 pub(super) fn quoted(path: &Path) -> String {
     let mut text = String::from("\"");
@@ -155,7 +158,7 @@ pub(super) fn quoted(path: &Path) -> String {
     text + "\""
 }
 
-/// Returns a path as a JSON string, with its quotation marks.
+/// Returns a path as a quoted JSON string.
 #[cfg(windows)]
 pub(super) fn quoted(path: &Path) -> String {
     use std::os::windows::ffi::OsStrExt;
@@ -180,7 +183,7 @@ mod test {
     use super::*;
     use std::os::windows::ffi::{OsStrExt, OsStringExt};
 
-    /// Half of a pair stays what it is beside characters whose bytes are similar.
+    /// Half a pair stays as it is, even beside characters with similar bytes.
     #[test]
     fn names_of_any_units_are_kept() {
         let halves: &[&[u16]] = &[

@@ -6,9 +6,10 @@
 //! folder, link  = path below the top, as it is in the source, with "/" between names; empty for the top itself
 //! ```
 //!
-//! AES-SIV is that of RFC 5297 with one associated data, or of a Tink keyring. base32hex is the encoding of RFC 4648, section 7, in
-//! lower case and without padding, so names stay different on file systems that ignore case. The path of a folder does not
-//! end with a slash, so the encrypted path of a link is no valid name in any folder.
+//! AES-SIV is RFC 5297 with one associated data, or a Tink keyring's. base32hex is RFC 4648,
+//! section 7, in lower case and without padding, so that names stay different on file systems that
+//! ignore case. A folder's path does not end with a slash, so the encrypted path of a link is not a
+//! valid name in any folder.
 
 use base::Error;
 use base::error::FolderError;
@@ -21,15 +22,16 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// Maximum number of bytes in a name, on almost every file system.
+/// Maximum length of a name in bytes, on almost every file system.
 const MAX_NAME_LEN: usize = 255;
-/// Maximum number of bytes in the path of a link, on Linux.
+/// Maximum length of the path in a link in bytes, on Linux.
 const MAX_LINK_LEN: usize = 4095;
 
-/// The key that encrypts names of files and folders. It is cheap to clone.
+/// The key for encrypted names of files and folders. Cheap to clone.
 ///
-/// The encryption is deterministic: a name in the same folder is always encrypted to the same name, so an encrypted
-/// folder can be updated. Equal names in two folders differ. The length of a name and the shape of the tree are visible.
+/// The encryption is deterministic, so that an encrypted folder can be updated: in the same folder,
+/// a name always encrypts to the same name. Equal names in different folders differ. The lengths of
+/// names and the shape of the tree are visible.
 ///
 /// ```
 /// use sealane::Key;
@@ -56,7 +58,7 @@ impl NameKey {
         Ok(Self(Arc::new(key)))
     }
 
-    /// Expands the keys of a keyring. The primary key encrypts, and each enabled key decrypts.
+    /// Expands the keys of a keyring. The primary key encrypts, each enabled key decrypts.
     ///
     /// # Errors
     /// Returns the errors of [`KeyringDeterministicAead::new`].
@@ -64,12 +66,13 @@ impl NameKey {
         Ok(Self(Arc::new(KeyringDeterministicAead::new(keyring)?.into())))
     }
 
-    /// Returns the encrypted name of a file or folder in `folder`, followed by `suffix`. `folder` is the unencrypted path of
-    /// the folder below the top.
+    /// Returns the encrypted name of a file or folder in `folder`, followed by `suffix`. `folder`
+    /// is the folder's unencrypted path below the top.
     ///
     /// # Errors
-    /// Returns [`FolderError::NameTooLong`] for a name that does not fit, and [`FolderError::NameInvalid`] for one that is not
-    /// Unicode, on systems whose names are not bytes.
+    /// Returns [`FolderError::NameTooLong`] if the result does not fit, and
+    /// [`FolderError::NameInvalid`] for a name that is not Unicode, on systems where names are not
+    /// bytes.
     pub fn encrypt(&self, name: &OsStr, folder: &Path, suffix: &OsStr) -> Result<OsString, Error> {
         let (name, space) = (bytes(name)?, MAX_NAME_LEN.saturating_sub(suffix.len()));
         match (name.len(), self.max_len(space)) {
@@ -78,11 +81,11 @@ impl NameKey {
         }
     }
 
-    /// Decrypts a name, without its suffix, that [`Self::encrypt`] encrypted in the same folder.
+    /// Decrypts a name from [`Self::encrypt`] in the same folder, without its suffix.
     ///
     /// # Errors
-    /// Returns [`FolderError::NameNotAuthentic`], and [`FolderError::NameInvalid`] if the result is not the name of a file, for
-    /// example `..`.
+    /// Returns [`FolderError::NameNotAuthentic`], and [`FolderError::NameInvalid`] if the result is
+    /// not a file name, for example `..`.
     pub fn decrypt(&self, name: &OsStr, folder: &Path) -> Result<OsString, Error> {
         let name = os_string(self.opened(name, &joined(folder)?)?)?;
         let path = Path::new(&name);
@@ -94,7 +97,7 @@ impl NameKey {
         }
     }
 
-    /// Decrypts each name of a path below the top, which has no suffix.
+    /// Decrypts each name in a path below the top, without a suffix.
     ///
     /// # Errors
     /// Returns the errors of [`Self::decrypt`].
@@ -107,10 +110,12 @@ impl NameKey {
         Ok(plain)
     }
 
-    /// Encrypts the path `text` that a symbolic link contains. `link` is the unencrypted path of the link below the top.
+    /// Encrypts `text`, the path in a symbolic link. `link` is the link's unencrypted path below
+    /// the top.
     ///
     /// # Errors
-    /// Returns [`FolderError::LinkTooLong`] for a path that does not fit, and the errors of [`Self::encrypt`].
+    /// Returns [`FolderError::LinkTooLong`] if the result does not fit, and the errors of
+    /// [`Self::encrypt`].
     pub fn encrypt_link(&self, text: &Path, link: &Path) -> Result<PathBuf, Error> {
         let text = bytes(text.as_os_str())?;
         match (text.len(), self.max_len(MAX_LINK_LEN)) {
@@ -119,10 +124,11 @@ impl NameKey {
         }
     }
 
-    /// Decrypts the path that [`Self::encrypt_link`] encrypted for the same link.
+    /// Decrypts a path from [`Self::encrypt_link`] for the same link.
     ///
     /// # Errors
-    /// Returns [`FolderError::NameNotAuthentic`], and [`FolderError::NameInvalid`] for an empty path and a zero byte.
+    /// Returns [`FolderError::NameNotAuthentic`], and [`FolderError::NameInvalid`] for an empty
+    /// path or a zero byte.
     pub fn decrypt_link(&self, text: &Path, link: &Path) -> Result<PathBuf, Error> {
         let text = self.opened(text.as_os_str(), &of_link(link)?)?;
         match text.is_empty() || text.contains(&0) {
@@ -131,7 +137,8 @@ impl NameKey {
         }
     }
 
-    /// Checks that a manifest, which lists the unencrypted names, lies outside of the encrypted folder.
+    /// Checks that a manifest lies outside the encrypted folder, because it lists the unencrypted
+    /// names.
     ///
     /// # Errors
     /// Returns [`FolderError::ManifestReveals`].
@@ -144,7 +151,8 @@ impl NameKey {
         }
     }
 
-    /// Returns the largest number of bytes whose encrypted form has at most `space` characters, of 5 bits each.
+    /// Returns the maximum length in bytes for an encrypted form of at most `space` characters, of
+    /// 5 bits each.
     fn max_len(&self, space: usize) -> usize {
         (space * 5 / 8).saturating_sub(self.0.overhead())
     }
@@ -156,9 +164,9 @@ impl NameKey {
     fn opened(&self, text: &OsStr, aad: &[u8]) -> Result<Vec<u8>, Error> {
         const REFUSED: Error = Error::Folder(FolderError::NameNotAuthentic);
         let text = text.to_str().filter(|text| text.len() <= MAX_LINK_LEN).ok_or(REFUSED)?;
-        // The position of a character that is none of the encoding does not help.
+        // The position of an invalid character does not help.
         let sealed = BASE32HEX.decode(text.as_bytes()).map_err(|_| REFUSED)?;
-        // The decoder accepts upper case, with which a file would have several names.
+        // The decoder accepts upper case; a file would have several names.
         if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return Err(REFUSED);
         }
@@ -168,7 +176,7 @@ impl NameKey {
     }
 }
 
-/// Resolves the links of a path. If the path does not exist, its existing part is resolved.
+/// Resolves the links of a path, or of its existing part.
 pub(super) fn resolved(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|existing| {
@@ -183,13 +191,14 @@ pub(super) fn resolved(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Returns the associated data of names in a folder: its path with "/" between the names, on every system.
+/// Returns the associated data of names in a folder: its path, with "/" between names on every
+/// system.
 fn joined(folder: &Path) -> Result<Vec<u8>, Error> {
     let names = folder.iter().map(bytes).collect::<Result<Vec<_>, _>>()?;
     Ok(names.join(&b'/'))
 }
 
-/// Returns the associated data of the path in a link.
+/// Returns the associated data of a link's path.
 fn of_link(link: &Path) -> Result<Vec<u8>, Error> {
     let mut path = joined(link)?;
     path.push(b'/');

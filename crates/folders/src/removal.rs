@@ -1,8 +1,9 @@
-//! Removal of encrypted files whose source is gone.
+//! Removes encrypted files whose source is gone.
 //!
-//! A file is removed only if three things are certain: its source does not exist, everything that exists was listed, and this
-//! job or an earlier one wrote it. The manifest proves that, or the key, which opens it. A file whose name is encrypted with a
-//! retired key is removed too, if the job wrote its source under the name of the primary key.
+//! A file is removed only if three things are certain: its source does not exist, everything that
+//! exists was listed, and this job or an earlier one wrote the file. The manifest proves the last,
+//! or the key by opening the file. A file under a retired key of the names is also removed if the
+//! job wrote its source under the primary key's name.
 
 use super::bulk::Operation;
 use super::manifest::Manifest;
@@ -18,43 +19,45 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The encrypted files below a target folder whose source is gone.
+/// Encrypted files without a source below a target folder.
 #[derive(Debug, Default)]
 pub struct Stale {
-    /// Files and links that were written by this job or an earlier one, which can be removed.
+    /// Files and links of this job or an earlier one, to be removed.
     pub removals: Vec<Removal>,
-    /// Files and links of which nothing proves that, which stay.
+    /// Files and links without such a proof; they stay.
     pub unproven: Vec<PathBuf>,
-    /// Files, links and folders whose names do not decrypt, which stay.
+    /// Files, links and folders whose names do not decrypt; they stay.
     pub unknown: Vec<PathBuf>,
-    /// Folders under the names of retired keys, each after its parent, which are removed if they are empty.
+    /// Folders under names of retired keys, each after its parent; removed if empty.
     retired: Vec<PathBuf>,
 }
 
-/// An encrypted file whose source is gone.
+/// An encrypted file without a source.
 #[derive(Clone, Debug)]
 pub struct Removal {
     /// Path of the file or link to remove.
     pub path: PathBuf,
-    /// Path that its source had below the source folder.
+    /// Path of its source, relative to the source folder.
     pub source: PathBuf,
     id: Option<FileId>,
-    /// The file of the same source under the primary key of the names, without which this one stays.
+    /// The same source's file under the primary key of the names; without it, this one stays.
     replacement: Option<PathBuf>,
 }
 
 impl Stale {
-    /// Finds the encrypted files below the target folder of `tree` whose source is gone. `tree` is the list of the sources,
-    /// made with `sources` and `suffix`. Nothing is removed.
+    /// Finds the encrypted files below the target folder of `tree` whose source is gone. `tree`
+    /// lists the sources and was made with `sources` and `suffix`. Removes nothing.
     ///
-    /// An encrypted file belongs to a job if the manifest lists it and it is unchanged since, or if the key of `operation` opens
-    /// it. Recipients and passphrases prove nothing, so they need a manifest. A source that exists and is excluded is not gone.
-    /// With encrypted names, the source of a file is found by its decrypted name. A file under a retired key of the names is
-    /// stale if the job has another target for its source.
+    /// A file belongs to a job if it is unchanged since the manifest listed it, or if the key of
+    /// `operation` opens it. Recipients and passphrases prove nothing, so they need a manifest. A
+    /// source that exists but is excluded is not gone. With encrypted names, the decrypted name
+    /// leads to the source. A file under a retired key of the names is stale if the job has another
+    /// target for its source.
     ///
     /// # Errors
-    /// Returns [`FolderError::IncompleteListing`] if `tree` has problems, [`FolderError::EmptySource`] if it has no file,
-    /// [`FolderError::InPlace`] if the target folder is a source, and [`Error::Io`] for a folder that cannot be listed.
+    /// Returns [`FolderError::IncompleteListing`] if `tree` has problems,
+    /// [`FolderError::EmptySource`] if it has no file, [`FolderError::InPlace`] if the target
+    /// folder is a source, and [`Error::Io`] for a folder that cannot be listed.
     pub fn find(
         tree: &Tree,
         sources: &[impl AsRef<Path>],
@@ -96,7 +99,7 @@ impl Stale {
                 let name = match kind {
                     EntryKind::Folder => Some(name),
                     EntryKind::Special => None,
-                    // A name without the suffix is none of an encrypted file.
+                    // A name without the suffix does not belong to an encrypted file.
                     EntryKind::File | EntryKind::Link => without_suffix(&name, suffix),
                 };
                 let Some(name) = name else { continue };
@@ -120,8 +123,9 @@ impl Stale {
         Ok(stale)
     }
 
-    /// Removes the files and then the folders that have become empty, unless their source exists. Returns for each file
-    /// whether it was removed, in the order of [`Self::removals`]. No link is followed below the target folder of `tree`.
+    /// Removes the files, then folders that have become empty and have no source. Returns whether
+    /// each file was removed, in the order of [`Self::removals`]. Follows no link below the target
+    /// folder of `tree`.
     pub fn remove(&self, tree: &Tree, sources: &[impl AsRef<Path>]) -> Vec<Result<(), Error>> {
         let Some(root) = &tree.root else { return Vec::new() };
         let remove = |removal: &Removal| {
@@ -133,7 +137,7 @@ impl Stale {
         };
         let results = self.removals.iter().map(remove).collect();
         for folder in self.retired.iter().rev() {
-            // It may have been removed with its last file, or contain something that stays.
+            // It may be gone with its last file, or contain something that stays.
             let _ = remove_folder(root, folder);
         }
         results
@@ -157,7 +161,7 @@ impl Removal {
     }
 }
 
-/// Removes the folders of a removed file, from the inside out, that are empty and have no source.
+/// Removes a removed file's folders that are empty and have no source, innermost first.
 fn remove_empty_folders(root: &Path, removed: &Path, sources: &[impl AsRef<Path>], names: Option<&NameKey>) {
     for folder in removed.ancestors().skip(1).take_while(|folder| *folder != root) {
         let Ok(below) = folder.strip_prefix(root) else { return };
@@ -181,18 +185,19 @@ struct Search<'a> {
     sources: &'a [&'a Path],
     operation: &'a Operation,
     manifest: Option<&'a Manifest>,
-    /// The targets of all sources by their paths, if names are encrypted.
+    /// The targets of all sources by path, if names are encrypted.
     targets: BTreeMap<&'a Path, &'a Path>,
 }
 
 impl Search<'_> {
-    /// Returns whether the job has another target for the source of `path`, which is `below` each source folder.
+    /// Returns whether the job has another target for the source of `path` (`below` each source
+    /// folder).
     fn has_other_target(&self, path: &Path, below: &Path) -> bool {
         let other = |source: &&Path| self.targets.get(&*source.join(below)).is_some_and(|to| *to != path);
         self.sources.iter().any(other)
     }
 
-    /// Adds a file or a link to the stale ones if its source, which is `below` a source folder, is gone.
+    /// Adds a file or link to the stale ones if its source (`below` a source folder) is gone.
     fn look_at(
         &self,
         path: PathBuf,
@@ -224,7 +229,8 @@ impl Search<'_> {
     }
 }
 
-/// Returns whether nothing of this kind is at a path. A folder where a file was, and a file where a folder was, count as gone.
+/// Returns whether a path has nothing of this kind: a folder in place of a file, or a file in place
+/// of a folder, counts as gone.
 fn is_gone(path: &Path, kind: EntryKind) -> io::Result<bool> {
     match path.symlink_metadata() {
         Ok(found) => Ok(found.is_dir() != (kind == EntryKind::Folder)),
@@ -254,7 +260,7 @@ mod test {
         ] {
             assert_eq!(is_gone(path, kind).unwrap(), gone, "{path:?} {kind:?}");
         }
-        // Nothing is known about a name that is too long.
+        // We know nothing about a name that is too long.
         assert!(is_gone(&folder.join("x".repeat(300)), EntryKind::File).is_err());
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -273,7 +279,7 @@ mod test {
         assert_eq!(removal.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
         assert_eq!(fs::read(&path).unwrap(), b"new");
         let removal = Removal { id: FileId::of_name(&path).unwrap(), ..removal };
-        // Its source appeared after the job had looked.
+        // Its source appeared after the job looked.
         let missing = Removal { replacement: Some(root.join("new")), ..removal.clone() };
         assert_eq!(missing.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
         assert!(path.exists());
@@ -283,7 +289,7 @@ mod test {
         fs::remove_dir_all(&root).unwrap();
     }
 
-    /// A source that is a file is the source of one name in the target folder.
+    /// A source file is the source of one name in the target folder.
     #[test]
     fn sources_that_are_files() {
         use crate::{Suffix, Tree, TreeOptions};

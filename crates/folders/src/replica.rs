@@ -1,7 +1,8 @@
 //! Replicas of folder trees: attributes of folders, and symbolic links.
 //!
-//! Files get their attributes when they are written; see [`Operation::run_below`]. Folders get theirs when everything in
-//! them is complete, because each new name changes the modification time of its folder.
+//! Files get their attributes when they are written, see [`Operation::run_below`]. Folders get
+//! theirs when everything in them is complete, because each new name changes a folder's
+//! modification time.
 
 use super::bulk::Operation;
 use super::tree::{Link, Tree};
@@ -15,12 +16,13 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Mode of a folder until it gets the attributes of its source: no right for anyone but the owner.
+/// Mode of a folder until it gets its source's attributes: for the owner only.
 const PRIVATE: u32 = 0o700;
 
 impl Tree {
-    /// Creates the folders of the tree as [`Self::create_folders`], for their owner alone until
-    /// [`Self::replicate_folders`]. An existing folder that is read-only becomes writable. Returns those that cannot be created.
+    /// Creates the folders of the tree like [`Self::create_folders`], for their owner only until
+    /// [`Self::replicate_folders`]. Makes existing read-only folders writable. Returns those that
+    /// cannot be created.
     pub fn create_replica_folders(&self) -> Vec<(PathBuf, Error)> {
         let Some(root) = &self.root else { return Vec::new() };
         let opened = match create_root(root).and_then(|()| Folder::open(root)) {
@@ -40,8 +42,8 @@ impl Tree {
         self.folders.iter().filter_map(create).collect()
     }
 
-    /// Gives the target folders the mode, the owner, the group and the modification time of their sources, as far as this
-    /// user may do that. Returns those for which it fails. Call it when everything in them is complete.
+    /// Gives the target folders the mode, owner, group and modification time of their sources,
+    /// where permitted. Returns the failures. Call it when everything in them is complete.
     pub fn replicate_folders(&self) -> Vec<(PathBuf, Error)> {
         let Some(root) = &self.root else { return Vec::new() };
         let replicate = |(source, target): &(PathBuf, PathBuf)| {
@@ -59,12 +61,12 @@ impl Tree {
             });
             Some((target.clone(), result.err()?))
         };
-        // A folder comes after its parent in the list, and a parent may become unreadable.
+        // In reverse: a folder follows its parent in the list, and a parent may become unreadable.
         self.folder_pairs.iter().rev().filter_map(replicate).collect()
     }
 }
 
-/// Creates the target folder, for its owner alone if it is new.
+/// Creates the target folder; a new one is for its owner only.
 fn create_root(root: &Path) -> io::Result<()> {
     if let Some(parent) = root.parent().filter(|parent| *parent != Path::new("")) {
         fs::create_dir_all(parent)?;
@@ -86,11 +88,12 @@ fn make_writable(folder: &Folder) -> io::Result<()> {
 }
 
 impl Operation {
-    /// Creates the link at the target of `link`, below the folder `root`, with the attributes of its source. Its path is not
-    /// followed. A link or a file at the target is replaced, unless the file is another input of the call.
+    /// Creates the link at the target of `link`, below the folder `root`, with its source's
+    /// attributes. Does not follow it. Replaces a link or a file at the target, unless the file is
+    /// another input of the call.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] with the path, for example for a folder at `target`;
+    /// Returns [`Error::Io`] with the path (for a folder at `target`, for example), and
     /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
     pub fn replicate_link(&self, root: &Path, link: &Link) -> Result<(), Error> {
         let Link { source, target, text } = link;
@@ -162,7 +165,7 @@ mod test {
         assert!(create_root(&root.0.join("file/x")).is_err());
     }
 
-    /// A link with the same path stays, and another one is replaced.
+    /// A link with the same path stays, any other is replaced.
     #[test]
     fn links_are_replaced_if_they_differ() {
         let root = Root::new("replica-links");
@@ -174,7 +177,7 @@ mod test {
         let first = target.symlink_metadata().unwrap().ino();
         with.replicate_link(&root.0, &link("one")).unwrap();
         assert_eq!(target.symlink_metadata().unwrap().ino(), first);
-        // Both exist at once, so that the new link cannot have the number of the old one.
+        // Both exist at once, so that the new link cannot reuse the old one's file number.
         symlink("two", target.with_extension("new")).unwrap();
         fs::rename(target.with_extension("new"), &source).unwrap();
         with.replicate_link(&root.0, &link("two")).unwrap();
