@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The errors of the library have no content. Where this one is used, only an allocation can have failed.
+/// The library's errors have no content. Here, only an allocation can have failed.
 const OUT_OF_MEMORY: Error = Error::LimitExceeded("RSA could not be computed: memory is exhausted");
 
 /// The hash function of the padding and of MGF1.
@@ -33,14 +33,14 @@ pub enum Oaep {
     /// SHA-256 with MGF1-SHA-256, the default.
     #[default]
     Sha256,
-    /// OAEP with SHA-384 as its hash function and MGF1-SHA-384 as its mask function.
+    /// SHA-384 with MGF1-SHA-384.
     Sha384,
-    /// OAEP with SHA-512 as its hash function and MGF1-SHA-512 as its mask function.
+    /// SHA-512 with MGF1-SHA-512.
     Sha512,
 }
 
 impl Oaep {
-    /// Returns the number of bytes in the hash.
+    /// Returns the length of the hash in bytes.
     pub fn hash_len(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -60,7 +60,7 @@ impl Oaep {
     }
 }
 
-/// A private key. AWS-LC wipes it when the last clone is dropped, and `Debug` does not show it.
+/// A private key. AWS-LC wipes it with its last clone; `Debug` does not show it.
 #[derive(Clone)]
 pub struct PrivateKey {
     key: PrivateDecryptingKey,
@@ -69,7 +69,7 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Generates a key of 2048, 3072 or 4096 bits, which takes up to some seconds.
+    /// Generates a key of 2048, 3072 or 4096 bits; takes up to some seconds.
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for another size, [`Error::Io`] if the operating system returns no random bytes,
@@ -87,11 +87,11 @@ impl PrivateKey {
             }
         };
         random::check()?;
-        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
+        // AWS-LC's error is `Unspecified`; with valid keys, only allocation can fail.
         Self::new(PrivateDecryptingKey::generate(size).map_err(|_| OUT_OF_MEMORY)?)
     }
 
-    /// Parses a PKCS#8 key (DER), and checks that its numbers belong together.
+    /// Parses a PKCS#8 key (DER) and checks that its numbers belong together.
     ///
     /// # Errors
     /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
@@ -104,7 +104,7 @@ impl PrivateKey {
     }
 
     fn new(key: PrivateDecryptingKey) -> Result<Self, Error> {
-        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
+        // AWS-LC's error is `Unspecified`; with valid keys, only allocation can fail.
         let oaep = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| OUT_OF_MEMORY)?;
         // Encoded and parsed, because the public key object of the library holds the private key as well.
         let spki: PublicKeyX509Der<'_> = key.public_key().as_der().map_err(|_| OUT_OF_MEMORY)?;
