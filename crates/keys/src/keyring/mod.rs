@@ -1,8 +1,8 @@
-//! Keyrings: several keys with identifiers and states, one of which is the primary key.
+//! Keyrings: keys with identifiers and states. One of them is the primary key.
 //!
-//! The primary key seals and encrypts, and every enabled key opens and decrypts. So keys can be exchanged one after the
-//! other (rotated) while old data stays readable. A keyring is a Tink keyset: `tinkey` and the libraries of Tink read and
-//! write it.
+//! The primary key seals and encrypts, every enabled key opens and decrypts. So keys can be
+//! replaced one by one (rotated) while old data stays readable. A keyring is a Tink keyset:
+//! `tinkey` and Tink's libraries read and write it.
 
 mod deterministic;
 mod encrypted;
@@ -33,7 +33,7 @@ use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-/// Maximum number of keys in a keyring, which keeps every key file below 256 KiB.
+/// Maximum number of keys in a keyring; keeps every key file below 256 KiB.
 const MAX_KEYS: usize = 512;
 
 const NO_KEY: Misuse = Misuse::UnsuitableKey(
@@ -42,7 +42,7 @@ const NO_KEY: Misuse = Misuse::UnsuitableKey(
 const TOO_MANY: Error =
     Error::LimitExceeded("a keyring is limited to 512 keys, destroyed ones included; generate a new keyring");
 
-/// A keyring. Its keys are wiped on drop, and `Debug` does not show them.
+/// A keyring. Its keys are wiped on drop and hidden from `Debug`.
 ///
 /// ```
 /// use sealane::keys::{Keyring, Prefix};
@@ -58,7 +58,7 @@ const TOO_MANY: Error =
 #[derive(Clone)]
 pub struct Keyring {
     keys: Vec<Entry>,
-    /// Index of the primary key in `keys`, which is enabled.
+    /// Index of the primary key in `keys`; it is enabled.
     primary: usize,
 }
 
@@ -71,19 +71,19 @@ struct Entry {
     material: Option<(KeyType, Key)>,
 }
 
-/// The state of a key in a keyring.
+/// The state of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyState {
     /// The key opens and decrypts.
     Enabled,
-    /// The key is kept, but is not used until it is enabled again.
+    /// The key is kept, but not used until it is enabled again.
     Disabled,
     /// The key is gone. Its identifier remains.
     Destroyed,
 }
 
-/// The bytes before each message of a key, by which the key is found.
+/// The bytes before each message of a key, to find the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Prefix {
@@ -91,17 +91,17 @@ pub enum Prefix {
     Tink,
     /// The byte 00 and the identifier, big-endian.
     Crunchy,
-    /// The same bytes as [`Self::Crunchy`] for every type of key that a keyring can hold.
+    /// The bytes of [`Self::Crunchy`], for every type of key in a keyring.
     Legacy,
-    /// No bytes, so every key without a prefix is tried.
+    /// No bytes: every key without a prefix is tried.
     Raw,
 }
 
-/// The public facts about a key of a keyring.
+/// Public facts about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyInfo {
-    /// The identifier of the key, which is unique in its keyring.
+    /// Identifier, unique in the keyring.
     pub id: u32,
     /// The state of the key, which decides whether it is used.
     pub state: KeyState,
