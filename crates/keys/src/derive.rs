@@ -27,7 +27,7 @@ impl Default for Cost {
 
 /// Limit of the memory, to refuse a number of bytes instead of KiB.
 const MAX_MEMORY_KIB: u32 = 4 << 20;
-/// Limit of memory times passes, which takes about a minute.
+/// Limit of memory times passes: about a minute.
 const MAX_WORK_KIB: u64 = 64 << 20;
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=1 << 16;
 const NO_MEMORY: Error = Error::LimitExceeded("the key derivation needs more memory than the system has");
@@ -35,14 +35,15 @@ const MIN_SALT_LEN: usize = 8;
 
 /// Derives `length` bytes from `passphrase`, `salt` and the parameters of `cost` with Argon2id.
 ///
-/// Lanes are filled on several threads, at most one for each core. Their number does not change the result.
+/// Several threads fill the lanes, at most one per core. Their number does not change the result.
 ///
 /// The salt is not secret. Use 16 random bytes, different for each passphrase.
 ///
 /// # Errors
-/// Returns [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not from 4 to 65536, there
-/// is no pass or lane, a lane has less than 8 KiB, the memory is above 4 GiB, or memory times passes is above 64 GiB;
-/// [`Error::LimitExceeded`] if the system does not have the memory.
+/// Returns [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not
+/// from 4 to 65536, there is no pass or lane, a lane has less than 8 KiB, the memory is above 4
+/// GiB, or memory times passes is above 64 GiB, and [`Error::LimitExceeded`] if the memory cannot
+/// be allocated.
 ///
 /// # Example
 /// ```

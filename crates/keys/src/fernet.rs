@@ -133,7 +133,8 @@ impl Fernet {
     /// seconds since 1970.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the operating system returns no random bytes, and [`Error::OutOfMemory`].
+    /// Returns [`Error::Io`] if the operating system returns no random bytes, and
+    /// [`Error::OutOfMemory`].
     pub fn encrypt(&self, data: &[u8], time: u64) -> Result<Vec<u8>, Error> {
         let mut token = memory::zeroed(Self::token_len(data.len()))?;
         self.encrypt_into(data, time, &mut token)?;

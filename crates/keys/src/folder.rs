@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Lists the files of a folder by name, without subfolders.
 ///
-/// A link to a file counts as a file. Pipes, sockets and devices are not listed, because reading them may wait.
+/// A link to a file counts as a file. Pipes, sockets and devices are not listed, because reading
+/// them may wait.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the folder cannot be listed.

@@ -1,5 +1,5 @@
-//! Symmetric keys as JSON Web Keys (RFC 7517, section 4; RFC 7518, section 6.4), and sets of them (RFC 7517, section
-//! 5).
+//! Symmetric keys as JSON Web Keys (RFC 7517, section 4; RFC 7518, section 6.4), and sets of them
+//! (RFC 7517, section 5).
 //!
 //! ```json
 //! {"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg","kid":"2026-11","alg":"A128GCM","use":"enc"}

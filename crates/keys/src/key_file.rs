@@ -145,8 +145,8 @@ impl KeyFile {
     /// Returns the symmetric key, without the members of its JSON Web Key.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and [`Error::Format`] if it holds a
-    /// keyring.
+    /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and
+    /// [`Error::Format`] if it holds a keyring.
     pub fn into_symmetric(self) -> Result<Key, Error> {
         match self {
             Self::Secret(key) => key.into_symmetric(),
@@ -222,8 +222,8 @@ impl SecretKey {
 }
 
 impl PublicKey {
-    /// Parses a public key: `age1…`, an SSH public key, SPKI or PKCS#1 in PEM, or secp256k1 in hexadecimal (33, 65 or,
-    /// as Ethereum writes them, 64 bytes, with or without `0x`).
+    /// Parses a public key: `age1…`, an SSH public key, SPKI or PKCS#1 in PEM, or secp256k1 in
+    /// hexadecimal (33, 65 or, as Ethereum writes them, 64 bytes, with or without `0x`).
     ///
     /// # Errors
     /// Returns [`Error::Format`] and [`Error::Truncated`] if the text is not a public key.

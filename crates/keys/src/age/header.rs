@@ -48,8 +48,8 @@ impl Header {
     /// Parses the header at the start of `prefix`. Returns it with its length in bytes.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for another file, [`Error::UnsupportedVersion`] for another version of age, and
-    /// [`Error::Header`] for a header that is damaged or longer than 16 MiB.
+    /// Returns [`Error::Format`] for another file, [`Error::UnsupportedVersion`] for another
+    /// version of age, and [`Error::Header`] for a header that is damaged or longer than 16 MiB.
     pub fn parse(prefix: &[u8]) -> Result<Parsed<(Self, usize)>, Error> {
         check_intro(prefix)?;
         let within = &prefix[..prefix.len().min(MAX_HEADER_LEN)];

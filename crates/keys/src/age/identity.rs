@@ -15,10 +15,12 @@ use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-/// A private key or a passphrase that decrypts files. It is wiped on drop, and `Debug` does not show it.
+/// A private key or a passphrase that decrypts files. It is wiped on drop, and `Debug` does not
+/// show it.
 ///
-/// It is parsed from `AGE-SECRET-KEY-1…`, `AGE-SECRET-KEY-PQ-1…`, `AGE-PLUGIN-NAME-1…` or an OpenSSH private key. Two keys are
-/// equal if their recipients are; passphrases and the texts for plugins are compared in constant time.
+/// It is parsed from `AGE-SECRET-KEY-1…`, `AGE-SECRET-KEY-PQ-1…`, `AGE-PLUGIN-NAME-1…` or an
+/// OpenSSH private key. Two keys are equal if their recipients are; passphrases and the texts for
+/// plugins are compared in constant time.
 #[derive(Clone)]
 pub struct Identity(Private);
 
@@ -58,10 +60,11 @@ impl Identity {
     /// Parses an OpenSSH private key, decrypting it with `passphrase` if it is encrypted.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other text, [`Misuse::KeyPassphraseRequired`] or [`Error::WrongPassphrase`] if the
-    /// passphrase is missing or wrong, [`Misuse::KeyNotEncrypted`] if there is one for a key without encryption,
-    /// [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and [`Misuse::UnsuitableKey`] for an RSA key that
-    /// is too short or too long.
+    /// Returns [`Error::Format`] for other text, [`Misuse::KeyPassphraseRequired`] or
+    /// [`Error::WrongPassphrase`] if the passphrase is missing or wrong,
+    /// [`Misuse::KeyNotEncrypted`] if there is one for a key without encryption,
+    /// [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and [`Misuse::UnsuitableKey`]
+    /// for an RSA key that is too short or too long.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
@@ -70,7 +73,8 @@ impl Identity {
     /// a file for this key: the public key is not encrypted and tells which files these are.
     ///
     /// # Errors
-    /// Returns [`Error::Format`]. Decryption of a file returns the errors of `ask` and of [`Self::from_ssh`].
+    /// Returns [`Error::Format`]. Decryption of a file returns the errors of `ask` and of
+    /// [`Self::from_ssh`].
     pub fn from_ssh_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse_asking(text, ask)?)))
     }
@@ -146,7 +150,8 @@ impl FromStr for Identity {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Error::Format`] if the text is not an identity, and the errors of [`Self::from_ssh`].
+    /// Returns [`Error::Format`] if the text is not an identity, and the errors of
+    /// [`Self::from_ssh`].
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("-----BEGIN") {
             return Self::from_ssh(text, None);

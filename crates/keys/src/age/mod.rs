@@ -60,9 +60,9 @@ pub fn rewrapped_header(
 /// Encrypts `plaintext` for `recipients`. Returns the age file.
 ///
 /// # Errors
-/// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipients cannot be combined or one has low order,
-/// [`Error::LimitExceeded`] if the header is too long, [`Error::Plugin`], and [`Error::Io`] if no random bytes are
-/// available.
+/// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipients cannot
+/// be combined or one has low order, [`Error::LimitExceeded`] if the header is too long,
+/// [`Error::Plugin`], and [`Error::Io`] if no random bytes are available.
 pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<Vec<u8>, Error> {
     let (payload, mut file) = Payload::create(recipients)?;
     let plan = payload.layout().plan_plain(plaintext.len() as u64)?;
@@ -85,10 +85,11 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<
 /// Decrypts an age file, binary or armored.
 ///
 /// # Errors
-/// Returns [`Error::Format`], [`Error::UnsupportedVersion`], [`Error::Armor`] or [`Error::Header`] if it is not an age
-/// file or its header is damaged, [`Error::NoMatchingKey`], [`Error::PassphraseRequired`], [`Error::IdentityRequired`],
-/// [`Error::WrongPassphrase`], [`Error::WorkFactor`] or [`Error::Plugin`] if no identity decrypts it, and [`Error::Truncated`] or
-/// [`Error::DamagedChunk`] if the payload was changed.
+/// Returns [`Error::Format`], [`Error::UnsupportedVersion`], [`Error::Armor`] or [`Error::Header`]
+/// if it is not an age file or its header is damaged, [`Error::NoMatchingKey`],
+/// [`Error::PassphraseRequired`], [`Error::IdentityRequired`], [`Error::WrongPassphrase`],
+/// [`Error::WorkFactor`] or [`Error::Plugin`] if no identity decrypts it, and [`Error::Truncated`]
+/// or [`Error::DamagedChunk`] if the payload was changed.
 pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, Error> {
     let file = &*armor::decode(file)?;
     let Parsed::Ready(payload) = Payload::begin(file, identities)? else { return Err(Error::Truncated) };

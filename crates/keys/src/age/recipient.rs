@@ -83,8 +83,8 @@ impl Recipient {
     /// decrypt takes 2^`work_factor` KiB of memory and about 2^(`work_factor` - 18) seconds.
     ///
     /// # Errors
-    /// Returns [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0, and
-    /// [`Error::WorkFactor`] above 22.
+    /// Returns [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0,
+    /// and [`Error::WorkFactor`] above 22.
     pub fn passphrase_with_work_factor(text: &str, work_factor: u8) -> Result<Self, Error> {
         Ok(Self(Public::Passphrase(Passphrase::checked(text, work_factor)?)))
     }

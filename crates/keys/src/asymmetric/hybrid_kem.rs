@@ -76,8 +76,8 @@ macro_rules! hybrid_kem {
             /// Generates a private key with the operating system's random generator.
             ///
             /// # Errors
-            /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is
-            /// exhausted.
+            /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`]
+            /// if memory is exhausted.
             pub fn generate() -> Result<Self, Error> {
                 let mut seed = Zeroizing::new([0; SEED_LEN]);
                 base::random::fill(&mut *seed)?;
@@ -116,8 +116,8 @@ macro_rules! hybrid_kem {
                 self.public.clone()
             }
 
-            /// Returns the shared secret of `ciphertext`. A modified ciphertext gives a different secret, because
-            /// ML-KEM rejects implicitly (FIPS 203, section 6.3).
+            /// Returns the shared secret of `ciphertext`. A modified ciphertext gives a different
+            /// secret, because ML-KEM rejects implicitly (FIPS 203, section 6.3).
             ///
             /// # Errors
             /// Returns [`Error::Authentication`] if the length is wrong, or the share is not a
@@ -191,8 +191,8 @@ macro_rules! hybrid_kem {
             /// private key.
             ///
             /// # Errors
-            /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is
-            /// exhausted.
+            /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`]
+            /// if memory is exhausted.
             pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>), Error> {
                 let mut eseed = Zeroizing::new([0; 32]);
                 base::random::fill(&mut *eseed)?;

@@ -1,4 +1,5 @@
-//! MLKEM768-P256, the hybrid KEM of ML-KEM-768 and P-256 (draft-irtf-cfrg-concrete-hybrid-kems; draft-ietf-hpke-pq).
+//! MLKEM768-P256, the hybrid KEM of ML-KEM-768 and P-256 (draft-irtf-cfrg-concrete-hybrid-kems;
+//! draft-ietf-hpke-pq).
 //!
 //! ```text
 //! private key   = seed[32]; SHAKE256(seed) = d[32] || z[32] || candidates for sk_P[32], of which the first valid one counts

@@ -29,7 +29,8 @@ macro_rules! debug_keys {
 }
 use debug_keys;
 
-/// Compares private keys by their public keys: one determines the other, and the comparison reads no secret.
+/// Compares private keys by their public keys: one determines the other, and the comparison reads
+/// no secret.
 macro_rules! equal_if_public_keys_are {
     ($key:ident) => {
         impl PartialEq for $key {

@@ -1,4 +1,5 @@
-//! P-256 (SEC 2 version 2, section 2.4.2; also called secp256r1 and prime256v1), computed by AWS-LC.
+//! P-256 (SEC 2 version 2, section 2.4.2; also called secp256r1 and prime256v1), computed by
+//! AWS-LC.
 //!
 //! ```text
 //! private key   = 32 bytes, big-endian, from 1 to n - 1, where n is the order of the group
@@ -47,7 +48,8 @@ impl PrivateKey {
     /// Generates a private key with the operating system's random generator.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is exhausted.
+    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if
+    /// memory is exhausted.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
@@ -90,8 +92,8 @@ impl PrivateKey {
         self.public.clone()
     }
 
-    /// Returns the x-coordinate of the shared point of this key and `public`, in constant time. It is not uniformly
-    /// random: derive keys from it with a hash.
+    /// Returns the x-coordinate of the shared point of this key and `public`, in constant time. It
+    /// is not uniformly random: derive keys from it with a hash.
     ///
     /// The group has prime order and both factors were checked, so it is never the point at
     /// infinity.
@@ -123,8 +125,8 @@ impl PublicKey {
     /// Parses an uncompressed point of 65 bytes and checks that it lies on the curve.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points
-    /// that are not on the curve.
+    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field
+    /// elements, and points that are not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let bytes: [u8; PUBLIC_LEN] = bytes.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
         if bytes[0] != 4 {

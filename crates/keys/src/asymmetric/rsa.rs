@@ -6,8 +6,8 @@
 //! wrapped key = as long as the modulus; it holds at most modulus - 2 * hash - 2 bytes
 //! ```
 //!
-//! MGF1 uses the hash of the padding. Private operations are blinded and take constant time, including the padding
-//! check.
+//! MGF1 uses the hash of the padding. Private operations are blinded and take constant time,
+//! including the padding check.
 
 use crate::approved::Computation;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
@@ -28,7 +28,8 @@ const OUT_OF_MEMORY: Error = Error::LimitExceeded("RSA could not be computed: me
 /// The hash function of the padding and of MGF1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Oaep {
-    /// SHA-1 with MGF1-SHA-1, the default of many libraries. OAEP does not depend on collision resistance.
+    /// SHA-1 with MGF1-SHA-1, the default of many libraries. OAEP does not depend on collision
+    /// resistance.
     Sha1,
     /// SHA-256 with MGF1-SHA-256, the default.
     #[default]
@@ -72,8 +73,8 @@ impl PrivateKey {
     /// Generates a key of 2048, 3072 or 4096 bits; takes up to some seconds.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for another size, [`Error::Io`] if the operating system returns no random bytes,
-    /// and [`Error::LimitExceeded`] if memory is exhausted.
+    /// Returns [`Misuse::UnsuitableKey`] for another size, [`Error::Io`] if the operating system
+    /// returns no random bytes, and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate(bits: usize) -> Result<Self, Error> {
         Computation::RsaOaep.check()?;
         let size = match bits {
@@ -94,7 +95,8 @@ impl PrivateKey {
     /// Parses a PKCS#8 key (DER) and checks that its numbers belong together.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
+    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not
+    /// 2048 to 8192 bits.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
         Computation::RsaOaep.check()?;
         const NONE: Error = Error::Format("expected an RSA private key in PKCS#8 (RFC 5208)");
@@ -178,7 +180,8 @@ impl PublicKey {
     /// Parses a SubjectPublicKeyInfo (DER), as in X.509 certificates.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
+    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not
+    /// 2048 to 8192 bits.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
         Computation::RsaOaep.check()?;
         const NONE: Error = Error::Format("expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280)");
@@ -215,8 +218,8 @@ impl PublicKey {
     /// [`Self::modulus_len`] bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::SecretLength`] above [`Self::max_secret_len`], and [`Error::Io`] if the operating system returns
-    /// no random bytes.
+    /// Returns [`Misuse::SecretLength`] above [`Self::max_secret_len`], and [`Error::Io`] if the
+    /// operating system returns no random bytes.
     pub fn wrap(&self, oaep: Oaep, label: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
         let max = self.max_secret_len(oaep);
         if secret.len() > max {

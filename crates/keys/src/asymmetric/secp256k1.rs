@@ -110,7 +110,8 @@ impl PrivateKey {
     /// Returns the uncompressed shared point of this key and `public`, in constant time. It is not
     /// uniformly random: derive keys from it with a hash.
     ///
-    /// The group has prime order and both factors were checked, so it is never the point at infinity.
+    /// The group has prime order and both factors were checked, so it is never the point at
+    /// infinity.
     pub fn shared_point(&self, public: &PublicKey) -> Zeroizing<[u8; UNCOMPRESSED_LEN]> {
         wiping_stack::<STACK, _>(|| {
             let xy = Zeroizing::new(library::ecdh::shared_secret_point(&public.0, &self.0));
@@ -149,8 +150,8 @@ impl PublicKey {
     /// Parses a point of 33, 65 or 64 bytes and checks that it lies on the curve.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points
-    /// that are not on the curve.
+    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field
+    /// elements, and points that are not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         Computation::Secp256k1.check()?;
         let mut uncompressed = [4; UNCOMPRESSED_LEN];

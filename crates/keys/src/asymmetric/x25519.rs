@@ -74,8 +74,8 @@ impl PrivateKey {
         self.public
     }
 
-    /// Returns the shared secret of this key and `public`, in constant time. It is not uniformly random: derive keys
-    /// from it with a hash over the secret and both public keys.
+    /// Returns the shared secret of this key and `public`, in constant time. It is not uniformly
+    /// random: derive keys from it with a hash over the secret and both public keys.
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] if `public` has low order: the result would be zero for

@@ -9,8 +9,8 @@
 //!
 //! `_M` marks the parts of ML-KEM-768, `_X` those of X25519.
 //!
-//! An X25519 public key or ciphertext of low order is refused, as age and the next draft require: with such a share,
-//! the X25519 half of the hybrid contributes nothing.
+//! An X25519 public key or ciphertext of low order is refused, as age and the next draft require:
+//! with such a share, the X25519 half of the hybrid contributes nothing.
 
 use super::hybrid_kem::{self, ML_KEM_PUBLIC_LEN, hybrid_kem};
 use super::x25519;

@@ -20,9 +20,9 @@ use zeroize::Zeroizing;
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
 pub(crate) fn read(content: &[u8]) -> Result<Option<Block>, Error> {
-    // Text is never mistaken for a key. It may begin with "0", the tag of a SEQUENCE, but each
-    // structure continues with the tag of an INTEGER, an OCTET STRING or a BIT STRING within, and
-    // these are control characters.
+    // Text is never mistaken for a key. It may begin with "0", the tag of a SEQUENCE, but every
+    // structure also has the tag of an INTEGER, an OCTET STRING or a BIT STRING, and these are
+    // control characters.
     let Some(label) = label(content) else { return Ok(None) };
     Ok(Some(Block { label: label.to_owned(), der: Zeroizing::new(memory::copy(content)?) }))
 }

@@ -1,5 +1,5 @@
-//! Encrypted PKCS#8 (RFC 5958, section 3): PBES2 (RFC 8018, section 6.2) with scrypt (RFC 7914, section 7) or PBKDF2,
-//! and AES-CBC.
+//! Encrypted PKCS#8 (RFC 5958, section 3): PBES2 (RFC 8018, section 6.2) with scrypt (RFC 7914,
+//! section 7) or PBKDF2, and AES-CBC.
 //!
 //! ```text
 //! EncryptedPrivateKeyInfo = { { PBES2, { { scrypt | PBKDF2, parameters }, { AES-CBC, iv[16] } } }, ciphertext }
@@ -290,7 +290,8 @@ mod test {
     use super::*;
     use vectors::{KdfHash, KdfPart};
 
-    /// RFC 6070 and RFC 7914, sections 11 and 12. Two cases are expensive: 16 million rounds, and 1 GiB.
+    /// RFC 6070 and RFC 7914, sections 11 and 12. Two cases are expensive: 16 million rounds, and 1
+    /// GiB.
     #[test]
     fn published_derivations() {
         let mut cases = [0; 2];

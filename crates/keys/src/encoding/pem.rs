@@ -36,7 +36,8 @@ pub(crate) fn is_pem(text: &str) -> bool {
 /// permits.
 ///
 /// # Errors
-/// Returns [`Error::Format`] unless `text` has one valid block, and [`Error::Truncated`] if there is no END line.
+/// Returns [`Error::Format`] unless `text` has one valid block, and [`Error::Truncated`] if there
+/// is no END line.
 pub(crate) fn read(text: &str) -> Result<Block, Error> {
     let mut blocks = Blocks(text).filter(|block| !matches!(block, Ok((PARAMETERS, _))));
     let (label, body) = blocks.next().ok_or(EXPECTED)??;

@@ -1,4 +1,5 @@
-//! Private keys in PKCS#8 (RFC 5208, RFC 5958) and public keys in SubjectPublicKeyInfo (SPKI; RFC 5280, section 4.1).
+//! Private keys in PKCS#8 (RFC 5208, RFC 5958) and public keys in SubjectPublicKeyInfo (SPKI; RFC
+//! 5280, section 4.1).
 //!
 //! | key | algorithm, parameters | private key | public key |
 //! |---|---|---|---|

@@ -48,7 +48,8 @@ impl Sealer for HpkeSealer<'_> {
     }
 
     /// # Errors
-    /// Returns the errors of [`crate::asymmetric::hpke::Sender::new`] and [`crate::asymmetric::hpke::Sender::seal`].
+    /// Returns the errors of [`crate::asymmetric::hpke::Sender::new`] and
+    /// [`crate::asymmetric::hpke::Sender::seal`].
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (enc, ciphertext) = message.split_at_mut(self.public.kem().enc_len());
         let mut sender = Sender::new(&self.public, self.aead, self.mode, self.info)?;

@@ -36,7 +36,8 @@ pub(crate) fn seal<E: From<Error>>(
 /// Decrypts what [`seal`] returned.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`] if the parts do not belong together, and the errors of `unwrap`.
+/// Returns [`Error::Authentication`] if the parts do not belong together, and the errors of
+/// `unwrap`.
 pub(crate) fn open<E: From<Error>>(
     sealed: &[u8],
     context: &[u8],

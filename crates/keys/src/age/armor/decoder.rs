@@ -47,7 +47,8 @@ impl Decoder {
     /// Decodes a piece of armor, and appends the result to `out`.
     ///
     /// # Errors
-    /// Returns [`Error::Armor`] if the armor is damaged, and [`Misuse::Poisoned`] after an earlier error.
+    /// Returns [`Error::Armor`] if the armor is damaged, and [`Misuse::Poisoned`] after an earlier
+    /// error.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let state = std::mem::replace(&mut self.state, State::Poisoned);
         self.state = self.pieces(state, piece, out)?;

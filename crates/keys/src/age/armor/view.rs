@@ -35,7 +35,8 @@ impl<S: ReadAt> View<S> {
     /// Reads the first and last lines of the armor in `source`; they give its size.
     ///
     /// # Errors
-    /// Returns [`Error::Armor`] or [`Error::Truncated`] for damaged armor, and the errors of `source`.
+    /// Returns [`Error::Armor`] or [`Error::Truncated`] for damaged armor, and the errors of
+    /// `source`.
     pub fn new(source: S) -> Result<Self, Error> {
         let source_size = source.size()?;
         let (start, eol) = beginning(&source, source_size)?;

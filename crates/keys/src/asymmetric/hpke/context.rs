@@ -96,7 +96,8 @@ impl Sender {
     /// `label` (section 5.3).
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
+    /// HKDF-SHA256.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }
@@ -126,10 +127,12 @@ impl Receiver {
         Ok(Self { context: Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)? })
     }
 
-    /// Decrypts the next message. A message that is not authentic does not advance the sequence number.
+    /// Decrypts the next message. A message that is not authentic does not advance the sequence
+    /// number.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after 2^64 - 1 messages.
+    /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after
+    /// 2^64 - 1 messages.
     pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
         self.open_into(ciphertext, &mut out, aad)?;
@@ -148,7 +151,8 @@ impl Receiver {
     /// Decrypts the next message, in place or between buffers.
     ///
     /// # Errors
-    /// Returns the errors of [`Aead::decrypt_parts`](messages::Aead::decrypt_parts), and [`Error::LimitExceeded`] after 2^64 - 1 messages.
+    /// Returns the errors of [`Aead::decrypt_parts`](messages::Aead::decrypt_parts), and
+    /// [`Error::LimitExceeded`] after 2^64 - 1 messages.
     pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         self.context.message(|aead, nonce| aead.decrypt_parts(nonce, aad, data, tag))
     }
@@ -156,7 +160,8 @@ impl Receiver {
     /// Fills `out` with the same secret as [`Sender::export`].
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
+    /// HKDF-SHA256.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }

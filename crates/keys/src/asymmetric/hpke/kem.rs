@@ -6,8 +6,8 @@
 //! shared_secret  = LabeledExpand(LabeledExtract("", "eae_prk", dh), "shared_secret", kem_context, 32)
 //! ```
 //!
-//! The recipient computes the same `dh` as `DH(skR, pkE)` and `DH(skR, pkS)`. The hybrids with ML-KEM
-//! have no authenticated variant.
+//! The recipient computes the same `dh` as `DH(skR, pkE)` and `DH(skR, pkS)`. The hybrids with
+//! ML-KEM have no authenticated variant.
 
 use super::schedule::{Kdf, Secret};
 use super::{Kem, PrivateKey, PublicKey};

@@ -1,4 +1,5 @@
-//! HPKE (RFC 9180): encryption for the holder of a private key, by an anonymous or an authenticated sender.
+//! HPKE (RFC 9180): encryption for the holder of a private key, by an anonymous or an authenticated
+//! sender.
 //!
 //! | KEM | identifier | private key | public key | `enc` | modes |
 //! |---|---|---|---|---|---|

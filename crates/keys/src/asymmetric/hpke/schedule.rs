@@ -42,7 +42,8 @@ impl Kdf {
         Self { suite_id: [b'K', b'E', b'M', a, b, 0, 0, 0, 0, 0], suite_id_len: 5 }
     }
 
-    /// Returns the KDF of the key schedule: `suite_id = "HPKE" || kem_id || kdf_id || aead_id` (section 5.1).
+    /// Returns the KDF of the key schedule: `suite_id = "HPKE" || kem_id || kdf_id || aead_id`
+    /// (section 5.1).
     pub(super) fn of_suite(kem: Kem, aead: Aead) -> Self {
         let mut suite_id = *b"HPKE\0\0\0\0\0\0";
         for (place, id) in suite_id[4..].chunks_exact_mut(2).zip([kem.id(), KDF_ID, aead.id()]) {
@@ -67,7 +68,8 @@ impl Kdf {
     /// Computes `LabeledExpand(prk, label, info, out.len())`, with `info` in parts.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
+    /// HKDF-SHA256.
     pub(super) fn expand(
         &self,
         prk: &Secret,

@@ -64,9 +64,11 @@ impl FromStr for Symmetric {
 pub struct Config {
     /// The curve of the keys; `elliptic_curve` of eciespy.
     pub curve: Curve,
-    /// The encoding of the ephemeral key in the message; `is_ephemeral_key_compressed` of eciespy. For secp256k1 only.
+    /// The encoding of the ephemeral key in the message; `is_ephemeral_key_compressed` of eciespy.
+    /// For secp256k1 only.
     pub ephemeral_key: Encoding,
-    /// The encoding of both points in the HKDF input; `is_hkdf_key_compressed` of eciespy. For secp256k1 only.
+    /// The encoding of both points in the HKDF input; `is_hkdf_key_compressed` of eciespy. For
+    /// secp256k1 only.
     pub hkdf_key: Encoding,
     /// The cipher of the message; `symmetric_algorithm` of eciespy.
     pub symmetric: Symmetric,

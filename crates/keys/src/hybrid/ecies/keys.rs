@@ -94,7 +94,8 @@ impl PrivateKey {
     /// Parses a private key of 32 bytes, as in eciespy.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] for another length, and [`Misuse::UnsuitableKey`] for an invalid secp256k1 key.
+    /// Returns [`Misuse::KeyLength`] for another length, and [`Misuse::UnsuitableKey`] for an
+    /// invalid secp256k1 key.
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         let bytes = bytes.try_into().map_err(|_| Misuse::KeyLength { got: bytes.len(), want: &[32] })?;
         Ok(match curve {

@@ -87,8 +87,9 @@ impl Sealer for EciesSealer {
     }
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a key of low order, [`Error::MessageLength`] for a plaintext or `aad` that
-    /// is too long for the cipher, and [`Error::Io`] if no random bytes are available.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a key of low order,
+    /// [`Error::MessageLength`] for a plaintext or `aad` that is too long for the cipher, and
+    /// [`Error::Io`] if no random bytes are available.
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (ephemeral, rest) = message.split_at_mut(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at_mut(self.config.nonce_len());
