@@ -260,8 +260,7 @@ impl Job {
         send(listen, vec![Event::Begun { files: self.files.len(), bytes }])
     }
 
-    /// Creates the targets' folders. Drops the files whose folder cannot be created, and returns
-    /// the errors.
+    /// Creates the targets' folders. If that fails, drops their files and returns the errors.
     fn create_parents(&mut self) -> Vec<(PathBuf, Error)> {
         let mut made = BTreeSet::from([PathBuf::new()]);
         let mut problems = Vec::new();

@@ -72,7 +72,7 @@ impl Name {
     #[cfg(unix)]
     pub(super) fn to_path(&self) -> PathBuf {
         use std::os::unix::ffi::OsStringExt;
-        // bounded: by the length of the name, which is in memory.
+        // bounded: by the length of the name in memory.
         let mut bytes = Vec::with_capacity(self.0.len());
         let mut rest = &self.0[..];
         while let Some((first, after)) = rest.split_first() {
@@ -95,7 +95,7 @@ impl Name {
     #[cfg(windows)]
     pub(super) fn to_path(&self) -> PathBuf {
         use std::os::windows::ffi::OsStringExt;
-        // bounded: by the length of the name, which is in memory.
+        // bounded: by the length of the name in memory.
         let mut units = Vec::with_capacity(self.0.len());
         let utf16 =
             |text| String::from_utf8_lossy(text).replace('/', "\\").encode_utf16().collect::<Vec<_>>();

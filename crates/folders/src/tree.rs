@@ -256,7 +256,7 @@ impl Walk<'_> {
                     Err(error) => self.problem(&source, error),
                 }
             }
-            // After its parent, which was popped earlier.
+            // After its parent, popped earlier.
             if source != root {
                 self.tree.folder_pairs.extend(place.as_ref().map(|place| (source, place.path.clone())));
                 self.tree.folders.extend(place.map(|place| place.path));
@@ -460,7 +460,7 @@ fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {
 }
 
 impl Place {
-    /// Resolves the links in a target folder's path, which need not exist.
+    /// Resolves the links in a target folder's path. The folder need not exist.
     fn new(path: &Path) -> io::Result<Self> {
         match resolve(path) {
             Ok(real) if real.is_dir() => Ok(Self { path: path.to_owned(), real, exists: true }),

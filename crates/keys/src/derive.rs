@@ -115,8 +115,8 @@ mod test {
         hex::encode(&*derive(passphrase, salt, length, Cost { memory_kib, passes, lanes }).unwrap())
     }
 
-    /// These vectors have a secret and associated data, which `derive` does not take. So they test
-    /// the crate `argon2`.
+    /// These vectors have a secret and associated data. `derive` takes neither, so they test the
+    /// crate `argon2`.
     #[test]
     fn rfc_9106() {
         let mut cases = 0;

@@ -48,7 +48,7 @@ impl PartialEq for Jwk {
 impl Eq for Jwk {}
 
 /// The members that we read. The secret is borrowed as written, to leave no copy behind; base64url
-/// never needs escapes, which would require one.
+/// never needs escapes (they would require a copy).
 struct Members<'a> {
     kty: String,
     k: &'a str,

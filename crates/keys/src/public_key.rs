@@ -16,7 +16,7 @@ pub enum PublicKey {
     Rsa(rsa::PublicKey),
     /// secp256k1, for messages with ECIES.
     Secp256k1(secp256k1::PublicKey),
-    /// X25519, for messages with HPKE.
+    /// X25519, for messages.
     X25519(x25519::PublicKey),
     /// X-Wing, for messages with HPKE.
     XWing(xwing::PublicKey),

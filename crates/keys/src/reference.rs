@@ -5,8 +5,8 @@
 //! | `env:NAME` | the environment variable holds the text of a key file |
 //! | `file:PATH` | the file; a leading `~/` is the home directory |
 //! | `keyring:SERVICE/USER` | the keyring of the operating system holds the text of a key file |
-//! | `aws-kms:ARN#PATH`, `vault:MOUNT/KEY#PATH` | the encrypted Tink keyset at PATH, which a key service decrypts |
-//! | `pkcs11:URI#PATH` | the encrypted Tink keyset at PATH, which a key of a token decrypts (RFC 7512) |
+//! | `aws-kms:ARN#PATH`, `vault:MOUNT/KEY#PATH` | the encrypted Tink keyset at PATH, decrypted by a key service |
+//! | `pkcs11:URI#PATH` | the encrypted Tink keyset at PATH, decrypted by a token's key (RFC 7512) |
 //! | any other string | it is the path of the file; write `./env:NAME` for a file of this name |
 //!
 //! ```

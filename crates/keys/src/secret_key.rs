@@ -25,7 +25,7 @@ pub enum SecretKey {
     Rsa(rsa::PrivateKey),
     /// secp256k1, to open messages of ECIES.
     Secp256k1(secp256k1::PrivateKey),
-    /// X25519, to open messages of HPKE.
+    /// X25519, to open messages.
     X25519(x25519::PrivateKey),
     /// X-Wing, to open messages of HPKE.
     XWing(xwing::PrivateKey),

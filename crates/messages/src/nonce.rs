@@ -45,8 +45,8 @@ pub fn fill(nonce: &mut [u8]) -> Result<(), Error> {
     drawn.unwrap_or_else(|_| Ok(base::random::fill(nonce)?))
 }
 
-/// Fills an array like [`fill`]. The constant length saves a call of `memcpy`, which slows `seal`
-/// down by 7 %.
+/// Fills an array like [`fill`]. The constant length saves a call of `memcpy`; with it, `seal` is 7
+/// % slower.
 ///
 /// Not returned by value: 32 bytes would be copied in pieces that the kernel cannot load before
 /// they are in the cache (10 %).

@@ -90,7 +90,7 @@ impl Entry {
         Self::built_in(algorithm, provider, rank, expand)
     }
 
-    /// Makes an entry whose nonces are extended here, over these `kernels`.
+    /// Makes an entry over these `kernels`; this crate extends the nonces.
     pub(crate) const fn extended(
         algorithm: Algorithm,
         provider: Provider,

@@ -35,7 +35,7 @@ pub enum Kind {
     OutOfMemory,
     /// A mistake in the call or in the environment.
     Misuse,
-    /// An object is used in a forked child, where it must not be used.
+    /// A forked child used an object that only its parent may use.
     Forked,
     /// A job over a folder cannot begin, or removes nothing, because of what it found.
     Folder,

@@ -134,8 +134,8 @@ pub enum Misuse {
     /// The stream failed before; its state is invalid.
     #[error("the stream failed earlier and cannot continue; start again")]
     Poisoned,
-    /// The object (a nonce counter, for example) is used in a forked child but must not continue in
-    /// two processes.
+    /// The object (a nonce counter, for example) must not continue in two processes, but is used in
+    /// a forked child.
     #[error(
         "this object was created before fork() and only its own process can continue it; create a new one here"
     )]

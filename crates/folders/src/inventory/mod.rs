@@ -257,7 +257,7 @@ fn listed_twice(name: &Name) -> Error {
 
 /// Returns the name of a path below `root`.
 fn below(root: &Path, path: &Path) -> Result<Name, Misuse> {
-    // The paths of a job begin with the root as it was given, which is compared faster than its
+    // The paths of a job begin with the root as given, and comparing it is faster than comparing
     // components. The rest of a path with dots or several slashes may have another form.
     #[cfg(unix)]
     if let (Some(root), Some(path)) = (root.to_str(), path.to_str())

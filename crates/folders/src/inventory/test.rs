@@ -289,7 +289,7 @@ fn the_head_of_an_age_file_is_its_mac() {
     assert!(matches!(Inventory::parse(both.as_bytes()), Err(Error::Format(_))));
 }
 
-/// A file has the same mark when written and when read, and an armored one that of its content.
+/// A file has the same mark when written and when read; an armored file has its content's mark.
 #[test]
 fn marks_of_files() {
     use files::{EncryptWith, encrypt};

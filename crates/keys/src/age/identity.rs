@@ -197,7 +197,7 @@ impl fmt::Debug for Identity {
 }
 
 /// Maximum number of stanzas that an SSH key tries. Stanzas name SSH keys by four bytes of a hash,
-/// so more than a few are for the same key.
+/// so more than this are for the same key.
 const MAX_TAGGED_STANZAS: usize = 16;
 
 /// A parsed stanza of known type.
@@ -224,7 +224,7 @@ impl Wrapped {
 }
 
 impl Identity {
-    /// Returns whether [`Self::unwrap`] has work to do for a stanza, which a header can repeat.
+    /// Returns whether [`Self::unwrap`] has work to do for a stanza. A header can repeat it.
     fn tries(&self, wrapped: &Wrapped) -> bool {
         match (&self.0, wrapped) {
             (Private::X25519(_), Wrapped::X25519(_)) | (Private::Hybrid(_), Wrapped::Hybrid(_)) => true,

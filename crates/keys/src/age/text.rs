@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 /// Maximum characters. A post-quantum recipient has 1959.
 const MAX_LEN: usize = 4096;
 
-/// The case of a Bech32 encoding, by which age tells keys apart.
+/// The case of a Bech32 encoding; age tells keys apart by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
     /// Lower case, for recipients.

@@ -1,4 +1,4 @@
-//! Diffie-Hellman on edwards25519 (RFC 8032, section 5.1), for ECIES. Signatures are elsewhere.
+//! Diffie-Hellman on edwards25519 (RFC 8032, section 5.1), for ECIES. No signatures here.
 //!
 //! ```text
 //! private key   = 32 bytes; scalar = the first half of their SHA-512, clamped (section 5.1.5, steps 1 and 2)

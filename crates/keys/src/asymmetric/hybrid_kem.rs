@@ -7,8 +7,8 @@
 //! shared secret = SHA3-256(ss_M || ss || ephemeral public key || public key of the curve || label)
 //! ```
 //!
-//! AWS-LC computes the curves, and decapsulates ML-KEM from the expanded private key, which it
-//! wipes. The crate `libcrux-ml-kem` generates the ML-KEM keys and encapsulates: AWS-LC takes
+//! AWS-LC computes the curves. It also decapsulates ML-KEM, from the expanded private key, and
+//! wipes it. The crate `libcrux-ml-kem` generates the ML-KEM keys and encapsulates: AWS-LC takes
 //! neither a seed nor randomness, and its own generator needs 40 ms for its first bytes in each
 //! process.
 

@@ -102,7 +102,7 @@ impl PrivateKey {
 
     /// Returns the uncompressed public key, for a key used only once. It is the shared point with
     /// the generator, in constant time too. [`Self::public`] also blinds the library's tables for
-    /// its next call, which takes longer than the multiplication itself.
+    /// its next call; that takes longer than the multiplication itself.
     pub(crate) fn public_point(&self) -> [u8; UNCOMPRESSED_LEN] {
         *self.shared_point(&PublicKey(generator()))
     }

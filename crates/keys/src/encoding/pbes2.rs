@@ -6,7 +6,7 @@
 //! ```
 //!
 //! AES-CBC does not authenticate: only the padding and the structure of the decrypted key reveal a
-//! wrong passphrase. Other software supports no other mode than CBC.
+//! wrong passphrase. CBC is what other software supports.
 //!
 //! The crate `pkcs5` reads and writes PBES2 too, but we do not use it: version 0.8.1 panics if a
 //! salt has more than 32 bytes or if N = 0, and it leaves the derived key in memory. A key file is
@@ -397,7 +397,7 @@ mod test {
         assert!(reads(pbkdf2_of(b"salt", 10_000_000)));
     }
 
-    /// The parameters may name the key length, which must be AES-256's.
+    /// If the parameters name a key length, it must be AES-256's.
     #[test]
     fn rejects_other_key_lengths() {
         let salt = OctetString::new(*b"salt").unwrap();

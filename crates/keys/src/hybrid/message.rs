@@ -10,7 +10,7 @@ pub trait Sealer: Send + Sync {
     /// Returns the difference in length between a message and its plaintext.
     fn overhead(&self) -> usize;
 
-    /// Seals into `message`, which must have exactly the right length.
+    /// Seals into `message`, of exactly the right length.
     ///
     /// # Errors
     /// Returns the errors of the suite.
@@ -53,8 +53,7 @@ pub trait Opener: Send + Sync {
     /// Returns the difference in length between a message and its plaintext.
     fn overhead(&self) -> usize;
 
-    /// Opens into `plaintext`, which must have exactly the right length. The caller clears it after
-    /// an error.
+    /// Opens into `plaintext`, of exactly the right length. The caller clears it after an error.
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] if the key or associated data is wrong or the message was

@@ -300,7 +300,7 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
         (0, None) => Err(Absent::Now(Failure::NotFound(
             "no token with these attributes is present; plug it in, or check them".into(),
         ))),
-        // An unreadable token might match too, so we know of no only one.
+        // An unreadable token might match too, so a single match proves nothing.
         (_, Some(failure)) => Err(Absent::Now(failure)),
         (1, None) => Ok(found.remove(0)),
         (many, None) => Err(Absent::Finally(Failure::NotFound(format!(

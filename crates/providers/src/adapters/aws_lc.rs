@@ -124,7 +124,7 @@ impl AeadKey for LessSafeKey {
                 self.seal_out_of_place_scatter(nonce, aad, from, to, &[], tag).inspect_err(|_| to.fill(0))
             }
         }
-        // The library's only error is `Unspecified`, which does not name a cause.
+        // The library's only error, `Unspecified`, names no cause.
         .map_err(|_| SealError::Unspecified)
     }
 
