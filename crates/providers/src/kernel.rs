@@ -5,7 +5,7 @@ use kernels::aes;
 use kernels::cpu::Features;
 use kernels::variant::{Refusal, Variant};
 
-/// The name of a variant, and why it cannot be used, if so.
+/// The name of a variant; an error says why it cannot be used.
 pub(crate) type Checked = (&'static str, Result<(), Reason>);
 
 /// The variants of one kernel.
@@ -31,7 +31,7 @@ pub(crate) use kernel;
 
 pub(crate) static AES: Kernel = kernel!(aes);
 
-/// The listed kernels that are no [`Algorithm`](crate::Algorithm), with their names.
+/// The listed kernels that are not an [`Algorithm`](crate::Algorithm), with their names.
 pub(crate) static RAW: [(&str, &Kernel); 4] = [
     ("aes-ctr", &AES),
     ("chacha20", &kernel!(chacha20)),

@@ -62,7 +62,7 @@ impl Identity {
     /// # Errors
     /// Returns [`Error::Format`] for other text, [`Misuse::KeyPassphraseRequired`] or
     /// [`Error::WrongPassphrase`] if the passphrase is missing or wrong,
-    /// [`Misuse::KeyNotEncrypted`] if there is one for a key without encryption,
+    /// [`Misuse::KeyNotEncrypted`] if there is one but the key is not encrypted,
     /// [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and [`Misuse::UnsuitableKey`]
     /// for an RSA key that is too short or too long.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {

@@ -102,7 +102,7 @@ pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
 ///
 /// # Errors
 /// Returns [`Misuse::UnsuitableKey`] if the passphrase is empty, and [`Error::Io`] if the operating
-/// system has no random bytes.
+/// system returns no random bytes.
 pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     if passphrase.is_empty() {
         return Err(EMPTY_PASSPHRASE);

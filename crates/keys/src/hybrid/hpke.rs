@@ -66,7 +66,7 @@ impl Opener for HpkeOpener<'_> {
     /// # Errors
     /// Returns [`Error::Authentication`], also for another AEAD, `info`, mode or sender, and
     /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key has another KEM,
-    /// or X-Wing.
+    /// or a hybrid one.
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         let (enc, ciphertext) = message.split_at(self.private.kem().enc_len());
         let mut receiver = Receiver::new(&self.private, self.aead, self.mode, enc, self.info)?;

@@ -101,13 +101,13 @@ pub enum Prefix {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyInfo {
-    /// Identifier, unique in the keyring.
+    /// Its identifier, unique in the keyring.
     pub id: u32,
-    /// State.
+    /// Its state.
     pub state: KeyState,
     /// The bytes before each message of this key.
     pub prefix: Prefix,
-    /// Type; `None` if the key is destroyed.
+    /// Its type; `None` if it is destroyed.
     pub key_type: Option<KeyType>,
     /// Whether it is the primary key.
     pub primary: bool,

@@ -20,8 +20,8 @@ use std::time::Duration;
 /// The default module. It leads to the modules configured on the machine.
 const DEFAULT: &str = "p11-kit-proxy";
 
-/// The process mark while one of the process's threads uses a module, else 0. By this lock, a
-/// forked child can tell that its parent held it, and that it will never be released.
+/// The process mark while one of the process's threads uses a module, else 0. A lock that a forked
+/// child can recognize as its parent's: it would never be released.
 static USER: AtomicU64 = AtomicU64::new(0);
 
 /// `CKR_AEAD_DECRYPT_FAILED` of PKCS#11 3.0; the crate has no name for it

@@ -150,7 +150,7 @@ impl DeterministicAead {
         self.0.open(data, aad)
     }
 
-    /// Encrypts into the start of `out` and returns the number of bytes written.
+    /// Encrypts into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
     /// Returns [`Misuse::OutputTooShort`] if `out` is too short, and writes nothing.
@@ -158,7 +158,7 @@ impl DeterministicAead {
         self.0.seal_into(data, out, aad)
     }
 
-    /// Decrypts into the start of `out` and returns the number of bytes written.
+    /// Decrypts into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
     /// Returns the errors of [`Self::decrypt`] and [`Misuse::OutputTooShort`], and leaves no

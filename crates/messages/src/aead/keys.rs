@@ -276,7 +276,7 @@ impl MessageKeys {
         first_opened(self.candidates(sealed).map(|(key, sealed)| key.key.open(sealed, aad)))
     }
 
-    /// Seals into the start of `out` and returns the number of bytes written.
+    /// Seals into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`] and [`Misuse::OutputTooShort`], and writes nothing.
@@ -284,7 +284,7 @@ impl MessageKeys {
         self.first.seal_into(plaintext, out, aad)
     }
 
-    /// Opens into the start of `out` and returns the number of bytes written.
+    /// Opens into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
     /// Returns the errors of [`Self::open`] and [`Misuse::OutputTooShort`], and leaves no plaintext
@@ -351,7 +351,7 @@ impl MessageKeys {
         Ok(out)
     }
 
-    /// Encrypts into the start of `out` and returns the number of bytes written.
+    /// Encrypts into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
     /// Returns the errors of [`Self::encrypt`] and [`Misuse::OutputTooShort`].
@@ -379,7 +379,7 @@ impl MessageKeys {
         Ok(out)
     }
 
-    /// Decrypts into the start of `out` and returns the number of bytes written.
+    /// Decrypts into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
     /// Returns the errors of [`Self::decrypt`] and [`Misuse::OutputTooShort`], and leaves no

@@ -30,8 +30,8 @@ impl Sender {
     /// # Errors
     /// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipient's
     /// key has low order, [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's
-    /// key has another KEM, or X-Wing (it has no authenticated modes), [`Error::Io`] if the
-    /// operating system returns no random bytes, and the errors of
+    /// key has another KEM, or a hybrid one (X-Wing and MLKEM768-P256 have no authenticated modes),
+    /// [`Error::Io`] if the operating system returns no random bytes, and the errors of
     /// [`Aead::new`](messages::Aead::new).
     pub fn new(
         recipient: &PublicKey,
@@ -114,7 +114,7 @@ impl Receiver {
     /// # Errors
     /// Returns [`Error::Authentication`] if `enc` is not an encapsulated key or a key has low
     /// order, and [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key has
-    /// another KEM, or X-Wing. If `enc` is for another recipient, [`Self::open`] will fail.
+    /// another KEM, or a hybrid one. If `enc` is for another recipient, [`Self::open`] will fail.
     pub fn new(
         recipient: &PrivateKey,
         aead: Aead,
