@@ -1,8 +1,7 @@
 //! Keyrings: keys with identifiers and states. One of them is the primary key.
 //!
-//! The primary key seals and encrypts, every enabled key opens and decrypts. So keys can be
-//! replaced one by one (rotated) while old data stays readable. A keyring is a Tink keyset:
-//! `tinkey` and Tink's libraries read and write it.
+//! The primary key seals and encrypts, every enabled key opens and decrypts, so old data stays
+//! readable when keys are replaced (rotated). A keyring is a Tink keyset, for all Tink tools.
 
 mod deterministic;
 mod encrypted;
@@ -150,8 +149,7 @@ impl Prefix {
         }
     }
 
-    /// Returns the default prefix for this type: [`Self::Raw`] for streaming keys (they have no
-    /// other), else [`Self::Tink`].
+    /// Returns the default prefix: [`Self::Raw`] for streaming keys, else [`Self::Tink`].
     pub fn default_for(key_type: &KeyType) -> Self {
         if key_type.purpose() == Purpose::Streaming { Self::Raw } else { Self::Tink }
     }
@@ -198,18 +196,16 @@ impl Keyring {
     /// Generates a keyring of one key. Most users want the prefix from [`Prefix::default_for`].
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if `key_type` does not take the prefix, and [`Error::Io`]
-    /// if the operating system returns no random bytes.
+    /// Returns [`Misuse::UnsuitableKey`] if the prefix is refused, [`Error::Io`] without random bytes.
     pub fn generate(key_type: KeyType, prefix: Prefix) -> Result<Self, Error> {
         Self::from_key(key_type, prefix, &Key::generate(key_type.key_len())?)
     }
 
-    /// Makes a keyring with `key` as the primary key. Use [`Prefix::Raw`] for a streaming key, and
-    /// for a key with messages sealed without a keyring.
+    /// Makes a keyring of one key. Streaming keys, and keys used without a keyring, need
+    /// [`Prefix::Raw`].
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if `key_type` does not take the
-    /// key or the prefix.
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if key or prefix do not fit.
     pub fn from_key(key_type: KeyType, prefix: Prefix, key: &Key) -> Result<Self, Error> {
         let entry = Self::entry(&[], None, key_type, prefix, key)?;
         Ok(Self { keys: vec![entry], primary: 0 })
@@ -218,9 +214,9 @@ impl Keyring {
     /// Parses a cleartext Tink keyset in JSON.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for any other text, and for a keyset without an enabled primary
-    /// key. [`Error::InKeyring`] names the bad key and has the reason: [`Error::UnknownKeyType`]
-    /// for an unsupported type, [`Error::Format`] for a damaged key or a repeated identifier, and
+    /// Returns [`Error::Format`] for other text, or without an enabled primary key.
+    /// [`Error::InKeyring`] names the bad key with the reason: [`Error::UnknownKeyType`] for an
+    /// unsupported type, [`Error::Format`] for a damaged key or a repeated identifier,
     /// [`Misuse::UnsuitableKey`] or [`Error::LimitExceeded`] for streaming parameters that Tink or
     /// this crate refuses.
     pub fn from_json(text: &str) -> Result<Self, Error> {
@@ -270,13 +266,11 @@ impl Keyring {
         self.keys().nth(self.primary).expect("a keyring has a primary key")
     }
 
-    /// Adds a key, to open and decrypt from now on. Returns its identifier. To seal with it,
-    /// [`Self::promote`] it.
+    /// Adds a key, to open and decrypt; [`Self::promote`] it to seal. Returns its identifier.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if `key_type` does not take the
-    /// key or the prefix, or has another use than the keyring, and [`Error::LimitExceeded`] for
-    /// more than 512 keys.
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if the key, its prefix or its use
+    /// does not fit, and [`Error::LimitExceeded`] above 512 keys.
     pub fn add(&mut self, key_type: KeyType, prefix: Prefix, key: &Key) -> Result<u32, Error> {
         self.add_as(None, key_type, prefix, key)
     }
@@ -284,22 +278,18 @@ impl Keyring {
     /// Generates and adds a key. Returns its identifier. To seal with it, [`Self::promote`] it.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::add`], and [`Error::Io`] if the operating system returns no
-    /// random bytes.
+    /// Returns the errors of [`Self::add`], and [`Error::Io`] without random bytes.
     pub fn add_new(&mut self, key_type: KeyType, prefix: Prefix) -> Result<u32, Error> {
         self.add(key_type, prefix, &Key::generate(key_type.key_len())?)
     }
 
-    /// Generates a new primary key, with the type and prefix of the old one, which stays enabled.
-    /// Returns the identifier of the new key.
+    /// Generates a primary key like the old one, which stays enabled. Returns the new identifier.
     ///
-    /// If several machines use the keyring, they cannot open messages under a key that they do not
-    /// have yet. In that case, [`Self::add_new`] a key, distribute the keyring, and
-    /// [`Self::promote`] the key later.
+    /// If other machines share the keyring, [`Self::add_new`] a key first, distribute the keyring,
+    /// and [`Self::promote`] the key later: they cannot open its messages without it.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] for more than 512 keys, and [`Error::Io`] if the operating
-    /// system returns no random bytes.
+    /// Returns [`Error::LimitExceeded`] above 512 keys, and [`Error::Io`] without random bytes.
     pub fn rotate(&mut self) -> Result<u32, Error> {
         let KeyInfo { key_type, prefix, .. } = self.primary();
         let id = self.add_new(key_type.expect("the primary key has a type"), prefix)?;
@@ -310,8 +300,7 @@ impl Keyring {
     /// Makes an enabled key the primary key.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] if the key is missing or not
-    /// enabled.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is missing or not enabled.
     pub fn promote(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find(id)?;
         match self.keys[at].state {
@@ -327,8 +316,8 @@ impl Keyring {
     /// Disables a key. It is kept, but opens nothing until it is enabled again.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] if the key is the primary key,
-    /// destroyed or missing.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary, destroyed or
+    /// missing.
     pub fn disable(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find_retired(id)?;
         self.keys[at].state = KeyState::Disabled;
@@ -338,8 +327,7 @@ impl Keyring {
     /// Enables a disabled key.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] if the key is destroyed or
-    /// missing.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is destroyed or missing.
     pub fn enable(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find(id)?;
         if self.keys[at].state == KeyState::Destroyed {
@@ -352,21 +340,19 @@ impl Keyring {
     /// Destroys a key: wipes its secret and keeps its identifier. What only this key opens is lost.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] if the key is the primary key,
-    /// destroyed or missing.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary, destroyed or
+    /// missing.
     pub fn destroy(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find_retired(id)?;
         (self.keys[at].state, self.keys[at].material) = (KeyState::Destroyed, None);
         Ok(())
     }
 
-    /// Removes a key in any state with its identifier, like `delete` of Tink's keyset managers.
-    /// What only this key opens is lost. Use it for destroyed keys too: Tink in Go and Java read no
-    /// keyring that has one.
+    /// Removes a key and its identifier, like `delete` of Tink's keyset managers; what only it
+    /// opens is lost. Tink in Go and Java read no keyring with a destroyed key.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] if the key is the primary key or
-    /// missing.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary or missing.
     pub fn delete(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find(id)?;
         if at == self.primary {
@@ -557,8 +543,7 @@ impl Entry {
     }
 }
 
-/// Checks that a key fits the others: its identifier is new, its use is theirs, and they are not
-/// too many.
+/// Checks that a key fits the others: a new identifier, the same use, and not too many keys.
 fn check_beside(others: &[Entry], entry: &Entry) -> Result<(), Error> {
     if others.len() >= MAX_KEYS {
         return Err(TOO_MANY);
