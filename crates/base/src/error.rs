@@ -1,8 +1,9 @@
 //! Errors returned by this crate.
 //!
-//! An authentication failure is opaque: for a message, a wrong key, a wrong nonce and a changed byte are all
-//! [`Error::Authentication`]. For a file whose key is verified, [`Error::DamagedChunk`] names the place. Other errors name the
-//! thing, and the values found and expected where it helps. No error contains a key, a passphrase or plaintext.
+//! An authentication failure is opaque: a wrong key, a wrong nonce and a changed byte of a message
+//! all give [`Error::Authentication`]. Once the key of a file is verified, [`Error::DamagedChunk`]
+//! says where the damage is. Other errors name the thing, what was found and, where it helps, what
+//! was expected. No error contains a key, a passphrase or plaintext.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,135 +24,139 @@ pub use providers::MessagePart;
 
 /// The error type of this crate.
 ///
-/// [`Error::kind`] says what a variant means to a caller: the data, the keys, the machine or the call is to blame.
+/// [`Error::kind`] tells what is to blame: the data, the keys, the machine or the call.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The tag does not match. A wrong key, nonce or associated data and changed data are not distinguished.
+    /// The tag does not match. It does not say whether the key, the nonce, the associated data or
+    /// the data is wrong.
     #[error("authentication failed")]
     Authentication,
-    /// A chunk of a file does not authenticate although the key is verified, for example by the header.
+    /// A chunk of a file does not authenticate although the key is verified.
     #[error(
         "authentication failed: chunk {index} at byte {offset} was changed, or the file was cut off there"
     )]
     DamagedChunk {
-        /// Number of the chunk that is not authentic, counted from 0.
+        /// Number of the damaged chunk, counted from 0.
         index: u64,
         /// First byte of the chunk in the file; in an armored file, in the decoded data.
         offset: u64,
     },
-    /// A target that a manifest lists as finished does not open with the key of the new job.
+    /// A finished target in a manifest does not open with the key of the new job.
     #[error("{manifest}: the finished file {target} was encrypted with another key, context or format")]
     KeyMismatch {
-        /// Path of the manifest that lists the target as finished.
+        /// Path of the manifest.
         manifest: PathBuf,
         /// The finished target that was tried.
         target: PathBuf,
     },
-    /// The input is not in the expected format. The text names the format, for example "expected an age file".
+    /// The input is not in the expected format. The text names the format, as in "expected an age
+    /// file".
     #[error("{0}")]
     Format(&'static str),
-    /// The input ends before the format allows it to end.
+    /// The input ends too early.
     #[error("truncated: the data ends too early")]
     Truncated,
-    /// A range of a file has more bytes than were requested.
+    /// A read of a range returned more bytes than requested.
     #[error("expected at most {want} bytes for the requested range, found {got}")]
     UnexpectedLength {
-        /// Number of bytes that were received for the range.
+        /// Bytes received.
         got: usize,
-        /// Number of bytes that were requested from the file.
+        /// Bytes requested.
         want: usize,
     },
-    /// A file became longer or shorter while it was encrypted, so the result would not be its content.
+    /// The length of a file changed during encryption, so the result would not be its content.
     #[error(
         "{path}: expected {expected} bytes, found {found}: the file changed while it was encrypted; try again"
     )]
     SourceChanged {
-        /// Path of the file that was read.
+        /// Path of the source file.
         path: PathBuf,
-        /// Number of bytes that the file had at the beginning.
+        /// Length at the beginning, in bytes.
         expected: u64,
-        /// Number of bytes that the file had at the end.
+        /// Length at the end, in bytes.
         found: u64,
     },
-    /// The header of a file is damaged or was changed, and the text names the part of the header.
+    /// The header of a file is damaged or was changed. The text names the part.
     #[error("damaged header: {0}")]
     Header(&'static str),
-    /// The ASCII armor around a file is damaged or was changed. The text describes the damage.
+    /// The ASCII armor around a file is damaged or was changed. The text says how.
     #[error("damaged armor: {0}")]
     Armor(&'static str),
-    /// A line of a list cannot be used, for example a line of a recipients file.
+    /// A line of a list (such as a recipients file) cannot be used.
     #[error("line {number}: {source}")]
     Line {
-        /// Number of the line with the error, counted from 1.
+        /// Number of the line, counted from 1.
         number: usize,
-        /// The error that was found in this line of the list.
+        /// The error in this line.
         source: Box<Self>,
     },
-    /// A message of a batch cannot be processed, so there is no result for any message of the batch.
+    /// A message of a batch cannot be processed, so no message has a result.
     #[error("message {index}: {source}")]
     InBatch {
         /// Index of the first message with an error, counted from 0.
         index: usize,
-        /// The error that was found in this message of the batch.
+        /// The error in this message.
         source: Box<Self>,
     },
-    /// A key of a keyring cannot be used, or not in the way that was asked for.
+    /// A key of a keyring cannot be used, or not in this way.
     #[error("key {id} of the keyring: {source}")]
     InKeyring {
-        /// The identifier of the key in its keyring, which is not secret.
+        /// Identifier of the key in its keyring; not secret.
         id: u32,
-        /// The error that was found in this key of the keyring.
+        /// The error of this key.
         source: Box<Self>,
     },
-    /// A key of a keyring has a type that this version does not have. The text is the name of the type in Tink.
+    /// A key of a keyring has an unsupported type. The text is its name in Tink.
     #[error("expected a type of key that this version has, found {0:?}")]
     UnknownKeyType(String),
-    /// The version of the format is not supported, and the text names the supported versions.
+    /// The version of the format is not supported. The text names the supported ones.
     #[error("unsupported version: {0}")]
     UnsupportedVersion(&'static str),
-    /// A key reference names no key on this machine. The text contains the reference, for example `env:NAME`.
+    /// A key reference names no key on this machine. The text is the reference, such as `env:NAME`.
     #[error("{0}")]
     KeyNotFound(String),
-    /// A key service or a token did not decrypt a key, and the text contains the reference and the reason.
+    /// A key service or a token did not decrypt a key. The text contains the reference and the
+    /// reason.
     #[error("{0}")]
     KeyService(String),
-    /// A key service or a token refuses to use a key, for example because of a wrong PIN. The text contains the reference.
+    /// A key service or a token refuses to use a key (a wrong PIN, for example). The text contains
+    /// the reference.
     #[error("{0}")]
     KeyRefused(String),
-    /// None of the given keys matches any of the recipients of the data.
+    /// No given key matches a recipient of the data.
     #[error("no matching key: none of the given keys matches a recipient of the data")]
     NoMatchingKey,
-    /// The data is encrypted with a passphrase, and keys were given.
+    /// The data is encrypted with a passphrase, but keys were given.
     #[error("no matching key: the data is encrypted with a passphrase")]
     PassphraseRequired,
-    /// The data is encrypted for recipients, and a passphrase was given.
+    /// The data is encrypted for recipients, but a passphrase was given.
     #[error("no matching key: the data is encrypted for recipients, not with a passphrase")]
     IdentityRequired,
-    /// The passphrase is wrong, or the data was changed after it was encrypted.
+    /// The passphrase is wrong, or the encrypted data was changed.
     #[error("wrong passphrase")]
     WrongPassphrase,
-    /// The scrypt work factor of the data is above the limit of the caller.
+    /// The data requires a higher scrypt work factor than the caller allows.
     #[error(
         "the passphrase requires 2^{requested} rounds of scrypt and {} of memory; the limit is 2^{max} rounds",
         scrypt_memory(*.requested)
     )]
     WorkFactor {
-        /// Base-2 logarithm of the work factor in the data.
+        /// Base-2 logarithm of the required work factor.
         requested: u8,
-        /// Base-2 logarithm of the highest work factor that is allowed.
+        /// Base-2 logarithm of the highest allowed work factor.
         max: u8,
     },
     /// The requested provider cannot compute the algorithm on this machine.
     #[error(transparent)]
     ProviderUnavailable(providers::Unavailable),
-    /// The provider refused a key or a message of a valid length without a reason.
+    /// The provider refused a key or a message of valid length and gave no reason.
     #[error("{0}")]
     ProviderRefused(&'static str),
-    /// Every native implementation of the named cipher that this machine can run failed its self-test.
+    /// Every native implementation of the cipher that runs on this machine failed its self-test.
     #[error("native {} {}", .0, providers::Reason::SelfTestFailed)]
     SelfTest(&'static str),
-    /// The build has the feature `fips`, and its module does not compute this as an approved service. The text names it.
+    /// The FIPS module of this build does not approve this service. The text names it.
     #[error("{}: {}", .0, providers::NOT_APPROVED)]
     NotApproved(&'static str),
     /// An environment variable that sealane reads has an invalid value.
@@ -160,54 +165,55 @@ pub enum Error {
     /// A part of a message is longer than the algorithm allows.
     #[error("limit exceeded: {found} bytes of {part}, the limit is {limit} bytes")]
     MessageLength {
-        /// The part that is too long, for example the associated data.
+        /// The part that is too long.
         part: MessagePart,
         /// Length of the part in bytes; for a keystream, the offset after the last requested byte.
         found: u128,
-        /// Maximum length of this part of the message, in bytes.
+        /// Maximum length of this part, in bytes.
         limit: u128,
     },
-    /// A limit of the algorithm, the format or the machine is exceeded, and the text names the limit.
+    /// A limit of the algorithm, the format or the machine is exceeded. The text names it.
     #[error("limit exceeded: {0}")]
     LimitExceeded(&'static str),
-    /// The system does not have the memory for a buffer, for example for a result.
+    /// A buffer could not be allocated.
     #[error(
         "out of memory: the system has no {bytes} bytes for a buffer; process the data in smaller pieces"
     )]
     OutOfMemory {
-        /// Number of bytes that were requested from the system.
+        /// Requested size in bytes.
         bytes: usize,
     },
-    /// A mistake in the call, for example a key of the wrong length.
+    /// A mistake in the call.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// An error of the operating system, with the path of the file if there is one.
+    /// An error of the operating system.
     #[error("{}{source}", path_prefix(.path.as_deref()))]
     Io {
-        /// The file that the operation was about, if any.
+        /// Path of the file, if the error is about one.
         path: Option<PathBuf>,
-        /// The error of the operating system, as the standard library reported it.
+        /// The error as the standard library reported it.
         source: io::Error,
     },
     /// An age plugin could not be used. The error names the plugin and contains no key.
     #[error(transparent)]
     Plugin(#[from] PluginError),
-    /// A job over a whole folder does not begin or is not complete.
+    /// A job over a folder cannot begin, or is incomplete.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The progress callback requested cancellation, so the operation ended before it was complete.
+    /// The progress callback cancelled the operation.
     #[error("cancelled")]
     Cancelled,
 }
 
 #[doc(hidden)]
 impl Error {
-    /// Converts an error of the operating system about `path`.
+    /// Converts an operating system error about `path`.
     pub fn io(path: &Path, source: io::Error) -> Self {
         Self::from(source).about(path)
     }
 
-    /// Wraps the error for an interface that requires [`io::Error`]. [`Self::from`] unwraps it again.
+    /// Wraps the error for an interface that requires [`io::Error`]. [`Self::from`] unwraps it
+    /// again.
     pub fn into_io(self) -> io::Error {
         match self {
             Self::Io { path: None, source } => source,
@@ -215,7 +221,7 @@ impl Error {
         }
     }
 
-    /// Adds the identifier of the key of a keyring to an error that has none.
+    /// Adds the identifier of a keyring's key, unless the error has one.
     pub fn in_keyring(self, id: u32) -> Self {
         match self {
             Self::InKeyring { .. } => self,
@@ -223,7 +229,7 @@ impl Error {
         }
     }
 
-    /// Adds the path to an error of the operating system that has none.
+    /// Adds the path to an operating system error without one.
     pub fn about(self, path: &Path) -> Self {
         match self {
             Self::Io { path: None, source } => Self::Io { path: Some(path.to_owned()), source },
@@ -232,7 +238,7 @@ impl Error {
     }
 }
 
-/// Returns the memory that scrypt with r = 8 (blocks of 1 KiB) needs, for example "256 MiB" for N = 2^18.
+/// Returns the memory of scrypt with r = 8 (1 KiB per unit of N): "256 MiB" for N = 2^18.
 fn scrypt_memory(log_n: u8) -> String {
     match log_n {
         ..10 => format!("{} KiB", 1u64 << log_n),
@@ -246,7 +252,7 @@ fn path_prefix(path: Option<&Path>) -> String {
     path.map_or_else(String::new, |path| format!("{}: ", path.display()))
 }
 
-/// Restores an [`Error`] that `Error::into_io` wrapped in an error of the standard library.
+/// Restores an [`Error`] wrapped by `Error::into_io`.
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         source.downcast().unwrap_or_else(|source| Self::Io { path: None, source })

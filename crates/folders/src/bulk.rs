@@ -14,41 +14,41 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The operation of a job on each file.
+/// What a job does with each file.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Encrypts the source to the target with a key, a passphrase or recipients.
     Encrypt(EncryptWith),
     /// Decrypts the source to the target with a key, a passphrase or identities.
     Decrypt(DecryptWith),
-    /// Verifies the source, and ignores the target of the job.
+    /// Verifies the source; ignores the target.
     Verify(DecryptWith),
-    /// Writes the age file of the source to the target for other recipients; see
+    /// Rewraps the age file of the source to the target for other recipients, see
     /// [`rewrap_file`](files::rewrap_file).
     Rewrap(Rewrap),
-    /// Encrypts the source to the target if it is under another key than the primary one of a
-    /// keyring. Source and target are the same file; see [`rotate_file`](files::rotate_file).
+    /// Encrypts the file anew, in place, unless it is under the primary key of a keyring; see
+    /// [`rotate_file`](files::rotate_file).
     Rotate(Rotation),
 }
 
 impl Operation {
-    /// Processes one file and returns after its target is complete.
+    /// Processes one file. Returns once its target is complete.
     ///
     /// # Errors
     /// Returns the errors of [`encrypt_file`](files::encrypt_file),
-    /// [`decrypt_file`](files::decrypt_file) and [`verify_file`]; [`Error::Io`] for a target that
-    /// is a pipe, a socket or a device: opening a pipe would wait for its reader.
+    /// [`decrypt_file`](files::decrypt_file) and [`verify_file`], and [`Error::Io`] for a target
+    /// that is a pipe, a socket or a device: opening a pipe would wait for its reader.
     pub fn run(&self, source: &Path, target: &Path, options: Options<'_>) -> Result<(), Error> {
         self.run_below(None, false, source, target, options)
     }
 
-    /// Does the same as [`Self::run`] for a target whose path begins with the folder `root`, if
-    /// there is one. No link is followed below it: one can appear in a shared folder after the job
-    /// has listed its files. A `replica` gets the mode, the owner, the group and the modification
-    /// time of its source, where permitted, and replaces a link or a read-only file.
+    /// Like [`Self::run`], for a target below the folder `root`, if there is one. Links below it
+    /// are not followed: one can appear in a shared folder after the job listed its files. A
+    /// `replica` gets the mode, owner, group and modification time of its source, where permitted,
+    /// and replaces a link or a read-only file.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::run`]; [`Error::Io`] for a link.
+    /// Returns the errors of [`Self::run`], and [`Error::Io`] for a link.
     pub fn run_below(
         &self,
         root: Option<&Path>,
@@ -60,8 +60,8 @@ impl Operation {
         self.run_marked(root, replica, source, target, options, None)
     }
 
-    /// Returns the other inputs of the call, which no output may replace; `None` for operations
-    /// that have none here.
+    /// Returns the other inputs of the call, so that no output replaces them; `None` if the
+    /// operation has none here.
     pub(super) fn protected(&self) -> Option<&Protected> {
         match self {
             Self::Encrypt(with) => Some(with.protected()),
@@ -70,16 +70,15 @@ impl Operation {
         }
     }
 
-    /// Returns whether the key of [`Self::Encrypt`] opens a file, which proves that it was
-    /// encrypted with this key. Reads the header and the last chunk.
+    /// Returns whether the key of [`Self::Encrypt`] opens a file, which proves that this key
+    /// encrypted it. Reads the header and the last chunk.
     pub(super) fn opens(&self, path: &Path) -> bool {
         let Self::Encrypt(with) = self else { return false };
         let file = with.to_decrypt().and_then(|with| Some((File::open(path).ok()?, with)));
         file.is_some_and(|(file, with)| Reader::new(file, with).is_ok())
     }
 
-    /// Does the same as [`Self::run_below`], and stores the mark of an encrypted file that is not
-    /// armored.
+    /// Like [`Self::run_below`]; also stores the mark of an encrypted file, unless it is armored.
     pub(super) fn run_marked(
         &self,
         root: Option<&Path>,
@@ -103,12 +102,11 @@ impl Operation {
         }
     }
 
-    /// Reads a target of [`Self::Encrypt`] back and verifies it. The targets of other operations
-    /// are not checked.
+    /// Reads a target of [`Self::Encrypt`] back and verifies it. Other operations check nothing.
     ///
     /// # Errors
-    /// Returns the errors of [`verify_file`]; [`Error::IdentityRequired`] for files that are
-    /// encrypted for recipients.
+    /// Returns the errors of [`verify_file`], and [`Error::IdentityRequired`] for files encrypted
+    /// for recipients.
     pub fn read_back(&self, target: &Path, options: Options<'_>) -> Result<(), Error> {
         match self {
             Self::Encrypt(with) => {
@@ -118,8 +116,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether nothing is to be done about a file, because [`Self::Rotate`] finds it under
-    /// the primary key. Other operations process every file.
+    /// Returns whether a file needs no work: [`Self::Rotate`] finds it under the primary key. Other
+    /// operations process every file.
     ///
     /// # Errors
     /// Returns the errors of [`Rotation::is_current`].
@@ -130,9 +128,9 @@ impl Operation {
         }
     }
 
-    /// Checks that the key of [`Self::Encrypt`] opens `target`, which `manifest` lists as finished:
-    /// one tree has one key. Reads the header and the last chunk, but checks nothing for recipients
-    /// and for other operations.
+    /// Checks that the key of [`Self::Encrypt`] opens `target`, a finished file in `manifest`: one
+    /// tree has one key. Reads the header and the last chunk. Checks nothing for recipients and
+    /// other operations.
     ///
     /// # Errors
     /// Returns [`Error::KeyMismatch`] if the key does not open it, and [`Error::Io`] if it cannot

@@ -1,19 +1,18 @@
 //! Jobs over many files: folders, or pairs of files.
 //!
 //! [`Job::new`] lists the files and refuses what cannot work. [`Job::run`] then takes these steps,
-//! each of which is complete before the next one begins, and sends an [`Event`] for everything that
-//! happens:
+//! each complete before the next begins, and sends an [`Event`] for everything that happens:
 //!
-//! 1. folders are created, and files processed, except those that the manifest lists as finished;
-//! 2. symbolic links are copied;
-//! 3. encrypted files whose source is gone are removed;
-//! 4. folders get the attributes of their sources, because each new or removed name changes the
-//!    time of its folder;
-//! 5. the inventory is written, or compared;
-//! 6. the manifest is stored on the disk, if that is requested.
+//! 1. create folders and process files, except those finished according to the manifest;
+//! 2. copy symbolic links;
+//! 3. remove encrypted files whose source is gone;
+//! 4. give folders the attributes of their sources (late, because each new or removed name changes
+//!    a folder's time);
+//! 5. write the inventory, or compare with it;
+//! 6. sync the manifest to disk, if requested.
 //!
-//! [`Job::run`] processes the files over threads. Other executors run batches: [`Job::plan`],
-//! [`Job::start`], [`Job::next_batch`] and [`Job::record`] for each batch, and [`Job::finish`].
+//! [`Job::run`] processes the files on threads. Other executors run batches: [`Job::plan`],
+//! [`Job::start`], [`Job::next_batch`] and [`Job::record`] per batch, and [`Job::finish`].
 //!
 //! ```
 //! use sealane::Key;
@@ -81,27 +80,27 @@ use tally::Tally;
 pub struct Job {
     options: JobOptions,
     tree: Tree,
-    /// Whether the folders of the targets are created one by one, because the job has no target
-    /// folder.
+    /// Whether to create the folder of each target, because the job has no target folder.
     makes_parents: bool,
     /// The files to process.
     files: Vec<JobFile>,
-    /// Sources and targets of the files that are finished already.
+    /// Sources and targets of files that are already finished.
     finished: Vec<(PathBuf, PathBuf)>,
     tally: Tally,
-    /// Index of the next file that no batch has.
+    /// Index of the next file to put in a batch.
     next: usize,
-    /// The batch that is being filled, and its length in bytes.
+    /// The batch under construction, and its length in bytes.
     batch: (Vec<usize>, u64),
 }
 
 impl Job {
-    /// Lists the files below the inputs with their targets below the output.
+    /// Lists the files below the inputs, with their targets below the output.
     ///
     /// # Errors
-    /// Returns the errors of [`Tree::walk_with`], [`FolderError::ManifestAmong`] and
-    /// [`FolderError::ManifestReveals`]; [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput)
-    /// for a target among [`JobOptions::kept`].
+    /// Returns the errors of [`Tree::walk_with`], [`FolderError::ManifestAmong`],
+    /// [`FolderError::ManifestReveals`], and
+    /// [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) for a target among
+    /// [`JobOptions::kept`].
     pub fn new(options: JobOptions) -> Result<Self, Error> {
         let links = if options.preserve { Links::Keep } else { Links::Follow };
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
@@ -112,12 +111,12 @@ impl Job {
         Ok(Self::of(options, tree, false))
     }
 
-    /// Creates a job that processes the first file of each pair to the second. The folders of the
-    /// targets are created.
+    /// Creates a job that processes the first file of each pair to the second. It creates the
+    /// targets' folders.
     ///
     /// # Errors
-    /// Returns [`Misuse::DuplicateTarget`](crate::Misuse::DuplicateTarget) for two pairs with one
-    /// target, [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) for a target that is a
+    /// Returns [`Misuse::DuplicateTarget`](crate::Misuse::DuplicateTarget) if two pairs have the
+    /// same target, [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) if a target is a
     /// source, and [`FolderError::ManifestAmong`].
     pub fn pairs(pairs: Vec<(PathBuf, PathBuf)>, options: JobOptions) -> Result<Self, Error> {
         collisions::check_pairs(&pairs, options.manifest.as_deref())?;
@@ -138,16 +137,15 @@ impl Job {
         }
     }
 
-    /// Processes the files over threads, and takes all other steps of the job. Once `cancelled`
-    /// returns true, files in progress leave nothing behind and no further file is begun; files
-    /// that were complete are listed in the manifest.
+    /// Processes the files on threads, and takes all other steps. Once `cancelled` returns true,
+    /// files in progress leave nothing behind and no other file is begun; complete files are in the
+    /// manifest.
     ///
     /// # Errors
-    /// Returns [`Error::Cancelled`] if `cancelled` returned true or the listener stopped the job;
-    /// [`Error::KeyMismatch`] if the key does not open a file that the manifest lists as finished;
-    /// the errors of [`Manifest::open`],
-    /// [`InventoryKeys::previous`](super::InventoryKeys::previous) and
-    /// [`InventoryKeys::save`](super::InventoryKeys::save). Errors of files are events.
+    /// Returns [`Error::Cancelled`] if `cancelled` returned true or the listener stopped the job,
+    /// [`Error::KeyMismatch`] if the key does not open a finished file of the manifest, and the
+    /// errors of [`Manifest::open`], [`InventoryKeys::previous`](super::InventoryKeys::previous)
+    /// and [`InventoryKeys::save`](super::InventoryKeys::save). Errors of files are events.
     pub fn run(
         &mut self,
         keys: &JobKeys<'_>,
@@ -179,7 +177,7 @@ impl Job {
         self.complete(Some(keys.operation), new_inventory.zip(Some(marks)), keys.compare, listen)
     }
 
-    /// Opens the manifest and looks at the sources. Only [`Operation::Rotate`] is needed. Then
+    /// Opens the manifest and looks at the sources. Only [`Operation::Rotate`] is needed. Next,
     /// check that the key opens [`Self::finished_target`].
     ///
     /// # Errors
@@ -218,13 +216,14 @@ impl Job {
         Ok(())
     }
 
-    /// Returns a target that the manifest lists as finished; see [`Operation::check_finished`].
+    /// Returns a target that is finished according to the manifest, for
+    /// [`Operation::check_finished`].
     pub fn finished_target(&self) -> Option<&Path> {
         self.tally.manifest.as_ref()?;
         self.finished.last().map(|(_, target)| &**target)
     }
 
-    /// Creates the folders. A dry run says what it would process.
+    /// Creates the folders. A dry run reports what it would process.
     ///
     /// # Errors
     /// Returns [`Error::Cancelled`].
@@ -261,8 +260,7 @@ impl Job {
         send(listen, vec![Event::Begun { files: self.files.len(), bytes }])
     }
 
-    /// Creates the folders of the targets. Removes the files whose folder cannot be created, and
-    /// returns the errors.
+    /// Creates the targets' folders. If that fails, drops their files and returns the errors.
     fn create_parents(&mut self) -> Vec<(PathBuf, Error)> {
         let mut made = BTreeSet::from([PathBuf::new()]);
         let mut problems = Vec::new();
@@ -320,15 +318,15 @@ impl Job {
             };
             let mut events: Vec<_> = report.ended.into_iter().map(ended).collect();
             events.push(tally.progress(report.bytes));
-            // After the listener has stopped the job, files that end are only recorded.
+            // Once the listener has stopped the job, files are recorded but not reported.
             let sent = if stopped { Ok(()) } else { send(listen, events) };
             stopped |= sent.is_err();
             sent
         })
     }
 
-    /// Returns the indexes in [`Self::files`] of the files that an executor processes together: up
-    /// to [`JobOptions::batch`] files with 4 MiB, or one large file. `None` after the last one.
+    /// Returns the indexes in [`Self::files`] of the next batch: up to [`JobOptions::batch`] files
+    /// of 4 MiB in all, or one large file. `None` after the last one.
     pub fn next_batch(&mut self) -> Option<Vec<usize>> {
         let (batch, size) = &mut self.batch;
         while let Some(file) = self.files.get(self.next) {
@@ -357,20 +355,19 @@ impl Job {
         &self.options
     }
 
-    /// Returns how many bytes of sources are processed, skipped or failed, and those of all
-    /// sources.
+    /// Returns the bytes of sources processed, skipped or failed, and of all sources.
     pub fn progress(&self) -> (u64, u64) {
         (self.tally.ended, self.tally.total)
     }
 
-    /// Takes in the result of the file with this index, which an executor processed.
+    /// Takes in the result of the file with this index from an executor.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the manifest cannot be written. Then the file counts as failed.
+    /// Returns [`Error::Io`] if the manifest cannot be written; the file then counts as failed.
     pub fn record(&mut self, at: usize, succeeded: bool) -> Result<(), Error> {
         let Some(file) = self.files.get(at) else { return Ok(()) };
         let done = Done { bytes: file.fingerprint.len(), seconds: 0.0 };
-        // The error of the file stays with the executor.
+        // The executor keeps the file's error.
         let result = if succeeded { Ok(done) } else { Err((PathBuf::new(), Error::Cancelled)) };
         match self.tally.record(at, file, result) {
             Event::Failed { error, .. } if succeeded => Err(error),
@@ -384,7 +381,7 @@ impl Job {
             || !self.options.dry_run && self.tree.root.is_some() && !self.tree.links.is_empty()
     }
 
-    /// Takes the steps after the files. `operation` is `None` only if
+    /// Takes the steps after the files. `operation` may be `None` only if
     /// [`Self::finish_needs_operation`] returns false.
     ///
     /// # Errors
@@ -474,7 +471,7 @@ impl Job {
         let Some(root) = &self.tree.root else { return Ok(()) };
         let mut events = Vec::new();
         for (at, (JobFile { target, .. }, mark)) in self.files.iter().zip(marks).enumerate() {
-            // The mark is unknown for an armored file and one that was read like a pipe.
+            // The mark is unknown for an armored file, or one that was read like a pipe.
             let mark = || mark.into_inner().map_or_else(|| FileMark::of(target), Ok);
             let added = match self.tally.failed_files.contains(&at) {
                 true => draft.add_failed(root, target),
@@ -544,7 +541,7 @@ impl Job {
     }
 }
 
-/// Returns the fingerprint of a regular file. Opening a pipe would wait for its writer.
+/// Returns the fingerprint of a regular file, because opening a pipe would wait for its writer.
 fn fingerprint(source: &Path) -> Result<FileFingerprint, Error> {
     let found = source.metadata().map_err(|e| Error::io(source, e))?;
     match found.is_file() {

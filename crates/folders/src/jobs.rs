@@ -1,8 +1,9 @@
-//! Scheduling of many files over threads.
+//! Schedules many files on threads.
 //!
-//! Files below [`PARALLEL_FILE_LEN`] come first, several at once with one thread each. The others follow one by one,
-//! each with all threads. The calling thread receives the reports, so that it can draw a progress bar or run an
-//! interpreter. It processes files only if the system refuses to make threads.
+//! Files below [`PARALLEL_FILE_LEN`] come first, several at once on one thread each. The others
+//! follow one by one, each on all threads. The calling thread receives the reports, so that it can
+//! draw a progress bar or run an interpreter. It processes files only if the system refuses to make
+//! threads.
 
 use base::Error;
 use base::memory::affordable_threads;
@@ -17,46 +18,47 @@ use std::time::{Duration, Instant};
 
 /// The settings of a bulk job.
 pub(crate) struct Schedule<'a> {
-    /// Number of threads; at most 256. Default: one per core, at most 8.
+    /// Number of threads, at most 256. Default: one per core, at most 8.
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Whether to wait for the disk before a file gets its name.
+    /// Whether to sync each file before it gets its name.
     pub(crate) durability: Durability,
-    /// Number of ended files from which workers wait until these are reported. Several workers can end a file at once,
-    /// so a [`Report`] can have up to one file more for each further thread.
+    /// Number of finished files from which workers wait until these are reported. Several workers
+    /// can finish a file at once, so a [`Report`] may have one more file for each further thread.
     pub(crate) batch: usize,
-    /// Called by every worker at each step of its file. Once it returns true, files in progress leave nothing behind
-    /// and no further file is begun.
+    /// Called by every worker at each step of its file. Once it returns true, files in progress
+    /// leave nothing behind and no other file is begun.
     pub(crate) cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// The results since the last report. The listener gets a report every 20 ms, and earlier if a batch is full.
+/// Results since the last report. The listener gets a report every 20 ms, or earlier if a batch is
+/// full.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// The files that ended, by their index, with the result of each. Cancelled files are left out.
+    /// Finished files by index, with their results; without cancelled files.
     pub(crate) ended: Vec<(usize, Result<Done, Error>)>,
-    /// Bytes of sources processed since the start of the bulk job, those of failed files included.
+    /// Bytes of sources processed since the start of the job, including failed files.
     pub(crate) bytes: u64,
 }
 
-/// A file that was processed, with its result and the time that it took.
+/// The result of a processed file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
-    /// Number of bytes of plaintext in the file that were processed.
+    /// Plaintext bytes.
     pub(crate) bytes: u64,
-    /// Duration of the operation on this file, in seconds.
+    /// Time taken, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// Time between two reports if no batch is full before.
+/// Time between reports, unless a batch is full.
 const REPORT_INTERVAL: Duration = Duration::from_millis(20);
 
 impl Schedule<'_> {
-    /// Calls `work` for each index of `sizes`, which are the lengths of the sources in bytes, and reports to `listen`
-    /// on the calling thread.
+    /// Calls `work` for each index of `sizes` (the lengths of the sources in bytes), and reports to
+    /// `listen` on the calling thread.
     ///
     /// # Errors
-    /// Returns the first error of `listen`. From then on no file is begun, but files in progress are completed and
-    /// still reported.
+    /// Returns the first error of `listen`. No other file is begun after it, but files in progress
+    /// are completed and still reported.
     pub(crate) fn run<E>(
         &self,
         sizes: &[u64],
@@ -87,7 +89,7 @@ impl Schedule<'_> {
                 let workers = workers.min(round.files.len());
                 for _ in 0..affordable_threads(workers + 1) - 1 {
                     let worker = Worker::new(&round, &listener);
-                    // On failure the closure is dropped, and the worker with it.
+                    // On failure, this drops the closure and its worker.
                     let _ = thread::Builder::new().spawn_scoped(scope, move || worker.run());
                 }
                 round.listen(&mut listen)
@@ -97,33 +99,34 @@ impl Schedule<'_> {
     }
 }
 
-/// The files that are processed with the same number of threads, and the state shared by their workers.
+/// The files processed with the same number of threads, and the shared state of their workers.
 struct Round<'a, W> {
     schedule: &'a Schedule<'a>,
     sizes: &'a [u64],
-    /// Indexes in `sizes` of the files that are processed.
+    /// Indexes in `sizes` of these files.
     files: Vec<usize>,
     threads_per_file: usize,
     work: &'a W,
     bytes: &'a AtomicU64,
-    /// Position in `files` of the next file to be begun.
+    /// Position in `files` of the next file.
     next: AtomicUsize,
-    /// Set when no further file is to be begun; workers no longer wait for reports then.
+    /// Set to begin no other file; workers no longer wait for reports.
     stopped: AtomicBool,
     workers: AtomicUsize,
     ended: Mutex<Vec<(usize, Result<Done, Error>)>>,
-    /// Notified when `ended` was emptied, so that workers can report further files.
+    /// Notified when `ended` is empty again and workers can report.
     reported: Condvar,
 }
 
 impl<W: Fn(usize, Options<'_>) -> Result<(), Error>> Round<'_, W> {
-    /// Reports until all workers are done. Where the system gave no thread, processes the files itself.
+    /// Reports until all workers are done. If the system gave no thread, processes the files
+    /// itself.
     fn listen<E>(&self, listen: &mut impl FnMut(Report) -> Result<(), E>) -> Result<(), E> {
-        // Workers that wait for a report must not wait for a listener that panicked.
+        // Workers must not wait for a listener that panicked.
         let _stop = StopOnDrop(self);
         let mut first_error = Ok(());
         loop {
-            // Read first: a worker leaves after it has stored its last result.
+            // Read this first: a worker stores its last result before it leaves.
             let mut last = self.workers.load(Ordering::Acquire) == 0;
             if last && let Some(file) = self.begin() {
                 self.process(file);
@@ -167,7 +170,7 @@ impl<W: Fn(usize, Options<'_>) -> Result<(), Error>> Round<'_, W> {
             durability: self.schedule.durability,
         };
         let result = (self.work)(file, options);
-        // Progress counts plaintext, and the report counts bytes of the source.
+        // Progress counts plaintext, but the report counts source bytes.
         self.bytes.fetch_add(self.sizes[file].saturating_sub(bytes), Ordering::Relaxed);
         if !matches!(result, Err(Error::Cancelled)) {
             let done = Done { bytes, seconds: began.elapsed().as_secs_f64() };
@@ -189,7 +192,7 @@ impl<W> Drop for StopOnDrop<'_, '_, W> {
     }
 }
 
-/// A thread that processes files. Dropping it, also by a panic, takes it off the count of workers.
+/// A thread that processes files. Dropping it, even in a panic, takes it off the count of workers.
 struct Worker<'a, 'b, W> {
     round: &'a Round<'b, W>,
     listener: Thread,
@@ -250,7 +253,7 @@ mod test {
                 if file.is_multiple_of(3) { Err(Error::Truncated) } else { Ok(()) }
             };
             let result: Result<(), ()> = schedule(batch, &|| false).run(&sizes, work, |report| {
-                // A worker that does not have to wait yet may add one more each.
+                // Each worker may add one more file before it must wait.
                 assert!(report.ended.len() < batch + 4);
                 assert!(report.bytes >= bytes);
                 bytes = report.bytes;

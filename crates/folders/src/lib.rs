@@ -1,4 +1,4 @@
-//! Many files: trees of them, their names, manifests, replicas, inventories, and the jobs that process them.
+//! Many files: trees, names, manifests, replicas, inventories, and the jobs that process them.
 #![forbid(unsafe_code)]
 
 pub mod bulk;

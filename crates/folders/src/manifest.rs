@@ -1,13 +1,13 @@
-//! The manifest of a job: the list of its finished files, with which an interrupted job continues.
+//! The manifest of a job: the list of its finished files, to continue an interrupted job.
 //!
 //! ```text
 //! {"sealane":"manifest","version":1}
 //! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,"target_mtime_ns":2}
 //! ```
 //!
-//! The first line is the header; each further line is one finished file. Paths are written as they were given. A byte
-//! that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
-//! `json.loads` in Python returns the name that `open` takes.
+//! The first line is the header; each other line is a finished file. Paths are written as given. A
+//! byte that is not valid UTF-8 becomes `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP
+//! 383), so that `json.loads` in Python returns the name that `open` takes.
 
 use super::name::{Name, quoted};
 use base::Error;
@@ -20,32 +20,33 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 const HEADER: &str = "{\"sealane\":\"manifest\",\"version\":1}\n";
-/// Limit of the header, with space for fields that a later release may add.
+/// Limit of the header, with space for fields of later releases.
 const MAX_HEADER_LEN: u64 = 4096;
 /// Limit of a line: two paths of 4096 bytes, each byte written as `\udcff`, and the numbers.
 const MAX_LINE_LEN: u64 = 1 << 16;
 const EXPECTED: Error =
     Error::Format("expected a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
 
-/// The list of the files that a job has finished, in a file.
+/// The file with the list of finished files of a job.
 ///
-/// A file is finished if the length and the modification time of its source and its target are still those in its
-/// line. No data is read.
+/// A file is finished if the lengths and modification times of its source and target are still
+/// those in its line. No data is read.
 ///
-/// A manifest stays correct when the process is killed. After a power failure it is only correct for targets that were
-/// written with [`Durability::Synced`](files::Durability): another target may have the right length and wrong content.
+/// A manifest stays correct when the process is killed. After a power failure, it is correct only
+/// for targets written with [`Durability::Synced`](files::Durability): any other may have the right
+/// length and wrong content.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,
-    /// The file of the manifest, which is locked while it is open.
+    /// The manifest itself, locked while it is open.
     file: File,
-    /// Number of bytes in complete lines. Bytes after them are a line that could not be written.
+    /// Bytes in complete lines. Anything after them is a line that could not be written.
     len: u64,
-    /// The lines of finished files, which are found by their target.
+    /// The lines of finished files, by target.
     finished: HashMap<Name, Line, RandomHasher>,
 }
 
-/// Length and modification time of a file, by which changes are detected.
+/// Length and modification time of a file, to detect changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFingerprint {
     len: u64,
@@ -69,13 +70,14 @@ struct Header {
 }
 
 impl Manifest {
-    /// Opens the manifest at `path`, or creates it. An invalid last line is removed, because it may be incomplete; its
-    /// file is processed again.
+    /// Opens the manifest at `path`, or creates it. Removes an invalid last line, which may be
+    /// incomplete; its file is processed again.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for a file that is not a manifest, which is left unchanged,
-    /// [`Error::UnsupportedVersion`] for a later version, [`Error::Line`] for an invalid line that is not the last, and
-    /// [`Error::Io`] with the path, of the kind [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
+    /// Returns [`Error::Format`] for a file that is not a manifest (it is left unchanged),
+    /// [`Error::UnsupportedVersion`] for a later version, [`Error::Line`] for an invalid line
+    /// before the last, and [`Error::Io`] with the path; its kind is
+    /// [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
         let mut options = OpenOptions::new();
@@ -101,7 +103,7 @@ impl Manifest {
         // A file that is not a manifest may be one line of any length.
         lines.by_ref().take(MAX_HEADER_LEN).read_until(b'\n', &mut line)?;
         if HEADER.as_bytes().starts_with(&line) && line.len() < HEADER.len() {
-            // The file is new, or the process that created it was killed at once.
+            // The file is new, or its process was killed right after creating it.
             return self.append(HEADER.as_bytes());
         }
         header(&line)?;
@@ -129,12 +131,12 @@ impl Manifest {
         self.remove_incomplete_line()
     }
 
-    /// The path of the manifest, as it was given.
+    /// Returns the path of the manifest, as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns whether the manifest lists this pair as finished and neither file has changed since.
+    /// Returns whether this pair is listed as finished and both files are unchanged.
     pub fn finished(&self, source: &Path, target: &Path) -> bool {
         let Some(line) = self.finished.get(&Name::of(target)) else { return false };
         line.source == Name::of(source)
@@ -142,8 +144,8 @@ impl Manifest {
             && FileFingerprint::of(target).is_ok_and(|now| now == line.target_fingerprint())
     }
 
-    /// Adds `target` as finished. `before` is the fingerprint of `source` from before it was read: a source that has
-    /// changed since then does not count as finished.
+    /// Adds `target` as finished. `before` is the fingerprint of `source` from before it was read:
+    /// if the source has changed since, the file does not count as finished.
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path of the target or of the manifest. Earlier lines stay.
@@ -170,7 +172,7 @@ impl Manifest {
         self.remember(line)
     }
 
-    /// Adds a symbolic link, which was made at `target` from the one at `source`.
+    /// Adds a symbolic link at `target`, copied from `source`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`].
@@ -186,7 +188,7 @@ impl Manifest {
         self.add_line(source, read, target, written)
     }
 
-    /// Returns whether the manifest lists `target`, a file or a link, and it has not changed since.
+    /// Returns whether `target`, a file or a link, is listed and unchanged.
     pub(super) fn wrote(&self, target: &Path) -> bool {
         let line = self.finished.get(&Name::of(target));
         line.is_some_and(|line| {
@@ -194,7 +196,7 @@ impl Manifest {
         })
     }
 
-    /// Waits until the manifest is on the disk.
+    /// Syncs the manifest to disk.
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path.
@@ -211,10 +213,12 @@ impl Manifest {
         Ok(())
     }
 
-    /// Appends a line in one write: a killed process leaves complete lines, and a power failure can only tear the last.
+    /// Appends a line in one write: a killed process leaves complete lines, and a power failure can
+    /// tear only the last.
     fn append(&mut self, line: &[u8]) -> Result<(), Error> {
         self.remove_incomplete_line()?;
-        // Elsewhere the file was opened to be appended to. Windows would refuse to cut such a file.
+        // On Windows only: elsewhere, the file is in append mode, but Windows refuses to truncate
+        // such a file.
         #[cfg(windows)]
         io::Seek::seek(&mut self.file, io::SeekFrom::Start(self.len))?;
         match self.file.write(line)? {
@@ -233,7 +237,7 @@ impl Manifest {
 }
 
 impl FileFingerprint {
-    /// Returns the fingerprint of the file at `path`; links are followed.
+    /// Returns the fingerprint of the file at `path`, following links.
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path.
@@ -250,7 +254,7 @@ impl FileFingerprint {
         Ok(Self { len: found.len(), mtime_ns: mtime_ns(found).map_err(|e| Error::io(path, e))? })
     }
 
-    /// Returns the length of the file in bytes when the fingerprint was taken.
+    /// Returns the length in bytes at the time of the fingerprint.
     #[expect(clippy::len_without_is_empty, reason = "the length of a file, not of a collection")]
     pub fn len(&self) -> u64 {
         self.len
@@ -327,7 +331,7 @@ mod test {
         }
 
         fn source(&self) -> PathBuf {
-            // A name of Windows cannot contain the others.
+            // On Windows, a name cannot contain the other characters.
             self.0.join(if cfg!(windows) { "a ' é" } else { "a \"\\\n\u{1b} é" })
         }
 
@@ -436,7 +440,7 @@ mod test {
             assert_eq!(manifest.finished(&folder.source(), &folder.target()), len >= second, "{len}");
             assert!(!manifest.finished(&folder.source(), &other), "{len}");
             drop(manifest);
-            // A line that is added now is read again.
+            // A line added now is read again.
             folder.open().add(&folder.source(), before, &other).unwrap();
             assert!(folder.open().finished(&folder.source(), &other), "{len}");
         }
@@ -493,7 +497,8 @@ mod test {
         use std::os::unix::ffi::OsStrExt;
         let folder = Folder::new("bytes");
         let name = |bytes: &[u8]| folder.0.join(std::ffi::OsStr::from_bytes(bytes));
-        // Half of a character, bytes that are never valid, and characters that a careless writer gives for a byte.
+        // Half a character, bytes that are never valid, and characters that a careless writer would
+        // use for a byte.
         let names = [
             name(b"\xc3"),
             name(b"\xff\xfe\x80"),

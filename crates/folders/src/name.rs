@@ -71,7 +71,7 @@ impl Name {
     #[cfg(unix)]
     pub(super) fn to_path(&self) -> PathBuf {
         use std::os::unix::ffi::OsStringExt;
-        // bounded: by the length of the name, which is in memory.
+        // bounded: by the length of the name in memory.
         let mut bytes = Vec::with_capacity(self.0.len());
         let mut rest = &self.0[..];
         while let Some((first, after)) = rest.split_first() {
@@ -90,11 +90,11 @@ impl Name {
         std::ffi::OsString::from_vec(bytes).into()
     }
 
-    /// Returns the path with this name.
+    /// Returns the path.
     #[cfg(windows)]
     pub(super) fn to_path(&self) -> PathBuf {
         use std::os::windows::ffi::OsStringExt;
-        // bounded: by the length of the name, which is in memory.
+        // bounded: by the length of the name in memory.
         let mut units = Vec::with_capacity(self.0.len());
         let utf16 =
             |text| String::from_utf8_lossy(text).replace('/', "\\").encode_utf16().collect::<Vec<_>>();
@@ -135,7 +135,7 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// Appends the content of a JSON string.
+/// Appends the content of a JSON string, without quotes.
 fn append_escaped(text: &str, json: &mut String) {
     // Most names need no escapes, and the library's encoder allocates for each.
     if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {

@@ -175,7 +175,7 @@ impl NameKey {
     }
 }
 
-/// Resolves the links of a path. If the path does not exist, its existing part is resolved.
+/// Resolves the links of a path, or of its existing part.
 pub(super) fn resolved(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|existing| {
@@ -197,7 +197,7 @@ fn joined(folder: &Path) -> Result<Vec<u8>, Error> {
     Ok(names.join(&b'/'))
 }
 
-/// Returns the associated data of the path in a link.
+/// Returns the associated data of a link's path.
 fn of_link(link: &Path) -> Result<Vec<u8>, Error> {
     let mut path = joined(link)?;
     path.push(b'/');

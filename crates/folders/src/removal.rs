@@ -32,7 +32,7 @@ pub struct Stale {
     retired: Vec<PathBuf>,
 }
 
-/// An encrypted file whose source is gone.
+/// An encrypted file without a source.
 #[derive(Clone, Debug)]
 pub struct Removal {
     /// Path of the file or link to remove.
@@ -277,7 +277,7 @@ mod test {
         assert_eq!(removal.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
         assert_eq!(fs::read(&path).unwrap(), b"new");
         let removal = Removal { id: FileId::of_name(&path).unwrap(), ..removal };
-        // Its source appeared after the job had looked.
+        // Its source appeared after the job looked.
         let missing = Removal { replacement: Some(root.join("new")), ..removal.clone() };
         assert_eq!(missing.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
         assert!(path.exists());

@@ -1,7 +1,8 @@
 //! Replicas of folder trees: attributes of folders, and symbolic links.
 //!
-//! Files get their attributes when they are written; see [`Operation::run_below`]. Folders get theirs when everything in
-//! them is complete, because each new name changes the modification time of its folder.
+//! Files get their attributes when they are written, see [`Operation::run_below`]. Folders get
+//! theirs when everything in them is complete, because each new name changes a folder's
+//! modification time.
 
 use super::bulk::Operation;
 use super::tree::{Link, Tree};

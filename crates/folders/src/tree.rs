@@ -1,4 +1,4 @@
-//! The files of a folder tree and the targets they are written to. Nothing is written, and no file is read.
+//! The files of a folder tree and their targets. Writes nothing and reads no file.
 
 use super::exclude::Exclude;
 use super::names::NameKey;
@@ -11,83 +11,86 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The rule that makes the name of a target from the name of its source. The suffix may be empty.
+/// How to make a target's name from its source's. The suffix may be empty.
 #[derive(Clone, Copy, Debug)]
 pub enum Suffix<'a> {
-    /// Appends the suffix, for files that are encrypted.
+    /// Append the suffix, to encrypt.
     Add(&'a OsStr),
-    /// Removes the suffix, for files that are decrypted or verified. A name without the suffix is a problem.
+    /// Remove the suffix, to decrypt or verify. A name without it is a problem.
     Remove(&'a OsStr),
 }
 
-/// The choice of the files of a bulk job.
+/// Which files of a tree to choose.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TreeOptions<'a> {
-    /// Files and folders that are left out, by their paths below the source folder. Patterns apply to decrypted names if names
-    /// are decrypted.
+    /// Files and folders to leave out, by their paths below the source folder. Patterns apply to
+    /// decrypted names if names are decrypted.
     pub exclude: Option<&'a Exclude>,
-    /// The treatment of symbolic links below a source folder.
+    /// What to do with symbolic links below a source folder.
     pub links: Links,
-    /// The key of the names of files, folders and links. [`Suffix::Add`] encrypts them, and [`Suffix::Remove`] decrypts them.
+    /// The key for names of files, folders and links: [`Suffix::Add`] encrypts, [`Suffix::Remove`]
+    /// decrypts them.
     pub names: Option<&'a NameKey>,
 }
 
-/// The treatment of symbolic links below a source folder.
+/// What to do with symbolic links below a source folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
-    /// A link to a file stands for that file. A link to a folder is a problem.
+    /// Follow a link to a file. A link to a folder is a problem.
     #[default]
     Follow,
-    /// A link is listed in [`Tree::links`], wherever it leads. A link in place of a target is replaced.
+    /// List every link in [`Tree::links`], wherever it leads. Replace a link in place of a target.
     Keep,
 }
 
-/// A symbolic link among the sources of a bulk job.
+/// A symbolic link among the sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Path of the link.
     pub source: PathBuf,
-    /// Path of the link that the job makes; empty without a target folder.
+    /// Path of the link to make; empty without a target folder.
     pub target: PathBuf,
-    /// The path that the link at the target contains. It is that of the source, encrypted or decrypted if names are.
+    /// The path in the target's link: the source's, encrypted or decrypted if names are.
     pub text: PathBuf,
 }
 
-/// The folders and files of a bulk job.
+/// The folders and files of a job.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// The target folder, below which no link is followed; `None` for files that are verified.
+    /// The target folder; links below it are not followed. `None` to verify files.
     pub root: Option<PathBuf>,
-    /// Target folders, also those that exist, each listed after its parent.
+    /// Target folders, including existing ones, each after its parent.
     pub folders: Vec<PathBuf>,
-    /// Source folders and their target folders, each listed after its parent; empty without a target folder.
+    /// Source folders with their target folders, each after its parent; empty without a target
+    /// folder.
     pub folder_pairs: Vec<(PathBuf, PathBuf)>,
-    /// Sources and their targets, in an order that depends only on the names.
+    /// Sources with their targets; the order depends only on the names.
     pub pairs: Vec<(PathBuf, PathBuf)>,
-    /// Symbolic links among the sources, with [`Links::Keep`].
+    /// Symbolic links among the sources, for [`Links::Keep`].
     pub links: Vec<Link>,
     /// The key of the names, if they are encrypted.
     pub names: Option<NameKey>,
-    /// Number of files and folders that were left out. The content of a folder is not counted.
+    /// Number of files and folders left out. Contents of a folder are not counted.
     pub excluded: usize,
-    /// Paths that cannot be processed, each with the reason; they do not affect the others.
+    /// Paths that cannot be processed, with the reasons; they do not affect the others.
     pub problems: Vec<(PathBuf, Error)>,
 }
 
 impl Tree {
-    /// Lists the files below `sources`, which are folders or files, with their targets below the folder `target`. The
-    /// content of a source folder goes directly into `target`: for example, `a/x` of the source `a` becomes
-    /// `target/x`. `target` need not exist. Without a `target`, for files that are verified, the targets are empty
-    /// paths.
+    /// Lists the files below `sources` (folders or files), with their targets below the folder
+    /// `target`. The content of a source folder goes directly into `target`: `a/x` of the source
+    /// `a` becomes `target/x`. `target` need not exist. Without a `target`, to verify files, the
+    /// targets are empty paths.
     ///
-    /// A link to a file stands for that file. A link to a folder, a pipe, a socket or a device is listed in
-    /// [`Tree::problems`]. So is a link in place of a target, because it may lead to a source. If `target` is the
-    /// source itself, files that are targets of other files are not sources.
+    /// A link to a file stands for that file. A link to a folder, a pipe, a socket or a device goes
+    /// to [`Tree::problems`]. So does a link in place of a target, because it may lead to a source.
+    /// If `target` is the source itself, files that are targets of other files are not sources.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] for a missing source and for a target that is not a folder, [`Misuse::TargetInsideSource`]
-    /// for a target below a source, [`Misuse::DuplicateTarget`] for two sources with one target, [`Misuse::SameFile`]
-    /// for a source that is a target, and [`Misuse::InvalidSuffix`] for a suffix with a separator or a zero byte.
+    /// Returns [`Error::Io`] for a missing source or a target that is not a folder,
+    /// [`Misuse::TargetInsideSource`] for a target below a source, [`Misuse::DuplicateTarget`] if
+    /// two sources have the same target, [`Misuse::SameFile`] if a source is a target, and
+    /// [`Misuse::InvalidSuffix`] for a suffix with a separator or a zero byte.
     pub fn walk(
         sources: &[impl AsRef<Path>],
         target: Option<&Path>,
@@ -96,11 +99,13 @@ impl Tree {
         Self::walk_with(sources, target, suffix, TreeOptions::default())
     }
 
-    /// Does the same as [`Self::walk`] with a choice of the files, another treatment of links, and encrypted names. A name that
-    /// is too long to be encrypted, or that does not decrypt, is a problem; so are two names that decrypt to the same one.
+    /// Like [`Self::walk`], with excluded files, another treatment of links, and encrypted names.
+    /// It is a problem if a name is too long to be encrypted or does not decrypt, or if two names
+    /// decrypt to the same one.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::walk`]; [`FolderError::NamesInPlace`] if names are encrypted and `target` is a source.
+    /// Returns the errors of [`Self::walk`], and [`FolderError::NamesInPlace`] if names are
+    /// encrypted and `target` is a source.
     pub fn walk_with(
         sources: &[impl AsRef<Path>],
         target: Option<&Path>,
@@ -155,8 +160,8 @@ impl Tree {
         Ok(walk.tree)
     }
 
-    /// Creates the folders of the tree and returns those that cannot be created. Links are followed on the way to the
-    /// target folder; below it, a link that has appeared since the walk is an error.
+    /// Creates the folders of the tree. Returns those that cannot be created. Follows links on the
+    /// way to the target folder; below it, a link that has appeared since the walk is an error.
     pub fn create_folders(&self) -> Vec<(PathBuf, Error)> {
         let Some(root) = &self.root else { return Vec::new() };
         let opened = fs::create_dir_all(root).and_then(|()| Folder::open(root));
@@ -178,7 +183,7 @@ impl Tree {
 #[derive(Clone)]
 struct Place {
     path: PathBuf,
-    /// The path of the folder with all symbolic links resolved.
+    /// The path with all symbolic links resolved.
     real: PathBuf,
     exists: bool,
 }
@@ -191,22 +196,23 @@ struct Walk<'a> {
     targets: Vec<PathBuf>,
     /// The targets of `tree.links`, with all links in their folders resolved.
     links: Vec<PathBuf>,
-    /// The files that links among the sources lead to.
+    /// The files behind links among the sources.
     linked: Vec<PathBuf>,
-    /// The files and links below the current source by their decrypted paths.
+    /// The files and links below the current source, by decrypted path.
     decrypted: BTreeMap<PathBuf, Vec<PathBuf>>,
 }
 
 /// The names of a file or folder.
 struct Named {
-    /// The name of the target.
+    /// The target's name.
     target: OsString,
     /// The unencrypted path below the top; empty if names are not encrypted.
     plain: PathBuf,
 }
 
 impl Walk<'_> {
-    /// Lists everything below a folder. Not recursive: folders may be nested as deep as a path can be long.
+    /// Lists everything below a folder. Not recursive: folders may be nested as deep as a path can
+    /// be long.
     fn folder(&mut self, root: &Path, place: Option<&Place>, in_place: bool) {
         let mut waiting = vec![(root.to_owned(), PathBuf::new(), place.cloned())];
         while let Some((source, plain, place)) = waiting.pop() {
@@ -229,7 +235,7 @@ impl Walk<'_> {
                 }
                 match kind {
                     Ok(EntryKind::Folder) => folders.push((path, named)),
-                    // A target of an earlier run, which is replaced.
+                    // A target of an earlier run, to be replaced.
                     Ok(_) if made.contains(&name) => {}
                     Ok(_) if in_place && self.suffix.is_added_to(&name) => {
                         self.problem(&path, Error::Format(ALREADY_ENCRYPTED));
@@ -250,7 +256,7 @@ impl Walk<'_> {
                     Err(error) => self.problem(&source, error),
                 }
             }
-            // After its parent, which was popped earlier.
+            // After its parent, popped earlier.
             if source != root {
                 self.tree.folder_pairs.extend(place.as_ref().map(|place| (source, place.path.clone())));
                 self.tree.folders.extend(place.map(|place| place.path));
@@ -258,7 +264,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the names of an entry of `folder`, the unencrypted path of a source folder below the top. Folders have no suffix.
+    /// Returns the names of an entry of `folder`, a source folder's unencrypted path below the top.
+    /// Folders have no suffix.
     fn named(&self, name: &OsStr, folder: &Path, is_folder: bool) -> Result<Named, Error> {
         let suffix = if is_folder { OsStr::new("") } else { self.suffix.text() };
         let Some(key) = self.options.names else {
@@ -281,13 +288,13 @@ impl Walk<'_> {
         let Some(exclude) = self.options.exclude else { return false };
         match (self.options.names, self.suffix, named) {
             (Some(_), Suffix::Remove(_), Ok(Named { plain, .. })) => exclude.matches(plain, is_folder),
-            // A name that does not decrypt is matched by no pattern.
+            // No pattern matches a name that does not decrypt.
             (Some(_), Suffix::Remove(_), Err(_)) => false,
             _ => exclude.matches(path.strip_prefix(root).unwrap_or(path), is_folder),
         }
     }
 
-    /// Adds a link that is kept, or a problem.
+    /// Adds a link to keep, or a problem.
     fn link(&mut self, source: &Path, named: Result<Named, Error>, place: Option<&Place>) {
         let read = named.and_then(|Named { target, plain }| {
             let text = fs::read_link(source).map_err(|e| Error::io(source, e))?;
@@ -316,8 +323,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Removes the files and links of the current source whose decrypted paths are equal: which of them is the right one
-    /// is not known.
+    /// Removes files and links of the current source with equal decrypted paths, because we cannot
+    /// know which is right.
     fn refuse_duplicates(&mut self) {
         let decrypted = std::mem::take(&mut self.decrypted);
         let groups = || decrypted.values().filter(|sources| sources.len() > 1);
@@ -341,7 +348,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the names of the targets of these files in their own folder.
+    /// Returns the names of these files' targets in their own folder.
     fn targets_among(&self, entries: &[Listed]) -> BTreeSet<OsString> {
         let files =
             entries.iter().filter(|(_, kind)| kind.as_ref().is_ok_and(|kind| *kind != EntryKind::Folder));
@@ -395,7 +402,8 @@ impl Walk<'_> {
 
     /// Refuses targets that would replace a source or another target.
     fn check(&self, roots: &[(&Path, PathBuf)], place: &Place) -> Result<(), Error> {
-        // All paths are resolved, so equal paths have equal bytes, which are compared faster than their components.
+        // All paths are resolved, so equal paths have equal bytes. Bytes compare faster than
+        // components.
         let mut taken = BTreeSet::new();
         for (real, (_, target)) in self.targets.iter().zip(&self.tree.pairs) {
             if !taken.insert(comparable(real)) {
@@ -427,14 +435,14 @@ impl Walk<'_> {
     }
 }
 
-/// Returns a text that is equal for two resolved paths if they lead to the same file.
+/// Returns a text that is equal for two resolved paths to the same file.
 #[cfg(unix)]
 pub(super) fn comparable(real: &Path) -> &OsStr {
     real.as_os_str()
 }
 
-/// Returns a text that is equal for two resolved paths if they can lead to the same file: Windows ignores the case of names,
-/// except in folders that are set up otherwise.
+/// Returns a text that is equal for two resolved paths if they may lead to the same file: Windows
+/// ignores the case of names, unless a folder is set up otherwise.
 #[cfg(windows)]
 pub(super) fn comparable(real: &Path) -> String {
     real.to_string_lossy().to_uppercase()
@@ -452,7 +460,7 @@ fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {
 }
 
 impl Place {
-    /// Resolves the links in the path of a target folder, which need not exist.
+    /// Resolves the links in a target folder's path. The folder need not exist.
     fn new(path: &Path) -> io::Result<Self> {
         match resolve(path) {
             Ok(real) if real.is_dir() => Ok(Self { path: path.to_owned(), real, exists: true }),
@@ -489,7 +497,8 @@ impl Suffix<'_> {
         self.text().is_empty()
     }
 
-    /// Returns whether a name ends with a suffix to be added: an earlier job in the same folder encrypted the file.
+    /// Returns whether a name already ends with the suffix to add: an earlier job in the same
+    /// folder encrypted the file.
     fn is_added_to(&self, name: &OsStr) -> bool {
         matches!(self, Self::Add(suffix) if without_suffix(name, suffix).is_some())
     }
@@ -502,7 +511,7 @@ impl Suffix<'_> {
         }
     }
 
-    /// Returns the name of the target of a source with this name.
+    /// Returns the target's name for a source's name.
     pub(super) fn applied(&self, name: &OsStr) -> Result<OsString, Error> {
         match self {
             Self::Add(suffix) => Ok([name, suffix].into_iter().collect()),
@@ -514,10 +523,10 @@ impl Suffix<'_> {
 }
 
 impl Suffix<'_> {
-    /// Returns the path of the target of a source with this path. Folders keep their names.
+    /// Returns the target's path for a source's path. Folders keep their names.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for a path without the suffix that is to be removed.
+    /// Returns [`Error::Format`] for a path without the suffix to remove.
     pub fn applied_to_path(&self, path: &Path) -> Result<PathBuf, Error> {
         Ok(path.with_file_name(self.applied(path.file_name().unwrap_or_default())?))
     }

@@ -1,21 +1,22 @@
-//! The computations of this crate apart from AEADs, and whether a build with the feature `fips` may use them.
+//! Which computations apart from AEADs a build with the feature `fips` may use.
 //!
-//! The AEADs and the raw ciphers have the same property in the registry of providers. A computation is approved if the FIPS
-//! module of AWS-LC does all of it and reports it as an approved service (`docs/decisions/026-fips.md`).
+//! For AEADs and raw ciphers, the registry of providers says it. A computation is approved if the
+//! FIPS module of AWS-LC does all of it and reports it as an approved service
+//! (`docs/decisions/026-fips.md`).
 
 use base::Error;
 use providers::FIPS;
 
 macro_rules! computations {
     ($($name:ident $approved:ident $text:literal;)*) => {
-        /// A computation, by which it is decided whether a FIPS build may use it.
+        /// A computation that a FIPS build may use or not.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Computation {
             #[doc(hidden)]
             $(#[doc = $text] $name,)*
         }
 
-        /// The names of all computations, each with whether it is approved.
+        /// The names of all computations, and whether each is approved.
         const TABLE: &[(Computation, &str, bool)] =
             &[$((Computation::$name, $text, computations!($approved)),)*];
     };
@@ -61,7 +62,8 @@ impl Computation {
     }
 }
 
-/// Lists the names of the computations apart from AEADs, each with whether a build with the feature `fips` may use it.
+/// Lists the computations apart from AEADs, and whether a build with the feature `fips` may use
+/// each.
 pub fn computations() -> impl Iterator<Item = (&'static str, bool)> {
     TABLE.iter().map(|(_, name, approved)| (*name, *approved))
 }

@@ -7,15 +7,15 @@ use base::lanes::with_threads_for;
 use base::{Error, Misuse, memory};
 use zeroize::Zeroizing;
 
-/// The cost parameters of Argon2id. The default is the second recommended option of RFC 9106, section 4, for
-/// environments in which 2 GiB are too much: 64 MiB, 3 passes and 4 lanes.
+/// The cost parameters of Argon2id. The default is the second recommended option of RFC 9106,
+/// section 4, for machines where 2 GiB are too much: 64 MiB, 3 passes and 4 lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Memory in KiB, at least 8 for each lane.
     pub memory_kib: u32,
-    /// Number of passes over the memory; more passes take more time.
+    /// Number of passes over the memory. More passes take more time.
     pub passes: u32,
-    /// Number of lanes: parts of the memory that can be filled in parallel. A different number gives a different key.
+    /// Number of lanes: parts of the memory filled in parallel. It changes the key.
     pub lanes: u32,
 }
 
@@ -25,9 +25,9 @@ impl Default for Cost {
     }
 }
 
-/// Limit of the memory, so that a number of bytes instead of KiB is refused.
+/// Limit of the memory, to refuse a number of bytes instead of KiB.
 const MAX_MEMORY_KIB: u32 = 4 << 20;
-/// Limit of memory times passes, which takes about a minute.
+/// Limit of memory times passes: about a minute.
 const MAX_WORK_KIB: u64 = 64 << 20;
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=1 << 16;
 const NO_MEMORY: Error = Error::LimitExceeded("the key derivation needs more memory than the system has");
@@ -35,14 +35,15 @@ const MIN_SALT_LEN: usize = 8;
 
 /// Derives `length` bytes from `passphrase`, `salt` and the parameters of `cost` with Argon2id.
 ///
-/// Lanes are filled on several threads, at most one for each core. Their number does not change the result.
+/// Several threads fill the lanes, at most one per core. Their number does not change the result.
 ///
-/// The salt is not secret. It should have 16 random bytes, and be different for each passphrase.
+/// The salt is not secret. Use 16 random bytes, different for each passphrase.
 ///
 /// # Errors
-/// Returns [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not from 4 to 65536, there
-/// is no pass or lane, a lane has less than 8 KiB, the memory is above 4 GiB, or memory times passes is above 64 GiB;
-/// [`Error::LimitExceeded`] if the system does not have the memory.
+/// Returns [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not
+/// from 4 to 65536, there is no pass or lane, a lane has less than 8 KiB, the memory is above 4
+/// GiB, or memory times passes is above 64 GiB, and [`Error::LimitExceeded`] if the memory cannot
+/// be allocated.
 ///
 /// # Example
 /// ```
@@ -64,7 +65,8 @@ pub fn derive(
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(length)).map_err(refused)?;
     let (passphrase, salt) = (Zeroizing::new(memory::copy(passphrase)?), memory::copy(salt)?);
     interruptible(move || {
-        // Allocated here to be wiped, because the last blocks determine the result. Any cause is a lack of memory.
+        // Allocated here to be wiped, because the last blocks determine the result. Any error is a
+        // lack of memory.
         let blocks = memory::with_capacity(params.block_count()).map_err(|_| NO_MEMORY)?;
         let mut blocks = Zeroizing::new(blocks);
         // bounded: the capacity is there.
@@ -99,7 +101,7 @@ fn check(salt: &[u8], length: usize, cost: Cost) -> Result<(), Misuse> {
     Ok(())
 }
 
-/// Translates the errors that `check` leaves: 4 GiB of salt or of passphrase.
+/// Translates the errors that remain after `check`: 4 GiB of salt or passphrase.
 fn refused(_: argon2::Error) -> Error {
     Error::LimitExceeded("Argon2id takes at most 4 GiB of passphrase and salt")
 }
@@ -113,7 +115,8 @@ mod test {
         hex::encode(&*derive(passphrase, salt, length, Cost { memory_kib, passes, lanes }).unwrap())
     }
 
-    /// The vectors have a secret and associated data, which `derive` does not take, so they test the crate `argon2`.
+    /// These vectors have a secret and associated data. `derive` takes neither, so they test the
+    /// crate `argon2`.
     #[test]
     fn rfc_9106() {
         let mut cases = 0;
@@ -140,8 +143,8 @@ mod test {
         assert_eq!(cases, 3);
     }
 
-    /// The first value is from the tests of the reference implementation (phc-winner-argon2, test.c). The others are
-    /// from `cryptography` 48.0.0, whose `Argon2id` is that of OpenSSL.
+    /// The first value is from the reference implementation's tests (phc-winner-argon2, test.c),
+    /// the others from `cryptography` 48.0.0 (OpenSSL's `Argon2id`).
     #[test]
     fn values_of_other_implementations() {
         let derived = |length, cost| hex(b"password", b"somesalt", length, cost);

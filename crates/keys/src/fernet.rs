@@ -1,12 +1,12 @@
-//! Fernet tokens, for programs that exchange them with other implementations.
+//! Fernet tokens, to exchange with other implementations.
 //!
 //! ```text
 //! token = base64url(0x80 || time, 8 bytes || IV, 16 bytes || AES-128-CBC(data, padded) || HMAC-SHA-256)
 //! ```
 //!
-//! The HMAC covers all bytes before it and is verified before anything is decrypted. The specification is
-//! `Spec.md` of the repository fernet/spec. New programs should use [`Aead`](messages::Aead): its messages are shorter and
-//! authenticate associated data.
+//! The HMAC covers all bytes before it, and we verify it before decrypting anything. The
+//! specification is `Spec.md` in the repository fernet/spec. New programs should use
+//! [`Aead`](messages::Aead): its messages are shorter and authenticate associated data.
 
 use crate::approved::Computation;
 use crate::encoding::json;
@@ -26,13 +26,13 @@ use base64ct::Base64Url;
 use messages::{Key, nonce};
 use zeroize::Zeroizing;
 
-/// Words of the stack on which the library moves keys by value.
+/// Words of stack on which the library moves keys by value.
 const STACK: usize = 1024;
 const VERSION: u8 = 0x80;
 const IV_LEN: usize = 16;
 const BLOCK_LEN: usize = 16;
 const MAC_LEN: usize = 32;
-/// Length in bytes of what lies before the ciphertext: version, time and IV.
+/// Length in bytes before the ciphertext: version, time and IV.
 const HEAD_LEN: usize = 1 + 8 + IV_LEN;
 
 /// A key for Fernet tokens. It can be shared between threads and used after a fork.
@@ -50,32 +50,32 @@ const HEAD_LEN: usize = 1 + 8 + IV_LEN;
 /// ```
 pub struct Fernet {
     mac: hmac::Key,
-    // Both keys hold round keys, which AWS-LC wipes on drop.
+    // Both contain round keys; AWS-LC wipes them on drop.
     encrypting: Box<PaddedBlockEncryptingKey>,
     decrypting: Box<PaddedBlockDecryptingKey>,
 }
 
-/// A decoded token. It is not authentic before [`Fernet::time`] or [`Fernet::decrypt`] has returned its content.
+/// A decoded token. It is not authentic until [`Fernet::time`] or [`Fernet::decrypt`] succeeds.
 #[derive(Clone, Debug)]
 pub struct Token(Vec<u8>);
 
 impl Token {
-    /// Decodes the text of a token, which is base64 in its URL-safe alphabet, with padding.
+    /// Decodes the text of a token: URL-safe base64 with padding.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the text is not that of a token, and [`Error::OutOfMemory`].
+    /// Returns [`Error::Authentication`] if the text is not a token, and [`Error::OutOfMemory`].
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         let mut bytes = memory::zeroed(base64::decoded_len_estimate(text.len()))?;
-        // For a forger, malformed text is not distinguished from a wrong HMAC.
+        // A forger cannot tell malformed text from a wrong HMAC.
         let len = URL_SAFE.decode_slice(text, &mut bytes).map_err(|_| Error::Authentication)?;
         bytes.truncate(len);
         Self::from_bytes(bytes)
     }
 
-    /// Takes the decoded bytes of a token.
+    /// Takes the bytes of a decoded token.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if they do not have the structure of a token.
+    /// Returns [`Error::Authentication`] if they do not have a token's structure.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
         let ciphertext = bytes.len().checked_sub(HEAD_LEN + MAC_LEN);
         let blocks = ciphertext.is_some_and(|len| len > 0 && len % BLOCK_LEN == 0);
@@ -89,7 +89,7 @@ impl Token {
     }
 }
 
-/// Decodes the text of a key, 44 characters of base64 in the URL-safe alphabet. Returns `None` for any other text.
+/// Decodes the text of a key, 44 characters of URL-safe base64; `None` for any other text.
 pub fn decode_key(text: &[u8]) -> Option<Key> {
     let text = std::str::from_utf8(text).ok()?;
     let key = json::base64::<Base64Url>(text)?;
@@ -97,7 +97,7 @@ pub fn decode_key(text: &[u8]) -> Option<Key> {
 }
 
 impl Fernet {
-    /// Expands a key of 32 bytes: 16 bytes for HMAC, and 16 bytes for AES.
+    /// Expands a key of 32 bytes: 16 for HMAC, 16 for AES.
     ///
     /// # Errors
     /// Returns [`Misuse::KeyLength`] for a key of another length.
@@ -124,33 +124,36 @@ impl Fernet {
         })
     }
 
-    /// Returns the length in bytes of the token for this number of bytes.
+    /// Returns the length in bytes of the token for `len` bytes.
     pub fn token_len(len: usize) -> usize {
         (HEAD_LEN + (len / BLOCK_LEN + 1) * BLOCK_LEN + MAC_LEN).div_ceil(3) * 4
     }
 
-    /// Encrypts `data` under a fresh random IV and returns the text of a token of this time, in seconds since 1970.
+    /// Encrypts `data` under a fresh random IV. Returns the text of a token of this time, in
+    /// seconds since 1970.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the operating system returns no random bytes, and [`Error::OutOfMemory`].
+    /// Returns [`Error::Io`] if the operating system returns no random bytes, and
+    /// [`Error::OutOfMemory`].
     pub fn encrypt(&self, data: &[u8], time: u64) -> Result<Vec<u8>, Error> {
         let mut token = memory::zeroed(Self::token_len(data.len()))?;
         self.encrypt_into(data, time, &mut token)?;
         Ok(token)
     }
 
-    /// Encrypts as [`Self::encrypt`] does, into the start of `out`. Returns the number of bytes written.
+    /// Encrypts like [`Self::encrypt`], into the start of `out`. Returns the number of bytes
+    /// written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::encrypt`], and [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::encrypt`] and [`Misuse::OutputTooShort`].
     pub fn encrypt_into(&self, data: &[u8], time: u64, out: &mut [u8]) -> Result<usize, Error> {
         let mut iv = [0; IV_LEN];
         nonce::fill(&mut iv)?;
         self.encrypt_with_iv(data, time, &iv, out)
     }
 
-    /// Encrypts as [`Self::encrypt_into`] does under an IV of the caller, for published test vectors. An IV must be
-    /// unpredictable and never be used twice.
+    /// Encrypts like [`Self::encrypt_into`], under a given IV, for published test vectors. An IV
+    /// must be unpredictable and never be used twice.
     ///
     /// # Errors
     /// Returns the errors of [`Self::encrypt_into`].
@@ -163,7 +166,8 @@ impl Fernet {
     ) -> Result<usize, Error> {
         let len = Self::token_len(data.len());
         let out = memory::first(out, len)?;
-        // Padding and HMAC are appended without another allocation, which would leave a copy of the data behind.
+        // Append padding and HMAC without another allocation, which would leave a copy of the data
+        // behind.
         let mut token = memory::with_capacity(HEAD_LEN + data.len() + BLOCK_LEN + MAC_LEN)?;
         token.push(VERSION);
         token.extend_from_slice(&time.to_be_bytes());
@@ -173,29 +177,30 @@ impl Fernet {
         self.encrypting.less_safe_encrypt(&mut Tail(&mut token), context).map_err(refused)?;
         let mac = hmac::sign(&self.mac, &token);
         token.extend_from_slice(mac.as_ref());
-        // The only error is a destination that is too short, and it has the length of the text.
+        // The only error is a short destination; ours has the length of the text.
         URL_SAFE
             .encode_slice(&token, out)
             .map_err(|_| Misuse::OutputTooShort { got: out.len(), need: len })
             .map_err(Error::from)
     }
 
-    /// Verifies a token and returns its time, in seconds since 1970.
+    /// Verifies a token. Returns its time, in seconds since 1970.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the token was made with another key or changed.
+    /// Returns [`Error::Authentication`] if the token was changed or made with another key.
     pub fn time(&self, token: &Token) -> Result<u64, Error> {
         let (message, mac) = token.0.split_at(token.0.len() - MAC_LEN);
-        // The only error is a wrong HMAC, which is compared in constant time.
+        // The only error is a wrong HMAC; the comparison takes constant time.
         hmac::verify(&self.mac, message, mac).map_err(|_| Error::Authentication)?;
         Ok(message[1..9].iter().fold(0, |time, &byte| time << 8 | u64::from(byte)))
     }
 
-    /// Verifies a token, and returns its time, in seconds since 1970, and its data. The caller checks the age of the token.
+    /// Verifies a token. Returns its time, in seconds since 1970, and its data. The caller checks
+    /// its age.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] as [`Self::time`] does, or if the data does not end with padding, which only a
-    /// holder of the key can cause; and [`Error::OutOfMemory`].
+    /// Returns [`Error::Authentication`] like [`Self::time`], or if the data does not end with
+    /// padding (only a holder of the key can cause that), and [`Error::OutOfMemory`].
     pub fn decrypt(&self, token: &Token) -> Result<(u64, Zeroizing<Vec<u8>>), Error> {
         let time = self.time(token)?;
         let (head, rest) = token.0.split_at(HEAD_LEN);
@@ -213,7 +218,7 @@ impl Fernet {
 
 debug_fields!(Fernet);
 
-/// The data at the end of a token that is being made.
+/// The data at the end of an unfinished token.
 struct Tail<'a>(&'a mut Vec<u8>);
 
 impl AsMut<[u8]> for Tail<'_> {

@@ -1,12 +1,13 @@
-//! The files of a folder among which keys are searched.
+//! The files of a folder, to search for keys.
 
 use base::Error;
 use engine::folder::Folder;
 use std::path::{Path, PathBuf};
 
-/// Lists the files of a folder, sorted by name, without those of its subfolders.
+/// Lists the files of a folder by name, without subfolders.
 ///
-/// A link to a file counts as a file. Pipes, sockets and devices are not listed, because reading them may wait.
+/// A link to a file counts as a file. Pipes, sockets and devices are not listed, because reading
+/// them may wait.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the folder cannot be listed.

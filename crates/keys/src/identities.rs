@@ -1,31 +1,32 @@
-//! Identity files, which can be encrypted with a passphrase.
+//! Identity files, perhaps encrypted with a passphrase.
 
 use super::store;
 use crate::age::{self, Identity, parse_identities};
 use base::{Error, Misuse};
 use std::path::Path;
 
-/// Loads the identities of a file: lines of `AGE-SECRET-KEY-…`, an age file with such lines that a passphrase decrypts,
-/// or one OpenSSH private key.
+/// Loads the identities of a file: lines of `AGE-SECRET-KEY-…`, such lines in an age file under a
+/// passphrase, or one OpenSSH private key.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the file cannot be read, [`Misuse::KeyPassphraseRequired`] if it is encrypted and there is
-/// no passphrase, [`Misuse::KeyNotEncrypted`] if there is one for a file without encryption,
-/// [`Error::WrongPassphrase`], and the errors of [`age::open`] and [`parse_identities`].
+/// Returns [`Error::Io`] if the file cannot be read, [`Misuse::KeyPassphraseRequired`] if it is
+/// encrypted but there is no passphrase, [`Misuse::KeyNotEncrypted`] if there is one but the file
+/// is not encrypted, [`Error::WrongPassphrase`], and the errors of [`age::open`] and
+/// [`parse_identities`].
 pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
     parse_identity_file(&store::read(path)?, passphrase)
 }
 
-/// Parses the content of an identity file, as [`load_identities`] does.
+/// Parses the content of an identity file, like [`load_identities`].
 ///
 /// # Errors
-/// Returns the errors of [`load_identities`] but [`Error::Io`].
+/// Returns the errors of [`load_identities`], except [`Error::Io`].
 pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
     const NOT_TEXT: Error = Error::Format("expected an identity file, found bytes that are not UTF-8 text");
     if is_age_file(content) {
         let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
         let plaintext = age::open(content, &[Identity::passphrase(passphrase)])?;
-        // The position of the first invalid byte is of no use.
+        // The position of the first invalid byte does not help.
         return parse_identities(std::str::from_utf8(&plaintext).map_err(|_| NOT_TEXT)?);
     }
     let text = std::str::from_utf8(content).map_err(|_| NOT_TEXT)?;
@@ -61,7 +62,7 @@ mod test {
         let refused = parse_identity_file(text.as_bytes(), Some("x"));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyNotEncrypted))));
         assert!(matches!(parse_identity_file(b"", None), Err(Error::Format(_))));
-        // Text that only looks like armor is no age file, and white space before armor is allowed.
+        // Text that only looks like armor is not an age file; white space before armor is allowed.
         for text in ["age-encryption", "-----BEGIN AGE ENCRYPTED", "\n-----BEGIN"] {
             assert!(
                 matches!(

@@ -1,10 +1,11 @@
-//! Texts that must not be printed, because they are secret keys.
+//! Recognizes secret keys that must not be printed.
 
 use super::{KeyFile, LoadOptions};
 
-/// Returns whether a text is a secret key, in any format that [`load`](super::load) reads, or one with a typing error.
+/// Returns whether a text is a secret key in any format that [`load`](super::load) reads, even with
+/// a typing error.
 ///
-/// A program can check its arguments with it before it prints them, for example a key where the name of a file was
+/// A program can check its arguments before it prints them: a key may stand where a file name was
 /// expected. Keys of 64 hexadecimal digits do not count, see [`is_hexadecimal_key`].
 pub fn is_secret(text: &str) -> bool {
     if is_hexadecimal_key(text) {
@@ -19,8 +20,8 @@ pub fn is_secret(text: &str) -> bool {
     marked || json || parsed().is_ok_and(|key| key.into_secret().is_ok())
 }
 
-/// Returns whether a text can be a secp256k1 or AES key in 64 hexadecimal digits. It can also be a SHA-256 hash, which is a
-/// common name of a file.
+/// Returns whether a text may be a secp256k1 or AES key in 64 hexadecimal digits. It may also be a
+/// SHA-256 hash, a common file name.
 pub fn is_hexadecimal_key(text: &str) -> bool {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -1,12 +1,12 @@
-//! Symmetric keys as JSON Web Keys (RFC 7517, section 4; RFC 7518, section 6.4), and sets of them (RFC 7517, section
-//! 5).
+//! Symmetric keys as JSON Web Keys (RFC 7517, section 4; RFC 7518, section 6.4), and sets of them
+//! (RFC 7517, section 5).
 //!
 //! ```json
 //! {"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg","kid":"2026-11","alg":"A128GCM","use":"enc"}
 //! ```
 //!
-//! The members `kid`, `alg` and `use` are kept when a key is loaded and saved. Other members are ignored, as RFC 7517
-//! requires, and are not saved.
+//! Loading and saving a key keeps the members `kid`, `alg` and `use`. Other members are ignored, as
+//! RFC 7517 requires, and not saved.
 
 use crate::encoding::json::{self, RawValue};
 use base::{Error, Misuse};
@@ -19,17 +19,17 @@ use zeroize::Zeroizing;
 const EXPECTED: Error =
     Error::Format("expected a JSON Web Key like {\"kty\":\"oct\",\"k\":\"...\"}, found other JSON");
 
-/// A symmetric key with the members of a JSON Web Key. Two are equal if their key bytes are, compared in constant time,
-/// whatever their other members.
+/// A symmetric key with the members of a JSON Web Key. Two are equal if their key bytes are
+/// (compared in constant time), whatever their other members.
 #[derive(Clone, Debug)]
 pub struct Jwk {
-    /// The bytes of the symmetric key, which are secret.
+    /// The bytes of the key; secret.
     pub key: Key,
-    /// The key identifier (`kid`), by which applications tell keys apart.
+    /// The key identifier (`kid`), for applications to tell keys apart.
     pub kid: Option<String>,
-    /// The algorithm that the key is for (`alg`), for example `"A256GCM"`. It is not interpreted.
+    /// The algorithm (`alg`), such as `"A256GCM"`. We do not interpret it.
     pub alg: Option<String>,
-    /// The use of the key (`use`), for example `"enc"`, which is not interpreted.
+    /// The use (`use`), such as `"enc"`. We do not interpret it.
     pub usage: Option<String>,
 }
 
@@ -47,8 +47,8 @@ impl PartialEq for Jwk {
 
 impl Eq for Jwk {}
 
-/// The members that are read. The secret is borrowed as it is written, so that no copy of it is left behind; base64url never
-/// needs the escapes that would require one.
+/// The members that we read. The secret is borrowed as written, to leave no copy behind; base64url
+/// never needs escapes (they would require a copy).
 struct Members<'a> {
     kty: String,
     k: &'a str,
@@ -99,14 +99,14 @@ impl Jwk {
     /// Parses a JSON Web Key of type `oct`.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] if the text is not such a key.
+    /// Returns [`Error::Format`] for any other text.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         Members::read(text)?.into_jwk()
     }
 
     /// Encodes the key as one line of JSON.
     pub fn to_json(&self) -> Zeroizing<String> {
-        // Encoded without tables, into strings that are wiped, because it is the secret.
+        // Encoded without tables, into strings that are wiped: it is the secret.
         let k = Zeroizing::new(Base64UrlUnpadded::encode_string(self.key.as_bytes()));
         let members: Vec<_> = [("kid", &self.kid), ("alg", &self.alg), ("use", &self.usage)]
             .into_iter()
@@ -124,8 +124,9 @@ impl Jwk {
     }
 }
 
-/// Parses a JSON Web Key, or the key of a JSON Web Key Set. `kid` selects a key of the set; without it, the set must
-/// hold one symmetric key. Keys of other types in a set are ignored, as RFC 7517, section 5 recommends.
+/// Parses a JSON Web Key, or a key of a JSON Web Key Set. `kid` selects the key of a set; without
+/// it, the set must hold one symmetric key. Keys of other types are ignored, as RFC 7517, section 5
+/// recommends.
 ///
 /// # Errors
 /// Returns [`Error::Format`] for other text, and [`Misuse::KeyId`] if no key or several keys match.
@@ -143,7 +144,7 @@ pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
     keys.into_iter().nth(at).ok_or(EXPECTED)?.into_jwk()
 }
 
-/// Returns the symmetric keys of a JSON Web Key Set, or of the set of one JSON Web Key.
+/// Returns the symmetric keys of a JSON Web Key Set, or of a single JSON Web Key.
 ///
 /// # Errors
 /// Returns [`Error::Format`] for other text.

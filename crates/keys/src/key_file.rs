@@ -1,4 +1,4 @@
-//! Reads key files. The content decides what a file is; its name is not used.
+//! Reads key files. The content decides what a file is, not its name.
 
 use super::jwk;
 use super::store::{self, MAX_LEN};
@@ -33,43 +33,43 @@ const INVALID_X25519: Error = Error::Format("expected an X25519 private key of 3
 const INVALID_SEED: Error = Error::Format("expected an X-Wing seed of 32 bytes");
 const INVALID_HEX: Error = Error::Format("expected hexadecimal digits, found other characters");
 
-/// Words of the stack that parsers and decoders use, and in which they leave copies.
+/// Words of stack on which parsers and decoders leave copies.
 const STACK: usize = 2048;
 
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 const OPENSSH: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
-/// The content of a key file, which is either secret or public.
+/// The content of a key file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum KeyFile {
-    /// A private or symmetric key, which must be kept confidential.
+    /// A private or symmetric key. Keep it confidential.
     Secret(SecretKey),
-    /// A public key, which may be published and which encrypts messages.
+    /// A public key; it may be published.
     Public(PublicKey),
-    /// A keyring, of which a file is a Tink keyset in JSON or in the binary format.
+    /// A keyring: a Tink keyset, in JSON or in the binary format.
     Keyring(Keyring),
 }
 
-/// Options for reading a key file, for example the passphrase that decrypts it.
+/// Options for reading a key file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions<'a> {
-    /// The passphrase that decrypts the file, if it is encrypted with one.
+    /// The passphrase, if the file is encrypted with one.
     pub passphrase: Option<&'a str>,
-    /// The identities of which one decrypts the file.
+    /// Identities; one of them decrypts the file.
     pub identities: Option<&'a [age::Identity]>,
     /// The `kid` of the key in a JSON Web Key Set.
     pub kid: Option<&'a str>,
 }
 
 impl<'a> LoadOptions<'a> {
-    /// Returns options with a passphrase, if there is one.
+    /// Returns options with a passphrase, if any.
     pub fn passphrase(passphrase: Option<&'a str>) -> Self {
         Self { passphrase, ..Self::default() }
     }
 
-    /// Refuses a passphrase or identities for a file without encryption: the caller believes that the file is
-    /// encrypted.
+    /// Refuses a passphrase or identities for a file that is not encrypted: the caller believes
+    /// that it is.
     fn check_unused(&self) -> Result<(), Error> {
         match (self.passphrase, self.identities) {
             (None, None) => Ok(()),
@@ -101,12 +101,13 @@ impl KeyFile {
     /// Parses the content of a key file and recognizes its format.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] or [`Error::Truncated`] for content that is no key file,
-    /// [`Misuse::KeyPassphraseRequired`] or [`Misuse::KeyIdentityRequired`] for an encrypted file without the option
-    /// that decrypts it, [`Misuse::KeyNotEncrypted`] for such an option without encryption, [`Error::WrongPassphrase`]
-    /// or [`Error::NoMatchingKey`] for a wrong one, and [`Misuse::KeyId`] if `kid` selects no key or more than one. A
-    /// file that requests too much work for its passphrase is [`Error::LimitExceeded`] or [`Error::WorkFactor`]; a
-    /// damaged age file gives the errors of [`age::open`].
+    /// Returns [`Error::Format`] or [`Error::Truncated`] for content that is not a key file,
+    /// [`Misuse::KeyPassphraseRequired`] or [`Misuse::KeyIdentityRequired`] if an encrypted file
+    /// lacks the option to decrypt it, [`Misuse::KeyNotEncrypted`] if the option is given without
+    /// need, [`Error::WrongPassphrase`] or [`Error::NoMatchingKey`] if it is wrong, and
+    /// [`Misuse::KeyId`] if `kid` selects no key or several. If the passphrase would take too much
+    /// work, returns [`Error::LimitExceeded`] or [`Error::WorkFactor`]; for a damaged age file, the
+    /// errors of [`age::open`].
     pub fn parse(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
         wiping_stack::<STACK, _>(|| Self::parse_any(content, options))
     }
@@ -129,7 +130,7 @@ impl KeyFile {
         Ok(found)
     }
 
-    /// Returns the private or symmetric key in the file.
+    /// Returns the private or symmetric key.
     ///
     /// # Errors
     /// Returns [`Error::Format`] if the file holds a public key or a keyring.
@@ -141,11 +142,11 @@ impl KeyFile {
         }
     }
 
-    /// Returns the symmetric key in the file, without the members of its JSON Web Key.
+    /// Returns the symmetric key, without the members of its JSON Web Key.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and [`Error::Format`] if it holds a
-    /// keyring.
+    /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and
+    /// [`Error::Format`] if it holds a keyring.
     pub fn into_symmetric(self) -> Result<Key, Error> {
         match self {
             Self::Secret(key) => key.into_symmetric(),
@@ -157,7 +158,7 @@ impl KeyFile {
         }
     }
 
-    /// Returns the public key in the file.
+    /// Returns the public key.
     ///
     /// # Errors
     /// Returns [`Error::Format`] if the file holds a private or symmetric key, or a keyring.
@@ -211,7 +212,7 @@ impl SecretKey {
         load(path, LoadOptions::passphrase(passphrase))?.into_secret()
     }
 
-    /// Loads a private or symmetric key from an age file that one of `identities` decrypts.
+    /// Loads a private or symmetric key from an age file encrypted for one of `identities`.
     ///
     /// # Errors
     /// Returns [`Error::Io`], and the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
@@ -221,8 +222,8 @@ impl SecretKey {
 }
 
 impl PublicKey {
-    /// Parses a public key: `age1…`, an SSH public key, SPKI or PKCS#1 in PEM, or secp256k1 in hexadecimal (33, 65 or,
-    /// as Ethereum writes them, 64 bytes, with or without `0x`).
+    /// Parses a public key: `age1…`, an SSH public key, SPKI or PKCS#1 in PEM, or secp256k1 in
+    /// hexadecimal (33, 65 or, as Ethereum writes them, 64 bytes, with or without `0x`).
     ///
     /// # Errors
     /// Returns [`Error::Format`] and [`Error::Truncated`] if the text is not a public key.
@@ -230,7 +231,7 @@ impl PublicKey {
         Self::parse(text.as_bytes())
     }
 
-    /// Loads a public key from a file and recognizes its format.
+    /// Loads a public key from a file.
     ///
     /// # Errors
     /// Returns [`Error::Io`], and the errors of [`Self::from_text`].
@@ -249,10 +250,11 @@ impl PublicKey {
     }
 }
 
-/// Returns whether a JSON object is a Tink keyset. The name of a member can also be a value, for example the `kid` of a
-/// JSON Web Key, so the text is parsed. A text that is no JSON, for example half a keyset, is searched.
+/// Returns whether a JSON object is a Tink keyset. A member's name may also be a value (a JSON Web
+/// Key's `kid`, for example), so we parse the text. Text that is not JSON, such as half a keyset,
+/// is searched.
 fn is_tink(text: &str) -> bool {
-    /// The members that only a keyset has.
+    /// Members that only a keyset has.
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Members {
@@ -261,32 +263,32 @@ fn is_tink(text: &str) -> bool {
     }
     match serde_json::from_str::<Members>(text) {
         Ok(members) => members.primary_key_id.is_some() || members.encrypted_keyset.is_some(),
-        // The position of the error is of no use.
+        // The position of the error does not help.
         Err(_) => ["\"primaryKeyId\"", "\"encryptedKeyset\""].iter().any(|name| text.contains(name)),
     }
 }
 
-/// The format of some content, as far as its beginning shows.
+/// The format of some content, judged by its beginning.
 enum Format<'a> {
     /// A JSON object with a key or a set of keys.
     Jwk(&'a str),
-    /// A JSON object that holds a Tink keyset.
+    /// A JSON object with a Tink keyset.
     Tink(&'a str),
     /// A Tink keyset in the binary format.
     TinkBinary(&'a [u8]),
     /// A key in PEM or DER.
     Block(pem::Block),
-    /// An OpenSSH private key, which has a BEGIN line of its own.
+    /// An OpenSSH private key; it has its own BEGIN line.
     OpenSsh(&'a str),
-    /// An age file, armored or not, which contains an encrypted key.
+    /// An age file with an encrypted key, armored or not.
     Age(&'a [u8]),
     /// An age identity, on the only line that is not a comment.
     Identity(&'a str),
     /// An age or SSH recipient, on the only line that is not a comment.
     Recipient(&'a str),
-    /// As many hexadecimal digits as a private key has.
+    /// As many hexadecimal digits as in a private key.
     PrivateHex(&'a str),
-    /// As many hexadecimal digits as a public key has: compressed, uncompressed, or as Ethereum writes them.
+    /// As many hexadecimal digits as in a public key: compressed, uncompressed, or Ethereum's.
     PublicHex(&'a str),
 }
 
@@ -298,14 +300,14 @@ impl<'a> Format<'a> {
         if content.starts_with(b"age-encryption.org/v1") {
             return Ok(Self::Age(content));
         }
-        // The field of the primary key comes first. No text begins with this control character.
+        // The primary key's field comes first. No text begins with this control character.
         if content.first() == Some(&0x08) {
             return Ok(Self::TinkBinary(content));
         }
         if let Some(block) = der::read(content)? {
             return Ok(Self::Block(block));
         }
-        // The position of the first invalid byte is of no use.
+        // The position of the first invalid byte does not help.
         let text = std::str::from_utf8(content)
             .map_err(|_| Error::Format("expected a key file, found bytes that are not UTF-8 text"))?;
         let text = text.trim();
@@ -332,7 +334,8 @@ impl<'a> Format<'a> {
         }
     }
 
-    /// Recognizes a line by its prefix or length. The digits are checked when they are decoded, without tables.
+    /// Recognizes a line by its prefix or length. Its digits are checked later, by a decoder
+    /// without tables.
     fn of_line(line: &'a str) -> Option<Self> {
         if ["AGE-SECRET-KEY-", "AGE-PLUGIN-"].iter().any(|prefix| line.starts_with(prefix)) {
             return Some(Self::Identity(line));
@@ -348,7 +351,7 @@ impl<'a> Format<'a> {
         }
     }
 
-    /// Parses content that is not encrypted, or not any more.
+    /// Parses decrypted content.
     fn parse(self, kid: Option<&str>) -> Result<KeyFile, Error> {
         Ok(match self {
             Self::Jwk(text) => KeyFile::Secret(SecretKey::Symmetric(jwk::select(text, kid)?)),
@@ -360,14 +363,14 @@ impl<'a> Format<'a> {
             Self::Recipient(line) => KeyFile::Public(PublicKey::Age(line.parse()?)),
             Self::PrivateHex(digits) => {
                 let mut bytes = Zeroizing::new([0; 32]);
-                // The error of the decoder names no position.
+                // The decoder's error names no position.
                 base16ct::mixed::decode(digits, &mut *bytes).map_err(|_| INVALID_HEX)?;
-                // The number is zero, or it is not below the order of the curve.
+                // The number is zero, or not below the order of the curve.
                 let key = secp256k1::PrivateKey::from_bytes(&bytes).map_err(|_| INVALID_NUMBER)?;
                 KeyFile::Secret(SecretKey::Secp256k1(key))
             }
             Self::PublicHex(digits) => {
-                // The error of the decoder names no position.
+                // The decoder's error names no position.
                 let bytes = base16ct::mixed::decode_vec(digits).map_err(|_| INVALID_HEX)?;
                 KeyFile::Public(PublicKey::Secp256k1(secp256k1::PublicKey::from_bytes(&bytes)?))
             }
@@ -380,7 +383,7 @@ impl<'a> Format<'a> {
 
 fn decrypt_pkcs8(der: &[u8], options: LoadOptions<'_>) -> Result<SecretKey, Error> {
     let der = pbes2::open(der, options.passphrase.ok_or(Misuse::KeyPassphraseRequired)?)?;
-    // One wrong passphrase in 256 gives valid padding, so the result is checked as well.
+    // One wrong passphrase in 256 gives valid padding, so we check the result too.
     match pkcs8::is_private(&der) {
         true => private_key(pkcs8::private(&der)?),
         false => Err(Error::WrongPassphrase),
@@ -405,13 +408,13 @@ fn private_key(private: Private<'_>) -> Result<SecretKey, Error> {
     match private.algorithm {
         Algorithm::Rsa => rsa::PrivateKey::from_pkcs8(bytes).map(SecretKey::Rsa),
         Algorithm::P256 => {
-            // The library's error names no cause that helps, and could quote a secret.
+            // The library's error does not help and could quote a secret.
             let key = p256::PrivateKey::from_bytes(number()?).map_err(|_| INVALID_NUMBER)?;
             private.check(key.public().as_bytes())?;
             Ok(SecretKey::P256(key))
         }
         Algorithm::Secp256k1 => {
-            // The library's error names no cause that helps, and could quote a secret.
+            // The library's error does not help and could quote a secret.
             let key = secp256k1::PrivateKey::from_bytes(number()?).map_err(|_| INVALID_NUMBER)?;
             private.check(&key.public().to_bytes(Encoding::Uncompressed))?;
             Ok(SecretKey::Secp256k1(key))
@@ -437,7 +440,7 @@ fn public_key(spki: &[u8]) -> Result<PublicKey, Error> {
         Algorithm::P256 => PublicKey::P256(p256::PublicKey::from_sec1(bytes)?),
         Algorithm::Rsa => PublicKey::Rsa(rsa::PublicKey::from_spki(bytes)?),
         Algorithm::Secp256k1 => {
-            // The 64 bytes of Ethereum are not a point in the sense of SEC 1.
+            // Ethereum's 64 bytes are not a point in the sense of SEC 1.
             let bytes = Some(bytes).filter(|bytes| bytes.len() != 64).ok_or(pkcs8::INVALID_PUBLIC)?;
             PublicKey::Secp256k1(secp256k1::PublicKey::from_bytes(bytes)?)
         }
@@ -454,7 +457,7 @@ fn public_key(spki: &[u8]) -> Result<PublicKey, Error> {
 mod test {
     use super::*;
 
-    /// One wrong passphrase in 256 gives valid padding. The content shows that it was wrong.
+    /// One wrong passphrase in 256 gives valid padding; the content shows that it was wrong.
     #[test]
     fn decrypted_bytes_that_are_no_key_mean_a_wrong_passphrase() {
         let der = pbes2::seal(b"not a key", "p").unwrap();

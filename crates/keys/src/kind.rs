@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $name:literal;)*) => {
-        /// A kind of key, which determines its algorithm and its length.
+        /// A kind of key; it determines the algorithm and the length.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Kind {
@@ -17,7 +17,7 @@ macro_rules! kinds {
             /// All kinds, in the order of the documentation.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
-            /// Returns the name in commands and in Python, for example `"x-wing"`.
+            /// Returns the name in commands and in Python, such as `"x-wing"`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)*
@@ -28,13 +28,13 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A symmetric key of 16 bytes, for example for AES-128-GCM.
+    /// A symmetric key of 16 bytes, such as for AES-128-GCM.
     Aes128 "aes-128";
-    /// A symmetric key of 24 bytes, for example for AES-192-GCM.
+    /// A symmetric key of 24 bytes, such as for AES-192-GCM.
     Aes192 "aes-192";
-    /// A symmetric key of 32 bytes, for AES and for all other ciphers with keys of this length.
+    /// A symmetric key of 32 bytes, for AES and all other ciphers with this key length.
     Aes256 "aes-256";
-    /// A symmetric key of 64 bytes for AES-SIV, which encrypts names of files and searchable values.
+    /// A symmetric key of 64 bytes for AES-SIV: encrypted file names and searchable values.
     Aes256Siv "aes-256-siv";
     /// An X25519 key in age's encoding, for age files.
     Age "age";
@@ -46,11 +46,11 @@ kinds! {
     Rsa3072 "rsa-3072";
     /// An RSA key of 4096 bits.
     Rsa4096 "rsa-4096";
-    /// A secp256k1 key, which is used to encrypt messages with ECIES.
+    /// A secp256k1 key, for ECIES.
     Secp256k1 "secp256k1";
-    /// An X25519 key, which is used to encrypt messages with HPKE.
+    /// An X25519 key, for HPKE.
     X25519 "x25519";
-    /// A P-256 key, which is used to encrypt messages with HPKE.
+    /// A P-256 key, for HPKE.
     P256 "p-256";
     /// An X-Wing key (ML-KEM-768 and X25519), for HPKE.
     XWing "x-wing";

@@ -1,4 +1,5 @@
-//! Keys and what they do apart from messages: files of keys, recipients, hybrid encryption and signatures.
+//! Keys, and what they do apart from messages: key files, recipients, hybrid encryption and
+//! signatures.
 #![forbid(unsafe_code)]
 
 pub mod age;

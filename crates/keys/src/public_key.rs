@@ -4,26 +4,27 @@ use super::Kind;
 use crate::age;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 
-/// The public key of a key pair, which may be published.
+/// A public key; it may be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublicKey {
-    /// An age recipient, for which files can be encrypted.
+    /// An age recipient, for files.
     Age(age::Recipient),
-    /// A P-256 public key, for which messages are sealed with HPKE.
+    /// P-256, for messages with HPKE.
     P256(p256::PublicKey),
-    /// An RSA public key, for which messages are sealed with RSA-OAEP.
+    /// RSA, for messages with RSA-OAEP.
     Rsa(rsa::PublicKey),
-    /// A secp256k1 public key, for which messages are sealed with ECIES.
+    /// secp256k1, for messages with ECIES.
     Secp256k1(secp256k1::PublicKey),
-    /// An X25519 public key, for which messages are sealed.
+    /// X25519, for messages.
     X25519(x25519::PublicKey),
-    /// An X-Wing public key, for which messages are sealed with HPKE.
+    /// X-Wing, for messages with HPKE.
     XWing(xwing::PublicKey),
 }
 
 impl PublicKey {
-    /// Returns the kind of the key, or `None` for an RSA key of another length, an SSH key and a passphrase.
+    /// Returns the kind of the key; `None` for an RSA key of another length, an SSH key and a
+    /// passphrase.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Age(recipient) => recipient.kind().map(|kind| match kind {

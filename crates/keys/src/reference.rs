@@ -1,12 +1,12 @@
-//! Key references: strings that tell where a key is stored. A reference is not secret.
+//! Key references: strings that say where a key is. A reference is not secret.
 //!
 //! | reference | where the key is |
 //! |---|---|
 //! | `env:NAME` | the environment variable holds the text of a key file |
 //! | `file:PATH` | the file; a leading `~/` is the home directory |
 //! | `keyring:SERVICE/USER` | the keyring of the operating system holds the text of a key file |
-//! | `aws-kms:ARN#PATH`, `vault:MOUNT/KEY#PATH` | the encrypted Tink keyset at PATH, which a key service decrypts |
-//! | `pkcs11:URI#PATH` | the encrypted Tink keyset at PATH, which a key of a token decrypts (RFC 7512) |
+//! | `aws-kms:ARN#PATH`, `vault:MOUNT/KEY#PATH` | the encrypted Tink keyset at PATH, decrypted by a key service |
+//! | `pkcs11:URI#PATH` | the encrypted Tink keyset at PATH, decrypted by a token's key (RFC 7512) |
 //! | any other string | it is the path of the file; write `./env:NAME` for a file of this name |
 //!
 //! ```
@@ -33,63 +33,65 @@ use std::sync::OnceLock;
 use std::{env, fmt};
 use zeroize::Zeroizing;
 
-/// The place where a key is stored, for example in a file or an environment variable.
+/// Where a key is, such as in a file or an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reference {
     /// A key file at this path, absolute or relative to the working directory.
     File(PathBuf),
-    /// The environment variable with this name, whose value is the content of a key file.
+    /// The environment variable with this name; its value is the content of a key file.
     Env(String),
-    /// An entry in the keyring of the operating system, found by its two names.
+    /// An entry in the OS keyring, by its two names.
     Keyring {
-        /// The service, for example the name of an application.
+        /// The service, such as the name of an application.
         service: String,
-        /// The user name of the entry in the keyring.
+        /// The user name.
         user: String,
     },
-    /// A keyring that a key service decrypts. The text is the whole reference, for example `vault:transit/sales#sales.key`.
+    /// A keyring that a key service decrypts. The text is the whole reference, such as
+    /// `vault:transit/sales#sales.key`.
     Service(String),
-    /// A keyring that a key of a PKCS#11 token decrypts.
+    /// A keyring that a PKCS#11 token's key decrypts.
     Token {
-        /// The key of the token, and the context that the keyring is bound to.
+        /// The token's key, and the context that the keyring is bound to.
         key: Box<TokenKey>,
-        /// The path of the encrypted keyset.
+        /// Path of the encrypted keyset.
         keyset: String,
     },
 }
 
-/// Looks up the text of the keyring entry of a service and a user. An error is a message for the user.
+/// Looks up the text of an OS keyring entry by service and user. An error is a message for the
+/// user.
 pub type KeyringLookup = fn(service: &str, user: &str) -> Result<Zeroizing<String>, String>;
 
 static KEYRING: OnceLock<KeyringLookup> = OnceLock::new();
 
-/// Sets the function that resolves `keyring:` references in this process. The first call decides; later calls return
-/// `false`. There is no default, because the keyrings of Linux desktops need a D-Bus library: the Python package sets a
-/// function that uses the Python package `keyring`.
+/// Sets this process's function for `keyring:` references. The first call decides; later calls
+/// return `false`. There is no default, because the keyrings of Linux desktops need a D-Bus
+/// library: the Python package sets a function over the Python package `keyring`.
 pub fn set_keyring(lookup: KeyringLookup) -> bool {
     KEYRING.set(lookup).is_ok()
 }
 
-/// Returns the cleartext keyset, in the binary format, that a reference to a key service leads to, or one to a token whose
-/// keyset is at a URL. The text of an error contains the reference, without a PIN.
+/// Returns the cleartext keyset, in the binary format, for a reference to a key service, or to a
+/// token if the keyset is at a URL. The text of an error contains the reference, without a PIN.
 pub type ServiceLookup = fn(reference: &str) -> Result<Zeroizing<Vec<u8>>, Error>;
 
 static SERVICES: OnceLock<ServiceLookup> = OnceLock::new();
 
-/// Sets the function that resolves `aws-kms:` and `vault:` references in this process. The first call decides; later calls
-/// return `false`. There is no default: the Python package sets a function that uses `boto3` and `hvac`, because these
-/// know the credentials, proxies and certificates of a machine.
+/// Sets this process's function for `aws-kms:` and `vault:` references. The first call decides;
+/// later calls return `false`. There is no default: the Python package sets a function over `boto3`
+/// and `hvac`, because these know the credentials, proxies and certificates of a machine.
 pub fn set_key_services(lookup: ServiceLookup) -> bool {
     SERVICES.set(lookup).is_ok()
 }
 
 impl Reference {
-    /// Parses a reference to a key or the path of a key file.
+    /// Parses a key reference or the path of a key file.
     ///
     /// # Errors
-    /// Returns [`Misuse::Reference`] if the part after the scheme is empty or malformed, and for `call:`, which names a
-    /// Python function.
+    /// Returns [`Misuse::Reference`] if the part after the scheme is empty or malformed, and for
+    /// `call:`, because it names a Python function.
     pub fn parse(text: &OsStr) -> Result<Self, Error> {
         let invalid = |expected| Err(Misuse::Reference(expected).into());
         // A reference is Unicode, so any other string is a path.
@@ -126,7 +128,7 @@ impl Reference {
         }
     }
 
-    /// Returns the path, if the key is stored in a file.
+    /// Returns the path, if the key is in a file.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
@@ -134,8 +136,8 @@ impl Reference {
         }
     }
 
-    /// Returns the path of the encrypted keyset, if a key service or a token decrypts it. It contains no secret, but an output that
-    /// replaced it would make data unreadable.
+    /// Returns the path of the encrypted keyset, if a key service or a token decrypts it. The
+    /// keyset contains no secret, but replacing it with an output would make data unreadable.
     pub fn keyset_path(&self) -> Option<&Path> {
         match self {
             Self::Service(text) => text.split_once('#').map(|(_, place)| Path::new(place)),
@@ -147,10 +149,11 @@ impl Reference {
     /// Reads the content of the key file, for [`super::KeyFile::parse`].
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the file cannot be read, [`Error::Format`] if it is too long for a key, and
-    /// [`Error::KeyNotFound`] if the variable or the entry does not exist, or [`set_keyring`] was not called. [`Error::KeyService`]
-    /// if a key service or a token does not decrypt the key, or [`set_key_services`] was not called, and
-    /// [`Error::KeyRefused`] if a token refuses the PIN or the key.
+    /// Returns [`Error::Io`] if the file cannot be read, [`Error::Format`] if it is too long for a
+    /// key, [`Error::KeyNotFound`] if the variable or the entry does not exist, or [`set_keyring`]
+    /// was not called, [`Error::KeyService`] if a key service or a token does not decrypt the key,
+    /// or [`set_key_services`] was not called, and [`Error::KeyRefused`] if a token refuses the PIN
+    /// or the key.
     pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         match self {
             Self::File(path) => store::read(path),
@@ -187,7 +190,7 @@ impl Reference {
             Self::Token { key, keyset } => {
                 let content = store::read(Path::new(keyset))?;
                 match key.decrypt(EncryptedKeyring::parse(&content)?.ciphertext()) {
-                    // As for a key service: the error names the reference.
+                    // As for a key service, the error names the reference.
                     Err(Error::Authentication) => Err(Error::KeyService(format!(
                         "{self}: authentication failed: the encrypted keyset belongs to another wrapping key or \
                          context, or was changed"
@@ -199,7 +202,7 @@ impl Reference {
     }
 }
 
-/// Writes the reference as [`Reference::parse`] reads it; a file by its path, and a token without the PIN.
+/// Writes the reference for [`Reference::parse`]: a file as its path, a token without the PIN.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,16 +1,16 @@
-//! Secrets of libraries that return them by value: boxes that do not leave copies when they move, and stacks that are
-//! wiped.
+//! For secrets that libraries return by value: boxes that leave no copies when they move, and wiped
+//! stacks.
 
 use providers::{wipe_dead_stack, wipe_registers};
 use std::ops::Deref;
 use zeroize::Zeroize;
 
-/// Secret bytes on the heap, so that a move of their owner copies a pointer and not the secret. They are wiped on drop.
+/// Secret bytes on the heap, wiped on drop: moving the owner copies a pointer, not the secret.
 #[derive(Clone)]
 pub(crate) struct Secret<const LEN: usize>(Box<[u8; LEN]>);
 
 impl<const LEN: usize> Secret<LEN> {
-    /// Copies the bytes to the heap, without a copy on the stack.
+    /// Copies the bytes to the heap, not over the stack.
     pub(crate) fn copy(bytes: &[u8; LEN]) -> Self {
         let mut boxed = Box::new([0; LEN]);
         boxed.copy_from_slice(bytes);
@@ -32,18 +32,19 @@ impl<const LEN: usize> Drop for Secret<LEN> {
     }
 }
 
-/// Wipes the vector registers, and 16 KiB of the stack below the caller, in which calls that have returned may have left
-/// copies of secrets.
+/// Wipes the vector registers, and 16 KiB of stack below the caller, where earlier calls may have
+/// left copies of secrets.
 ///
-/// Compilers keep keys in registers, and write registers to the stack. The program and the Python package call this function
-/// before they report an error, so that a core file of a process that ends with it has no copy of a key there.
+/// Compilers keep keys in registers, and spill registers to the stack. The program and the Python
+/// package call this before they report an error: if the process ends with it, its core file has no
+/// copy of a key there.
 pub fn wipe_stack() {
     wipe_registers();
     wipe_dead_stack::<2048>();
 }
 
-/// Runs `work` and wipes the stack that it used, up to `WORDS` words of 64 bits. Libraries, and results that move from
-/// function to function, leave copies of secrets there.
+/// Runs `work` and wipes the stack that it used, up to `WORDS` 64-bit words. Libraries leave copies
+/// of secrets there, and so do results that move from function to function.
 #[inline]
 pub(crate) fn wiping_stack<const WORDS: usize, T>(work: impl FnOnce() -> T) -> T {
     let result = in_own_frame(work);
@@ -51,7 +52,7 @@ pub(crate) fn wiping_stack<const WORDS: usize, T>(work: impl FnOnce() -> T) -> T
     result
 }
 
-/// Not inlined, so that its frame lies in the part of the stack that is wiped.
+/// Not inlined: its frame must lie in the wiped part of the stack.
 #[inline(never)]
 fn in_own_frame<T>(work: impl FnOnce() -> T) -> T {
     work()

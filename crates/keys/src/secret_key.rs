@@ -9,7 +9,7 @@ use base::{Error, Misuse};
 use messages::Key;
 use std::fmt;
 
-/// A private or symmetric key. It is wiped on drop, and `Debug` shows its kind or length only.
+/// A private or symmetric key, wiped on drop. `Debug` shows only its kind or length.
 ///
 /// Symmetric keys are compared in constant time, private keys by their public keys.
 #[derive(Clone, PartialEq, Eq)]
@@ -17,25 +17,27 @@ use std::fmt;
 pub enum SecretKey {
     /// A symmetric key, with the members of its JSON Web Key.
     Symmetric(Jwk),
-    /// An age identity, which decrypts the files of its recipient.
+    /// An age identity, to decrypt the files of its recipient.
     Age(age::Identity),
-    /// A P-256 private key, which opens messages of HPKE.
+    /// P-256, to open messages of HPKE.
     P256(p256::PrivateKey),
-    /// An RSA private key, which opens messages of RSA-OAEP.
+    /// RSA, to open messages of RSA-OAEP.
     Rsa(rsa::PrivateKey),
-    /// A secp256k1 private key, which opens messages of ECIES.
+    /// secp256k1, to open messages of ECIES.
     Secp256k1(secp256k1::PrivateKey),
-    /// An X25519 private key, which opens messages for its public key.
+    /// X25519, to open messages.
     X25519(x25519::PrivateKey),
-    /// An X-Wing private key, which opens messages of HPKE.
+    /// X-Wing, to open messages of HPKE.
     XWing(xwing::PrivateKey),
 }
 
 impl SecretKey {
-    /// Generates a key from random bytes of the operating system, or of AWS-LC for RSA, which takes up to some seconds.
+    /// Generates a key with the operating system's random generator, or AWS-LC's for RSA, which
+    /// takes up to some seconds.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is exhausted.
+    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if
+    /// memory is exhausted.
     pub fn generate(kind: Kind) -> Result<Self, Error> {
         let symmetric = |len| Key::generate(len).map(Self::from);
         let age = |kind| age::Identity::generate(kind).map(Self::Age);
@@ -57,8 +59,8 @@ impl SecretKey {
         }
     }
 
-    /// Returns the kind of the key, or `None` if [`Self::generate`] does not make it: a symmetric or RSA key of another
-    /// length, an SSH key, a passphrase or an identity of an age plugin.
+    /// Returns the kind of the key; `None` if [`Self::generate`] does not make it: a symmetric or
+    /// RSA key of another length, an SSH key, a passphrase or an age plugin's identity.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Symmetric(jwk) => match jwk.key.as_bytes().len() {
@@ -72,7 +74,8 @@ impl SecretKey {
         }
     }
 
-    /// Returns the public key, or `None` for a symmetric key, a passphrase and an identity of an age plugin.
+    /// Returns the public key; `None` for a symmetric key, a passphrase and an age plugin's
+    /// identity.
     pub fn public(&self) -> Option<PublicKey> {
         match self {
             Self::Symmetric(_) => None,

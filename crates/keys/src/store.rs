@@ -1,4 +1,5 @@
-//! Key files: written completely or not at all, and replaced only on request. Only its owner can read a secret one.
+//! Key files: written completely or not at all, replaced only on request. Only its owner can read a
+//! secret one.
 
 use super::Existing;
 use base::Error;
@@ -9,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Maximum number of bytes in a key file, because a longer file was named by mistake.
+/// Maximum length of a key file in bytes: a longer file was named by mistake.
 pub(super) const MAX_LEN: usize = 1 << 18;
 
 /// Writes a file that only its owner can read, even if it replaces a file with other permissions.
@@ -17,7 +18,7 @@ pub(super) fn write_secret(path: &Path, content: &[u8], existing: Existing) -> R
     write(path, content, Access::OwnerOnly, existing)
 }
 
-/// Writes a file with the usual permissions, because its content is public.
+/// Writes a public file, with the usual permissions.
 pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
     write(path, content, Access::Inherited, existing)
 }
@@ -25,24 +26,27 @@ pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> R
 fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<(), Error> {
     let staged = StagedFile::new(path, access)?;
     staged.file().write_all(content).map_err(|e| Error::io(path, e))?;
-    // Synced, because a lost key makes all its files unreadable.
+    // Synced, because losing a key makes all its files unreadable.
     staged.commit(existing, Durability::Synced)
 }
 
-/// Reads a key file into memory that is wiped when it is dropped.
+/// Reads a key file into memory that is wiped on drop.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the file cannot be read, and [`Error::Format`] if it is too long for a key.
+/// Returns [`Error::Io`] if the file cannot be read, and [`Error::Format`] if it is too long for a
+/// key.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     read_content(open(path).map_err(|e| Error::io(path, e))?, path)
 }
 
-/// Reads the content of a key file from an open source, for [`super::KeyFile::parse`]. Errors report it as `name`.
+/// Reads the content of a key file from an open source, for [`super::KeyFile::parse`]. Errors call
+/// it `name`.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the source cannot be read, and [`Error::Format`] if it is too long for a key.
+/// Returns [`Error::Io`] if the source cannot be read, and [`Error::Format`] if it is too long for
+/// a key.
 pub fn read_content(mut from: impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
-    // Allocated at its full length: a vector that grows leaves copies behind.
+    // Allocated at full length: a growing vector leaves copies behind.
     let mut content = Zeroizing::new(vec![0; MAX_LEN + 1]);
     let mut len = 0;
     while let Some(rest) = content.get_mut(len..).filter(|rest| !rest.is_empty()) {

@@ -14,8 +14,8 @@ impl SecretKey {
     /// Encodes the key as the text of a key file, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase and for an SSH key, which has no text of its own;
-    /// [`Error::Io`] if the operating system has no random bytes.
+    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and for an SSH key (it has no
+    /// text of its own), and [`Error::Io`] if the operating system returns no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
         match (passphrase, to_pkcs8(self)?) {
             (None, _) => plain(self),
@@ -25,7 +25,7 @@ impl SecretKey {
         }
     }
 
-    /// Encodes the key as an armored age file that each of `recipients` can decrypt.
+    /// Encodes the key as an armored age file for `recipients`.
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for an SSH key, and the errors of [`age::seal`].
@@ -36,8 +36,8 @@ impl SecretKey {
     /// Writes the key to a file that only its owner can read, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
-    /// [`Self::to_text`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
+    /// errors of [`Self::to_text`].
     pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
         store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
     }
@@ -45,8 +45,8 @@ impl SecretKey {
     /// Writes the key to an age file for `recipients`.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
-    /// [`Self::to_text_for`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
+    /// errors of [`Self::to_text_for`].
     pub fn save_for(
         &self,
         path: &Path,
@@ -58,12 +58,12 @@ impl SecretKey {
 }
 
 impl Keyring {
-    /// Encodes the keyring as the text of a key file: a Tink keyset in JSON, in an armored age file if there is a
-    /// passphrase.
+    /// Encodes the keyring as the text of a key file: a Tink keyset in JSON, in an armored age file
+    /// if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and [`Error::Io`] if the operating system has no random
-    /// bytes.
+    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and [`Error::Io`] if the
+    /// operating system returns no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
         match passphrase {
             None => Ok(self.to_json()),
@@ -72,7 +72,7 @@ impl Keyring {
         }
     }
 
-    /// Encodes the keyring as an armored age file that each of `recipients` can decrypt.
+    /// Encodes the keyring as an armored age file for `recipients`.
     ///
     /// # Errors
     /// Returns the errors of [`age::seal`].
@@ -80,11 +80,12 @@ impl Keyring {
         armored(&self.to_json(), recipients)
     }
 
-    /// Writes the keyring to a file that only its owner can read, encrypted if there is a passphrase.
+    /// Writes the keyring to a file that only its owner can read, encrypted if there is a
+    /// passphrase.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
-    /// [`Self::to_text`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
+    /// errors of [`Self::to_text`].
     pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
         store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
     }
@@ -92,8 +93,8 @@ impl Keyring {
     /// Writes the keyring to an age file for `recipients`.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
-    /// [`Self::to_text_for`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
+    /// errors of [`Self::to_text_for`].
     pub fn save_for(
         &self,
         path: &Path,
@@ -111,7 +112,7 @@ fn armored(text: &str, recipients: &[age::Recipient]) -> Result<Zeroizing<String
 }
 
 impl PublicKey {
-    /// Encodes the key as the text of a file: `age1…`, an SSH public key, or SPKI in PEM.
+    /// Encodes the key as the text of a key file: `age1…`, an SSH public key, or SPKI in PEM.
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the key is too long for DER.
@@ -132,8 +133,8 @@ impl PublicKey {
     /// Writes the key to a file with the usual permissions.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
-    /// [`Self::to_text`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
+    /// errors of [`Self::to_text`].
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
         store::write_public(path, self.to_text()?.as_bytes(), existing)
     }
@@ -147,7 +148,7 @@ impl fmt::Display for PublicKey {
             Self::Secp256k1(key) => {
                 f.write_str(&base16ct::lower::encode_string(&key.to_bytes(Encoding::Uncompressed)))
             }
-            // `fmt::Error` has no content, so the cause is lost here.
+            // `fmt::Error` has no content, so the cause is lost.
             _ => f.write_str(&self.to_text().map_err(|_| fmt::Error)?),
         }
     }
@@ -167,10 +168,10 @@ fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
         }
         (SecretKey::Age(identity), _) => {
             let (identity, recipient) = (identity.to_text()?, identity.recipient().to_string());
-            // Allocated at its full length: a string that grows leaves copies behind.
+            // Allocated at full length: a growing string leaves copies behind.
             // bounded: two lines of age.
             let mut text = Zeroizing::new(String::with_capacity(recipient.len() + identity.len() + 32));
-            // The format of age-keygen.
+            // As age-keygen does.
             for part in ["# public key: ", &recipient, "\n", &identity, "\n"] {
                 text.push_str(part);
             }
@@ -180,7 +181,7 @@ fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
     }
 }
 
-/// Encodes the PKCS#8 of a key, or returns `None` if its files have another format.
+/// Encodes the PKCS#8 of a key; `None` if its files have another format.
 fn to_pkcs8(key: &SecretKey) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
     let (algorithm, secret, public): (_, &[u8], _) = match key {
         SecretKey::Symmetric(_) | SecretKey::Age(_) => return Ok(None),

@@ -18,7 +18,7 @@ pub use key::MessageKey;
 pub use keys::MessageKeys;
 pub(crate) use usage::Limit;
 
-/// Gives a type that wraps [`MessageKeys`] in its field `keys` the methods of that type.
+/// Gives a wrapper of [`MessageKeys`] (its field `keys`) the methods of that type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! message_keys {
@@ -39,7 +39,7 @@ macro_rules! message_keys {
         }
 
         impl $name {
-            /// Sets the number of threads, as `MessageKeys::with_threads` does.
+            /// Sets the number of threads, see `MessageKeys::with_threads`.
             #[must_use]
             pub fn with_threads(mut self, threads: std::num::NonZeroUsize) -> Self {
                 self.keys = self.keys.with_threads(threads);
@@ -52,9 +52,9 @@ macro_rules! message_keys {
 }
 /// An algorithm with a key. It can be shared between threads and used after a fork.
 ///
-/// A *sealed* message is `nonce || ciphertext || tag` under a fresh random nonce. Functions named
-/// `encrypt` and `decrypt` take the nonce from the caller. Never use a nonce twice with the same
-/// key. The methods are those of [`MessageKeys`].
+/// A *sealed* message is `nonce || ciphertext || tag` under a fresh random nonce. `encrypt` and
+/// `decrypt` take the nonce from you: never use one twice with the same key. The methods are those
+/// of [`MessageKeys`].
 ///
 /// ```
 /// use sealane::{Aead, Algorithm, Key};
@@ -71,23 +71,23 @@ pub struct Aead {
 }
 
 impl Aead {
-    /// Expands a key with the provider that is selected on this machine: the process default, else
-    /// `SEALANE_PROVIDER`, else the fastest one.
+    /// Expands a key with the default provider: of the process, else of `SEALANE_PROVIDER`, else
+    /// the fastest.
     ///
     /// # Errors
     /// Returns [`Misuse::KeyLength`] for a key that the algorithm does not take,
-    /// [`Error::ProviderUnavailable`] if the selected provider cannot compute the algorithm or none
-    /// can, [`Error::Environment`] if `SEALANE_PROVIDER` or `SEALANE_CPU` is invalid, and
+    /// [`Error::ProviderUnavailable`] if the selected provider (or every provider) cannot compute
+    /// the algorithm, [`Error::Environment`] if `SEALANE_PROVIDER` or `SEALANE_CPU` is invalid, and
     /// [`Error::SelfTest`] or [`Error::ProviderRefused`] if the provider fails.
     pub fn new(algorithm: Algorithm, key: &Key) -> Result<Self, Error> {
         Self::with_provider(algorithm, key, None)
     }
 
-    /// Expands a key with `provider`, or as [`Self::new`] does if it is `None`.
+    /// Expands a key with `provider`, or as [`Self::new`] if it is `None`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::new`]. [`Error::ProviderUnavailable`] lists the providers that
-    /// can be used.
+    /// Returns the errors of [`Self::new`]. [`Error::ProviderUnavailable`] lists the usable
+    /// providers.
     pub fn with_provider(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
         Ok(Self { keys: MessageKey::new(algorithm, key, provider)?.into(), algorithm })
     }
@@ -100,8 +100,7 @@ impl Aead {
 
 message_keys!(Aead; |it| algorithm: it.algorithm.name(), provider: it.provider().name(), variant: it.variant());
 
-/// A buffer for one message, which is filled by the caller and sealed without a copy. It is wiped
-/// on drop.
+/// A buffer for one message: fill it and seal it without a copy. It is wiped on drop.
 ///
 /// ```
 /// # use sealane::{Aead, Algorithm, Key};
@@ -118,8 +117,7 @@ pub struct Buffer<'a> {
 }
 
 impl MessageKeys {
-    /// Returns a buffer for messages of up to `capacity` bytes of plaintext, which are sealed in
-    /// place.
+    /// Returns a buffer to seal messages of up to `capacity` bytes in place.
     pub fn buffer(&self, capacity: usize) -> Buffer<'_> {
         // bounded: the caller chooses the capacity, not an input.
         Buffer { aead: self, bytes: vec![0; capacity.saturating_add(self.overhead())] }
@@ -127,7 +125,7 @@ impl MessageKeys {
 }
 
 impl Buffer<'_> {
-    /// Returns the part of the buffer for the plaintext.
+    /// Returns the plaintext part of the buffer.
     pub fn plaintext(&mut self) -> &mut [u8] {
         let (from, to) = (self.aead.nonce_len(), self.bytes.len() - self.aead.tag_len());
         &mut self.bytes[from..to]
@@ -136,7 +134,7 @@ impl Buffer<'_> {
     /// Seals the first `len` bytes. The sealed message stays in the buffer until the next call.
     ///
     /// # Errors
-    /// Returns [`Misuse::BufferTooShort`] if `len` exceeds the capacity, and the errors of
+    /// Returns [`Misuse::BufferTooShort`] if `len` exceeds the capacity and the errors of
     /// [`MessageKeys::seal`].
     pub fn seal(&mut self, len: usize, aad: &[u8]) -> Result<&[u8], Error> {
         let holds = self.plaintext().len();
@@ -161,7 +159,7 @@ mod test {
     use super::*;
     use base::error::MessagePart;
 
-    /// Checked as numbers, because no test can process 64 GiB.
+    /// Checked as numbers: no test can process 64 GiB.
     #[test]
     fn the_longest_messages() {
         for &algorithm in Algorithm::ALL {

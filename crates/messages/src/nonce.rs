@@ -1,13 +1,15 @@
-//! Random nonces, made of bytes that no other thread and no parent or forked child of this process uses.
+//! Random nonces from bytes that no other thread, parent or forked child uses.
 //!
-//! A system call per message costs more than sealing it. Each thread has a buffer of 4 KiB of AES-256-CTR keystream and
-//! uses every byte once. The key comes from the operating system and is dropped as soon as the buffer is full. After a
-//! fork, the process mark differs, so the child discards its copy of the buffer before it uses a byte.
+//! A system call per message costs more than sealing it. So each thread has a buffer of 4 KiB of
+//! AES-256-CTR keystream and uses every byte once. The key comes from the operating system and is
+//! dropped as soon as the buffer is full. After a fork, the process mark differs, so the child
+//! discards its copy of the buffer before it uses a byte.
 //!
-//! In a build with the feature `fips`, the buffer is filled by the generator of the FIPS module.
+//! In a build with the feature `fips`, the generator of the FIPS module fills the buffer.
 //!
-//! A snapshot of a virtual machine copies the buffer, and the process cannot detect that. For machines that run from
-//! snapshots, use an algorithm that tolerates a repeated nonce (AES-GCM-SIV), or explicit nonces.
+//! A snapshot of a virtual machine copies the buffer, and the process cannot detect it. For
+//! machines that run from snapshots, use an algorithm that tolerates a repeated nonce
+//! (AES-GCM-SIV), or explicit nonces.
 
 use base::random::process_mark;
 use base::{Error, Misuse, memory};
@@ -18,9 +20,9 @@ const BUFFER: usize = 4096;
 
 struct Generator {
     bytes: [u8; BUFFER],
-    /// Number of bytes of the buffer that were already used.
+    /// Bytes already used.
     used: usize,
-    /// The process mark under which the buffer was filled.
+    /// The process mark when the buffer was filled.
     mark: u64,
 }
 
@@ -29,7 +31,7 @@ thread_local! {
         const { RefCell::new(Generator { bytes: [0; BUFFER], used: BUFFER, mark: 0 }) };
 }
 
-/// Fills `nonce` with random bytes that are used once.
+/// Fills `nonce` with random bytes, used once.
 #[doc(hidden)]
 pub fn fill(nonce: &mut [u8]) -> Result<(), Error> {
     if nonce.len() > BUFFER {
@@ -43,9 +45,11 @@ pub fn fill(nonce: &mut [u8]) -> Result<(), Error> {
     drawn.unwrap_or_else(|_| Ok(base::random::fill(nonce)?))
 }
 
-/// Fills an array as [`fill`] does. Its constant length saves a call of `memcpy`, which makes `seal` 7 % slower.
+/// Fills an array like [`fill`]. The constant length saves a call of `memcpy`; with it, `seal` is 7
+/// % slower.
 ///
-/// Returned by value, 32 bytes would be copied in pieces that the kernel cannot load before they are in the cache (10 %).
+/// Not returned by value: 32 bytes would be copied in pieces that the kernel cannot load before
+/// they are in the cache (10 %).
 #[inline(always)]
 pub(crate) fn fill_array<const N: usize>(nonce: &mut [u8; N]) -> Result<(), Error> {
     let drawn = GENERATOR.try_with(|generator| {
@@ -56,19 +60,19 @@ pub(crate) fn fill_array<const N: usize>(nonce: &mut [u8; N]) -> Result<(), Erro
     drawn.unwrap_or_else(|_| Ok(base::random::fill(nonce)?))
 }
 
-/// Bytes of nonces from which on a batch gets a key of its own. Fewer bytes come from the buffer of the thread.
+/// Bytes of nonces from which on a batch gets its own key. Fewer come from the thread's buffer.
 const KEYSTREAM_LEN: usize = 1024;
 
-/// The nonces of one batch, which are drawn at once, and which several threads may read.
+/// The nonces of a batch: drawn at once, readable by several threads.
 pub(crate) struct BatchNonces {
     source: Source,
     mark: u64,
 }
 
 enum Source {
-    /// Bytes of the buffer of the thread.
+    /// Bytes from the thread's buffer.
     Drawn(Vec<u8>),
-    /// Keystream under a key for this batch.
+    /// Keystream under this batch's own key.
     Keystream(providers::raw::Aes),
 }
 
@@ -89,7 +93,7 @@ impl BatchNonces {
     /// Writes the bytes from `at` on to `nonces`.
     ///
     /// # Errors
-    /// Returns [`Misuse::Forked`] in a forked child, because the parent may use the same bytes.
+    /// Returns [`Misuse::Forked`] in a forked child: the parent may use the same bytes.
     pub(crate) fn fill(&self, at: usize, nonces: &mut [u8]) -> Result<(), Error> {
         if process_mark()? != self.mark {
             return Err(Misuse::Forked.into());
@@ -102,7 +106,7 @@ impl BatchNonces {
     }
 }
 
-/// Returns an AES-256 key that is used once.
+/// Returns an AES-256 key for a single use.
 fn random_key() -> Result<providers::raw::Aes, Error> {
     let mut seed = Zeroizing::new([0; 32]);
     base::random::fill(&mut *seed)?;

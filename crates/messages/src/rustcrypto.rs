@@ -1,7 +1,9 @@
-//! The traits of the crate [`aead`] of RustCrypto, with one type for each algorithm. Needs the feature `aead-traits`.
+//! The traits of RustCrypto's crate [`aead`], with a type per algorithm. Needs the feature
+//! `aead-traits`.
 //!
-//! Code that is generic over [`AeadInOut`] or [`aead::Aead`] uses the fastest implementation on this machine through these types.
-//! Their nonces are explicit, and their ciphertexts are those of [`Aead::encrypt`](crate::Aead::encrypt): `ciphertext || tag`.
+//! With these types, code generic over [`AeadInOut`] or [`aead::Aead`] uses the fastest
+//! implementation on this machine. Nonces are explicit, and ciphertexts are `ciphertext || tag`, as
+//! from [`Aead::encrypt`](crate::Aead::encrypt).
 //!
 //! ```
 //! use sealane::rustcrypto::Aes256Gcm;
@@ -16,12 +18,13 @@
 //!
 //! # Errors
 //!
-//! [`aead::Error`] has no details. [`KeyInit`] cannot return an error of the provider, for example if `SEALANE_PROVIDER`
-//! is invalid: every call of such a key fails. `try_new` returns this error.
+//! [`aead::Error`] has no details. [`KeyInit`] cannot return a provider's error (such as an invalid
+//! `SEALANE_PROVIDER`): every call of such a key fails. `try_new` returns it.
 //!
 //! # Limits
 //!
-//! A buffer that does not authenticate is zero afterwards. Input and output that are different buffers cost a copy.
+//! A buffer that does not authenticate is zero afterwards. Different input and output buffers cost
+//! a copy.
 
 pub use ::aead;
 
@@ -38,12 +41,12 @@ macro_rules! types {
     ($($algorithm:ident key $key:ident nonce $nonce:ident;)*) => {$(
         #[doc = concat!("[`Algorithm::", stringify!($algorithm), "`] with a key, for the traits of the crate `aead`.")]
         ///
-        /// `None` is a key whose provider failed.
+        /// `None` if the provider failed.
         #[derive(Clone, Debug)]
         pub struct $algorithm(Option<Arc<crate::Aead>>);
 
         impl $algorithm {
-            /// Expands a key with the provider that is selected on this machine.
+            /// Expands a key with the default provider.
             ///
             /// # Errors
             /// Returns the errors of [`Aead::new`](crate::Aead::new).
@@ -101,11 +104,11 @@ macro_rules! types {
         const _: () = assert!(Algorithm::$algorithm.nonce_len() == $nonce::USIZE);
     )*
 
-        /// The algorithms that have a type here.
+        /// The algorithms with a type here.
         #[cfg(test)]
         const TYPES: &[Algorithm] = &[$(Algorithm::$algorithm),*];
 
-        /// Calls a function that is generic over the traits with the type of each algorithm.
+        /// Calls a function generic over the traits with the type of each algorithm.
         #[cfg(test)]
         fn each(test: &mut impl test::Generic) {
             $(test.with::<$algorithm>(Algorithm::$algorithm, $algorithm(None));)*
@@ -135,7 +138,7 @@ mod test {
     use super::*;
     use aead::{Aead, Payload};
 
-    /// A test that is generic over the traits. `broken` is a key whose provider failed.
+    /// A test generic over the traits. `broken` is a key from a failed provider.
     pub(super) trait Generic {
         fn with<C: Aead + AeadInOut + KeyInit>(&mut self, algorithm: Algorithm, broken: C);
     }

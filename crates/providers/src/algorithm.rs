@@ -1,6 +1,6 @@
-//! AEAD algorithms with their names, the lengths of their parts, and the limits of a message.
+//! AEAD algorithms: names, lengths, and limits of a message.
 
-/// Facts that the algorithms of one family share.
+/// What the algorithms of a family share.
 struct Family {
     source: &'static str,
     max_plaintext_len: u64,
@@ -8,7 +8,7 @@ struct Family {
     resists_misuse: bool,
 }
 
-/// The 32-bit block counter starts at 2 and must not wrap. Lengths in bits have 64 bits.
+/// The 32-bit block counter starts at 2 and must not wrap. Lengths are 64-bit counts of bits.
 const GCM: Family = Family {
     source: "NIST SP 800-38D",
     max_plaintext_len: (1 << 36) - 32,
@@ -17,7 +17,7 @@ const GCM: Family = Family {
 };
 const GCM_SIV: Family =
     Family { source: "RFC 8452", max_plaintext_len: 1 << 36, max_aad_len: 1 << 36, resists_misuse: true };
-/// The 32-bit block counter starts at 1, since block 0 is the Poly1305 key.
+/// The 32-bit block counter starts at 1: block 0 gives the Poly1305 key.
 const CHACHA: Family = Family {
     source: "RFC 8439",
     max_plaintext_len: (1 << 38) - 64,
@@ -42,7 +42,7 @@ struct Facts {
 
 macro_rules! algorithms {
     ($($algorithm:ident $name:literal $family:ident key $key:literal nonce $nonce:literal;)*) => {
-        /// An algorithm for authenticated encryption with associated data (AEAD), with tags of 16 bytes.
+        /// An AEAD algorithm with tags of 16 bytes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Algorithm {
@@ -50,7 +50,7 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
-            /// Every algorithm, in the order in which they are listed to users.
+            /// Every algorithm, in the order in which users see them.
             pub const ALL: &'static [Self] = &[$(Self::$algorithm,)*];
 
             const fn facts(self) -> &'static Facts {
@@ -80,12 +80,12 @@ algorithms! {
 }
 
 impl Algorithm {
-    /// Returns the name of the algorithm in lower case, for example `"aes-256-gcm"`.
+    /// Returns the name in lower case, such as `"aes-256-gcm"`.
     pub const fn name(self) -> &'static str {
         self.facts().name
     }
 
-    /// Returns the algorithm with exactly this name, or `None` if there is none.
+    /// Returns the algorithm with exactly this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
@@ -95,7 +95,7 @@ impl Algorithm {
         self.facts().key_lens[0]
     }
 
-    /// Returns [`Self::key_len`] as the only element of a slice, which errors need.
+    /// Returns [`Self::key_len`] as a slice for errors.
     pub(crate) const fn key_lens(self) -> &'static [usize] {
         self.facts().key_lens
     }
@@ -107,41 +107,41 @@ impl Algorithm {
 
     /// Returns the length of a tag in bytes.
     pub const fn tag_len(self) -> usize {
-        // AEGIS also defines tags of 32 bytes, which are not supported.
+        // AEGIS also defines tags of 32 bytes; we do not support them.
         16
     }
 
-    /// Returns the maximum length in bytes of a plaintext, as the specification defines it.
+    /// Returns the maximum plaintext length of the specification, in bytes.
     pub const fn max_plaintext_len(self) -> u64 {
         self.facts().family.max_plaintext_len
     }
 
-    /// Returns the maximum length in bytes of the associated data, as the specification defines it.
+    /// Returns the maximum associated data length of the specification, in bytes.
     pub const fn max_aad_len(self) -> u64 {
         self.facts().family.max_aad_len
     }
 
-    /// Returns the document that specifies the algorithm, for example `"RFC 8439"`.
+    /// Returns the specification, such as `"RFC 8439"`.
     pub const fn source(self) -> &'static str {
         self.facts().family.source
     }
 
-    /// Returns the base-2 logarithm of the number of messages that one key may seal under random nonces.
+    /// Returns the base-2 logarithm of how many messages a key may seal under random nonces.
     ///
-    /// Up to this number, the probability of two equal nonces is below 2^-32. By the birthday bound, it is
-    /// `2^((bits - 32) / 2)` messages. This is the rule of NIST SP 800-38D, section 8.3, for GCM (2^32), of the AEGIS
-    /// specification for 128-bit nonces (2^48) and of the XAES-256-GCM specification (2^80), applied to every nonce
-    /// length.
+    /// Up to this number, two nonces are equal with a probability below 2^-32. By the birthday
+    /// bound, this allows `2^((bits - 32) / 2)` messages: the rule of NIST SP 800-38D, section 8.3,
+    /// for GCM (2^32), of the AEGIS specification for 128-bit nonces (2^48) and of the XAES-256-GCM
+    /// specification (2^80), applied to every nonce length.
     ///
-    /// The consequence of a repeated nonce depends on the algorithm. GCM-SIV reveals only whether the two messages are
-    /// equal. Every other algorithm reveals relations between the plaintexts, for example their XOR, and GCM and
-    /// Poly1305 also lose their protection against forgeries.
+    /// A repeated nonce costs more in some algorithms than in others. GCM-SIV reveals only whether
+    /// the two messages are equal. The others reveal relations between the plaintexts, such as
+    /// their XOR; GCM and Poly1305 also lose their protection against forgeries.
     pub const fn max_random_messages_log2(self) -> u32 {
         (self.nonce_len() as u32 * 8 - 32) / 2
     }
 
-    /// Returns whether a repeated nonce reveals only that two messages are equal. RFC 8452 calls it nonce misuse
-    /// resistance. Of these algorithms, only AES-GCM-SIV has it.
+    /// Returns whether a repeated nonce reveals only that two messages are equal ("nonce misuse
+    /// resistance" in RFC 8452). Only AES-GCM-SIV does.
     pub const fn resists_nonce_misuse(self) -> bool {
         self.facts().family.resists_misuse
     }
@@ -159,7 +159,7 @@ mod test {
         assert_eq!(Algorithm::from_name("AES-256-GCM"), None);
     }
 
-    /// The table of algorithms has what their documents define.
+    /// The table matches the specifications.
     #[test]
     fn lengths_and_documents() {
         for (name, key, nonce, document) in [

@@ -1,24 +1,24 @@
-//! Batches: many messages in one call to a key, with one dynamic call for all of them.
+//! Batches: many messages in one dynamic call to a key.
 
 use crate::{AuthenticationError, InOut, SealError};
 
-/// The length of the tag of every algorithm, in bytes.
+/// Tag length of every algorithm, in bytes.
 const TAG_LEN: usize = 16;
 
-/// The associated data of the messages of a batch.
+/// Associated data of a batch.
 #[derive(Clone, Copy, Debug)]
 pub enum BatchAad<'a> {
-    /// All messages have this associated data.
+    /// One for all messages.
     Shared(&'a [u8]),
-    /// Each message has the associated data with its index.
+    /// One per message, in order.
     Each(&'a [&'a [u8]]),
 }
 
 impl<'a> BatchAad<'a> {
-    /// Returns the associated data of one message.
+    /// Returns the associated data of message `index`.
     ///
     /// # Panics
-    /// Panics if each message has associated data, and there are not more than `index` of them.
+    /// Panics if there is one per message, but at most `index` of them.
     #[inline]
     pub fn of(self, index: usize) -> &'a [u8] {
         match self {
@@ -27,10 +27,10 @@ impl<'a> BatchAad<'a> {
         }
     }
 
-    /// Returns the associated data of the messages from `first` on.
+    /// Returns the associated data from message `first` on.
     ///
     /// # Panics
-    /// Panics if each message has associated data, and there are fewer than `first` of them.
+    /// Panics if there is one per message, but fewer than `first` of them.
     #[inline]
     pub fn from(self, first: usize) -> Self {
         match self {
@@ -40,16 +40,16 @@ impl<'a> BatchAad<'a> {
     }
 }
 
-/// An error of one message of a batch.
+/// The error of a message in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchError<E> {
-    /// Index of the message, counted from 0. All messages before it were processed.
+    /// Index of the message, counted from 0. Those before it were processed.
     pub index: usize,
-    /// The reason why this message could not be processed.
+    /// Why it could not be processed.
     pub error: E,
 }
 
-/// Seals the messages of a batch one after the other, by `seal`.
+/// Seals message after message with `seal`.
 #[inline]
 pub(crate) fn seal_each(
     seal: impl Fn(&[u8], &[u8], InOut<'_>, &mut [u8; TAG_LEN]) -> Result<(), SealError>,
@@ -73,7 +73,7 @@ pub(crate) fn seal_each(
     Ok(())
 }
 
-/// Opens the messages of a batch one after the other, by `open`.
+/// Opens message after message with `open`.
 #[inline]
 pub(crate) fn open_each(
     open: impl Fn(&[u8], &[u8], InOut<'_>, &[u8; TAG_LEN]) -> Result<(), AuthenticationError>,

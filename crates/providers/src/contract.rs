@@ -1,7 +1,7 @@
-//! Checks that every entry must pass, also one from another crate.
+//! Checks that every entry must pass, including those of other crates.
 //!
-//! They test behavior: buffers, refusals, threads, and equal bytes from every provider. They do not test published
-//! vectors. Each check panics with the name of the entry.
+//! They test buffers, refusals, threads, and equal bytes from every provider, but not published
+//! vectors. A failed check panics with the name of the entry.
 //!
 //! ```
 //! use providers::{Algorithm, choose, contract};
@@ -14,14 +14,15 @@ use crate::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Returns bytes that depend on the seed, without two equal blocks next to each other.
+/// Returns bytes that depend on the seed; adjacent blocks differ.
 ///
-/// The period is 251, a prime, so a swap of two blocks is detected.
+/// The period is 251, a prime, so swapped blocks are detected.
 fn bytes(seed: usize, len: usize) -> Vec<u8> {
     (0..251).cycle().skip(seed).take(len).collect()
 }
 
-/// Returns all lengths up to 300 bytes, and some around 16 KiB, the size of chunks, where variants change their code.
+/// Returns all lengths up to 300 bytes and some around 16 KiB, a chunk, where variants change their
+/// code.
 fn lengths() -> impl Iterator<Item = usize> {
     (0..=300).chain([1023, 4096, 16383, 16384, 16385, 16400])
 }
@@ -40,7 +41,7 @@ struct Sealed {
 
 impl Case {
     fn new(algorithm: Algorithm, len: usize) -> Self {
-        // The length of the associated data takes every value modulo a block, and zero.
+        // Associated data of every length modulo a block, and none.
         Self {
             nonce: bytes(len, algorithm.nonce_len()),
             aad: bytes(2, len * 7 % 41),
@@ -80,7 +81,7 @@ impl Case {
         (result, data)
     }
 
-    /// Checks that opening fails in place and apart, and leaves zeros.
+    /// Checks that opening fails in place and apart and leaves zeros.
     fn rejected(&self, key: &dyn AeadKey, sealed: &Sealed, what: &str) {
         let len = sealed.ciphertext.len();
         for (way, (result, data)) in
@@ -101,7 +102,7 @@ fn name(entry: &Entry) -> String {
     format!("{} from {}", entry.algorithm.name(), entry.provider.name())
 }
 
-/// Checks that a sealed message is opened again, in place and apart, at many lengths.
+/// Checks that sealed messages open, in place and apart, at many lengths.
 ///
 /// # Panics
 /// Panics if the entry returns an error or other bytes.
@@ -120,7 +121,7 @@ pub fn round_trip(entry: &Entry) {
     }
 }
 
-/// Checks that two entries of one algorithm seal to the same bytes.
+/// Checks that two entries of an algorithm seal to the same bytes.
 ///
 /// # Panics
 /// Panics if the bytes differ.
@@ -133,14 +134,15 @@ pub fn agreement(entry: &Entry, other: &Entry) {
     }
 }
 
-/// Checks that a message with a changed bit is rejected, and that the destination is zero then.
+/// Checks that a message with a changed bit is rejected and leaves a zero destination.
 ///
 /// # Panics
 /// Panics if the entry opens a changed message or leaves other bytes.
 pub fn rejects_changes(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     let what = |field: &str| format!("{name}: changed {field}");
-    // Short enough to change every bit. The longest has two blocks of the widest cipher and a partial block.
+    // Short enough to change every bit. The longest has two blocks of the widest cipher and a
+    // partial one.
     for len in [0, 1, 16, 33, 257] {
         let mut case = Case::new(entry.algorithm, len);
         let mut sealed = case.seal_in_place(&*key);
@@ -153,7 +155,7 @@ pub fn rejects_changes(entry: &Entry) {
         each_bit(&mut case, |case| &mut case.nonce[..], |c| c.rejected(&*key, &sealed, &what("nonce")));
         each_bit(&mut case, |case| &mut case.aad[..], |c| c.rejected(&*key, &sealed, &what("aad")));
     }
-    // Also on the code path of long messages.
+    // The code path of long messages too.
     let case = Case::new(entry.algorithm, 40_000);
     let mut sealed = case.seal_in_place(&*key);
     for at in [0, 16_384, 39_999] {
@@ -173,7 +175,8 @@ fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut [u8], mut check: im
     }
 }
 
-/// Checks that keys of every other length up to 64 bytes and nonces up to 40 bytes are rejected without a panic.
+/// Checks that keys of every other length up to 64 bytes and nonces up to 40 bytes are rejected
+/// without a panic.
 ///
 /// # Panics
 /// Panics if the entry accepts one of them.
@@ -194,13 +197,14 @@ pub fn rejects_lengths(entry: &Entry) {
     }
 }
 
-/// Checks that batches have the same bytes as single messages, and that the first changed message is reported.
+/// Checks that batches give the same bytes as single messages, and report the first changed one.
 ///
 /// # Panics
-/// Panics if the entry returns other bytes, or another error.
+/// Panics if the entry returns other bytes or another error.
 pub fn batches(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
-    // Equal lengths, lengths around those where variants change their code, and short ones among long ones.
+    // Equal lengths, lengths around those where variants change their code, and short messages
+    // among long ones.
     let equal = [0, 1, 16, 63, 64, 65, 300].map(|len| vec![len; 11]);
     let mixed =
         [(0..140).collect(), vec![64, 64, 64, 64, 200, 64, 3, 64, 64], vec![16384, 5, 5, 5, 5], vec![]];
@@ -235,7 +239,7 @@ fn slices(vecs: &mut [Vec<u8>]) -> Vec<&mut [u8]> {
     vecs.iter_mut().map(|vec| &mut vec[..]).collect()
 }
 
-/// Checks that a batch opens, and that it does not if one of its messages or its associated data is changed.
+/// Checks that a batch opens, but not with a changed message or changed associated data.
 fn batch_opens(key: &dyn AeadKey, name: &str, aad: BatchAad<'_>, cases: &[Case], mut sealed: Vec<Vec<u8>>) {
     let nonce_len = cases.first().map_or(12, |case| case.nonce.len());
     let open = |sealed: &[Vec<u8>]| {
@@ -272,11 +276,12 @@ fn batch_opens(key: &dyn AeadKey, name: &str, aad: BatchAad<'_>, cases: &[Case],
     }
 }
 
-/// Checks that a message on several threads has the same bytes as on one, that a changed one is rejected as a whole, and that
-/// the key says whether it uses threads.
+/// Checks that a message on several threads has the same bytes as on one, that a changed message is
+/// rejected as a whole, and that the key says truly whether it uses threads.
 ///
 /// # Panics
-/// Panics if the bytes differ, if something of a changed message is left, or if the key says something else than it does.
+/// Panics if the bytes differ, if a part of a changed message is left, or if the key does not do
+/// what it says.
 pub fn division(entry: &Entry) {
     struct TwoThreads(AtomicBool);
     impl Threads for TwoThreads {
@@ -316,10 +321,10 @@ pub fn division(entry: &Entry) {
     }
 }
 
-/// Checks that eight threads can share one key, with messages of different lengths at the same time.
+/// Checks that eight threads can share a key, with messages of different lengths at the same time.
 ///
 /// # Panics
-/// Panics if a thread gets another result than a single thread.
+/// Panics if a thread gets another result than a single one.
 pub fn sharing(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     let sealed_alone = |len| {
@@ -329,7 +334,7 @@ pub fn sharing(entry: &Entry) {
     };
     let alone: Vec<(Case, Sealed)> = (0..1000).step_by(5).map(sealed_alone).collect();
     thread::scope(|scope| {
-        // Each thread begins with another message.
+        // Each thread starts at another message.
         for first in (0..200).step_by(25) {
             let (key, name, (later, sooner)) = (&*key, &name, alone.split_at(first));
             scope.spawn(move || {

@@ -1,23 +1,24 @@
-//! An entry of the registry: one algorithm from one provider.
+//! An entry of the registry: an algorithm as computed by a provider.
 
 use crate::kernel::Kernel;
 use crate::{AeadKey, Algorithm, KeyError, Provider, Reason, fips};
 use core::slice;
 
-/// An algorithm as one provider computes it.
+/// An algorithm as computed by a provider.
 ///
-/// Entries are data. [`choose`](crate::choose) selects among them, [`listing`](crate::listing()) shows them, and the
-/// checks in [`contract`](crate::contract) can be run on each of them.
+/// Entries are data: [`choose`](crate::choose) selects one, [`listing`](crate::listing()) shows
+/// them, and [`contract`](crate::contract) checks them.
 #[derive(Debug)]
 pub struct Entry {
-    /// The algorithm that the provider computes.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// The provider that computes it.
+    /// Its provider.
     pub provider: Provider,
-    /// The order of preference among the entries of an algorithm. By default, the lowest available rank is selected,
-    /// but a native entry that runs a portable variant comes after all others.
+    /// Order of preference among the entries of an algorithm: the available entry of lowest rank is
+    /// selected by default. A native entry on a portable variant comes after all others.
     pub rank: u8,
-    /// The lab record that the rank rests on, as a path in the repository; empty for an entry of another crate.
+    /// Lab record behind the rank, as a path in the repository; empty for an entry of another
+    /// crate.
     pub record: &'static str,
     build: Build,
     /// Whether a build with the feature `fips` may use the entry.
@@ -26,26 +27,27 @@ pub struct Entry {
     expand: Expand,
 }
 
-/// A function that expands a key of one algorithm.
+/// Expands a key of one algorithm.
 pub type Expand = fn(&[u8]) -> Result<Box<dyn AeadKey>, KeyError>;
 
-/// The code that computes an entry, as far as it is known.
+/// The code behind an entry, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 enum Build {
-    /// A kernel of this project, whose variants have names.
+    /// A kernel of this project, with named variants.
     Native(&'static Kernel),
-    /// A library that selects its code at run time and does not name it.
+    /// A library that selects its code at run time and does not say which.
     Opaque,
-    /// An AEAD with nonces of 12 bytes, for which this crate derives a subkey from the nonce of 24 bytes of each
-    /// message. The entry needs these kernels.
+    /// An AEAD with 12-byte nonces under a subkey that this crate derives from each message's
+    /// 24-byte nonce, with these kernels.
     Extended(&'static [&'static Kernel]),
 }
 
 impl Entry {
     /// Makes an entry for [`register`](crate::register).
     ///
-    /// `expand` gets a key of [`Algorithm::key_len`] bytes. The built-in entries of an algorithm have the ranks 1 to 4,
-    /// so rank 0 comes before all of them. A built-in entry precedes a registered one of the same rank.
+    /// `expand` gets a key of [`Algorithm::key_len`] bytes. The built-in entries of an algorithm
+    /// have the ranks 1 to 4, so rank 0 comes first. At equal rank, built-in entries precede
+    /// registered ones.
     pub const fn new(algorithm: Algorithm, provider: Provider, rank: u8, expand: Expand) -> Self {
         Self {
             algorithm,
@@ -59,20 +61,20 @@ impl Entry {
         }
     }
 
-    /// Sets the check that decides whether the entry can be used on this machine.
+    /// Sets the check whether the entry works on this machine.
     ///
-    /// The check runs at each selection, so it should be fast. For example, it tests for a processor feature.
+    /// It runs at each selection, so keep it fast: test for a processor feature, for example.
     pub const fn available_if(self, check: fn() -> Result<(), Reason>) -> Self {
         Self { available: check, ..self }
     }
 
-    /// Marks an entry that a FIPS module computes as an approved algorithm.
+    /// Marks an entry as an approved algorithm of a FIPS module.
     #[cfg_attr(not(feature = "aws-lc"), allow(dead_code, reason = "only AWS-LC has such a module"))]
     pub(crate) const fn approved(self) -> Self {
         Self { approved: true, ..self }
     }
 
-    /// Makes an entry of this crate, whose rank rests on a record of the lab.
+    /// Makes an entry of this crate, ranked by a record of the lab.
     const fn built_in(algorithm: Algorithm, provider: Provider, rank: u8, expand: Expand) -> Self {
         Self { record: "lab/record/providers-zen4.md", ..Self::new(algorithm, provider, rank, expand) }
     }
@@ -88,7 +90,7 @@ impl Entry {
         Self::built_in(algorithm, provider, rank, expand)
     }
 
-    /// Makes an entry whose nonces are extended here; `kernels` are those that the entry needs.
+    /// Makes an entry over these `kernels`; this crate extends the nonces.
     pub(crate) const fn extended(
         algorithm: Algorithm,
         provider: Provider,
@@ -102,9 +104,9 @@ impl Entry {
     /// Expands a key.
     ///
     /// # Errors
-    /// Returns [`KeyError::InvalidLength`] if the key does not have [`Algorithm::key_len`] bytes. Otherwise it returns
-    /// the error of the provider, for example [`KeyError::SelfTestFailed`]. In a build with the feature `fips`, it returns
-    /// [`KeyError::NotApproved`] for every entry but the approved ones of AWS-LC.
+    /// Returns [`KeyError::InvalidLength`] unless the key has [`Algorithm::key_len`] bytes, or the
+    /// error of the provider, such as [`KeyError::SelfTestFailed`]. A build with the feature `fips`
+    /// returns [`KeyError::NotApproved`] for every entry but the approved ones of AWS-LC.
     pub fn key(&self, key: &[u8]) -> Result<Box<dyn AeadKey>, KeyError> {
         self.approval().map_err(|_| KeyError::NotApproved(self.algorithm.name()))?;
         if key.len() != self.algorithm.key_len() {
@@ -113,12 +115,12 @@ impl Entry {
         (self.expand)(key)
     }
 
-    /// Checks that this build may use the entry, see [`FIPS`](crate::FIPS).
+    /// Checks that this build may use the entry (see [`FIPS`](crate::FIPS)).
     pub(crate) fn approval(&self) -> Result<(), Reason> {
         fips::check(self.approved)
     }
 
-    /// Returns the kernel of this project that computes the entry, if its variants have names.
+    /// Returns the kernel of this project behind the entry, if its variants have names.
     pub(crate) fn kernel(&self) -> Option<&'static Kernel> {
         match self.build {
             Build::Native(kernel) => Some(kernel),
@@ -126,7 +128,8 @@ impl Entry {
         }
     }
 
-    /// Returns whether the entry is native and some of it runs a portable variant on this machine.
+    /// Returns whether the entry is native and runs a portable variant, at least in part, on this
+    /// machine.
     pub(crate) fn is_portable(&self) -> bool {
         self.provider == Provider::Native
             && self.kernels().iter().any(|kernel| (kernel.variant)() == Ok("portable"))
@@ -143,9 +146,9 @@ impl Entry {
 
     /// Returns the variant that new keys use.
     ///
-    /// It is the variant of a native kernel, for example `"vaes512"`, and empty if none works. It is `"opaque"` where
-    /// a foreign library selects its code and does not name it, and `"extended"` where this crate derives a subkey for
-    /// each message.
+    /// A native kernel names its variant (`"vaes512"`), or is empty if none works. `"opaque"`
+    /// stands for a foreign library that selects its code silently, `"extended"` for a subkey per
+    /// message derived here.
     pub fn variant(&self) -> &'static str {
         match self.build {
             Build::Native(kernel) => (kernel.variant)().unwrap_or_default(),
@@ -154,10 +157,10 @@ impl Entry {
         }
     }
 
-    /// Checks whether the entry can be used on this machine.
+    /// Checks whether the entry works on this machine.
     ///
     /// # Errors
-    /// Returns the reason why it cannot be used.
+    /// Returns why it does not.
     pub fn available(&self) -> Result<(), Reason> {
         self.approval()?;
         (self.available)()?;

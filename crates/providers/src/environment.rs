@@ -1,15 +1,15 @@
-//! The two environment variables that sealane reads, each once per process.
+//! The two environment variables of sealane, each read once per process.
 //!
-//! `SEALANE_CPU=-avx512f,-vaes` removes processor features from the native kernels. It cannot add any, so it can only
-//! make them slower. If only their portable variants remain, another provider is selected by default. Foreign libraries
-//! inspect the processor themselves and ignore the variable.
+//! `SEALANE_CPU=-avx512f,-vaes` removes processor features from the native kernels. It cannot add
+//! any, so it can only slow them down. If it leaves only their portable variants, another provider
+//! becomes the default. Foreign libraries ignore the variable and inspect the processor themselves.
 //!
-//! `SEALANE_PROVIDER=ring` names the provider for calls and applications that name none. All entries of an algorithm
-//! compute the same bytes, and none is known to take a time that depends on secrets, so it changes the speed and no
-//! result. A selection fails if the provider lacks the algorithm.
+//! `SEALANE_PROVIDER=ring` names the provider for calls and applications that name none. It changes
+//! the speed and no result: all entries of an algorithm compute the same bytes, and none is known
+//! to take a time that depends on secrets. A selection fails if the provider lacks the algorithm.
 //!
-//! An empty variable counts as unset. If `SEALANE_CPU` is invalid, every selection fails. If `SEALANE_PROVIDER` is
-//! invalid, the selections that neither the call nor the process default decides fail.
+//! An empty variable counts as unset. An invalid `SEALANE_CPU` fails every selection. An invalid
+//! `SEALANE_PROVIDER` fails those that neither the call nor the process default decides.
 
 use crate::{VariableError, VariableProblem};
 use kernels::cpu::Features;
@@ -19,10 +19,12 @@ use std::sync::OnceLock;
 const CPU: &str = "SEALANE_CPU";
 pub(crate) const PROVIDER: &str = "SEALANE_PROVIDER";
 
-/// Returns the processor features that native kernels may use: all that were detected, without those in `SEALANE_CPU`.
+/// Returns the processor features for native kernels: the detected ones without those in
+/// `SEALANE_CPU`.
 ///
 /// # Errors
-/// Returns a [`VariableError`] if the variable is not Unicode text, or an item is not a minus sign and a feature.
+/// Returns a [`VariableError`] if the variable is not Unicode, or an item is not a minus sign and a
+/// feature.
 pub fn features() -> Result<Features, VariableError> {
     static ONCE: OnceLock<Result<Features, VariableError>> = OnceLock::new();
     ONCE.get_or_init(|| match read(CPU)? {
@@ -32,7 +34,7 @@ pub fn features() -> Result<Features, VariableError> {
     .clone()
 }
 
-/// Returns the value of `SEALANE_PROVIDER`, or `None` if it is unset or empty.
+/// Returns the value of `SEALANE_PROVIDER`, unless it is unset or empty.
 pub(crate) fn provider() -> Result<Option<&'static str>, VariableError> {
     static ONCE: OnceLock<Result<Option<String>, VariableError>> = OnceLock::new();
     match ONCE.get_or_init(|| read(PROVIDER)) {

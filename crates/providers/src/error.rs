@@ -1,6 +1,7 @@
-//! Errors of the selection of a provider, of the expansion of keys, and of messages.
+//! Errors of provider selection, key expansion and messages.
 //!
-//! An authentication failure is opaque. The other errors name the reason, as far as the provider gives one.
+//! An authentication failure is opaque. The other errors give the provider's reason, if there is
+//! one.
 
 use crate::{Algorithm, Provider};
 use kernels::cpu::Needs;
@@ -8,25 +9,26 @@ use kernels::error::{KeyError as KernelKeyError, MessageError};
 use kernels::variant::Refusal;
 use std::fmt;
 
-/// The reason why a key could not be expanded by the selected provider.
+/// Why the selected provider could not expand a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// The key has a length that the cipher does not accept.
+    /// Invalid key length.
     #[error("expected a key of {} bytes, found {found}", alternatives(.expected))]
     InvalidLength {
-        /// Length in bytes of the key that was given.
+        /// Given length in bytes.
         found: usize,
-        /// All lengths in bytes that a key of the algorithm may have.
+        /// Accepted lengths in bytes.
         expected: &'static [usize],
     },
-    /// Every variant of the named native cipher that this machine can run failed its self-test.
+    /// Every variant of the native cipher that runs on this machine failed its self-test.
     #[error("native {} {}", .0, Reason::SelfTestFailed)]
     SelfTestFailed(&'static str),
-    /// The named cipher is not approved, or not computed by the FIPS module, in this build with the feature `fips`.
+    /// The cipher is not approved, or not computed by the FIPS module, in this build with the
+    /// feature `fips`.
     #[error("{} is {}", .0, Reason::NotApproved)]
     NotApproved(&'static str),
-    /// The environment variable `SEALANE_CPU` has an invalid value.
+    /// `SEALANE_CPU` has an invalid value.
     #[error(transparent)]
     Environment(#[from] VariableError),
     /// The library refused the key and gives no reason.
@@ -34,138 +36,139 @@ pub enum KeyError {
     Unspecified,
 }
 
-/// The reason why a message could not be encrypted, for example its length.
+/// Why a message could not be encrypted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// The algorithm does not define such a message: the nonce has the wrong length, or a part is too long.
+    /// The algorithm does not allow such a message: the nonce has the wrong length, or a part is
+    /// too long.
     #[error(transparent)]
     Message(#[from] MessageError),
-    /// The key that is derived for each message could not be expanded.
+    /// The subkey of the message could not be expanded.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The library refused the message and gives no reason. The usual one is a message that is too long for it.
+    /// The library refused the message and gives no reason; usually, the message is too long.
     #[error("the provider refused the message; it may be too long")]
     Unspecified,
 }
 
-/// The tag does not match: the key, the nonce, the associated data or the message differs. The cases are not
-/// distinguished.
+/// The tag does not match: the key, the nonce, the associated data or the message is wrong. It does
+/// not say which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("authentication failed")]
 pub struct AuthenticationError;
 
-/// The requested provider cannot compute an algorithm, or no provider can.
+/// The requested provider, or every provider, cannot compute an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// The algorithm for which a provider was requested.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// The request for a provider, with its origin, for example an environment variable.
+    /// The request and its origin, such as an environment variable.
     pub request: Request,
-    /// The reason why the request cannot be fulfilled in this process.
+    /// Why it cannot be fulfilled in this process.
     pub reason: Reason,
-    /// The providers that can compute the algorithm on this machine.
+    /// Providers that can compute the algorithm on this machine.
     pub available: Vec<Provider>,
 }
 
-/// The origin of a request for a provider, in the order of precedence.
+/// Origin of a request for a provider, in order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The argument of the call names the provider.
+    /// The argument of the call.
     Argument(Provider),
-    /// The process default names the provider, see [`set_default`](crate::set_default).
+    /// The process default, see [`set_default`](crate::set_default).
     ProcessDefault(Provider),
-    /// The environment variable `SEALANE_PROVIDER` names the provider.
+    /// The environment variable `SEALANE_PROVIDER`.
     Environment(Provider),
-    /// Nothing names a provider, so any available one may be selected.
+    /// No request: any available provider may be selected.
     Any,
 }
 
-/// The reason why a provider cannot compute an algorithm on this machine.
+/// Why a provider cannot compute an algorithm on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The provider does not have the algorithm, or there is no such provider.
+    /// The provider does not have the algorithm, or does not exist.
     #[error("{} has no {}", .0.name(), .1.name())]
     Unsupported(Provider, Algorithm),
-    /// No provider of this build implements the algorithm that was requested.
+    /// No provider of this build implements the algorithm.
     #[error("no provider has it")]
     NoImplementation,
     /// The processor lacks these features, or `SEALANE_CPU` removed them.
     #[error("needs {0}")]
     MissingFeatures(Needs),
-    /// The variant computed a wrong result in its self-test, so it is not used.
+    /// The variant failed its self-test.
     #[error("failed its self-test")]
     SelfTestFailed,
-    /// The build has the feature `fips`, and its module does not compute this algorithm as an approved one.
+    /// The build has the feature `fips`, but its module does not approve this algorithm.
     #[error("not approved in this FIPS build")]
     NotApproved,
-    /// The variant is for processors of another architecture.
+    /// The variant is for another architecture.
     #[error("for {0} processors")]
     WrongArchitecture(&'static str),
-    /// An environment variable of sealane has an invalid value.
+    /// An environment variable has an invalid value.
     #[error("{0}")]
     Environment(VariableError),
-    /// A reason of a provider from another crate.
+    /// The reason of a provider from another crate.
     #[error("{0}")]
     Other(&'static str),
 }
 
-/// An environment variable of sealane has an invalid value.
+/// An environment variable has an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("environment variable {variable}: {problem}")]
 pub struct VariableError {
-    /// The name of the environment variable, for example `SEALANE_PROVIDER`.
+    /// Name of the variable, such as `SEALANE_PROVIDER`.
     pub variable: &'static str,
-    /// The problem with the value that the variable has.
+    /// What is wrong with its value.
     pub problem: VariableProblem,
 }
 
-/// The problem with the value of an environment variable.
+/// What is wrong with the value of an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VariableProblem {
-    /// The value of the variable is not valid Unicode text.
+    /// It is not Unicode.
     #[error("not Unicode text")]
     NotUnicode,
     /// An item of `SEALANE_CPU` does not begin with a minus sign.
     #[error("{0:?} does not begin with '-'; features can only be removed, for example -avx512f,-vaes")]
     MissingMinus(String),
-    /// The value contains this name, which is not that of a processor feature.
+    /// This is not the name of a processor feature.
     #[error("no processor feature is named {0:?}")]
     UnknownFeature(String),
-    /// The value of the variable names a provider that does not exist.
+    /// The named provider does not exist.
     #[error("no provider is named {name:?}; known: {}", names(.known))]
     UnknownProvider {
         /// The value of the variable.
         name: String,
-        /// The providers that exist, for the text of the error.
+        /// Existing providers.
         known: Vec<Provider>,
     },
 }
 
-/// The process default has been set to something else.
+/// The process default is set to something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the process default can be set once, by the application; it is {}",
     .current.map_or("none", Provider::name)
 )]
 pub struct DefaultAlreadySet {
-    /// The provider that is the process default now, or `None` if there is none.
+    /// The current process default, or `None` if it is settled that there is none.
     pub current: Option<Provider>,
 }
 
-/// The reason why entries could not be registered as providers of an algorithm.
+/// Why entries could not be registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The name is empty or contains something else than lowercase letters, digits and hyphens.
+    /// The name is empty or contains anything but lowercase letters, digits and hyphens.
     #[error("a provider name has lowercase letters, digits and hyphens, found {:?}", .0.name())]
     InvalidName(Provider),
-    /// The name belongs to a built-in provider, whose entries cannot be replaced.
+    /// The name belongs to a built-in provider; its entries cannot be replaced.
     #[error("{} is a built-in provider; register under another name", .0.name())]
     BuiltIn(Provider),
-    /// The provider has an entry for this algorithm already.
+    /// The provider already has an entry for this algorithm.
     #[error("{} from {} has been registered already", .1.name(), .0.name())]
     AlreadyRegistered(Provider, Algorithm),
 }
@@ -174,7 +177,7 @@ fn names(providers: &[Provider]) -> String {
     providers.iter().map(|provider| provider.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Lists lengths, as "16 or 32".
+/// Joins lengths, as in "16 or 32".
 fn alternatives(lengths: &[usize]) -> String {
     lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
 }
@@ -201,7 +204,7 @@ impl fmt::Display for Unavailable {
 impl std::error::Error for Unavailable {}
 
 impl KeyError {
-    /// Adds the cipher and its key lengths to an error of its kernel.
+    /// Adds the cipher and its key lengths to a kernel's error.
     pub(crate) fn of_kernel(error: KernelKeyError, cipher: &'static str, expected: &'static [usize]) -> Self {
         match error {
             KernelKeyError::InvalidLength(found) => Self::InvalidLength { found, expected },

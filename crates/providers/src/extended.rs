@@ -1,7 +1,8 @@
-//! AEADs with nonces of 24 bytes over AEADs with nonces of 12 bytes.
+//! AEADs with 24-byte nonces over AEADs with 12-byte nonces.
 //!
-//! The first part of the nonce and the key give a subkey for one message; the rest of the nonce becomes the nonce of
-//! the inner AEAD. The subkey is wiped here. Its expanded form is wiped by AWS-LC and native, not by ring.
+//! The key and the first part of the nonce give a subkey for one message; the rest of the nonce
+//! becomes the nonce of the inner AEAD. We wipe the subkey. Native and AWS-LC wipe its expanded
+//! form, ring does not.
 
 use crate::key::{key_array, nonce_array, rejected};
 use crate::{AeadKey, AuthenticationError, InOut, KeyError, MessageError, SealError, Threads, raw};
@@ -15,7 +16,7 @@ pub(crate) trait Extension: Sized + Send + Sync + RefUnwindSafe {
     fn derive(&self, nonce: &[u8; 24]) -> (Zeroizing<[u8; 32]>, [u8; 12]);
 }
 
-/// Expands a key of extension `E` over the AEAD whose keys `inner` expands.
+/// Expands a key of extension `E` over the AEAD keys of `inner`.
 pub(crate) fn key<E: Extension + 'static, K: AeadKey + 'static>(
     key: &[u8],
     inner: fn(&[u8]) -> Result<K, KeyError>,
@@ -35,7 +36,8 @@ impl<E: Extension, K: AeadKey> Extended<E, K> {
     }
 }
 
-/// Defines the methods of an `AeadKey` whose messages have another key and nonce, which its method `message` returns.
+/// Defines the methods of an `AeadKey` that takes each message's key and nonce from its method
+/// `message`.
 macro_rules! under_other_nonce {
     () => {
         fn seal(
@@ -90,24 +92,25 @@ impl<E: Extension, K: AeadKey> AeadKey for Extended<E, K> {
     under_other_nonce! {}
 
     fn divides_messages(&self) -> bool {
-        // The subkey of any nonce answers. Only calls with long messages ask.
+        // Any nonce will do for the answer. Only calls with long messages ask.
         self.message(&[0; 24]).is_ok_and(|(key, _)| key.divides_messages())
     }
 }
 
-/// Wraps a key of XAES-256-GCM for nonces with a salt of `salt_len` bytes, which Tink allows beside the 12 bytes of C2SP.
+/// Wraps an XAES-256-GCM key for nonces with a salt of `salt_len` bytes: Tink allows shorter salts
+/// than the 12 bytes of C2SP.
 ///
-/// The salt is the first part of the nonce. Tink puts zeros after a short one, so a message has the nonce
-/// `salt || 12 bytes` and is sealed under `salt || zeros || 12 bytes`.
+/// The salt is the first part of the nonce, and Tink pads it with zeros: a message with the nonce
+/// `salt || 12 bytes` is sealed under `salt || zeros || 12 bytes`.
 ///
 /// # Panics
-/// If `salt_len` is more than 12.
+/// Panics if `salt_len` is more than 12.
 pub fn short_salt(key: Box<dyn AeadKey>, salt_len: usize) -> Box<dyn AeadKey> {
     assert!(salt_len <= HALF, "a salt of XAES-256-GCM has at most 12 bytes");
     Box::new(ShortSalt { key, salt_len })
 }
 
-/// Length of the nonce of AES-256-GCM, and of the whole salt in the nonce of XAES-256-GCM, in bytes.
+/// Length in bytes of an AES-256-GCM nonce, and of the whole salt in an XAES-256-GCM nonce.
 const HALF: usize = 12;
 
 struct ShortSalt {
@@ -116,7 +119,7 @@ struct ShortSalt {
 }
 
 impl ShortSalt {
-    /// Returns the key, and the nonce of the algorithm for a nonce of a message.
+    /// Returns the key, and the algorithm's nonce for a message's nonce.
     fn message(&self, short: &[u8]) -> Result<(&dyn AeadKey, [u8; 2 * HALF]), MessageError> {
         let expected = self.salt_len + HALF;
         if short.len() != expected {
@@ -161,7 +164,8 @@ impl Extension for XChaCha {
     }
 }
 
-/// XAES-256-GCM (C2SP): CMAC in the counter-mode KDF of NIST SP 800-108r1, written out for its two blocks.
+/// XAES-256-GCM (C2SP): CMAC in the counter-mode KDF of NIST SP 800-108r1, written out for its two
+/// blocks.
 pub(crate) struct Xaes {
     aes: raw::Aes,
     /// The subkey K1 of CMAC.
@@ -172,7 +176,7 @@ impl Extension for Xaes {
     fn new(key: &[u8; 32]) -> Result<Self, KeyError> {
         let aes = raw::aes(key)?;
         let doubled = Zeroizing::new(u128::from_be_bytes(aes.encrypt_block(&[0; 16])));
-        // Doubling in GF(2^128); the multiplication keeps it free of a branch on a secret bit.
+        // Doubling in GF(2^128), by a multiplication to avoid a branch on a secret bit.
         let mask = (*doubled << 1) ^ ((*doubled >> 127) * 0x87);
         Ok(Self { aes, mask: Zeroizing::new(mask.to_be_bytes()) })
     }

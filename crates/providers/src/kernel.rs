@@ -1,20 +1,20 @@
-//! The kernels of this project as selection and listing see them.
+//! The kernels of this project, as selection and listing see them.
 
 use crate::{Reason, environment};
 use kernels::aes;
 use kernels::cpu::Features;
 use kernels::variant::{Refusal, Variant};
 
-/// The name of a variant, with `Ok` or the reason why it cannot be used.
+/// The name of a variant; an error says why it cannot be used.
 pub(crate) type Checked = (&'static str, Result<(), Reason>);
 
 /// The variants of one kernel.
 #[derive(Debug)]
 pub(crate) struct Kernel {
-    /// Returns the variant that a new key gets: the widest that the processor and `SEALANE_CPU` allow and that passes
-    /// its self-test.
+    /// Returns the variant for new keys: the widest that the processor and `SEALANE_CPU` allow and
+    /// that passes its self-test.
     pub(crate) variant: fn() -> Result<&'static str, Reason>,
-    /// Lists the variants of this build, widest first, and then those of builds for other architectures.
+    /// Lists the variants of this build, widest first, then those of other architectures.
     pub(crate) variants: fn() -> Vec<Checked>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) use kernel;
 
 pub(crate) static AES: Kernel = kernel!(aes);
 
-/// The kernels that are listed although they are not an [`Algorithm`](crate::Algorithm), with their names.
+/// The listed kernels that are not an [`Algorithm`](crate::Algorithm), with their names.
 pub(crate) static RAW: [(&str, &Kernel); 4] = [
     ("aes-ctr", &AES),
     ("chacha20", &kernel!(chacha20)),
@@ -45,7 +45,7 @@ impl Kernel {
     pub(crate) const BROKEN: Self = Self { variant: || Err(Reason::SelfTestFailed), variants: Vec::new };
 }
 
-/// Checks whether the processor has AES instructions, on x86-64 with AVX. `SEALANE_CPU` is ignored, since foreign
+/// Checks for AES instructions, on x86-64 with AVX. `SEALANE_CPU` is ignored, because foreign
 /// libraries ignore it.
 #[cfg_attr(
     not(all(feature = "aegis", feature = "aws-lc", feature = "ring")),
@@ -65,9 +65,9 @@ fn aes_instructions_of(features: Features) -> Result<(), Reason> {
     variant.check(features).map_err(Reason::MissingFeatures)
 }
 
-/// Returns the first variant that can be used.
+/// Returns the first usable variant.
 ///
-/// The last variant of a build needs no features, so it can only fail its self-test.
+/// The last variant of a build needs no features, so only its self-test can fail.
 pub(crate) fn first(
     mut all: impl Iterator<Item = (Variant, Result<(), Refusal>)>,
 ) -> Result<&'static str, Reason> {

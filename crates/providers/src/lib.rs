@@ -1,9 +1,10 @@
-//! Providers: the implementations of an algorithm, and the selection of one of them.
+//! Providers implement algorithms; this crate selects one of them.
 //!
-//! An *algorithm* is computed by a *provider* in a *variant* for this machine. Each provider exports its entries
-//! (`adapters/`), and a provider from another crate adds its own with [`register`]. Selection ([`choose`]),
-//! [`listing`](listing()), the checks in [`contract`] and the tests read these [`entries`]. The ciphers themselves are
-//! in the crate `kernels` or in foreign crates; the layout of sealed messages is defined in the crate `sealane`.
+//! An *algorithm* is computed by a *provider* in a *variant* for this machine. Each provider
+//! exports its entries (`adapters/`); a provider from another crate adds its own with [`register`].
+//! Selection ([`choose`]), [`listing`](listing()), the checks in [`contract`] and the tests read
+//! these [`entries`]. The ciphers themselves are in the crate `kernels` or in foreign crates; the
+//! crate `sealane` defines the layout of sealed messages.
 //!
 //! ```
 //! use providers::{Algorithm, InOut, choose};
@@ -17,7 +18,8 @@
 //! ```
 //! # Features
 //!
-//! All but `fips` are on by default. Without them, only Rust is compiled: the native kernels and RustCrypto.
+//! All but `fips` are on by default. Without them, a build has only the native kernels and
+//! RustCrypto, and compiles only Rust.
 //!
 //! | feature | provider | needs |
 //! |---|---|---|

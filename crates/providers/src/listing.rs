@@ -1,4 +1,4 @@
-//! The listing of all providers and variants that is shown to users.
+//! The listing of providers and variants, for users.
 
 use crate::kernel::{self, Kernel};
 use crate::{Algorithm, Entry, Provider, Reason, choose, fips, registry};
@@ -6,7 +6,8 @@ use crate::{Algorithm, Entry, Provider, Reason, choose, fips, registry};
 /// One line of [`listing`]: an algorithm, a provider and a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedVariant {
-    /// The name of an [`Algorithm`], or of a raw cipher: `"aes-ctr"`, `"chacha20"`, `"poly1305"`, `"speck"`.
+    /// The name of an [`Algorithm`], or of a raw cipher: `"aes-ctr"`, `"chacha20"`, `"poly1305"`,
+    /// `"speck"`.
     pub algorithm: &'static str,
     /// The name of a [`Provider`].
     pub provider: &'static str,
@@ -14,14 +15,14 @@ pub struct ListedVariant {
     pub variant: &'static str,
     /// Whether the variant can be used on this machine.
     pub available: bool,
-    /// The reason why it cannot be used; empty if it can.
+    /// Why it cannot be used; empty if it can.
     pub reason: String,
     /// Whether a call that names no provider uses this variant.
     pub chosen: bool,
 }
 
-/// Lists every pair of an algorithm and a provider, whether the provider has the algorithm or not, and every variant of
-/// the native kernels. The raw ciphers follow, which are always native.
+/// Lists every pair of an algorithm and a provider, even without an implementation, with every
+/// variant of the native kernels. The raw ciphers follow; they are always native.
 pub fn listing() -> Vec<ListedVariant> {
     let pairs = Algorithm::ALL.iter().flat_map(|&algorithm| {
         let chosen = choose(algorithm, None).ok().map(|entry| entry.provider);

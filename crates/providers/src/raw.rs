@@ -1,8 +1,9 @@
-//! Raw ciphers, which are always native, and AES-GCM for messages in pieces and for nonces of any length.
+//! Raw ciphers (always native), and AES-GCM for messages in pieces and nonces of any length.
 //!
-//! In a build with the feature `fips`, all of them are refused with [`KeyError::NotApproved`].
+//! A build with the feature `fips` refuses them all with [`KeyError::NotApproved`].
 //!
-//! Each key uses the widest variant that the processor and `SEALANE_CPU` allow and that passes its self-test.
+//! Each key uses the widest variant that the processor and `SEALANE_CPU` allow and that passes its
+//! self-test.
 
 use crate::key::aead_keys;
 use crate::{KeyError, MessageError, environment, fips};
@@ -20,84 +21,88 @@ pub use kernels::speck::{ByteOrder, Size as SpeckSize, Speck};
 /// Lengths of an AES key in bytes.
 const AES_KEYS: &[usize] = &[16, 24, 32];
 
-/// Expands a key of AES, for AES in counter mode and for single blocks.
+/// Expands an AES key for counter mode and single blocks.
 ///
 /// # Errors
-/// Returns [`KeyError::InvalidLength`] unless the key has 16, 24 or 32 bytes, or an error as [`chacha20()`] does.
+/// Returns [`KeyError::InvalidLength`] unless the key has 16, 24 or 32 bytes, and the errors of
+/// [`chacha20()`].
 pub fn aes(key: &[u8]) -> Result<Aes, KeyError> {
     expand("AES", AES_KEYS, |features| Aes::new(key, features))
 }
 
-/// Expands a key of ChaCha20 (RFC 8439).
+/// Expands a ChaCha20 key (RFC 8439).
 ///
 /// # Errors
-/// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test, and [`KeyError::Environment`] if
-/// `SEALANE_CPU` is invalid.
+/// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test, and
+/// [`KeyError::Environment`] if `SEALANE_CPU` is invalid.
 pub fn chacha20(key: &[u8; 32]) -> Result<ChaCha20, KeyError> {
     expand("ChaCha20", &[32], |features| ChaCha20::new(key, features))
 }
 
-/// Expands a key of XChaCha20 (draft-irtf-cfrg-xchacha-03).
+/// Expands an XChaCha20 key (draft-irtf-cfrg-xchacha-03).
 ///
 /// # Errors
-/// Returns the same errors as [`chacha20()`], for the same reasons.
+/// Returns the errors of [`chacha20()`].
 pub fn xchacha20(key: &[u8; 32]) -> Result<XChaCha20, KeyError> {
     expand("ChaCha20", &[32], |features| XChaCha20::new(key, features))
 }
 
-/// Starts the computation of a Poly1305 tag (RFC 8439) with a one-time key.
+/// Starts a Poly1305 tag (RFC 8439) with a one-time key.
 ///
 /// # Errors
-/// Returns the same errors as [`chacha20()`], for the same reasons.
+/// Returns the errors of [`chacha20()`].
 pub fn poly1305(key: &[u8; 32]) -> Result<Poly1305, KeyError> {
     expand("Poly1305", &[32], |features| Poly1305::new(key, features))
 }
 
-/// Expands a key of Speck.
+/// Expands a Speck key.
 ///
 /// # Errors
-/// Returns [`KeyError::InvalidLength`] unless the key has [`SpeckSize::key_len`] bytes, or an error as [`chacha20()`]
-/// does.
+/// Returns [`KeyError::InvalidLength`] unless the key has [`SpeckSize::key_len`] bytes, and the
+/// errors of [`chacha20()`].
 pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, KeyError> {
-    /// Lengths of the keys of all sizes, so that an error can name one of them.
+    /// Key lengths of all sizes, so that an error can refer to one.
     static LENGTHS: [usize; 7] = [8, 9, 12, 16, 18, 24, 32];
     let at = LENGTHS.iter().position(|len| *len == size.key_len());
     let expected = at.map_or(&[][..], |at| &LENGTHS[at..=at]);
     expand("Speck", expected, |features| Speck::new(size, key, order, features))
 }
 
-/// Expands a key of AES-SIV (RFC 5297): two keys of AES, one after the other.
+/// Expands an AES-SIV key (RFC 5297): two AES keys, one after the other.
 ///
 /// # Errors
-/// Returns [`KeyError::InvalidLength`] unless the key has 32, 48 or 64 bytes, or an error as [`chacha20()`] does.
+/// Returns [`KeyError::InvalidLength`] unless the key has 32, 48 or 64 bytes, and the errors of
+/// [`chacha20()`].
 pub fn siv(key: &[u8]) -> Result<Siv, KeyError> {
     expand("AES", &[32, 48, 64], |features| Siv::new(key, features))
 }
 
-/// Expands a key of AES-GCM, for example for messages in pieces.
+/// Expands an AES-GCM key, such as for messages in pieces.
 ///
 /// # Errors
-/// Returns the same errors as [`aes()`], for the same reasons.
+/// Returns the errors of [`aes()`].
 pub fn gcm(key: &[u8]) -> Result<Gcm, KeyError> {
     expand("AES-GCM", AES_KEYS, |features| Gcm::new(key, features))
 }
 
-/// Expands a key of AES-GCM for messages of other implementations, whose nonces may have another length than 12 bytes.
+/// Expands an AES-GCM key for messages of other implementations, with nonces of any length but
+/// zero.
 ///
 /// # Errors
-/// Returns the same errors as [`aes()`], for the same reasons.
+/// Returns the errors of [`aes()`].
 pub fn gcm_any_nonce(key: &[u8]) -> Result<GcmAnyNonce, KeyError> {
     gcm(key).map(GcmAnyNonce)
 }
 
-/// A key of AES-GCM for nonces of any length but zero.
+/// An AES-GCM key for nonces of any length but zero.
 ///
-/// A nonce of 12 bytes is used as it is; any other is hashed to J0 (SP 800-38D, section 7.1).
+/// A nonce of 12 bytes is used as is; any other is hashed to J0 (SP 800-38D, section 7.1).
 pub struct GcmAnyNonce(Gcm);
 
 aead_keys! { GcmAnyNonce[0], not_empty; }
 
-/// Refuses the empty nonce: it is hashed to J0 = 0, and the encrypted block 0, which masks the tag, is the key of GHASH.
+/// Refuses the empty nonce. It hashes to J0 = 0, so the mask of the tag would be the encrypted zero
+/// block, GHASH's key.
 fn not_empty(nonce: &[u8]) -> Result<&[u8], MessageError> {
     match nonce {
         [] => Err(MessageError::InvalidNonceLength { found: 0, expected: 12 }),
@@ -105,7 +110,8 @@ fn not_empty(nonce: &[u8]) -> Result<&[u8], MessageError> {
     }
 }
 
-/// Makes a key of a kernel with the features of this machine. `cipher` and `expected` are for its errors.
+/// Makes a kernel key with the features of this machine. `cipher` and `expected` are for its
+/// errors.
 #[inline]
 pub(crate) fn expand<K>(
     cipher: &'static str,

@@ -1,11 +1,11 @@
-//! The entries of all providers, and the selection by rank.
+//! The entries of all providers, and selection by rank.
 
 use crate::adapters::BUILT_IN;
 use crate::{Algorithm, Entry, Provider, Reason, RegisterError};
 use std::sync::OnceLock;
 
-/// A node of the list of registered entries. The list only grows and is read without a lock, so a forked child never
-/// waits for a lock that another thread of its parent held.
+/// A node in the list of registered entries. The list only grows and is read without a lock: a
+/// forked child never waits for a lock that another thread of its parent held.
 struct Node {
     entries: &'static [Entry],
     next: List,
@@ -17,14 +17,15 @@ static REGISTERED: List = List::new();
 
 /// Adds the entries of a provider from another crate.
 ///
-/// From then on they take part in [`choose`](crate::choose), [`listing`](crate::listing()),
-/// [`set_default`](crate::set_default) and `SEALANE_PROVIDER`. Keys that exist already keep their provider. An
-/// application registers providers at its start, before it makes keys; a library should leave that to the application.
-/// The call may be made from any thread, and either all entries are added or none. Entries cannot be removed.
+/// They then take part in [`choose`](crate::choose), [`listing`](crate::listing()),
+/// [`set_default`](crate::set_default) and `SEALANE_PROVIDER`. Existing keys keep their provider.
+/// An application registers providers at its start, before it makes keys; a library should leave
+/// that to the application. Any thread may call this, and adds all entries or none. Entries cannot
+/// be removed.
 ///
 /// # Errors
-/// Returns a [`RegisterError`] if a name is not valid or belongs to a built-in provider, or if the pair of provider and
-/// algorithm has been registered or occurs twice.
+/// Returns a [`RegisterError`] if a name is invalid or belongs to a built-in provider, or if a
+/// provider would have two entries for an algorithm.
 pub fn register(entries: &'static [Entry]) -> Result<(), RegisterError> {
     let built_in = BUILT_IN.iter().copied().flatten();
     for (at, entry) in entries.iter().enumerate() {
@@ -45,7 +46,7 @@ pub fn register(entries: &'static [Entry]) -> Result<(), RegisterError> {
             entries.iter().try_for_each(|entry| unique(known.entries, entry))?;
             end = &known.next;
         }
-        // If another thread was faster, its entries are checked before the next attempt.
+        // Another thread was faster: check its entries before the next attempt.
         match end.set(node) {
             Ok(()) => return Ok(()),
             Err(refused) => node = refused,
@@ -61,14 +62,14 @@ fn unique(known: &[Entry], entry: &Entry) -> Result<(), RegisterError> {
     }
 }
 
-/// Lists every entry: the built-in ones, then the registered ones in the order of their registration.
+/// Lists every entry: the built-in ones, then the registered ones in order of registration.
 pub fn entries() -> impl Iterator<Item = &'static Entry> + Clone {
     let registered = std::iter::successors(REGISTERED.get(), |node| node.next.get());
     BUILT_IN.iter().copied().flatten().chain(registered.flat_map(|node| node.entries))
 }
 
 impl Provider {
-    /// Lists every provider that has an entry, in the order in which they are shown to users.
+    /// Lists every provider with an entry, in the order in which users see them.
     pub fn all() -> Vec<Self> {
         let mut providers = Vec::new();
         for entry in entries() {
@@ -85,26 +86,26 @@ impl Provider {
     }
 }
 
-/// Returns the entry of this pair, if it can be used on this machine.
+/// Returns the entry of this pair, if it works on this machine.
 pub(crate) fn find(algorithm: Algorithm, provider: Provider) -> Result<&'static Entry, Reason> {
     let entry = entry_of(algorithm, provider).ok_or(Reason::Unsupported(provider, algorithm))?;
     entry.available().map(|()| entry)
 }
 
-/// Returns the entry of this pair, whether it can be used on this machine or not.
+/// Returns the entry of this pair, whether or not it works on this machine.
 pub(crate) fn entry_of(algorithm: Algorithm, provider: Provider) -> Option<&'static Entry> {
     entries_of(algorithm).find(|entry| entry.provider == provider)
 }
 
-/// Returns the available entry of the lowest rank, portable ones last.
+/// Returns the available entry of lowest rank, portable ones last.
 pub(crate) fn best(algorithm: Algorithm) -> Result<&'static Entry, Reason> {
     best_of(entries_of(algorithm))
 }
 
 fn best_of(entries: impl Iterator<Item = &'static Entry> + Clone) -> Result<&'static Entry, Reason> {
     let available = entries.clone().filter(|entry| entry.available().is_ok());
-    // The ranks were measured with AES instructions. Without them, every other provider is faster than the portable
-    // variant of a native kernel.
+    // The ranks were measured with AES instructions. Without them, every other provider is faster
+    // than a native portable variant.
     available.min_by_key(|entry| (entry.is_portable(), entry.rank)).ok_or_else(|| {
         let mut reasons = entries.filter_map(|entry| entry.available().err());
         reasons.next().unwrap_or(Reason::NoImplementation)

@@ -1,4 +1,4 @@
-//! Selection of the provider that computes an algorithm.
+//! Selection of a provider.
 
 use crate::registry;
 use crate::{
@@ -9,13 +9,14 @@ use std::sync::OnceLock;
 
 static DEFAULT: OnceLock<Option<Provider>> = OnceLock::new();
 
-/// Sets the provider of this process, for calls that do not name one. An application calls this once; a library does
-/// not call it.
+/// Sets the provider of this process for calls that name none. An application calls this once, a
+/// library never.
 ///
-/// With `None` there is no process default, and none can be set later: `SEALANE_PROVIDER` and the ranks decide.
+/// With `None`, there is no process default and none can be set later: `SEALANE_PROVIDER` and the
+/// ranks decide.
 ///
 /// # Errors
-/// Returns [`DefaultAlreadySet`] if the default has been set to something else.
+/// Returns [`DefaultAlreadySet`] if the default is set to something else.
 pub fn set_default(provider: Option<Provider>) -> Result<(), DefaultAlreadySet> {
     match *DEFAULT.get_or_init(|| provider) {
         current if current == provider => Ok(()),
@@ -23,14 +24,15 @@ pub fn set_default(provider: Option<Provider>) -> Result<(), DefaultAlreadySet> 
     }
 }
 
-/// Selects the entry that computes `algorithm`. The first of these decides: `provider`, the process default,
-/// `SEALANE_PROVIDER`, the ranks of the entries.
+/// Selects the entry that computes `algorithm`. The first of these to name one decides: `provider`,
+/// the process default, `SEALANE_PROVIDER`, the ranks.
 ///
 /// # Errors
-/// Returns [`Unavailable`] if the requested provider cannot compute the algorithm, if no provider can, or if an
-/// environment variable is invalid. There is no fallback. A provider is named for a reason, for example a certificate,
-/// a measurement or a bug to avoid, and a silent substitute would defeat it. For the same reason `SEALANE_PROVIDER`
-/// applies to every algorithm in use; where it should not, leave it empty and name the provider in the call.
+/// Returns [`Unavailable`] if the requested provider (or every provider) cannot compute the
+/// algorithm, or if an environment variable is invalid. There is no fallback: you name a provider
+/// for a reason (a certificate, a measurement, a bug to avoid), and a silent substitute would
+/// defeat it. So `SEALANE_PROVIDER` applies to every algorithm in use; where it should not, leave
+/// it empty and name the provider in the call.
 pub fn choose(algorithm: Algorithm, provider: Option<Provider>) -> Result<&'static Entry, Unavailable> {
     let unavailable = |request, reason| Unavailable {
         algorithm,
@@ -38,7 +40,7 @@ pub fn choose(algorithm: Algorithm, provider: Option<Provider>) -> Result<&'stat
         reason,
         available: registry::available(algorithm),
     };
-    // An invalid `SEALANE_CPU` is reported even if the selected entry would ignore it.
+    // Report an invalid `SEALANE_CPU` even if the selected entry would ignore it.
     let request = environment::features().and_then(|_| request(provider));
     let request = request.map_err(|error| unavailable(Request::Any, Reason::Environment(error)))?;
     let found = match request {
@@ -58,7 +60,7 @@ fn request(argument: Option<Provider>) -> Result<Request, VariableError> {
         return Ok(Request::ProcessDefault(provider));
     }
     let Some(name) = environment::provider()? else { return Ok(Request::Any) };
-    // Looked up at each selection, since the provider may be registered after the first one.
+    // Looked up at each selection: the provider may be registered after the first one.
     let provider = Provider::from_name(name).ok_or_else(|| VariableError {
         variable: environment::PROVIDER,
         problem: VariableProblem::UnknownProvider { name: name.into(), known: Provider::all() },

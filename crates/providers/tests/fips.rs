@@ -1,4 +1,4 @@
-//! A build with the feature `fips`: AES-GCM in the module of AWS-LC, and the refusal of everything else.
+//! A build with the feature `fips`: AES-GCM in the module of AWS-LC; everything else is refused.
 
 use providers::{
     Algorithm, AuthenticationError, FIPS, InOut, KeyError, Provider, Reason, choose, entries, fips_module,

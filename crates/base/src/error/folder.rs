@@ -1,39 +1,41 @@
-//! The errors of jobs over whole folders.
+//! Errors of jobs over folders.
 
 use std::path::PathBuf;
 
-/// A reason why a job over a whole folder does not begin or is not complete.
+/// Why a job over a folder cannot begin or is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// A pattern of files to exclude is not one of gitignore, and the text gives the pattern and the mistake.
+    /// Invalid exclude pattern (gitignore syntax). The text contains the pattern and the mistake.
     #[error("expected a pattern of gitignore: {0}")]
     InvalidPattern(String),
-    /// A part of the source could not be listed, so nothing is removed: the files that were not seen may exist.
+    /// A part of the source could not be listed. Nothing is removed, because unseen files may still
+    /// exist.
     #[error("nothing was removed, because {problems} paths of the source could not be processed")]
     IncompleteListing {
         /// Number of paths that could not be listed or processed.
         problems: usize,
     },
-    /// The source has no file, for example because its disk is not mounted, so nothing is removed.
+    /// The source has no file (its disk may not be mounted), so nothing is removed.
     #[error("nothing was removed, because the source has no file; check that its disk is mounted")]
     EmptySource,
-    /// The target folder is the source folder, so removing encrypted files could remove the only copy.
+    /// The target folder is the source folder, where removing an encrypted file could remove the
+    /// only copy.
     #[error("nothing was removed, because the output is the input folder; use another output folder")]
     InPlace,
     /// A name in an inventory leaves the folder, is empty or is listed twice.
     #[error("expected names below the folder in the inventory, each once, found {0:?}; take another copy")]
     InventoryName(PathBuf),
-    /// The inventory at this path lies inside a folder of the job, where it would be taken for one of its files.
+    /// The inventory lies inside a folder of the job and would be taken for one of its files.
     #[error("{0}: the inventory lies in the input or the output folder; choose a place outside of them")]
     InventoryInside(PathBuf),
-    /// The inventory at this path has no signature beside it.
+    /// The inventory has no signature beside it.
     #[error("{0}: expected a signature in {0}.sig or {0}.minisig, found none; take another copy")]
     SignatureMissing(PathBuf),
-    /// The signature at this path was made with another key than those that are accepted.
+    /// The inventory was signed with a key that is not accepted.
     #[error("{0}: the signature was made with another key; check that this is the expected signer")]
     OtherSigner(PathBuf),
-    /// The inventory or its signature was changed or cut.
+    /// The inventory or its signature was changed or truncated.
     #[error(
         "{path}: does not match the signature {signature}: one of them was changed or cut; take another copy of both"
     )]
@@ -43,26 +45,26 @@ pub enum FolderError {
         /// Path of the signature beside it.
         signature: PathBuf,
     },
-    /// The inventory is older than the one that is expected.
+    /// The inventory is older than expected.
     #[error(
         "{path}: expected an inventory with a counter of at least {expected}, found {found}: it is an older one"
     )]
     OldInventory {
         /// Path of the inventory.
         path: PathBuf,
-        /// Counter of the inventory that was found.
+        /// Counter of this inventory.
         found: u64,
-        /// Smallest counter that is accepted.
+        /// Smallest accepted counter.
         expected: u64,
     },
-    /// A name is too long to be encrypted, because the encrypted one would not fit in a file system.
+    /// A name is too long: its encrypted form would not fit in a file system.
     #[error(
         "expected a name of at most {max} bytes, which fits when it is encrypted, found {found}; use a shorter name"
     )]
     NameTooLong {
-        /// Number of bytes of the name.
+        /// Length of the name in bytes.
         found: usize,
-        /// Largest number of bytes that fits, with the suffix.
+        /// Maximum length in bytes, with the suffix.
         max: usize,
     },
     /// The path in a symbolic link is too long to be encrypted.
@@ -70,38 +72,39 @@ pub enum FolderError {
         "expected a link with a path of at most {max} bytes, which fits when it is encrypted, found {found}"
     )]
     LinkTooLong {
-        /// Number of bytes of the path.
+        /// Length of the path in bytes.
         found: usize,
-        /// Largest number of bytes that fits.
+        /// Maximum length in bytes.
         max: usize,
     },
-    /// An encrypted name, or the encrypted path in a link, is not authentic: the key is another one, or the file was moved.
+    /// An encrypted name, or the encrypted path in a link, is not authentic: the key is wrong or
+    /// the file was moved.
     #[error(
         "the name does not decrypt: it is under another key, or the file or its folder was renamed or moved"
     )]
     NameNotAuthentic,
-    /// A decrypted name is not one of a file, for example `..`, so it was not written by a job over a folder.
+    /// A decrypted name is not a file name (such as `..`), so no folder job wrote it.
     #[error(
         "the name decrypts to something that is not the name of a file; the key was used for something else"
     )]
     NameInvalid,
-    /// Another encrypted name stands for the same file, for example one under a retired key.
+    /// Another encrypted name stands for the same file, for example under a retired key.
     #[error(
         "{other} stands for the same name; remove the older of the two, or disable the retired key of the names"
     )]
     DuplicateName {
-        /// Path of a file with the other name.
+        /// Path of the other file.
         other: PathBuf,
     },
-    /// Names are encrypted, and the target folder is the source folder.
+    /// Names are to be encrypted, but the target folder is the source folder.
     #[error("the output is the input folder, and the names of both would mix; use another output folder")]
     NamesInPlace,
-    /// Names are encrypted, and the manifest at this path lies in the encrypted folder, where it would reveal them.
+    /// Names are encrypted, but the manifest lies in the encrypted folder and would reveal them.
     #[error(
         "{0}: the manifest would reveal the names, because it lies in the encrypted folder; choose another place"
     )]
     ManifestReveals(PathBuf),
-    /// The manifest at this path is a source or a target of the job, or lies below a source.
+    /// The manifest is a source or a target of the job, or lies inside a source.
     #[error("{0}: the manifest is among the sources or the targets; choose another place for it")]
     ManifestAmong(PathBuf),
 }

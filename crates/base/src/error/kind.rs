@@ -1,4 +1,4 @@
-//! The kinds of errors, and the names that they have outside of Rust.
+//! The kinds of errors, and their names outside Rust.
 
 use super::{Error, FolderError, Misuse};
 use std::path::Path;
@@ -15,7 +15,7 @@ pub enum Kind {
     Truncated,
     /// The version of the format is not supported.
     UnsupportedVersion,
-    /// The keyring is in another state than the call needs, for example because a key is disabled.
+    /// The state of the keyring does not allow the call: a key is disabled, for example.
     Keyring,
     /// The given keys or the passphrase do not open the data.
     NoMatchingKey,
@@ -31,11 +31,11 @@ pub enum Kind {
     ProviderUnavailable,
     /// A limit of the algorithm, the format or the machine is exceeded.
     LimitExceeded,
-    /// The system does not have the memory for a buffer.
+    /// A buffer could not be allocated.
     OutOfMemory,
     /// A mistake in the call or in the environment.
     Misuse,
-    /// An object is used in a forked child, where it must not continue.
+    /// A forked child used an object that only its parent may use.
     Forked,
     /// A job over a folder cannot begin, or removes nothing, because of what it found.
     Folder,
@@ -92,7 +92,7 @@ impl Kind {
 }
 
 impl Error {
-    /// Returns the kind of the error; for a message of a batch or a key of a keyring, the kind of its error.
+    /// Returns the kind of the error. An error in a batch or a keyring has the kind of its source.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Authentication | Self::DamagedChunk { .. } | Self::KeyMismatch { .. } => {
@@ -135,7 +135,7 @@ impl Error {
         }
     }
 
-    /// Returns the path of the file or folder that the error is about, if it has one.
+    /// Returns the path of the file or folder that the error is about.
     pub fn subject(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. } => path.as_deref(),

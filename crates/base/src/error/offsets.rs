@@ -1,6 +1,6 @@
-//! The problem with the offsets of packed messages.
+//! What is wrong with the offsets of packed messages.
 
-/// The problem with the offsets of packed messages.
+/// What is wrong with the offsets of packed messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OffsetProblem {
@@ -10,7 +10,7 @@ pub enum OffsetProblem {
     /// The first offset is negative.
     #[error("expected a first offset of 0 or more, found {found}")]
     Negative {
-        /// The offset that was found.
+        /// This offset.
         found: i64,
     },
     /// An offset is smaller than the one before it.
@@ -18,15 +18,15 @@ pub enum OffsetProblem {
     Decreasing {
         /// Index of the smaller offset.
         index: usize,
-        /// The offset with this index.
+        /// The smaller offset.
         found: i64,
         /// The offset before it.
         previous: i64,
     },
-    /// The last offset is larger than the number of bytes of the data.
+    /// The last offset is larger than the length of the data.
     #[error("the last offset is {found}, expected at most {len}, the length of the data")]
     PastEnd {
-        /// The offset that was found.
+        /// This offset.
         found: i64,
         /// Length of the data in bytes.
         len: usize,

@@ -3,37 +3,38 @@
 use std::time::Duration;
 use std::{fmt, io};
 
-/// An age plugin could not be used, for example because it is not installed.
+/// An age plugin could not be used; it may not be installed.
 #[derive(Debug)]
 pub struct PluginError {
     /// Name of the plugin, without `age-plugin-`.
     pub plugin: String,
-    /// The reason, which contains no key.
+    /// The reason; contains no key.
     pub problem: PluginProblem,
 }
 
-/// The reason why an age plugin could not be used.
+/// Why an age plugin could not be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PluginProblem {
-    /// The recipient or identity has no `Plugins`, so no program may be run for it.
+    /// The recipient or identity has no `Plugins`, so no program may run for it.
     NotEnabled,
-    /// No folder of the search path has a program of this name.
+    /// No folder of the search path has the program.
     NotFound,
     /// The operating system could not start the program.
     NotStarted(io::Error),
-    /// The plugin sent no complete command within this time limit, or did not read ours.
+    /// The plugin sent no complete command within this time, or did not read ours.
     TimedOut(Duration),
     /// The plugin ended before the conversation was over.
     Ended {
-        /// The exit status, as the system describes it, if it is known.
+        /// Exit status in the system's words, if known.
         status: Option<String>,
     },
-    /// The plugin sent something that the protocol does not allow. The text describes it.
+    /// The plugin violated the protocol. The text says how.
     Protocol(&'static str),
-    /// The plugin reported an error. The text is its own, without control characters, and shortened if it is long.
+    /// The plugin reported an error. The text is the plugin's, without control characters and
+    /// shortened if long.
     Reported(String),
-    /// The file key that the plugin returned does not match the header of the file.
+    /// The file key from the plugin does not match the header of the file.
     WrongFileKey,
     /// Plugins are not supported on this operating system.
     UnsupportedSystem,

@@ -57,7 +57,7 @@ fn errors_of_providers() {
     assert!(matches!(SealError::Unspecified.into(), Error::ProviderRefused(why) if why.contains("message")));
 }
 
-/// The kind and the names of each variant: programs in other languages depend on them.
+/// Kind and names of each variant; programs in other languages depend on them.
 #[test]
 fn errors_have_kinds_with_names() {
     use FolderError as F;

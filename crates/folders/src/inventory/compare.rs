@@ -1,4 +1,4 @@
-//! Comparison of an encrypted folder with its inventory.
+//! Compares an encrypted folder with its inventory.
 
 use super::{Inventory, below};
 use crate::name::Name;
@@ -13,44 +13,44 @@ use std::path::{Path, PathBuf};
 pub struct Finding {
     /// Path below the folder.
     pub path: PathBuf,
-    /// The difference that was found at this path.
+    /// The difference.
     pub difference: Difference,
 }
 
-/// The difference of a file or link from the inventory.
+/// How a file or link differs from the inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// The inventory lists it, and it does not exist.
+    /// It is listed but does not exist.
     Missing,
-    /// The inventory does not list it.
+    /// It is not listed.
     Added,
-    /// It is the file that the inventory lists under another name, which has another file or none.
+    /// It is a file listed under another name, where there is now another file or none.
     Renamed {
-        /// The path that the inventory lists for this file.
+        /// Listed path of this file.
         from: PathBuf,
     },
-    /// It is a copy of the file that the inventory lists under another name.
+    /// It is a copy of a file listed under another name.
     Copied {
-        /// The path that the inventory lists for this file.
+        /// Listed path of this file.
         from: PathBuf,
     },
-    /// It is the file that the inventory lists under another name, in place of its own.
+    /// It is a file listed under another name, and replaces the listed one.
     Exchanged {
-        /// The path that the inventory lists for this file.
+        /// Listed path of this file.
         with: PathBuf,
     },
-    /// It is an earlier version, which was replaced or removed.
+    /// It is an earlier version, since replaced or removed.
     Old {
-        /// Counter of the first inventory that no longer lists this version.
+        /// Counter of the first inventory without this version.
         until: u64,
     },
-    /// It is no version that the inventory knows.
+    /// The inventory knows no such version.
     Changed,
 }
 
 impl Difference {
-    /// Returns the name of the difference, for programs: for example, `missing`.
+    /// Returns the name of the difference for programs, such as `missing`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -89,7 +89,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The files and links that exist in a folder, to be compared with an inventory.
+/// The existing files and links of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     files: BTreeMap<Name, FileMark>,
@@ -97,11 +97,13 @@ pub(crate) struct Found {
 }
 
 impl Inventory {
-    /// Compares the files and links of the folder `root` with the inventory. `files` are paths with their marks, and `links`
-    /// paths with the paths that they contain. Listed paths of which `is_excluded` returns true are not missing.
+    /// Compares the files and links of the folder `root` with the inventory. `files` are paths with
+    /// their marks, `links` paths with the paths in them. Listed paths that `is_excluded` are not
+    /// missing.
     ///
     /// # Errors
-    /// Returns [`Misuse::TargetInsideSource`](base::Misuse::TargetInsideSource) for a path that is not below `root`.
+    /// Returns [`Misuse::TargetInsideSource`](base::Misuse::TargetInsideSource) for a path that is
+    /// not below `root`.
     pub fn compare(
         &self,
         root: &Path,

@@ -1,4 +1,4 @@
-//! A new inventory, made from the files of a job and from the inventory before it.
+//! A new inventory, from the files of a job and the previous inventory.
 
 use super::{Former, Inventory, Version, below};
 use crate::name::Name;
@@ -7,29 +7,30 @@ use files::mark::FileMark;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Maximum number of former versions in an inventory. The oldest are forgotten.
+/// Maximum number of former versions. The oldest are forgotten.
 const MAX_FORMER: usize = 1 << 16;
 
-/// A new inventory of an encrypted folder, to which a job adds its files.
+/// A new inventory of an encrypted folder, under construction by a job.
 #[derive(Debug)]
 pub struct InventoryDraft {
     new: Inventory,
-    /// The files of `new`, which are sorted once, because a job lists its files almost in their order.
+    /// The files of `new`, sorted once at the end: a job lists its files almost in order.
     files: Vec<(Name, Version)>,
     old: Inventory,
 }
 
-/// Whether files that the inventory before lists, and that the job does not have, stay in the list.
+/// What happens to files of the previous inventory that the job does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// They stay, so a file that was removed without the job is found to be missing.
+    /// They stay listed, so that a file removed outside the job is reported as missing.
     Stay,
-    /// Those that do not exist any more are removed, because the job removes files whose source is gone.
+    /// Those that no longer exist are removed from the list, because the job removes files whose
+    /// source is gone.
     Removed,
 }
 
 impl InventoryDraft {
-    /// Begins an inventory that follows `previous`, if there is one.
+    /// Begins the inventory after `previous`, if any.
     pub fn after(previous: Option<Inventory>) -> Self {
         let old = previous.unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -37,10 +38,11 @@ impl InventoryDraft {
         Self { new, files: Vec::new(), old }
     }
 
-    /// Adds a file below the folder `root` that was written now.
+    /// Adds a file below the folder `root`, just written.
     ///
     /// # Errors
-    /// Returns [`Misuse::TargetInsideSource`](base::Misuse::TargetInsideSource) for a path that is not below `root`.
+    /// Returns [`Misuse::TargetInsideSource`](base::Misuse::TargetInsideSource) for a path that is
+    /// not below `root`.
     pub fn add(&mut self, root: &Path, path: &Path, mark: FileMark) -> Result<(), Error> {
         let name = below(root, path)?;
         let since = match self.old.files.get(&name) {
@@ -51,8 +53,9 @@ impl InventoryDraft {
         Ok(())
     }
 
-    /// Adds a file that an earlier job wrote, with the mark that it has now. Returns whether that is the version in the inventory
-    /// before. If it is another one, that inventory's version stays in the list, so that a verification finds the difference.
+    /// Adds a file of an earlier job with its current mark. Returns whether the previous inventory
+    /// lists this version. If not, the listed version stays, so that a verification finds the
+    /// difference.
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`].
@@ -67,7 +70,7 @@ impl InventoryDraft {
         }
     }
 
-    /// Adds a file that could not be written. If the inventory before lists it, that version stays.
+    /// Adds a file that could not be written. The version in the previous inventory stays, if any.
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`].
@@ -79,7 +82,7 @@ impl InventoryDraft {
         Ok(())
     }
 
-    /// Adds a symbolic link below the folder `root`, which contains the path `text`.
+    /// Adds a symbolic link to `text`, below the folder `root`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`].
@@ -88,11 +91,11 @@ impl InventoryDraft {
         Ok(())
     }
 
-    /// Completes the inventory with those of the inventory before that the job did not have.
+    /// Completes the inventory with what the job did not have, from the previous one.
     pub(crate) fn complete(mut self, root: &Path, absent: Absent) -> Inventory {
         let Inventory { files, links, former, .. } = self.old;
         self.new.former = former;
-        // Of two versions of one name, the last stays.
+        // Of two versions of a name, the last stays.
         self.new.files = self.files.into_iter().collect();
         let exists = |name: &Name| root.join(name.to_path()).symlink_metadata().is_ok();
         let stays = |name: &Name| absent == Absent::Stay || exists(name);

@@ -1,4 +1,4 @@
-//! Inventories of folders as they are, without a job that wrote them.
+//! Inventories of folders as they are, without a job.
 
 use super::Inventory;
 use super::compare::Finding;
@@ -13,15 +13,16 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes an inventory of all files and links that the encrypted folder `root` has now. The inventory at the same path, if there
-/// is one that `with` can decrypt, gives the former versions.
+/// Writes an inventory of the files and links that are now in the encrypted folder `root`. An
+/// inventory at the same path, if `with` can decrypt it, gives the former versions.
 ///
-/// A file that was exchanged before this call is listed as it is. The bulk job that wrote the files can notice that; see
-/// [`InventoryDraft::add_unchanged`].
+/// A file exchanged before this call is listed as it is. Only the job that wrote the files can
+/// notice that, see [`InventoryDraft::add_unchanged`].
 ///
 /// # Errors
-/// Returns [`FolderError::InventoryInside`](base::FolderError::InventoryInside) for an inventory in the folder, the errors of
-/// [`InventoryKeys::previous`] and [`InventoryKeys::save`], the first problem of a path that cannot be read, and [`Error::Io`].
+/// Returns [`FolderError::InventoryInside`](base::FolderError::InventoryInside) for an inventory in
+/// the folder, the errors of [`InventoryKeys::previous`] and [`InventoryKeys::save`], the first
+/// problem of a path that cannot be read, and [`Error::Io`].
 pub fn write_inventory(
     root: &Path,
     keys: &InventoryKeys<'_>,
@@ -40,8 +41,8 @@ pub fn write_inventory(
     keys.save(draft, root, true, with, durability)
 }
 
-/// Compares the encrypted folder `root` with an inventory. The content of the files is not verified; see
-/// [`verify_file`](files::verify_file).
+/// Compares the encrypted folder `root` with an inventory. Does not verify the contents of files,
+/// see [`verify_file`](files::verify_file).
 ///
 /// # Errors
 /// Returns the first problem of a path that cannot be read, and [`Error::Io`].
@@ -54,7 +55,8 @@ type Files = Vec<(PathBuf, FileMark)>;
 type LinkTexts = Vec<(PathBuf, PathBuf)>;
 type Problems<'a> = Vec<(&'a Path, Error)>;
 
-/// Returns the files of a tree with their marks, the links with the paths in them, and the files that cannot be read.
+/// Returns the files of a tree with their marks, the links with the paths in them, and unreadable
+/// files.
 pub(crate) fn content(tree: &Tree) -> Result<(Files, LinkTexts, Problems<'_>), Error> {
     let (mut files, mut links, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for (path, _) in &tree.pairs {
@@ -64,7 +66,7 @@ pub(crate) fn content(tree: &Tree) -> Result<(Files, LinkTexts, Problems<'_>), E
         }
     }
     for Link { source, .. } in &tree.links {
-        // The tree has the decrypted path if names are encrypted.
+        // If names are encrypted, the tree has the decrypted path.
         links.push((source.clone(), fs::read_link(source).map_err(|e| Error::io(source, e))?));
     }
     Ok((files, links, problems))

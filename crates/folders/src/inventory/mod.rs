@@ -1,4 +1,5 @@
-//! Inventories: signed lists of the files in an encrypted folder, by which exchanged, old and missing files are found.
+//! Inventories: signed lists of the files in an encrypted folder, to find exchanged, old and
+//! missing files.
 //!
 //! ```text
 //! FILE         = an encrypted file, with the keys of the folder, whose plaintext is the JSON document below
@@ -16,10 +17,11 @@
 //! ]}
 //! ```
 //!
-//! `head` is the first 56 bytes of a file in base64, which are salt and commitment in chunked-encryption@v1. An age file has `mac`
-//! instead, the MAC as its header has it. `tag` is the last 16 bytes. The counter grows with each inventory: it is the Unix
-//! time in seconds, or one more than that of the inventory before. `since` is the counter with which a version was listed first.
-//! `former` lists versions that were replaced or removed. Names are written as in manifests.
+//! `head` is the first 56 bytes of a file in base64: salt and commitment in chunked-encryption@v1.
+//! An age file has `mac` instead, the MAC as in its header. `tag` is the last 16 bytes. The counter
+//! grows with each inventory: it is the Unix time in seconds, or the previous counter plus one if
+//! that is larger. `since` is the counter of the first inventory that lists the version. `former`
+//! lists versions that were replaced or removed. Names are written as in manifests.
 
 mod compare;
 mod draft;
@@ -36,7 +38,8 @@ pub use signed::InventoryKeys;
 use super::name::Name;
 use base::error::FolderError;
 use base::{Error, Misuse};
-// Marks are public, so the encoder may have tables, which are faster than the constant-time code of base64ct.
+// Marks are public, so we use an encoder with tables; it is faster than the constant-time code of
+// base64ct.
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use files::mark::{HEAD_LEN, Head};
@@ -45,24 +48,24 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
-/// The list of the files and links in an encrypted folder. Names are relative to the folder.
+/// The files and links of an encrypted folder. Names are relative to it.
 #[derive(Debug, Default)]
 pub struct Inventory {
     counter: u64,
     files: BTreeMap<Name, Version>,
     links: BTreeMap<Name, Name>,
-    /// Versions that were replaced or removed, the latest last.
+    /// Replaced or removed versions, the latest last.
     former: Vec<Former>,
 }
 
-/// A version of a file, with the counter of the first inventory that lists it.
+/// A version of a file, and the counter of the first inventory that lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Version {
     mark: FileMark,
     since: u64,
 }
 
-/// A version of a file that was replaced or removed, with the counter of the first inventory without it.
+/// A replaced or removed version of a file, and the counter of the first inventory without it.
 #[derive(Debug)]
 struct Former {
     name: Name,
@@ -102,7 +105,7 @@ const EXPECTED: Error = Error::Format(
 );
 
 impl Inventory {
-    /// Returns the counter, which is larger than those of earlier inventories of the folder.
+    /// Returns the counter, larger than in earlier inventories of the folder.
     pub fn counter(&self) -> u64 {
         self.counter
     }
@@ -116,10 +119,10 @@ impl Inventory {
     /// Parses the JSON document.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other content, [`Error::UnsupportedVersion`], and [`FolderError::InventoryName`] for a
-    /// name that leaves the folder or is listed twice.
+    /// Returns [`Error::Format`] for other content, [`Error::UnsupportedVersion`], and
+    /// [`FolderError::InventoryName`] for a name outside the folder or listed twice.
     fn parse(json: &[u8]) -> Result<Self, Error> {
-        // The position of a mistake does not help, because a program wrote the document.
+        // The position of a mistake does not help: a program wrote the document.
         let document: Document = serde_json::from_slice(json).map_err(|_| EXPECTED)?;
         match (document.sealane.as_str(), document.version) {
             ("inventory", 1) => {}
@@ -151,7 +154,7 @@ impl Inventory {
         Ok(inventory)
     }
 
-    /// Returns the JSON document, with one line for each entry.
+    /// Returns the JSON document, with one line per entry.
     fn to_json(&self) -> String {
         let mut json =
             format!("{{\"sealane\":\"inventory\",\"version\":1,\"counter\":{},\n\"files\":[", self.counter);
@@ -174,7 +177,8 @@ impl Inventory {
     }
 }
 
-/// Appends one line for each entry. Everything is written to one text, because an allocation takes as long as half of a line.
+/// Appends one line per entry. Everything goes into one text, because an allocation takes as long
+/// as half a line.
 fn append_lines<E>(json: &mut String, entries: impl IntoIterator<Item = E>, append: impl Fn(&mut String, E)) {
     for (at, entry) in entries.into_iter().enumerate() {
         *json += if at == 0 { "\n" } else { ",\n" };
@@ -187,7 +191,7 @@ fn append_version(json: &mut String, name: &Name, version: &Version, until: Opti
     let Version { mark: FileMark { len, head, tag }, since } = version;
     *json += "{\"name\":";
     name.append_quoted(json);
-    // A text in memory takes every write.
+    // Writing to memory cannot fail.
     let _ = write!(json, ",\"length\":{len},");
     match head {
         Head::Mac(mac) => {
@@ -234,11 +238,11 @@ impl Entry {
     }
 }
 
-/// Checks that a name is one below the folder: a relative path without `..`.
+/// Checks that a name is a relative path without `..`.
 fn check_name(name: &Name) -> Result<(), Error> {
     let path = name.to_path();
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-    // A slash at the end, two slashes or a dot would be a second name of the same file.
+    // A slash at the end, two slashes or a dot would name the same file again.
     let canonical = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
     let is_text = !path.as_os_str().as_encoded_bytes().contains(&0) && !name.has_other_separators();
     match inside && canonical && path != Path::new("") && is_text {
@@ -253,8 +257,8 @@ fn listed_twice(name: &Name) -> Error {
 
 /// Returns the name of a path below `root`.
 fn below(root: &Path, path: &Path) -> Result<Name, Misuse> {
-    // The paths of a job begin with the root as it was given, which is compared faster than its components. The rest of a path
-    // with dots or several slashes may have another form.
+    // The paths of a job begin with the root as given, and comparing it is faster than comparing
+    // components. The rest of a path with dots or several slashes may have another form.
     #[cfg(unix)]
     if let (Some(root), Some(path)) = (root.to_str(), path.to_str())
         && let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'))

@@ -16,23 +16,25 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The file of an inventory, with the key that signs it.
+/// The file of an inventory and the key to sign it.
 #[derive(Debug)]
 pub struct InventoryKeys<'a> {
     /// Path of the encrypted inventory.
     pub path: &'a Path,
-    /// The private key that signs it.
+    /// The private signing key.
     pub key: &'a SigningKey,
 }
 
 impl Inventory {
-    /// Reads an inventory after its signature is verified. `min_counter` is the smallest counter that is accepted, for example
-    /// the largest that was seen before; an older inventory with an older folder is found by nothing else.
+    /// Reads an inventory after verifying its signature. `min_counter` is the smallest accepted
+    /// counter, such as the largest seen so far: only this check detects an older inventory with an
+    /// older folder.
     ///
     /// # Errors
-    /// Returns [`FolderError::SignatureMissing`], [`FolderError::OtherSigner`], [`FolderError::SignatureInvalid`] and
-    /// [`FolderError::OldInventory`]; [`Error::Format`] and [`FolderError::InventoryName`] for content that is no inventory; the
-    /// errors of [`decrypt`](files::decrypt), and [`Error::Io`] with the path.
+    /// Returns [`FolderError::SignatureMissing`], [`FolderError::OtherSigner`],
+    /// [`FolderError::SignatureInvalid`] and [`FolderError::OldInventory`], [`Error::Format`] and
+    /// [`FolderError::InventoryName`] for content that is not an inventory, the errors of
+    /// [`decrypt`](files::decrypt), and [`Error::Io`] with the path.
     pub fn open(path: &Path, with: &DecryptWith, signers: &Signers, min_counter: u64) -> Result<Self, Error> {
         let sealed = read_signed(path, signers)?;
         let inventory = Self::parse(&memory::decrypt(&sealed, with)?)?;
@@ -49,8 +51,8 @@ impl Inventory {
 }
 
 impl InventoryKeys<'_> {
-    /// Reads the inventory of the job before, if there is one and `with` can decrypt it. Recipients cannot, so their inventories
-    /// have no former versions.
+    /// Reads the previous inventory, if there is one and `with` can decrypt it. Recipients cannot,
+    /// so their inventories have no former versions.
     ///
     /// # Errors
     /// Returns the errors of [`Inventory::open`].
@@ -63,13 +65,14 @@ impl InventoryKeys<'_> {
         }
     }
 
-    /// Encrypts, signs and writes a new inventory of the folder `root`, and returns it. With `removed`, files of the inventory
-    /// before that neither the job has nor the folder are taken for removed. The two files replace the old ones when both are
-    /// complete.
+    /// Encrypts, signs, writes and returns a new inventory of the folder `root`. With `removed`,
+    /// files of the previous inventory that neither the job nor the folder has count as removed.
+    /// The two files replace the old ones once both are complete.
     ///
     /// # Errors
-    /// Returns the errors of [`encrypt`](files::encrypt) and of the signature; [`Error::Io`] with the path, and then the
-    /// old files stay; [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
+    /// Returns the errors of [`encrypt`](files::encrypt) and of the signature,
+    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput), and [`Error::Io`] with the path; the
+    /// old files stay.
     pub fn save(
         &self,
         draft: InventoryDraft,
@@ -93,13 +96,14 @@ impl InventoryKeys<'_> {
         Ok(inventory)
     }
 
-    /// Checks that the inventory lies outside of the folders of its job, where it would be taken for one of their files.
+    /// Checks that the inventory lies outside the folders of its job, where it would be taken for
+    /// one of their files.
     ///
     /// # Errors
     /// Returns [`FolderError::InventoryInside`].
     pub fn check_outside(&self, folders: &[impl AsRef<Path>]) -> Result<(), Error> {
         let folder = self.path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-        // A folder that does not exist is found when the inventory is written.
+        // A missing folder is found when the inventory is written.
         let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
         let inside = |other: &Path| fs::canonicalize(other).is_ok_and(|other| folder.starts_with(other));
         match folders.iter().any(|other| inside(other.as_ref())) {
@@ -108,22 +112,24 @@ impl InventoryKeys<'_> {
         }
     }
 
-    /// Returns the paths that a job writes and no other output may replace: the inventory and its signature.
+    /// Returns the paths that a job writes, so that no other output replaces them: the inventory
+    /// and its signature.
     pub fn paths(&self) -> [PathBuf; 2] {
         [self.path.to_owned(), with_suffix(self.path, self.key.suffix())]
     }
 }
 
-/// Maximum number of bytes in an inventory. The line of a file has about 200 bytes and its name, so these are some millions of
-/// files.
+/// Maximum length of an inventory in bytes. A file takes about 200 bytes and its name, so this is
+/// some millions of files.
 const MAX_LEN: u64 = 1 << 30;
-/// Maximum number of bytes in a signature.
+/// Maximum length of a signature in bytes.
 const MAX_SIGNATURE_LEN: u64 = 1 << 16;
 
-/// Reads a file of at most `max` bytes, into memory that grows with what is read.
+/// Reads a file of at most `max` bytes into memory that grows with what is read.
 ///
 /// # Errors
-/// Returns [`Error::LimitExceeded`] for a longer file, [`Error::OutOfMemory`], and [`Error::Io`] with the path.
+/// Returns [`Error::LimitExceeded`] for a longer file, [`Error::OutOfMemory`], and [`Error::Io`]
+/// with the path.
 fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
     let mut source = open(path).map_err(|e| Error::io(path, e))?.take(max + 1);
     let (mut content, mut piece) = (Vec::new(), [0; 1 << 14]);
@@ -141,7 +147,7 @@ fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Returns the content of a file whose signature is valid.
+/// Returns the content of a file if its signature is valid.
 fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>, Error> {
     let message = read_at_most(path, MAX_LEN)?;
     let mut rejected = None;
@@ -183,7 +189,7 @@ mod test {
         assert!(matches!(read_at_most(&path, 39_999), Err(Error::LimitExceeded(_))));
         fs::remove_file(&path).unwrap();
         assert!(matches!(read_at_most(&path, 1), Err(Error::Io { path: Some(named), .. }) if named == path));
-        // A source without an end and without a length.
+        // A source without end and length.
         #[cfg(unix)]
         assert!(matches!(read_at_most(Path::new("/dev/zero"), 100_000), Err(Error::LimitExceeded(_))));
     }

@@ -8,7 +8,7 @@ fn mark(byte: u8) -> FileMark {
     FileMark { len: 100 + u64::from(byte), head: Head::Bytes(vec![byte; 56]), tag: [byte; 16] }
 }
 
-/// Returns the inventory of a job with these files, after `previous`.
+/// Returns the inventory of a job with these files after `previous`.
 fn inventory(previous: Option<Inventory>, files: &[(&str, u8)], absent: Absent) -> Inventory {
     let root = Path::new("/r");
     let mut draft = InventoryDraft::after(previous);
@@ -55,7 +55,7 @@ fn every_difference_is_found() {
     }
 }
 
-/// A file that was exchanged before the next job does not become the listed one.
+/// A file exchanged before the next job does not become the listed one.
 #[test]
 fn a_job_does_not_accept_a_version_that_it_did_not_write() {
     let first = inventory(None, &[("a", 1), ("b", 2)], Absent::Stay);
@@ -123,12 +123,12 @@ fn documents_that_are_refused() {
     }
 }
 
-/// Names with the counters since when their versions are listed.
+/// Names, and since which counters their versions are listed.
 type Listed = Vec<(PathBuf, u64)>;
-/// Names with the first counter that lists the version, and the first that does not.
+/// Names, the first counter with the version, and the first without.
 type Replaced = Vec<(PathBuf, u64, u64)>;
 
-/// Returns names with the counters since when their versions are listed, and the former versions with their counters.
+/// Returns the listed versions and the former ones, with their counters.
 fn history(inventory: &Inventory) -> (Listed, Replaced) {
     let files = inventory.files.iter().map(|(name, version)| (name.to_path(), version.since));
     let former = inventory.former.iter().map(|old| (old.name.to_path(), old.version.since, old.until));
@@ -289,7 +289,7 @@ fn the_head_of_an_age_file_is_its_mac() {
     assert!(matches!(Inventory::parse(both.as_bytes()), Err(Error::Format(_))));
 }
 
-/// The mark of a file is the same when it is written and when it is read, and that of armor is that of its content.
+/// A file has the same mark when written and when read; an armored file has its content's mark.
 #[test]
 fn marks_of_files() {
     use files::{EncryptWith, encrypt};
@@ -340,7 +340,7 @@ fn marks_of_files() {
     }
 }
 
-/// The first word of a text is the name of the difference, but that of a copy.
+/// Each text begins with the name of the difference, except for a copy.
 #[test]
 fn texts_of_differences() {
     let path = || PathBuf::from("a/b");
@@ -369,7 +369,7 @@ fn texts_of_differences() {
     }
 }
 
-/// The fast comparison of a path with the root finds the same names as that of components.
+/// The fast comparison with the root finds the same names as comparing components.
 #[test]
 fn names_below_a_root() {
     for root in ["/r", "/r/", "r", "./r", "", "/r/.", "/", "r//"] {
@@ -387,7 +387,7 @@ fn names_below_a_root() {
 
 #[test]
 fn names_are_quoted_as_json() {
-    // A name of Windows has no backslash, which separates folders there.
+    // On Windows, a name has no backslash: it separates folders.
     let backslash = if cfg!(windows) { "a" } else { "\\" };
     for name in ["a/b c", "\"", backslash, "\n", "\u{1}", "\u{7f}", "ä€😀", "a\tb", ""] {
         let mut json = String::new();

@@ -1,8 +1,8 @@
-//! Outputs of a job that would destroy one of its inputs or another output.
+//! Refuses outputs of a job that would destroy an input or another output.
 //!
 //! [`Tree::walk_with`] refuses them among the files of folders. This module refuses them among
 //! given pairs, and looks for the manifest. A path is identified by its resolved spelling and, if
-//! it exists, by the number of its file.
+//! it exists, its file number.
 
 use super::options::JobOptions;
 use crate::names::{NameKey, resolved};
@@ -15,13 +15,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Refuses pairs in which a target has two sources, or is a source or the manifest.
+/// Refuses pairs if a target has two sources, or is a source or the manifest.
 ///
 /// # Errors
 /// Returns [`Misuse::DuplicateTarget`], [`Misuse::OutputIsInput`] and
 /// [`FolderError::ManifestAmong`].
 pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>) -> Result<(), Error> {
-    // A file that cannot be looked at has no number here, and is an error when it is opened.
+    // A file that cannot be looked at has no number here; opening it will be an error.
     let id = |path: &Path| FileId::at(path).ok().flatten();
     let mut spellings = Spellings::default();
     let mut sources = BTreeMap::new();
@@ -39,7 +39,7 @@ pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>)
     let mut targets = BTreeSet::new();
     for (_, target) in pairs {
         let id = id(target);
-        // The file that a link leads to is replaced, not the link.
+        // The file behind a link is replaced, not the link.
         let leads_to = if id.is_some() && target.is_symlink() { resolved(target) } else { None };
         let name = spellings.of(leads_to.as_deref().unwrap_or(target));
         if let Some(source) = sources.get(&name).or_else(|| source_ids.get(&id?)) {
@@ -57,9 +57,9 @@ pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>)
     Ok(())
 }
 
-/// Refuses a manifest that is a target, that lies below an input unless the options allow it, or
-/// that would reveal encrypted names. A manifest below an input is removed from the files of
-/// `tree`. Refuses targets that are among [`JobOptions::kept`].
+/// Refuses a manifest that is a target, lies below an input (unless allowed), or would reveal
+/// encrypted names. Removes a manifest below an input from the files of `tree`. Refuses targets
+/// among [`JobOptions::kept`].
 ///
 /// # Errors
 /// Returns [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`] and
@@ -96,7 +96,7 @@ pub(super) fn check_tree(options: &JobOptions, tree: &mut Tree) -> Result<(), Er
     Ok(())
 }
 
-/// A file, to find it among many paths. Most of them have another name, so their links are not
+/// A file to find among many paths. Most of them have another name, so their links need not be
 /// resolved.
 struct Same<'a> {
     path: &'a Path,
@@ -115,7 +115,7 @@ impl<'a> Same<'a> {
     }
 }
 
-/// Resolves the links of a path in an existing folder. The file itself need not exist.
+/// Resolves the links of a path in an existing folder. The file need not exist.
 fn real(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path)
         .ok()
@@ -129,7 +129,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Texts that are equal for two spellings of a path. Each folder is resolved once.
+/// Texts that are equal for two spellings of a path. Resolves each folder once.
 #[derive(Default)]
 struct Spellings(BTreeMap<PathBuf, Option<PathBuf>>);
 
@@ -150,7 +150,7 @@ impl Spellings {
 fn folded(real: &Path) -> OsString {
     let text: &OsStr = real.as_os_str();
     match cfg!(target_os = "macos") {
-        // It can be set up to distinguish case. Then two different names are refused as one.
+        // A folder may be set up to distinguish case; we still refuse two such names as one.
         true => text.to_string_lossy().to_lowercase().into(),
         false => OsString::from(&comparable(real)),
     }

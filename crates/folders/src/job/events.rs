@@ -5,8 +5,8 @@ use base::Error;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Receives the events of a job on the thread that runs it, and returns whether the job continues.
-/// The list may be empty, while the job looks at its sources.
+/// Receives the events of a job on the thread that runs it. Returns whether the job continues. The
+/// list may be empty while the job looks at its sources.
 pub type Listener<'l> = dyn FnMut(Vec<Event<'_>>) -> ControlFlow<()> + 'l;
 
 /// Something that happened in a job.
@@ -19,35 +19,35 @@ pub enum Event<'a> {
     Failed {
         /// Path of the source, or of the folder or link.
         path: &'a Path,
-        /// Path that the error is about. It is the target if that does not verify, and the manifest
-        /// if that cannot be written.
+        /// Path that the error is about: the target if it does not verify, the manifest if it
+        /// cannot be written.
         subject: PathBuf,
         /// The reason.
         error: Error,
     },
-    /// The manifest lists the file as finished, or it is under the primary key already.
+    /// The file is finished according to the manifest, or already under the primary key.
     Skipped(Pair<'a>),
-    /// The files are processed now.
+    /// Processing of files begins.
     Begun {
         /// Number of files to process.
         files: usize,
-        /// Their length in bytes.
+        /// Their total length in bytes.
         bytes: u64,
     },
     /// A file was processed.
     Done {
-        /// Its paths. The target is empty for files that are verified.
+        /// Its paths. The target is empty if the file is only verified.
         pair: Pair<'a>,
-        /// Number of plaintext bytes.
+        /// Plaintext bytes.
         bytes: u64,
-        /// Time that the file took, in seconds.
+        /// Time taken, in seconds.
         seconds: f64,
     },
-    /// Sent every 20 ms while files are processed, after the events of the files that ended.
+    /// Sent every 20 ms while files are processed, after the events of finished files.
     Progress {
         /// Bytes of sources read so far by this job.
         bytes: u64,
-        /// Bytes of sources that are processed, skipped or failed.
+        /// Bytes of sources processed, skipped or failed.
         ended: u64,
         /// Bytes of all sources.
         total: u64,
@@ -56,18 +56,18 @@ pub enum Event<'a> {
     FilesEnded,
     /// A symbolic link was copied.
     Linked(Pair<'a>),
-    /// The previous inventory is damaged, so the new one begins without former versions.
+    /// The previous inventory is damaged; the new one has no former versions.
     InventoryReplaced(Error),
-    /// A target that the job skipped is not the version that the previous inventory lists.
+    /// A skipped target is not the version in the previous inventory.
     Exchanged(&'a Path),
-    /// An encrypted file whose source is gone stays, because neither the manifest nor the key shows
-    /// that sealane wrote it.
+    /// An encrypted file without a source stays: neither the manifest nor the key shows that
+    /// sealane wrote it.
     Unproven(&'a Path),
-    /// A file or folder stays, because its name does not decrypt.
+    /// A file or folder stays: its name does not decrypt.
     Unknown(&'a Path),
-    /// An encrypted file was removed, because its source is gone.
+    /// An encrypted file without a source was removed.
     Removed(Pair<'a>),
-    /// Nothing was removed, because not everything is certain.
+    /// Nothing was removed, because something was uncertain.
     NothingRemoved(Error),
     /// A difference from the inventory.
     Differs {
@@ -80,19 +80,19 @@ pub enum Event<'a> {
     Compared {
         /// Counter of the inventory.
         counter: u64,
-        /// Number of files that the inventory lists.
+        /// Number of files in the inventory.
         files: usize,
-        /// Number of differences, with files that cannot be read.
+        /// Number of differences, including unreadable files.
         differences: usize,
     },
-    /// The numbers of the whole job.
+    /// The counts of the whole job.
     Ended(Summary),
 }
 
 /// A source and its target.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// Path of the source. For a removal, below the source folder.
+    /// Path of the source; for a removal, relative to the source folder.
     pub source: &'a Path,
     /// Path of the target.
     pub target: &'a Path,
@@ -105,28 +105,28 @@ pub enum Action {
     Process,
     /// Copies a symbolic link.
     Link,
-    /// Removes an encrypted file whose source is gone.
+    /// Removes an encrypted file without a source.
     Remove,
 }
 
-/// The numbers of files of a job. In a dry run, they say what the job would do.
+/// Counts of a job. A dry run counts what the job would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Files processed.
     pub done: usize,
-    /// Files that the manifest lists as finished, or that are under the primary key already.
+    /// Files finished according to the manifest, or already under the primary key.
     pub skipped: usize,
     /// Symbolic links copied.
     pub links: usize,
-    /// Files and folders left out by patterns. The content of a folder is not counted.
+    /// Files and folders left out by patterns. Contents of a folder are not counted.
     pub excluded: usize,
     /// Encrypted files removed.
     pub removed: usize,
     /// Failures, and differences from the inventory.
     pub failed: usize,
-    /// Plaintext bytes of the files processed. Executors report source bytes.
+    /// Plaintext bytes of the processed files. Executors report source bytes.
     pub bytes: u64,
-    /// Bytes in the sources of the files processed.
+    /// Source bytes of the processed files.
     pub source_bytes: u64,
 }
 
@@ -135,7 +135,7 @@ pub struct Summary {
 pub struct JobError {
     /// The manifest or the inventory, if the error is about one of them.
     pub subject: Option<PathBuf>,
-    /// The reason; [`Error::Cancelled`] if the listener stopped the job.
+    /// The reason, [`Error::Cancelled`] if the listener stopped the job.
     pub error: Error,
 }
 

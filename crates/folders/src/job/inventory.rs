@@ -1,4 +1,4 @@
-//! The inventories of a job: the one that it writes, and the one that it compares a folder with.
+//! The inventories of a job: the one it writes, and the one it compares with.
 
 use super::events::{Event, JobError};
 use super::options::JobOptions;
@@ -10,7 +10,7 @@ use base::error::FolderError;
 use files::file_keys::EncryptWith;
 use std::path::Path;
 
-/// The inventory that a job writes at its end.
+/// The inventory written at the end of a job.
 pub(super) struct NewInventory<'a> {
     keys: &'a InventoryKeys<'a>,
     with: &'a EncryptWith,
@@ -18,8 +18,8 @@ pub(super) struct NewInventory<'a> {
 }
 
 impl<'a> NewInventory<'a> {
-    /// Reads the previous inventory. One that is damaged is replaced, because the job lists every
-    /// file again, and the reason is returned; one that another key signed or encrypted is refused.
+    /// Reads the previous inventory. A damaged one is replaced (the job lists every file again) and
+    /// the reason returned; one signed or encrypted with another key is refused.
     pub(super) fn begin(
         keys: &'a InventoryKeys<'a>,
         operation: &'a Operation,
@@ -45,8 +45,8 @@ pub(super) fn failed(path: &Path, error: Error) -> Event<'_> {
     Event::Failed { path, subject: path.to_owned(), error }
 }
 
-/// Compares the files and links of `tree`, which is the folder `root`, with an inventory. Returns
-/// an event for each difference, and for each file that cannot be read.
+/// Compares the files and links of `tree` (the folder `root`) with an inventory. Returns an event
+/// per difference and per unreadable file.
 pub(super) fn differences<'e>(
     listed: &Inventory,
     root: &Path,

@@ -13,51 +13,51 @@ use std::path::PathBuf;
 /// The options of a [`Job`](super::Job).
 #[derive(Clone, Debug, Default)]
 pub struct JobOptions {
-    /// Folders, or files, to process.
+    /// Files or folders to process.
     pub inputs: Vec<PathBuf>,
-    /// The target folder; `None` for files that are verified or replaced.
+    /// The target folder; `None` to verify files or replace them.
     pub output: Option<PathBuf>,
-    /// Suffix of encrypted files. It may be empty.
+    /// Suffix of encrypted files; may be empty.
     pub suffix: OsString,
-    /// Whether the suffix is removed from names, as for files that are decrypted or verified.
-    /// Otherwise it is appended.
+    /// Whether to remove the suffix from names, as in decryption and verification, instead of
+    /// appending it.
     pub removes_suffix: bool,
-    /// Whether each file is its own target.
+    /// Whether to replace each file.
     pub in_place: bool,
     /// Files and folders to leave out.
     pub exclude: Option<Exclude>,
-    /// The key of encrypted names.
+    /// The key for encrypted names.
     pub names: Option<NameKey>,
-    /// Whether targets get the attributes of their sources, and links stay links.
+    /// Whether to give targets the attributes of their sources, and to copy links as links.
     pub preserve: bool,
     /// Path of the list of finished files.
     pub manifest: Option<PathBuf>,
-    /// Whether the manifest may lie below an input, where it is left out. Otherwise that is an
+    /// Whether the manifest may lie below an input; it is not processed. Otherwise, this is an
     /// error.
     pub manifest_below_inputs: bool,
-    /// Files that no target may replace, besides those of the keys of the operation.
+    /// Files that no target may replace, besides the operation's key files.
     pub kept: Vec<PathBuf>,
-    /// Whether encrypted files whose source is gone are removed.
+    /// Whether to remove encrypted files whose source is gone.
     pub delete: bool,
-    /// Whether nothing is written.
+    /// Whether to write nothing.
     pub dry_run: bool,
-    /// Whether each encrypted file is read back and verified before it counts as finished.
+    /// Whether to read back and verify each encrypted file before it counts as finished.
     pub read_back: bool,
-    /// Number of threads; at most 256. Default: one per core, at most 8.
+    /// Number of threads, at most 256. Default: one per core, at most 8.
     pub threads: Option<NonZeroUsize>,
-    /// Whether to wait for the disk before a file gets its name, and at the end for the manifest.
+    /// Whether to sync each file before it gets its name, and the manifest at the end.
     pub durability: Durability,
-    /// Largest number of files in a batch, and of ended files before threads wait for the listener.
-    /// Default: 64.
+    /// Maximum files in a batch, and finished files before threads wait for the listener. Default:
+    /// 64.
     pub batch: Option<NonZeroUsize>,
 }
 
-/// The keys of a job, which are loaded after its files are listed.
+/// The keys of a job, loaded after its files are listed.
 #[derive(Clone, Copy, Debug)]
 pub struct JobKeys<'a> {
-    /// What is done with each file.
+    /// What to do with each file.
     pub operation: &'a Operation,
-    /// The inventory to write, for [`Operation::Encrypt`].
+    /// The inventory to write with [`Operation::Encrypt`].
     pub inventory: Option<&'a InventoryKeys<'a>>,
     /// The inventory to compare the only input with.
     pub compare: Option<&'a Inventory>,

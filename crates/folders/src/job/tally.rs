@@ -1,4 +1,4 @@
-//! The results of a job so far, which only the thread that runs it changes.
+//! The results of a job so far; only its own thread changes them.
 
 use super::events::{Event, Pair, Summary};
 use crate::jobs::Done;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct JobFile {
     /// Path of the file to read.
     pub source: PathBuf,
-    /// Path of the file to write; empty for files that are verified.
+    /// Path of the file to write; empty if the file is only verified.
     pub target: PathBuf,
     /// Length and modification time of the source before it is read.
     pub fingerprint: FileFingerprint,
@@ -25,15 +25,15 @@ pub(super) struct Tally {
     pub(super) summary: Summary,
     /// Indexes of the files that failed.
     pub(super) failed_files: BTreeSet<usize>,
-    /// Bytes of sources that are processed, skipped or failed.
+    /// Bytes of sources processed, skipped or failed.
     pub(super) ended: u64,
     /// Bytes of all sources.
     pub(super) total: u64,
 }
 
 impl Tally {
-    /// Records the result of a file. An error comes with the path that it is about. A file that was
-    /// processed is added to the manifest; if that fails, the file fails.
+    /// Records the result of a file; an error comes with the path it is about. A processed file is
+    /// added to the manifest, and fails if that fails.
     pub(super) fn record<'a>(
         &mut self,
         at: usize,
@@ -60,7 +60,7 @@ impl Tally {
     fn note(&mut self, JobFile { source, target, fingerprint }: &JobFile) -> Result<(), (PathBuf, Error)> {
         let Some(manifest) = &mut self.manifest else { return Ok(()) };
         match manifest.add(source, *fingerprint, target) {
-            // Another process may have taken the target already. Then there is nothing to list.
+            // Another process may have taken the target already; there is nothing to list.
             Err(Error::Io { path: Some(path), source: e })
                 if e.kind() == ErrorKind::NotFound && path == *target =>
             {

@@ -1,4 +1,4 @@
-//! Tests of jobs over pairs of files. `crates/sealane/tests/it/jobs.rs` has those of their order.
+//! Tests of jobs over pairs of files. Their order is tested in `crates/sealane/tests/it/jobs.rs`.
 
 use super::*;
 use base::Misuse;
@@ -33,7 +33,7 @@ impl Folder {
         }
     }
 
-    /// Runs a job with a manifest; returns the numbers of finished, processed and failed files.
+    /// Runs a job with a manifest. Returns the numbers of finished, processed and failed files.
     fn run(&self, operation: &Operation) -> Result<(usize, usize, usize), Error> {
         let mut job = Job::pairs(self.pairs(), self.options())?;
         let Summary { done, skipped, failed, .. } = run(&mut job, operation)?;
@@ -131,7 +131,7 @@ fn batches_have_a_limited_number_of_files_and_bytes() {
     let total = lens.iter().sum::<u64>() + 20_000;
     assert_eq!(job.progress(), (0, total));
     for (at, (_, target)) in folder.pairs().into_iter().enumerate() {
-        // A target that another process has taken is not listed.
+        // A target taken by another process is not listed.
         if at != 4 {
             fs::write(target, "").unwrap();
         }
@@ -156,7 +156,7 @@ fn batches_have_a_limited_number_of_files_and_bytes() {
     );
 }
 
-/// Files that were complete when the listener stops the job are in the manifest.
+/// Files completed before the listener stops the job are in the manifest.
 #[test]
 fn a_listener_stops_a_job() {
     let folder = Folder::new("stop");
@@ -211,7 +211,7 @@ fn files_under_the_primary_key_are_skipped() {
     assert!(files::verify_file(&old, &with, Options::default()).is_ok());
 }
 
-/// The cases were found with the first implementation of jobs in Python.
+/// Cases from the first implementation of jobs, in Python.
 #[cfg(unix)]
 #[test]
 fn collisions_of_pairs_are_refused() {
@@ -281,7 +281,7 @@ fn a_manifest_below_an_input_is_an_error_or_left_out() {
     assert!(matches!(refused, Error::Folder(FolderError::ManifestAmong(path)) if path == manifest));
     let job = Job::new(options(true)).unwrap();
     assert!(job.tree.pairs.len() == 9 && job.tree.pairs.iter().all(|(source, _)| *source != manifest));
-    // As a target it is an error in any case.
+    // As a target, it is always an error.
     let options = JobOptions { manifest: Some(folder.0.with_extension("out").join("7")), ..options(true) };
     fs::create_dir_all(folder.0.with_extension("out")).unwrap();
     let refused = Job::new(options).unwrap_err();

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixListener;
 struct Folder(PathBuf);
 
 impl Folder {
-    /// Creates `files`; names that end with a slash are folders.
+    /// Creates `files`; names with a slash at the end are folders.
     fn new(name: &str, files: &[&str]) -> Self {
         let folder = Self(std::env::temp_dir().join(format!("sealane-tree-{name}-{}", std::process::id())));
         let _ = fs::remove_dir_all(&folder.0);
@@ -84,7 +84,7 @@ fn suffixes_are_added_and_removed() {
     for bad in ["a/b", "\0", "/"] {
         assert!(matches!(folder.walk(&["s"], "t", add(bad)), Err(Error::Misuse(Misuse::InvalidSuffix))));
     }
-    // Without a target, for files that are verified.
+    // Without a target, to verify files.
     let tree = Tree::walk(&[folder.0.join("s")], None, remove(".e")).unwrap();
     assert_eq!((tree.pairs.len(), tree.problems.len(), tree.folders.len()), (1, 4, 0));
     assert_eq!(tree.pairs[0].1, PathBuf::new());
@@ -125,7 +125,7 @@ fn refuses_targets_that_would_replace_a_source() {
     nested(folder.walk(&["s"], "s/t/u", add(".e")));
     nested(folder.walk(&["s"], "s/b", add(".e")));
     nested(folder.walk(&["s", "file"], "s", add(".e")));
-    // r/b/r/x becomes r/r/x and r/b/x becomes r/x, which are not below the source r/b.
+    // r/b/r/x becomes r/r/x and r/b/x becomes r/x, outside the source r/b.
     assert_eq!(
         folder.pairs(&folder.walk(&["r/b"], "r", add("")).unwrap()),
         ["r/b/x > r/x", "r/b/r/x > r/r/x"]
@@ -141,7 +141,7 @@ fn refuses_targets_that_would_replace_a_source() {
     nested(folder.walk(&["link"], "s/new", add("")));
     let both = folder.walk(&["s", "r"], "t", add(""));
     assert!(matches!(both, Err(Error::Misuse(Misuse::DuplicateTarget(it))) if it.ends_with("t/x")));
-    // The file that a link leads to is a source too.
+    // The file behind a link is a source too.
     fs::create_dir(folder.0.join("t")).unwrap();
     fs::write(folder.0.join("t/x"), b"").unwrap();
     symlink("../t/x", folder.0.join("s/old")).unwrap();

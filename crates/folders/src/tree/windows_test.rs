@@ -30,7 +30,7 @@ fn names_that_differ_in_case_are_one_target() {
     fs::remove_dir_all(&root).unwrap();
 }
 
-/// The names without their suffix stand for devices, or lose their last character.
+/// Without their suffix, the names stand for devices or lose their last character.
 #[test]
 fn reserved_names_are_problems_of_their_files() {
     let root = folder("names");

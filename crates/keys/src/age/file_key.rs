@@ -8,13 +8,13 @@ use providers::{Algorithm, InOut};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// Number of bytes in a file key, as the age specification requires.
+/// Length of a file key in bytes.
 pub(super) const LEN: usize = 16;
-/// Number of bytes in a wrapped file key. Other lengths are refused before decryption, which prevents partitioning
-/// oracles (c2sp.org/age).
+/// Length of a wrapped file key in bytes. Other lengths are refused before decryption, to prevent
+/// partitioning oracles (c2sp.org/age).
 pub(super) const WRAPPED_LEN: usize = LEN + 16;
 
-/// The key of one file: 16 bytes that each recipient can unwrap. It is wiped on drop.
+/// The key of a file: 16 bytes that each recipient can unwrap, wiped on drop.
 pub(super) struct FileKey(Zeroizing<[u8; LEN]>);
 
 impl FileKey {
@@ -33,7 +33,8 @@ impl FileKey {
         &self.0
     }
 
-    /// Encrypts the file key with ChaCha20-Poly1305. The nonce is zero, because a wrap key is used once.
+    /// Encrypts the file key with ChaCha20-Poly1305. The nonce is zero, because a wrap key is used
+    /// only once.
     pub(super) fn wrap(&self, wrap_key: &[u8; 32]) -> Result<[u8; WRAPPED_LEN], Error> {
         let mut wrapped = [0; WRAPPED_LEN];
         let (data, tag) = wrapped.split_at_mut(LEN);
@@ -41,7 +42,7 @@ impl FileKey {
         Ok(wrapped)
     }
 
-    /// Decrypts a wrapped file key, or returns `None` if `wrap_key` is not its key.
+    /// Decrypts a wrapped file key; `None` if `wrap_key` is not its key.
     pub(super) fn unwrap(wrap_key: &[u8; 32], wrapped: &[u8; WRAPPED_LEN]) -> Result<Option<Self>, Error> {
         let mut key = Self(Zeroizing::new([0; LEN]));
         let (data, tag) = wrapped.split_at(LEN);
@@ -52,14 +53,14 @@ impl FileKey {
         }
     }
 
-    /// Computes the MAC of a header with a key that is derived from the file key.
+    /// Computes the MAC of a header, under a key derived from the file key.
     pub(super) fn mac(&self, text: &[u8]) -> [u8; 32] {
         let key = derive(&*self.0, &[], "header");
         let mac = Hmac::<Sha256>::new_from_slice(&*key).expect("HMAC accepts keys of any length");
         mac.chain_update(text).finalize().into_bytes().into()
     }
 
-    /// Returns the AEAD of the payload, whose key is derived from the file key and `nonce`.
+    /// Returns the AEAD of the payload, under a key derived from the file key and `nonce`.
     pub(super) fn payload(&self, nonce: &[u8; 16]) -> Result<Aead, Error> {
         aead(&derive(&*self.0, nonce, "payload"))
     }
@@ -69,7 +70,7 @@ fn aead(key: &[u8; 32]) -> Result<Aead, Error> {
     Aead::new(Algorithm::ChaCha20Poly1305, &Key::from_bytes(key))
 }
 
-/// Derives 32 bytes with HKDF-SHA-256 from the key material, the salt and the label.
+/// HKDF-SHA-256, 32 bytes.
 pub(super) fn derive(ikm: &[u8], salt: &[u8], info: &str) -> Zeroizing<[u8; 32]> {
     let mut okm = Zeroizing::new([0; 32]);
     let hkdf = Hkdf::<Sha256>::new(Some(salt), ikm);

@@ -1,11 +1,12 @@
-//! The header of an age file: one stanza for each recipient, with the wrapped file key, and a MAC.
+//! The header of an age file: a stanza per recipient, with the wrapped file key, and a MAC.
 //!
 //! ```text
 //! header = "age-encryption.org/v1" LF  1*stanza  "--- " MAC in base64, 43 columns, LF
 //! MAC    = HMAC-SHA-256(HKDF-SHA-256(file key, no salt, "header"), the header up to and including "---")
 //! ```
 //!
-//! Source: c2sp.org/age, "Header". The encoding is canonical: a header that would be written differently is refused.
+//! Source: c2sp.org/age, "Header". The encoding is canonical: we refuse a header that we would
+//! write differently.
 
 use super::file_key::FileKey;
 use super::stanza::{self, Stanza};
@@ -15,40 +16,40 @@ use std::fmt;
 use std::ops::Range;
 use subtle::ConstantTimeEq;
 
-/// Maximum number of bytes in a header, enough for some thousand post-quantum recipients.
+/// Maximum length of a header in bytes, enough for some thousand post-quantum recipients.
 pub const MAX_HEADER_LEN: usize = 16 << 20;
 
 const ORIGIN: &[u8] = b"age-encryption.org/";
 const INTRO: &str = "age-encryption.org/v1\n";
 const END: &str = "---";
-/// Number of bytes in the last line without its line feed: `---`, a space, and 32 bytes in base64.
+/// Length of the last line without its line feed: `---`, a space, and 32 bytes in base64.
 const END_LINE: usize = END.len() + 1 + 43;
 const NEITHER: &str = "a line begins neither a recipient stanza nor the MAC";
 const WRONG_MAC: &str = "the MAC is not 32 bytes in canonical base64";
-/// Number of bytes to ask for before the first attempt.
+/// Bytes to ask for before the first attempt.
 const MIN_NEED: usize = 1 << 10;
 
-/// The parsed header of an age file, which holds one stanza for each recipient.
+/// The parsed header of an age file, with a stanza per recipient.
 pub struct Header {
-    /// The text that the MAC covers, which is the beginning of the header.
+    /// The text under the MAC: the beginning of the header.
     text: String,
     stanzas: Vec<StanzaRange>,
     mac: [u8; 32],
 }
 
-/// Position of one stanza in the text of the header, in bytes.
+/// Position of a stanza in the header's text, in bytes.
 struct StanzaRange {
-    /// The first line of the stanza after the arrow: its type and its arguments.
+    /// The first line after the arrow: type and arguments.
     line: Range<u32>,
     body: Range<u32>,
 }
 
 impl Header {
-    /// Parses the header at the start of `prefix`, and returns it with its length in bytes.
+    /// Parses the header at the start of `prefix`. Returns it with its length in bytes.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for another file, [`Error::UnsupportedVersion`] for another version of age, and
-    /// [`Error::Header`] for a header that is damaged or longer than 16 MiB.
+    /// Returns [`Error::Format`] for another file, [`Error::UnsupportedVersion`] for another
+    /// version of age, and [`Error::Header`] for a header that is damaged or longer than 16 MiB.
     pub fn parse(prefix: &[u8]) -> Result<Parsed<(Self, usize)>, Error> {
         check_intro(prefix)?;
         let within = &prefix[..prefix.len().min(MAX_HEADER_LEN)];
@@ -59,10 +60,11 @@ impl Header {
         }
     }
 
-    /// Parses the header of a complete file, and returns it with its length in bytes.
+    /// Parses the header of a complete file. Returns it with its length in bytes.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::parse`], and [`Error::Truncated`] if the file ends within the header.
+    /// Returns the errors of [`Self::parse`], and [`Error::Truncated`] if the file ends inside the
+    /// header.
     pub fn parse_whole(file: &[u8]) -> Result<(Self, usize), Error> {
         match Self::parse(file)? {
             Parsed::Ready(found) => Ok(found),
@@ -76,12 +78,12 @@ impl Header {
         self.stanzas.iter().map(move |lines| Stanza { line: part(&lines.line), body: part(&lines.body) })
     }
 
-    /// Returns whether the file is encrypted with a passphrase instead of for recipients.
+    /// Returns whether the file is encrypted with a passphrase, not for recipients.
     pub fn has_passphrase(&self) -> bool {
         self.stanzas().any(|stanza| stanza.kind() == stanza::SCRYPT)
     }
 
-    /// Compares the MAC of the header with the computed one, in constant time.
+    /// Verifies the MAC in constant time.
     pub(super) fn verify(&self, file_key: &FileKey) -> Result<(), Error> {
         match bool::from(file_key.mac(self.text.as_bytes()).ct_eq(&self.mac)) {
             true => Ok(()),
@@ -97,7 +99,7 @@ impl Writer {
         Self(INTRO.into())
     }
 
-    /// Adds a stanza, with `words` as its type and its arguments.
+    /// Adds a stanza; `words` are its type and arguments.
     pub(super) fn stanza(&mut self, words: &[&str], body: &[u8]) {
         stanza::write(&mut self.0, words, body);
     }
@@ -112,7 +114,7 @@ impl Writer {
     }
 }
 
-/// Checks the first line, and distinguishes other files, other versions and damage.
+/// Checks the first line. Distinguishes other files, other versions and damage.
 fn check_intro(prefix: &[u8]) -> Result<(), Error> {
     if prefix.iter().zip(INTRO.as_bytes()).all(|(is, should)| is == should) {
         return Ok(());
@@ -130,7 +132,8 @@ fn check_intro(prefix: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Parses a header, and returns it with its length, or `None` if the bytes are correct so far but end too early.
+/// Parses a header. Returns it with its length, or `None` if the bytes are correct so far but end
+/// too early.
 fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
     let mut lines = Lines { bytes, at: INTRO.len() };
     let mut stanzas = Vec::new();
@@ -145,14 +148,14 @@ fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
                 return Err(Error::Header("it has no recipient stanza"));
             }
             let text = memory::copy(&bytes[..line.start + END.len()])?;
-            // Every line was checked to be ASCII, so the conversion to UTF-8 does not fail.
+            // Every line is ASCII, so the conversion does not fail.
             let text = String::from_utf8(text).map_err(|_| Error::Header("it is not ASCII"))?;
             return Ok(Some((Header { text, stanzas, mac }, lines.at)));
         };
         check_words(words)?;
         match lines.body()? {
             Some(body) => {
-                // Not exact, because the number of stanzas is not known. The error has no content.
+                // Not exact, because the number of stanzas is unknown. The error has no content.
                 let bytes = stanzas.len() * size_of::<StanzaRange>();
                 stanzas.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
                 stanzas.push(StanzaRange { line: narrow(line.start + 3..line.end), body: narrow(body) })
@@ -162,7 +165,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
     }
 }
 
-/// Splits bytes into lines and tells complete lines from an unfinished one.
+/// Splits bytes into lines, complete or not.
 struct Lines<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -171,7 +174,7 @@ struct Lines<'a> {
 enum Line<'a> {
     /// The range of the line without its line feed.
     Complete(Range<usize>),
-    /// The bytes after the last line feed, which may be the beginning of a line.
+    /// The bytes after the last line feed, perhaps the beginning of a line.
     Partial(&'a [u8]),
 }
 
@@ -188,7 +191,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Returns the range of a body, which ends with the first short line.
+    /// Returns the range of a body; it ends with the first short line.
     fn body(&mut self) -> Result<Option<Range<usize>>, Error> {
         let start = self.at;
         loop {
@@ -208,7 +211,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Checks the words after an arrow. There is at least one, and each has at least one visible character.
+/// Checks the words after an arrow: at least one, each with at least one visible character.
 fn check_words(words: &[u8]) -> Result<(), Error> {
     let valid = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
     match words.split(|&byte| byte == b' ').all(valid) {
@@ -217,7 +220,7 @@ fn check_words(words: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Parses the last line, and returns the MAC.
+/// Parses the last line. Returns the MAC.
 fn check_end(line: &[u8]) -> Result<[u8; 32], Error> {
     let mac = line.strip_prefix(b"--- ").ok_or(Error::Header(NEITHER))?;
     // Bytes that are not UTF-8 are not base64 either.
@@ -225,10 +228,10 @@ fn check_end(line: &[u8]) -> Result<[u8; 32], Error> {
     stanza::argument(mac, WRONG_MAC)
 }
 
-/// Checks an incomplete line, so that an invalid header is refused early, whatever the length of the file.
+/// Checks an incomplete line, to refuse an invalid header early, however long the file.
 fn check_partial(part: &[u8]) -> Result<(), Error> {
     if let Some(words) = part.strip_prefix(b"-> ") {
-        // An empty last word can still get characters.
+        // The last word may be incomplete, and even empty.
         return match words.strip_suffix(b" ").unwrap_or(words) {
             [] => Ok(()),
             words => check_words(words),
@@ -241,7 +244,7 @@ fn check_partial(part: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Narrows a range of a header, which has at most 16 MiB.
+/// Narrows a range of a header, at most 16 MiB.
 fn narrow(range: Range<usize>) -> Range<u32> {
     range.start as u32..range.end as u32
 }

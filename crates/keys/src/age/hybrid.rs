@@ -19,7 +19,7 @@ use base::Error;
 use zeroize::Zeroizing;
 
 pub(super) const KIND: &str = "mlkem768x25519";
-/// Human-readable prefixes of the Bech32 encodings.
+/// Human-readable parts of the Bech32 encodings.
 pub(super) const RECIPIENT: &str = "age1pq";
 pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-PQ-";
 
@@ -42,7 +42,7 @@ impl Wrapped {
 
 pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
     PublicKey::from_bytes(bytes)
-        // The library's error names no cause that helps, and could quote a secret.
+        // The library's error does not help and could quote a secret.
         .map_err(|_| Error::Format("expected a post-quantum age recipient, found an invalid X-Wing key"))
 }
 
@@ -70,8 +70,9 @@ pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Write
 }
 
 pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
-    // A share of low order is never sent, so the header is damaged. Secrecy does not need this check, because ML-KEM
-    // protects the key too. Any private key gives zero with such a share, so a fixed one is used.
+    // No sender makes a share of low order, so the header is damaged. Secrecy does not need this
+    // check, because ML-KEM protects the key too. Any private key gives zero with such a share, so
+    // we use a fixed one.
     let share = wrapped.enc.last_chunk().ok_or(Error::Header(WRONG))?;
     x25519::shared_secret(&curve::PrivateKey::from_bytes(&[1; 32])?, share)?;
     match hpke::open(&identity.clone().into(), AEAD, &wrapped.enc, INFO, b"", &wrapped.body) {

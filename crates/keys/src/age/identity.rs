@@ -15,10 +15,12 @@ use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-/// A private key or a passphrase that decrypts files. It is wiped on drop, and `Debug` does not show it.
+/// A private key or a passphrase that decrypts files. It is wiped on drop, and `Debug` does not
+/// show it.
 ///
-/// It is parsed from `AGE-SECRET-KEY-1…`, `AGE-SECRET-KEY-PQ-1…`, `AGE-PLUGIN-NAME-1…` or an OpenSSH private key. Two keys are
-/// equal if their recipients are; passphrases and the texts for plugins are compared in constant time.
+/// It is parsed from `AGE-SECRET-KEY-1…`, `AGE-SECRET-KEY-PQ-1…`, `AGE-PLUGIN-NAME-1…` or an
+/// OpenSSH private key. Two keys are equal if their recipients are; passphrases and the texts for
+/// plugins are compared in constant time.
 #[derive(Clone)]
 pub struct Identity(Private);
 
@@ -32,7 +34,7 @@ enum Private {
 }
 
 impl Identity {
-    /// Generates a new private key from random bytes that the operating system returns.
+    /// Generates a private key with the operating system's random generator.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
@@ -43,39 +45,42 @@ impl Identity {
         }))
     }
 
-    /// Returns a passphrase. A file with a work factor above 20 (1 GiB of memory and some seconds) is refused.
+    /// Returns a passphrase. It refuses files with a work factor above 20 (1 GiB of memory and some
+    /// seconds).
     pub fn passphrase(text: &str) -> Self {
         Self::passphrase_with_max_work_factor(text, MAX_WORK_FACTOR)
     }
 
-    /// Returns a passphrase with another limit of the work factor, at most 30. A file can then take 2^`max` KiB of
-    /// memory and about 2^(`max` - 18) seconds.
+    /// Returns a passphrase with another limit of the work factor, at most 30. A file may then take
+    /// 2^`max` KiB of memory and about 2^(`max` - 18) seconds.
     pub fn passphrase_with_max_work_factor(text: &str, max: u8) -> Self {
         Self(Private::Passphrase(Passphrase::new(text, max)))
     }
 
-    /// Parses an OpenSSH private key, which `passphrase` decrypts if the key is encrypted.
+    /// Parses an OpenSSH private key, decrypting it with `passphrase` if it is encrypted.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other text, [`Misuse::KeyPassphraseRequired`] or [`Error::WrongPassphrase`] if the
-    /// passphrase is missing or wrong, [`Misuse::KeyNotEncrypted`] if there is one for a key without encryption,
-    /// [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and [`Misuse::UnsuitableKey`] for an RSA key that
-    /// is too short or too long.
+    /// Returns [`Error::Format`] for other text, [`Misuse::KeyPassphraseRequired`] or
+    /// [`Error::WrongPassphrase`] if the passphrase is missing or wrong,
+    /// [`Misuse::KeyNotEncrypted`] if there is one but the key is not encrypted,
+    /// [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and [`Misuse::UnsuitableKey`]
+    /// for an RSA key that is too short or too long.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
 
-    /// Parses an OpenSSH private key. If it is encrypted, `ask` is called once, and only when a file for this key is
-    /// decrypted: its public key, which tells that, is not encrypted.
+    /// Parses an OpenSSH private key. If it is encrypted, `ask` is called once, and only to decrypt
+    /// a file for this key: the public key is not encrypted and tells which files these are.
     ///
     /// # Errors
-    /// Returns [`Error::Format`]. Decryption of a file returns the errors of `ask` and of [`Self::from_ssh`].
+    /// Returns [`Error::Format`]. Decryption of a file returns the errors of `ask` and of
+    /// [`Self::from_ssh`].
     pub fn from_ssh_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse_asking(text, ask)?)))
     }
 
-    /// Returns the identity without data of a plugin, which stands for the plugin itself, for example for all its keys. `name`
-    /// is without `age-plugin-`.
+    /// Returns an identity without data, for the plugin itself: it may stand for all its keys.
+    /// `name` is without `age-plugin-`.
     ///
     /// # Errors
     /// Returns [`Error::Format`] if no plugin can have this name.
@@ -83,7 +88,7 @@ impl Identity {
         Ok(Self(Private::Plugin(plugin::Address::default_identity(name)?)))
     }
 
-    /// Permits to run the plugin of the identity, and returns the identity. Identities without a plugin stay as they are.
+    /// Permits the plugin of the identity to run. Identities without a plugin stay as they are.
     #[must_use]
     pub fn with_plugins(self, plugins: &Plugins) -> Self {
         match self.0 {
@@ -92,7 +97,7 @@ impl Identity {
         }
     }
 
-    /// Returns the name of the plugin, without `age-plugin-`, or `None` for an identity without one.
+    /// Returns the name of the plugin, without `age-plugin-`.
     pub fn plugin(&self) -> Option<&str> {
         match &self.0 {
             Private::Plugin(address) => Some(address.name()),
@@ -100,8 +105,8 @@ impl Identity {
         }
     }
 
-    /// Returns the recipient that this identity decrypts for: a public key, or the secret passphrase. For a plugin it has no
-    /// text, because only the plugin knows the public key.
+    /// Returns the recipient of this identity: a public key, or the secret passphrase. For a
+    /// plugin, it has no text, because only the plugin knows the public key.
     pub fn recipient(&self) -> Recipient {
         Recipient(match &self.0 {
             Private::X25519(key) => Public::X25519(key.public()),
@@ -112,10 +117,10 @@ impl Identity {
         })
     }
 
-    /// Encodes the secret as one line of text, without a line feed.
+    /// Encodes the secret as one line of text, without line feed.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an SSH key or a passphrase, which have no age encoding.
+    /// Returns [`Misuse::UnsuitableKey`] for an SSH key or a passphrase: they have no age encoding.
     pub fn to_text(&self) -> Result<Zeroizing<String>, Error> {
         match &self.0 {
             Private::X25519(key) => x25519::identity_text(key),
@@ -128,7 +133,7 @@ impl Identity {
         }
     }
 
-    /// Unwraps the file key, or returns `None` if it is wrapped for another identity.
+    /// Unwraps the file key; `None` if it is wrapped for another identity.
     fn unwrap(&self, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
         match (&self.0, wrapped) {
             (Private::X25519(key), Wrapped::X25519(wrapped)) => x25519::unwrap(key, wrapped),
@@ -145,7 +150,8 @@ impl FromStr for Identity {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Error::Format`] if the text is not an identity, and the errors of [`Self::from_ssh`].
+    /// Returns [`Error::Format`] if the text is not an identity, and the errors of
+    /// [`Self::from_ssh`].
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("-----BEGIN") {
             return Self::from_ssh(text, None);
@@ -190,10 +196,11 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Maximum number of stanzas that an SSH key tries, whose stanzas name their key by four bytes of a hash. More are for the same key.
+/// Maximum number of stanzas that an SSH key tries. Stanzas name SSH keys by four bytes of a hash,
+/// so more than this are for the same key.
 const MAX_TAGGED_STANZAS: usize = 16;
 
-/// A stanza of a known type, parsed and ready to be unwrapped by an identity.
+/// A parsed stanza of known type.
 enum Wrapped {
     X25519(x25519::Wrapped),
     Hybrid(Box<hybrid::Wrapped>),
@@ -203,7 +210,7 @@ enum Wrapped {
 }
 
 impl Wrapped {
-    /// Returns `None` for an unknown type, which must be ignored (c2sp.org/age, "Recipient stanza").
+    /// Returns `None` for an unknown type: it must be ignored (c2sp.org/age, "Recipient stanza").
     fn parse(stanza: &Stanza<'_>) -> Result<Option<Self>, Error> {
         Ok(Some(match stanza.kind() {
             x25519::KIND => Self::X25519(x25519::Wrapped::parse(stanza)?),
@@ -217,7 +224,7 @@ impl Wrapped {
 }
 
 impl Identity {
-    /// Returns whether [`Self::unwrap`] computes something for a stanza that a header can repeat.
+    /// Returns whether [`Self::unwrap`] has work to do for a stanza. A header can repeat it.
     fn tries(&self, wrapped: &Wrapped) -> bool {
         match (&self.0, wrapped) {
             (Private::X25519(_), Wrapped::X25519(_)) | (Private::Hybrid(_), Wrapped::Hybrid(_)) => true,
@@ -232,14 +239,15 @@ impl Identity {
     }
 }
 
-/// Unwraps the file key of a header. Damage is reported before any other error, so each stanza of a known type is
-/// parsed first.
+/// Unwraps the file key of a header. Reports damage before any other error, so it first parses
+/// every stanza of a known type.
 pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileKey, Error> {
     unwrap_file_key(header, identities, |file_key| header.verify(file_key))
 }
 
-/// Does the same as [`file_key`] for a header whose MAC does not match, for example because the stanza of another recipient
-/// is damaged. The stanza that an identity unwraps is authenticated by itself. Plugins are not used.
+/// Like [`file_key`], for a header with a wrong MAC, for example because another recipient's stanza
+/// is damaged. The stanza that an identity unwraps is authenticated by itself. Plugins are not
+/// used.
 pub(super) fn file_key_of_damaged(header: &Header, identities: &[Identity]) -> Result<FileKey, Error> {
     let native = |identity: &&Identity| identity.plugin().is_none();
     let native: Vec<_> = identities.iter().filter(native).cloned().collect();
@@ -255,7 +263,7 @@ fn unwrap_file_key(
     if header.has_passphrase() && header.stanzas().len() > 1 {
         return Err(Error::Header("a scrypt stanza is combined with another recipient"));
     }
-    // bounded: as many numbers as the caller has keys.
+    // bounded: one number per key of the caller.
     let mut tries = vec![0; identities.len()];
     for stanza in header.stanzas() {
         let Some(wrapped) = Wrapped::parse(&stanza)? else { continue };
@@ -293,7 +301,7 @@ fn unwrap_file_key(
     })
 }
 
-/// Unwraps the file key of a header with the plugins of the identities. The error of one plugin counts only if no other plugin
+/// Unwraps the file key of a header with plugins. A plugin's error counts only if no other plugin
 /// unwraps the file key.
 fn with_plugins(header: &Header, identities: &[Identity]) -> Result<Option<FileKey>, Error> {
     let addresses = identities.iter().filter_map(|identity| match &identity.0 {

@@ -1,13 +1,14 @@
-//! Lists of recipients and identities, one on each line, where empty lines and lines that begin with `#` are skipped.
+//! Lists of recipients and identities, one per line. Empty lines and lines that begin with `#` are
+//! skipped.
 
 use super::{Identity, Recipient};
 use base::Error;
 use std::str::FromStr;
 
-/// Parses a list of recipients with one recipient in each line.
+/// Parses a list of recipients, one per line.
 ///
 /// # Errors
-/// Returns [`Error::Line`] for the first invalid line; [`Error::Format`] if the list is empty.
+/// Returns [`Error::Line`] for the first invalid line, and [`Error::Format`] if the list is empty.
 pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
     lines(text, "expected a list of recipients, found none")
 }
@@ -16,8 +17,8 @@ pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
 /// [`Identity::from_ssh`].
 ///
 /// # Errors
-/// Returns [`Error::Line`] for the first invalid line; [`Error::Format`] if the list is empty; the errors of
-/// [`Identity::from_ssh`].
+/// Returns [`Error::Line`] for the first invalid line, [`Error::Format`] if the list is empty, and
+/// the errors of [`Identity::from_ssh`].
 pub fn parse_identities(text: &str) -> Result<Vec<Identity>, Error> {
     match text.trim_ascii_start().starts_with("-----BEGIN") {
         true => Ok(vec![text.trim_ascii_start().parse()?]),

@@ -38,11 +38,11 @@ use engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
 use std::io::Write;
 use zeroize::Zeroizing;
 
-/// Returns a header for `recipients` that wraps the file key of the header at the start of `prefix`, and the length of that
-/// header.
+/// Wraps the file key of the header at the start of `prefix` for `recipients`. Returns the new
+/// header and the length of the old one.
 ///
 /// # Errors
-/// Returns the errors of [`open`] about the header, and those of [`seal`] about the recipients.
+/// Returns the errors of [`open`] about the header, and of [`seal`] about the recipients.
 pub fn rewrapped_header(
     prefix: &[u8],
     identities: &[Identity],
@@ -57,12 +57,12 @@ pub fn rewrapped_header(
     })
 }
 
-/// Encrypts `plaintext` for `recipients`, and returns the age file.
+/// Encrypts `plaintext` for `recipients`. Returns the age file.
 ///
 /// # Errors
-/// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipients cannot be combined or one has low order,
-/// [`Error::LimitExceeded`] if the header is too long, [`Error::Plugin`], and [`Error::Io`] if no random bytes are
-/// available.
+/// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipients cannot
+/// be combined or one has low order, [`Error::LimitExceeded`] if the header is too long,
+/// [`Error::Plugin`], and [`Error::Io`] if no random bytes are available.
 pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<Vec<u8>, Error> {
     let (payload, mut file) = Payload::create(recipients)?;
     let plan = payload.layout().plan_plain(plaintext.len() as u64)?;
@@ -82,13 +82,14 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<
     }
 }
 
-/// Decrypts an age file, binary or armored, and returns the plaintext.
+/// Decrypts an age file, binary or armored.
 ///
 /// # Errors
-/// Returns [`Error::Format`], [`Error::UnsupportedVersion`], [`Error::Armor`] or [`Error::Header`] if it is not an age
-/// file or its header is damaged, [`Error::NoMatchingKey`], [`Error::PassphraseRequired`], [`Error::IdentityRequired`],
-/// [`Error::WrongPassphrase`], [`Error::WorkFactor`] or [`Error::Plugin`] if no identity decrypts it, and [`Error::Truncated`] or
-/// [`Error::DamagedChunk`] if the payload was changed.
+/// Returns [`Error::Format`], [`Error::UnsupportedVersion`], [`Error::Armor`] or [`Error::Header`]
+/// if it is not an age file or its header is damaged, [`Error::NoMatchingKey`],
+/// [`Error::PassphraseRequired`], [`Error::IdentityRequired`], [`Error::WrongPassphrase`],
+/// [`Error::WorkFactor`] or [`Error::Plugin`] if no identity decrypts it, and [`Error::Truncated`]
+/// or [`Error::DamagedChunk`] if the payload was changed.
 pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, Error> {
     let file = &*armor::decode(file)?;
     let Parsed::Ready(payload) = Payload::begin(file, identities)? else { return Err(Error::Truncated) };

@@ -20,20 +20,21 @@ use engine::prefix::Parsed;
 use messages::Aead;
 use providers::InOut;
 
-/// Number of plaintext bytes in a full chunk.
+/// Plaintext bytes in a full chunk.
 pub(crate) const CHUNK_LEN: usize = 1 << 16;
-/// Number of bytes between the header and the first chunk.
+/// Bytes between the header and the first chunk.
 pub const NONCE_LEN: usize = 16;
 const TAG_LEN: usize = 16;
 
-/// The payload key and the layout of one file.
+/// The payload key and the layout of a file.
 pub struct Payload {
     aead: Aead,
     layout: Layout,
 }
 
 impl Payload {
-    /// Creates the payload of a new file for `recipients`, and the bytes before its first chunk.
+    /// Creates the payload of a new file for `recipients`. Returns it with the bytes before the
+    /// first chunk.
     #[doc(hidden)]
     pub fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
         let file_key = FileKey::generate()?;
@@ -44,7 +45,7 @@ impl Payload {
         Ok((Self::new(&file_key, &nonce, header.len())?, header))
     }
 
-    /// Opens the payload of the file with this header of `header_len` bytes and the nonce after it.
+    /// Opens the payload of a file, from its header of `header_len` bytes and the nonce after it.
     #[doc(hidden)]
     pub fn open(
         header: &Header,
@@ -56,7 +57,7 @@ impl Payload {
         Self::new(&file_key, nonce, header_len + NONCE_LEN)
     }
 
-    /// Opens the payload of the file that begins with `prefix`.
+    /// Opens the payload of a file that begins with `prefix`.
     #[doc(hidden)]
     pub fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
         match Header::parse(prefix)? {
@@ -68,8 +69,8 @@ impl Payload {
         }
     }
 
-    /// Opens the payload as [`Self::begin`], also if the MAC of the header does not match. Nothing about the result is
-    /// verified until a chunk is.
+    /// Opens the payload like [`Self::begin`], even if the MAC of the header does not match.
+    /// Nothing is verified until a chunk is.
     #[doc(hidden)]
     pub fn begin_damaged(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
         let (header, len) = match Header::parse(prefix)? {
@@ -88,7 +89,8 @@ impl Payload {
     }
 }
 
-/// Returns the layout of the chunks after `before` bytes of header and nonce. It does not depend on the key.
+/// Returns the layout of the chunks after `before` bytes of header and nonce; it does not depend on
+/// the key.
 pub const fn layout(before: u64) -> Layout {
     Layout {
         header: before,
@@ -96,7 +98,7 @@ pub const fn layout(before: u64) -> Layout {
         chunk: CHUNK_LEN as u64,
         overhead: TAG_LEN as u64,
         end: End::Marked,
-        // The counter has 88 bits, so it does not limit the number of chunks.
+        // The counter has 88 bits and sets no limit.
         max_chunks: 1 << 63,
     }
 }

@@ -1,4 +1,4 @@
-//! Recipients: the public keys and passphrases that a file is encrypted for.
+//! Recipients: the public keys and passphrases of a file.
 
 use super::file_key::FileKey;
 use super::header::{MAX_HEADER_LEN, Writer};
@@ -13,33 +13,33 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// A public key or a passphrase that a file is encrypted for.
+/// A public key or a passphrase to encrypt a file for.
 ///
-/// It is parsed from `age1…`, `age1pq1…` (post-quantum), `age1tag1…` and `age1tagpq1…` (keys in hardware, without and with
-/// post-quantum security), `age1NAME1…` (a plugin), `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`.
-/// Keys are equal if they have the same text; passphrases are compared in constant time.
+/// Parsed from `age1…`, `age1pq1…` (post-quantum), `age1tag1…` and `age1tagpq1…` (hardware keys,
+/// classical and post-quantum), `age1NAME1…` (a plugin), `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`.
+/// Keys with the same text are equal; passphrases are compared in constant time.
 #[derive(Clone)]
 pub struct Recipient(pub(super) Public);
 
-/// The types of age keys that sealane generates, with and without post-quantum security.
+/// Types of age keys that sealane generates, classical and post-quantum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// X25519. The key is short, and all implementations of age support it.
+    /// X25519: short keys, supported by all implementations of age.
     #[default]
     X25519,
-    /// X-Wing, the hybrid of ML-KEM-768 and X25519, which is secure against quantum computers too.
+    /// X-Wing, the hybrid of ML-KEM-768 and X25519: also secure against quantum computers.
     Hybrid,
 }
 
-/// The label of post-quantum recipients, which can be combined with each other only (c2sp.org/age).
+/// The label of post-quantum recipients; they can be combined only with each other (c2sp.org/age).
 const POST_QUANTUM: &str = "postquantum";
 
-/// The security of a recipient against quantum computers, which the recipients of a file have in common.
+/// Security against quantum computers, the same for all recipients of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Security {
     PostQuantum,
     Classical,
-    /// The labels of a plugin tell it, when the plugin has wrapped a file key.
+    /// The plugin's labels will tell, once it has wrapped a file key.
     Unknown,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Public {
 }
 
 impl Recipient {
-    /// Permits to run the plugin of the recipient, and returns the recipient. Recipients without a plugin stay as they are.
+    /// Permits the plugin of the recipient to run. Recipients without a plugin stay as they are.
     #[must_use]
     pub fn with_plugins(self, plugins: &Plugins) -> Self {
         match self.0 {
@@ -63,7 +63,7 @@ impl Recipient {
         }
     }
 
-    /// Returns the name of the plugin, without `age-plugin-`, or `None` for a recipient without one.
+    /// Returns the name of the plugin, without `age-plugin-`.
     pub fn plugin(&self) -> Option<&str> {
         match &self.0 {
             Public::Plugin(address) => Some(address.name()),
@@ -71,7 +71,7 @@ impl Recipient {
         }
     }
 
-    /// Returns a passphrase with the default work factor, 18 (N = 2^18), as in the program `age`.
+    /// Returns a passphrase with age's default work factor, 18 (N = 2^18).
     ///
     /// # Errors
     /// Returns [`Misuse::InvalidRecipients`] if it is empty.
@@ -79,17 +79,18 @@ impl Recipient {
         Self::passphrase_with_work_factor(text, DEFAULT_WORK_FACTOR)
     }
 
-    /// Returns a passphrase with a work factor, the base-2 logarithm of N in scrypt. Each attempt to decrypt takes
-    /// 2^`work_factor` KiB of memory and about 2^(`work_factor` - 18) seconds.
+    /// Returns a passphrase with a work factor, the base-2 logarithm of scrypt's N. Each attempt to
+    /// decrypt takes 2^`work_factor` KiB of memory and about 2^(`work_factor` - 18) seconds.
     ///
     /// # Errors
-    /// Returns [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0, and
-    /// [`Error::WorkFactor`] above 22.
+    /// Returns [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0,
+    /// and [`Error::WorkFactor`] above 22.
     pub fn passphrase_with_work_factor(text: &str, work_factor: u8) -> Result<Self, Error> {
         Ok(Self(Public::Passphrase(Passphrase::checked(text, work_factor)?)))
     }
 
-    /// Returns whether a file for this recipient is known to be secure against quantum computers. For a plugin it is not known.
+    /// Returns whether a file for this recipient is known to be secure against quantum computers.
+    /// Of a plugin, we do not know.
     pub fn is_post_quantum(&self) -> bool {
         self.security() == Security::PostQuantum
     }
@@ -103,12 +104,13 @@ impl Recipient {
         }
     }
 
-    /// Returns whether this recipient is a passphrase, which must be the only recipient of a file.
+    /// Returns whether this is a passphrase, which must be the only recipient of a file.
     pub fn is_passphrase(&self) -> bool {
         matches!(self.0, Public::Passphrase(_))
     }
 
-    /// Returns the type of the key, or `None` for an SSH key, a key with a tag, a plugin or a passphrase.
+    /// Returns the type of the key; `None` for an SSH key, a key with a tag, a plugin or a
+    /// passphrase.
     pub fn kind(&self) -> Option<Kind> {
         match self.0 {
             Public::X25519(_) => Some(Kind::X25519),
@@ -129,7 +131,8 @@ impl FromStr for Recipient {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] for an RSA key of the wrong size.
+    /// Returns [`Error::Format`] if it is not a recipient, and [`Misuse::UnsuitableKey`] for an RSA
+    /// key of the wrong size.
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("ssh-") {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
@@ -171,7 +174,7 @@ impl fmt::Display for Recipient {
             }
             Public::Passphrase(_) => return f.write_str("(a passphrase)"),
         };
-        // `fmt::Error` has no content, so the cause is lost here.
+        // `fmt::Error` has no content, so the cause is lost.
         f.write_str(&text.map_err(|_| fmt::Error)?)
     }
 }
@@ -208,7 +211,7 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
             Public::Plugin(_) => {}
         }
     }
-    // The labels of recipients that are not of a plugin are known to be equal.
+    // Recipients without a plugin are known to have equal labels.
     let mut labels: Option<BTreeSet<_>> =
         recipients.iter().find_map(|recipient| match recipient.security() {
             Security::PostQuantum => Some(BTreeSet::from([POST_QUANTUM.to_owned()])),
@@ -236,10 +239,11 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
     }
 }
 
-/// Checks that the recipients can be combined in one file, as far as it is known before plugins run.
+/// Checks whether the recipients can be combined in a file, as far as we know before plugins run.
 ///
 /// # Errors
-/// Returns [`Misuse::InvalidRecipients`] with the reason, and [`Error::Plugin`] for a plugin that may not be run.
+/// Returns [`Misuse::InvalidRecipients`] with the reason, and [`Error::Plugin`] for a plugin that
+/// may not run.
 pub fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
     let passphrases = recipients.iter().filter(|recipient| recipient.is_passphrase()).count();
     let has = |security| recipients.iter().any(|recipient| recipient.security() == security);
@@ -284,7 +288,7 @@ mod test {
         }
     }
 
-    /// A header with more stanzas is refused when it is read, so it must not be written.
+    /// Readers refuse a header with more stanzas, so we must not write one.
     #[test]
     fn as_many_recipients_as_a_header_may_have() {
         let recipient = Identity::generate(Kind::X25519).unwrap().recipient();

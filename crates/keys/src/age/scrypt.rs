@@ -1,12 +1,12 @@
-//! The scrypt recipient type, for passphrases. It cannot be combined with other recipients, because a file that a
-//! passphrase decrypts is expected to come from a holder of the passphrase.
+//! The scrypt recipient type, for passphrases. It cannot be combined with others: if a passphrase
+//! decrypts a file, the reader expects it to come from a holder of the passphrase.
 //!
 //! ```text
 //! stanza   = "scrypt" salt[16] work  body[32]             work: decimal, the base-2 logarithm of N
 //! wrap key = scrypt(passphrase, "age-encryption.org/v1/scrypt" || salt, N, r = 8, p = 1), 32 bytes
 //! ```
 //!
-//! Source: c2sp.org/age, "The scrypt recipient type". scrypt with N takes N KiB of memory.
+//! Source: c2sp.org/age, "The scrypt recipient type". scrypt takes N KiB of memory.
 
 use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
@@ -16,7 +16,8 @@ use base::{Error, Misuse};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Default work factor of new files, the base-2 logarithm of N: 256 MiB of memory and about one second.
+/// Default work factor of new files (base-2 logarithm of N): 256 MiB of memory and about one
+/// second.
 pub const DEFAULT_WORK_FACTOR: u8 = 18;
 /// Default limit of the work factor for decryption: 1 GiB of memory and some seconds.
 pub const MAX_WORK_FACTOR: u8 = 20;
@@ -29,7 +30,7 @@ const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
 const EMPTY: Misuse = Misuse::InvalidRecipients("the passphrase is empty");
 const WRONG: &str = "a scrypt stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
 
-/// A passphrase, with a work factor for encryption or a limit of it for decryption. It is wiped on drop.
+/// A passphrase, with a work factor for encryption or a limit for decryption; wiped on drop.
 #[derive(Clone)]
 pub(super) struct Passphrase {
     text: Zeroizing<String>,
@@ -43,12 +44,12 @@ impl PartialEq for Passphrase {
 }
 
 impl Passphrase {
-    /// Prepares a passphrase for decryption, with a limit for the work factor of a file.
+    /// Prepares a passphrase for decryption, with a limit for a file's work factor.
     pub(super) fn new(text: &str, max_work_factor: u8) -> Self {
         Self { text: Zeroizing::new(text.into()), work_factor: max_work_factor.min(MAX_LIMIT) }
     }
 
-    /// Prepares a passphrase for a new file after checking it and the work factor.
+    /// Checks a passphrase and a work factor for a new file.
     pub(super) fn checked(text: &str, work_factor: u8) -> Result<Self, Error> {
         match work_factor {
             _ if text.is_empty() => Err(EMPTY.into()),
@@ -58,7 +59,7 @@ impl Passphrase {
         }
     }
 
-    /// Replaces the limit by the work factor of new files.
+    /// Replaces the limit by the default work factor of new files.
     pub(super) fn for_new_files(&self) -> Self {
         Self { work_factor: DEFAULT_WORK_FACTOR, ..self.clone() }
     }
@@ -86,9 +87,9 @@ impl Wrapped {
     }
 }
 
-/// Parses a decimal number without leading zeros, as the age specification requires it for the work factor.
+/// Parses a decimal number without leading zeros, as age requires for the work factor.
 fn parse_work_factor(text: &str) -> Result<u8, Error> {
-    // The parser also accepts a sign and leading zeros.
+    // `parse` also accepts a sign and leading zeros.
     let number = text.parse().ok().filter(|_| matches!(text.as_bytes(), [b'1'..=b'9', ..]));
     number.ok_or(Error::Header("the work factor of a scrypt stanza is not a number from 1 to 255"))
 }
@@ -125,7 +126,7 @@ mod test {
         }
     }
 
-    /// The limit of an identity says nothing about the files that it is a recipient of.
+    /// An identity's limit says nothing about the files encrypted for it.
     #[test]
     fn new_files_have_the_default_work_factor() {
         assert_eq!(Passphrase::new("a", 9).for_new_files().work_factor, DEFAULT_WORK_FACTOR);

@@ -1,4 +1,4 @@
-//! The recipient types for SSH keys. A stanza identifies its recipient by four bytes of a hash.
+//! The recipient types for SSH keys. A stanza names its recipient by four bytes of a hash.
 //!
 //! ```text
 //! tag      = SHA-256(SSH encoding of the public key)[:4]
@@ -8,8 +8,9 @@
 //! stanza   = "ssh-rsa" tag  body: RSAES-OAEP with SHA-256, label "age-encryption.org/v1/ssh-rsa"
 //! ```
 //!
-//! `point` is the Ed25519 key on the Montgomery curve. Its private key is the first half of the SHA-512 of the seed.
-//! The specification does not define these types; the source is the documentation of age's Go package `agessh`.
+//! `point` is the Ed25519 key on the Montgomery curve; its private key is the first half of the
+//! seed's SHA-512. The specification does not define these types; the source is the documentation
+//! of age's Go package `agessh`.
 
 use super::file_key::{FileKey, WRAPPED_LEN, derive};
 use super::header::Writer;
@@ -37,18 +38,19 @@ const RSA_LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
 const WRONG_ED25519: &str =
     "an ssh-ed25519 stanza is not a tag, a share of 32 bytes and a wrapped key of 32 bytes";
 const WRONG_RSA: &str = "an ssh-rsa stanza is not a tag and a wrapped key";
-/// Maximum number of bytes in a wrapped key: that of an RSA key of 8192 bits.
+/// Maximum length of a wrapped key in bytes, for an RSA key of 8192 bits.
 const MAX_RSA_LEN: usize = 1024;
-/// Maximum number of bcrypt rounds for the passphrase of a key, about ten seconds. The default of `ssh-keygen` is 24.
+/// Maximum bcrypt rounds for a key's passphrase, about ten seconds. The default of `ssh-keygen` is
+/// 24.
 const MAX_ROUNDS: u32 = 1024;
 
-/// Number of words of the stack that are wiped after the crate `ssh-key` has parsed a private key.
+/// Words of stack to wipe after the crate `ssh-key` has parsed a private key.
 const STACK: usize = 1 << 12;
 
 const NOT_PUBLIC: Error = Error::Format("expected an SSH public key of type ssh-ed25519 or ssh-rsa");
 const NOT_PRIVATE: Error = Error::Format("expected an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
 
-/// A public key, and the tag that identifies it in stanzas.
+/// A public key, and its tag in stanzas.
 #[derive(Clone)]
 pub(super) struct Recipient {
     tag: String,
@@ -62,7 +64,7 @@ enum Public {
     Rsa(rsa::PublicKey),
 }
 
-/// A private key, which is wiped on drop by the libraries that hold it.
+/// A private key. The libraries that hold it wipe it on drop.
 #[derive(Clone)]
 pub(super) struct Identity {
     key: Private,
@@ -73,18 +75,18 @@ pub(super) struct Identity {
 enum Private {
     Ed25519(curve::PrivateKey),
     Rsa(rsa::PrivateKey),
-    /// A key that is encrypted with a passphrase. Its public key is not.
+    /// A key encrypted with a passphrase. Its public key is not encrypted.
     Encrypted(Arc<Encrypted>),
 }
 
-/// A function that returns the passphrase of a key, for example from a terminal.
+/// Returns the passphrase of a key, for example from a terminal.
 pub type AskPassphrase = Arc<dyn Fn() -> Result<Zeroizing<String>, Error> + Send + Sync>;
 
-/// An encrypted private key, which is decrypted when the first file for it is opened.
+/// An encrypted private key, decrypted when the first file for it is opened.
 struct Encrypted {
     key: PrivateKey,
     ask: AskPassphrase,
-    /// The lock makes other threads wait for the passphrase instead of asking again.
+    /// Other threads wait for the lock instead of asking for the passphrase again.
     decrypted: Mutex<Option<Identity>>,
 }
 
@@ -141,7 +143,7 @@ impl Recipient {
 
     fn new(data: &KeyData) -> Result<Self, Error> {
         let named = PublicKey::from(data.clone());
-        // The library's error names no cause that helps, and could quote a secret.
+        // The library's error does not help and could quote a secret.
         let wire = named.to_bytes().map_err(|_| NOT_PUBLIC)?;
         let key = match data {
             KeyData::Ed25519(key) => {
@@ -156,12 +158,12 @@ impl Recipient {
             }
             _ => return Err(NOT_PUBLIC),
         };
-        // The library's error names no cause that helps, and could quote a secret.
+        // The library's error does not help and could quote a secret.
         let text = named.to_openssh().map_err(|_| NOT_PUBLIC)?.trim_end().to_owned();
         Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
     }
 
-    /// Returns the line of a public key file, without a comment.
+    /// Returns the line of a public key file, without comment.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -193,7 +195,7 @@ impl Recipient {
 }
 
 impl Identity {
-    /// Parses an OpenSSH private key, which `passphrase` decrypts if the key is encrypted.
+    /// Parses an OpenSSH private key, decrypting it with `passphrase` if it is encrypted.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         wiping_stack::<STACK, _>(|| Self::parse_here(text, passphrase))
     }
@@ -208,7 +210,8 @@ impl Identity {
         }
     }
 
-    /// Parses an OpenSSH private key. If it is encrypted, `ask` is called when the first file for it is opened.
+    /// Parses an OpenSSH private key. If it is encrypted, `ask` is called to open the first file
+    /// for it.
     pub(super) fn parse_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
         let key = parse(text)?;
         if !key.is_encrypted() {
@@ -246,7 +249,7 @@ impl Identity {
         &self.public
     }
 
-    /// Returns whether a stanza with this tag is for this key, except for one tag in 2^32.
+    /// Returns whether a stanza with this tag is for this key; wrong for one tag in 2^32.
     pub(super) fn has_tag(&self, tag: &str) -> bool {
         self.public.tag == tag
     }
@@ -293,7 +296,7 @@ fn parse(text: &str) -> Result<PrivateKey, Error> {
     if block.label != "OPENSSH PRIVATE KEY" {
         return Err(NOT_PRIVATE);
     }
-    // The library's error names no cause that helps, and could quote a secret.
+    // The library's error does not help and could quote a secret.
     PrivateKey::from_bytes(&block.der).map_err(|_| NOT_PRIVATE)
 }
 
@@ -308,6 +311,6 @@ fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Err
         return Err(Error::LimitExceeded("the SSH key requests more than 1024 rounds of bcrypt"));
     }
     let (key, passphrase) = (key.clone(), Zeroizing::new(passphrase.to_owned()));
-    // Any detail would help an attacker.
+    // Details would help an attacker.
     interruptible(move || key.decrypt(&*passphrase).map_err(|_| Error::WrongPassphrase))
 }

@@ -1,4 +1,4 @@
-//! RSA keys of SSH, converted to PKCS#8 and SubjectPublicKeyInfo.
+//! Converts SSH's RSA keys to PKCS#8 and SubjectPublicKeyInfo.
 
 use crate::encoding::pkcs8::{rsa_private, rsa_public};
 use crypto_bigint::{BoxedUint, NonZero};
@@ -7,16 +7,16 @@ use ssh_key::private::RsaKeypair;
 use ssh_key::public::RsaPublicKey;
 use zeroize::Zeroizing;
 
-/// Maximum number of bytes in d and in a prime, so that an exponent takes milliseconds at most.
+/// Maximum length of d and of a prime in bytes, so that an exponent takes milliseconds at most.
 const MAX_LEN: usize = 1024;
 
-/// Returns the SubjectPublicKeyInfo of a public key, or `None` if a number is negative.
+/// Returns the SubjectPublicKeyInfo of a public key; `None` if a number is negative.
 pub(super) fn spki(key: &RsaPublicKey) -> Option<Vec<u8>> {
     rsa_public(key.n().as_positive_bytes()?, key.e().as_positive_bytes()?).ok()
 }
 
-/// Returns the PKCS#8 of a key pair, or `None` if a number is negative or too long. The parser of the result checks
-/// that the numbers belong together.
+/// Returns the PKCS#8 of a key pair; `None` if a number is negative or too long. The parser of the
+/// result checks that the numbers belong together.
 pub(super) fn pkcs8(pair: &RsaKeypair) -> Option<Zeroizing<Vec<u8>>> {
     let (public, private) = (pair.public(), pair.private());
     let (d, p, q) = (private.d(), private.p(), private.q());
@@ -26,7 +26,7 @@ pub(super) fn pkcs8(pair: &RsaKeypair) -> Option<Zeroizing<Vec<u8>>> {
     rsa_private([n?, e?, d?, p?, q?, &dp, &dq, qinv?]).ok()
 }
 
-/// Computes `d mod (prime - 1)`, which the SSH format leaves out, in constant time.
+/// Computes `d mod (prime - 1)` in constant time; the SSH format leaves it out.
 fn exponent(d: &Mpint, prime: &Mpint) -> Option<Zeroizing<Vec<u8>>> {
     let number = |bytes: &[u8]| {
         let bits = u32::try_from(bytes.len()).ok()? * 8;
@@ -37,7 +37,7 @@ fn exponent(d: &Mpint, prime: &Mpint) -> Option<Zeroizing<Vec<u8>>> {
         return None;
     }
     let mut prime_minus_1 = Zeroizing::new(prime.to_vec());
-    // A prime is odd, and the parser of the result refuses an even number.
+    // A prime is odd; the parser of the result refuses an even one.
     *prime_minus_1.last_mut()? &= 0xfe;
     let modulus: Option<NonZero<BoxedUint>> = NonZero::new((*number(&prime_minus_1)?).clone()).into();
     let modulus = modulus.map(Zeroizing::new)?;

@@ -1,4 +1,4 @@
-//! Recipient stanzas: the type, the arguments and the body with the wrapped file key.
+//! Recipient stanzas: type, arguments, and a body with the wrapped file key.
 //!
 //! ```text
 //! stanza = "-> " kind *(SP argument) LF  *(64 columns LF)  fewer than 64 columns LF
@@ -9,18 +9,19 @@
 use base::Error;
 use base64ct::{Base64Unpadded, Encoding};
 
-/// Type of the stanza of a passphrase, which is the only stanza in its header.
+/// Type of a passphrase's stanza, the only one in its header.
 pub(super) const SCRYPT: &str = "scrypt";
-/// Maximum number of stanzas that one identity tries to unwrap. With more, a header could take minutes: an attempt takes
-/// 60 µs with X25519, 0.4 ms with X-Wing and 3 ms with an RSA key of 4096 bits (measured).
+/// Maximum stanzas that an identity tries to unwrap. With more, a header could take minutes: an
+/// attempt takes 60 µs with X25519, 0.4 ms with X-Wing and 3 ms with an RSA key of 4096 bits
+/// (measured).
 pub(super) const MAX_STANZAS: usize = 4096;
 /// Columns of base64 in a full line of a body.
 pub(super) const COLUMNS: usize = 64;
 pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 64 columns";
-/// Number of bytes in a full line of a body.
+/// Bytes in a full line of a body.
 pub(super) const LINE_BYTES: usize = 48;
 
-/// A stanza of a parsed header, which borrows the text of the header.
+/// A stanza of a parsed header; borrows the header's text.
 #[derive(Clone, Copy, Debug)]
 pub struct Stanza<'a> {
     pub(super) line: &'a str,
@@ -28,12 +29,12 @@ pub struct Stanza<'a> {
 }
 
 impl<'a> Stanza<'a> {
-    /// Returns the type of the recipient, for example `"X25519"`.
+    /// Returns the type of the recipient, such as `"X25519"`.
     pub fn kind(&self) -> &'a str {
         self.line.split(' ').next().unwrap_or_default()
     }
 
-    /// Iterates over the arguments that follow the type in the first line of the stanza.
+    /// Iterates over the arguments after the type.
     pub fn arguments(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.line.split(' ').skip(1)
     }
@@ -59,7 +60,7 @@ impl<'a> Stanza<'a> {
 
     /// Returns the body if it has at most `max` bytes.
     pub(super) fn body_within(&self, max: usize) -> Option<Vec<u8>> {
-        // Checked before the allocation, because a header can be long.
+        // Checked before the allocation: a header can be long.
         let len = self.body.len() - self.body.bytes().filter(|&byte| byte == b'\n').count();
         if len * 3 / 4 > max {
             return None;
@@ -72,12 +73,12 @@ impl<'a> Stanza<'a> {
     }
 }
 
-/// Decodes a line of a body, of at most 64 columns.
+/// Decodes a line of a body, at most 64 columns.
 pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
     if line.len() > COLUMNS {
         return Err(Error::Header(LONG_LINE));
     }
-    // The error of the decoder names no position.
+    // The decoder's error names no position.
     Base64Unpadded::decode(line, into).map_err(|_| {
         Error::Header(match line {
             [b'-', ..] => "a recipient's body does not end with a short line",
@@ -86,7 +87,7 @@ pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Re
     })
 }
 
-/// Decodes an argument of exactly `N` bytes, and fails with the text `wrong` otherwise.
+/// Decodes an argument of exactly `N` bytes; otherwise fails with the text `wrong`.
 pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     match Base64Unpadded::decode(text, &mut bytes) {
@@ -95,12 +96,12 @@ pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Resul
     }
 }
 
-/// Encodes bytes as an argument of a stanza, in base64 without padding.
+/// Encodes an argument of a stanza, in base64 without padding.
 pub(super) fn to_argument(bytes: &[u8]) -> String {
     Base64Unpadded::encode_string(bytes)
 }
 
-/// Writes a stanza, with `words` as its type and its arguments.
+/// Writes a stanza; `words` are its type and arguments.
 pub(super) fn write(text: &mut String, words: &[&str], body: &[u8]) {
     text.push_str("->");
     for word in words {

@@ -1,4 +1,5 @@
-//! Recipients with a tag, for keys in hardware: P-256, and MLKEM768-P256 (post-quantum). A plugin decrypts.
+//! Recipients with a tag, for hardware keys: P-256, and MLKEM768-P256 (post-quantum). A plugin
+//! decrypts.
 //!
 //! ```text
 //! stanza = "p256tag" tag[4] enc[65]  body[32]                   "mlkem768p256tag" tag[4] enc[1153]  body[32]
@@ -7,8 +8,9 @@
 //! text   = Bech32: age1tag1… over a compressed point[33]; age1tagpq1… over ek_M[1184] || point[65]
 //! ```
 //!
-//! `point` is the encoding of the P-256 key in the text: compressed, or for the hybrid, uncompressed. The tag lets a plugin find the
-//! key for a stanza without asking for each key in hardware. Only holders of the public key can compute it.
+//! `point` is the P-256 key as in the text: compressed, but uncompressed in the hybrid. By the tag,
+//! a plugin finds the key for a stanza without asking for each hardware key. Only holders of the
+//! public key can compute it.
 //!
 //! Source: c2sp.org/age, "The p256tag recipient type" and "The mlkem768p256tag recipient type".
 
@@ -22,16 +24,16 @@ use hkdf::HkdfExtract;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// Human-readable prefixes of the Bech32 encodings.
+/// Human-readable parts of the Bech32 encodings.
 pub(super) const CLASSICAL: &str = "age1tag";
 pub(super) const HYBRID: &str = "age1tagpq";
 
 const AEAD: hpke::Aead = hpke::Aead::ChaCha20Poly1305;
 
-/// Number of bytes in a tag, and in the hash of the public key that it depends on.
+/// Length in bytes of a tag, and of the public key's hash behind it.
 const TAG_LEN: usize = 4;
 
-/// A public key whose stanzas have a tag.
+/// A public key with tags in its stanzas.
 #[derive(Clone)]
 pub(super) enum Recipient {
     Classical(p256::PublicKey),
@@ -45,7 +47,7 @@ impl Recipient {
         if bytes.len() != 33 {
             return Err(EXPECTED);
         }
-        // The error of the curve describes its encodings.
+        // The curve's error is about its own encodings.
         p256::PublicKey::from_sec1(bytes).map(Self::Classical).map_err(|_| EXPECTED)
     }
 
@@ -91,7 +93,7 @@ mod test {
     use crate::age::{Armor, Header, Kind, seal};
     use base::Misuse;
 
-    /// The recipients of the program `age-plugin-tagtest` of age 1.3, without the long one.
+    /// The recipients of age 1.3's program `age-plugin-tagtest`; the long one is left out.
     const CLASSICAL_TEXT: &str = "age1tag1qwe0kafsjrar4txm6heqnhpfuggzr0gvznz7fvygxrlq90u5mq2pysxtw6h";
 
     #[test]
@@ -115,7 +117,7 @@ mod test {
         assert!(matches!(short.parse::<age::Recipient>(), Err(Error::Format(_))));
     }
 
-    /// Unwraps the only stanza of a file and checks its tag, as a plugin does.
+    /// Unwraps the only stanza of a file and checks its tag, like a plugin.
     fn unwrap(file: &[u8], private: &hpke::PrivateKey, info: &[u8], point: &[u8]) -> Vec<u8> {
         let (header, _) = Header::parse_whole(file).unwrap();
         let stanza = header.stanzas().next().unwrap();

@@ -1,4 +1,4 @@
-//! The file keys of the testkit, and the plaintext that is released before a payload fails.
+//! The testkit's file keys, and the plaintext released before a payload fails.
 
 use super::payload::{CHUNK_LEN, Payload};
 use super::{Identity, armor};
@@ -8,8 +8,9 @@ use engine::prefix::Parsed;
 use sha2::{Digest, Sha256};
 use vectors::AgeOutcome;
 
-/// Decrypts chunks in order until one fails or is the last, or no bytes are left. A chunk that is not the last one is
-/// released even if the file ends after it, because the reader of a stream cannot know that yet.
+/// Decrypts chunks in order until one fails or is the last, or no bytes are left. A chunk that is
+/// not the last is released even if the file ends after it: the reader of a stream cannot know that
+/// yet.
 fn release(payload: &Payload, mut sealed: &[u8], out: &mut Sha256) -> bool {
     for index in 0.. {
         let len = sealed.len().min(CHUNK_LEN + 16);

@@ -5,19 +5,20 @@ use bech32::primitives::decode::CheckedHrpstring;
 use bech32::{Bech32, Checksum, Hrp};
 use zeroize::Zeroizing;
 
-/// Maximum number of characters. A post-quantum recipient has 1959.
+/// Maximum characters. A post-quantum recipient has 1959.
 const MAX_LEN: usize = 4096;
 
-/// The case of the letters in a Bech32 encoding, which age uses to tell keys apart.
+/// The case of a Bech32 encoding; age tells keys apart by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
-    /// Lower case, which age uses for the encoding of recipients.
+    /// Lower case, for recipients.
     Lower,
-    /// Upper case, which age uses for the encoding of identities.
+    /// Upper case, for identities.
     Upper,
 }
 
-/// Bech32 for longer strings. Above 1023 characters, the checksum guarantees to detect fewer typing errors.
+/// Bech32 for longer strings. Above 1023 characters, its checksum guarantees to detect fewer typing
+/// errors.
 enum Unlimited {}
 
 impl Checksum for Unlimited {
@@ -28,13 +29,13 @@ impl Checksum for Unlimited {
     const TARGET_RESIDUE: Self::MidstateRepr = Bech32::TARGET_RESIDUE;
 }
 
-/// Decodes a string into the human-readable prefix and the bytes, and returns `None` if it is not Bech32.
+/// Decodes a string into the human-readable part and the bytes; `None` if it is not Bech32.
 pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
     if text.len() > MAX_LEN {
         return None;
     }
     let decoded = CheckedHrpstring::new::<Unlimited>(text).ok()?;
-    // The padding bits are zero, and fewer than five (BIP 173, "Bech32").
+    // The padding has fewer than five bits, all zero (BIP 173, "Bech32").
     decoded.validate_segwit_padding().ok()?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
     bytes.extend(decoded.byte_iter());
@@ -42,10 +43,11 @@ pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
 }
 
 pub(super) fn encode(hrp: &str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
-    // The prefixes are constants of this crate, but the name of a plugin can be too long. The error has no better text.
+    // The prefixes are constants of this crate, but a plugin's name can be too long. The error has
+    // no better text.
     let parsed =
         Hrp::parse(hrp).map_err(|_| Error::Format("expected a Bech32 prefix of at most 83 characters"))?;
-    // Allocated at its full length: a string that grows leaves copies behind.
+    // Allocated at full length: a growing string leaves copies behind.
     let mut text = Zeroizing::new(String::with_capacity(hrp.len() + 8 + bytes.len().div_ceil(5) * 8));
     let encoded = match case {
         Case::Lower => bech32::encode_lower_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
@@ -104,7 +106,8 @@ mod test {
 
     #[test]
     fn limits_the_number_of_characters() {
-        // A prefix of 5 characters, the separator, and 6 of the checksum, so 4084 characters of data: 20420 bits.
+        // A prefix of 5 characters, the separator, and a checksum of 6 leave 4084 characters of
+        // data: 20420 bits.
         let text = encode("age1p", &[7; 2552], Case::Lower).unwrap();
         assert_eq!(text.len(), MAX_LEN);
         assert_eq!(*decode(&text).unwrap().1, [7; 2552]);

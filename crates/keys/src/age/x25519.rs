@@ -1,4 +1,4 @@
-//! The X25519 recipient type. A stanza does not identify its recipient.
+//! The X25519 recipient type. A stanza does not name its recipient.
 //!
 //! ```text
 //! stanza   = "X25519" share[32]  body[32]
@@ -17,14 +17,14 @@ use base::{Error, Misuse};
 use zeroize::Zeroizing;
 
 pub(super) const KIND: &str = "X25519";
-/// Human-readable prefixes of the Bech32 encodings.
+/// Human-readable parts of the Bech32 encodings.
 pub(super) const RECIPIENT: &str = "age";
 pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-";
 
 const LABEL: &str = "age-encryption.org/v1/X25519";
 const WRONG: &str = "an X25519 stanza is not a share of 32 bytes and a wrapped key of 32 bytes";
 
-/// Error text for a share of low order, with which the secret is zero for every key.
+/// Error text for a share of low order: it makes the secret zero for every key.
 pub(super) const LOW_ORDER: &str = "an X25519 share has low order";
 
 pub(super) struct Wrapped {
@@ -87,7 +87,7 @@ pub(super) fn shared_secret(identity: &PrivateKey, share: &[u8; 32]) -> Result<Z
     })
 }
 
-/// Derives the key that wraps the file key from the shared secret and both public keys.
+/// Derives the wrap key from the shared secret and both public keys.
 pub(super) fn wrap_key(
     secret: &[u8; 32],
     share: &[u8; 32],

@@ -1,4 +1,4 @@
-//! Diffie-Hellman on edwards25519 (RFC 8032, section 5.1), as ECIES uses it. There are no signatures here.
+//! Diffie-Hellman on edwards25519 (RFC 8032, section 5.1), for ECIES. No signatures here.
 //!
 //! ```text
 //! private key   = 32 bytes; scalar = the first half of their SHA-512, clamped (section 5.1.5, steps 1 and 2)
@@ -15,18 +15,18 @@ use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use sha2::{Digest, Sha512};
 use zeroize::Zeroizing;
 
-/// Number of bytes in a private key, a public key and a shared point.
+/// Length in bytes of a private key, a public key and a shared point.
 pub const KEY_LEN: usize = 32;
 
-/// Number of words of the stack that are wiped after a computation with the private key.
+/// Words of stack to wipe after a computation with the private key.
 const STACK: usize = 1 << 11;
 
-/// A private key. It is wiped on drop, and `Debug` does not show it.
+/// A private key, wiped on drop and hidden from `Debug`.
 #[derive(Clone)]
 pub struct PrivateKey(Secret<KEY_LEN>);
 
 impl PrivateKey {
-    /// Generates a new private key from random bytes that the operating system returns.
+    /// Generates a private key with the operating system's random generator.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
@@ -36,7 +36,7 @@ impl PrivateKey {
         Self::from_bytes(&bytes)
     }
 
-    /// Returns the key with these bytes, of which every value is valid.
+    /// Returns the key with these bytes. Every value is valid.
     ///
     /// # Errors
     /// Returns [`Error::NotApproved`] in a build with the feature `fips`.
@@ -45,22 +45,22 @@ impl PrivateKey {
         Ok(Self(Secret::copy(bytes)))
     }
 
-    /// Returns the secret bytes of the key, which must be kept confidential.
+    /// Returns the bytes of the key. Keep them confidential.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.0
     }
 
-    /// Returns the public key that belongs to this private key.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         let point = wiping_stack::<STACK, _>(|| EdwardsPoint::mul_base_clamped(*self.scalar()));
         PublicKey { point, bytes: point.compress().0 }
     }
 
-    /// Returns the shared point of this key and `public`, in constant time. It is not uniformly random: derive keys
-    /// from it with a hash.
+    /// Returns the shared point of this key and `public`, in constant time. It is not uniformly
+    /// random: derive keys from it with a hash.
     ///
-    /// The shared point is never the identity, because the clamped scalar is a multiple of the cofactor below eight
-    /// times the order, and a public key does not have low order.
+    /// The shared point is never the identity: the clamped scalar is a multiple of the cofactor
+    /// below eight times the order, and a public key does not have low order.
     pub fn shared_point(&self, public: &PublicKey) -> Zeroizing<[u8; KEY_LEN]> {
         wiping_stack::<STACK, _>(|| {
             let point = Zeroizing::new(public.point.mul_clamped(*self.scalar()));
@@ -68,7 +68,7 @@ impl PrivateKey {
         })
     }
 
-    /// Returns the scalar before clamping, which the multiplication does.
+    /// Returns the scalar before clamping; the multiplication clamps it.
     pub(crate) fn scalar(&self) -> Secret<KEY_LEN> {
         wiping_stack::<STACK, _>(|| {
             let mut hash = Zeroizing::new([0; 64]);
@@ -81,7 +81,7 @@ impl PrivateKey {
 super::equal_if_public_keys_are!(PrivateKey);
 super::debug_keys!("ed25519");
 
-/// A point of the curve that does not have low order.
+/// A point of the curve, not of low order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey {
     point: EdwardsPoint,
@@ -92,9 +92,9 @@ impl PublicKey {
     /// Parses the canonical encoding of a point that does not have low order.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] if the bytes are not a point, are a non-canonical encoding (a coordinate that is not
-    /// reduced, a zero with a sign), or are one of the eight points of low order, with which the shared point is
-    /// predictable.
+    /// Returns [`Error::Format`] if the bytes are not a point, are a non-canonical encoding (a
+    /// coordinate that is not reduced, a zero with a sign), or are one of the eight points of low
+    /// order; these make the shared point predictable.
     pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self, Error> {
         Computation::Ed25519.check()?;
         CompressedEdwardsY(*bytes)
@@ -106,7 +106,7 @@ impl PublicKey {
             ))
     }
 
-    /// Returns the 32 bytes that encode the point of this public key.
+    /// Returns the encoded point.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.bytes
     }
@@ -150,7 +150,7 @@ mod test {
         assert_eq!(a.shared_point(&public), b.shared_point(&a.public()));
     }
 
-    /// Tests all points whose order divides 8, in every encoding that decompression accepts.
+    /// All points of an order that divides 8, in every encoding that decompression accepts.
     #[test]
     fn rejects_points_of_low_order() {
         let mut seen = 0;
@@ -160,7 +160,7 @@ mod test {
         }
         assert_eq!(seen, 8);
         for other in [
-            // The identity and -1 with a sign; then 0, 1 and -1 that are not reduced.
+            // The identity and -1 with a sign; then 0, 1 and -1, not reduced.
             "0100000000000000000000000000000000000000000000000000000000000080",
             "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
             "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",

@@ -1,4 +1,4 @@
-//! Hybrid KEMs of ML-KEM-768 and an elliptic curve: what X-Wing and MLKEM768-P256 have in common.
+//! Hybrid KEMs of ML-KEM-768 and a curve: what X-Wing and MLKEM768-P256 have in common.
 //!
 //! ```text
 //! private key   = seed[32]; SHAKE256(seed) = d[32] || z[32] || what the curve's private key is made from
@@ -7,29 +7,30 @@
 //! shared secret = SHA3-256(ss_M || ss || ephemeral public key || public key of the curve || label)
 //! ```
 //!
-//! AWS-LC computes the curves. The crate `libcrux-ml-kem` generates the ML-KEM keys and encapsulates: AWS-LC takes neither
-//! a seed nor randomness, and its own generator needs 40 ms for its first bytes in each process. AWS-LC decapsulates, from
-//! the expanded private key, which it wipes.
+//! AWS-LC computes the curves. It also decapsulates ML-KEM, from the expanded private key, and
+//! wipes it. The crate `libcrux-ml-kem` generates the ML-KEM keys and encapsulates: AWS-LC takes
+//! neither a seed nor randomness, and its own generator needs 40 ms for its first bytes in each
+//! process.
 
 use base::Error;
 use sha3::{Digest, Sha3_256};
 use zeroize::Zeroizing;
 
-/// Number of words of the stack that are wiped after `libcrux-ml-kem` has used secrets. It does not wipe its stack, and
-/// takes up to 64 KiB (measured).
+/// Words of stack to wipe after `libcrux-ml-kem` has used secrets: it does not wipe its stack, up
+/// to 64 KiB (measured).
 pub(super) const STACK: usize = 12 << 10;
-/// Number of words of the stack that are wiped after a decapsulation. AWS-LC wipes what it computes ML-KEM with.
+/// Words of stack to wipe after a decapsulation. AWS-LC wipes its own ML-KEM values.
 pub(super) const DECAPSULATION_STACK: usize = 1 << 10;
 
-/// Number of bytes in a public key of ML-KEM-768.
+/// Length of an ML-KEM-768 public key in bytes.
 pub(super) const ML_KEM_PUBLIC_LEN: usize = 1184;
-/// Number of bytes in a ciphertext of ML-KEM-768.
+/// Length of an ML-KEM-768 ciphertext in bytes.
 pub(super) const ML_KEM_CIPHERTEXT_LEN: usize = 1088;
 
 pub(super) const OUT_OF_MEMORY: Error =
     Error::LimitExceeded("ML-KEM-768 could not be computed: memory is exhausted");
 
-/// Hashes the shared secrets, the curve's public keys and the label of the KEM.
+/// Hashes the shared secrets, the curve's public keys and the KEM's label.
 pub(super) fn combine(parts: [&[u8]; 5]) -> Zeroizing<[u8; 32]> {
     let mut hash = Sha3_256::new();
     for part in parts {
@@ -40,12 +41,12 @@ pub(super) fn combine(parts: [&[u8]; 5]) -> Zeroizing<[u8; 32]> {
     shared
 }
 
-/// Defines the keys of one KEM. Its module defines what depends on the curve:
+/// Defines the keys of a KEM. Its module defines what depends on the curve:
 ///
 /// - `PUBLIC_LEN`, `CIPHERTEXT_LEN`, `LABEL` and `INVALID_PUBLIC_KEY`;
-/// - `curve_key(expanded)`, which reads the curve's private key from the expanded seed;
-/// - `curve_public(bytes)`, which parses and checks the curve's part of a public key;
-/// - `share(bytes)`, which parses the curve's part of a ciphertext.
+/// - `curve_key(expanded)` reads the curve's private key from the expanded seed;
+/// - `curve_public(bytes)` parses and checks the curve's part of a public key;
+/// - `share(bytes)` parses the curve's part of a ciphertext.
 macro_rules! hybrid_kem {
     ($name:literal, $computation:ident, $curve:ident) => {
         use crate::secret::{Secret, wiping_stack};
@@ -54,14 +55,14 @@ macro_rules! hybrid_kem {
         use shake::{ExtendableOutput, Shake256, Update};
         use std::sync::Arc;
 
-        /// Number of bytes in a private key, which is the seed of both components.
+        /// Length of a private key in bytes: the seed of both components.
         pub const SEED_LEN: usize = 32;
-        /// Number of bytes in a shared secret, which both sides derive from an encapsulation.
+        /// Length of a shared secret in bytes.
         pub const SHARED_LEN: usize = 32;
 
         type SharedSecret = Zeroizing<[u8; SHARED_LEN]>;
 
-        /// A private key. The seed is wiped on drop, and the state of AWS-LC when its last clone is dropped. `Debug`
+        /// A private key. Its seed is wiped on drop, AWS-LC's state with its last clone. `Debug`
         /// shows no secret.
         #[derive(Clone)]
         pub struct PrivateKey {
@@ -72,18 +73,18 @@ macro_rules! hybrid_kem {
         }
 
         impl PrivateKey {
-            /// Generates a new private key from random bytes that the operating system returns.
+            /// Generates a private key with the operating system's random generator.
             ///
             /// # Errors
-            /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is
-            /// exhausted.
+            /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`]
+            /// if memory is exhausted.
             pub fn generate() -> Result<Self, Error> {
                 let mut seed = Zeroizing::new([0; SEED_LEN]);
                 base::random::fill(&mut *seed)?;
                 Self::from_seed(&seed)
             }
 
-            /// Expands the key from `seed` to the private keys of ML-KEM-768 and the curve.
+            /// Expands `seed` to the private keys of ML-KEM-768 and the curve.
             ///
             /// # Errors
             /// Returns [`Error::LimitExceeded`] if memory is exhausted.
@@ -98,29 +99,30 @@ macro_rules! hybrid_kem {
                     let curve = curve_key(&mut expanded)?;
                     let pair = mlkem768::generate_key_pair(*dz);
                     let public = PublicKey::new(pair.pk(), curve.public());
-                    // The length is that of the algorithm, so the only reason is the allocation.
+                    // The length is right, so only the allocation can have failed.
                     let ml_kem = kem::DecapsulationKey::new(&ML_KEM_768, pair.sk())
                         .map_err(|_| hybrid_kem::OUT_OF_MEMORY)?;
                     Ok(Self { seed: Secret::copy(seed), ml_kem: Arc::new(ml_kem), curve, public })
                 })
             }
 
-            /// Returns the secret seed that the key was expanded from.
+            /// Returns the secret seed of the key.
             pub fn seed(&self) -> &[u8; SEED_LEN] {
                 &self.seed
             }
 
-            /// Returns the public key that belongs to this private key.
+            /// Returns the public key.
             pub fn public(&self) -> PublicKey {
                 self.public.clone()
             }
 
-            /// Returns the shared secret of `ciphertext`. A modified ciphertext gives a different secret, because
-            /// ML-KEM rejects implicitly (FIPS 203, section 6.3).
+            /// Returns the shared secret of `ciphertext`. A modified ciphertext gives a different
+            /// secret, because ML-KEM rejects implicitly (FIPS 203, section 6.3).
             ///
             /// # Errors
-            /// Returns [`Error::Authentication`] if the length is wrong, or the share is no point of the curve or has
-            /// low order, and [`Error::LimitExceeded`] if memory is exhausted.
+            /// Returns [`Error::Authentication`] if the length is wrong, or the share is not a
+            /// point of the curve or has low order, and [`Error::LimitExceeded`] if memory is
+            /// exhausted.
             pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
                 wiping_stack::<{ hybrid_kem::DECAPSULATION_STACK }, _>(|| {
                     if ciphertext.len() != CIPHERTEXT_LEN {
@@ -128,7 +130,8 @@ macro_rules! hybrid_kem {
                     }
                     let (ct_m, ct) = ciphertext.split_at(hybrid_kem::ML_KEM_CIPHERTEXT_LEN);
                     let ct = share(ct)?;
-                    // ML-KEM rejects implicitly, and the lengths are right, so the only reason is an allocation.
+                    // ML-KEM rejects implicitly and the lengths are right, so only an allocation
+                    // can have failed.
                     let ss_m = self.ml_kem.decapsulate(ct_m.into()).map_err(|_| hybrid_kem::OUT_OF_MEMORY)?;
                     let ss = self.curve.diffie_hellman(&ct).map_err(|why| match why {
                         Error::Misuse(_) => Error::Authentication,
@@ -143,7 +146,7 @@ macro_rules! hybrid_kem {
         super::equal_if_public_keys_are!(PrivateKey);
         super::debug_keys!($name);
 
-        /// A public key, which holds the public keys of ML-KEM-768 and the curve.
+        /// A public key: those of ML-KEM-768 and the curve.
         #[derive(Clone)]
         pub struct PublicKey {
             bytes: Arc<[u8; PUBLIC_LEN]>,
@@ -151,11 +154,12 @@ macro_rules! hybrid_kem {
         }
 
         impl PublicKey {
-            /// Parses the encoding of a public key and checks both of its components.
+            /// Parses a public key and checks both components.
             ///
             /// # Errors
-            /// Returns [`Error::Format`] if the length is wrong, the ML-KEM key fails the check of FIPS 203, section
-            /// 7.2, or the rest is no public key of the curve; [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if it has low order.
+            /// Returns [`Error::Format`] if the length is wrong, the ML-KEM key fails the check of
+            /// FIPS 203, section 7.2, or the rest is not a public key of the curve, and
+            /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if it has low order.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
                 Computation::$computation.check()?;
                 let (pk_m, pk) = bytes.split_first_chunk().ok_or(INVALID_PUBLIC_KEY)?;
@@ -178,23 +182,25 @@ macro_rules! hybrid_kem {
                 pk_m.into()
             }
 
-            /// Returns the encoding of the public key.
+            /// Returns the encoding.
             pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
                 &self.bytes
             }
 
-            /// Generates a shared secret, and returns it with its ciphertext for the holder of the private key.
+            /// Generates a shared secret. Returns it with its ciphertext for the holder of the
+            /// private key.
             ///
             /// # Errors
-            /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is
-            /// exhausted.
+            /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`]
+            /// if memory is exhausted.
             pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>), Error> {
                 let mut eseed = Zeroizing::new([0; 32]);
                 base::random::fill(&mut *eseed)?;
                 self.encapsulate_deterministic(&eseed, &$curve::PrivateKey::generate()?)
             }
 
-            /// Encapsulates with the given randomness of ML-KEM and an ephemeral key of the curve.
+            /// Encapsulates with given randomness for ML-KEM and a given ephemeral key of the
+            /// curve.
             pub(super) fn encapsulate_deterministic(
                 &self,
                 eseed: &[u8; 32],

@@ -1,4 +1,5 @@
-//! MLKEM768-P256, the hybrid KEM of ML-KEM-768 and P-256 (draft-irtf-cfrg-concrete-hybrid-kems; draft-ietf-hpke-pq).
+//! MLKEM768-P256, the hybrid KEM of ML-KEM-768 and P-256 (draft-irtf-cfrg-concrete-hybrid-kems;
+//! draft-ietf-hpke-pq).
 //!
 //! ```text
 //! private key   = seed[32]; SHAKE256(seed) = d[32] || z[32] || candidates for sk_P[32], of which the first valid one counts
@@ -7,8 +8,9 @@
 //! shared secret = SHA3-256(ss_M || ss_P || ct_P || pk_P || "MLKEM768-P256")
 //! ```
 //!
-//! `_M` marks the parts of ML-KEM-768 and `_P` those of P-256, whose points are uncompressed and whose shared secret is the
-//! x-coordinate. Keys in hardware, which offer P-256 more often than X25519, are the use of this KEM.
+//! `_M` marks the parts of ML-KEM-768, `_P` those of P-256. Points are uncompressed; the P-256
+//! shared secret is the x-coordinate. This KEM is for hardware keys: they offer P-256 more often
+//! than X25519.
 
 use super::hybrid_kem::{self, ML_KEM_PUBLIC_LEN, hybrid_kem};
 use super::p256;
@@ -17,9 +19,9 @@ use base::Error;
 use shake::XofReader;
 use zeroize::Zeroizing;
 
-/// Number of bytes in a public key: 1184 of ML-KEM-768 and 65 of P-256.
+/// Length of a public key in bytes: 1184 of ML-KEM-768 and 65 of P-256.
 pub const PUBLIC_LEN: usize = ML_KEM_PUBLIC_LEN + p256::PUBLIC_LEN;
-/// Number of bytes in a ciphertext, the encapsulated key.
+/// Length of a ciphertext (the encapsulated key) in bytes.
 pub const CIPHERTEXT_LEN: usize = hybrid_kem::ML_KEM_CIPHERTEXT_LEN + p256::PUBLIC_LEN;
 
 const LABEL: &[u8] = b"MLKEM768-P256";
@@ -29,7 +31,7 @@ const INVALID_PUBLIC_KEY: Error =
 hybrid_kem!("MLKEM768-P256", MlKem768P256, p256);
 
 impl PublicKey {
-    /// Returns the part of P-256.
+    /// Returns the P-256 part.
     pub fn p256(&self) -> &p256::PublicKey {
         &self.curve
     }
@@ -40,7 +42,7 @@ fn curve_key(expanded: &mut impl XofReader) -> Result<p256::PrivateKey, Error> {
     loop {
         expanded.read(&mut *candidate);
         match p256::PrivateKey::from_bytes(&candidate) {
-            // One value of 2^32 is not below the order.
+            // One value in 2^32 is not below the order.
             Err(Error::Misuse(_)) => {}
             key => return key,
         }
@@ -48,12 +50,12 @@ fn curve_key(expanded: &mut impl XofReader) -> Result<p256::PrivateKey, Error> {
 }
 
 fn curve_public(bytes: &[u8]) -> Result<p256::PublicKey, Error> {
-    // The error of the component would not name this kind of key.
+    // The component's error would not name this kind of key.
     p256::PublicKey::from_bytes(bytes).map_err(|_| INVALID_PUBLIC_KEY)
 }
 
 fn share(bytes: &[u8]) -> Result<p256::PublicKey, Error> {
-    // The sender chose the point, and another reason would tell more than necessary.
+    // The sender chose the point: another reason would tell too much.
     p256::PublicKey::from_bytes(bytes).map_err(|_| Error::Authentication)
 }
 

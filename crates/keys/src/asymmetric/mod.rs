@@ -1,4 +1,4 @@
-//! Key pairs: the operations of public and private keys, over libraries that compute them in constant time.
+//! Key pairs: public and private operations, over libraries that compute them in constant time.
 
 pub mod ed25519;
 pub mod hpke;
@@ -10,7 +10,8 @@ pub mod secp256k1;
 pub mod x25519;
 pub mod xwing;
 
-/// Implements `Debug` for the keys of an algorithm, as `PrivateKey(algorithm)` and `PublicKey(algorithm, hex)`.
+/// Implements `Debug` for an algorithm's keys, as `PrivateKey(algorithm)` and
+/// `PublicKey(algorithm, hex)`.
 macro_rules! debug_keys {
     ($algorithm:literal) => {
         impl std::fmt::Debug for PrivateKey {
@@ -28,7 +29,8 @@ macro_rules! debug_keys {
 }
 use debug_keys;
 
-/// Compares private keys by their public keys: one determines the other, and the comparison reads no secret.
+/// Compares private keys by their public keys: one determines the other, and the comparison reads
+/// no secret.
 macro_rules! equal_if_public_keys_are {
     ($key:ident) => {
         impl PartialEq for $key {
@@ -42,8 +44,9 @@ macro_rules! equal_if_public_keys_are {
 }
 use equal_if_public_keys_are;
 
-/// Implements what the enums `PrivateKey` and `PublicKey` of a scheme have in common, which hold a key of one of several
-/// algorithms: the conversions, the public key, and the method that returns the algorithm.
+/// Implements what a scheme's enums `PrivateKey` and `PublicKey` (a key of one of several
+/// algorithms) have in common: conversions, the public key, and a method that returns the
+/// algorithm.
 macro_rules! key_enums {
     ($(#[$doc:meta])* $algorithm:ident -> $Algorithm:ident; $($variant:ident: $module:ident;)*) => {
         impl PrivateKey {
@@ -54,7 +57,7 @@ macro_rules! key_enums {
                 }
             }
 
-            /// Returns the public key, which belongs to this private key and may be published.
+            /// Returns the public key; it may be published.
             pub fn public(&self) -> PublicKey {
                 match self {
                     $(Self::$variant(key) => key.public().into(),)*

@@ -1,4 +1,5 @@
-//! P-256 (SEC 2 version 2, section 2.4.2; also called secp256r1 and prime256v1), computed by AWS-LC.
+//! P-256 (SEC 2 version 2, section 2.4.2; also called secp256r1 and prime256v1), computed by
+//! AWS-LC.
 //!
 //! ```text
 //! private key   = 32 bytes, big-endian, from 1 to n - 1, where n is the order of the group
@@ -6,8 +7,9 @@
 //! shared secret = x[32] of the product
 //! ```
 //!
-//! A point has one encoding here. Compressed points, the hybrid encodings of X9.62 (06, 07) and the point at infinity
-//! are refused. Only key files may contain compressed points, which other software writes.
+//! A point has one encoding here: compressed points, the hybrid encodings of X9.62 (06, 07) and the
+//! point at infinity are refused. Only key files may contain compressed points, because other
+//! software writes them.
 
 use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
@@ -18,12 +20,12 @@ use crypto_bigint::{Odd, U256};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Number of bytes in a private key and a shared secret.
+/// Length in bytes of a private key and a shared secret.
 pub const PRIVATE_LEN: usize = 32;
-/// Number of bytes in a public key, which is encoded as an uncompressed point.
+/// Length of a public key in bytes, an uncompressed point.
 pub const PUBLIC_LEN: usize = 65;
 
-/// Number of words of the stack that are wiped after the library has used the private key.
+/// Words of stack to wipe after the library has used the private key.
 const STACK: usize = 1 << 11;
 
 const INVALID_PUBLIC_KEY: Error = Error::Format(
@@ -32,70 +34,72 @@ const INVALID_PUBLIC_KEY: Error = Error::Format(
 
 const OUT_OF_MEMORY: Error = Error::LimitExceeded("P-256 could not be computed: memory is exhausted");
 
-/// A private key. The bytes are wiped on drop, and the state of AWS-LC when its last clone is dropped. `Debug` shows
-/// no secret.
+/// A private key. Its bytes are wiped on drop, AWS-LC's state with its last clone. `Debug` shows no
+/// secret.
 #[derive(Clone)]
 pub struct PrivateKey {
     bytes: Secret<PRIVATE_LEN>,
-    /// The state of the library, with the public key, which takes a multiplication to compute.
+    /// The library's state and the public key, which costs a multiplication.
     key: Arc<library::PrivateKey>,
     public: PublicKey,
 }
 
 impl PrivateKey {
-    /// Generates a new private key from random bytes that the operating system returns.
+    /// Generates a private key with the operating system's random generator.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is exhausted.
+    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if
+    /// memory is exhausted.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
             base::random::fill(&mut *bytes)?;
             match Self::from_bytes(&bytes) {
-                // One value of 2^32 is not below the order.
+                // One value in 2^32 is not below the order.
                 Err(Error::Misuse(_)) => {}
                 made => return made,
             }
         }
     }
 
-    /// Returns the key with these bytes, which are the secret number in big-endian order.
+    /// Returns the key with this secret number, in big-endian order.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
+    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         Computation::P256.check()?;
         wiping_stack::<STACK, _>(|| {
-            // The errors of the library have no content.
+            // The library's errors have no content.
             let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {
                 Misuse::UnsuitableKey(
                     "expected a P-256 private key: a number from 1 to the order of the group minus 1",
                 )
             })?;
-            // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
+            // AWS-LC's error is `Unspecified`; with valid keys, only allocation can fail.
             let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
             let public = PublicKey::from_bytes(public.as_ref())?;
             Ok(Self { bytes: Secret::copy(bytes), key: Arc::new(key), public })
         })
     }
 
-    /// Returns the secret number as 32 big-endian bytes, which must be kept confidential.
+    /// Returns the secret number as 32 big-endian bytes. Keep them confidential.
     pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
         &self.bytes
     }
 
-    /// Returns the public key that belongs to this private key.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         self.public.clone()
     }
 
-    /// Returns the x-coordinate of the shared point of this key and `public`, in constant time. It is not uniformly
-    /// random: derive keys from it with a hash.
+    /// Returns the x-coordinate of the shared point of this key and `public`, in constant time. It
+    /// is not uniformly random: derive keys from it with a hash.
     ///
-    /// The group has prime order and both factors were checked, so the shared point is never the point at infinity.
+    /// The group has prime order and both factors were checked, so it is never the point at
+    /// infinity.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>, Error> {
         wiping_stack::<STACK, _>(|| {
             library::agree(&self.key, public.point.clone(), OUT_OF_MEMORY, |shared| {
@@ -121,20 +125,20 @@ impl PublicKey {
     /// Parses an uncompressed point of 65 bytes and checks that it lies on the curve.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points
-    /// that are not on the curve.
+    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field
+    /// elements, and points that are not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let bytes: [u8; PUBLIC_LEN] = bytes.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
         if bytes[0] != 4 {
             return Err(INVALID_PUBLIC_KEY);
         }
         let unparsed = library::UnparsedPublicKey::new(&library::ECDH_P256, bytes);
-        // The error of the library says no more than that the key was rejected.
+        // The library's error only says that the key was rejected.
         let point = unparsed.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
         Ok(Self { bytes, point })
     }
 
-    /// Parses the point of a key file, which can be compressed (SEC 1 version 2, section 2.3.4).
+    /// Parses a key file's point; it may be compressed (SEC 1 version 2, section 2.3.4).
     ///
     /// # Errors
     /// Returns the errors of [`Self::from_bytes`].
@@ -153,15 +157,15 @@ impl PublicKey {
         point
     }
 
-    /// Returns the uncompressed encoding of the point, which has 65 bytes.
+    /// Returns the uncompressed encoding, 65 bytes.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
     }
 }
 
-/// Computes y = sqrt(x^3 - 3 x + b) mod p with the parity of `sign`, and returns the uncompressed point. The result is on
-/// the curve only if there is a root, which [`PublicKey::from_bytes`] checks. AWS-LC decompresses points, but
-/// `aws-lc-rs` does not return them.
+/// Computes y = sqrt(x^3 - 3 x + b) mod p with the parity of `sign`. Returns the uncompressed
+/// point; it is on the curve only if there is a root, so [`PublicKey::from_bytes`] checks it.
+/// AWS-LC decompresses points, but `aws-lc-rs` does not return them.
 fn decompress(sign: u8, x: &[u8]) -> Option<[u8; PUBLIC_LEN]> {
     type Params = FixedMontyParams<{ U256::LIMBS }>;
     const P: Odd<U256> =
@@ -209,7 +213,7 @@ mod test {
         let (mut first, last) = ([0; 32], PrivateKey::from_bytes(&order).unwrap());
         first[31] = 1;
         let first = PrivateKey::from_bytes(&first).unwrap();
-        // The public key of n - 1 is that of 1 with the other sign: the x-coordinates are equal.
+        // n - 1 has the public key of 1 with the other sign: the x-coordinates are equal.
         assert_eq!(first.public().as_bytes()[..33], last.public().as_bytes()[..33]);
         assert_ne!(first.public(), last.public());
     }
@@ -266,7 +270,8 @@ mod test {
             assert_eq!(PublicKey::from_sec1(key.as_bytes()).unwrap(), key);
         }
         assert!(roots.iter().all(|&n| n > 0) && none > 0, "{roots:?} {none}");
-        // Numbers that are not below p: p itself, which would be 0, and p + 5, which would be the point with x = 5.
+        // Numbers not below p: p itself, which would be 0, and p + 5, which would be the point with
+        // x = 5.
         const P: &str = "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff";
         let mut not_reduced = hex::decode(["02", P].concat()).unwrap();
         assert!(PublicKey::from_sec1(&not_reduced).is_err());

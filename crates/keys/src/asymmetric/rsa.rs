@@ -6,8 +6,8 @@
 //! wrapped key = as long as the modulus; it holds at most modulus - 2 * hash - 2 bytes
 //! ```
 //!
-//! MGF1 uses the hash of the padding. Private operations are blinded and take constant time, including the padding
-//! check.
+//! MGF1 uses the hash of the padding. Private operations are blinded and take constant time,
+//! including the padding check.
 
 use crate::approved::Computation;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
@@ -22,25 +22,26 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The errors of the library have no content. Where this one is used, only an allocation can have failed.
+/// The library's errors have no content. Here, only an allocation can have failed.
 const OUT_OF_MEMORY: Error = Error::LimitExceeded("RSA could not be computed: memory is exhausted");
 
 /// The hash function of the padding and of MGF1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Oaep {
-    /// SHA-1 with MGF1-SHA-1, the default of many libraries. OAEP does not depend on collision resistance.
+    /// SHA-1 with MGF1-SHA-1, the default of many libraries. OAEP does not depend on collision
+    /// resistance.
     Sha1,
     /// SHA-256 with MGF1-SHA-256, the default.
     #[default]
     Sha256,
-    /// OAEP with SHA-384 as its hash function and MGF1-SHA-384 as its mask function.
+    /// SHA-384 with MGF1-SHA-384.
     Sha384,
-    /// OAEP with SHA-512 as its hash function and MGF1-SHA-512 as its mask function.
+    /// SHA-512 with MGF1-SHA-512.
     Sha512,
 }
 
 impl Oaep {
-    /// Returns the number of bytes in the hash.
+    /// Returns the length of the hash in bytes.
     pub fn hash_len(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -60,7 +61,7 @@ impl Oaep {
     }
 }
 
-/// A private key. AWS-LC wipes it when the last clone is dropped, and `Debug` does not show it.
+/// A private key. AWS-LC wipes it with its last clone; `Debug` does not show it.
 #[derive(Clone)]
 pub struct PrivateKey {
     key: PrivateDecryptingKey,
@@ -69,11 +70,11 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Generates a key of 2048, 3072 or 4096 bits, which takes up to some seconds.
+    /// Generates a key of 2048, 3072 or 4096 bits; takes up to some seconds.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for another size, [`Error::Io`] if the operating system returns no random bytes,
-    /// and [`Error::LimitExceeded`] if memory is exhausted.
+    /// Returns [`Misuse::UnsuitableKey`] for another size, [`Error::Io`] if the operating system
+    /// returns no random bytes, and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate(bits: usize) -> Result<Self, Error> {
         Computation::RsaOaep.check()?;
         let size = match bits {
@@ -87,14 +88,15 @@ impl PrivateKey {
             }
         };
         random::check()?;
-        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
+        // AWS-LC's error is `Unspecified`; with valid keys, only allocation can fail.
         Self::new(PrivateDecryptingKey::generate(size).map_err(|_| OUT_OF_MEMORY)?)
     }
 
-    /// Parses a PKCS#8 key (DER), and checks that its numbers belong together.
+    /// Parses a PKCS#8 key (DER) and checks that its numbers belong together.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
+    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not
+    /// 2048 to 8192 bits.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
         Computation::RsaOaep.check()?;
         const NONE: Error = Error::Format("expected an RSA private key in PKCS#8 (RFC 5208)");
@@ -104,54 +106,55 @@ impl PrivateKey {
     }
 
     fn new(key: PrivateDecryptingKey) -> Result<Self, Error> {
-        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
+        // AWS-LC's error is `Unspecified`; with valid keys, only allocation can fail.
         let oaep = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| OUT_OF_MEMORY)?;
-        // Encoded and parsed, because the public key object of the library holds the private key as well.
+        // Encoded and parsed, because the library's public key object holds the private key as
+        // well.
         let spki: PublicKeyX509Der<'_> = key.public_key().as_der().map_err(|_| OUT_OF_MEMORY)?;
         let public = PublicKey::from_spki(spki.as_ref())?;
         Ok(Self { key, oaep: Arc::new(oaep), public })
     }
 
-    /// Encodes the key as PKCS#8 (DER), in memory that is wiped when it is dropped.
+    /// Encodes the key as PKCS#8 (DER), wiped on drop.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
-        // The library wipes its own copy of the encoding when it is dropped.
+        // The library wipes its own copy on drop.
         let der: Pkcs8V1Der<'_> = self.key.as_der().map_err(|_| OUT_OF_MEMORY)?;
         Ok(Zeroizing::new(der.as_ref().to_vec()))
     }
 
-    /// Returns the public key that belongs to this private key.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         self.public.clone()
     }
 
-    /// Returns the number of bits in the modulus, which is the size of the key.
+    /// Returns the size of the key: the bits in its modulus.
     pub fn bits(&self) -> usize {
         self.key.key_size_bits()
     }
 
-    /// Returns the number of bytes in the modulus, which is also the length of a wrapped key.
+    /// Returns the length in bytes of the modulus, and of a wrapped key.
     pub fn modulus_len(&self) -> usize {
         self.key.key_size_bytes()
     }
 
-    /// Decrypts a secret that was wrapped for this key with the same `label` (RSAES-OAEP-DECRYPT).
+    /// Decrypts a secret wrapped for this key with the same `label` (RSAES-OAEP-DECRYPT).
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the operating system returns no random bytes, with which the decryption is blinded, and
-    /// [`Error::Authentication`] for every other reason, because a distinction in words or in time would be an oracle
-    /// (Manger 2001).
+    /// Returns [`Error::Io`] if the operating system returns no random bytes (needed for blinding),
+    /// and [`Error::Authentication`] for every other reason: a distinction in words or in time
+    /// would be an oracle (Manger 2001).
     pub fn unwrap(&self, oaep: Oaep, label: &[u8], wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
         if wrapped.len() != self.modulus_len() {
             return Err(Error::Authentication);
         }
         random::check()?;
-        // bounded: at most the length of a key, which is 1 KiB.
+        // bounded: at most the length of a key, 1 KiB.
         let mut secret = Zeroizing::new(vec![0; self.oaep.min_output_size()]);
         let opened = self.oaep.decrypt(oaep.algorithm(), wrapped, &mut secret, Some(label));
-        // Any detail would help an attacker.
+        // Details would help an attacker.
         let len = opened.map_err(|_| Error::Authentication)?.len();
         secret.truncate(len);
         Ok(secret)
@@ -166,7 +169,7 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// A public key of RSA, which wraps secrets and may be published.
+/// A public key of RSA; it may be published.
 #[derive(Clone)]
 pub struct PublicKey {
     spki: Arc<[u8]>,
@@ -174,10 +177,11 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Parses a SubjectPublicKeyInfo (DER), the encoding of public keys in X.509 certificates.
+    /// Parses a SubjectPublicKeyInfo (DER), as in X.509 certificates.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
+    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not
+    /// 2048 to 8192 bits.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
         Computation::RsaOaep.check()?;
         const NONE: Error = Error::Format("expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280)");
@@ -190,32 +194,32 @@ impl PublicKey {
         Ok(Self { spki, oaep: Arc::new(oaep) })
     }
 
-    /// Returns the key as SubjectPublicKeyInfo (DER), the encoding of public keys in X.509 certificates.
+    /// Returns the key as SubjectPublicKeyInfo (DER), as in X.509 certificates.
     pub fn to_spki(&self) -> &[u8] {
         &self.spki
     }
 
-    /// Returns the number of bits in the modulus, which is the size of the key.
+    /// Returns the size of the key: the bits in its modulus.
     pub fn bits(&self) -> usize {
         self.oaep.key_size_bits()
     }
 
-    /// Returns the number of bytes in the modulus, which is also the length of a wrapped key.
+    /// Returns the length in bytes of the modulus, and of a wrapped key.
     pub fn modulus_len(&self) -> usize {
         self.oaep.key_size_bytes()
     }
 
-    /// Returns the number of bytes in the longest secret that the key can wrap.
+    /// Returns the maximum length of a secret in bytes.
     pub fn max_secret_len(&self, oaep: Oaep) -> usize {
         self.modulus_len().saturating_sub(2 * oaep.hash_len() + 2)
     }
 
-    /// Encrypts `secret` for the holder of the private key (RSAES-OAEP-ENCRYPT), and returns [`Self::modulus_len`]
-    /// bytes.
+    /// Encrypts `secret` for the holder of the private key (RSAES-OAEP-ENCRYPT). Returns
+    /// [`Self::modulus_len`] bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::SecretLength`] above [`Self::max_secret_len`], and [`Error::Io`] if the operating system returns
-    /// no random bytes.
+    /// Returns [`Misuse::SecretLength`] above [`Self::max_secret_len`], and [`Error::Io`] if the
+    /// operating system returns no random bytes.
     pub fn wrap(&self, oaep: Oaep, label: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
         let max = self.max_secret_len(oaep);
         if secret.len() > max {
@@ -225,7 +229,7 @@ impl PublicKey {
         // bounded: the length of a key, at most 1 KiB.
         let mut wrapped = vec![0; self.oaep.ciphertext_size()];
         let written = self.oaep.encrypt(oaep.algorithm(), secret, &mut wrapped, Some(label));
-        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
+        // AWS-LC's error is `Unspecified`; with valid keys, only allocation can fail.
         let len = written.map_err(|_| OUT_OF_MEMORY)?.len();
         wrapped.truncate(len);
         Ok(wrapped)
@@ -246,7 +250,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// Translates the reasons of the library that a caller can act on.
+/// Translates the library's reasons that a caller can act on.
 fn rejected(why: KeyRejected, otherwise: Error) -> Error {
     match why.description_() {
         "TooSmall" => {
@@ -263,7 +267,7 @@ mod test {
     use super::*;
     use std::sync::OnceLock;
 
-    /// The key is generated once for all tests, because this takes some seconds.
+    /// Generated once for all tests, because it takes some seconds.
     fn key() -> &'static PrivateKey {
         static KEY: OnceLock<PrivateKey> = OnceLock::new();
         KEY.get_or_init(|| PrivateKey::generate(2048).unwrap())

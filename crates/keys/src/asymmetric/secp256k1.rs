@@ -7,8 +7,8 @@
 //!               x[32] || y[32]   as Ethereum writes it; accepted, never written
 //! ```
 //!
-//! The hybrid encodings of X9.62 (06, 07), which the library accepts, are refused, so that a point has one compressed
-//! and one uncompressed encoding.
+//! The library accepts the hybrid encodings of X9.62 (06, 07); we refuse them, so that a point has
+//! one compressed and one uncompressed encoding.
 
 use crate::approved::Computation;
 use crate::secret::wiping_stack;
@@ -18,14 +18,14 @@ use sha3::{Digest, Keccak256};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Number of bytes in a private key, which is a number in big-endian order.
+/// Length of a private key in bytes, a big-endian number.
 pub const PRIVATE_LEN: usize = 32;
-/// Number of bytes in a compressed public key: one for the sign and 32 for x.
+/// Length of a compressed public key in bytes: one for the sign and 32 for x.
 pub const COMPRESSED_LEN: usize = 33;
-/// Number of bytes in an uncompressed public key: the prefix, x and y.
+/// Length of an uncompressed public key in bytes: the prefix, x and y.
 pub const UNCOMPRESSED_LEN: usize = 65;
 
-/// Number of words of the stack that are wiped after the library has used the private key.
+/// Words of stack to wipe after the library has used the private key.
 const STACK: usize = 1 << 10;
 
 const INVALID_PUBLIC_KEY: Error = Error::Format(
@@ -33,7 +33,7 @@ const INVALID_PUBLIC_KEY: Error = Error::Format(
      with 04, or the 64 bytes that Ethereum uses",
 );
 
-/// The encoding of a point, which determines the length of a public key.
+/// The encoding of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// 33 bytes: the prefix 02 or 03, and x.
@@ -44,7 +44,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Returns the number of bytes in a public key that uses this encoding.
+    /// Returns the length of a public key in bytes.
     pub fn public_len(self) -> usize {
         match self {
             Self::Compressed => COMPRESSED_LEN,
@@ -53,12 +53,12 @@ impl Encoding {
     }
 }
 
-/// A private key. It is overwritten on drop, and the stack after each call that moves it, because the type of the library
-/// is `Copy`. `Debug` does not show it.
+/// A private key. It is overwritten on drop, and the stack after each call that moves it, because
+/// the library's type is `Copy`. `Debug` does not show it.
 pub struct PrivateKey(Box<library::SecretKey>);
 
 impl PrivateKey {
-    /// Generates a new private key from random bytes that the operating system returns.
+    /// Generates a private key with the operating system's random generator.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
@@ -67,22 +67,22 @@ impl PrivateKey {
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
             base::random::fill(&mut *bytes)?;
-            // About one value in 2^128 is out of range, so a second attempt is hardly ever needed.
+            // One value in 2^128 is out of range, so a second attempt is hardly ever needed.
             if let Ok(key) = Self::from_bytes(&bytes) {
                 return Ok(key);
             }
         }
     }
 
-    /// Returns the key with these bytes, which are the secret number in big-endian order.
+    /// Returns the key with this secret number, in big-endian order.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
+    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         Computation::Secp256k1.check()?;
         wiping_stack::<STACK, _>(|| match library::SecretKey::from_secret_bytes(*bytes) {
             Ok(key) => Ok(Self(Box::new(key))),
-            // The only reason that the library can have.
+            // The library can have no other reason.
             Err(_) => Err(Misuse::UnsuitableKey(
                 "expected a secp256k1 private key: a number from 1 to the order of the group minus 1",
             )
@@ -90,27 +90,28 @@ impl PrivateKey {
         })
     }
 
-    /// Returns the secret number as 32 big-endian bytes, which must be kept confidential.
+    /// Returns the secret number as 32 big-endian bytes. Keep them confidential.
     pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
         self.0.as_secret_bytes()
     }
 
-    /// Returns the public key that belongs to this private key.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         wiping_stack::<STACK, _>(|| PublicKey(library::PublicKey::from_secret_key(&self.0)))
     }
 
-    /// Returns the uncompressed public key, for a key that is used once. It is the shared point with the generator, in
-    /// constant time too. [`Self::public`] also blinds the tables of the library for its next call, which takes longer
-    /// than the multiplication itself.
+    /// Returns the uncompressed public key, for a key used only once. It is the shared point with
+    /// the generator, in constant time too. [`Self::public`] also blinds the library's tables for
+    /// its next call; that takes longer than the multiplication itself.
     pub(crate) fn public_point(&self) -> [u8; UNCOMPRESSED_LEN] {
         *self.shared_point(&PublicKey(generator()))
     }
 
-    /// Returns the uncompressed shared point of this key and `public`, in constant time. It is not uniformly random:
-    /// derive keys from it with a hash.
+    /// Returns the uncompressed shared point of this key and `public`, in constant time. It is not
+    /// uniformly random: derive keys from it with a hash.
     ///
-    /// The group has prime order and both factors were checked, so it is never the point at infinity.
+    /// The group has prime order and both factors were checked, so it is never the point at
+    /// infinity.
     pub fn shared_point(&self, public: &PublicKey) -> Zeroizing<[u8; UNCOMPRESSED_LEN]> {
         wiping_stack::<STACK, _>(|| {
             let xy = Zeroizing::new(library::ecdh::shared_secret_point(&public.0, &self.0));
@@ -149,8 +150,8 @@ impl PublicKey {
     /// Parses a point of 33, 65 or 64 bytes and checks that it lies on the curve.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points
-    /// that are not on the curve.
+    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field
+    /// elements, and points that are not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         Computation::Secp256k1.check()?;
         let mut uncompressed = [4; UNCOMPRESSED_LEN];
@@ -164,16 +165,16 @@ impl PublicKey {
             }
             _ => return Err(INVALID_PUBLIC_KEY),
         };
-        // The library's error names no cause that helps, and could quote a secret.
+        // The library's error does not help and could quote a secret.
         point.map(Self).map_err(|_| INVALID_PUBLIC_KEY)
     }
 
-    /// Returns the uncompressed encoding of the point in an array, without an allocation on the heap.
+    /// Returns the uncompressed encoding without a heap allocation.
     pub(crate) fn uncompressed(&self) -> [u8; UNCOMPRESSED_LEN] {
         self.0.serialize_uncompressed()
     }
 
-    /// Encodes the point of this public key in the requested encoding.
+    /// Encodes the point.
     pub fn to_bytes(&self, encoding: Encoding) -> Vec<u8> {
         match encoding {
             Encoding::Compressed => self.0.serialize().to_vec(),
@@ -181,8 +182,8 @@ impl PublicKey {
         }
     }
 
-    /// Returns the Ethereum address of the key: the last 20 bytes of the Keccak-256 hash of the point, in hexadecimal
-    /// with the upper-case letters of the EIP-55 checksum.
+    /// Returns the Ethereum address of the key: the last 20 bytes of the point's Keccak-256 hash,
+    /// in hexadecimal with the EIP-55 checksum in upper-case letters.
     pub fn ethereum_address(&self) -> String {
         let point = Keccak256::digest(&self.uncompressed()[1..]);
         let mut address = base16ct::lower::encode_string(&point[12..]);
@@ -203,7 +204,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// Returns the generator of the group, which is the public key of the private key 1.
+/// Returns the generator: the public key of the private key 1.
 fn generator() -> library::PublicKey {
     let mut point = [4; UNCOMPRESSED_LEN];
     point[1..33].copy_from_slice(&library::constants::GENERATOR_X);
@@ -221,7 +222,7 @@ mod test {
         hex::decode(text).unwrap()
     }
 
-    /// Returns the private key `n`, a small number for tests with known points.
+    /// Returns the private key `n`, for known points.
     fn private(n: u8) -> PrivateKey {
         let mut bytes = [0; 32];
         bytes[31] = n;
@@ -248,7 +249,7 @@ mod test {
         order[31] -= 1;
         let last = PrivateKey::from_bytes(&order).unwrap();
         assert_eq!(last.as_bytes(), &order);
-        // The public key of n - 1 is that of 1 with the other sign: the x-coordinates are equal.
+        // n - 1 has the public key of 1 with the other sign: the x-coordinates are equal.
         let (first, last) = (private(1).public(), last.public());
         assert_eq!(first.to_bytes(Encoding::Compressed)[1..], last.to_bytes(Encoding::Compressed)[1..]);
         assert_ne!(first, last);
@@ -319,7 +320,8 @@ mod test {
         assert!(PublicKey::from_bytes(&written).is_err());
         assert!(PublicKey::from_bytes(&written[1..]).is_err());
         assert!(PublicKey::from_bytes(&[0; 64]).is_err());
-        // No point has x = 5. The value p + 1 is not a field element, although 1 is the x-coordinate of a point.
+        // No point has x = 5. p + 1 is not a field element, although 1 is the x-coordinate of a
+        // point.
         for x in [
             "0000000000000000000000000000000000000000000000000000000000000005",
             "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc30",

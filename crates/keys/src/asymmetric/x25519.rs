@@ -14,10 +14,10 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Number of bytes in a private key, a public key and a shared secret.
+/// Length in bytes of a private key, a public key and a shared secret.
 pub const LEN: usize = 32;
 
-/// Number of words of the stack that are wiped after the library has used the private key.
+/// Words of stack to wipe after the library has used the private key.
 const STACK: usize = 1 << 10;
 
 const LOW_ORDER: Error = Error::Misuse(Misuse::UnsuitableKey(
@@ -26,18 +26,18 @@ const LOW_ORDER: Error = Error::Misuse(Misuse::UnsuitableKey(
 
 const OUT_OF_MEMORY: Error = Error::LimitExceeded("X25519 could not be computed: memory is exhausted");
 
-/// A private key. The bytes are wiped on drop, and the state of AWS-LC when its last clone is dropped. `Debug` shows
-/// no secret.
+/// A private key. Its bytes are wiped on drop, AWS-LC's state with its last clone. `Debug` shows no
+/// secret.
 #[derive(Clone)]
 pub struct PrivateKey {
     bytes: Secret<LEN>,
-    /// The state of the library, with the public key, which takes a multiplication to compute.
+    /// The library's state and the public key, which costs a multiplication.
     key: Arc<library::PrivateKey>,
     public: PublicKey,
 }
 
 impl PrivateKey {
-    /// Generates a new private key from random bytes that the operating system returns.
+    /// Generates a private key with the operating system's random generator.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
@@ -47,14 +47,15 @@ impl PrivateKey {
         Self::from_bytes(&bytes)
     }
 
-    /// Returns the key with these bytes, of which every value is valid.
+    /// Returns the key with these bytes. Every value is valid.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
         Computation::X25519.check()?;
         wiping_stack::<STACK, _>(|| {
-            // The library has one error without content; since every value is valid, it can only be the allocation.
+            // The library's only error has no content. Every value is valid, so only the allocation
+            // can have failed.
             let key =
                 library::PrivateKey::from_private_key(&library::X25519, bytes).map_err(|_| OUT_OF_MEMORY)?;
             let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
@@ -63,22 +64,22 @@ impl PrivateKey {
         })
     }
 
-    /// Returns the secret bytes as they were given, not clamped.
+    /// Returns the secret bytes as given, not clamped.
     pub fn as_bytes(&self) -> &[u8; LEN] {
         &self.bytes
     }
 
-    /// Returns the public key that belongs to this private key.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         self.public
     }
 
-    /// Returns the shared secret of this key and `public`, in constant time. It is not uniformly random: derive keys
-    /// from it with a hash over the secret and both public keys.
+    /// Returns the shared secret of this key and `public`, in constant time. It is not uniformly
+    /// random: derive keys from it with a hash over the secret and both public keys.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if `public` has low order, because the result would be zero for every private
-    /// key (RFC 7748, section 6.1).
+    /// Returns [`Misuse::UnsuitableKey`] if `public` has low order: the result would be zero for
+    /// every private key (RFC 7748, section 6.1).
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
         let shared = wiping_stack::<STACK, _>(|| {
@@ -88,7 +89,7 @@ impl PrivateKey {
                 Ok(copy)
             })
         })?;
-        // The current release of the library refuses it too.
+        // The library's current release refuses it too.
         if shared.ct_eq(&[0; LEN]).into() { Err(LOW_ORDER) } else { Ok(shared) }
     }
 }
@@ -96,17 +97,17 @@ impl PrivateKey {
 super::equal_if_public_keys_are!(PrivateKey);
 super::debug_keys!("X25519");
 
-/// A public key of X25519, which is the u-coordinate of a point in 32 bytes.
+/// A public key of X25519: a point's u-coordinate in 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PublicKey([u8; LEN]);
 
 impl PublicKey {
-    /// Returns the key with these bytes. Keys of low order are refused when they are used.
+    /// Returns the key with these bytes. Using a key of low order is an error.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Self {
         Self(*bytes)
     }
 
-    /// Returns the bytes of the key, as they were given.
+    /// Returns the bytes of the key, as given.
     pub fn as_bytes(&self) -> &[u8; LEN] {
         &self.0
     }

@@ -7,10 +7,10 @@
 //! shared secret = SHA3-256(ss_M || ss_X || ct_X || pk_X || "\.//^\")             (section 5.3)
 //! ```
 //!
-//! `_M` marks the parts of ML-KEM-768 and `_X` those of X25519.
+//! `_M` marks the parts of ML-KEM-768, `_X` those of X25519.
 //!
-//! An X25519 public key or ciphertext of low order is refused, as age and the next draft require: with such a share,
-//! the X25519 half of the hybrid contributes nothing.
+//! An X25519 public key or ciphertext of low order is refused, as age and the next draft require:
+//! with such a share, the X25519 half of the hybrid contributes nothing.
 
 use super::hybrid_kem::{self, ML_KEM_PUBLIC_LEN, hybrid_kem};
 use super::x25519;
@@ -19,9 +19,9 @@ use base::Error;
 use shake::XofReader;
 use zeroize::Zeroizing;
 
-/// Number of bytes in a public key: 1184 of ML-KEM-768 and 32 of X25519.
+/// Length of a public key in bytes: 1184 of ML-KEM-768 and 32 of X25519.
 pub const PUBLIC_LEN: usize = ML_KEM_PUBLIC_LEN + x25519::LEN;
-/// Number of bytes in a ciphertext, the encapsulated key.
+/// Length of a ciphertext (the encapsulated key) in bytes.
 pub const CIPHERTEXT_LEN: usize = hybrid_kem::ML_KEM_CIPHERTEXT_LEN + x25519::LEN;
 
 const LABEL: &[u8] = br"\.//^\";
@@ -37,15 +37,15 @@ fn curve_key(expanded: &mut impl XofReader) -> Result<x25519::PrivateKey, Error>
 }
 
 fn curve_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
-    // The conversion to an array fails if the length of the bytes is wrong.
+    // The conversion to an array fails only if the length is wrong.
     let pk_x = x25519::PublicKey::from_bytes(bytes.try_into().map_err(|_| INVALID_PUBLIC_KEY)?);
-    // With a public key of low order every private key gives zero, with any other key none does.
+    // A public key of low order gives zero with every private key, any other key with none.
     x25519::PrivateKey::from_bytes(&[1; x25519::LEN])?.diffie_hellman(&pk_x)?;
     Ok(pk_x)
 }
 
 fn share(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
-    // The conversion to an array fails if the length of the bytes is wrong.
+    // The conversion to an array fails only if the length is wrong.
     Ok(x25519::PublicKey::from_bytes(bytes.try_into().map_err(|_| Error::Authentication)?))
 }
 
@@ -67,7 +67,8 @@ mod test {
         assert_ne!(PrivateKey::generate().unwrap().decapsulate(&ciphertext).unwrap(), secret);
     }
 
-    /// Both libraries agree on encapsulations of each other, also on the secrets of modified ones.
+    /// Each library decapsulates what the other encapsulates, and both give the same secrets for
+    /// modified ciphertexts.
     #[test]
     fn libraries_agree_in_both_directions() {
         for round in 0..50 {

@@ -1,4 +1,4 @@
-//! Keys in DER without PEM. The kind of key, which PEM has in its label, follows from the first elements.
+//! Keys in DER without PEM. The first elements tell the kind of key, as the label does in PEM.
 //!
 //! ```text
 //! PrivateKeyInfo          SEQUENCE { INTEGER, SEQUENCE, OCTET STRING, … }     PKCS#8
@@ -15,13 +15,14 @@ use pkcs8::der::asn1::AnyRef;
 use pkcs8::der::{Decode, SliceReader, Tag, Tagged};
 use zeroize::Zeroizing;
 
-/// Returns the key with the label that it has in PEM, or `None` if `content` is not one DER structure of a key.
+/// Returns the key with its PEM label; `None` if `content` is not the DER of one key.
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
 pub(crate) fn read(content: &[u8]) -> Result<Option<Block>, Error> {
-    // Text is never mistaken for a key. It can begin with "0", the tag of a SEQUENCE, but the tags of an INTEGER, an OCTET
-    // STRING and a BIT STRING, one of which follows in each structure, are control characters.
+    // Text is never mistaken for a key. It may begin with "0", the tag of a SEQUENCE, but every
+    // structure also has the tag of an INTEGER, an OCTET STRING or a BIT STRING, and these are
+    // control characters.
     let Some(label) = label(content) else { return Ok(None) };
     Ok(Some(Block { label: label.to_owned(), der: Zeroizing::new(memory::copy(content)?) }))
 }

@@ -1,14 +1,15 @@
-//! JSON with secrets, of which the parser leaves no copies behind.
+//! JSON with secrets, parsed without leaving copies behind.
 //!
-//! `serde_json` copies a text with escapes into a buffer that it does not wipe, and quotes a value of an unexpected type in
-//! the text of its error. So the values are borrowed from the document as they are written, and decoded here.
+//! `serde_json` copies a text with escapes into a buffer that it does not wipe, and its error
+//! quotes a value of an unexpected type. So we borrow the values from the document as written, and
+//! decode them here.
 
 use base64ct::Encoding;
 use serde::Deserialize;
 pub(crate) use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-/// Parses an object. Its members are `&RawValue` or ignored, so that no error quotes a value.
+/// Parses an object. Members are `&RawValue` or ignored, so that no error quotes a value.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
     json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok())?
 }
@@ -18,7 +19,7 @@ pub(crate) fn array(json: &RawValue) -> Option<Vec<&RawValue>> {
     json.get().starts_with('[').then(|| serde_json::from_str(json.get()).ok())?
 }
 
-/// Returns the content of a string as it is written, with its escapes.
+/// Returns the content of a string as written, with its escapes.
 pub(crate) fn written(json: &RawValue) -> Option<&str> {
     json.get().strip_prefix('"')?.strip_suffix('"')
 }
@@ -26,7 +27,8 @@ pub(crate) fn written(json: &RawValue) -> Option<&str> {
 /// Decodes a string. Characters above U+FFFF must not be escaped.
 pub(crate) fn string(json: &RawValue) -> Option<Zeroizing<String>> {
     let mut rest = written(json)?;
-    // Full capacity at once, because a growing text leaves copies behind. No escape is shorter than its character.
+    // Full capacity at once: growing text leaves copies behind. No escape is shorter than its
+    // character.
     // bounded: by the document.
     let mut text = Zeroizing::new(String::with_capacity(rest.len()));
     while let Some((before, escape)) = rest.split_once('\\') {
@@ -56,7 +58,7 @@ pub(crate) fn number(json: &RawValue) -> Option<u32> {
     json.get().parse().ok()
 }
 
-/// Decodes base64 without tables, into memory that is wiped also if the text is malformed.
+/// Decodes base64 without tables, into memory that is wiped even if the text is malformed.
 pub(crate) fn base64<E: Encoding>(text: &str) -> Option<Zeroizing<Vec<u8>>> {
     // bounded: by the document.
     let mut bytes = Zeroizing::new(vec![0; text.len() / 4 * 3 + 3]);

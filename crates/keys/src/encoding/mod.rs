@@ -1,4 +1,5 @@
-//! DER and PEM of keys: PKCS#8, SubjectPublicKeyInfo and encrypted PKCS#8, over the crates `der` and `pkcs8`; JSON of keys.
+//! DER and PEM of keys: PKCS#8, SubjectPublicKeyInfo and encrypted PKCS#8, over the crates `der`
+//! and `pkcs8`; JSON of keys.
 
 pub(crate) mod der;
 pub(crate) mod json;

@@ -1,16 +1,16 @@
-//! Encrypted PKCS#8 (RFC 5958, section 3): PBES2 (RFC 8018, section 6.2) with scrypt (RFC 7914, section 7) or PBKDF2,
-//! and AES-CBC.
+//! Encrypted PKCS#8 (RFC 5958, section 3): PBES2 (RFC 8018, section 6.2) with scrypt (RFC 7914,
+//! section 7) or PBKDF2, and AES-CBC.
 //!
 //! ```text
 //! EncryptedPrivateKeyInfo = { { PBES2, { { scrypt | PBKDF2, parameters }, { AES-CBC, iv[16] } } }, ciphertext }
 //! ```
 //!
-//! AES-CBC does not authenticate. A wrong passphrase is detected by the padding and by the structure of the decrypted
-//! key. CBC is the mode that other software supports.
+//! AES-CBC does not authenticate: only the padding and the structure of the decrypted key reveal a
+//! wrong passphrase. CBC is what other software supports.
 //!
-//! The crate `pkcs5` reads and writes PBES2 too. It is not used: version 0.8.1 panics if a salt has more than 32 bytes
-//! and if N = 0, and it leaves the derived key in memory. A key file is untrusted input, so this module parses the
-//! parameters and checks their limits before any work.
+//! The crate `pkcs5` reads and writes PBES2 too, but we do not use it: version 0.8.1 panics if a
+//! salt has more than 32 bytes or if N = 0, and it leaves the derived key in memory. A key file is
+//! untrusted input, so this module checks the limits of the parameters before any work.
 
 use super::sequence::{Sequence, sequence};
 use crate::approved::Computation;
@@ -33,7 +33,7 @@ const SCRYPT: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.11591
 
 const AES_256_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42");
 
-/// AES-CBC, and the number of bytes in its keys (NIST, Computer Security Objects Register).
+/// AES-CBC, with the length of its keys in bytes (NIST, Computer Security Objects Register).
 static CIPHERS: [(ObjectIdentifier, &cipher::Algorithm, usize); 3] = [
     (ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.2"), &cipher::AES_128, 16),
     (ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.22"), &cipher::AES_192, 24),
@@ -48,17 +48,17 @@ static HASHES: [(ObjectIdentifier, pbkdf2::Algorithm); 4] = [
     (ObjectIdentifier::new_unwrap("1.2.840.113549.2.11"), pbkdf2::PBKDF2_HMAC_SHA512),
 ];
 
-/// The pseudorandom function that applies if the parameters of PBKDF2 name none.
+/// The default pseudorandom function of PBKDF2's parameters.
 const HMAC_SHA1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.7");
 
-/// Parameters of new files: 16 MiB and p = 5, which take 0.1 to 0.2 s. The OWASP Password Storage Cheat Sheet lists
-/// them as equivalent to 128 MiB with p = 1. OpenSSL refuses more than 32 MiB.
+/// Parameters of new files: 16 MiB and p = 5, 0.1 to 0.2 s. The OWASP Password Storage Cheat Sheet
+/// lists them as equivalent to 128 MiB with p = 1. OpenSSL refuses more than 32 MiB.
 const WRITTEN: scrypt::Params = scrypt::Params { log_n: 14, r: 8, p: 5 };
 
-/// Limit of the memory that a file can request: 1 GiB for the table, as the largest work factor of an age file, and a
-/// MiB for the rest.
+/// Limit of the memory for a file: 1 GiB for the table, like the largest work factor of an age
+/// file, and a MiB for the rest.
 const MAX_SCRYPT_BYTES: u64 = (1 << 30) + (1 << 20);
-/// Limit of the work that a file can request, see [`scrypt::Params::work`]: about 15 seconds.
+/// Limit of the work for a file, see [`scrypt::Params::work`]: about 15 seconds.
 const MAX_SCRYPT_WORK: u64 = 4 << 30;
 const MAX_ROUNDS: u32 = 10_000_000;
 
@@ -77,31 +77,32 @@ pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
     "the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption",
 ));
 
-/// Decrypts an encrypted PKCS#8 (DER) with a key that is derived from `passphrase`.
+/// Decrypts an encrypted PKCS#8 (DER) with a key derived from `passphrase`.
 ///
 /// # Errors
-/// Returns [`Error::WrongPassphrase`] if the padding is wrong, also after a change of the ciphertext, [`Error::Format`]
-/// for malformed DER and other algorithms, and [`Error::LimitExceeded`] if the parameters request too much work.
+/// Returns [`Error::WrongPassphrase`] if the padding is wrong (also if the ciphertext was changed),
+/// [`Error::Format`] for malformed DER and other algorithms, and [`Error::LimitExceeded`] if the
+/// parameters request too much work.
 pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let encrypted = Encrypted::read(der)?;
     let key = encrypted.kdf.derive(passphrase.as_bytes(), encrypted.key_len)?;
 
-    // The library's error names no cause that helps, and could quote a secret.
+    // The library's error does not help and could quote a secret.
     let key = UnboundCipherKey::new(encrypted.cipher, &key).map_err(|_| UNKNOWN)?;
     let key = cipher::PaddedBlockDecryptingKey::cbc_pkcs7(key).map_err(|_| UNKNOWN)?;
     let iv = DecryptionContext::Iv128(FixedLength::from(encrypted.iv));
     let mut data = Zeroizing::new(memory::copy(encrypted.ciphertext)?);
-    // Any detail would help an attacker.
+    // Details would help an attacker.
     let len = key.decrypt(&mut data, iv).map_err(|_| Error::WrongPassphrase)?.len();
     data.truncate(len);
     Ok(data)
 }
 
-/// Encrypts a PKCS#8 (DER) with a key that is derived from `passphrase`.
+/// Encrypts a PKCS#8 (DER) with a key derived from `passphrase`.
 ///
 /// # Errors
-/// Returns [`Misuse::UnsuitableKey`] if the passphrase is empty; [`Error::Io`] if the operating system has no random
-/// bytes.
+/// Returns [`Misuse::UnsuitableKey`] if the passphrase is empty, and [`Error::Io`] if the operating
+/// system returns no random bytes.
 pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     if passphrase.is_empty() {
         return Err(EMPTY_PASSPHRASE);
@@ -112,7 +113,7 @@ pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     let kdf = Kdf::Scrypt { salt: &salt, params: WRITTEN };
     let key = kdf.derive(passphrase.as_bytes(), 32)?;
 
-    // Capacity for the padding: a vector that grows leaves copies behind. bounded: our own key.
+    // Capacity for the padding: a growing vector leaves copies behind. bounded: our own key.
     let mut data = Zeroizing::new(Vec::with_capacity(pkcs8.len() + 16));
     data.extend_from_slice(pkcs8);
     let failed = |_| Error::LimitExceeded("the key is too long for PKCS#8");
@@ -120,7 +121,7 @@ pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     let key = cipher::PaddedBlockEncryptingKey::cbc_pkcs7(key).map_err(failed)?;
     let context = EncryptionContext::Iv128(FixedLength::from(iv));
     key.less_safe_encrypt(&mut *data, context).map_err(failed)?;
-    // The library's error names no cause that helps, and could quote a secret.
+    // The library's error does not help and could quote a secret.
     written(&kdf, &iv, &data).map_err(|_| Error::LimitExceeded("the key is too long for PKCS#8"))
 }
 
@@ -131,7 +132,7 @@ fn written(kdf: &Kdf<'_>, iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> 
     Ok(sequence(&[&algorithm, &OctetStringRef::new(ciphertext)?])?.0.to_vec())
 }
 
-/// The key derivation function of an encrypted PKCS#8, with its parameters.
+/// The key derivation function of an encrypted PKCS#8, and its parameters.
 #[derive(Clone, Copy)]
 enum Kdf<'a> {
     Pbkdf2 { salt: &'a [u8], rounds: NonZeroU32, hash: pbkdf2::Algorithm },
@@ -145,7 +146,7 @@ impl<'a> Kdf<'a> {
         match algorithm.oid {
             PBKDF2 => {
                 let (salt, rounds, len, hash) =
-                    // The library's error names no cause that helps, and could quote a secret.
+                    // The library's error does not help and could quote a secret.
                     parameters.sequence(pbkdf2_parameters).map_err(|_| EXPECTED)?;
                 let rounds =
                     u32::try_from(rounds).ok().filter(|rounds| *rounds <= MAX_ROUNDS).ok_or(TOO_MUCH_WORK)?;
@@ -155,7 +156,7 @@ impl<'a> Kdf<'a> {
                 Ok(Self::Pbkdf2 { salt, rounds, hash: *hash })
             }
             SCRYPT => {
-                // The library's error names no cause that helps, and could quote a secret.
+                // The library's error does not help and could quote a secret.
                 let (salt, [n, r, p], len) = parameters.sequence(scrypt_parameters).map_err(|_| EXPECTED)?;
                 if !n.is_power_of_two() || n < 2 || r == 0 || p == 0 {
                     return Err(EXPECTED);
@@ -174,7 +175,7 @@ impl<'a> Kdf<'a> {
         }
     }
 
-    /// Encodes the algorithm with its parameters; only scrypt is written.
+    /// Encodes the algorithm with its parameters; we only write scrypt.
     fn written(&self) -> der::Result<Sequence> {
         match self {
             Self::Scrypt { salt, params: scrypt::Params { log_n, r, p } } => {
@@ -191,7 +192,7 @@ impl<'a> Kdf<'a> {
         match *self {
             Self::Pbkdf2 { salt, rounds, hash } => {
                 Computation::Pbkdf2.check()?;
-                // The bounds of the module (SP 800-132).
+                // The FIPS module's bounds (SP 800-132).
                 if passphrase.len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
                     Computation::WeakPbkdf2.check()?;
                 }
@@ -207,7 +208,7 @@ impl<'a> Kdf<'a> {
     }
 }
 
-/// Compares the optional key length of the parameters with the length that the cipher needs.
+/// Checks the optional key length in the parameters against the cipher's.
 fn check_key_len(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
     match announced {
         Some(len) if usize::from(len) != key_len => Err(EXPECTED),
@@ -217,8 +218,8 @@ fn check_key_len(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
 
 type Pbkdf2Parameters<'a> = (&'a [u8], u64, Option<u16>, ObjectIdentifier);
 
-/// Parses the parameters of PBKDF2 (RFC 8018, appendix A.2). The alternative `otherSource` of the salt is not
-/// supported.
+/// Parses the parameters of PBKDF2 (RFC 8018, appendix A.2). The salt's alternative `otherSource`
+/// is not supported.
 fn pbkdf2_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<Pbkdf2Parameters<'a>> {
     let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
     let rounds = u64::decode(fields)?;
@@ -238,7 +239,7 @@ fn scrypt_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<(&'a [u8],
     Ok((salt, numbers, Option::<u16>::decode(fields)?))
 }
 
-/// The fields of an encrypted PKCS#8 that decryption needs, parsed from its DER.
+/// The fields needed to decrypt a PKCS#8.
 struct Encrypted<'a> {
     kdf: Kdf<'a>,
     cipher: &'static cipher::Algorithm,
@@ -249,7 +250,7 @@ struct Encrypted<'a> {
 
 impl<'a> Encrypted<'a> {
     fn read(der: &'a [u8]) -> Result<Self, Error> {
-        // The library's error names no cause that helps, and could quote a secret.
+        // The library's error does not help and could quote a secret.
         let (algorithm, ciphertext) = outer(der).map_err(|_| EXPECTED)?;
         if algorithm.oid != PBES2 {
             return Err(UNKNOWN);
@@ -259,7 +260,7 @@ impl<'a> Encrypted<'a> {
             let kdf = AlgorithmIdentifierRef::decode(fields)?;
             der::Result::Ok((kdf, AlgorithmIdentifierRef::decode(fields)?))
         };
-        // The library's error names no cause that helps, and could quote a secret.
+        // The library's error does not help and could quote a secret.
         let (kdf, cipher) = parameters.sequence(both).map_err(|_| EXPECTED)?;
         let (_, algorithm, key_len) = CIPHERS.iter().find(|row| row.0 == cipher.oid).ok_or(UNKNOWN)?;
         let iv = cipher.parameters.ok_or(EXPECTED)?.decode_as::<&OctetStringRef>().map_err(|_| EXPECTED)?;
@@ -289,7 +290,8 @@ mod test {
     use super::*;
     use vectors::{KdfHash, KdfPart};
 
-    /// RFC 6070 and RFC 7914, sections 11 and 12. Two cases are expensive: 16 million rounds, and 1 GiB.
+    /// RFC 6070 and RFC 7914, sections 11 and 12. Two cases are expensive: 16 million rounds, and 1
+    /// GiB.
     #[test]
     fn published_derivations() {
         let mut cases = [0; 2];
@@ -316,7 +318,7 @@ mod test {
         assert_eq!(cases, [8, 4]);
     }
 
-    /// Returns an encrypted key with the given key derivation.
+    /// Returns an encrypted key with this key derivation.
     fn encrypted(kdf: Sequence) -> Vec<u8> {
         let cipher = sequence(&[&AES_256_CBC, &OctetString::new([0; 16]).unwrap()]).unwrap();
         let parameters = sequence(&[&kdf, &cipher]).unwrap();
@@ -382,11 +384,11 @@ mod test {
         }
     }
 
-    /// The parameters are only read, because the work at the limits takes seconds.
+    /// Only parsed, because the work at the limits takes seconds.
     #[test]
     fn accepts_parameters_at_the_limits() {
         let reads = |der: Vec<u8>| Encrypted::read(&der).is_ok();
-        // 128 * r * (N + p + 1) is 1 GiB and 1 MiB, then 128 * r * p * (N + 4) is 4 GiB.
+        // 128 * r * (N + p + 1) is 1 GiB and 1 MiB; 128 * r * p * (N + 4) is 4 GiB.
         for [n, r, p] in [[2, 1_679_360, 2], [4, 1, 1 << 22]] {
             assert!(reads(scrypt_of(b"salt", [n, r, p])));
             assert!(!reads(scrypt_of(b"salt", [n, r + 1, p])));
@@ -395,7 +397,7 @@ mod test {
         assert!(reads(pbkdf2_of(b"salt", 10_000_000)));
     }
 
-    /// The parameters can name the length of the key, which must then be that of AES-256.
+    /// If the parameters name a key length, it must be AES-256's.
     #[test]
     fn rejects_other_key_lengths() {
         let salt = OctetString::new(*b"salt").unwrap();
@@ -427,7 +429,7 @@ mod test {
             let data = vec![0xa5; len];
             let sealed = seal(&data, "p").unwrap();
             assert_eq!(*open(&sealed, "p").unwrap(), data);
-            // One wrong passphrase in 256 gives valid padding, so the content is compared as well.
+            // One wrong passphrase in 256 gives valid padding, so we compare the content too.
             assert!(open(&sealed, "q").is_err() || *open(&sealed, "q").unwrap() != data);
             assert!(open(&sealed[..sealed.len() - 1], "p").is_err());
         }

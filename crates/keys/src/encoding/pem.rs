@@ -1,8 +1,9 @@
 //! PEM (RFC 7468): DER in base64 between a BEGIN line and an END line with a label.
 //!
-//! Keys are written with lines of 64 characters. They are read with lines of any length and with white space anywhere
-//! in the base64, as RFC 7468, section 2 allows: MIME encoders write 76 characters, and environment variables hold one
-//! line. Everything else is strict: the labels must be equal, and the base64 must be canonical.
+//! We write keys in lines of 64 characters. As RFC 7468, section 2 allows, we read lines of any
+//! length and white space anywhere in the base64: MIME encoders write 76 characters, and
+//! environment variables hold one line. Everything else is strict: the labels must be equal, and
+//! the base64 canonical.
 
 use base::{Error, memory};
 use base64ct::{Base64, Encoding};
@@ -13,46 +14,48 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// Label of the block that `openssl ecparam -genkey` writes before the key. It is ignored, because the key names its
-/// curve too.
+/// Label of a block that `openssl ecparam -genkey` writes before the key. We ignore it, because the
+/// key names its curve too.
 const PARAMETERS: &str = "EC PARAMETERS";
 
 const EXPECTED: Error =
     Error::Format("expected a PEM file (RFC 7468): base64 between -----BEGIN and -----END lines");
 
-/// A decoded block of PEM, with its label and its content in binary.
+/// A decoded PEM block: label and binary content.
 pub(crate) struct Block {
     pub(crate) label: String,
     pub(crate) der: Zeroizing<Vec<u8>>,
 }
 
-/// Returns whether `text` has a BEGIN line, which all PEM files have.
+/// Returns whether `text` has a BEGIN line, as every PEM file does.
 pub(crate) fn is_pem(text: &str) -> bool {
     line_start(text, BEGIN).is_some()
 }
 
-/// Decodes the only block of `text`. Text before and after the block is ignored, as RFC 7468, section 2 permits.
+/// Decodes the only block of `text`. Text around the block is ignored, as RFC 7468, section 2
+/// permits.
 ///
 /// # Errors
-/// Returns [`Error::Format`] unless `text` has one valid block, and [`Error::Truncated`] if there is no END line.
+/// Returns [`Error::Format`] unless `text` has one valid block, and [`Error::Truncated`] if there
+/// is no END line.
 pub(crate) fn read(text: &str) -> Result<Block, Error> {
     let mut blocks = Blocks(text).filter(|block| !matches!(block, Ok((PARAMETERS, _))));
     let (label, body) = blocks.next().ok_or(EXPECTED)??;
     if blocks.next().is_some() {
         return Err(Error::Format("expected a file with one key, found several PEM blocks; split the file"));
     }
-    // The encryption of RFC 1421, for which OpenSSL derives the key with one round of MD5.
+    // The encryption of RFC 1421: OpenSSL derives its key with one round of MD5.
     if body.contains("Proc-Type:") {
         return Err(Error::Format(
             "expected an encrypted PKCS#8 key, found the legacy PEM encryption of OpenSSL; convert it with \
              'openssl pkcs8 -topk8 -in OLD -out NEW'",
         ));
     }
-    // Allocated at its full length: a vector that grows leaves copies behind.
+    // Allocated at full length: a growing vector leaves copies behind.
     let mut base64 = Zeroizing::new(memory::with_capacity(body.len())?);
     base64.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
     let mut der = Zeroizing::new(memory::zeroed(base64.len() / 4 * 3)?);
-    // The decoder uses no tables, because most blocks are secret. Its error has no content of use.
+    // Decoded without tables, because most blocks are secret. The error does not help.
     let len = Base64::decode(&base64[..], &mut der).map_err(|_| EXPECTED)?.len();
     der.truncate(len);
     match der.is_empty() {
@@ -66,7 +69,8 @@ pub(crate) fn read(text: &str) -> Result<Block, Error> {
 /// # Errors
 /// Returns [`Error::LimitExceeded`] if the length overflows.
 pub(crate) fn write(label: &'static str, der: &[u8]) -> Result<Zeroizing<String>, Error> {
-    // Allocated once, at its full length: a string that grows leaves copies behind. Only the length can be wrong.
+    // Allocated once, at full length: a growing string leaves copies behind. Only the length can be
+    // wrong.
     let text = pem::encode_string(label, pem::LineEnding::LF, der);
     text.map(Zeroizing::new).map_err(|_| Error::LimitExceeded("the key is too long for PEM"))
 }

@@ -1,4 +1,5 @@
-//! Private keys in PKCS#8 (RFC 5208, RFC 5958) and public keys in SubjectPublicKeyInfo (SPKI; RFC 5280, section 4.1).
+//! Private keys in PKCS#8 (RFC 5208, RFC 5958) and public keys in SubjectPublicKeyInfo (SPKI; RFC
+//! 5280, section 4.1).
 //!
 //! | key | algorithm, parameters | private key | public key |
 //! |---|---|---|---|
@@ -7,7 +8,7 @@
 //! | X25519 | id-X25519, none (RFC 8410) | OCTET STRING in the OCTET STRING, 32 bytes | 32 bytes |
 //! | X-Wing | id-XWing, none (draft-connolly-cfrg-xwing-kem-10 section 5.8) | seed, 32 bytes | 1216 bytes |
 //!
-//! Curves must be named. Explicit curve parameters are refused, because they can describe a different curve
+//! Curves must be named. We refuse explicit curve parameters: they can describe a different curve
 //! (CVE-2020-0601).
 
 use super::sequence::sequence;
@@ -58,13 +59,13 @@ pub(crate) const INVALID_PUBLIC: Error =
     Error::Format("expected a public key in SPKI (RFC 5280), found malformed DER");
 const INVALID_EC: Error =
     Error::Format("expected an ECPrivateKey with a named curve (RFC 5915), found malformed DER");
-/// Ed25519, whose keys are supported in the format of OpenSSH only.
+/// Ed25519; we support its keys in OpenSSH's format only.
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 const ED25519_ELSEWHERE: Error = Error::Format(
     "unsupported type of key: Ed25519 in PKCS#8 or SPKI; give the key in the format of OpenSSH, which 'ssh-keygen -p -f \
      FILE' of OpenSSH 9.6 or newer writes",
 );
-/// The errors of the encoders are about lengths only.
+/// The encoders' errors are only about lengths.
 const TOO_LONG: Error = Error::LimitExceeded("the key is too long for DER");
 
 impl Algorithm {
@@ -97,21 +98,21 @@ impl Algorithm {
     }
 }
 
-/// The content of a private key file that was decoded from PKCS#8.
+/// The content of a private key file in PKCS#8.
 pub(crate) struct Private<'a> {
     pub(crate) algorithm: Algorithm,
     /// A number or a seed; for RSA, the whole PKCS#8.
     pub(crate) secret: &'a [u8],
-    /// The public key, which a file can contain twice.
+    /// The public key; a file may contain it twice.
     publics: [Option<&'a [u8]>; 2],
 }
 
 impl Private<'_> {
-    /// Compares the public keys in the file with `public`, which was computed from the private key. A point is
+    /// Compares the file's public keys with `public`, computed from the private key. A point is
     /// uncompressed in `public`.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] if they differ: the file is damaged, or one of the keys was exchanged.
+    /// Returns [`Error::Format`] if they differ: the file is damaged, or a key was exchanged.
     pub(crate) fn check(&self, public: &[u8]) -> Result<(), Error> {
         let same = |written: &[u8]| written == public || compressed(public).as_deref() == Some(written);
         match self.publics.into_iter().flatten().all(same) {
@@ -121,7 +122,7 @@ impl Private<'_> {
     }
 }
 
-/// Compresses an uncompressed point (SEC 1, section 2.3.3), and returns `None` if it is malformed.
+/// Compresses an uncompressed point (SEC 1, section 2.3.3); `None` if it is malformed.
 fn compressed(point: &[u8]) -> Option<Vec<u8>> {
     match point {
         [4, xy @ ..] if xy.len() == 64 => {
@@ -137,7 +138,7 @@ pub(crate) fn is_private(der: &[u8]) -> bool {
     PrivateKeyInfoRef::from_der(der).is_ok()
 }
 
-/// Parses a PKCS#8 of version 1 or 2 and returns the private key that it contains.
+/// Parses a PKCS#8 of version 1 or 2. Returns its private key.
 pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
     let info = PrivateKeyInfoRef::from_der(der).map_err(|_| INVALID_PRIVATE)?;
     let algorithm = Algorithm::find(&info.algorithm)?;
@@ -160,7 +161,7 @@ pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
             }
         }
         Algorithm::X25519 => {
-            // The library's error names no cause that helps, and could quote a secret.
+            // The library's error does not help and could quote a secret.
             let secret = <&OctetStringRef>::from_der(inner).map_err(|_| INVALID_PRIVATE)?.as_bytes();
             Private { algorithm, secret, publics: [outer, None] }
         }
@@ -175,22 +176,23 @@ struct Sec1<'a> {
 }
 
 fn sec1(der: &[u8]) -> Result<Sec1<'_>, Error> {
-    // The library's error names no cause that helps, and could quote a secret.
+    // The library's error does not help and could quote a secret.
     let key = EcPrivateKey::from_der(der).map_err(|_| INVALID_EC)?;
     let curve = key.parameters.and_then(EcParameters::named_curve);
     let algorithm = curve.map(Algorithm::of_curve).transpose()?;
     Ok(Sec1 { algorithm, secret: key.private_key, public: key.public_key })
 }
 
-/// Parses an ECPrivateKey outside of PKCS#8, which must name its curve.
+/// Parses an ECPrivateKey outside PKCS#8; it must name its curve.
 pub(crate) fn private_sec1(der: &[u8]) -> Result<Private<'_>, Error> {
     let Sec1 { algorithm, secret, public } = sec1(der)?;
     Ok(Private { algorithm: algorithm.ok_or(INVALID_EC)?, secret, publics: [public, None] })
 }
 
-/// Encodes a PKCS#8 of version 1, which has the widest support.
+/// Encodes a PKCS#8 of version 1, the most widely supported.
 ///
-/// `secret` is a number, a seed or an RSAPrivateKey. For a curve, `public` is included in the ECPrivateKey.
+/// `secret` is a number, a seed or an RSAPrivateKey. For a curve, the ECPrivateKey includes
+/// `public`.
 pub(crate) fn to_private(
     algorithm: Algorithm,
     secret: &[u8],
@@ -198,38 +200,38 @@ pub(crate) fn to_private(
 ) -> Result<Zeroizing<Vec<u8>>, Error> {
     let inner = match algorithm {
         Algorithm::P256 | Algorithm::Secp256k1 => {
-            // The curve is named in the PKCS#8. OpenSSL does not repeat it here either.
+            // The PKCS#8 names the curve. OpenSSL does not repeat it here either.
             let key = EcPrivateKey { private_key: secret, parameters: None, public_key: Some(public) };
             SecretDocument::try_from(key).map_err(|_| TOO_LONG)?.to_bytes()
         }
         Algorithm::X25519 => {
             let inner = OctetStringRef::new(secret).and_then(|inner| inner.to_der());
-            // The library's error names no cause that helps, and could quote a secret.
+            // The library's error does not help and could quote a secret.
             Zeroizing::new(inner.map_err(|_| TOO_LONG)?)
         }
         Algorithm::Rsa | Algorithm::XWing => Zeroizing::new(secret.to_vec()),
     };
-    // The library's error names no cause that helps, and could quote a secret.
+    // The library's error does not help and could quote a secret.
     let inner = OctetStringRef::new(&inner).map_err(|_| TOO_LONG)?;
     let info = PrivateKeyInfoRef::new(algorithm.identifier()?, inner);
     Ok(SecretDocument::try_from(info).map_err(|_| TOO_LONG)?.to_bytes())
 }
 
-/// Encodes the PKCS#8 of an RSA key with the numbers n, e, d, p, q, dP, dQ and qInv, big-endian (RFC 8017, appendix
-/// A.1.2). The parser of the result checks that they belong together.
+/// Encodes the PKCS#8 of an RSA key from n, e, d, p, q, dP, dQ and qInv, big-endian (RFC 8017,
+/// appendix A.1.2). The parser of the result checks that they belong together.
 pub(crate) fn rsa_private(numbers: [&[u8]; 8]) -> Result<Zeroizing<Vec<u8>>, Error> {
     let [n, e, d, p, q, dp, dq, qinv] = numbers.map(UintRef::new);
     let encode = || sequence(&[&0u8, &n?, &e?, &d?, &p?, &q?, &dp?, &dq?, &qinv?]);
     to_private(Algorithm::Rsa, &encode().map_err(|_| TOO_LONG)?.0, &[])
 }
 
-/// Encodes the SPKI of an RSA key with the numbers n and e, big-endian (RFC 8017, appendix A.1.1).
+/// Encodes the SPKI of an RSA key from n and e, big-endian (RFC 8017, appendix A.1.1).
 pub(crate) fn rsa_public(n: &[u8], e: &[u8]) -> Result<Vec<u8>, Error> {
     let encode = || sequence(&[&UintRef::new(n)?, &UintRef::new(e)?]);
     to_public(Algorithm::Rsa, &encode().map_err(|_| TOO_LONG)?.0)
 }
 
-/// Parses an SPKI, and returns a point or the bytes of a key; for RSA, the whole SPKI.
+/// Parses an SPKI. Returns a point or the bytes of a key; for RSA, the whole SPKI.
 pub(crate) fn public(der: &[u8]) -> Result<(Algorithm, &[u8]), Error> {
     let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|_| INVALID_PUBLIC)?;
     let algorithm = Algorithm::find(&info.algorithm)?;
@@ -287,7 +289,7 @@ mod test {
         {
             assert!(private(public).check(is).is_err());
         }
-        // Other keys have one encoding, also if they begin with the byte of an uncompressed point.
+        // Other keys have one encoding, even if they begin with the byte of an uncompressed point.
         let xwing = [4; 1216];
         private(&xwing).check(&xwing).unwrap();
         assert!(private(&[&[2][..], &[4; 32]].concat()).check(&xwing).is_err());

@@ -1,4 +1,4 @@
-//! SEQUENCE in DER, for structures whose fields the crates `pkcs8` and `sec1` do not define.
+//! SEQUENCE in DER, for structures that the crates `pkcs8` and `sec1` do not define.
 
 use pkcs8::der::asn1::AnyRef;
 use pkcs8::der::{Encode, Result, Tag};
@@ -14,7 +14,7 @@ impl<T: Encode> Field for T {
     }
 }
 
-/// An encoded sequence. It is wiped on drop, because it can hold a private key.
+/// An encoded sequence, wiped on drop because it may hold a private key.
 pub(super) struct Sequence(pub(super) Zeroizing<Vec<u8>>);
 
 impl Field for Sequence {
@@ -23,11 +23,11 @@ impl Field for Sequence {
     }
 }
 
-/// Encodes the ASN.1 sequence of `fields` as DER, in the given order.
+/// Encodes the sequence of `fields` as DER, in order.
 pub(super) fn sequence(fields: &[&dyn Field]) -> Result<Sequence> {
     let fields = fields.iter().map(|field| field.der()).collect::<Result<Vec<_>>>()?;
-    // Allocated at its full length: a vector that grows leaves copies behind. bounded: the fields are in memory already,
-    // and a key file has at most 256 KiB.
+    // Allocated at full length: a growing vector leaves copies behind. bounded: the fields are in
+    // memory already, and a key file has at most 256 KiB.
     let mut content = Zeroizing::new(Vec::with_capacity(fields.iter().map(|field| field.len()).sum()));
     fields.iter().for_each(|field| content.extend_from_slice(field));
     AnyRef::new(Tag::Sequence, &content)?.der().map(Sequence)

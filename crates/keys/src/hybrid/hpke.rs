@@ -8,8 +8,9 @@
 //! AEAD       = AES-256-GCM by default; AES-128-GCM, ChaCha20-Poly1305
 //! ```
 //!
-//! The KEM follows from the key. A message names neither the KEM nor the AEAD. `info` describes the exchange, and the
-//! associated data belongs to one message. In base mode a message does not name its sender.
+//! The key determines the KEM. A message names neither the KEM nor the AEAD. `info` describes the
+//! exchange; associated data belongs to one message. In base mode, a message does not name its
+//! sender.
 
 pub use crate::asymmetric::hpke::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey, TAG_LEN};
 
@@ -17,27 +18,27 @@ use super::message::{Opener, Sealer};
 use crate::asymmetric::hpke::{Receiver, Sender};
 use base::Error;
 
-/// Seals messages for one public key with HPKE.
+/// Seals messages for a public key with HPKE.
 pub struct HpkeSealer<'a> {
-    /// The public key of the recipient, for which messages are sealed.
+    /// The recipient's public key.
     pub public: PublicKey,
-    /// The AEAD that encrypts the messages after the key exchange.
+    /// The AEAD for the messages.
     pub aead: Aead,
-    /// The mode, which may authenticate the sender.
+    /// The mode; it may authenticate the sender.
     pub mode: Mode<'a, PrivateKey>,
-    /// The `info` of the key exchange, which both sides must give equally.
+    /// The `info` of the key exchange, the same on both sides.
     pub info: &'a [u8],
 }
 
-/// Opens messages with one private key and HPKE.
+/// Opens messages with a private key and HPKE.
 pub struct HpkeOpener<'a> {
-    /// The private key of the recipient, which opens the messages.
+    /// The recipient's private key.
     pub private: PrivateKey,
-    /// The AEAD that decrypts the messages after the key exchange.
+    /// The AEAD for the messages.
     pub aead: Aead,
-    /// The mode, which may authenticate the sender.
+    /// The mode; it may authenticate the sender.
     pub mode: Mode<'a, PublicKey>,
-    /// The `info` of the key exchange, which both sides must give equally.
+    /// The `info` of the key exchange, the same on both sides.
     pub info: &'a [u8],
 }
 
@@ -47,7 +48,8 @@ impl Sealer for HpkeSealer<'_> {
     }
 
     /// # Errors
-    /// Returns the errors of [`crate::asymmetric::hpke::Sender::new`] and [`crate::asymmetric::hpke::Sender::seal`].
+    /// Returns the errors of [`crate::asymmetric::hpke::Sender::new`] and
+    /// [`crate::asymmetric::hpke::Sender::seal`].
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (enc, ciphertext) = message.split_at_mut(self.public.kem().enc_len());
         let mut sender = Sender::new(&self.public, self.aead, self.mode, self.info)?;
@@ -63,7 +65,8 @@ impl Opener for HpkeOpener<'_> {
 
     /// # Errors
     /// Returns [`Error::Authentication`], also for another AEAD, `info`, mode or sender, and
-    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a sender's key of another KEM, or of X-Wing.
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key has another KEM,
+    /// or a hybrid one.
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         let (enc, ciphertext) = message.split_at(self.private.kem().enc_len());
         let mut receiver = Receiver::new(&self.private, self.aead, self.mode, enc, self.info)?;

@@ -1,21 +1,22 @@
-//! The traits that every suite implements.
+//! The traits of every suite.
 
 use base::{Error, memory};
 
-/// Seals messages for the holder of one private key.
+/// Seals messages for the holder of a private key.
 ///
-/// A message does not name its sender, unless the suite says otherwise: the public key is all that is needed to seal.
+/// Unless the suite says otherwise, a message does not name its sender: anyone with the public key
+/// can seal.
 pub trait Sealer: Send + Sync {
-    /// Returns the number of bytes by which a message is longer than its plaintext.
+    /// Returns the difference in length between a message and its plaintext.
     fn overhead(&self) -> usize;
 
-    /// Seals into `message`, which has exactly the length of the message.
+    /// Seals into `message`, of exactly the right length.
     ///
     /// # Errors
     /// Returns the errors of the suite.
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error>;
 
-    /// Returns the length in bytes of a message with a plaintext of `plaintext_len` bytes.
+    /// Returns the length in bytes of a message for `plaintext_len` bytes.
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the length does not fit in memory.
@@ -25,7 +26,7 @@ pub trait Sealer: Send + Sync {
             .ok_or(Error::LimitExceeded("a message of this length does not fit in memory"))
     }
 
-    /// Seals `plaintext`, authenticates `aad` with it, and returns the sealed message.
+    /// Seals `plaintext` and authenticates `aad` with it. Returns the message.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal_exact`] and [`Self::sealed_len`].
@@ -35,10 +36,11 @@ pub trait Sealer: Send + Sync {
         Ok(message)
     }
 
-    /// Seals into the start of `out` and returns the number of bytes written.
+    /// Seals into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is too short.
+    /// Returns the errors of [`Self::seal`] and
+    /// [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort).
     fn seal_into(&self, plaintext: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let len = self.sealed_len(plaintext.len())?;
         self.seal_exact(plaintext, aad, memory::first(out, len)?)?;
@@ -46,19 +48,19 @@ pub trait Sealer: Send + Sync {
     }
 }
 
-/// Opens messages with one private key, independent of the suite.
+/// Opens messages with a private key, whatever the suite.
 pub trait Opener: Send + Sync {
-    /// Returns the number of bytes by which a message is longer than its plaintext.
+    /// Returns the difference in length between a message and its plaintext.
     fn overhead(&self) -> usize;
 
-    /// Opens into `plaintext`, which has exactly the length of the plaintext. The caller clears it after an error.
+    /// Opens into `plaintext`, of exactly the right length. The caller clears it after an error.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] for another key or other associated data, or a message that was changed; the
-    /// errors of the suite.
+    /// Returns [`Error::Authentication`] if the key or associated data is wrong or the message was
+    /// changed, and the errors of the suite.
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error>;
 
-    /// Returns the length in bytes of the plaintext of a message of `message_len` bytes.
+    /// Returns the plaintext length in bytes of a message of `message_len` bytes.
     ///
     /// # Errors
     /// Returns [`Error::Truncated`] if the message is shorter than the shortest one.
@@ -66,7 +68,7 @@ pub trait Opener: Send + Sync {
         message_len.checked_sub(self.overhead()).ok_or(Error::Truncated)
     }
 
-    /// Opens `message` and returns its plaintext.
+    /// Opens `message`. Returns its plaintext.
     ///
     /// # Errors
     /// Returns the errors of [`Self::open_exact`] and [`Self::opened_len`].
@@ -76,11 +78,12 @@ pub trait Opener: Send + Sync {
         Ok(plaintext)
     }
 
-    /// Opens into the start of `out` and returns the number of bytes written.
+    /// Opens into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is too short. After an error
-    /// of [`Self::open_exact`], the place of the plaintext in `out` is zero, whatever it held before.
+    /// Returns the errors of [`Self::open`] and
+    /// [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort). After an error of
+    /// [`Self::open_exact`], the plaintext's place in `out` is zero, whatever it held before.
     fn open_into(&self, message: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let plaintext = memory::first(out, self.opened_len(message.len())?)?;
         memory::clear_on_error(plaintext, |plaintext| self.open_exact(message, aad, plaintext))?;

@@ -1,4 +1,4 @@
-//! Messages for the holder of a private key. The type of the key selects the suite.
+//! Messages for the holder of a private key. The type of key selects the suite.
 //!
 //! | key | suite | message |
 //! |---|---|---|
@@ -6,8 +6,8 @@
 //! | secp256k1 | ECIES with the default configuration of eciespy: [`ecies`] | `ephemeral[65] \|\| nonce[16] \|\| tag[16] \|\| ciphertext` |
 //! | X25519, P-256, X-Wing | HPKE in base mode (RFC 9180): [`hpke`] | `enc[32 \| 65 \| 1120] \|\| ciphertext \|\| tag[16]` |
 //!
-//! age keys are for files ([`crate::age`]), and symmetric keys for [`Aead`](messages::Aead). A message does not name its sender:
-//! the public key is all that is needed to seal.
+//! age keys are for files ([`crate::age`]), symmetric keys for [`Aead`](messages::Aead). A message
+//! does not name its sender: anyone with the public key can seal.
 //!
 //! ```
 //! use sealane::hybrid::{self, Opener, Options, Sealer};
@@ -40,17 +40,17 @@ const NO_HPKE: Error = Error::Misuse(Misuse::UnsuitableKey(
 const NO_HPKE_KEY: Error =
     Error::Misuse(Misuse::UnsuitableKey("expected an HPKE key: X25519, P-256 or X-Wing; found another type"));
 
-/// Options of HPKE, which both sides must have, and which other suites reject.
+/// Options of HPKE, the same on both sides. Other suites reject them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// The `info` of HPKE, which describes the exchange.
+    /// The `info` of HPKE; it describes the exchange.
     pub info: &'a [u8],
-    /// The AEAD of HPKE, which is AES-256-GCM if none is given.
+    /// The AEAD of HPKE; AES-256-GCM by default.
     pub suite: Option<hpke::Aead>,
 }
 
 impl Options<'_> {
-    /// Rejects the options of HPKE for a key of another suite, since ignoring them would be a surprise.
+    /// Rejects HPKE's options for a key of another suite: ignoring them would be a surprise.
     fn without_hpke(&self) -> Result<(), Error> {
         match self.info.is_empty() && self.suite.is_none() {
             true => Ok(()),
@@ -78,7 +78,7 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
     type Error = Error;
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for a symmetric key and for a key of RSA, secp256k1 or age.
+    /// Returns [`Misuse::UnsuitableKey`] for a symmetric key, and a key of RSA, secp256k1 or age.
     fn try_from(secret: &SecretKey) -> Result<Self, Error> {
         match secret {
             SecretKey::X25519(key) => Ok(key.clone().into()),
@@ -89,10 +89,11 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
     }
 }
 
-/// Returns the suite of a public key, which seals messages for the holder of the private key.
+/// Returns a public key's suite, to seal messages for the holder of the private key.
 ///
 /// # Errors
-/// Returns [`Misuse::UnsuitableKey`] for a key that is not for messages, and for options that its suite does not have.
+/// Returns [`Misuse::UnsuitableKey`] if the key is not for messages, or its suite does not have the
+/// options.
 pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn Sealer + 'a>, Error> {
     Ok(match public {
         PublicKey::Age(_) => return Err(AGE_KEY),
@@ -113,7 +114,7 @@ pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn
     })
 }
 
-/// Returns the suite of a private key, which opens messages.
+/// Returns a private key's suite, to open messages.
 ///
 /// # Errors
 /// Returns the errors of [`sealer`].

@@ -1,12 +1,13 @@
-//! RSA: RSAES-OAEP (RFC 8017, section 7.1) wraps the key of a message, and AES-256-GCM encrypts the message.
+//! RSA: RSAES-OAEP (RFC 8017, section 7.1) wraps a message's key, and AES-256-GCM encrypts the
+//! message.
 //!
 //! ```text
 //! message     = wrapped key[modulus] || nonce[12] || ciphertext || tag[16]
 //! wrapped key = RSAES-OAEP(SHA-256, MGF1-SHA-256, no label) of a fresh key of 32 bytes
 //! ```
 //!
-//! The associated data is that of AES-GCM. The wrapped key is not part of it and need not be, because another wrapped
-//! key unwraps to another key. A message does not name its sender: the public key is all that is needed to seal.
+//! Associated data is AES-GCM's. It need not include the wrapped key, because another wrapped key
+//! unwraps to another key. A message does not name its sender: anyone with the public key can seal.
 //!
 //! ```
 //! use sealane::asymmetric::rsa::PrivateKey;
@@ -26,7 +27,7 @@ use providers::Algorithm;
 use providers::{AeadKey, InOut, raw};
 use std::fmt;
 
-/// Length of the tag of a message, in bytes.
+/// Tag length in bytes.
 pub const TAG_LEN: usize = 16;
 const NONCE_LEN: usize = 12;
 const KEY_LEN: usize = 32;
@@ -60,20 +61,20 @@ impl Opener for PrivateKey {
     }
 }
 
-/// A message in four parts, as other libraries store it: AES-GCM under a wrapped key of 16, 24 or 32 bytes and a nonce
-/// of any length.
+/// A message in four parts, as stored by other libraries: AES-GCM under a wrapped key of 16, 24 or
+/// 32 bytes and a nonce of any length.
 ///
-/// For example, PyCryptodome by default makes `(ciphertext, nonce, tag)` with a nonce of 16 bytes, and wraps the key
-/// with [`Oaep::Sha1`].
+/// PyCryptodome, for example, makes `(ciphertext, nonce, tag)` with a nonce of 16 bytes by default,
+/// and wraps the key with [`Oaep::Sha1`].
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
-    /// The wrapped key, which has the length of the modulus.
+    /// The wrapped key, as long as the modulus.
     pub wrapped_key: &'a [u8],
-    /// The nonce that the message was encrypted with.
+    /// The nonce.
     pub nonce: &'a [u8],
-    /// The ciphertext, which is as long as the plaintext.
+    /// The ciphertext, as long as the plaintext.
     pub ciphertext: &'a [u8],
-    /// The tag of 16 bytes, which authenticates the ciphertext and the associated data.
+    /// The tag of 16 bytes, over the ciphertext and the associated data.
     pub tag: &'a [u8],
 }
 
@@ -84,21 +85,23 @@ impl fmt::Debug for Parts<'_> {
     }
 }
 
-/// Decrypts a message whose parts are given separately, for example from other fields of a protocol.
+/// Decrypts a message in separate parts, such as fields of a protocol.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`] for another key, hash or associated data, or a part that was changed,
-/// [`Misuse::TagLength`] unless the tag has 16 bytes, and [`Misuse::NonceLength`] for an empty nonce.
+/// Returns [`Error::Authentication`] if the key, hash or associated data is wrong or a part was
+/// changed, [`Misuse::TagLength`] unless the tag has 16 bytes, and [`Misuse::NonceLength`] for an
+/// empty nonce.
 pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]) -> Result<Vec<u8>, Error> {
     let mut plaintext = memory::zeroed(parts.ciphertext.len())?;
     open_parts_into(private, oaep, parts, aad, &mut plaintext)?;
     Ok(plaintext)
 }
 
-/// Decrypts a message in parts into the start of `out` and returns the number of bytes written.
+/// Decrypts a message in parts into the start of `out`. Returns the number of bytes written.
 ///
 /// # Errors
-/// Returns the errors of [`open_parts`], and [`Misuse::OutputTooShort`]. `out` has no plaintext then.
+/// Returns the errors of [`open_parts`] and [`Misuse::OutputTooShort`], and leaves no plaintext in
+/// `out`.
 pub fn open_parts_into(
     private: &PrivateKey,
     oaep: Oaep,

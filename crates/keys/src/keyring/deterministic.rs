@@ -9,15 +9,15 @@ use base::{Error, Misuse};
 use std::num::NonZeroUsize;
 use std::ops::Deref;
 
-/// The keys of a keyring, expanded for deterministic encryption. The primary key encrypts, and each
+/// The keys of a keyring, expanded for deterministic encryption. The primary key encrypts, each
 /// enabled key decrypts.
 ///
-/// **It reveals which messages are equal**, as [`DeterministicAead`] does. Ciphertexts of equal
-/// messages under two keys differ, so a search has to look for the ciphertexts of all enabled keys:
+/// **It reveals which messages are equal**, like [`DeterministicAead`]. Under two keys, equal
+/// messages have different ciphertexts, so search for the ciphertexts of all enabled keys:
 /// [`DeterministicAead::encrypt_with_all_keys`].
 ///
-/// It has the keys that the keyring had when it was made. It can be shared between threads and used
-/// after a fork. The methods are those of [`DeterministicAead`].
+/// It has the keys of the keyring at the time it was made. It can be shared between threads and
+/// used after a fork. The methods are those of [`DeterministicAead`].
 ///
 /// ```
 /// use sealane::KeyringDeterministicAead;
@@ -52,8 +52,7 @@ impl KeyringDeterministicAead {
         Ok(Self(keys?.into()))
     }
 
-    /// Sets the number of threads that packed messages may use; see
-    /// [`DeterministicAead::with_threads`].
+    /// Sets the number of threads for packed messages, see [`DeterministicAead::with_threads`].
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
         Self(self.0.with_threads(threads))

@@ -1,4 +1,4 @@
-//! Encrypted keysets: keyrings that a key service or a token has encrypted, as Tink reads and writes them.
+//! Encrypted keysets: keyrings encrypted by a key service or a token, in Tink's format.
 //!
 //! ```text
 //! { "encryptedKeyset": what the service returned for the keyset in the binary format, in base64,
@@ -17,10 +17,10 @@ const EXPECTED: Error = Error::Format(
     "expected an encrypted Tink keyset, in JSON with the member encryptedKeyset or in the binary format",
 );
 
-/// A keyring that a key service or a token has encrypted (wrapped). It contains no secret without them.
+/// A keyring encrypted (wrapped) by a key service or a token. It contains no secret without them.
 ///
-/// The ciphertext is that of [`Keyring::to_bytes`]. The identifiers and types of the keys are in cleartext, and are not
-/// authenticated.
+/// The ciphertext is that of [`Keyring::to_bytes`]. The identifiers and types of the keys are in
+/// cleartext, and not authenticated.
 ///
 /// ```
 /// use sealane::keys::{EncryptedKeyring, Keyring, Prefix};
@@ -53,7 +53,7 @@ struct InfoText {
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct KeyText {
-    /// Tink omits empty members, for example the type of a destroyed key.
+    /// Tink omits empty members, such as the type of a destroyed key.
     #[serde(default)]
     type_url: String,
     status: String,
@@ -62,7 +62,7 @@ struct KeyText {
 }
 
 impl EncryptedKeyring {
-    /// Combines the ciphertext of `ring.to_bytes()` with the public facts about its keys.
+    /// Combines the ciphertext of `ring.to_bytes()` with public facts about its keys.
     pub fn new(ring: &Keyring, ciphertext: &[u8]) -> Self {
         let keyset = ring.keyset();
         let key_info = keyset.key.iter().map(|key| PublicKeyInfo {
@@ -78,7 +78,7 @@ impl EncryptedKeyring {
     /// Parses an encrypted keyset in JSON or in the binary format.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other content, and for more than 256 KiB.
+    /// Returns [`Error::Format`] for other content, or more than 256 KiB.
     pub fn parse(content: &[u8]) -> Result<Self, Error> {
         check_len(content)?;
         let found = if content.trim_ascii_start().starts_with(b"{") {
@@ -98,14 +98,14 @@ impl EncryptedKeyring {
         &self.0.encrypted_keyset
     }
 
-    /// Replaces the ciphertext by one of the same keyring under another key of a service.
+    /// Replaces the ciphertext by one of the same keyring under another service key.
     #[must_use]
     pub fn with_ciphertext(mut self, ciphertext: &[u8]) -> Self {
         self.0.encrypted_keyset = ciphertext.to_vec();
         self
     }
 
-    /// Returns the encrypted keyset in JSON, as one line, as Tink writes it.
+    /// Returns the encrypted keyset as one line of JSON, like Tink.
     pub fn to_json(&self) -> String {
         let info = self.0.keyset_info.as_ref().map(|info| InfoText {
             primary_key_id: info.primary_key_id,
@@ -116,7 +116,7 @@ impl EncryptedKeyring {
         serde_json::to_string(&text).expect("numbers and strings have a JSON form") + "\n"
     }
 
-    /// Returns the encrypted keyset in the binary format, as Tink writes it.
+    /// Returns the encrypted keyset in Tink's binary format.
     pub fn to_bytes(&self) -> Vec<u8> {
         proto::encode(&self.0).to_vec()
     }

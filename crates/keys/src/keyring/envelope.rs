@@ -1,11 +1,13 @@
-//! Tink's envelope encryption: a fresh key encrypts the data, and another key, often in hardware, encrypts (wraps) it.
+//! Tink's envelope encryption: a fresh key encrypts the data, and another key, often in hardware,
+//! wraps the fresh key.
 //!
 //! ```text
 //! length of the wrapped key, 4 bytes, big-endian || wrapped key || nonce || ciphertext || tag
 //! ```
 //!
-//! The wrapped key is Tink's `AesGcmKey`, a protocol buffer. The wrapping is not bound to a context. The data is: the
-//! context is the associated data of its AES-256-GCM. This is the format of `KmsEnvelopeAead` in Tink.
+//! The wrapped key is Tink's `AesGcmKey`, a protocol buffer. The wrapping is not bound to a
+//! context, but the data is: the context is the associated data of its AES-256-GCM. This is Tink's
+//! format `KmsEnvelopeAead`.
 
 use super::proto::{self, KeyInField3};
 use base::Error;
@@ -13,10 +15,10 @@ use messages::{Aead, Key};
 use providers::Algorithm;
 use zeroize::Zeroizing;
 
-/// Maximum number of bytes in a wrapped key, as in Tink.
+/// Maximum length of a wrapped key in bytes, as in Tink.
 const MAX_WRAPPED: usize = 4096;
 
-/// Encrypts `plaintext` with a fresh key, which `wrap` encrypts. The argument of `wrap` has 34 bytes.
+/// Encrypts `plaintext` with a fresh key, and the key (34 bytes) with `wrap`.
 pub(crate) fn seal<E: From<Error>>(
     plaintext: &[u8],
     context: &[u8],
@@ -26,7 +28,7 @@ pub(crate) fn seal<E: From<Error>>(
     let message = KeyInField3 { version: 0, key_value: key.as_bytes().to_vec() };
     let wrapped = wrap(&proto::encode(&message))?;
     let sealed = Aead::new(Algorithm::Aes256Gcm, &key)?.seal(plaintext, context)?;
-    // The error of the conversion says nothing more.
+    // The conversion's error says nothing more.
     let len = u32::try_from(wrapped.len()).map_err(|_| Error::LimitExceeded("a wrapped key is too long"))?;
     Ok([&len.to_be_bytes(), &wrapped[..], &sealed].concat())
 }
@@ -34,7 +36,8 @@ pub(crate) fn seal<E: From<Error>>(
 /// Decrypts what [`seal`] returned.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`] if the parts do not belong together, and the errors of `unwrap`.
+/// Returns [`Error::Authentication`] if the parts do not belong together, and the errors of
+/// `unwrap`.
 pub(crate) fn open<E: From<Error>>(
     sealed: &[u8],
     context: &[u8],
@@ -50,7 +53,7 @@ pub(crate) fn open<E: From<Error>>(
     Ok(Zeroizing::new(Aead::new(Algorithm::Aes256Gcm, &key)?.open(sealed, context)?))
 }
 
-/// Returns the wrapped key and the rest. `None` if the length does not fit the data.
+/// Returns the wrapped key and the rest; `None` if the length does not fit the data.
 fn split(sealed: &[u8]) -> Option<(&[u8], &[u8])> {
     let (len, rest) = sealed.split_first_chunk()?;
     let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;
@@ -91,7 +94,7 @@ mod test {
         assert!(matches!(open(&sealed, b"", other), Err(Error::Authentication)));
     }
 
-    /// The key of an envelope has version 0 and 32 bytes.
+    /// An envelope's key has version 0 and 32 bytes.
     #[test]
     fn keys_of_other_versions_and_lengths() {
         let sealed = seal(b"keyset", b"", wrap).unwrap();

@@ -1,4 +1,4 @@
-//! Cleartext keysets in JSON, as `tinkey --out-format json` and the JSON writers of Tink make them.
+//! Cleartext keysets in JSON, as from `tinkey --out-format json` and Tink's JSON writers.
 //!
 //! ```text
 //! { "primaryKeyId": 42,
@@ -49,7 +49,7 @@ struct Data<'a> {
     key_material_type: &'a RawValue,
 }
 
-/// Parses a keyset. The values of the enumerations are checked later, together with those of the binary format.
+/// Parses a keyset. Enumerations are checked later, together with those of the binary format.
 ///
 /// # Errors
 /// Returns [`Error::Format`] for other text, and for an encrypted keyset.
@@ -79,7 +79,7 @@ fn read_key(key: &RawValue) -> Result<KeysetKey, Error> {
             let material = json::string(data.key_material_type).ok_or(KEYSET)?;
             Some(KeyData {
                 type_url: json::string(data.type_url).ok_or(KEYSET)?.to_string(),
-                // Taken, so that the bytes are not copied.
+                // Taken, to avoid copying the bytes.
                 value: std::mem::take(&mut *value),
                 // An unknown name is refused like the number 0, which stands for an unknown value.
                 key_material_type: KeyMaterialType::from_str_name(&material).map_or(0, Into::into),
@@ -97,14 +97,14 @@ fn read_key(key: &RawValue) -> Result<KeysetKey, Error> {
     })
 }
 
-/// Encodes a keyset as one line of JSON, as Tink's writers do.
+/// Encodes a keyset as one line of JSON, like Tink's writers.
 pub(super) fn write(keyset: &proto::Keyset) -> Zeroizing<String> {
     let values: Vec<_> = keyset
         .key
         .iter()
         .map(|key| key.key_data.as_ref().map(|data| Zeroizing::new(Base64::encode_string(&data.value))))
         .collect();
-    // Full capacity at once, because a growing text leaves copies behind.
+    // Full capacity at once: growing text leaves copies behind.
     let capacity = values.iter().flatten().map(|value| value.len()).sum::<usize>() + 512 * values.len() + 512;
     // bounded: our own keys.
     let mut text = Zeroizing::new(String::with_capacity(capacity));

@@ -1,7 +1,8 @@
 //! Keyrings as JSON Web Key Sets (RFC 7517, section 5).
 //!
-//! A JWK Set has no states and no primary key. So the first key is the primary key, and keys that are not enabled are not
-//! written. A key that comes from a JWK Set has no prefix: other software sealed its messages without one.
+//! A JWK Set has no states and no primary key. So its first key is the primary key, and we write
+//! only enabled keys. A key from a JWK Set has no prefix: other software sealed its messages
+//! without one.
 
 use super::kind::KeyType;
 use super::{KeyState, Keyring, Prefix};
@@ -11,17 +12,19 @@ use base::{Error, Misuse};
 use providers::Algorithm;
 use zeroize::Zeroizing;
 
-/// The AEADs with a name in the registry "JSON Web Signature and Encryption Algorithms" of IANA.
+/// AEADs in IANA's registry "JSON Web Signature and Encryption Algorithms".
 const ALGORITHMS: [(&str, Algorithm); 2] =
     [("A128GCM", Algorithm::Aes128Gcm), ("A256GCM", Algorithm::Aes256Gcm)];
 
 impl Keyring {
-    /// Parses a JWK Set, whose first symmetric key becomes the primary key. A `kid` that is a number becomes the identifier
-    /// of its key; other keys get a random one. Keys of other types are ignored, as RFC 7517 recommends.
+    /// Parses a JWK Set. Its first symmetric key becomes the primary key. A numeric `kid` becomes
+    /// the key's identifier; other keys get a random one. Keys of other types are ignored, as RFC
+    /// 7517 recommends.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other text and for a set without a symmetric key, and [`Misuse::UnsuitableKey`] for a
-    /// key whose `alg` is neither `A128GCM` nor `A256GCM` or does not fit its length.
+    /// Returns [`Error::Format`] for other text and for a set without a symmetric key, and
+    /// [`Misuse::UnsuitableKey`] if an `alg` is neither `A128GCM` nor `A256GCM` or does not fit the
+    /// key's length.
     pub fn from_jwk_set(text: &str) -> Result<Self, Error> {
         super::check_len(text.as_bytes())?;
         let mut ring: Option<Self> = None;
@@ -40,10 +43,12 @@ impl Keyring {
         ring.ok_or(Error::Format("expected a JWK Set with a symmetric key, found none"))
     }
 
-    /// Encodes the enabled keys as a JWK Set, the primary key first. The identifier is the `kid`.
+    /// Encodes the enabled keys as a JWK Set, the primary key first. The identifier becomes the
+    /// `kid`.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for keys that JSON Web Keys have no algorithm for, which are all but AES-GCM.
+    /// Returns [`Misuse::UnsuitableKey`] for keys other than AES-GCM: JSON Web Keys have no
+    /// algorithm for them.
     pub fn to_jwk_set(&self) -> Result<Zeroizing<String>, Error> {
         let primary = &self.keys[self.primary];
         let others = self.keys.iter().filter(|entry| entry.id != primary.id);
@@ -65,7 +70,7 @@ impl Keyring {
             };
             keys.push(jwk.to_json());
         }
-        // Full capacity at once, because a growing text leaves copies behind.
+        // Full capacity at once: growing text leaves copies behind.
         let capacity = keys.iter().map(|key| key.len() + 1).sum::<usize>() + 16;
         // bounded: our own keys.
         let mut text = Zeroizing::new(String::with_capacity(capacity));
@@ -79,9 +84,9 @@ impl Keyring {
     }
 }
 
-/// Returns the number that `kid` is, if it is the identifier of a key in a keyring.
+/// Returns the number in `kid`, if it is a key identifier.
 fn id(jwk: &Jwk) -> Option<u32> {
-    // Only the text that this module writes counts, for example not "+7" or "007".
+    // Only text as we write it counts, not "+7" or "007".
     let text = jwk.kid.as_deref()?;
     text.parse().ok().filter(|id: &u32| id.to_string() == text)
 }

@@ -1,4 +1,4 @@
-//! The types of the keys of a keyring, with their messages in Tink.
+//! The types of keys in a keyring, with their Tink messages.
 
 use super::proto::{self, AesGcmHkdfStreamingKey, AesGcmHkdfStreamingParams, KeyInField2, KeyInField3};
 use super::proto::{Strict, XAesGcmKey, XAesGcmParams};
@@ -9,21 +9,21 @@ use providers::Algorithm;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-/// The common beginning of all type URLs of Tink.
+/// Common beginning of Tink's type URLs.
 const PREFIX: &str = "type.googleapis.com/google.crypto.tink.";
 
-/// Length in bytes of the keys of AES-SIV in Tink: two keys of AES-256.
+/// Length in bytes of Tink's AES-SIV keys: two AES-256 keys.
 const SIV_LEN: usize = 64;
-/// Length in bytes of the salt of XAES-256-GCM as C2SP defines it, which is half of its nonce.
+/// Length in bytes of XAES-256-GCM's salt in C2SP, half of its nonce.
 const XAES_SALT: u8 = 12;
 
-/// The type of a key in a keyring, with the parameters that Tink keeps beside the key.
+/// The type of a key in a keyring, with the parameters that Tink stores beside the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyType {
     /// A key for messages, and for files of the format chunked-encryption@v1.
     Aead(Algorithm),
-    /// XAES-256-GCM with a salt of so many bytes, 8 to 11. With 12, it is [`Algorithm::Xaes256Gcm`].
+    /// XAES-256-GCM with a salt of 8 to 11 bytes. With 12, it is [`Algorithm::Xaes256Gcm`].
     XaesShortSalt(u8),
     /// AES-SIV (RFC 5297) with a key of 64 bytes, for deterministic encryption.
     AesSiv,
@@ -31,7 +31,7 @@ pub enum KeyType {
     Streaming(Parameters),
 }
 
-/// The use of a keyring, which all of its keys share.
+/// The use of a keyring, the same for all its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
@@ -43,7 +43,7 @@ pub enum Purpose {
     Streaming,
 }
 
-/// The AEADs with the names of their messages in Tink, and the shapes of these messages.
+/// The AEADs with the names and shapes of their Tink messages.
 const AEADS: [(Algorithm, &str, Shape); 7] = [
     (Algorithm::Aes128Gcm, "AesGcmKey", Shape::Field3),
     (Algorithm::Aes256Gcm, "AesGcmKey", Shape::Field3),
@@ -58,7 +58,7 @@ const XAES: &str = "XAesGcmKey";
 const SIV: &str = "AesSivKey";
 const STREAMING: &str = "AesGcmHkdfStreamingKey";
 
-/// The shape of the message of an AEAD.
+/// The shape of an AEAD's Tink message.
 #[derive(Clone, Copy)]
 enum Shape {
     Field2,
@@ -72,7 +72,7 @@ const MALFORMED: Error = Error::Format(
 );
 
 impl KeyType {
-    /// Names of the types that [`super::Keyring::generate`] makes, each of which parses to a type.
+    /// Names of the types that [`super::Keyring::generate`] makes; each parses to a type.
     pub const NAMES: [&'static str; 10] = [
         "aes-256-gcm",
         "aes-128-gcm",
@@ -86,7 +86,8 @@ impl KeyType {
         TINK_1MB,
     ];
 
-    /// Returns the name of the type, for example `"aes-256-gcm"`. Types with other parameters can share a name.
+    /// Returns the name of the type, such as `"aes-256-gcm"`. Types with other parameters may share
+    /// a name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Aead(algorithm) => algorithm.name(),
@@ -100,10 +101,10 @@ impl KeyType {
         }
     }
 
-    /// Returns the type of this name for a key of so many bytes. The name of streaming keys stands for two types.
+    /// Returns the type of this name for this key. The name of streaming keys stands for two types.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an unknown name and for a length that the type does not take.
+    /// Returns [`Misuse::UnsuitableKey`] for an unknown name, or a wrong key length.
     pub fn for_key(name: &str, key: &Key) -> Result<Self, Error> {
         let segment = match name {
             TINK_4KB => Segment::Kb4,
@@ -126,7 +127,7 @@ impl KeyType {
         }
     }
 
-    /// Returns the length in bytes of a new key of this type.
+    /// Returns the length of a new key in bytes.
     pub(super) fn key_len(&self) -> usize {
         match self {
             Self::Aead(algorithm) => algorithm.key_len(),
@@ -171,7 +172,7 @@ impl KeyType {
         }
     }
 
-    /// Returns the type URL of this type in a keyset.
+    /// Returns the type URL in a keyset.
     pub(super) fn type_url(&self) -> String {
         format!("{PREFIX}{}", self.message().0)
     }
@@ -202,8 +203,8 @@ impl KeyType {
     /// Decodes the message of a key.
     ///
     /// # Errors
-    /// Returns [`Error::UnknownKeyType`] for a type that this version does not have, [`Error::Format`] for a message that
-    /// is not of this type, and the errors of [`Parameters::new`].
+    /// Returns [`Error::UnknownKeyType`] for an unsupported type, [`Error::Format`] for another
+    /// type's message, and the errors of [`Parameters::new`].
     pub(super) fn decode(type_url: &str, message: &[u8]) -> Result<(Self, Key), Error> {
         let unknown = || Error::UnknownKeyType(shortened(type_url));
         let name = type_url.strip_prefix(PREFIX).ok_or_else(unknown)?;
@@ -222,7 +223,7 @@ impl KeyType {
             Shape::Xaes => {
                 let found: XAesGcmKey = decoded(message)?;
                 let salt = found.params.ok_or(MALFORMED)?.salt_size;
-                // Larger numbers are out of range as well.
+                // Larger numbers are out of range too.
                 (version_0(&found)?, u8::try_from(salt).unwrap_or(u8::MAX))
             }
         };
@@ -236,7 +237,7 @@ impl KeyType {
         Ok((found, found.key(value)?))
     }
 
-    /// Returns the key if its length is one of this type.
+    /// Returns the key if its length fits the type.
     fn key(self, key: Key) -> Result<Key, Error> {
         match self.check(&key) {
             Ok(()) => Ok(key),
@@ -257,7 +258,7 @@ impl FromStr for KeyType {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`], which lists the names.
+    /// Returns [`Misuse::UnsuitableKey`] with a list of the names.
     fn from_str(name: &str) -> Result<Self, Error> {
         let segment = match name {
             "aes-256-siv" => return Ok(Self::AesSiv),
@@ -272,7 +273,7 @@ impl FromStr for KeyType {
     }
 }
 
-/// The messages that have a version and a key.
+/// Messages with a version and a key.
 trait Versioned {
     fn parts(&self) -> (u32, &[u8]);
 }
@@ -289,7 +290,7 @@ macro_rules! versioned {
 
 versioned! { KeyInField2 KeyInField3 XAesGcmKey AesGcmHkdfStreamingKey }
 
-/// Returns the key of a message of version 0, which is the only one.
+/// Returns the key of a message of version 0, the only one.
 fn version_0(message: &impl Versioned) -> Result<Key, Error> {
     match message.parts() {
         (0, key) if !key.is_empty() => Ok(Key::from_bytes(key)),
@@ -314,7 +315,7 @@ fn streaming(message: &[u8]) -> Result<(KeyType, Key), Error> {
     Ok((KeyType::Streaming(parameters), key))
 }
 
-/// Returns the beginning of a type URL, because a file decides how long it is.
+/// Shortens a type URL, because its length comes from a file.
 fn shortened(type_url: &str) -> String {
     let (name, max) = (type_url.strip_prefix(PREFIX).unwrap_or(type_url), 80);
     name.chars().take(max).collect()

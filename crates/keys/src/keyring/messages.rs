@@ -6,10 +6,10 @@ use ::messages::{MessageKey, MessageKeys, message_keys};
 use base::{Error, Misuse};
 use providers::Provider;
 
-/// The keys of a keyring, expanded for messages. The primary key seals, and each enabled key opens.
+/// The keys of a keyring, expanded for messages. The primary key seals, each enabled key opens.
 ///
-/// It has the keys that the keyring had when it was made. It can be shared between threads and used
-/// after a fork. The methods are those of [`MessageKeys`].
+/// It has the keys of the keyring at the time it was made. It can be shared between threads and
+/// used after a fork. The methods are those of [`MessageKeys`].
 ///
 /// ```
 /// use sealane::KeyringAead;
@@ -37,8 +37,7 @@ impl KeyringAead {
         Self::with_provider(keyring, None)
     }
 
-    /// Expands the enabled keys of a keyring with `provider`, or as [`Self::new`] does if it is
-    /// `None`.
+    /// Expands the enabled keys of a keyring with `provider`, or as [`Self::new`] if it is `None`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::new`] and of
@@ -61,7 +60,7 @@ impl KeyringAead {
 
 message_keys!(KeyringAead; |it| keys: it.len(), primary: it.primary());
 
-/// Expands each enabled key, with its prefix. The primary key is the first.
+/// Expands each enabled key, with its prefix; the primary key comes first.
 pub(super) fn expanded(
     keyring: &Keyring,
     expand: impl Fn(&Enabled<'_>) -> Result<MessageKey, Error>,

@@ -1,8 +1,7 @@
-//! Keyrings: several keys with identifiers and states, one of which is the primary key.
+//! Keyrings: keys with identifiers and states. One of them is the primary key.
 //!
-//! The primary key seals and encrypts, and every enabled key opens and decrypts. So keys can be exchanged one after the
-//! other (rotated) while old data stays readable. A keyring is a Tink keyset: `tinkey` and the libraries of Tink read and
-//! write it.
+//! The primary key seals and encrypts, every enabled key opens and decrypts, so old data stays
+//! readable when keys are replaced (rotated). A keyring is a Tink keyset, for all Tink tools.
 
 mod deterministic;
 mod encrypted;
@@ -33,7 +32,7 @@ use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-/// Maximum number of keys in a keyring, which keeps every key file below 256 KiB.
+/// Maximum number of keys in a keyring; keeps every key file below 256 KiB.
 const MAX_KEYS: usize = 512;
 
 const NO_KEY: Misuse = Misuse::UnsuitableKey(
@@ -42,7 +41,7 @@ const NO_KEY: Misuse = Misuse::UnsuitableKey(
 const TOO_MANY: Error =
     Error::LimitExceeded("a keyring is limited to 512 keys, destroyed ones included; generate a new keyring");
 
-/// A keyring. Its keys are wiped on drop, and `Debug` does not show them.
+/// A keyring. Its keys are wiped on drop and hidden from `Debug`.
 ///
 /// ```
 /// use sealane::keys::{Keyring, Prefix};
@@ -58,7 +57,7 @@ const TOO_MANY: Error =
 #[derive(Clone)]
 pub struct Keyring {
     keys: Vec<Entry>,
-    /// Index of the primary key in `keys`, which is enabled.
+    /// Index of the primary key in `keys`; it is enabled.
     primary: usize,
 }
 
@@ -71,19 +70,19 @@ struct Entry {
     material: Option<(KeyType, Key)>,
 }
 
-/// The state of a key in a keyring.
+/// The state of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyState {
     /// The key opens and decrypts.
     Enabled,
-    /// The key is kept, but is not used until it is enabled again.
+    /// The key is kept, but not used until it is enabled again.
     Disabled,
     /// The key is gone. Its identifier remains.
     Destroyed,
 }
 
-/// The bytes before each message of a key, by which the key is found.
+/// The bytes before each message of a key, to find the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Prefix {
@@ -91,25 +90,25 @@ pub enum Prefix {
     Tink,
     /// The byte 00 and the identifier, big-endian.
     Crunchy,
-    /// The same bytes as [`Self::Crunchy`] for every type of key that a keyring can hold.
+    /// The bytes of [`Self::Crunchy`], for every type of key in a keyring.
     Legacy,
-    /// No bytes, so every key without a prefix is tried.
+    /// No bytes: every key without a prefix is tried.
     Raw,
 }
 
-/// The public facts about a key of a keyring.
+/// Public facts about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyInfo {
-    /// The identifier of the key, which is unique in its keyring.
+    /// Its identifier, unique in the keyring.
     pub id: u32,
-    /// The state of the key, which decides whether it is used.
+    /// Its state.
     pub state: KeyState,
-    /// The bytes before each message that this key seals.
+    /// The bytes before each message of this key.
     pub prefix: Prefix,
-    /// The type of the key; `None` if it is destroyed.
+    /// Its type; `None` if it is destroyed.
     pub key_type: Option<KeyType>,
-    /// Whether the key is the primary key, which seals and encrypts.
+    /// Whether it is the primary key.
     pub primary: bool,
 }
 
@@ -137,10 +136,10 @@ impl KeyState {
 }
 
 impl Prefix {
-    /// All prefixes, in the order in which they are listed to users.
+    /// All prefixes, in the order in which users see them.
     pub const ALL: [Self; 4] = [Self::Tink, Self::Crunchy, Self::Legacy, Self::Raw];
 
-    /// Returns the name of the prefix, for example `"tink"`.
+    /// Returns the name, such as `"tink"`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tink => "tink",
@@ -150,13 +149,12 @@ impl Prefix {
         }
     }
 
-    /// Returns the prefix of keys of this type unless another is asked for: [`Self::Raw`] for streaming keys, which have no
-    /// other, and [`Self::Tink`].
+    /// Returns the default prefix: [`Self::Raw`] for streaming keys, else [`Self::Tink`].
     pub fn default_for(key_type: &KeyType) -> Self {
         if key_type.purpose() == Purpose::Streaming { Self::Raw } else { Self::Tink }
     }
 
-    /// Checks that Tink has keys of this type with this prefix.
+    /// Checks that Tink allows this prefix for this type.
     fn check(self, key_type: &KeyType) -> Result<(), Misuse> {
         let is_xaes = matches!(key_type, KeyType::Aead(Algorithm::Xaes256Gcm) | KeyType::XaesShortSalt(_));
         match (key_type.purpose(), self) {
@@ -170,7 +168,7 @@ impl Prefix {
         }
     }
 
-    /// Returns the bytes before each message of the key `id`; `None` if there are none.
+    /// Returns the bytes before each message of the key `id`, if any.
     pub(crate) fn bytes(self, id: u32) -> Option<[u8; 5]> {
         let [a, b, c, d] = id.to_be_bytes();
         match self {
@@ -185,7 +183,7 @@ impl FromStr for Prefix {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`], which lists the names.
+    /// Returns [`Misuse::UnsuitableKey`] with a list of the names.
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = Self::ALL.into_iter().find(|prefix| prefix.name() == name);
         found.ok_or(
@@ -195,20 +193,19 @@ impl FromStr for Prefix {
 }
 
 impl Keyring {
-    /// Generates a keyring of one key. [`Prefix::default_for`] returns the prefix that most users want.
+    /// Generates a keyring of one key. Most users want the prefix from [`Prefix::default_for`].
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if `key_type` does not take the prefix, and [`Error::Io`] if the operating system
-    /// returns no random bytes.
+    /// Returns [`Misuse::UnsuitableKey`] if the prefix is wrong, [`Error::Io`] without random bytes.
     pub fn generate(key_type: KeyType, prefix: Prefix) -> Result<Self, Error> {
         Self::from_key(key_type, prefix, &Key::generate(key_type.key_len())?)
     }
 
-    /// Makes a keyring of one key, which becomes the primary key. `prefix` is [`Prefix::Raw`] for streaming keys, and for
-    /// a key whose messages were sealed without a keyring.
+    /// Makes a keyring of one key. Streaming keys, and keys used without a keyring, need
+    /// [`Prefix::Raw`].
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if `key_type` does not take the key or the prefix.
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if key or prefix do not fit.
     pub fn from_key(key_type: KeyType, prefix: Prefix, key: &Key) -> Result<Self, Error> {
         let entry = Self::entry(&[], None, key_type, prefix, key)?;
         Ok(Self { keys: vec![entry], primary: 0 })
@@ -217,11 +214,11 @@ impl Keyring {
     /// Parses a cleartext Tink keyset in JSON.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for any other text, and for a keyset without an enabled primary key.
-    /// [`Error::InKeyring`] names the key that cannot be used and has the reason: [`Error::UnknownKeyType`] for a type
-    /// that this version does not have, [`Error::Format`] for a damaged key or a repeated identifier, and
-    /// [`Misuse::UnsuitableKey`] or [`Error::LimitExceeded`] for streaming keys with parameters that Tink or this crate
-    /// refuses.
+    /// Returns [`Error::Format`] for other text, or without an enabled primary key.
+    /// [`Error::InKeyring`] names the bad key with the reason: [`Error::UnknownKeyType`] for an
+    /// unsupported type, [`Error::Format`] for a damaged key or a repeated identifier,
+    /// [`Misuse::UnsuitableKey`] or [`Error::LimitExceeded`] for streaming parameters that Tink or
+    /// this crate refuses.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         check_len(text.as_bytes())?;
         Self::read(json::read(text)?)
@@ -238,22 +235,22 @@ impl Keyring {
         ))?)
     }
 
-    /// Returns the cleartext keyset in JSON, which Tink can read and which contains the secret keys.
+    /// Returns the cleartext keyset in Tink's JSON, with the secret keys.
     pub fn to_json(&self) -> Zeroizing<String> {
         json::write(&self.keyset())
     }
 
-    /// Returns the cleartext keyset in the binary format, which Tink can read and which contains the secret keys.
+    /// Returns the cleartext keyset in Tink's binary format, with the secret keys.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         proto::encode(&self.keyset())
     }
 
-    /// Returns the use of the keyring, which all of its keys share.
+    /// Returns the use of the keyring, the same for all its keys.
     pub fn purpose(&self) -> Purpose {
         purpose(&self.keys).expect("the primary key has a type")
     }
 
-    /// Lists the keys in their order, without their secrets.
+    /// Lists the keys in order, without secrets.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = KeyInfo> + '_ {
         self.keys.iter().enumerate().map(|(at, entry)| KeyInfo {
             id: entry.id,
@@ -264,37 +261,35 @@ impl Keyring {
         })
     }
 
-    /// Returns the public facts about the primary key, which seals and encrypts.
+    /// Returns public facts about the primary key.
     pub fn primary(&self) -> KeyInfo {
         self.keys().nth(self.primary).expect("a keyring has a primary key")
     }
 
-    /// Adds a key, which opens and decrypts from now on. Returns its identifier. To seal with it, [`Self::promote`] it.
+    /// Adds a key, to open and decrypt; [`Self::promote`] it to seal. Returns its identifier.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if `key_type` does not take the key or the prefix, or has
-    /// another use than the keys of the keyring, and [`Error::LimitExceeded`] for more than 512 keys.
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if the key, its prefix or its use
+    /// does not fit, and [`Error::LimitExceeded`] above 512 keys.
     pub fn add(&mut self, key_type: KeyType, prefix: Prefix, key: &Key) -> Result<u32, Error> {
         self.add_as(None, key_type, prefix, key)
     }
 
-    /// Generates a key, adds it and returns its identifier. To seal with it, [`Self::promote`] it.
+    /// Generates and adds a key. Returns its identifier. To seal with it, [`Self::promote`] it.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::add`], and [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns the errors of [`Self::add`], and [`Error::Io`] without random bytes.
     pub fn add_new(&mut self, key_type: KeyType, prefix: Prefix) -> Result<u32, Error> {
         self.add(key_type, prefix, &Key::generate(key_type.key_len())?)
     }
 
-    /// Generates a key of the type and the prefix of the primary key, and makes it the primary key. The old primary key
-    /// stays enabled. Returns the identifier of the new key.
+    /// Generates a primary key like the old one, which stays enabled. Returns the new identifier.
     ///
-    /// If several machines use the keyring, some of them cannot open messages of a key that they do not have yet. Then
-    /// [`Self::add_new`] a key, distribute the keyring, and [`Self::promote`] the key later.
+    /// If other machines share the keyring, [`Self::add_new`] a key first, distribute the keyring,
+    /// and [`Self::promote`] the key later: they cannot open its messages without it.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] for more than 512 keys, and [`Error::Io`] if the operating system returns no random
-    /// bytes.
+    /// Returns [`Error::LimitExceeded`] above 512 keys, and [`Error::Io`] without random bytes.
     pub fn rotate(&mut self) -> Result<u32, Error> {
         let KeyInfo { key_type, prefix, .. } = self.primary();
         let id = self.add_new(key_type.expect("the primary key has a type"), prefix)?;
@@ -305,7 +300,7 @@ impl Keyring {
     /// Makes an enabled key the primary key.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] if there is no such key or it is not enabled.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is missing or not enabled.
     pub fn promote(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find(id)?;
         match self.keys[at].state {
@@ -321,7 +316,8 @@ impl Keyring {
     /// Disables a key. It is kept, but opens nothing until it is enabled again.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for the primary key, a destroyed one or none.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary, destroyed or
+    /// missing.
     pub fn disable(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find_retired(id)?;
         self.keys[at].state = KeyState::Disabled;
@@ -331,7 +327,7 @@ impl Keyring {
     /// Enables a disabled key.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for a destroyed key or none.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is destroyed or missing.
     pub fn enable(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find(id)?;
         if self.keys[at].state == KeyState::Destroyed {
@@ -341,21 +337,22 @@ impl Keyring {
         Ok(())
     }
 
-    /// Destroys a key: its secret is wiped, and its identifier remains. What only this key opens is lost.
+    /// Destroys a key: wipes its secret and keeps its identifier. What only this key opens is lost.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for the primary key, a destroyed one or none.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary, destroyed or
+    /// missing.
     pub fn destroy(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find_retired(id)?;
         (self.keys[at].state, self.keys[at].material) = (KeyState::Destroyed, None);
         Ok(())
     }
 
-    /// Removes a key in any state with its identifier, as `delete` of Tink's keyset managers does. What only this key
-    /// opens is lost. Tink in Go and Java read no keyring with a destroyed key, and this removes it.
+    /// Removes a key and its identifier, like `delete` of Tink's keyset managers; what only it
+    /// opens is lost. Tink in Go and Java read no keyring with a destroyed key.
     ///
     /// # Errors
-    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for the primary key or none.
+    /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary or missing.
     pub fn delete(&mut self, id: u32) -> Result<(), Error> {
         let at = self.find(id)?;
         if at == self.primary {
@@ -366,7 +363,7 @@ impl Keyring {
         Ok(())
     }
 
-    /// Returns a keyring of the primary key alone.
+    /// Returns a keyring with only the primary key.
     #[doc(hidden)]
     pub fn primary_alone(&self) -> Self {
         Self { keys: vec![self.keys[self.primary].clone()], primary: 0 }
@@ -406,7 +403,7 @@ impl Keyring {
         Ok(id)
     }
 
-    /// Makes an entry beside others. Without an identifier, it gets a random one that no other has.
+    /// Makes an entry for a keyring with `others`. The default identifier is random and unique.
     fn entry(
         others: &[Entry],
         id: Option<u32>,
@@ -430,7 +427,7 @@ impl Keyring {
         found.ok_or(Error::from(NO_KEY).in_keyring(id))
     }
 
-    /// Returns the index of a key that is neither the primary key nor destroyed.
+    /// Returns the index of a key that is neither primary nor destroyed.
     fn find_retired(&self, id: u32) -> Result<usize, Error> {
         let at = self.find(id)?;
         if at == self.primary {
@@ -510,7 +507,7 @@ impl Entry {
                 if data.key_material_type() != KeyMaterialType::Symmetric {
                     return Err(Error::Format("expected keyMaterialType SYMMETRIC, found another one"));
                 }
-                // A file has the mistake, not a caller.
+                // The mistake is in a file, not in the call.
                 prefix.check(&found.0).map_err(|_| {
                     Error::Format("expected an outputPrefixType that keys of this type have, found another")
                 })?;
@@ -535,7 +532,7 @@ impl Entry {
         KeysetKey {
             key_data: self.material.as_ref().map(|(key_type, key)| KeyData {
                 type_url: key_type.type_url(),
-                // Taken, so that the bytes are not copied.
+                // Taken, to avoid copying the bytes.
                 value: std::mem::take(&mut *key_type.encode(key)),
                 key_material_type: KeyMaterialType::Symmetric.into(),
             }),
@@ -546,7 +543,7 @@ impl Entry {
     }
 }
 
-/// Checks that a key can stand beside others: its identifier is new, its use is theirs, and they are not too many.
+/// Checks that a key fits the others: a new identifier, the same use, and not too many keys.
 fn check_beside(others: &[Entry], entry: &Entry) -> Result<(), Error> {
     if others.len() >= MAX_KEYS {
         return Err(TOO_MANY);
@@ -567,13 +564,13 @@ fn purpose(keys: &[Entry]) -> Option<Purpose> {
     keys.iter().find_map(|entry| entry.material.as_ref()).map(|(key_type, _)| key_type.purpose())
 }
 
-/// Draws an identifier that no other key has.
+/// Draws a new identifier.
 fn new_id(others: &[Entry]) -> Result<u32, Error> {
     loop {
         let mut id = [0; 4];
         base::random::fill(&mut id)?;
         let id = u32::from_be_bytes(id);
-        // Tink accepts every identifier but warns of 0, which stands for no identifier.
+        // Tink accepts every identifier, but warns of 0, because it stands for none.
         if id != 0 && others.iter().all(|other| other.id != id) {
             return Ok(id);
         }

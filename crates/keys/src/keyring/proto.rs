@@ -1,9 +1,10 @@
 //! Tink's protocol buffer messages, and a decoder that refuses what [`prost`] would ignore.
 //!
-//! The fields are those of `tink.proto`, `aes_gcm.proto` and the other published definitions. Messages of the same shape
-//! share a struct. `prost` skips unknown fields, merges repeated ones and cuts numbers of 64 bits. In a keyset, each of
-//! these is a mistake or a newer version, and a key that is written again would lose what was skipped. So [`decode`]
-//! checks the fields of a message before `prost` reads it.
+//! The fields are those of `tink.proto`, `aes_gcm.proto` and Tink's other definitions. Messages of
+//! the same shape share a struct. `prost` skips unknown fields, merges repeated ones and cuts
+//! 64-bit numbers. In a keyset, each of these is a mistake or a newer version, and saving the
+//! keyset would lose what was skipped. So [`decode`] checks the fields of a message before `prost`
+//! reads it.
 
 use prost::{Message, decode_length_delimiter};
 use std::fmt;
@@ -52,7 +53,7 @@ pub(super) struct EncryptedKeyset {
     pub(super) keyset_info: Option<KeysetInfo>,
 }
 
-/// `google.crypto.tink.KeysetInfo`, which is public
+/// `google.crypto.tink.KeysetInfo`, public
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct KeysetInfo {
     #[prost(uint32, tag = "1")]
@@ -74,7 +75,7 @@ pub(super) struct PublicKeyInfo {
     pub(super) output_prefix_type: i32,
 }
 
-/// Defines an enumeration with the names that its values have in JSON.
+/// Defines an enumeration with its names in JSON.
 macro_rules! enumerations {
     ($($(#[$doc:meta])* $name:ident { $($value:ident $text:literal = $number:literal),* $(,)? })*) => {$(
         $(#[$doc])*
@@ -116,7 +117,8 @@ enumerations! {
         Crunchy "CRUNCHY" = 4,
     }
 
-    /// `google.crypto.tink.KeyData.KeyMaterialType`, without the values of keys that are not symmetric
+    /// `google.crypto.tink.KeyData.KeyMaterialType`, without the values of keys that are not
+    /// symmetric
     KeyMaterialType {
         UnknownKeymaterial "UNKNOWN_KEYMATERIAL" = 0,
         Symmetric "SYMMETRIC" = 1,
@@ -174,7 +176,8 @@ pub(super) struct AesGcmHkdfStreamingKey {
     pub(super) key_value: Vec<u8>,
 }
 
-/// `AesGcmHkdfStreamingParams`. The hash is a number, because the table of hashes is beside their implementations.
+/// `AesGcmHkdfStreamingParams`. The hash is a number; the table of hashes is beside their
+/// implementations.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(super) struct AesGcmHkdfStreamingParams {
     #[prost(uint32, tag = "1")]
@@ -185,7 +188,7 @@ pub(super) struct AesGcmHkdfStreamingParams {
     pub(super) hkdf_hash_type: u32,
 }
 
-/// Implements a `Debug` that shows no key, and wipes the key when the message is dropped.
+/// Implements a `Debug` that hides the key, and wipes the key on drop.
 macro_rules! secrets {
     ($($message:ident: $secret:ident;)*) => {$(
         impl Drop for $message {
@@ -210,7 +213,7 @@ secrets! {
     AesGcmHkdfStreamingKey: key_value;
 }
 
-/// A field that a message may have.
+/// A possible field of a message.
 pub(super) struct Field {
     number: usize,
     kind: Kind,
@@ -218,15 +221,15 @@ pub(super) struct Field {
 
 /// The content of a field.
 enum Kind {
-    /// A number of at most 32 bits. All numbers and enumerations of these messages are.
+    /// A number of at most 32 bits, like all numbers and enumerations in these messages.
     Number,
     Bytes,
     Message(&'static [Field]),
-    /// A message that can occur several times.
+    /// A repeated message.
     Messages(&'static [Field]),
 }
 
-/// A message whose fields are known, so that it can be decoded strictly.
+/// A message with known fields, to be decoded strictly.
 pub(super) trait Strict: Message + Default {
     const FIELDS: &'static [Field];
 }
@@ -255,17 +258,19 @@ fields! {
     AesGcmHkdfStreamingParams: 1 Kind::Number, 2 Kind::Number, 3 Kind::Number;
 }
 
-/// The wire types of protocol buffers that occur in these messages.
+/// The wire types of protocol buffers in these messages.
 const VARINT: usize = 0;
 const LENGTH_DELIMITED: usize = 2;
 
-/// Decodes a message. Returns `None` if it is malformed, has an unknown or a repeated field, or a number above 32 bits.
+/// Decodes a message; `None` if it is malformed, or has an unknown or repeated field or a number
+/// above 32 bits.
 pub(super) fn decode<M: Strict>(bytes: &[u8]) -> Option<M> {
     check(bytes, M::FIELDS)?;
     M::decode(bytes).ok()
 }
 
-/// Encodes a message into memory that is wiped. It is allocated at its full length, so it leaves no copies behind.
+/// Encodes a message into memory that is wiped. Allocated at full length, it leaves no copies
+/// behind.
 pub(super) fn encode(message: &impl Message) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(message.encode_to_vec())
 }
@@ -299,7 +304,7 @@ fn check(mut bytes: &[u8], fields: &[Field]) -> Option<()> {
     Some(())
 }
 
-/// Removes a number from the front. The name of the function of `prost` is that of its most common use.
+/// Removes a number from the front. `prost` names its function after the most common use.
 fn varint(bytes: &mut &[u8]) -> Option<usize> {
     decode_length_delimiter(bytes).ok()
 }

@@ -6,13 +6,13 @@ use messages::Key;
 use providers::Algorithm;
 
 const TAG_LEN: usize = 16;
-/// Length in bytes of the nonce prefix in the header of a file.
+/// Length in bytes of the nonce prefix in a file's header.
 pub const PREFIX_LEN: usize = 7;
 
-/// Maximum length of a segment in bytes. Tink allows 2^31, but each thread allocates a segment.
+/// Maximum length of a segment in bytes. Tink allows 2^31, but every thread allocates a segment.
 const MAX_SEGMENT_LEN: usize = 1 << 24;
 
-/// The hash function of HKDF, which derives the key of a file.
+/// The hash function of HKDF, for a file's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Hash {
@@ -21,28 +21,28 @@ pub enum Hash {
     Sha512,
 }
 
-/// The hash functions with their numbers in Tink's `HashType` and their AWS-LC implementations.
+/// The hash functions, with their numbers in Tink's `HashType` and their AWS-LC implementations.
 pub static HASHES: [(Hash, u32, &hkdf::Algorithm); 3] = [
     (Hash::Sha1, 1, &hkdf::HKDF_SHA1_FOR_LEGACY_USE_ONLY),
     (Hash::Sha256, 3, &hkdf::HKDF_SHA256),
     (Hash::Sha512, 4, &hkdf::HKDF_SHA512),
 ];
 
-/// Returns the number of a hash function in Tink's `HashType`.
+/// Returns the number in Tink's `HashType`.
 pub(super) fn hash_number(hash: Hash) -> u32 {
     let found = HASHES.iter().find(|(known, ..)| *known == hash);
     found.map(|(_, number, _)| *number).expect("the table contains every hash")
 }
 
-/// Returns the hash function with this number in Tink's `HashType`, if HKDF of Tink streaming keys can use it.
+/// Returns the hash function with this number in Tink's `HashType`, if streaming keys can use it.
 pub(super) fn hash_from_number(number: u32) -> Option<Hash> {
     HASHES.iter().find(|(_, known, _)| *known == number).map(|(hash, ..)| *hash)
 }
 
-/// The algorithms of segments by the length of the derived key.
+/// The segments' algorithms, by length of the derived key.
 pub const SEGMENTS: [(usize, Algorithm); 2] = [(16, Algorithm::Aes128Gcm), (32, Algorithm::Aes256Gcm)];
 
-/// The parameters of a key, which a file does not contain.
+/// The parameters of a key. Files do not contain them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     hash: Hash,
@@ -51,12 +51,12 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Returns parameters for segments of `segment_len` bytes, the tag included, under a derived key of `derived_len`
-    /// bytes.
+    /// Returns parameters for segments of `segment_len` bytes (with the tag) under a derived key of
+    /// `derived_len` bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for parameters that Tink refuses as well; [`Error::LimitExceeded`] for
-    /// segments above 16 MiB.
+    /// Returns [`Misuse::UnsuitableKey`] for parameters that Tink refuses too, and
+    /// [`Error::LimitExceeded`] for segments above 16 MiB.
     pub fn new(hash: Hash, derived_len: usize, segment_len: usize) -> Result<Self, Error> {
         if !SEGMENTS.iter().any(|(len, _)| *len == derived_len) {
             return Err(Misuse::UnsuitableKey(
@@ -77,7 +77,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Returns the hash function of HKDF, which derives the key of a file.
+    /// Returns the hash function of HKDF.
     pub fn hash(&self) -> Hash {
         self.hash
     }
@@ -92,7 +92,7 @@ impl Parameters {
         self.segment_len
     }
 
-    /// Returns the length of a segment in the templates of Tink; `None` if no template has these parameters.
+    /// Returns the segment length in Tink's templates; `None` if no template has these parameters.
     pub(crate) fn segment(&self) -> Option<Segment> {
         let found = TEMPLATES.iter().find(|template| template.parameters == *self)?;
         [Segment::Kb4, Segment::Mb1].into_iter().find(|segment| segment.len() == found.parameters.segment_len)
@@ -114,18 +114,18 @@ impl Parameters {
     }
 }
 
-/// Parameters that have a name in Tink, which other implementations know too.
+/// Parameters with a name in Tink, known to other implementations too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// Name of the template in Tink, for example "AES256_GCM_HKDF_1MB".
+    /// Name in Tink, such as "AES256_GCM_HKDF_1MB".
     pub name: &'static str,
-    /// Length of a key for this template, in bytes.
+    /// Key length in bytes.
     pub key_len: usize,
-    /// The parameters of a key that is created from this template.
+    /// The parameters.
     pub parameters: Parameters,
 }
 
-/// All templates of Tink for AES-GCM-HKDF streaming, with their names and parameters.
+/// Tink's templates for AES-GCM-HKDF streaming.
 pub static TEMPLATES: [Template; 4] = [
     template("AES128_GCM_HKDF_4KB", 16, Segment::Kb4),
     template("AES256_GCM_HKDF_4KB", 32, Segment::Kb4),
@@ -141,18 +141,18 @@ const fn template(name: &'static str, key_len: usize, segment: Segment) -> Templ
     }
 }
 
-/// The lengths of a ciphertext segment in the templates of Tink.
+/// The lengths of a ciphertext segment in Tink's templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Segment {
-    /// Segments of 4096 bytes, which suit random access to small ranges.
+    /// 4096 bytes, for random access to small ranges.
     Kb4,
-    /// Segments of 1,048,576 bytes.
+    /// 1,048,576 bytes.
     Mb1,
 }
 
 #[expect(clippy::len_without_is_empty, reason = "a segment is never empty")]
 impl Segment {
-    /// Returns the length of a full segment in bytes, the tag included.
+    /// Returns the length of a full segment in bytes, with the tag.
     pub const fn len(self) -> usize {
         match self {
             Self::Kb4 => 1 << 12,

@@ -1,10 +1,10 @@
-//! Keysets of Tink, states of keys, and input that is refused.
+//! Tink's keysets, states of keys, and refused input.
 
 use super::*;
 use base64ct::Encoding;
 use proptest::prelude::*;
 
-/// Made by tink 1.16.1 in Python, one for each streaming template.
+/// Made by tink 1.16.1 in Python, one per streaming template.
 const MADE_BY_TINK: [(&str, u32, &str); 4] = [
     ("AES128_GCM_HKDF_4KB", 1893034623, "EgcIgCAQEBgDGhCGhTCYiGbppDg3YXZH7uo/"),
     ("AES256_GCM_HKDF_4KB", 244810429, "EgcIgCAQIBgDGiC6cY/LQOZ9sMIpyx4d+kAZJI2lo954+7cSIXRZLN0ggA=="),
@@ -34,7 +34,7 @@ fn document(primary: u32, keys: &[String]) -> String {
     format!("{{\n  \"primaryKeyId\": {primary},\n  \"key\": [\n{}\n  ]\n}}\n", keys.join(",\n"))
 }
 
-/// Returns the identifier of the key that an error names, and its source.
+/// Returns the key identifier in an error, and its source.
 fn of_key(result: Result<impl fmt::Debug, Error>) -> (u32, Error) {
     match result {
         Err(Error::InKeyring { id, source }) => (id, *source),
@@ -192,7 +192,7 @@ fn deleted_keys_are_gone() {
         let (found, source) = of_key(ring.delete(id));
         assert!(found == id && source.to_string().contains(text), "{source}");
     }
-    // A destroyed key counts for the limit, and a deleted one does not.
+    // A destroyed key counts for the limit, a deleted one does not.
     let more = ring.rotate().unwrap();
     ring.delete(c).unwrap();
     assert_eq!((ids(&ring), ring.primary().id), (vec![more], more));
@@ -307,7 +307,7 @@ fn unknown_types_are_named() {
         ("type.googleapis.com/google.crypto.tink.", ""),
         ("other", "other"),
     ] {
-        // Also of a disabled key: a keyring that is written again must not lose it.
+        // A disabled key too: saving the keyring must not lose it.
         for status in ["ENABLED", "DISABLED"] {
             let keys = [listed(7, url, value, status), listed(id, STREAMING, value, "ENABLED")];
             let (found, source) = of_key(Keyring::from_json(&document(id, &keys)));
@@ -335,7 +335,7 @@ fn rejects_malformed_messages() {
     assert!(with(&format!("{params}{key}")).is_ok());
     assert!(with(&format!("{key}{params}")).is_ok());
     assert!(with(&format!("0800{params}{key}")).is_ok());
-    // A number can have leading zeros, but not more than 64 bits.
+    // A number may have leading zeros, but not more than 64 bits.
     let padded = |last: &str| format!("08{}{last}{params}{key}", "80".repeat(9));
     assert!(with(&padded("00")).is_ok());
     assert!(matches!(with(&padded("02")), Err(Error::Format(_))));
@@ -421,7 +421,7 @@ fn rejects_malformed_keys_of_messages() {
 #[test]
 fn rejects_other_binary_keysets() {
     let mut ring = ring(2);
-    // Otherwise the first key alone is a keyset.
+    // Otherwise, the first key alone is a keyset.
     ring.promote(ids(&ring)[1]).unwrap();
     let whole = ring.to_bytes();
     assert!(Keyring::from_bytes(&whole).is_ok());

@@ -1,4 +1,4 @@
-//! Detached signatures of files, which `ssh-keygen -Y verify` and `minisign -V` verify.
+//! Detached signatures of files, for `ssh-keygen -Y verify` and `minisign -V`.
 //!
 //! | key | signature | file beside the signed one |
 //! |---|---|---|
@@ -31,7 +31,7 @@ pub use rejection::{NAMESPACE, Rejection};
 use crate::approved::Computation;
 use base::Error;
 
-/// A private key that signs files. It is wiped on drop, and `Debug` does not show it.
+/// A private signing key, wiped on drop and hidden from `Debug`.
 pub struct SigningKey(Private);
 
 enum Private {
@@ -39,7 +39,7 @@ enum Private {
     Minisign(Box<minisign_key::Private>),
 }
 
-/// The public keys whose signatures are accepted.
+/// The public keys of accepted signers.
 #[derive(Clone, Debug)]
 pub struct Signers(Vec<Public>);
 
@@ -50,17 +50,21 @@ enum Public {
 }
 
 impl SigningKey {
-    /// Parses an OpenSSH private key or a minisign secret key. `passphrase` decrypts a key that is encrypted.
+    /// Parses an OpenSSH private key or a minisign secret key, decrypting it with `passphrase` if
+    /// it is encrypted.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other content, [`Misuse::KeyPassphraseRequired`](base::Misuse::KeyPassphraseRequired) or [`Error::WrongPassphrase`] if the
-    /// passphrase is missing or wrong, [`Misuse::KeyNotEncrypted`](base::Misuse::KeyNotEncrypted) if there is one for a key without encryption, and
-    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of another type than Ed25519.
+    /// Returns [`Error::Format`] for other content,
+    /// [`Misuse::KeyPassphraseRequired`](base::Misuse::KeyPassphraseRequired) or
+    /// [`Error::WrongPassphrase`] if the passphrase is missing or wrong,
+    /// [`Misuse::KeyNotEncrypted`](base::Misuse::KeyNotEncrypted) if there is one but the key is
+    /// not encrypted, and [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of
+    /// another type than Ed25519.
     pub fn parse(content: &[u8], passphrase: Option<&str>) -> Result<Self, Error> {
         Computation::Signature.check()?;
         const EXPECTED: Error =
             Error::Format("expected an OpenSSH private key or a minisign secret key, found other content");
-        // The error has no content that helps.
+        // The error does not help.
         let text = std::str::from_utf8(content).map_err(|_| EXPECTED)?;
         if text.trim_start().starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") {
             return ssh::Private::parse(text, passphrase).map(Private::Ssh).map(Self);
@@ -71,11 +75,12 @@ impl SigningKey {
         }
     }
 
-    /// Signs a message, for example the content of a file, and returns the text of the signature. `comment` is signed as well
-    /// by minisign; SSH signatures have none.
+    /// Signs a message, such as the content of a file. Returns the text of the signature. minisign
+    /// also signs `comment`; SSH signatures have none.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the operating system returns no random bytes, and [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a damaged key.
+    /// Returns [`Error::Io`] if the operating system returns no random bytes, and
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a damaged key.
     pub fn sign(&self, message: &[u8], comment: &str) -> Result<String, Error> {
         match &self.0 {
             Private::Ssh(key) => key.sign(message),
@@ -83,7 +88,7 @@ impl SigningKey {
         }
     }
 
-    /// Returns the suffix of a file with a signature: `.sig` for SSH, `.minisig` for minisign.
+    /// Returns the suffix of a signature file: `.sig` for SSH, `.minisig` for minisign.
     pub fn suffix(&self) -> &'static str {
         match &self.0 {
             Private::Ssh(_) => ".sig",
@@ -102,19 +107,22 @@ impl std::fmt::Debug for SigningKey {
 }
 
 impl Signers {
-    /// The suffixes of files with signatures.
+    /// The suffixes of signature files.
     pub const SUFFIXES: [&'static str; 2] = [".sig", ".minisig"];
 
-    /// Parses public keys, one or more lines of OpenSSH (`ssh-ed25519 AAAA… comment`), or a minisign public key.
+    /// Parses public keys: one or more lines of OpenSSH (`ssh-ed25519 AAAA… comment`), or a
+    /// minisign public key.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other content, and [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of another type than Ed25519.
+    /// Returns [`Error::Format`] for other content, and
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of another type than
+    /// Ed25519.
     pub fn parse(content: &[u8]) -> Result<Self, Error> {
         Computation::Signature.check()?;
         const EXPECTED: Error = Error::Format(
             "expected public keys of SSH (ssh-ed25519 AAAA...) or a minisign public key, found other content",
         );
-        // The error has no content that helps.
+        // The error does not help.
         let text = std::str::from_utf8(content).map_err(|_| EXPECTED)?;
         if let Some(key) = minisign_key::Public::parse(text) {
             return Ok(Self(vec![Public::Minisign(Box::new(key))]));
@@ -131,10 +139,10 @@ impl Signers {
         if keys.is_empty() { Err(EXPECTED) } else { Ok(Self(keys)) }
     }
 
-    /// Verifies the signature of a message by one of these keys.
+    /// Verifies that one of these keys signed a message.
     ///
     /// # Errors
-    /// Returns the [`Rejection`] of a signature that is not accepted.
+    /// Returns the [`Rejection`] if not.
     pub fn verify(&self, message: &[u8], signature: &str) -> Result<(), Rejection> {
         if signature.trim_start().starts_with("-----BEGIN SSH SIGNATURE-----") {
             let keys: Vec<_> = self

@@ -1,24 +1,25 @@
-//! The reasons why signatures are not accepted, and the names that all signatures share.
+//! Why signatures are rejected, and the names common to all signatures.
 
 use base::Misuse;
 
-/// The namespace of SSH signatures, which `ssh-keygen -Y verify` takes as the argument of `-n`. It prevents that a signature for
-/// another purpose is taken for one of these.
+/// The namespace of SSH signatures: the argument of `-n` in `ssh-keygen -Y verify`. It keeps a
+/// signature for another purpose from being accepted here.
 pub const NAMESPACE: &str = "sealane-inventory";
 
-/// The reason why a signature is not accepted.
+/// Why a signature is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// The text is not a signature of SSH or minisign, or not a complete one.
+    /// The text is not a complete signature of SSH or minisign.
     Malformed,
-    /// The signature was made with another key.
+    /// Another key made the signature.
     OtherSigner,
-    /// The key is right, but the file or the signature was changed, or the signature was made for another purpose.
+    /// The key is right, but the file or the signature was changed, or the signature is for another
+    /// purpose.
     Invalid,
 }
 
-/// The error for a key of a type that this crate does not use for signatures.
+/// The error for a type of key that we do not use for signatures.
 pub(super) const UNSUITABLE: Misuse = Misuse::UnsuitableKey(
     "expected an SSH key of type ssh-ed25519 for signatures, found another type; make one with 'ssh-keygen -t ed25519'",
 );

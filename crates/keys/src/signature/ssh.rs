@@ -5,8 +5,9 @@
 //! signature   = Ed25519(signed data), in a structure with the public key, as PEM
 //! ```
 //!
-//! Signatures with SHA-512, the default of `ssh-keygen`, are verified as well. New ones have SHA-256, for which most processors have
-//! instructions: it takes less than half of the time on the processors of `lab/record/datasets-granite-rapids-2026-11-24.md`.
+//! We also verify signatures with SHA-512, the default of `ssh-keygen`. New ones have SHA-256,
+//! because most processors have instructions for it: it takes less than half the time on the
+//! processors of `lab/record/datasets-granite-rapids-2026-11-24.md`.
 
 use super::rejection::{NAMESPACE, Rejection, UNSUITABLE};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
@@ -16,7 +17,7 @@ use ssh_key::public::{Ed25519PublicKey, KeyData};
 use ssh_key::{Algorithm, HashAlg, Kdf, LineEnding, PrivateKey, PublicKey, Signature, SshSig};
 use zeroize::Zeroizing;
 
-/// Maximum number of bcrypt rounds for the passphrase of a key, about ten seconds, as for keys that decrypt.
+/// Maximum bcrypt rounds for a key's passphrase, about ten seconds, as for keys that decrypt.
 const MAX_ROUNDS: u32 = 1024;
 
 /// The hash of a new signature.
@@ -53,7 +54,7 @@ impl Private {
             }
         };
         let pair = key.key_data().ed25519().ok_or(UNSUITABLE)?;
-        // The error has no reason. It cannot occur for a key whose halves belong together.
+        // The error has no reason, and cannot occur for a key with matching halves.
         let key = Ed25519KeyPair::from_seed_and_public_key(&pair.private.to_bytes(), &pair.public.0)
             .map_err(|_| NOT_PRIVATE)?;
         Ok(Self { key, public: pair.public })
@@ -65,7 +66,7 @@ impl Private {
 
     pub(super) fn sign(&self, message: &[u8]) -> Result<String, Error> {
         const FAILED: Error = Error::LimitExceeded("the SSH signature could not be encoded");
-        // The errors of the library cannot occur: the namespace is not empty and the lengths are fixed.
+        // The library's errors cannot occur: the namespace is not empty and the lengths are fixed.
         let data = SshSig::signed_data(NAMESPACE, HASH, message).map_err(|_| FAILED)?;
         let signature =
             Signature::new(Algorithm::Ed25519, self.key.sign(&data).as_ref()).map_err(|_| FAILED)?;
@@ -77,7 +78,7 @@ impl Private {
 }
 
 impl Public {
-    /// Parses a line of a public key.
+    /// Parses the line of a public key.
     pub(super) fn parse(line: &str) -> Result<Self, Error> {
         const NOT_PUBLIC: Error = Error::Format("expected an SSH public key, found a damaged line");
         let key = PublicKey::from_openssh(line).map_err(|error| refused(&error, NOT_PUBLIC))?;
@@ -85,11 +86,11 @@ impl Public {
     }
 }
 
-/// Returns the error for a key that the library cannot read. It knows no keys of ECDSA here.
+/// Returns the error for a key that the library cannot read. It is built without ECDSA keys.
 fn refused(error: &ssh_key::Error, damaged: Error) -> Error {
     match error {
         ssh_key::Error::AlgorithmUnknown => UNSUITABLE.into(),
-        // The others can contain no key, and say nothing that helps.
+        // The others contain no key, and do not help.
         _ => damaged,
     }
 }

@@ -1,9 +1,9 @@
-//! Reasons for which a token does not do what was asked, without the reference, which the caller adds.
+//! Why a token call failed. The caller adds the reference.
 
 use base::Error;
 use std::fmt::Display;
 
-/// The reason of a failure. No text contains a PIN or a key.
+/// Why a call failed. No text contains a PIN or a key.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// There is no such module, token or key.
@@ -12,12 +12,12 @@ pub(super) enum Failure {
     Refused(String),
     /// The module or the token failed.
     Service(String),
-    /// An error that is not about the token, for example [`Error::Authentication`]
+    /// An error that is not about the token, such as [`Error::Authentication`]
     Other(Error),
 }
 
 impl Failure {
-    /// Returns the error, whose text begins with the reference.
+    /// Returns the error; its text begins with the reference.
     pub(super) fn about(self, reference: &impl Display) -> Error {
         match self {
             Self::NotFound(text) => Error::KeyNotFound(format!("{reference}: {text}")),

@@ -1,8 +1,8 @@
-//! Keys of PKCS#11 tokens, which wrap keyrings: smart cards, USB tokens and hardware security modules.
+//! Keys of PKCS#11 tokens (smart cards, USB tokens, hardware security modules) that wrap keyrings.
 //!
-//! A key that cannot leave the token encrypts a keyring, and the result lies beside the data as a Tink encrypted keyset. An
-//! AES key encrypts it with AES-GCM, and the context is the associated data: `nonce || ciphertext || tag`. An RSA key
-//! decrypts the key of an [`envelope`].
+//! A key that cannot leave the token encrypts a keyring; the result lies beside the data as a Tink
+//! encrypted keyset. An AES key encrypts it with AES-GCM, with the context as associated data:
+//! `nonce || ciphertext || tag`. An RSA key decrypts the key of an [`envelope`].
 
 #![cfg_attr(not(feature = "pkcs11"), allow(dead_code, reason = "without the feature, URIs are only parsed"))]
 
@@ -22,16 +22,17 @@ use std::fmt;
 use uri::Uri;
 use zeroize::Zeroizing;
 
-/// Maximum number of bytes in a wrapped keyring, which is 4 KiB as with key services.
+/// Maximum length of a wrapped keyring in bytes: 4 KiB, as with key services.
 pub const MAX_KEYSET_LEN: usize = 4096;
-/// A ciphertext is longer by the header of an envelope.
+/// A ciphertext may be longer, by the header of an envelope.
 const MAX_CIPHERTEXT_LEN: usize = 1 << 16;
 
-/// The name of a key on a PKCS#11 token, as a URI of RFC 7512, with the context that keyrings are bound to.
+/// The name of a PKCS#11 token's key, a URI of RFC 7512, with the context that keyrings are bound
+/// to.
 ///
-/// The query attribute `context` is ours. `Display` and `Debug` show the URI without the value of `pin-value`. Every call
-/// opens a session with the token, logs in and ends the session, so it works in a forked child. Calls of several
-/// threads wait for each other.
+/// The query attribute `context` is ours. `Display` and `Debug` hide the value of `pin-value`.
+/// Every call opens a session with the token, logs in and ends the session, so it works in a forked
+/// child. Calls from several threads wait for each other.
 ///
 /// ```
 /// use sealane::keys::TokenKey;
@@ -50,7 +51,8 @@ impl TokenKey {
     /// Parses a URI such as `pkcs11:token=backup;object=sales?pin-source=/etc/pin&context=sales`.
     ///
     /// # Errors
-    /// Returns [`Misuse::Reference`](base::Misuse::Reference) for an attribute that is unknown, malformed or missing.
+    /// Returns [`Misuse::Reference`](base::Misuse::Reference) for an unknown, malformed or missing
+    /// attribute.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let attributes = text.strip_prefix("pkcs11:").ok_or(base::Misuse::Reference(
             "expected a PKCS#11 URI, for example pkcs11:token=NAME;object=NAME",
@@ -58,23 +60,25 @@ impl TokenKey {
         Ok(Self { uri: Uri::parse(attributes)?, text: Zeroizing::new(text.to_owned()) })
     }
 
-    /// Returns the URI with the PIN, if it contains one.
+    /// Returns the URI, with the PIN if it contains one.
     pub(super) fn with_pin(&self) -> &str {
         &self.text
     }
 
-    /// Returns a reference without the value of `pin-value`, and of attributes that may be a misspelling of it. The text
-    /// need not be well-formed.
+    /// Returns a reference without the values of `pin-value` and its possible misspellings. The
+    /// text need not be well-formed.
     pub fn without_pin(text: &str) -> String {
         uri::without_pin(text)
     }
 
-    /// Encrypts a keyring in the binary format, and checks that the token decrypts it for this context only.
+    /// Encrypts a keyring in the binary format. Checks that the token decrypts it, and only for
+    /// this context.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] above [`MAX_KEYSET_LEN`]; [`Error::KeyNotFound`] if there is no such module, token
-    /// or key, or several match; [`Error::KeyRefused`] if the PIN is missing or wrong, or the key may not encrypt and
-    /// decrypt; [`Error::KeyService`] if the module fails. Each text begins with the URI.
+    /// Returns [`Error::LimitExceeded`] above [`MAX_KEYSET_LEN`], [`Error::KeyNotFound`] if there
+    /// is no such module, token or key, or several match, [`Error::KeyRefused`] if the PIN is
+    /// missing or wrong, or the key may not encrypt and decrypt, and [`Error::KeyService`] if the
+    /// module fails. Each text begins with the URI.
     pub fn encrypt(&self, keyset: &[u8]) -> Result<Vec<u8>, Error> {
         if keyset.len() > MAX_KEYSET_LEN {
             return Err(Error::LimitExceeded("a token wraps keyrings of at most 4 KiB; use fewer keys"));
@@ -85,8 +89,8 @@ impl TokenKey {
     /// Decrypts what [`Self::encrypt`] returned, for the same context.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] for another key or context, or changed data, and otherwise the errors of
-    /// [`Self::encrypt`].
+    /// Returns [`Error::Authentication`] if the key or context is wrong or the data was changed,
+    /// and the errors of [`Self::encrypt`].
     pub fn decrypt(&self, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
         if ciphertext.len() > MAX_CIPHERTEXT_LEN {
             return Err(Error::Authentication);

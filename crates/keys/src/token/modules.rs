@@ -1,8 +1,9 @@
-//! PKCS#11 modules: libraries that are loaded into the process, and used by one thread at a time.
+//! PKCS#11 modules: libraries loaded into the process, used by one thread at a time.
 //!
-//! A module is initialized for one call and finalized after it, so no session stays open. A forked child must not use
-//! the sessions of its parent, and a program that is logged in to a token lets all its other code use the token, too. A
-//! module stays loaded, because many do not survive being unloaded.
+//! A module is initialized for each call and finalized after it, so no session stays open: a forked
+//! child must not use its parent's sessions, and as long as a program is logged in to a token, all
+//! its other code can use the token too. A module stays loaded, because many do not survive being
+//! unloaded.
 
 use super::failure::Failure;
 use super::uri::Uri;
@@ -16,30 +17,30 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The module that is used if the URI names none. It leads to the modules that the machine is configured for.
+/// The default module. It leads to the modules configured on the machine.
 const DEFAULT: &str = "p11-kit-proxy";
 
-/// The mark of the process one of whose threads uses a module, or 0. It is a lock that a forked child can tell to be
-/// held by its parent, which would never be released.
+/// The process mark while one of the process's threads uses a module, else 0. A lock that a forked
+/// child can recognize as its parent's: it would never be released.
 static USER: AtomicU64 = AtomicU64::new(0);
 
-/// `CKR_AEAD_DECRYPT_FAILED` of PKCS#11 3.0, for which the crate has no name
+/// `CKR_AEAD_DECRYPT_FAILED` of PKCS#11 3.0; the crate has no name for it
 const AEAD_DECRYPT_FAILED: std::ffi::c_ulong = 0x35;
 
 static LOADED: Mutex<Vec<(PathBuf, Pkcs11)>> = Mutex::new(Vec::new());
 
-/// An initialized module, which no other thread of the process uses through this library.
+/// An initialized module. No other thread uses it through this library.
 pub(super) struct Module {
     pub(super) pkcs11: Pkcs11,
-    /// The path from which the module was loaded.
+    /// Path of the module.
     pub(super) path: PathBuf,
-    /// Whether another library of the process had initialized it, so it must stay initialized.
+    /// Whether another library of the process had initialized it; it must stay initialized.
     shared: bool,
     _lock: ModuleLock,
 }
 
 impl Module {
-    /// Waits until no other thread uses a module, loads the module of the URI and initializes it.
+    /// Waits until no other thread uses a module, then loads and initializes the module of the URI.
     pub(super) fn open(uri: &Uri) -> Result<Self, Failure> {
         let lock = ModuleLock::take()?;
         let (path, pkcs11) = load(uri)?;
@@ -55,7 +56,8 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         if !self.shared {
-            // An error changes nothing: the next call initializes the module again, and reports what is wrong.
+            // An error changes nothing: the next call initializes the module again and reports what
+            // is wrong.
             let _ = self.pkcs11.clone().finalize();
         }
     }
@@ -70,7 +72,7 @@ impl ModuleLock {
         loop {
             match USER.compare_exchange(0, process, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Ok(Self),
-                // A call takes milliseconds at least, so this wait is short beside it.
+                // A call takes milliseconds at least, so this wait does not matter.
                 Err(user) if user == process => thread::sleep(Duration::from_millis(1)),
                 Err(_) => {
                     return Err(Failure::Refused(
@@ -103,7 +105,7 @@ fn load(uri: &Uri) -> Result<(PathBuf, Pkcs11), Failure> {
                 loaded.push((path.clone(), module.clone()));
                 return Ok((path.clone(), module));
             }
-            // A file that is there says more than the next one that is not.
+            // The error of an existing file says more than that of a missing one.
             Err(error) => {
                 if reason.is_none() || path.exists() {
                     reason = Some(unloadable(path, &error));
@@ -130,7 +132,8 @@ fn unloadable(path: &Path, error: &ModuleError) -> String {
     }
 }
 
-/// Returns the paths at which the module may be. A path without a folder stands for the folders of the system.
+/// Returns possible paths of the module. A path without a folder is looked up in the system's
+/// folders.
 fn candidates(uri: &Uri) -> Vec<PathBuf> {
     let name = uri.module_name.as_deref();
     let files = |name: &str| [format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"), format!("{name}{DLL_SUFFIX}")];
@@ -156,7 +159,7 @@ fn candidates(uri: &Uri) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the failure for an error of a module.
+/// Returns the failure for a module's error.
 pub(super) fn failure(error: &ModuleError) -> Failure {
     use RvError as Rv;
     let ModuleError::Pkcs11(code, _) = error else { return Failure::Service(said(error)) };
@@ -183,7 +186,7 @@ pub(super) fn failure(error: &ModuleError) -> Failure {
     Failure::Refused(format!("{text} ({})", said(error)))
 }
 
-/// Returns what a module said, by the names of the standard, for example `CKR_PIN_LOCKED from C_Login`.
+/// Returns what a module said, in the standard's names, such as `CKR_PIN_LOCKED from C_Login`.
 fn said(error: &ModuleError) -> String {
     match error {
         ModuleError::Pkcs11(RvError::VendorDefined(code) | RvError::UnknownErrorCode(code), function) => {
@@ -200,12 +203,13 @@ fn said(error: &ModuleError) -> String {
             format!("the module returned {name} from C_{function:?}")
         }
         ModuleError::NullFunctionPointer => "the module lacks a function that is needed".into(),
-        // The text names a conversion that failed, and no value.
+        // The text names a failed conversion and no value.
         error => format!("the module returned a value that cannot be used: {error}"),
     }
 }
 
-/// Returns whether a module refused a ciphertext. Some have no other code for it than `CKR_GENERAL_ERROR`.
+/// Returns whether a module refused a ciphertext. Some only have the code `CKR_GENERAL_ERROR` for
+/// it.
 pub(super) fn is_bad_ciphertext(error: &ModuleError) -> bool {
     matches!(
         error,
@@ -226,7 +230,7 @@ pub(super) fn is_bad_ciphertext(error: &ModuleError) -> bool {
 mod test {
     use super::*;
 
-    /// The words of the failure decide what the user does next, so each code has its own.
+    /// The failure's words decide what the user does next, so each code has its own.
     #[test]
     fn codes_of_modules() {
         use RvError as Rv;

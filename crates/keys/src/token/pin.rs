@@ -8,41 +8,42 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
-/// The variable that holds the PIN if the URI names neither a file nor the PIN itself.
+/// The variable with the PIN, if the URI has neither a file nor the PIN.
 const VARIABLE: &str = "SEALANE_PKCS11_PIN";
 
-/// The part of a URI about the PIN.
+/// What a URI says about the PIN.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) enum Pin {
-    /// The file whose content it is, except a line break at its end, `pin-source`
+    /// The file with the PIN, perhaps with a line break at its end; `pin-source`
     File(PathBuf),
     /// The PIN itself, `pin-value`
     Given(Zeroizing<String>),
-    /// The environment variable or the user
+    /// Nothing: ask the environment or the user
     #[default]
     Elsewhere,
 }
 
-/// A PIN, and whether the user has just typed it.
+/// A PIN, and whether the user just typed it.
 pub(super) struct Entered {
     pub(super) pin: Zeroizing<String>,
     pub(super) typed: bool,
 }
 
-/// Asks the user for the PIN of a token, whose label is the argument. Returns `None` if there is no user to ask.
+/// Asks the user for the PIN of the token with this label. Returns `None` if there is no user to
+/// ask.
 pub type PinPrompt = fn(token: &str) -> Result<Option<Zeroizing<String>>, Error>;
 
 static PROMPT: OnceLock<PinPrompt> = OnceLock::new();
 
-/// Sets the function that asks for the PIN of a token in this process, if neither the reference nor the environment
-/// has one. The first call decides; later calls return `false`. There is no default: the program sets a function that
-/// asks at the terminal.
+/// Sets this process's function to ask for a token's PIN, if neither the reference nor the
+/// environment has one. The first call decides; later calls return `false`. There is no default:
+/// the program sets a function that asks at the terminal.
 pub fn set_pin_prompt(prompt: PinPrompt) -> bool {
     PROMPT.set(prompt).is_ok()
 }
 
 impl Pin {
-    /// Returns the PIN for the token with this label. `None` if there is none.
+    /// Returns the PIN for the token with this label, if any.
     pub(super) fn find(&self, token: &str) -> Result<Option<Entered>, Failure> {
         let (pin, typed) = match self {
             Self::Given(pin) => (pin.clone(), false),

@@ -1,4 +1,4 @@
-//! One use of a key of a token: login, the search for the key, and its operations.
+//! One use of a token's key: login, search for the key, and its operations.
 
 use super::failure::Failure;
 use super::modules::{Module, failure, is_bad_ciphertext};
@@ -21,35 +21,35 @@ use std::thread;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// Number of bytes in the nonce and in the tag of AES-GCM.
+/// Length in bytes of AES-GCM's nonce and tag.
 const NONCE: usize = 12;
 const TAG: usize = 16;
 
-/// The shortest and the longest pause before a token that is absent is looked for again. Together they take 0.6 s to 1.3 s.
+/// The shortest and longest pause before we look again for an absent token; 0.6 s to 1.3 s in all.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 
-/// The hash functions of RSA-OAEP in the order of preference. Some tokens have SHA-1 only, on whose collision
-/// resistance OAEP does not depend.
+/// The hash functions of RSA-OAEP, in order of preference. Some tokens only have SHA-1; OAEP does
+/// not depend on its collision resistance.
 const OAEP: [Oaep; 2] = [Oaep::Sha256, Oaep::Sha1];
 
-/// Hashes of PINs that tokens have refused. None of them is tried again, because each attempt brings a token closer to
-/// being locked, and a job over many files asks for its key many times.
+/// Hashes of refused PINs. We try none of them again: each attempt brings a token closer to being
+/// locked, and a job over many files asks for its key many times.
 static REFUSED: Mutex<Vec<[u8; 32]>> = Mutex::new(Vec::new());
 
-/// A key of a token in a session of its own. The fields are dropped in this order.
+/// A token's key in its own session. The fields are dropped in this order.
 pub(super) struct TokenKey {
     session: Session,
     handle: ObjectHandle,
     pub(super) kind: Kind,
-    /// Whether the token encrypts with it, for a symmetric key.
+    /// Whether the token can encrypt with it, for a symmetric key.
     encrypts: bool,
     id: Option<Vec<u8>>,
     logged_in: bool,
     _module: Module,
 }
 
-/// The kinds of keys that wrap keyrings.
+/// Kinds of keys that wrap keyrings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Aes,
@@ -57,7 +57,7 @@ pub(super) enum Kind {
 }
 
 impl TokenKey {
-    /// Opens the token of the URI, logs in, and finds the key.
+    /// Opens the URI's token, logs in, and finds the key.
     pub(super) fn open(uri: &Uri) -> Result<Self, Failure> {
         let (module, slot, token) = present(uri)?;
         let session = module.pkcs11.open_ro_session(slot).map_err(|e| failure(&e))?;
@@ -106,7 +106,7 @@ impl TokenKey {
         Ok(Self { session, handle, kind, encrypts, id, logged_in, _module: module })
     }
 
-    /// Encrypts with AES-GCM under a fresh nonce, and returns nonce, ciphertext and tag.
+    /// Encrypts with AES-GCM under a fresh nonce. Returns nonce, ciphertext and tag.
     pub(super) fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Failure> {
         if !self.encrypts {
             return Err(Failure::Refused(
@@ -126,7 +126,7 @@ impl TokenKey {
                 plaintext.len()
             )));
         }
-        // Some modules replace the nonce by one of their own.
+        // Some modules replace the nonce by their own.
         Ok([&nonce[..], &sealed].concat())
     }
 
@@ -142,7 +142,8 @@ impl TokenKey {
         }
     }
 
-    /// Encrypts a key with RSA-OAEP and the public key, with the first hash function with which the token decrypts it.
+    /// Encrypts a key with RSA-OAEP and the public key, with the first hash function that lets the
+    /// token decrypt it.
     pub(super) fn wrap(&self, key: &[u8]) -> Result<Vec<u8>, Failure> {
         let public = self.public()?;
         let mut reason = Failure::Service("the module decrypts RSA-OAEP to something else".into());
@@ -167,7 +168,7 @@ impl TokenKey {
             match self.decrypt(&mechanism(oaep), wrapped) {
                 Ok(key) => return Ok(key),
                 Err(Failure::Other(error)) => reason = Some(Failure::Other(error)),
-                // A token without one of the hash functions says so, which is not the reason.
+                // A token without one of the hash functions says so, but that is not the reason.
                 Err(_) if matches!(reason, Some(Failure::Other(_))) => {}
                 Err(error) => reason = Some(error),
             }
@@ -183,7 +184,7 @@ impl TokenKey {
         }
     }
 
-    /// Returns the public key of an RSA key, from its private key or from the object beside it.
+    /// Returns the public key of an RSA key, from the private key or the object beside it.
     fn public(&self) -> Result<PublicKey, Failure> {
         let mut numbers = self.numbers(self.handle)?;
         if let (None, Some(id)) = (&numbers, &self.id) {
@@ -198,7 +199,7 @@ impl TokenKey {
         Ok(PublicKey::from_spki(&rsa_public(&n, &e)?)?)
     }
 
-    /// Returns modulus and public exponent of a key, if the token shows both.
+    /// Returns a key's modulus and public exponent, if the token shows both.
     fn numbers(&self, handle: ObjectHandle) -> Result<Option<[Vec<u8>; 2]>, Failure> {
         let asked = [AttributeType::Modulus, AttributeType::PublicExponent];
         let (mut n, mut e) = (None, None);
@@ -216,7 +217,8 @@ impl TokenKey {
 impl Drop for TokenKey {
     fn drop(&mut self) {
         if self.logged_in {
-            // A module that is finalized has logged out in any case. This is for one that another library uses, too.
+            // A finalized module has logged out anyway. This is for one that another library uses
+            // too.
             let _ = self.session.logout();
         }
     }
@@ -235,14 +237,15 @@ fn mechanism(oaep: Oaep) -> Mechanism<'static> {
     Mechanism::RsaPkcsOaep(PkcsOaepParams::new(hash, mask, PkcsOaepSource::empty()))
 }
 
-/// Opens the module of the URI, and returns it with the slot of the only token that matches.
+/// Opens the URI's module. Returns it with the slot of the only matching token.
 ///
-/// A token that is absent is looked for again: SoftHSM writes to a token at each login, and other processes that read it at
-/// this moment find no token or an error (seen with 2.6.1). Nothing was sent to a token until here, so this can be repeated.
+/// We look again for an absent token: SoftHSM writes to a token at each login, and other processes
+/// that read it at this moment find no token or an error (seen with 2.6.1). Nothing has been sent
+/// to a token so far, so we can repeat this.
 fn present(uri: &Uri) -> Result<(Module, Slot, TokenInfo), Failure> {
     let mut longest = SHORTEST_PAUSE;
     loop {
-        // Modules read the list of their tokens when they are initialized.
+        // Modules list their tokens when they are initialized.
         let module = Module::open(uri)?;
         match slot(&module, uri) {
             Ok((slot, token)) => return Ok((module, slot, token)),
@@ -250,7 +253,7 @@ fn present(uri: &Uri) -> Result<(Module, Slot, TokenInfo), Failure> {
             Err(Absent::Now(failure) | Absent::Finally(failure)) => return Err(failure),
         }
         drop(module);
-        // Processes that disturbed each other wait for different times.
+        // Processes that disturbed each other must wait for different times.
         let mut part = [0];
         random::fill(&mut part).map_err(Error::from)?;
         thread::sleep(longest / 2 + longest * u32::from(part[0]) / 510);
@@ -265,7 +268,7 @@ enum Absent {
     Finally(Failure),
 }
 
-/// Returns the slot of the only token that matches the URI. No PIN is sent to any other token.
+/// Returns the slot of the only token that matches the URI. No other token gets a PIN.
 fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
     let fits = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
     let mut found = Vec::new();
@@ -297,7 +300,7 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
         (0, None) => Err(Absent::Now(Failure::NotFound(
             "no token with these attributes is present; plug it in, or check them".into(),
         ))),
-        // Any of the tokens could be the one that cannot be read, so none is the only one.
+        // An unreadable token might match too, so a single match proves nothing.
         (_, Some(failure)) => Err(Absent::Now(failure)),
         (1, None) => Ok(found.remove(0)),
         (many, None) => Err(Absent::Finally(Failure::NotFound(format!(
@@ -306,7 +309,7 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
     }
 }
 
-/// Logs in, if the token needs it. Returns whether this call did so.
+/// Logs in, if the token requires it. Returns whether it did.
 fn login(module: &Module, session: &Session, uri: &Uri, token: &TokenInfo) -> Result<bool, Failure> {
     if !token.login_required() {
         return Ok(false);
@@ -361,7 +364,7 @@ fn logged_in(result: Result<(), ModuleError>) -> Result<bool, Failure> {
     }
 }
 
-/// Returns the label of a token for a message. It comes from the token.
+/// Returns a token's label for a message. The label comes from the token.
 fn shown(label: &str) -> String {
     label.chars().map(|c| if c.is_control() { ' ' } else { c }).take(32).collect()
 }
@@ -378,7 +381,7 @@ fn find(session: &Session, uri: &Uri) -> Result<(ObjectHandle, Class), Failure> 
         let mut template = vec![Attribute::Class(name)];
         template.extend(uri.object.as_ref().map(|label| Attribute::Label(label.as_bytes().to_vec())));
         template.extend(uri.id.clone().map(Attribute::Id));
-        // Two are enough to know that there are several. A module could return any number.
+        // Two are enough to know that there are several; a module could return any number.
         for handle in session.iter_objects(&template).map_err(|e| failure(&e))?.take(2) {
             if found.replace((handle.map_err(|e| failure(&e))?, class)).is_some() {
                 return Err(Failure::NotFound(

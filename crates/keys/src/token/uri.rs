@@ -4,7 +4,8 @@
 //! pkcs11:token=backup;object=sales;type=secret-key?module-name=softhsm2&pin-source=/etc/pin&context=sales
 //! ```
 //!
-//! The attributes before `?` describe the key, and those after it the way to it. `context` is an attribute of ours.
+//! The attributes before `?` describe the key, those after it the way to it. `context` is our own
+//! attribute.
 
 use super::pin::Pin;
 use base::Error;
@@ -12,7 +13,7 @@ use base::Misuse;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// The class of an object on a token. Only keys that decrypt are listed.
+/// The class of an object on a token. We only list keys that decrypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// A symmetric key, `CKO_SECRET_KEY`
@@ -21,7 +22,7 @@ pub(super) enum Class {
     Private,
 }
 
-/// The attributes of a URI. A token or key matches if it has all values that are given.
+/// The attributes of a URI. A token or key matches if it has all given values.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Uri {
     /// The label of the token, `token`
@@ -44,7 +45,8 @@ impl Uri {
     /// Parses the part of a reference after `pkcs11:` and before `#`.
     ///
     /// # Errors
-    /// Returns [`Misuse::Reference`], whose text has no value of an attribute, because it can be a PIN.
+    /// Returns [`Misuse::Reference`]. Its text has no value of an attribute, because it may be a
+    /// PIN.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let (path, query) = match text.split_once('?') {
             Some((_, "")) => return Err(invalid("expected attributes after the question mark, found none")),
@@ -79,7 +81,7 @@ impl Uri {
             "model" => self.model = Some(text(&value)?),
             "serial" => self.serial = Some(text(&value)?),
             "slot-id" => {
-                // The error of the parser says less.
+                // The parser's error says less.
                 let number = text(&value)?.parse().map_err(|_| invalid("expected a number as slot-id"))?;
                 self.slot = Some(number);
             }
@@ -156,7 +158,7 @@ fn text(value: &[u8]) -> Result<String, Error> {
 
 /// Decodes `%` and two hexadecimal digits to a byte.
 fn decoded(value: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
-    // bounded: not longer than the reference, which is an argument of the caller.
+    // bounded: not longer than the reference, an argument of the caller.
     let mut bytes = Zeroizing::new(Vec::with_capacity(value.len()));
     let mut rest = value.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
@@ -175,7 +177,7 @@ fn decoded(value: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     Ok(bytes)
 }
 
-/// Replaces the value of `pin-value` in a reference, and of attributes that may be a misspelling of it, by asterisks.
+/// Replaces the values of `pin-value` and its possible misspellings by asterisks.
 pub(super) fn without_pin(text: &str) -> String {
     let shown = |part: &str| match part.split_once('=') {
         Some((name, _)) if name.starts_with("pin") && name != "pin-source" => format!("{name}=***"),

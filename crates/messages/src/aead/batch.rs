@@ -1,12 +1,12 @@
-//! Many messages in one call: lists of messages, and packed messages as in a column of Arrow.
+//! Many messages in one call: lists, and packed messages like an Arrow column.
 //!
-//! *Packed* messages lie one after the other in one buffer. Message `i` is
+//! *Packed* messages lie one after the other in one buffer: message `i` is
 //! `data[offsets[i]..offsets[i + 1]]`, so `n` messages have `n + 1` offsets.
 //!
-//! A call for each message of 64 bytes costs more than the cipher: a nonce, checks, a dynamic call
-//! and often an allocation. A batch draws its nonces at once and makes a dynamic call for each
-//! [`GROUP`]. Large batches are cut into jobs for the threads of the pool. Messages of a keyring
-//! are opened in groups if one key sealed all of them, and one by one otherwise.
+//! A call per message of 64 bytes costs more than the cipher: a nonce, checks, a dynamic call and
+//! often an allocation. A batch draws its nonces at once and makes one dynamic call per [`GROUP`].
+//! Large batches are cut into jobs for the threads of the pool. Messages of a keyring are opened in
+//! groups if one key sealed them all, one by one otherwise.
 
 use super::key::{Direction, GROUP, in_batch};
 use super::keys::{MessageKeys, Prefixed};
@@ -17,12 +17,12 @@ use std::sync::Mutex;
 use zeroize::Zeroizing;
 
 impl MessageKeys {
-    /// Seals each of `messages` under a fresh random nonce, with the associated data of the same
-    /// index if there is any.
+    /// Seals each message under a fresh random nonce, with the associated data of the same index,
+    /// if any.
     ///
     /// # Errors
-    /// Returns [`Error::InBatch`] with the error of [`Self::seal`] for the first message that has
-    /// one, [`Misuse::CountPerMessage`] if there is not one `aads` for each message, and
+    /// Returns [`Error::InBatch`] with the error of [`Self::seal`] for the first message that
+    /// fails, [`Misuse::CountPerMessage`] if `aads` and `messages` differ in length, and
     /// [`Error::Io`] if the operating system returns no random bytes.
     ///
     /// ```
@@ -39,12 +39,11 @@ impl MessageKeys {
         each_fresh(lens, |out| self.seal_many_into(messages, aads, out))
     }
 
-    /// Opens each of `sealed`, with the associated data of the same index if there is any.
+    /// Opens each message, with the associated data of the same index, if any.
     ///
     /// # Errors
-    /// Returns [`Error::InBatch`] with the error of [`Self::open`] for the first message that has
-    /// one. No plaintext is returned then. Also returns [`Misuse::CountPerMessage`] as
-    /// [`Self::seal_many`] does.
+    /// Returns [`Error::InBatch`] with the error of [`Self::open`] for the first message that
+    /// fails, and no plaintext; also [`Misuse::CountPerMessage`], as [`Self::seal_many`] does.
     pub fn open_many(&self, sealed: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
         let Some(key) = self.common(sealed.iter().copied()) else {
             return self.open_each(sealed, batch_aad(aads, sealed.len())?);
@@ -53,8 +52,7 @@ impl MessageKeys {
         each_fresh(lens, |out| key.open_list(sealed, batch_aad(aads, sealed.len())?, out))
     }
 
-    /// Seals as [`Self::seal_many`] does, into buffers that have exactly the lengths of the
-    /// results.
+    /// Seals like [`Self::seal_many`], into buffers of exactly the right lengths.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal_many`], and [`Misuse::OutputLength`] or
@@ -72,8 +70,7 @@ impl MessageKeys {
         key.list(Direction::Seal(&nonces), aad, messages, out)
     }
 
-    /// Opens as [`Self::open_many`] does, into buffers that have exactly the lengths of the
-    /// plaintexts.
+    /// Opens like [`Self::open_many`], into buffers of exactly the plaintexts' lengths.
     ///
     /// # Errors
     /// Returns the errors of [`Self::open_many`] and of [`Self::seal_many_into`]. After an error,
@@ -100,13 +97,13 @@ impl MessageKeys {
         Ok(())
     }
 
-    /// Seals packed messages: `data[offsets[i]..offsets[i + 1]]`, each under a fresh random nonce
-    /// and with the same associated data. Returns the sealed messages, packed, and their offsets.
+    /// Seals the packed messages `data[offsets[i]..offsets[i + 1]]`, each under a fresh random
+    /// nonce, all with the same associated data. Returns the packed results and their offsets.
     ///
     /// # Errors
     /// Returns [`Misuse::Offsets`] if `offsets` do not describe messages in `data`,
-    /// [`Error::LimitExceeded`] if the offsets of the result do not fit in their type, and the
-    /// errors of [`Self::seal_many`].
+    /// [`Error::LimitExceeded`] if the offsets of the result exceed their type, and the errors of
+    /// [`Self::seal_many`].
     ///
     /// ```
     /// use sealane::{Aead, Algorithm, Key};
@@ -129,13 +126,12 @@ impl MessageKeys {
         Ok((out, out_offsets))
     }
 
-    /// Opens packed messages, which have the same associated data. Returns the plaintexts, packed,
-    /// and their offsets.
+    /// Opens packed messages with the same associated data. Returns the packed plaintexts and their
+    /// offsets.
     ///
     /// # Errors
     /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not
-    /// authentic. No plaintext is returned then. Also returns [`Misuse::Offsets`] as
-    /// [`Self::seal_packed`] does.
+    /// authentic, and no plaintext; also [`Misuse::Offsets`], as [`Self::seal_packed`] does.
     pub fn open_packed<O: Offset>(
         &self,
         data: &[u8],
@@ -151,31 +147,30 @@ impl MessageKeys {
         Ok((out, out_offsets))
     }
 
-    /// Returns the offsets of the sealed messages for packed messages in data of `len` bytes. The
+    /// Returns the offsets of the sealed messages, for packed messages in `len` bytes of data. The
     /// last one is the length of the result of [`Self::seal_packed_into`].
     ///
     /// # Errors
-    /// Returns [`Misuse::Offsets`] and [`Error::LimitExceeded`] as [`Self::seal_packed`] does.
+    /// Returns [`Misuse::Offsets`] and [`Error::LimitExceeded`], as [`Self::seal_packed`] does.
     pub fn sealed_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
         packed::longer(offsets, len, self.overhead())
     }
 
-    /// Returns the offsets of the plaintexts for packed sealed messages in data of `len` bytes. The
-    /// last one is the length of the result of [`Self::open_packed_into`]. With a keyring, they are
-    /// those of messages that the primary key sealed.
+    /// Returns the offsets of the plaintexts, for packed sealed messages in `len` bytes of data.
+    /// The last one is the length of the result of [`Self::open_packed_into`]. A keyring assumes
+    /// that its primary key sealed the messages.
     ///
     /// # Errors
-    /// Returns [`Misuse::Offsets`] as [`Self::open_packed`] does, and [`Error::InBatch`] with
+    /// Returns [`Misuse::Offsets`], as [`Self::open_packed`] does, and [`Error::InBatch`] with
     /// [`Error::Authentication`] for the first message that is too short to be authentic.
     pub fn opened_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
         packed::shorter(offsets, len, self.overhead())
     }
 
-    /// Seals packed messages into the start of `out`, which has at least the length that
-    /// [`Self::sealed_offsets`] returns.
+    /// Seals packed messages into the start of `out`; [`Self::sealed_offsets`] gives the length.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal_packed`], and [`Misuse::OutputTooShort`]. After an error,
+    /// Returns the errors of [`Self::seal_packed`] and [`Misuse::OutputTooShort`]. After an error,
     /// `out` is unchanged or zero.
     pub fn seal_packed_into<O: Offset>(
         &self,
@@ -194,11 +189,10 @@ impl MessageKeys {
         key.packed(Direction::Seal(&nonces), aad, data, offsets, out)
     }
 
-    /// Opens packed messages into the start of `out`, which has at least the length that
-    /// [`Self::opened_offsets`] returns.
+    /// Opens packed messages into the start of `out`; [`Self::opened_offsets`] gives the length.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open_packed`], and [`Misuse::OutputTooShort`]. After an error,
+    /// Returns the errors of [`Self::open_packed`] and [`Misuse::OutputTooShort`]. After an error,
     /// `out` is unchanged or zero.
     pub fn open_packed_into<O: Offset>(
         &self,
@@ -215,7 +209,7 @@ impl MessageKeys {
         Ok(())
     }
 
-    /// Returns the key of all packed messages, if one key sealed all of them.
+    /// Returns the key of all packed messages, if one key sealed them all.
     fn common_packed<O: Offset>(&self, data: &[u8], offsets: &[O]) -> Result<Option<&Prefixed>, Error> {
         data_range(offsets, data.len())?;
         let messages = offsets.windows(2).map(|pair| &data[index_of(pair[0])..index_of(pair[1])]);
@@ -244,8 +238,8 @@ impl Prefixed {
         self.packed(Direction::Open, aad, data, offsets, out)
     }
 
-    /// Checks the number of outputs and the lengths of a list. `result_len` returns the length of
-    /// the result for the length of a message, or `None` for a message that is too short to be
+    /// Checks the number and lengths of the outputs of a list. `result_len` maps the length of a
+    /// message to the length of its result, or to `None` if the message is too short to be
     /// authentic.
     fn check_list(
         &self,
@@ -266,11 +260,11 @@ impl Prefixed {
         Ok(())
     }
 
-    /// Checks the lengths of packed messages, which are longer than their plaintexts by `overhead`
-    /// bytes, and of their associated data.
+    /// Checks the lengths of packed messages, `overhead` bytes longer than their plaintexts, and of
+    /// their associated data.
     fn check_packed<O: Offset>(&self, aad: &[u8], offsets: &[O], overhead: usize) -> Result<(), Error> {
         self.key.check_lens(aad.len(), 0)?;
-        // Looks at each message only if one could be too long.
+        // Look at each message only if one could be too long.
         if packed_len(offsets) as u64 > self.key.max_plaintext_len() {
             for (index, pair) in offsets.windows(2).enumerate() {
                 let len = index_of(pair[1]) - index_of(pair[0]) - overhead;
@@ -280,7 +274,7 @@ impl Prefixed {
         Ok(())
     }
 
-    /// Processes a list whose numbers and lengths are checked.
+    /// Processes a list after its lengths were checked.
     fn list(
         &self,
         direction: Direction<'_>,
@@ -305,7 +299,7 @@ impl Prefixed {
         result
     }
 
-    /// Processes messages of a list, the first of which has the index `first` in the batch.
+    /// Processes messages of a list, from index `first` of the batch.
     fn groups(
         &self,
         direction: Direction<'_>,
@@ -362,8 +356,8 @@ impl Prefixed {
         self.key.group(direction, aad, first, from, &mut bodies[..from.len()])
     }
 
-    /// Processes packed messages whose offsets and lengths are checked. `out` has exactly the
-    /// length of the result.
+    /// Processes packed messages after their offsets and lengths were checked. `out` has exactly
+    /// the length of the result.
     fn packed<O: Offset>(
         &self,
         direction: Direction<'_>,
@@ -396,7 +390,7 @@ impl Prefixed {
         result
     }
 
-    /// Returns the length of the results of packed messages.
+    /// Returns the length of the packed results.
     #[inline]
     fn result_len<O: Offset>(&self, direction: Direction<'_>, offsets: &[O]) -> usize {
         let count = offsets.len() - 1;
@@ -407,7 +401,7 @@ impl Prefixed {
         }
     }
 
-    /// Processes packed messages, the first of which has the index `first` in the batch.
+    /// Processes packed messages, from index `first` of the batch.
     fn packed_part<O: Offset>(
         &self,
         direction: Direction<'_>,
@@ -436,7 +430,7 @@ impl Prefixed {
 /// Returns the associated data of a list of `count` messages.
 ///
 /// # Errors
-/// Returns [`Misuse::CountPerMessage`] if there is not one for each message.
+/// Returns [`Misuse::CountPerMessage`] unless there is one per message.
 fn batch_aad<'a>(aads: Option<&'a [&'a [u8]]>, count: usize) -> Result<BatchAad<'a>, Misuse> {
     counted("associated data", aads.map_or(count, <[_]>::len), count)?;
     Ok(aads.map_or(BatchAad::Shared(b""), BatchAad::Each))
@@ -446,7 +440,7 @@ fn counted(part: &'static str, got: usize, want: usize) -> Result<(), Misuse> {
     if got == want { Ok(()) } else { Err(Misuse::CountPerMessage { part, got, want }) }
 }
 
-/// Returns new buffers of these lengths, which `fill` writes.
+/// Returns new buffers of these lengths, filled by `fill`.
 fn each_fresh(
     lens: impl ExactSizeIterator<Item = usize>,
     fill: impl FnOnce(&mut [&mut [u8]]) -> Result<(), Error>,
@@ -470,7 +464,7 @@ mod test {
     #[test]
     fn offsets_of_results_that_do_not_fit() {
         let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
-        // Nothing of this length exists, and nothing of it is read.
+        // Memory of this length does not exist, and is not read.
         let max = i32::MAX;
         let exceeds = |offsets: &[i32]| aead.sealed_offsets(offsets, usize::MAX);
         assert!(

@@ -1,29 +1,29 @@
-//! Counts what one key object of a block cipher in counter mode encrypts, under random nonces and
-//! under those of the caller.
+//! Counts what a key object of a block cipher in counter mode encrypts, under random nonces and the
+//! caller's.
 
 use base::Error;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Length in bytes of the blocks under which messages are counted. With smaller ones, blocks are.
+/// Block length in bytes from which on we count messages. With smaller blocks, we count blocks.
 const LARGE_BLOCK_LEN: usize = 16;
 
 /// The count of one key object.
 pub(crate) struct Counter {
     block_len: usize,
-    /// Length in bytes of the keystream before the data.
+    /// Bytes of keystream before the data.
     before: usize,
-    /// Number of messages, or of blocks if they are small.
+    /// Messages, or blocks if they are small.
     sealed: AtomicU64,
 }
 
 impl Counter {
-    /// Starts to count for blocks of `block_len` bytes and messages with `before` bytes of
-    /// keystream before the data.
+    /// Starts a count for blocks of `block_len` bytes and messages with `before` bytes of keystream
+    /// before the data.
     pub(crate) fn new(block_len: usize, before: usize) -> Self {
         Self { block_len, before, sealed: AtomicU64::new(0) }
     }
 
-    /// Returns the maximum number of messages or, if they are small, of blocks.
+    /// Returns the maximum number of messages, or of blocks if they are small.
     fn limit(&self) -> u64 {
         1 << if self.is_small() { 4 * self.block_len } else { 32 }
     }
@@ -32,7 +32,7 @@ impl Counter {
         self.block_len < LARGE_BLOCK_LEN
     }
 
-    /// Returns the length in bytes of the longest message.
+    /// Returns the maximum plaintext length in bytes.
     pub(crate) fn max_plaintext_len(&self) -> u64 {
         self.limit() * self.block_len as u64 - self.before as u64
     }
@@ -41,8 +41,8 @@ impl Counter {
         (len as u64 + self.before as u64).div_ceil(self.block_len as u64)
     }
 
-    /// Checks that the counter does not wrap in a message of `len` bytes. A nonce of small blocks
-    /// is the first counter.
+    /// Checks that the counter does not wrap in a message of `len` bytes. With small blocks, the
+    /// nonce is the first counter.
     pub(super) fn check_nonce(&self, nonce: &[u8], len: usize) -> Result<(), Error> {
         if self.is_small() {
             let first = nonce.iter().fold(0, |first, byte| first << 8 | u128::from(*byte));
@@ -53,7 +53,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Counts a message of `len` bytes before it is encrypted under the nonce of the caller.
+    /// Counts a message of `len` bytes before it is encrypted under the caller's nonce.
     pub(super) fn count_message(&self, nonce: &[u8], len: usize) -> Result<(), Error> {
         self.check_nonce(nonce, len)?;
         self.count(if self.is_small() { self.blocks(len) } else { 1 })
@@ -65,7 +65,7 @@ impl Counter {
         let counted = self.sealed.fetch_update(Relaxed, Relaxed, |sealed| {
             sealed.checked_add(more).filter(|sealed| *sealed <= limit)
         });
-        // The error is the count, which is not useful to the caller.
+        // The error is the count; callers cannot use it.
         counted.map(drop).map_err(|_| {
             Error::LimitExceeded("the maximum number of messages or blocks is sealed; use another key")
         })

@@ -9,7 +9,7 @@ use base::{Error, Misuse};
 use providers::{AeadKey, AuthenticationError, BatchAad, BatchError, InOut, SealError, raw};
 use std::num::NonZeroUsize;
 
-/// An algorithm of [`DeterministicAead`].
+/// Algorithms of [`DeterministicAead`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DeterministicAlgorithm {
@@ -18,22 +18,22 @@ pub enum DeterministicAlgorithm {
 }
 
 impl DeterministicAlgorithm {
-    /// All algorithms, in the order in which they are listed.
+    /// All algorithms, in the order in which users see them.
     pub const ALL: &'static [Self] = &[Self::Aes256Siv];
 
-    /// Returns the name of the algorithm, for example `"aes-256-siv"`.
+    /// Returns the name, such as `"aes-256-siv"`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Aes256Siv => "aes-256-siv",
         }
     }
 
-    /// Returns the algorithm with this name, if there is one.
+    /// Returns the algorithm with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
 
-    /// Returns the lengths of keys that the algorithm accepts, in bytes.
+    /// Returns the accepted key lengths in bytes.
     const fn key_lens(self) -> &'static [usize] {
         match self {
             Self::Aes256Siv => &[64],
@@ -46,17 +46,17 @@ impl DeterministicAlgorithm {
     }
 }
 
-/// A key that encrypts equal messages to equal ciphertexts, for example to search a column of a
-/// database or to join two tables. It can be shared between threads and used after a fork.
+/// A key that encrypts equal messages to equal ciphertexts, for example to search a database column
+/// or to join two tables. It can be shared between threads and used after a fork.
 ///
-/// **It reveals which messages are equal.** A reader of ciphertexts under one key and with the same
-/// associated data learns which plaintexts repeat and how often, and their lengths. In a column
-/// with few values, for example yes and no, that is often the content. Use [`Aead`](crate::Aead)
-/// where equality need not be visible.
+/// **It reveals which messages are equal.** From ciphertexts under one key and the same associated
+/// data, a reader learns which plaintexts repeat, how often, and their lengths. In a column with
+/// few values (yes and no), that is often the content. Use [`Aead`](crate::Aead) where equality
+/// need not be visible.
 ///
 /// An encrypted message is `synthetic IV || ciphertext`, 16 bytes longer than the plaintext. There
-/// is no nonce, so nothing can be repeated by mistake. The speed is limited by the latency of AES,
-/// because the blocks of CMAC depend on each other.
+/// is no nonce to repeat by mistake. AES latency limits the speed, because the blocks of CMAC
+/// depend on each other.
 ///
 /// ```
 /// use sealane::{DeterministicAead, DeterministicAlgorithm, Key};
@@ -81,9 +81,9 @@ impl DeterministicAead {
         Ok(Self(MessageKey::deterministic(algorithm, key)?.into()))
     }
 
-    /// Sets the number of threads that packed messages may use, the calling thread included. The
-    /// default is all that are free, up to 8. One message, and packed messages of less than about
-    /// 512 KiB, use one.
+    /// Sets the maximum number of threads for packed messages, including the calling one. The
+    /// default is all free threads, up to 8. One message, or packed messages of less than about 512
+    /// KiB, use one.
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
         Self(self.0.with_threads(threads))
@@ -91,16 +91,16 @@ impl DeterministicAead {
 
     /// Returns the algorithm.
     pub fn algorithm(&self) -> DeterministicAlgorithm {
-        // There is one, which keys of a keyring share.
+        // There is only one; keys of a keyring share it.
         DeterministicAlgorithm::Aes256Siv
     }
 
-    /// Returns the variant of AES in use, for example `"vaes512"`.
+    /// Returns the variant of AES in use, such as `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.0.variant()
     }
 
-    /// Returns the number of bytes by which an encrypted message is longer than its plaintext: the
+    /// Returns the difference in length between an encrypted message and its plaintext: the
     /// synthetic IV.
     #[inline]
     pub fn overhead(&self) -> usize {
@@ -112,32 +112,32 @@ impl DeterministicAead {
         self.0.primary()
     }
 
-    /// Returns the number of keys, which all can decrypt messages.
+    /// Returns the number of keys; each can decrypt.
     #[expect(clippy::len_without_is_empty, reason = "there is a first key")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the key of a message and the length of its prefix; see
+    /// Returns the key of a message and the length of its prefix, see
     /// [`MessageKeys::only_candidate`].
     pub fn only_candidate(&self, data: &[u8]) -> Option<(&MessageKey, usize)> {
         self.0.only_candidate(data)
     }
 
-    /// Encrypts `data`. The result is always the same for the same key, data and associated data.
+    /// Encrypts `data`. The same key, data and associated data always give the same result.
     ///
     /// # Errors
-    /// Returns [`Error::OutOfMemory`] if there is no memory for the result.
+    /// Returns [`Error::OutOfMemory`] if the result cannot be allocated.
     pub fn encrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         self.0.seal(data, aad)
     }
 
     /// Encrypts `data` with each enabled key of a keyring, the primary key first. A stored value
-    /// that is equal to one of the results has the plaintext `data`, so this is how encrypted
-    /// values are searched while several keys are enabled.
+    /// has the plaintext `data` if it equals one of the results: search for them while several keys
+    /// are enabled.
     ///
     /// # Errors
-    /// Returns [`Error::OutOfMemory`] if there is no memory for the results.
+    /// Returns [`Error::OutOfMemory`] if the results cannot be allocated.
     pub fn encrypt_with_all_keys(&self, data: &[u8], aad: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         self.0.seal_with_all_keys(data, aad)
     }
@@ -145,30 +145,30 @@ impl DeterministicAead {
     /// Decrypts the result of [`Self::encrypt`], if it and `aad` are authentic.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the key or `aad` differs, or the data was changed.
+    /// Returns [`Error::Authentication`] if the key or `aad` is wrong, or the data was changed.
     pub fn decrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         self.0.open(data, aad)
     }
 
-    /// Encrypts into the start of `out` and returns the number of bytes written.
+    /// Encrypts into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`] if `out` is too short. Nothing is written then.
+    /// Returns [`Misuse::OutputTooShort`] if `out` is too short, and writes nothing.
     pub fn encrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         self.0.seal_into(data, out, aad)
     }
 
-    /// Decrypts into the start of `out` and returns the number of bytes written.
+    /// Decrypts into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decrypt`], and [`Misuse::OutputTooShort`]. `out` has no
-    /// plaintext then.
+    /// Returns the errors of [`Self::decrypt`] and [`Misuse::OutputTooShort`], and leaves no
+    /// plaintext in `out`.
     pub fn decrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         self.0.open_into(data, out, aad)
     }
 
-    /// Encrypts packed messages: `data[offsets[i]..offsets[i + 1]]`, each with the same associated
-    /// data. Returns the encrypted messages, packed, and their offsets.
+    /// Encrypts the packed messages `data[offsets[i]..offsets[i + 1]]`, all with the same
+    /// associated data. Returns the packed results and their offsets.
     ///
     /// # Errors
     /// Returns the errors of [`MessageKeys::seal_packed`] about offsets, and
@@ -192,13 +192,12 @@ impl DeterministicAead {
         self.0.seal_packed(data, offsets, aad)
     }
 
-    /// Decrypts packed messages, which have the same associated data. Returns the plaintexts,
-    /// packed, and their offsets.
+    /// Decrypts packed messages with the same associated data. Returns the packed plaintexts and
+    /// their offsets.
     ///
     /// # Errors
     /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not
-    /// authentic. No plaintext is returned then. Also returns the errors of
-    /// [`Self::encrypt_packed`].
+    /// authentic, and no plaintext; also the errors of [`Self::encrypt_packed`].
     pub fn decrypt_packed<O: Offset>(
         &self,
         data: &[u8],
@@ -208,7 +207,7 @@ impl DeterministicAead {
         self.0.open_packed(data, offsets, aad)
     }
 
-    /// Returns the offsets of the results of [`Self::encrypt_packed_into`] for data of `len` bytes.
+    /// Returns the offsets of the results of [`Self::encrypt_packed_into`] for `len` bytes of data.
     /// The last one is the length of all results.
     ///
     /// # Errors
@@ -217,7 +216,7 @@ impl DeterministicAead {
         self.0.sealed_offsets(offsets, len)
     }
 
-    /// Returns the offsets of the results of [`Self::decrypt_packed_into`] for data of `len` bytes.
+    /// Returns the offsets of the results of [`Self::decrypt_packed_into`] for `len` bytes of data.
     /// The last one is the length of all results.
     ///
     /// # Errors
@@ -227,12 +226,12 @@ impl DeterministicAead {
         self.0.opened_offsets(offsets, len)
     }
 
-    /// Encrypts packed messages into the start of `out`, which has at least the length that
-    /// [`Self::encrypted_offsets`] returns.
+    /// Encrypts packed messages into the start of `out`; [`Self::encrypted_offsets`] gives the
+    /// length.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::encrypt_packed`], and [`Misuse::OutputTooShort`]. `out` is
-    /// unchanged then.
+    /// Returns the errors of [`Self::encrypt_packed`] and [`Misuse::OutputTooShort`], and leaves
+    /// `out` unchanged.
     pub fn encrypt_packed_into<O: Offset>(
         &self,
         data: &[u8],
@@ -243,11 +242,11 @@ impl DeterministicAead {
         self.0.seal_packed_into(data, offsets, aad, out)
     }
 
-    /// Decrypts packed messages into the start of `out`, which has at least the length that
-    /// [`Self::decrypted_offsets`] returns.
+    /// Decrypts packed messages into the start of `out`; [`Self::decrypted_offsets`] gives the
+    /// length.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decrypt_packed`], and [`Misuse::OutputTooShort`]. After an
+    /// Returns the errors of [`Self::decrypt_packed`] and [`Misuse::OutputTooShort`]. After an
     /// error, `out` is unchanged or zero.
     pub fn decrypt_packed_into<O: Offset>(
         &self,
@@ -260,7 +259,7 @@ impl DeterministicAead {
     }
 }
 
-/// `keys` are of a deterministic algorithm.
+/// `keys` must be deterministic.
 impl From<MessageKeys> for DeterministicAead {
     fn from(keys: MessageKeys) -> Self {
         Self(keys)
@@ -288,7 +287,7 @@ impl MessageKey {
     }
 }
 
-/// AES-SIV, in which the synthetic IV is the tag. A nonce is no part of it.
+/// AES-SIV without a nonce; the synthetic IV is the tag.
 struct Siv(raw::Siv);
 
 impl AeadKey for Siv {
@@ -298,7 +297,7 @@ impl AeadKey for Siv {
     }
 
     fn open(&self, _: &[u8], aad: &[u8], data: InOut<'_>, iv: &[u8; 16]) -> Result<(), AuthenticationError> {
-        // The only error is a synthetic IV that does not match.
+        // The only error is a wrong synthetic IV.
         self.0.open(&[aad], data, iv).map_err(|_| AuthenticationError)
     }
 

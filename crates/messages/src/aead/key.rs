@@ -10,11 +10,11 @@ use base::{Error, Misuse, memory};
 use providers::{AeadKey, Algorithm, BatchAad, BatchError, InOut, Provider};
 use std::num::NonZeroUsize;
 
-/// Length of the tag of every algorithm, in bytes.
+/// Tag length of every algorithm, in bytes.
 pub(crate) const TAG_LEN: usize = 16;
-/// The longest nonce of any algorithm, in bytes.
+/// Length of the longest nonce, in bytes.
 const MAX_NONCE_LEN: usize = 32;
-/// Number of messages of a batch in a call to the provider.
+/// Messages per call to the provider in a batch.
 pub(super) const GROUP: usize = 64;
 
 /// One key of [`MessageKeys`](super::MessageKeys).
@@ -36,26 +36,26 @@ pub struct MessageKey {
     variant: &'static str,
 }
 
-/// The origin of the nonces under which a key seals.
+/// Where the nonces for sealing come from.
 enum Nonces {
-    /// Random nonces, or those of the caller.
+    /// Random, or from the caller.
     Random,
-    /// Those of the caller only, for this reason.
+    /// From the caller only, for this reason.
     OfCaller(Misuse),
-    /// None: the head is the tag.
+    /// Nowhere: the head is the tag.
     None,
 }
 
 /// The direction of a batch.
 #[derive(Clone, Copy)]
 pub(super) enum Direction<'a> {
-    /// Sealing with these nonces.
+    /// Seal with these nonces.
     Seal(&'a BatchNonces),
     Open,
 }
 
 impl MessageKey {
-    /// Expands a key with `provider`, or with the one that is selected on this machine.
+    /// Expands a key with `provider`, or with the default one.
     #[doc(hidden)]
     pub fn new(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
         let entry = providers::choose(algorithm, provider)?;
@@ -75,8 +75,8 @@ impl MessageKey {
         })
     }
 
-    /// Expands a key of XAES-256-GCM with a salt of `salt_len` bytes, 8 to 11, which are the
-    /// beginning of the nonce.
+    /// Expands an XAES-256-GCM key with a salt of `salt_len` bytes (8 to 11) at the beginning of
+    /// each nonce.
     #[doc(hidden)]
     pub fn with_short_salt(salt_len: usize, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
         let whole = Self::new(Algorithm::Xaes256Gcm, key, provider)?;
@@ -87,8 +87,8 @@ impl MessageKey {
         })
     }
 
-    /// Makes a native key of an algorithm that is in no table of providers, with random nonces of
-    /// 12 bytes and without limits.
+    /// Makes a native key outside the tables of providers, with random 12-byte nonces and without
+    /// limits.
     pub(crate) fn native(
         key: impl AeadKey + 'static,
         algorithm: &'static str,
@@ -116,12 +116,12 @@ impl MessageKey {
         Self { head_len: TAG_LEN, tail_len: 0, nonces: Nonces::None, ..self }
     }
 
-    /// Sets the length of nonces, which only the caller chooses, for this reason.
+    /// Sets the length of nonces, and why only the caller may choose them.
     pub(crate) fn with_nonces_of_caller(self, nonce_len: usize, reason: Misuse) -> Self {
         Self { head_len: nonce_len, nonces: Nonces::OfCaller(reason), ..self }
     }
 
-    /// Sets the length of the longest message, and what limits the number of messages.
+    /// Sets the maximum length of a message, and what limits their number.
     pub(crate) fn with_limits(self, max_plaintext_len: u64, limit: Limit) -> Self {
         Self { max_plaintext_len, limit, ..self }
     }
@@ -139,12 +139,12 @@ impl MessageKey {
         &self.limit
     }
 
-    /// Returns the name of the algorithm, for example `"aes-256-gcm"`.
+    /// Returns the name of the algorithm, such as `"aes-256-gcm"`.
     pub fn algorithm(&self) -> &'static str {
         self.algorithm
     }
 
-    /// Returns the length in bytes of a key of this algorithm.
+    /// Returns the key length of this algorithm in bytes.
     pub fn key_len(&self) -> usize {
         self.key_len
     }
@@ -154,37 +154,36 @@ impl MessageKey {
         self.provider
     }
 
-    /// Returns the variant of the provider in use, for example `"vaes512"`.
+    /// Returns the provider's variant in use, such as `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.variant
     }
 
-    /// Returns the number of bytes before the ciphertext: the nonce, or the synthetic IV of a
-    /// deterministic algorithm.
+    /// Returns the length before the ciphertext: the nonce, or a deterministic algorithm's
+    /// synthetic IV.
     #[inline]
     pub fn nonce_len(&self) -> usize {
         self.head_len
     }
 
-    /// Returns the number of bytes after the ciphertext: the tag, if it is not the synthetic IV.
+    /// Returns the length after the ciphertext: the tag, unless it is the synthetic IV.
     #[inline]
     pub fn tag_len(&self) -> usize {
         self.tail_len
     }
 
-    /// Returns the number of bytes by which a sealed message is longer than its plaintext.
+    /// Returns the difference in length between a sealed message and its plaintext.
     #[inline]
     pub fn overhead(&self) -> usize {
         self.head_len + self.tail_len
     }
 
-    /// Returns the length in bytes of the longest plaintext.
+    /// Returns the maximum plaintext length in bytes.
     pub fn max_plaintext_len(&self) -> u64 {
         self.max_plaintext_len
     }
 
-    /// Returns whether a message of `len` bytes is divided between threads, if others than the
-    /// calling one are free.
+    /// Returns whether a message of `len` bytes is divided between threads, if any are free.
     #[must_use]
     pub fn divides(&self, len: usize) -> bool {
         FreeThreads::for_message(len, self.threads).is_some() && self.key.divides_messages()
@@ -202,7 +201,7 @@ impl MessageKey {
     /// Counts messages that other objects sealed under this key.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if they would exceed the limit. Nothing is counted then.
+    /// Returns [`Error::LimitExceeded`] if they would exceed the limit, and counts none.
     pub fn count_messages(&self, messages: u64) -> Result<(), Error> {
         match &self.limit {
             Limit::Random(usage) => usage.count(messages),
@@ -211,7 +210,7 @@ impl MessageKey {
         }
     }
 
-    /// Returns true once, at 75 % of the limit of messages.
+    /// Returns true once, at 75 % of the message limit.
     #[inline]
     pub fn take_limit_warning(&self) -> bool {
         matches!(&self.limit, Limit::Random(usage) if usage.take_warning())
@@ -219,7 +218,7 @@ impl MessageKey {
 
     // One message in parts.
 
-    /// Seals `data` under a fresh random nonce, and writes head and tail.
+    /// Seals `data` under a fresh random nonce; writes head and tail.
     #[inline]
     pub(super) fn seal(
         &self,
@@ -228,7 +227,7 @@ impl MessageKey {
         data: InOut<'_>,
         tail: &mut [u8],
     ) -> Result<(), Error> {
-        // The head is checked first. In place, the plaintext would be lost otherwise.
+        // Check the head first: in place, a later error would cost the plaintext.
         self.check(head, aad.len(), data.len())?;
         match &self.nonces {
             Nonces::Random => {}
@@ -252,7 +251,7 @@ impl MessageKey {
         }
     }
 
-    /// Seals `data` under a fresh random nonce of `N` bytes, and writes the nonce to `nonce`.
+    /// Seals `data` under a fresh random nonce of `N` bytes; writes it to `nonce`.
     #[inline(always)]
     fn seal_fresh<const N: usize>(
         &self,
@@ -282,7 +281,7 @@ impl MessageKey {
         Ok(())
     }
 
-    /// Encrypts `data` under `nonce`, and writes the tag to `tag`.
+    /// Encrypts `data` under `nonce`; writes the tag to `tag`.
     #[inline(always)]
     pub(super) fn encrypt(
         &self,
@@ -299,7 +298,7 @@ impl MessageKey {
         self.seal_with(nonce, aad, data, tag)
     }
 
-    /// Encrypts a message whose lengths were checked, on as many threads as its length is worth.
+    /// Encrypts a message after its lengths were checked, on as many threads as it is worth.
     #[inline(always)]
     fn seal_with(
         &self,
@@ -315,7 +314,7 @@ impl MessageKey {
         Ok(())
     }
 
-    /// Decrypts `data` if head and tail authenticate it. The head is without a prefix.
+    /// Decrypts `data` if head (without a prefix) and tail authenticate it.
     ///
     /// # Errors
     /// Returns the errors of [`MessageKeys::decrypt_parts`](super::MessageKeys::decrypt_parts).
@@ -326,8 +325,7 @@ impl MessageKey {
             counter.check_nonce(head, data.len())?;
         }
         let (nonce, tag) = if self.tail_len == 0 { (&[][..], head) } else { (head, tail) };
-        // An attacker controls the length of the tag, so a wrong length is not distinguished from a
-        // wrong tag.
+        // An attacker controls the tag's length, so we report a wrong length like a wrong tag.
         let tag = tag.try_into().map_err(|_| Error::Authentication)?;
         match FreeThreads::for_message(data.len(), self.threads) {
             None => self.key.open(nonce, aad, data, tag)?,
@@ -338,7 +336,7 @@ impl MessageKey {
 
     // One whole message: head || ciphertext || tail.
 
-    /// Opens a message without its prefix into the start of `out`, and returns the number of bytes
+    /// Opens a message without its prefix into the start of `out`. Returns the number of bytes
     /// written.
     ///
     /// # Errors
@@ -388,8 +386,7 @@ impl MessageKey {
         if self.tail_len == 0 { 0 } else { self.head_len }
     }
 
-    /// Processes at most [`GROUP`] messages without prefixes, the first of which has the index
-    /// `first` in the batch.
+    /// Processes at most [`GROUP`] messages without prefixes, from index `first` of the batch.
     pub(super) fn group(
         &self,
         direction: Direction<'_>,
@@ -426,7 +423,7 @@ impl MessageKey {
 
     // Lengths.
 
-    /// Checks the length of a head. Calls check it before anything that an attacker controls.
+    /// Checks the length of a head, before anything that an attacker controls.
     #[inline(always)]
     pub(super) fn check_head_len(&self, got: usize) -> Result<(), Error> {
         let want = self.head_len;
@@ -465,7 +462,7 @@ fn tag_array(tag: &mut [u8]) -> Result<&mut [u8; TAG_LEN], Misuse> {
     tag.try_into().map_err(|_| Misuse::TagLength { got, want: TAG_LEN })
 }
 
-/// Returns the error of a message whose index is relative to the message `first`.
+/// Returns the error of a message from its index relative to message `first`.
 #[cold]
 fn of_message<E: Into<Error>>(first: usize, error: BatchError<E>) -> Error {
     in_batch(first + error.index, error.error.into())

@@ -1,12 +1,12 @@
-//! One value of keys: a single key, or several with the bytes before each of their messages.
+//! Keys in one value: a single key, or several with the prefixes of their messages.
 //!
 //! ```text
 //! message = prefix || head || ciphertext || tail
 //! prefix  = 5 bytes, or empty
 //! ```
 //!
-//! The first key seals, and each key opens. The prefix is not authenticated. It only tells which
-//! key to try, as in Tink.
+//! The first key seals, every key opens. The prefix is not authenticated: as in Tink, it only says
+//! which key to try.
 
 use super::key::{MessageKey, TAG_LEN, in_batch};
 use super::packed::{Offset, data_range, index_of, offset};
@@ -16,10 +16,10 @@ use providers::{BatchAad, InOut, Provider};
 use std::num::NonZeroUsize;
 use zeroize::Zeroizing;
 
-/// Length of a prefix in bytes.
+/// Prefix length in bytes.
 const PREFIX_LEN: usize = 5;
 
-/// A key with the bytes before each of its messages.
+/// A key and the prefix of its messages.
 pub(super) struct Prefixed {
     pub(super) prefix: Option<[u8; PREFIX_LEN]>,
     pub(super) key: MessageKey,
@@ -81,15 +81,14 @@ impl Prefixed {
     }
 }
 
-/// One or more keys for messages. The first one seals, and each one opens.
+/// One or more keys for messages. The first one seals, each one opens.
 ///
-/// [`Aead`](crate::Aead) and [`hazmat::Aead`](crate::hazmat::Aead) are one key, and `KeyringAead`
-/// has the keys of a keyring. All of them have the methods of this type. A *sealed* message is
-/// `nonce || ciphertext || tag` under a fresh random nonce. If the key has a prefix, the message
-/// begins with it.
+/// [`Aead`](crate::Aead) and [`hazmat::Aead`](crate::hazmat::Aead) hold one key, `KeyringAead`
+/// those of a keyring. All have the methods of this type. A *sealed* message is
+/// `nonce || ciphertext || tag` under a fresh random nonce, after the prefix of the key, if any.
 pub struct MessageKeys {
     first: Prefixed,
-    /// The keys of a keyring besides the first one; `None` if there is no keyring.
+    /// The other keys of a keyring; `None` without a keyring.
     others: Option<Vec<Prefixed>>,
 }
 
@@ -100,8 +99,8 @@ impl From<MessageKey> for MessageKeys {
 }
 
 impl MessageKeys {
-    /// Makes a value of several keys, each with the bytes before its messages. Nonces of the caller
-    /// are refused, because a message under one does not tell its key.
+    /// Makes a value of several keys with their prefixes. Refuses nonces of the caller, because
+    /// such a message does not tell its key.
     ///
     /// # Panics
     /// Panics if there is no key.
@@ -114,10 +113,10 @@ impl MessageKeys {
         Ok(Self { first, others: Some(keys.collect::<Result<_, _>>()?) })
     }
 
-    /// Sets the number of threads that one long message or large batch may use, the calling thread
-    /// included. The default is all that are free, up to 8. A message or batch of less than about
-    /// 512 KiB uses one. So do messages of algorithms that cannot be divided: AEGIS, and those of
-    /// providers other than native.
+    /// Sets the maximum number of threads for a long message or a large batch, including the
+    /// calling one. The default is all free threads, up to 8. A message or batch of less than about
+    /// 512 KiB uses one. So do messages that cannot be divided: AEGIS, and every provider but
+    /// native.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
         self.first.key.set_threads(threads);
@@ -140,26 +139,25 @@ impl MessageKeys {
         &self.first.key
     }
 
-    /// Returns the number of keys, which all can open messages.
+    /// Returns the number of keys; each can open messages.
     #[expect(clippy::len_without_is_empty, reason = "there is a first key")]
     pub fn len(&self) -> usize {
         1 + self.others.as_ref().map_or(0, Vec::len)
     }
 
-    /// Returns whether the keys are those of a keyring, which may be one.
+    /// Returns whether the keys come from a keyring, even if it has one.
     #[inline]
     pub fn is_keyring(&self) -> bool {
         self.others.is_some()
     }
 
-    /// Returns the only key, for calls with the nonce of the caller.
+    /// Returns the only key, for calls with a nonce.
     #[inline(always)]
     fn alone(&self) -> Result<&MessageKey, Misuse> {
         if self.others.is_none() { Ok(&self.first.key) } else { Err(Misuse::KeyringNonce) }
     }
 
-    /// Returns whether a message of `len` bytes is divided between threads, if others than the
-    /// calling one are free.
+    /// Returns whether a message of `len` bytes is divided between threads, if any are free.
     ///
     /// ```
     /// use sealane::{Aead, Algorithm, Key};
@@ -178,67 +176,66 @@ impl MessageKeys {
         self.primary().provider()
     }
 
-    /// Returns the variant of the provider in use, for example `"vaes512"`.
+    /// Returns the provider's variant in use, such as `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.primary().variant()
     }
 
-    /// Returns the length in bytes of a nonce. Never use a nonce twice with a key. With a keyring,
-    /// the prefix counts as well.
+    /// Returns the length of a nonce in bytes, with the prefix in a keyring. Never use a nonce
+    /// twice with a key.
     #[inline]
     pub fn nonce_len(&self) -> usize {
         self.first.prefix_len() + self.primary().nonce_len()
     }
 
-    /// Returns the number of bytes before the ciphertext of a sealed message: prefix and nonce.
+    /// Returns the length before the ciphertext of a sealed message: prefix and nonce.
     #[inline]
     pub fn head_len(&self) -> usize {
         self.nonce_len()
     }
 
-    /// Returns the length in bytes of a tag.
+    /// Returns the length of a tag in bytes.
     #[inline]
     pub fn tag_len(&self) -> usize {
         self.primary().tag_len()
     }
 
-    /// Returns the number of bytes by which a sealed message is longer than its plaintext.
+    /// Returns the difference in length between a sealed message and its plaintext.
     #[inline]
     pub fn overhead(&self) -> usize {
         self.first.overhead()
     }
 
-    /// Returns the length in bytes of the longest plaintext.
+    /// Returns the maximum plaintext length in bytes.
     pub fn max_plaintext_len(&self) -> u64 {
         self.primary().max_plaintext_len()
     }
 
-    /// Returns the number of messages that this object has sealed, for AES-GCM and
-    /// ChaCha20-Poly1305; `None` for other algorithms, which need no limit. Threads count in
-    /// blocks, so it can be up to twice the number, but not less.
+    /// Returns the number of messages sealed by this object under AES-GCM or ChaCha20-Poly1305, or
+    /// `None`: other algorithms need no limit. Threads count in blocks, so the result may be up to
+    /// twice too high, but is never too low.
     ///
-    /// From 2^32 on, sealing is refused. Two of that many random nonces of 96 bits are equal with a
+    /// From 2^32 on, sealing is refused: of that many random 96-bit nonces, two are equal with a
     /// probability of 2^-33, and a repeated nonce reveals the XOR of two messages and allows
-    /// forgeries. The nonces of XChaCha20-Poly1305, XAES-256-GCM and AEGIS are longer. Those of
-    /// AES-GCM-SIV may repeat: that reveals only whether two messages are equal.
+    /// forgeries. XChaCha20-Poly1305, XAES-256-GCM and AEGIS have longer nonces. Those of
+    /// AES-GCM-SIV may repeat, which reveals only whether two messages are equal.
     ///
-    /// Other objects with the same key, also those of other processes, are not counted; see
+    /// Other objects with the same key, in this or other processes, are not counted; see
     /// [`Self::count_messages`].
     pub fn sealed_messages(&self) -> Option<u64> {
         self.primary().sealed_messages()
     }
 
-    /// Counts messages that other objects sealed under this key, for example before the process was
-    /// started again.
+    /// Counts messages that other objects sealed under this key, for example before a restart.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if they would exceed 2^32 messages and the algorithm has a
-    /// limit; see [`Self::sealed_messages`]. Nothing is counted then.
+    /// Returns [`Error::LimitExceeded`] if the algorithm has a limit and they would exceed it (2^32
+    /// messages, see [`Self::sealed_messages`]), and counts none.
     pub fn count_messages(&self, messages: u64) -> Result<(), Error> {
         self.primary().count_messages(messages)
     }
 
-    /// Returns true once, at 75 % of the limit of 2^32 messages. Then it is time to rotate the key.
+    /// Returns true once, at 75 % of the limit of 2^32 messages: time to rotate the key.
     #[inline]
     pub fn take_limit_warning(&self) -> bool {
         self.primary().take_limit_warning()
@@ -246,20 +243,19 @@ impl MessageKeys {
 
     // Sealed messages: prefix || nonce || ciphertext || tag.
 
-    /// Seals `plaintext` under a fresh random nonce and returns the nonce, the ciphertext and the
-    /// tag as one message.
+    /// Seals `plaintext` under a fresh random nonce. Returns nonce, ciphertext and tag as one
+    /// message.
     ///
     /// # Errors
     /// Returns [`Error::MessageLength`] if `plaintext` or `aad` is too long for the algorithm,
-    /// [`Error::LimitExceeded`] if this object has sealed as many messages as
-    /// [`Self::sealed_messages`] allows, and [`Error::Io`] if the operating system returns no
-    /// random bytes. Also returns [`Misuse::NonceTooShortForRandom`] or
-    /// [`Misuse::CounterBlockForRandom`] for keys that take nonces from the caller only.
+    /// [`Error::LimitExceeded`] at the limit of [`Self::sealed_messages`], [`Error::Io`] if the
+    /// operating system returns no random bytes, and [`Misuse::NonceTooShortForRandom`] or
+    /// [`Misuse::CounterBlockForRandom`] if the caller must choose the nonce.
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         self.first.sealed(plaintext, aad)
     }
 
-    /// Seals with each key, the one that seals first.
+    /// Seals with each key, the primary key first.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`].
@@ -267,11 +263,11 @@ impl MessageKeys {
         self.all().map(|key| key.sealed(plaintext, aad)).collect()
     }
 
-    /// Opens a sealed message and returns its plaintext if the message and `aad` are authentic. The
-    /// prefix tells which key of a keyring, and keys without a prefix are tried in turn.
+    /// Opens a sealed message. Returns the plaintext if the message and `aad` are authentic. The
+    /// prefix selects the key of a keyring; keys without a prefix are tried in turn.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the message, the key or `aad` differs, and
+    /// Returns [`Error::Authentication`] if the message, the key or `aad` is wrong, and
     /// [`Error::MessageLength`] if the message is longer than the algorithm allows.
     pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         if self.others.is_none() {
@@ -280,20 +276,19 @@ impl MessageKeys {
         first_opened(self.candidates(sealed).map(|(key, sealed)| key.key.open(sealed, aad)))
     }
 
-    /// Seals into the start of `out` and returns the number of bytes written.
+    /// Seals into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`]. Nothing is written
-    /// then.
+    /// Returns the errors of [`Self::seal`] and [`Misuse::OutputTooShort`], and writes nothing.
     pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         self.first.seal_into(plaintext, out, aad)
     }
 
-    /// Opens into the start of `out` and returns the number of bytes written.
+    /// Opens into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`]. `out` has no plaintext
-    /// then.
+    /// Returns the errors of [`Self::open`] and [`Misuse::OutputTooShort`], and leaves no plaintext
+    /// in `out`.
     pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         if self.others.is_none() {
             return self.first.key.open_into(sealed, out, aad);
@@ -301,7 +296,7 @@ impl MessageKeys {
         match self.only(sealed) {
             Some((key, body)) => key.key.open_into(body, out, aad),
             None => {
-                // The length depends on the key, so the plaintext is copied when the key is known.
+                // The length depends on the key, so copy the plaintext once the key is known.
                 let plaintext = Zeroizing::new(self.open(sealed, aad)?);
                 memory::first(out, plaintext.len())?.copy_from_slice(&plaintext);
                 Ok(plaintext.len())
@@ -315,7 +310,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns the errors of [`Self::seal_into`].
     pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
-        // `len` is not trusted, so the sum saturates at a length that no buffer has.
+        // `len` is not trusted: the sum saturates at a length that no buffer has.
         let total = len.saturating_add(self.overhead());
         let (head, body) = memory::first(buffer, total)?.split_at_mut(self.head_len());
         let (data, tail) = body.split_at_mut(len);
@@ -323,11 +318,11 @@ impl MessageKeys {
         Ok(total)
     }
 
-    /// Opens in place, so the plaintext replaces its ciphertext.
+    /// Opens in place: the plaintext replaces its ciphertext.
     ///
     /// # Errors
     /// Returns the errors of [`Self::open`]. After [`Error::Authentication`], the bytes between
-    /// nonce and tag are zero, unless several keys of a keyring can have sealed the message.
+    /// nonce and tag are zero, unless several keys of a keyring may have sealed the message.
     pub fn open_in_place<'a>(&self, sealed: &'a mut [u8], aad: &[u8]) -> Result<&'a mut [u8], Error> {
         let Some((key, prefix_len)) = self.only_candidate(sealed) else {
             let plaintext = Zeroizing::new(self.open(sealed, aad)?);
@@ -345,23 +340,21 @@ impl MessageKeys {
 
     // Explicit nonces: ciphertext || tag.
 
-    /// Encrypts under `nonce`. Never use a nonce twice with one key.
+    /// Encrypts under `nonce`. Never use a nonce twice with the same key.
     ///
     /// # Errors
-    /// Returns [`Misuse::NonceLength`] if `nonce` does not have the length that the algorithm
-    /// requires, [`Error::MessageLength`] if `plaintext` or `aad` is too long, and
-    /// [`Misuse::KeyringNonce`] with a keyring.
+    /// Returns [`Misuse::NonceLength`] if `nonce` has the wrong length, [`Error::MessageLength`] if
+    /// `plaintext` or `aad` is too long, and [`Misuse::KeyringNonce`] with a keyring.
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
         self.encrypt_into(nonce, plaintext, aad, &mut out)?;
         Ok(out)
     }
 
-    /// Encrypts into the start of `out` and returns the number of bytes written.
+    /// Encrypts into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::encrypt`], and [`Misuse::OutputTooShort`] if `out` is too
-    /// short.
+    /// Returns the errors of [`Self::encrypt`] and [`Misuse::OutputTooShort`].
     pub fn encrypt_into(
         &self,
         nonce: &[u8],
@@ -375,10 +368,10 @@ impl MessageKeys {
         Ok(len)
     }
 
-    /// Decrypts a ciphertext that was encrypted under `nonce`.
+    /// Decrypts a ciphertext made under `nonce`.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the ciphertext, the nonce, the key or `aad` differs,
+    /// Returns [`Error::Authentication`] if the ciphertext, the nonce, the key or `aad` is wrong,
     /// and the errors of [`Self::encrypt`].
     pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
@@ -386,11 +379,11 @@ impl MessageKeys {
         Ok(out)
     }
 
-    /// Decrypts into the start of `out` and returns the number of bytes written.
+    /// Decrypts into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decrypt`], and [`Misuse::OutputTooShort`]. `out` has no
-    /// plaintext then.
+    /// Returns the errors of [`Self::decrypt`] and [`Misuse::OutputTooShort`], and leaves no
+    /// plaintext in `out`.
     pub fn decrypt_into(
         &self,
         nonce: &[u8],
@@ -401,8 +394,8 @@ impl MessageKeys {
         self.alone()?.decrypt_into(nonce, ciphertext, aad, out)
     }
 
-    /// Checks the length of a nonce of the caller. [`Self::decrypt`] checks it before anything that
-    /// an attacker controls.
+    /// Checks the length of a caller's nonce; [`Self::decrypt`] does so before anything that an
+    /// attacker controls.
     ///
     /// # Errors
     /// Returns [`Misuse::NonceLength`] and [`Misuse::KeyringNonce`].
@@ -413,13 +406,12 @@ impl MessageKeys {
 
     // Nonce, data and tag in separate buffers.
 
-    /// Encrypts `data` under a fresh random nonce, and writes prefix and nonce to `nonce` and the
-    /// tag to `tag`.
+    /// Encrypts `data` under a fresh random nonce; writes prefix and nonce to `nonce`, the tag to
+    /// `tag`.
     ///
     /// # Errors
-    /// Returns [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` does not have
-    /// the length that the algorithm requires, and the errors of [`Self::seal`]. Nothing is written
-    /// then.
+    /// Returns [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` has the wrong
+    /// length, and the errors of [`Self::seal`]. Writes nothing on error.
     #[inline]
     pub fn seal_parts(
         &self,
@@ -431,11 +423,11 @@ impl MessageKeys {
         self.first.seal(nonce, aad, data, tag)
     }
 
-    /// Encrypts `data` under `nonce`, and writes the tag to `tag`. Never use a nonce twice with one
-    /// key.
+    /// Encrypts `data` under `nonce`; writes the tag to `tag`. Never use a nonce twice with the
+    /// same key.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::encrypt`], and [`Misuse::TagLength`].
+    /// Returns the errors of [`Self::encrypt`] and [`Misuse::TagLength`].
     #[inline(always)]
     pub fn encrypt_parts(
         &self,
@@ -450,8 +442,8 @@ impl MessageKeys {
     /// Decrypts `data` if `tag` matches the nonce, the associated data and the ciphertext.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the tag does not match. The destination is zero then,
-    /// or unchanged if the tag does not have 16 bytes. Also returns the errors of
+    /// Returns [`Error::Authentication`] if the tag does not match, and leaves a zero destination,
+    /// or an unchanged one if the tag does not have 16 bytes. Also returns the errors of
     /// [`Self::encrypt`].
     #[inline(always)]
     pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
@@ -460,8 +452,8 @@ impl MessageKeys {
 
     // The key of a message.
 
-    /// Returns the key of a message and the length of its prefix, if only one key can open it. Of
-    /// the message, the first five bytes are enough.
+    /// Returns the key of a message and the length of its prefix, if only one key can open it. The
+    /// first five bytes of the message are enough.
     #[inline]
     pub fn only_candidate(&self, sealed: &[u8]) -> Option<(&MessageKey, usize)> {
         if self.others.is_none() {
@@ -470,15 +462,15 @@ impl MessageKeys {
         self.only(sealed).map(|(key, _)| (&key.key, key.prefix_len()))
     }
 
-    /// Returns the number of bytes by which each of `sealed` is longer than its plaintext, if one
-    /// key sealed all of them.
+    /// Returns the difference in length between each sealed message and its plaintext, if one key
+    /// sealed them all.
     #[inline]
     pub fn common_overhead(&self, sealed: &[&[u8]]) -> Option<usize> {
         self.common(sealed.iter().copied()).map(Prefixed::overhead)
     }
 
-    /// Returns the keys that can have sealed a message, each with the message without its prefix.
-    /// As in Tink, keys with the prefix of the message come first.
+    /// Returns the keys that may have sealed a message, each with the message without its prefix.
+    /// As in Tink, keys with the message's prefix come first.
     fn candidates<'k, 'm>(&'k self, sealed: &'m [u8]) -> impl Iterator<Item = (&'k Prefixed, &'m [u8])> {
         let (prefix, rest) = match sealed.split_first_chunk() {
             Some((prefix, rest)) => (Some(*prefix), rest),
@@ -489,8 +481,8 @@ impl MessageKeys {
         prefixed.map(move |key| (key, rest)).chain(raw.map(move |key| (key, sealed)))
     }
 
-    /// Returns the key that can have sealed a message and the message without its prefix, if only
-    /// one key can.
+    /// Returns the key that sealed a message, and the message without its prefix, if only one key
+    /// is possible.
     fn only<'k, 'm>(&'k self, sealed: &'m [u8]) -> Option<(&'k Prefixed, &'m [u8])> {
         let mut candidates = self.candidates(sealed);
         match (candidates.next(), candidates.next()) {
@@ -499,7 +491,7 @@ impl MessageKeys {
         }
     }
 
-    /// Returns the key of all messages of a batch, if one key sealed all of them.
+    /// Returns the key of all messages of a batch, if one key sealed them all.
     pub(super) fn common<'m>(&self, mut sealed: impl Iterator<Item = &'m [u8]>) -> Option<&Prefixed> {
         if self.others.is_none() {
             return Some(&self.first);
@@ -510,7 +502,7 @@ impl MessageKeys {
             .then_some(first)
     }
 
-    /// Opens messages one after the other, each perhaps with another key.
+    /// Opens messages one after the other, as their keys may differ.
     pub(super) fn open_each(&self, sealed: &[&[u8]], aad: BatchAad<'_>) -> Result<Vec<Vec<u8>>, Error> {
         let mut opened = Zeroizing::new(memory::with_capacity(sealed.len())?);
         for (index, message) in sealed.iter().enumerate() {
@@ -520,16 +512,15 @@ impl MessageKeys {
         Ok(std::mem::take(&mut *opened))
     }
 
-    /// Opens packed messages as [`Self::open_each`] does. Returns the plaintexts, packed, and
-    /// their offsets.
+    /// Opens packed messages like [`Self::open_each`]. Returns the packed plaintexts and their
+    /// offsets.
     pub(super) fn open_each_packed<O: Offset>(
         &self,
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
     ) -> Result<(Vec<u8>, Vec<O>), Error> {
-        // The plaintexts are shorter than the messages, so neither they nor their offsets are too
-        // long.
+        // Plaintexts are shorter than messages, so they and their offsets fit.
         let mut plain = Zeroizing::new(memory::zeroed(data_range(offsets, data.len())?.len())?);
         let (mut ends, mut end) = (memory::with_capacity(offsets.len())?, 0);
         ends.push(offset(0)?);
@@ -545,12 +536,11 @@ impl MessageKeys {
     }
 }
 
-/// Returns the first result of a key that opens the message.
+/// Returns the result of the first key that opens the message.
 ///
 /// # Errors
-/// Returns [`Error::MessageLength`] if no key opens it and it is too long for one of them, and
-/// [`Error::Authentication`] otherwise. Other errors are not those of a key, so they end the
-/// search.
+/// Returns [`Error::MessageLength`] if no key opens it and it is too long for one of them, else
+/// [`Error::Authentication`]. Any other error is not about a key and ends the search.
 fn first_opened<T>(attempts: impl Iterator<Item = Result<T, Error>>) -> Result<T, Error> {
     let mut refused = Error::Authentication;
     for attempt in attempts {
@@ -570,7 +560,7 @@ mod test {
     use super::*;
     use base::error::MessagePart;
 
-    /// A message that is too long for one algorithm has 64 GiB, so no message here is.
+    /// A message is too long for an algorithm from 64 GiB on; no test has that much.
     #[test]
     fn a_key_that_refuses_the_length_does_not_end_the_search() {
         let too_long = || Err(Error::MessageLength { part: MessagePart::Data, found: 2, limit: 1 });

@@ -1,6 +1,6 @@
 //! Offsets of packed messages, and jobs over them.
 //!
-//! *Packed* messages lie one after the other in one buffer. Message `i` is
+//! *Packed* messages lie one after the other in one buffer: message `i` is
 //! `data[offsets[i]..offsets[i + 1]]`, so `n` messages have `n + 1` offsets.
 
 use super::key::in_batch;
@@ -11,13 +11,12 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Number of bytes that take about as long as what a message costs besides its bytes: 25 ns for a
-/// message of 16 bytes, and 172 to 215 ns for one of 1 KiB (measured,
-/// `lab/record/batches-zen4-2026-11-23.md`).
+/// Fixed cost of a message, in bytes that take as long: 25 ns for a message of 16 bytes, and 172 to
+/// 215 ns for one of 1 KiB (measured, `lab/record/batches-zen4-2026-11-23.md`).
 const MESSAGE_COST: usize = 128;
-/// Cost of a batch, in bytes, from which on a helper is worth calling.
+/// Cost of a batch, in bytes, from which on a helper pays off.
 const PARALLEL_COST: usize = PARALLEL_LEN;
-/// Cost of a job, in bytes. It is small, so threads end at about the same time.
+/// Cost of a job, in bytes; small, so that threads end at about the same time.
 const JOB_COST: usize = 64 << 10;
 
 /// An offset of packed messages: `i32` or `i64`, as in Arrow's binary and large binary columns.
@@ -28,7 +27,7 @@ impl Offset for i64 {}
 
 mod sealed {
     pub trait Sealed: Into<i64> + TryFrom<i64> + PartialOrd {
-        /// Names the limit for the error of a result that exceeds it.
+        /// Names the limit in the error of a result beyond it.
         const LIMIT: &'static str;
     }
 
@@ -41,8 +40,8 @@ mod sealed {
     }
 }
 
-/// Returns the offsets of the results for packed messages in data of `len` bytes, each of which
-/// becomes longer by `overhead` bytes.
+/// Returns the offsets of the results for packed messages in `len` bytes of data, each `overhead`
+/// bytes longer.
 pub(super) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
     let range = data_range(offsets, len)?;
     let overhead = overhead as i64;
@@ -54,15 +53,14 @@ pub(super) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> R
     shifted(offsets, overhead)
 }
 
-/// Returns the offsets of the results for packed messages in data of `len` bytes, each of which
-/// becomes shorter by `overhead` bytes.
+/// Returns the offsets of the results for packed messages in `len` bytes of data, each `overhead`
+/// bytes shorter.
 pub(super) fn shorter<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
     check_sealed(offsets, len, overhead)?;
     shifted(offsets, -(overhead as i64))
 }
 
-/// Checks the offsets of packed messages in data of `len` bytes, each of which has at least
-/// `overhead` bytes.
+/// Checks the offsets of packed messages of at least `overhead` bytes each, in `len` bytes of data.
 pub(super) fn check_sealed<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<(), Error> {
     data_range(offsets, len)?;
     let overhead = overhead as i64;
@@ -72,7 +70,7 @@ pub(super) fn check_sealed<O: Offset>(offsets: &[O], len: usize, overhead: usize
     }
 }
 
-/// Returns the number of messages in a job: all of them if one thread is best.
+/// Returns the number of messages per job: all of them if one thread is best.
 pub(super) fn job_len(threads: Option<NonZeroUsize>, count: usize, bytes: usize) -> usize {
     let cost = count.saturating_mul(MESSAGE_COST).saturating_add(bytes);
     if cost < PARALLEL_COST || threads == Some(NonZeroUsize::MIN) {
@@ -81,7 +79,7 @@ pub(super) fn job_len(threads: Option<NonZeroUsize>, count: usize, bytes: usize)
     (JOB_COST / (cost / count.max(1)).max(1)).max(1)
 }
 
-/// Runs `work` on each of `parts`, which are the jobs of a batch in their order.
+/// Runs `work` on each of `parts`, the jobs of a batch in order.
 pub(super) fn run_parts<P: Send>(
     threads: Option<NonZeroUsize>,
     parts: Vec<Mutex<P>>,
@@ -100,8 +98,7 @@ pub(super) fn run_parts<P: Send>(
     )
 }
 
-/// Checks the offsets of packed messages in data of `len` bytes. Returns the range of the data that
-/// has messages.
+/// Checks the offsets of packed messages in `len` bytes of data. Returns the range that they cover.
 pub(super) fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<usize>, Misuse> {
     let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
         return Err(Misuse::Offsets(OffsetProblem::Missing));
@@ -116,25 +113,25 @@ pub(super) fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<u
     }
     match usize::try_from(last.into()) {
         Ok(last) if last <= len => Ok(index_of(first)..last),
-        // The conversion fails for offsets that exceed the address space, and `len` does not.
+        // The conversion fails for offsets beyond the address space; `len` is within it.
         _ => Err(Misuse::Offsets(OffsetProblem::PastEnd { found: last.into(), len })),
     }
 }
 
-/// Returns an offset that was checked to lie in the data.
+/// Converts an offset that was checked to lie in the data.
 #[inline]
 pub(super) fn index_of<O: Offset>(offset: O) -> usize {
     let offset: i64 = offset.into();
     offset as usize
 }
 
-/// Returns the length of packed messages, which is the last of their offsets.
+/// Returns the length of packed messages: their last offset.
 pub(super) fn packed_len<O: Offset>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |&last| index_of(last))
 }
 
-/// Returns offsets that begin with 0, for messages that become longer by `by` bytes, or shorter.
-/// All of them fit.
+/// Returns offsets from 0 on, for messages that become `by` bytes longer or (negative) shorter. All
+/// of them fit.
 fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
     let mut shifted = memory::with_capacity(offsets.len())?;
     let first: i64 = offsets.first().map_or(0, |&first| first.into());
@@ -147,10 +144,9 @@ fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
     Ok(shifted)
 }
 
-/// Returns the position of a result, which fits because it is not after the position of its
-/// message.
+/// Converts the position of a result. It fits, because it is not after the position of its message.
 pub(super) fn offset<O: Offset>(at: usize) -> Result<O, Error> {
-    // The conversion cannot fail, so the reason of a failure is not needed.
+    // The conversion cannot fail.
     O::try_from(at as i64).map_err(|_| Error::LimitExceeded(O::LIMIT))
 }
 
@@ -167,7 +163,7 @@ mod test {
         assert_eq!(job_len(Some(NonZeroUsize::MIN), 10_000, 640_000), 10_000);
     }
 
-    /// The data are not touched, so they need not exist.
+    /// The data is not read, so it need not exist.
     #[test]
     fn offsets_that_exceed_their_type_are_refused() {
         let len = i32::MAX as usize;

@@ -1,16 +1,15 @@
 //! Counts the messages that a key object of AES-GCM or ChaCha20-Poly1305 seals under random nonces.
 //!
-//! By the birthday bound, two of 2^32 random nonces of 96 bits are equal with a probability of
-//! 2^-33 (NIST SP 800-38D, section 8.3). So a key object seals no more messages. Other processes
-//! and other objects with the same key are not counted. AES-GCM-SIV has nonces of 96 bits too, but
-//! a repeated one reveals only whether two messages are equal (RFC 8452), and Tink sets no limit
-//! for it either. So it is not counted.
+//! By the birthday bound, two of 2^32 random 96-bit nonces are equal with a probability of 2^-33
+//! (NIST SP 800-38D, section 8.3), so a key object seals no more messages. Other objects and
+//! processes with the same key are not counted. AES-GCM-SIV has 96-bit nonces too, but a repeated
+//! one reveals only whether two messages are equal (RFC 8452), and Tink sets no limit either: we do
+//! not count it.
 //!
-//! An atomic addition for each message costs 5 ns, and far more if several threads share a key. So
-//! a thread takes numbers in blocks and keeps the rest of a block in a slot of its own. Its first
-//! block of a key is one message, and each later one is twice as long as the one before. If another
-//! key takes the slot, the rest of the block is lost, so the count can exceed the number of
-//! messages, at most twice. It is never below it.
+//! An atomic addition per message costs 5 ns, and far more if several threads share a key. So a
+//! thread takes numbers in blocks and keeps the rest of a block in a slot of its own. Its first
+//! block of a key is one message; each later block is twice as long. If another key takes the slot,
+//! the rest of the block is lost. So the count may be up to twice too high, but is never too low.
 
 use super::counter::Counter;
 use base::Error;
@@ -20,13 +19,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Maximum number of messages under random nonces of 96 bits.
 const LIMIT: u64 = 1 << 32;
-/// Number of messages from which on a warning is due. It leaves 2^30 messages to rotate the key.
+/// Messages at which a warning is due. It leaves 2^30 messages to rotate the key.
 const WARNING: u64 = 3 << 30;
-/// Number of messages before the limit from which on threads take single numbers.
+/// Below this distance to the limit, threads take single numbers.
 const EXACT: u64 = 1 << 20;
-/// Maximum number of messages in the block of a thread.
+/// Maximum messages in the block of a thread.
 const MAX_BLOCK: u32 = 1024;
-/// Number of keys that a thread keeps blocks of.
+/// Keys per thread with a block.
 const SLOTS: usize = 8;
 
 const EXCEEDED: Error = Error::LimitExceeded(
@@ -34,25 +33,25 @@ const EXCEEDED: Error = Error::LimitExceeded(
      xaes-256-gcm or xchacha20-poly1305, whose nonces are longer",
 );
 
-/// What limits the number of messages of one key object.
+/// What limits the number of messages of a key object.
 pub(crate) enum Limit {
-    /// Messages under random nonces are counted.
+    /// Messages under random nonces.
     Random(Usage),
-    /// Messages under every nonce are counted, or their blocks.
+    /// Messages, or their blocks, under every nonce.
     Every(Counter),
     None,
 }
 
-/// The count of one key object.
+/// The count of a key object.
 pub(crate) struct Usage {
-    /// The number of this object, which no other object of the process has.
+    /// The number of this object, unique in the process.
     serial: u64,
-    /// Number of messages that threads have taken.
+    /// Messages taken by threads.
     taken: AtomicU64,
     warned: AtomicBool,
 }
 
-/// The numbers that a thread has taken and not used.
+/// Numbers that a thread has taken and not yet used.
 #[derive(Clone, Copy)]
 struct Block {
     serial: u64,
@@ -66,7 +65,7 @@ thread_local! {
 }
 
 impl Usage {
-    /// Returns the count of a new key object; `None` for an algorithm whose random nonces need no
+    /// Returns the count of a new key object; `None` if random nonces of the algorithm need no
     /// limit.
     pub(super) fn of(algorithm: Algorithm) -> Option<Self> {
         let is_limited = algorithm.max_random_messages_log2() == LIMIT.ilog2();
@@ -117,7 +116,7 @@ impl Usage {
         Ok(())
     }
 
-    /// Counts `messages` at once, or none of them.
+    /// Counts `messages` at once, or none.
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if they would exceed the limit.
@@ -125,16 +124,16 @@ impl Usage {
         let counted = self.taken.fetch_update(Relaxed, Relaxed, |taken| {
             taken.checked_add(messages).filter(|&total| total <= LIMIT)
         });
-        // The error is the count, which is not useful to the caller.
+        // The error is the count; callers cannot use it.
         counted.map(drop).map_err(|_| EXCEEDED)
     }
 
-    /// Returns the number of messages that were counted.
+    /// Returns the number of messages counted.
     pub(super) fn get(&self) -> u64 {
         self.taken.load(Relaxed)
     }
 
-    /// Returns whether a warning is due, once.
+    /// Returns true once, if a warning is due.
     #[inline]
     pub(super) fn take_warning(&self) -> bool {
         self.taken.load(Relaxed) >= WARNING && self.first_warning()
@@ -162,7 +161,7 @@ mod test {
         }
     }
 
-    /// Each thread and each other key costs at most as many numbers as messages.
+    /// Each thread and each other key wastes at most as many numbers as messages.
     // claim: message-limit
     #[test]
     fn several_threads_and_keys_are_never_undercounted() {
@@ -184,7 +183,7 @@ mod test {
         assert!(counted >= messages && counted <= 2 * messages, "{counted}");
     }
 
-    /// The first block has one message, and each later one twice as many, up to the largest.
+    /// The first block is one message; each later one is twice as long, up to the largest.
     #[test]
     fn blocks_double() {
         let usage = Usage::new();
@@ -196,8 +195,7 @@ mod test {
             }
             taken += block;
         }
-        // Another key in the same slot begins with one message again, and so does this one after
-        // it.
+        // Another key in the slot begins with one message again, and so does this one afterwards.
         let slot = Cell::new(Block { serial: usage.serial + 1, left: 5, len: 64 });
         usage.take_block(&slot).unwrap();
         assert_eq!(usage.get(), taken + 1);
@@ -205,7 +203,7 @@ mod test {
         assert_eq!((serial, left, len), (usage.serial, 0, 1));
     }
 
-    /// Near the limit, threads take single numbers, so that none is lost.
+    /// Near the limit, threads take single numbers, to lose none.
     #[test]
     fn blocks_end_before_the_limit() {
         let usage = Usage::new();

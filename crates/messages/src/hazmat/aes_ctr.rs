@@ -4,13 +4,15 @@ use super::keystream::xor_on_threads;
 use base::{Error, Misuse};
 use providers::InOut;
 
-/// The keystream of AES-128, AES-192 or AES-256 in counter mode (NIST SP 800-38A, section 6.5), up to 2^64 bytes.
+/// The keystream of AES-128, AES-192 or AES-256 in counter mode (NIST SP 800-38A, section 6.5), up
+/// to 2^64 bytes.
 ///
-/// The counter block is the whole 16-byte `iv`, as a big-endian number that wraps modulo 2^128. Byte `p` of the stream
-/// comes from counter `iv + p / 16`. The value is immutable and can be shared between threads.
+/// The counter block is the whole 16-byte `iv`, a big-endian number that wraps modulo 2^128. Byte
+/// `p` of the stream comes from counter `iv + p / 16`. The value is immutable and can be shared
+/// between threads.
 ///
-/// **There is no authentication.** A changed bit of the ciphertext changes the same bit of the plaintext, and two texts
-/// under one keystream reveal their XOR.
+/// **There is no authentication.** A changed bit of the ciphertext changes the same bit of the
+/// plaintext, and two texts under one keystream reveal their XOR.
 ///
 /// ```
 /// let ctr = sealane::hazmat::AesCtr::new(&[7; 32], &[0; 16])?;
@@ -26,17 +28,18 @@ pub struct AesCtr {
 }
 
 impl AesCtr {
-    /// Creates a keystream from a key of 16, 24 or 32 bytes and an initial counter block of 16 bytes.
+    /// Creates a keystream from a key of 16, 24 or 32 bytes and an initial counter block of 16
+    /// bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] or [`Misuse::NonceLength`] for other lengths, and [`Error::SelfTest`] or
-    /// [`Error::Environment`] if no kernel can be used.
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::NonceLength`] for other lengths, and
+    /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel works.
     pub fn new(key: &[u8], iv: &[u8]) -> Result<Self, Error> {
         let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv.len(), want: 16 })?;
         Ok(Self { aes: providers::raw::aes(key)?, iv })
     }
 
-    /// Returns the variant of the kernel that computes the result, for example `"vaes512"`.
+    /// Returns the variant in use, such as `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.aes.variant()
     }
@@ -49,12 +52,13 @@ impl AesCtr {
         self.xor_under(&self.iv, offset, data)
     }
 
-    /// XORs `data` with the keystream of another initial counter block than that of [`Self::new`], from byte `offset` on.
-    /// A key is expanded once this way and has many keystreams, for example one for each sector of a disk.
+    /// XORs `data` with the keystream of another initial counter block than in [`Self::new`], from
+    /// byte `offset` on. One expanded key then serves many keystreams, such as the sectors of a
+    /// disk.
     ///
-    /// Each 16 bytes of a keystream advance the counter by one, so keystreams whose initial counter blocks are close to each
-    /// other overlap, and data under the same part of a keystream reveals its XOR. Number the keystreams in the first half
-    /// of the block, and leave the second half to the counter:
+    /// Every 16 bytes of keystream advance the counter by one, so keystreams with nearby initial
+    /// counter blocks overlap, and data under the same part reveals its XOR. Number the keystreams
+    /// in the first half of the block and leave the second half to the counter:
     ///
     /// ```
     /// use sealane::{InOut, hazmat::AesCtr};

@@ -6,12 +6,13 @@ use base::Error;
 use providers::InOut;
 use providers::raw;
 
-/// The keystream of ChaCha20 (RFC 8439, section 2.4): 2^32 blocks of 64 bytes per nonce of 12 bytes.
+/// The keystream of ChaCha20 (RFC 8439, section 2.4): 2^32 blocks of 64 bytes per 12-byte nonce.
 ///
-/// Byte 0 of the stream is the first byte of block `counter`. The value is immutable and can be shared between threads.
+/// Byte 0 of the stream is the first byte of block `counter`. The value is immutable and can be
+/// shared between threads.
 ///
-/// **There is no authentication.** A changed bit of the ciphertext changes the same bit of the plaintext, and two texts
-/// under one keystream reveal their XOR.
+/// **There is no authentication.** A changed bit of the ciphertext changes the same bit of the
+/// plaintext, and two texts under one keystream reveal their XOR.
 ///
 /// ```
 /// let stream = sealane::hazmat::ChaCha20::new(&[7; 32], &[0; 12], 1)?;
@@ -25,9 +26,10 @@ pub struct ChaCha20 {
     counter: u32,
 }
 
-/// The keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03): ChaCha20 with a nonce of 24 bytes, which may be random.
+/// The keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03): ChaCha20 with a 24-byte nonce, long
+/// enough to be random.
 ///
-/// Apart from the nonce it behaves as [`ChaCha20`].
+/// Apart from the nonce, it behaves like [`ChaCha20`].
 ///
 /// ```
 /// let stream = sealane::hazmat::XChaCha20::new(&[7; 32], &[0; 24], 0)?;
@@ -41,14 +43,15 @@ impl ChaCha20 {
     /// Creates a keystream from a key of 32 bytes and a nonce of 12 bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) or [`Misuse::NonceLength`](base::Misuse::NonceLength) for other lengths, and
-    /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel can be used.
+    /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) or
+    /// [`Misuse::NonceLength`](base::Misuse::NonceLength) for other lengths, and
+    /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel works.
     pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
         let (key, nonce) = (key_array(key)?, nonce_array(nonce)?);
         Ok(Self { cipher: raw::chacha20(key)?, nonce, counter })
     }
 
-    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
+    /// Returns the variant in use, such as `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }
@@ -77,7 +80,7 @@ impl XChaCha20 {
         Ok(Self(ChaCha20 { cipher: raw::xchacha20(key)?.subkey(hchacha_input), nonce, counter }))
     }
 
-    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
+    /// Returns the variant in use, such as `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.0.variant()
     }

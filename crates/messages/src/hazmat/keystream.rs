@@ -1,4 +1,4 @@
-//! The calls that all keystreams share.
+//! Calls common to all keystreams.
 
 use base::Error;
 use base::parallel::FreeThreads;
@@ -6,8 +6,8 @@ use providers::InOut;
 use providers::{MessageError, segments};
 use std::sync::OnceLock;
 
-/// XORs a keystream with `data` from byte `offset` on, with segments of long data on the free threads of the process.
-/// `xor` does so on one thread, and writes nothing if the keystream is too short.
+/// XORs `data` with a keystream from byte `offset` on, and gives segments of long data to free
+/// threads. `xor` uses one thread, and writes nothing if the keystream is too short.
 pub(super) fn xor_on_threads(
     offset: u64,
     mut data: InOut<'_>,
@@ -19,7 +19,7 @@ pub(super) fn xor_on_threads(
     let (Some(threads), Some(last_offset)) = (threads, offset.checked_add(last as u64)) else {
         return Ok(xor(offset, data)?);
     };
-    // The last byte comes first: if the keystream is too short for it, nothing is written.
+    // The last byte first: if the keystream is too short, nothing is written.
     xor(last_offset, data.part(last, len - last))?;
     let failed = OnceLock::new();
     segments::each(&threads, data.part(0, last), |at, segment| {
@@ -30,15 +30,15 @@ pub(super) fn xor_on_threads(
     failed.into_inner().map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// Implements three calls over the `xor` of a keystream, and a `Debug` that shows no secret.
+/// Implements three calls over a keystream's `xor`, and a `Debug` without secrets.
 macro_rules! keystream_calls {
     ($keystream:ident) => {
         impl $keystream {
             /// Returns `data` XOR the keystream from byte `offset` on.
             ///
             /// # Errors
-            /// Returns [`Error::MessageLength`] if the data ends after the keystream. Nothing is written then, and the
-            /// keystream never wraps.
+            /// Returns [`Error::MessageLength`] if the data ends after the keystream, and writes
+            /// nothing: the keystream never wraps.
             pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
                 let mut out = base::memory::zeroed(data.len())?;
                 self.xor(offset, InOut::apart(data, &mut out))?;
@@ -48,7 +48,8 @@ macro_rules! keystream_calls {
             /// Writes `data` XOR the keystream to the start of `out`.
             ///
             /// # Errors
-            /// Returns the errors of [`Self::xor_at`], and [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is too short.
+            /// Returns the errors of [`Self::xor_at`] and
+            /// [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort).
             pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
                 self.xor(offset, InOut::apart(data, base::memory::first(out, data.len())?))
             }

@@ -1,7 +1,8 @@
 //! Raw ciphers and authenticators.
 //!
-//! These parts are dangerous: a keystream without a tag does not detect changes, and a keystream that is used twice
-//! reveals the plaintexts. Use [`crate::Aead`] or `sealane::file` unless a protocol requires one of these parts.
+//! These parts are dangerous: a keystream without a tag does not detect changes, and a keystream
+//! used twice reveals the plaintexts. Use [`crate::Aead`] or `sealane::file` unless a protocol
+//! requires one of these parts.
 //!
 //! | to | use |
 //! |---|---|
@@ -31,10 +32,10 @@ pub use providers::raw::{ByteOrder, SpeckSize};
 pub use speck::{Speck, SpeckCtr};
 pub use speck_poly1305::Aead;
 
-/// Length of a tag in bytes, for every algorithm in this module.
+/// Tag length in bytes, for every algorithm in this module.
 pub const TAG_LEN: usize = 16;
 
-/// Number of bytes that are encrypted before they are authenticated, or the reverse. They stay in the L1 cache.
+/// Bytes to encrypt before authenticating them, or the reverse, so that they stay in the L1 cache.
 const PIECE: usize = 8192;
 
 fn key_array(key: &[u8]) -> Result<&[u8; 32], Misuse> {

@@ -9,13 +9,13 @@ use providers::raw::{self, Gcm, GcmStream};
 use providers::{Algorithm, InOut};
 use zeroize::Zeroizing;
 
-/// Encrypts one message in pieces: first associated data, then data, then the tag.
+/// Encrypts a message in pieces: associated data first, then data, then the tag.
 ///
-/// The algorithm is `aes-128-gcm`, `aes-192-gcm`, `aes-256-gcm`, `chacha20-poly1305` or `xchacha20-poly1305`. The
-/// ciphertext and the tag do not depend on the lengths of the pieces.
+/// The algorithm is `aes-128-gcm`, `aes-192-gcm`, `aes-256-gcm`, `chacha20-poly1305` or
+/// `xchacha20-poly1305`. The ciphertext and the tag do not depend on the lengths of the pieces.
 ///
-/// **The nonce must never be used twice with one key.** In a forked child, all calls return [`Misuse::Forked`], because the
-/// parent can encrypt other data under the same nonce.
+/// **Never use a nonce twice with the same key.** In a forked child, all calls return
+/// [`Misuse::Forked`], because the parent may encrypt other data under the same nonce.
 ///
 /// ```
 /// use sealane::{Algorithm, hazmat::{AeadDecryptor, AeadEncryptor}};
@@ -38,33 +38,34 @@ pub struct AeadEncryptor {
     guard: ForkGuard,
 }
 
-/// Decrypts one message in pieces, the inverse of [`AeadEncryptor`].
+/// Decrypts a message in pieces, the inverse of [`AeadEncryptor`].
 ///
-/// **It releases plaintext that is not verified.** Until [`AeadDecryptor::finalize`] returns `Ok`, an attacker may have
-/// chosen the plaintext: do not act on it, show it or parse it, and discard all of it if `finalize` fails.
-/// [`crate::Aead`] and `sealane::file` return verified plaintext only.
+/// **It releases plaintext that is not verified.** Until [`AeadDecryptor::finalize`] returns `Ok`,
+/// an attacker may have chosen the plaintext: do not act on it, show it or parse it. If `finalize`
+/// fails, discard it all. [`crate::Aead`] and `sealane::file` return verified plaintext only.
 pub struct AeadDecryptor(Message);
 
 impl AeadEncryptor {
-    /// Starts a message with its algorithm, its key and a nonce that must be unique.
+    /// Starts a message under a nonce that must be unique.
     ///
     /// # Errors
-    /// Returns [`Misuse::StreamingUnsupported`] for other algorithms, [`Misuse::KeyLength`] or [`Misuse::NonceLength`]
-    /// for other lengths, and [`Error::SelfTest`] or [`Error::Environment`] if no kernel can be used.
+    /// Returns [`Misuse::StreamingUnsupported`] for other algorithms, [`Misuse::KeyLength`] or
+    /// [`Misuse::NonceLength`] for other lengths, and [`Error::SelfTest`] or [`Error::Environment`]
+    /// if no kernel works.
     pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
         Ok(Self { message: Message::new(algorithm, key, nonce)?, guard: ForkGuard::new()? })
     }
 
-    /// Returns the algorithm that the message is encrypted with.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.message.algorithm
     }
 
-    /// Adds a piece of associated data, which must precede all pieces of data.
+    /// Adds a piece of associated data. All of it must precede the data.
     ///
     /// # Errors
-    /// Returns [`Misuse::AadAfterData`] after data, [`Error::MessageLength`] above [`Algorithm::max_aad_len`], and
-    /// [`Misuse::Forked`] in a forked child.
+    /// Returns [`Misuse::AadAfterData`] after data, [`Error::MessageLength`] above
+    /// [`Algorithm::max_aad_len`], and [`Misuse::Forked`] in a forked child.
     pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
         self.guard.check()?;
         self.message.aad(piece)?;
@@ -74,7 +75,8 @@ impl AeadEncryptor {
     /// Encrypts a piece of plaintext to a piece of ciphertext of the same length.
     ///
     /// # Errors
-    /// Returns [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`], [`Misuse::Forked`]. Nothing is written then.
+    /// Returns [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`] or
+    /// [`Misuse::Forked`] in a forked child, and writes nothing.
     pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = memory::zeroed(piece.len())?;
         self.xor(InOut::apart(piece, &mut out))?;
@@ -90,7 +92,7 @@ impl AeadEncryptor {
         self.message.apply_keystream(Direction::Encrypt, piece)
     }
 
-    /// Returns the tag that authenticates all pieces of the message.
+    /// Returns the tag of the whole message.
     ///
     /// # Errors
     /// Returns [`Misuse::Forked`] in a forked child.
@@ -101,7 +103,7 @@ impl AeadEncryptor {
 }
 
 impl AeadDecryptor {
-    /// Starts a message with the algorithm, the key and the nonce that encrypted it.
+    /// Starts a message with the algorithm, the key and the nonce of its encryption.
     ///
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::new`].
@@ -109,12 +111,12 @@ impl AeadDecryptor {
         Message::new(algorithm, key, nonce).map(Self)
     }
 
-    /// Returns the algorithm that the message is decrypted with.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm
     }
 
-    /// Adds a piece of associated data, which must precede all pieces of data.
+    /// Adds a piece of associated data. All of it must precede the data.
     ///
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::aad`].
@@ -123,7 +125,7 @@ impl AeadDecryptor {
         Ok(self)
     }
 
-    /// Decrypts a piece of ciphertext to a piece of plaintext, which is **not verified**.
+    /// Decrypts a piece of ciphertext. The plaintext is **not verified**.
     ///
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::update`].
@@ -133,7 +135,8 @@ impl AeadDecryptor {
         Ok(out)
     }
 
-    /// Decrypts a piece of ciphertext, in place or to another buffer. The plaintext is **not verified**.
+    /// Decrypts a piece of ciphertext, in place or to another buffer. The plaintext is **not
+    /// verified**.
     ///
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::update`].
@@ -141,10 +144,11 @@ impl AeadDecryptor {
         self.0.apply_keystream(Direction::Decrypt, piece)
     }
 
-    /// Verifies the whole message with its tag, after its last piece was decrypted.
+    /// Verifies the tag of the whole message, after its last piece.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] or [`Misuse::TagLength`]: discard the plaintext of all pieces then.
+    /// Returns [`Error::Authentication`] or [`Misuse::TagLength`]: discard the plaintext of all
+    /// pieces.
     pub fn finalize(self, tag: &[u8]) -> Result<(), Error> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.0.finish(), tag) { Ok(()) } else { Err(Error::Authentication) }
@@ -157,7 +161,7 @@ enum Direction {
     Decrypt,
 }
 
-/// The state of one message, which encryption and decryption share.
+/// The state of a message, for encryption and decryption.
 struct Message {
     algorithm: Algorithm,
     construction: Construction,
@@ -218,7 +222,7 @@ fn gcm(key: &[u8], nonce: &[u8]) -> Result<Construction, Error> {
 
 /// The state of the AEAD of RFC 8439, section 2.8.
 struct ChaCha {
-    /// The keystream from block 0 on, which holds the one-time key.
+    /// The keystream from block 0 on; its start is the one-time key.
     keystream: ChaCha20,
     mac: Poly1305,
     aad: u64,
@@ -259,7 +263,7 @@ impl ChaCha {
             let n = (len - at).min(PIECE - (offset % 64) as usize);
             let mut piece = data.part(at, n);
             if direction == Direction::Decrypt {
-                // The bytes that are authenticated are the bytes that are decrypted, even if the source changes meanwhile.
+                // Authenticate exactly the bytes that we decrypt, even if the source changes.
                 piece = piece.copy_source(&mut copy);
                 self.mac.update(piece.source());
             }
@@ -281,7 +285,7 @@ impl ChaCha {
     }
 }
 
-/// Returns the length of a part after `piece` more bytes, if it is not above `limit`.
+/// Returns the length of a part after `piece` more bytes, up to `limit`.
 fn sum(part: MessagePart, len: u64, piece: usize, limit: u64) -> Result<u64, Error> {
     let found = u128::from(len) + piece as u128;
     match u64::try_from(found) {
@@ -298,7 +302,7 @@ debug_fields!(AeadDecryptor; |it| algorithm: it.algorithm().name());
 mod test {
     use super::*;
 
-    /// Returns the state after `data` and `aad` bytes, because a test cannot process 256 GiB.
+    /// Returns the state after `data` and `aad` bytes: a test cannot process 256 GiB.
     fn after(data: u64, aad: u64) -> ChaCha {
         let stream = ChaCha20::new(&[7; 32], &[0; 12], 0).unwrap();
         let Construction::ChaCha(mut message) = chacha(stream).unwrap() else { panic!() };

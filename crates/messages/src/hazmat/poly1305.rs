@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 /// The one-time authenticator Poly1305 (RFC 8439, section 2.5).
 ///
-/// **A key is for one message.** The tags of two messages under one key are enough to forge a third. So a forked child
-/// gets no tag, because its parent can finish the message in another way.
+/// **Use a key for one message only.** The tags of two messages under one key are enough to forge a
+/// third. So a forked child gets no tag: its parent may finish the message differently.
 ///
 /// ```
 /// use sealane::hazmat::Poly1305;
@@ -33,13 +33,14 @@ impl Poly1305 {
     /// Starts a tag with a one-time key of 32 bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) for other lengths, and [`Error::SelfTest`] or
-    /// [`Error::Environment`] if no kernel can be used.
+    /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) for other lengths, and
+    /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel works.
     pub fn new(key: &[u8]) -> Result<Self, Error> {
         Ok(Self { mac: raw::poly1305(key_array(key)?)?, guard: ForkGuard::new()? })
     }
 
-    /// Starts a tag with the one-time key of ChaCha20: the first 32 bytes of its block 0 (RFC 8439, section 2.6).
+    /// Starts a tag with the one-time key of ChaCha20: the first 32 bytes of its block 0 (RFC 8439,
+    /// section 2.6).
     ///
     /// # Errors
     /// Returns the errors of [`ChaCha20::new`].
@@ -49,12 +50,12 @@ impl Poly1305 {
         Self::new(&*once)
     }
 
-    /// Returns the variant of the kernel that computes the result, for example `"avx512ifma"`.
+    /// Returns the variant in use, such as `"avx512ifma"`.
     pub fn variant(&self) -> &'static str {
         self.mac.variant()
     }
 
-    /// Adds `data`, of any length, to the message. Long data is absorbed on the free threads of the process.
+    /// Adds `data`, of any length, to the message. Free threads absorb long data.
     pub fn update(&mut self, data: &[u8]) -> &mut Self {
         match FreeThreads::for_message(data.len(), None) {
             Some(threads) => self.mac.update_on(&threads, data),
@@ -63,7 +64,7 @@ impl Poly1305 {
         self
     }
 
-    /// Returns the tag of all data that was added before.
+    /// Returns the tag of all data added.
     ///
     /// # Errors
     /// Returns [`Misuse::Forked`](base::Misuse::Forked) in a forked child.
@@ -75,18 +76,19 @@ impl Poly1305 {
     /// Compares the tag with `tag` in constant time.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] for another tag, and [`Misuse::TagLength`](base::Misuse::TagLength).
+    /// Returns [`Error::Authentication`] if they differ, and
+    /// [`Misuse::TagLength`](base::Misuse::TagLength).
     pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.mac.finalize(), tag) { Ok(()) } else { Err(Error::Authentication) }
     }
 
-    /// Pads with zeros to a multiple of 16 bytes after `len` bytes, as the AEAD of RFC 8439, section 2.8, does.
+    /// Pads with zeros to a multiple of 16 bytes after `len` bytes (RFC 8439, section 2.8).
     pub(super) fn pad(&mut self, len: u64) {
         self.update(&[0; 15][..(len.wrapping_neg() % 16) as usize]);
     }
 
-    /// Pads the data, adds the two lengths and returns the tag of the AEAD.
+    /// Pads the data, adds both lengths and returns the AEAD's tag.
     pub(super) fn finalize_aead(mut self, aad: u64, data: u64) -> [u8; 16] {
         self.pad(data);
         self.update(&aad.to_le_bytes()).update(&data.to_le_bytes());

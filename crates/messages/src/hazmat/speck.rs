@@ -7,14 +7,14 @@ use base::{Error, Misuse};
 use providers::InOut;
 use providers::raw;
 
-/// The block cipher Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers",
-/// ePrint 2013/404).
+/// The block cipher Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block
+/// Ciphers", ePrint 2013/404).
 ///
-/// In big-endian order, blocks and keys are written as the paper prints them. The little-endian order of the NSA
-/// implementation guide, Linux and Crypto++ is the reverse of all bytes of key and block.
+/// In big-endian order, blocks and keys are written as printed in the paper. The little-endian
+/// order of the NSA implementation guide, Linux and Crypto++ reverses all bytes of key and block.
 ///
-/// **This is no mode of operation**: equal plaintext blocks give equal ciphertext blocks. **Prefer AES or ChaCha20**:
-/// they have been analyzed more, and with instructions for them they are faster.
+/// **This is not a mode of operation**: equal plaintext blocks give equal ciphertext blocks.
+/// **Prefer AES or ChaCha20**: they are better analyzed, and faster with instructions for them.
 ///
 /// ```
 /// use sealane::InOut;
@@ -34,15 +34,15 @@ pub struct Speck {
 
 /// The keystream of Speck in counter mode.
 ///
-/// The counter is the whole block `iv`, **big-endian in both byte orders**, and wraps modulo 2^(bits of a block). The
-/// keystream ends where the counter would return to its start, or at 2^64 bytes. The value is immutable and can be
-/// shared between threads.
+/// The counter is the whole block `iv`, **big-endian in both byte orders**, and wraps modulo
+/// 2^(bits of a block). The keystream ends where the counter would return to its start, or at 2^64
+/// bytes. The value is immutable and can be shared between threads.
 ///
-/// **There is no authentication.** Do not use the key of a [`super::Aead`], which takes its one-time keys from the same
-/// keystream.
+/// **There is no authentication.** Do not use the key of a [`super::Aead`]: it takes its one-time
+/// keys from the same keystream.
 ///
-/// **Blocks of 32, 48 and 64 bits are small.** After 2^16, 2^24 or 2^32 blocks under one key, with any IVs, a keystream
-/// can be distinguished from random bytes. The blocks are not counted here.
+/// **Blocks of 32, 48 and 64 bits are small.** After 2^16, 2^24 or 2^32 blocks under one key, with
+/// any IVs, a keystream can be distinguished from random bytes. We do not count blocks here.
 ///
 /// ```
 /// use sealane::hazmat::{ByteOrder, SpeckCtr, SpeckSize};
@@ -62,18 +62,18 @@ impl Speck {
     /// Expands a key of [`SpeckSize::key_len`] bytes to the round keys of the cipher.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] for other lengths, and [`Error::SelfTest`] or [`Error::Environment`] if no kernel
-    /// can be used.
+    /// Returns [`Misuse::KeyLength`] for other lengths, and [`Error::SelfTest`] or
+    /// [`Error::Environment`] if no kernel works.
     pub fn new(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Self, Error> {
         Ok(Self { cipher: raw::speck(size, key, order)?, size })
     }
 
-    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
+    /// Returns the variant in use, such as `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }
 
-    /// Returns the name of the block and key size, for example `"speck128-256"`.
+    /// Returns the name of the block and key size, such as `"speck128-256"`.
     pub fn name(&self) -> &'static str {
         self.size.name()
     }
@@ -83,15 +83,16 @@ impl Speck {
         self.size.block_len()
     }
 
-    /// Encrypts each block of `data` separately, so equal blocks give equal results.
+    /// Encrypts each block of `data` separately: equal blocks give equal results.
     ///
     /// # Errors
-    /// Returns [`Misuse::BlockLength`](base::Misuse::BlockLength) if `data` is not a whole number of blocks. Nothing is written then.
+    /// Returns [`Misuse::BlockLength`](base::Misuse::BlockLength) if `data` is not a whole number
+    /// of blocks, and writes nothing.
     pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.encrypt_blocks(data)?)
     }
 
-    /// Decrypts each block of `data` separately, which reverses [`Self::encrypt_blocks`].
+    /// Decrypts each block of `data` separately; the inverse of [`Self::encrypt_blocks`].
     ///
     /// # Errors
     /// Returns the errors of [`Self::encrypt_blocks`].
@@ -101,10 +102,12 @@ impl Speck {
 }
 
 impl SpeckCtr {
-    /// Creates a keystream from a key of [`SpeckSize::key_len`] bytes and an `iv` of [`SpeckSize::block_len`] bytes.
+    /// Creates a keystream from a key of [`SpeckSize::key_len`] bytes and an `iv` of
+    /// [`SpeckSize::block_len`] bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::NonceLength`] for an `iv` of another length, and the errors of [`Speck::new`].
+    /// Returns [`Misuse::NonceLength`] for an `iv` of another length, and the errors of
+    /// [`Speck::new`].
     pub fn new(size: SpeckSize, key: &[u8], iv: &[u8], order: ByteOrder) -> Result<Self, Error> {
         let Speck { cipher, .. } = Speck::new(size, key, order)?;
         if iv.len() != size.block_len() {
@@ -113,7 +116,7 @@ impl SpeckCtr {
         Ok(Self { cipher, iv: iv.to_vec() })
     }
 
-    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
+    /// Returns the variant in use, such as `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }

@@ -7,24 +7,24 @@ use base::{Error, Misuse};
 use providers::{AeadKey, AuthenticationError, InOut, SealError, SourceCopy, raw};
 use zeroize::Zeroizing;
 
-/// The AEAD of SpeckEx: Speck in counter mode with a one-time Poly1305 key from the same keystream,
-/// for example `"speck128-256-poly1305"`.
+/// The AEAD of SpeckEx, such as `"speck128-256-poly1305"`: Speck in counter mode, with a one-time
+/// Poly1305 key from the same keystream.
 ///
 /// Let `ks` be the keystream from `iv = nonce || 00000000` on. The one-time key is `ks[..32]`, the
 /// ciphertext is the plaintext XOR `ks[32..]`, and the tag covers the input of RFC 8439, section
-/// 2.8. A *sealed* message is `nonce || ciphertext || tag`, as with [`crate::Aead`]. The methods
+/// 2.8. As with [`crate::Aead`], a *sealed* message is `nonce || ciphertext || tag`. The methods
 /// are those of [`MessageKeys`].
 ///
 /// **Prefer AES or ChaCha20.** There is no published analysis of this construction.
 /// [`super::SpeckCtr`] with the same key and IV has the same keystream, so its output reveals the
-/// one-time key of a message here. Never share a key between the two.
+/// one-time key of a message here: never share a key between the two.
 ///
-/// **Limits, enforced here.** With blocks of 128 bits: 2^36 - 32 bytes per message, so that the
-/// counter never reaches the nonce, and 2^32 messages. With smaller blocks (see
-/// [`Aead::new_small_block`]): 2^(bits / 2) blocks under one key, and a counter that does not wrap.
-/// With nonces of a whole block of 128 bits ([`Aead::new_block_nonce`]), the caller keeps the
-/// counters of messages apart. Messages are counted per object. If two objects have the same key,
-/// for example in a process and its forked child, the caller must count.
+/// **Limits, enforced here.** With 128-bit blocks: 2^36 - 32 bytes per message, so that the counter
+/// never reaches the nonce, and 2^32 messages. With smaller blocks (see [`Aead::new_small_block`]):
+/// 2^(bits / 2) blocks under one key, and a counter that does not wrap. With nonces of a whole
+/// 128-bit block ([`Aead::new_block_nonce`]), the caller keeps the counters of messages apart.
+/// Messages are counted per object. If two objects have the same key, as in a process and its
+/// forked child, the caller must count.
 ///
 /// ```
 /// use sealane::hazmat::{Aead, SpeckSize};
@@ -39,13 +39,13 @@ pub struct Aead {
     size: SpeckSize,
 }
 
-/// Length in bytes of the one-time key at the start of the keystream.
+/// Length in bytes of the one-time key, at the start of the keystream.
 const ONE_TIME_KEY_LEN: usize = 32;
 /// Length in bytes of the longest counter block.
 const MAX_BLOCK_LEN: usize = 16;
 
 impl Aead {
-    /// Expands a key for blocks of 128 bits and nonces of 12 bytes.
+    /// Expands a key for 128-bit blocks and 12-byte nonces.
     ///
     /// # Errors
     /// Returns [`Misuse::SmallBlock`] for other sizes, and the errors of [`Speck::new`].
@@ -58,13 +58,13 @@ impl Aead {
 
     /// Expands a key for blocks of 32 to 96 bits. **Use this only to read existing messages.**
     ///
-    /// The nonce is the whole counter block, and messages must not overlap. A message uses one
-    /// counter value per block of its data and of the one-time key, from its nonce on. Therefore
-    /// nonces are not generated: [`MessageKeys::seal`] returns an error, and
-    /// [`MessageKeys::encrypt`] takes the nonce from the caller.
+    /// The nonce is the whole counter block, and messages must not overlap: a message uses one
+    /// counter value per block of the one-time key and its data, from its nonce on. So nonces are
+    /// not generated: [`MessageKeys::seal`] returns an error, and [`MessageKeys::encrypt`] takes
+    /// the nonce from the caller.
     ///
     /// # Errors
-    /// Returns [`Misuse::LargeBlock`] for blocks of 128 bits, and the errors of [`Speck::new`].
+    /// Returns [`Misuse::LargeBlock`] for 128-bit blocks, and the errors of [`Speck::new`].
     pub fn new_small_block(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
         if size.block_len() == MAX_BLOCK_LEN {
             return Err(Misuse::LargeBlock.into());
@@ -74,14 +74,14 @@ impl Aead {
         Ok(Self { keys: key.into(), size })
     }
 
-    /// Expands a key for blocks of 128 bits and nonces of a whole block, as the low-level functions
-    /// of SpeckEx take them. **Use this only to exchange messages with such a program.**
+    /// Expands a key for 128-bit blocks and nonces of a whole block, as in SpeckEx's low-level
+    /// functions. **Use this only to exchange messages with such a program.**
     ///
     /// The first message block has the counter `nonce + 2`, modulo 2^128; a nonce of [`Self::new`]
-    /// is the same one with four zeros at its end. Messages of which one begins inside another have
-    /// a keystream in common, which reveals their plaintexts. Therefore nonces are not generated:
+    /// is the same with four zeros at its end. If one message begins inside another, the two share
+    /// keystream, and this reveals their plaintexts. So nonces are not generated:
     /// [`MessageKeys::seal`] returns an error, and [`MessageKeys::encrypt`] takes the nonce from
-    /// the caller. The limits are those of [`Self::new`].
+    /// the caller. The limits of [`Self::new`] apply.
     ///
     /// # Errors
     /// Returns the errors of [`Self::new`].
@@ -93,7 +93,7 @@ impl Aead {
         Ok(Self { keys: key.into(), size })
     }
 
-    /// Returns the sizes of a block and of a key of this cipher.
+    /// Returns the block and key sizes of this cipher.
     pub fn size(&self) -> SpeckSize {
         self.size
     }
@@ -101,7 +101,7 @@ impl Aead {
 
 message_keys!(Aead; |it| size: it.size.name(), variant: it.variant());
 
-/// Names of the algorithms, each of which begins with the name of its size.
+/// Names of the algorithms; each begins with its size.
 const NAMES: [&str; 10] = [
     "speck32-64-poly1305",
     "speck48-72-poly1305",
@@ -115,11 +115,11 @@ const NAMES: [&str; 10] = [
     "speck128-256-poly1305",
 ];
 
-/// Expands a key, with random nonces of 12 bytes.
+/// Expands a key for random 12-byte nonces.
 fn message_key(size: SpeckSize, key: &[u8]) -> Result<MessageKey, Error> {
     let speck = raw::speck(size, key, ByteOrder::Big)?;
-    // Seldom, no variant passes its self-test. So an error that names the cipher is returned here
-    // and not for a message.
+    // If no variant passes its self-test, the error names the cipher here; a message's error would
+    // not.
     raw::poly1305(&[0; ONE_TIME_KEY_LEN])?;
     let variant = speck.variant();
     let name = NAMES.into_iter().find(|name| name.strip_suffix("-poly1305") == Some(size.name()));
@@ -165,8 +165,7 @@ impl AeadKey for SpeckPoly1305 {
         let mut expected_tag = || {
             let mut mac = message.mac(aad)?;
             for at in (0..len).step_by(PIECE) {
-                // The bytes that are authenticated are the bytes that are decrypted, even if the
-                // source changes meanwhile.
+                // Authenticate exactly the bytes that we decrypt, even if the source changes.
                 let piece = data.part(at, PIECE.min(len - at)).copy_source(&mut copy);
                 mac.update(piece.source());
                 message.xor(at, piece)?;
@@ -189,7 +188,7 @@ impl SpeckPoly1305 {
     }
 }
 
-/// The keystream of one message, which depends on the key and the nonce.
+/// The keystream of a message, from its key and nonce.
 struct Message<'a> {
     speck: &'a raw::Speck,
     iv: [u8; MAX_BLOCK_LEN],
@@ -201,8 +200,7 @@ impl Message<'_> {
     fn mac(&self, aad: &[u8]) -> Result<Poly1305, SealError> {
         let mut one_time_key = Zeroizing::new([0; ONE_TIME_KEY_LEN]);
         self.keystream(0, InOut::in_place(&mut *one_time_key))?;
-        // An authenticator was started when the key was expanded, so the reason of a failure is not
-        // needed.
+        // An authenticator was started when the key was expanded, so this cannot fail.
         let mut mac = Poly1305::new(&*one_time_key).map_err(|_| SealError::Unspecified)?;
         mac.update(aad).pad(aad.len() as u64);
         Ok(mac)
@@ -228,7 +226,7 @@ mod test {
         Aead::new(size, &key).or_else(|_| Aead::new_small_block(size, &key)).unwrap()
     }
 
-    /// Sets the number of messages or blocks that were sealed.
+    /// Sets the number of sealed messages or blocks.
     fn set(aead: &Aead, sealed: u64) {
         let Limit::Every(counter) = aead.primary().limit() else {
             panic!("Speck-Poly1305 counts everything")
@@ -265,7 +263,7 @@ mod test {
     #[test]
     fn small_blocks_are_counted() {
         let a = aead("speck32-64");
-        // The limit is 2^16 blocks. A message has 8 for the one-time key and here 1 for the data.
+        // The limit is 2^16 blocks. A message has 8 for the one-time key, and here 1 for the data.
         set(&a, (1 << 16) - 9);
         assert!(a.encrypt(&[0; 4], &[0; 5], b"").is_err());
         a.encrypt(&[0; 4], &[0; 4], b"").unwrap();

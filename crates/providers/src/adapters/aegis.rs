@@ -1,7 +1,6 @@
 //! AEGIS, all six algorithms, with 16-byte tags, from libaegis (C) in the crate `aegis`.
 //!
-//! The crate copies the key into its own object for each message and does not wipe that copy. The key that is stored
-//! between messages is wiped.
+//! The crate copies the key for each message and does not wipe that copy. The stored key is wiped.
 
 use crate::Algorithm::*;
 use crate::kernel::aes_instructions;
@@ -15,14 +14,15 @@ impl Provider {
     pub const Aegis: Self = Self::new("aegis");
 }
 
-/// Number of bytes from which on messages apart use the incremental call, which saves the copy but wipes its state byte
-/// by byte afterwards. Below, the copy is cheaper (tried at 1, 4 and 16 KiB on Granite Rapids, 2026-11-21).
+/// Messages apart use the incremental call from this size on: it saves the copy but wipes its state
+/// byte by byte afterwards. Below, the copy is cheaper (tried at 1, 4 and 16 KiB on Granite Rapids,
+/// 2026-11-21).
 const INCREMENTAL: usize = 16 << 10;
 
-/// Implements [`AeadKey`] over a type of the crate, and makes the entries.
+/// Implements [`AeadKey`] for a type of the crate and makes the entries.
 ///
-/// Without AES instructions, libaegis falls back on code that is not known to run in constant time, so the entries are
-/// not available there.
+/// Without AES instructions, libaegis falls back on code that may not run in constant time, so the
+/// entries are unavailable.
 macro_rules! aegis {
     ($($algorithm:ident $module:ident key $key_len:literal nonce $nonce_len:literal;)*) => {
         pub(super) static ENTRIES: &[Entry] = &[$(

@@ -11,7 +11,7 @@ mod rustcrypto;
 
 use crate::Entry;
 
-/// The entries of every built-in provider, in the order in which providers are shown to users.
+/// The built-in entries, in the order in which users see the providers.
 pub(crate) static BUILT_IN: &[&[Entry]] = &[
     native::ENTRIES,
     #[cfg(feature = "aws-lc")]

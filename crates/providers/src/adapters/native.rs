@@ -17,7 +17,7 @@ use kernels::gcm_siv::GcmSiv;
 
 #[allow(non_upper_case_globals, reason = "providers are named like the variants of an enum")]
 impl Provider {
-    /// The kernels of this project, which select a variant for the processor.
+    /// The kernels of this project; each selects a variant for the processor.
     pub const Native: Self = Self::new("native");
 }
 
@@ -74,7 +74,7 @@ fn boxed(key: Result<impl AeadKey + 'static, KeyError>) -> Result<Box<dyn AeadKe
     Ok(Box::new(key?))
 }
 
-/// Implements the methods of [`AeadKey`] that divide a message between threads, as the kernel does.
+/// Implements the methods of [`AeadKey`] that divide a message between threads.
 macro_rules! on_threads {
     ($checked_nonce:expr) => {
         fn divides_messages(&self) -> bool {
@@ -101,7 +101,7 @@ macro_rules! on_threads {
             tag: &[u8; 16],
         ) -> Result<(), AuthenticationError> {
             let Ok(nonce) = $checked_nonce(nonce) else { return Err(rejected(data.target())) };
-            // As in `open`, authentication failures are opaque, and a length that is refused as well.
+            // Authentication failures and refused lengths are opaque, as in `open`.
             self.open_on(threads, nonce, aad, data.reborrow(), tag).map_err(|_| rejected(data.target()))
         }
     };
@@ -143,7 +143,7 @@ aead_keys! {
                 BatchAad::Shared(aad) if nonce_len == 12 => {
                     self.open_batch(aad, sealed, plaintexts).map_err(|(index, _)| BatchError {
                         index,
-                        // As in `open`, a length that is refused is opaque.
+                        // A refused length is opaque, as in `open`.
                         error: rejected(plaintexts[index]),
                     })
                 }
@@ -160,6 +160,6 @@ aead_keys! {
     GcmSiv, nonce_array::<12>, { on_threads! { nonce_array::<12> } };
     chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>, { on_threads! { nonce_array::<12> } };
     chacha20_poly1305::XChaCha20Poly1305, nonce_array::<24>, { on_threads! { nonce_array::<24> } };
-    // The kernel checks the length, which depends on the kind.
+    // The kernel checks the length, because it depends on the kind.
     Aegis, Ok::<_, MessageError>;
 }

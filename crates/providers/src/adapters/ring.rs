@@ -30,11 +30,11 @@ fn boxed(algorithm: &'static aead::Algorithm, key: &[u8]) -> Result<Box<dyn Aead
 }
 
 fn expand(algorithm: &'static aead::Algorithm, key: &[u8]) -> Result<LessSafeKey, KeyError> {
-    // The library's only error is `Unspecified`, which does not name a cause.
+    // The library's only error, `Unspecified`, names no cause.
     Ok(LessSafeKey::new(UnboundKey::new(algorithm, key).map_err(|_| KeyError::Unspecified)?))
 }
 
-/// The key is called "less safe" because the caller chooses the nonce, which the crate `sealane` generates.
+/// "Less safe" because the caller chooses the nonce; the crate `sealane` generates it.
 impl AeadKey for LessSafeKey {
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
         let nonce = Nonce::assume_unique_for_key(*nonce_array::<NONCE_LEN>(nonce)?);

@@ -29,7 +29,7 @@ where
     C: AeadInOut + KeyInit + Send + Sync + RefUnwindSafe + 'static,
 {
     Entry::opaque(algorithm, Provider::RustCrypto, rank, |key| {
-        // The only error of the library is a wrong length, which was checked before.
+        // The library's only error is a wrong length, but we checked it.
         Ok(Box::new(Whole(C::new_from_slice(key).map_err(|_| KeyError::Unspecified)?)))
     })
 }
@@ -42,7 +42,7 @@ impl<C: AeadInOut + Send + Sync + RefUnwindSafe> AeadKey for Whole<C> {
             MessageError::InvalidNonceLength { found: nonce.len(), expected: C::NonceSize::USIZE };
         // The caller knows and reports the length.
         let nonce = nonce.try_into().map_err(|_| wrong_len)?;
-        // The only error of the library is a message that is too long.
+        // The library's only error is a message that is too long.
         let made =
             self.0.encrypt_inout_detached(nonce, aad, buffer(data)).map_err(|_| SealError::Unspecified)?;
         tag.copy_from_slice(&made);
@@ -59,8 +59,9 @@ impl<C: AeadInOut + Send + Sync + RefUnwindSafe> AeadKey for Whole<C> {
         let (Ok(nonce), Ok(tag)) = (nonce.try_into(), tag[..].try_into()) else {
             return Err(rejected(data.target()));
         };
-        // The library reads the ciphertext twice: it checks the tag first, and leaves the destination unchanged if it
-        // does not match. The source may change in between, so the library gets a copy in the destination.
+        // The library reads the ciphertext twice: it checks the tag first and leaves the
+        // destination unchanged if the tag is wrong. The source may change in between, so the
+        // library gets a copy in the destination.
         let data = copied(data.into_parts());
         self.0.decrypt_inout_detached(nonce, aad, (&mut *data).into(), tag).map_err(|_| rejected(data))
     }

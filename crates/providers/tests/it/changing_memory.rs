@@ -1,4 +1,5 @@
-//! Ciphertext that another thread changes while an entry opens it: the result is the plaintext or a failed tag.
+//! Another thread changes the ciphertext while an entry opens it: we get the plaintext or an
+//! authentication failure.
 
 use providers::{InOut, entries};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const LEN: usize = 70_000;
 
-/// Stops the thread that changes the memory, also after a failed assertion.
+/// Stops the changing thread, also after a failed assertion.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -40,8 +41,8 @@ fn every_entry_opens_what_it_authenticates() {
                 let _stop = Stop(&going);
                 let end = Instant::now() + Duration::from_millis(10);
                 while Instant::now() < end {
-                    // SAFETY: the bytes are valid for reads during the call. That they change is what is tested: the
-                    // memory stands for a mapping that another process writes.
+                    // SAFETY: the bytes are valid for reads during the call. They change on
+                    // purpose: the memory stands for a mapping that another process writes.
                     let sealed = unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), LEN) };
                     let result = key.open(&nonce, b"", InOut::apart(sealed, &mut out), &tag);
                     let expected = if result.is_ok() { 0x5a } else { 0 };

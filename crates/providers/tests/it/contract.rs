@@ -7,7 +7,7 @@ use providers::{
 use std::panic;
 use std::thread::{self, ThreadId};
 
-/// Lists all entries. One that is not available on this machine is a failure: no entry may be skipped in silence.
+/// Lists all entries. An unavailable one is a failure, so that none is skipped in silence.
 fn available() -> impl Iterator<Item = &'static Entry> {
     entries().inspect(|entry| {
         let available = entry.available();
@@ -55,7 +55,8 @@ fn batches() {
     available().for_each(contract::batches);
 }
 
-/// A salt of the full length has the nonces of XAES-256-GCM, so the key must do the same as the one that it wraps.
+/// A full-length salt gives the nonces of XAES-256-GCM, so the key must do the same as the one it
+/// wraps.
 #[test]
 fn keys_with_a_salt_of_full_length() {
     const SALTED: [Entry; 2] = [
@@ -77,7 +78,7 @@ fn keys_with_a_salt_of_full_length() {
     assert_eq!(divides, [true, false], "one of each kind is tested");
 }
 
-/// Faults of an entry that the contract exists for.
+/// Faults that the contract must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     SealsApartOtherwise,
@@ -109,7 +110,7 @@ impl FaultyKey {
         self.fault == fault
     }
 
-    /// Returns the nonce and the associated data as the faulty key takes them.
+    /// Returns the nonce and the associated data as the faulty key sees them.
     fn taken(&self, nonce: &[u8], aad: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let (mut nonce, mut aad) = (nonce.to_vec(), aad.to_vec());
         if self.has(IgnoresTheEndOfTheNonce) && nonce.len() == 12 {
@@ -121,7 +122,7 @@ impl FaultyKey {
         (nonce, aad)
     }
 
-    /// Decrypts without a look at the tag. In ChaCha20-Poly1305, this is encryption once more.
+    /// Decrypts without checking the tag. In ChaCha20-Poly1305, this is encryption again.
     fn decrypt(&self, nonce: &[u8], data: InOut<'_>) {
         self.inner.seal(nonce, b"", data, &mut [0; 16]).unwrap();
     }
@@ -193,7 +194,7 @@ impl AeadKey for FaultyKey {
     }
 }
 
-/// An entry with the fault `FAULT`, as a number, because an entry has no state of its own.
+/// An entry with the fault number `FAULT`, because an entry has no state.
 fn faulty<const FAULT: usize>() -> Entry {
     Entry::new(Algorithm::ChaCha20Poly1305, Provider::new("faulty"), 0, |key| {
         let fault = FAULTS[FAULT].0;
@@ -209,7 +210,7 @@ fn agrees_with_native(entry: &Entry) {
 /// A function of the contract.
 type Check = fn(&Entry);
 
-/// The message of another thread is lost where it is joined.
+/// Joining a thread loses its panic message.
 const IN_A_THREAD: &str = "a scoped thread panicked";
 
 /// Which check notices a fault, and what it says.
@@ -235,7 +236,7 @@ const FAULTS: [(Fault, Check, &str); 15] = [
     (OpensNothingInOtherThreads, contract::sharing, IN_A_THREAD),
 ];
 
-/// A check that no entry can fail would say nothing about those that pass.
+/// A check that cannot fail says nothing.
 #[test]
 fn every_fault_is_noticed() {
     let entries = [

@@ -1,6 +1,7 @@
 //! Selection of a provider by argument, process default, environment and rank, and the listing.
 //!
-//! The environment is read once per process, so each setting runs this test program again in a child process.
+//! The environment is read once per process, so each setting runs this test program again in a
+//! child.
 
 use providers::{
     Algorithm, DefaultAlreadySet, KeyError, Provider, Reason, Request, VariableError, VariableProblem,
@@ -25,7 +26,7 @@ fn child(test: &str, variables: &[(&str, &str)], inner: fn()) {
         .output()
         .unwrap();
     let output_text = String::from_utf8_lossy(&output.stdout);
-    // A name that matches no test runs nothing and succeeds.
+    // A name that matches no test would run nothing and succeed.
     assert!(
         output.status.success() && output_text.contains("1 passed"),
         "{test} with {variables:?}:\n{output_text}"
@@ -130,7 +131,7 @@ fn sealane_cpu_removes_features() {
     });
 }
 
-/// Where only the portable variant is available, another provider is selected, unless native is requested.
+/// If only its portable variant works, native gives way to another provider unless requested.
 #[test]
 fn portable_variants_come_last() {
     child("portable_variants_come_last", &[("SEALANE_CPU", "-aes")], || {

@@ -1,4 +1,4 @@
-//! Published vectors of AES-SIV, for keys of all lengths and every variant of AES.
+//! Published vectors of AES-SIV, with keys of all lengths and every variant of AES.
 
 use kernels::aes;
 use kernels::cpu::Features;

@@ -42,12 +42,12 @@ fn every_entry_reproduces_the_published_vectors() {
         cases.len(),
         cases.len() - skipped
     );
-    // Nonces of another length: 119 of GCM in Wycheproof and 6 in its specification, which the next test covers, and 9
-    // for each of the two ChaCha20-Poly1305 algorithms.
+    // Nonces of other lengths: 119 of GCM in Wycheproof and 6 in its specification (covered by the
+    // next test), and 9 for each of the two ChaCha20-Poly1305 algorithms.
     assert_eq!(skipped, 119 + 6 + 9 + 9);
 }
 
-/// All vectors of AES-GCM, with the key that accepts nonces of any length.
+/// All vectors of AES-GCM, with the key for nonces of any length.
 #[test]
 fn aes_gcm_with_any_nonce_reproduces_the_published_vectors() {
     let mut cases = vectors::aead();
@@ -109,11 +109,11 @@ fn every_variant_of_native_aes_reproduces_the_published_streams() {
     }
 }
 
-/// All nonce lengths and every variant, whichever is the widest on this machine.
+/// All nonce lengths, on every variant that this machine can run.
 #[test]
 fn every_variant_of_native_aes_gcm_reproduces_the_published_vectors() {
     let gcm = |case: &AeadCase| matches!(&*case.algorithm, "aes-128-gcm" | "aes-192-gcm" | "aes-256-gcm");
-    // Providers reject an empty nonce; the kernel accepts it as any other.
+    // Providers reject an empty nonce, the kernel accepts it.
     let rejected_by_providers = |case: &AeadCase| case.nonce.is_empty() && case.result == Outcome::Invalid;
     let mut cases = vectors::aead();
     cases.retain(|case| gcm(case) && !rejected_by_providers(case));

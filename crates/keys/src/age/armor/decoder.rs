@@ -7,29 +7,29 @@ use super::{
 use base::{Error, Misuse, memory};
 use std::borrow::Cow;
 
-/// Decodes armor that arrives in pieces of any size, for example from a network connection.
+/// Decodes armor that arrives in pieces of any size, as from a network connection.
 #[derive(Debug)]
 pub struct Decoder {
     state: State,
-    /// The start of a line that is not complete yet.
+    /// The start of an incomplete line.
     line: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Before the first line, after so many bytes of white space.
+    /// Before the first line, after this much white space.
     Before(usize),
-    /// All lines so far had 64 columns, so more lines of base64 may follow.
+    /// All lines so far had 64 columns; more may follow.
     Full,
     /// A line was shorter, so it is the last line of base64.
     Short,
-    /// After the last line and so many bytes of white space.
+    /// After the last line and this much white space.
     After(usize),
-    /// The decoder has returned an error and accepts no more input.
+    /// An error was returned; no more input is accepted.
     Poisoned,
 }
 
-/// Limit of an incomplete line, which before the first line can be white space.
+/// Limit of an incomplete line; before the first line, it can be white space.
 const MAX_PARTIAL_LEN: usize = MAX_BLANK + BEGIN.len();
 
 impl Default for Decoder {
@@ -44,17 +44,18 @@ impl Decoder {
         Self { state: State::Before(0), line: Vec::new() }
     }
 
-    /// Decodes a piece of the armor, and appends the bytes that it encodes to `out`.
+    /// Decodes a piece of armor, and appends the result to `out`.
     ///
     /// # Errors
-    /// Returns [`Error::Armor`] if the armor is damaged, and [`Misuse::Poisoned`] after an earlier error.
+    /// Returns [`Error::Armor`] if the armor is damaged, and [`Misuse::Poisoned`] after an earlier
+    /// error.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let state = std::mem::replace(&mut self.state, State::Poisoned);
         self.state = self.pieces(state, piece, out)?;
         Ok(())
     }
 
-    /// Decodes the rest of the input after the last piece and checks that the armor is complete.
+    /// Decodes what is left after the last piece, and checks that the armor is complete.
     ///
     /// # Errors
     /// Returns [`Error::Truncated`] if the END line is missing, and the errors of [`Self::push`].
@@ -104,7 +105,7 @@ impl Decoder {
     }
 }
 
-/// Decodes a complete age file if it is armored, and returns other files as they are.
+/// Decodes a complete age file if it is armored; returns other files as they are.
 ///
 /// # Errors
 /// Returns [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged.
@@ -118,7 +119,7 @@ pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     Ok(Cow::Owned(binary))
 }
 
-/// Decodes a line without its line feed, and returns the next state.
+/// Decodes a line without its line feed. Returns the next state.
 fn step(state: State, line: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
     let columns = line.strip_suffix(b"\r").unwrap_or(line);
     match state {

@@ -4,22 +4,22 @@ use super::{BEGIN, COLUMNS, END, LINE_BYTES, encode_line};
 use base::debug_fields;
 use std::io::{self, Write};
 
-/// Number of lines that are encoded and written together, to save calls of the sink.
+/// Lines encoded and written together, to save calls of the sink.
 const BATCH: usize = 256;
 
-/// A writer that encodes the bytes written to it as armor. The armor is complete only after [`Encoder::finish`].
+/// A writer that encodes to armor. The armor is complete only after [`Encoder::finish`].
 pub struct Encoder<W> {
     inner: W,
-    /// Bytes of an incomplete line, which are kept until the next piece of input.
+    /// Bytes of an incomplete line.
     rest: Vec<u8>,
     text: Vec<u8>,
 }
 
 impl<W: Write> Encoder<W> {
-    /// Creates an encoder, and writes the first line.
+    /// Creates an encoder and writes the first line.
     ///
     /// # Errors
-    /// Returns the errors of the writer unchanged, because encoding itself does not fail.
+    /// Returns the errors of the writer; encoding cannot fail.
     pub fn new(mut inner: W) -> io::Result<Self> {
         inner.write_all(BEGIN)?;
         inner.write_all(b"\n")?;
@@ -30,16 +30,16 @@ impl<W: Write> Encoder<W> {
         })
     }
 
-    /// Returns the writer that receives the text.
+    /// Returns the inner writer.
     #[doc(hidden)]
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.inner
     }
 
-    /// Writes the last lines, and returns the flushed writer.
+    /// Writes the last lines. Returns the flushed writer.
     ///
     /// # Errors
-    /// Returns the errors of the writer unchanged, because encoding itself does not fail.
+    /// Returns the errors of the writer; encoding cannot fail.
     pub fn finish(mut self) -> io::Result<W> {
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {
@@ -65,7 +65,7 @@ impl<W: Write> Encoder<W> {
 }
 
 impl<W: Write> Write for Encoder<W> {
-    /// Accepts all of `bytes`. After an error, an unknown part was written, so the armor must be written again.
+    /// Accepts all of `bytes`. After an error, an unknown part was written: write the armor again.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut later = bytes;
         if !self.rest.is_empty() {
@@ -94,7 +94,7 @@ debug_fields!([W] Encoder<W>);
 mod test {
     use super::*;
 
-    /// Text before the lines that wait is with the receiver once the encoder is flushed, although a buffer is between.
+    /// A flush sends waiting text to the receiver, even through a buffer.
     #[test]
     fn flush_reaches_the_receiver() {
         let mut encoder = Encoder::new(io::BufWriter::new(Vec::new())).unwrap();

@@ -7,8 +7,8 @@
 //! EOL   = LF or CR LF
 //! ```
 //!
-//! Less than 1024 bytes of white space before and after the armor are ignored (c2sp.org/age, "ASCII armor"). Apart from
-//! line ends, armor has one encoding, so that no change goes unnoticed.
+//! We ignore less than 1024 bytes of white space before and after the armor (c2sp.org/age, "ASCII
+//! armor"). Apart from line ends, armor has only one encoding, so that no change goes unnoticed.
 
 mod decoder;
 mod encoder;
@@ -19,16 +19,16 @@ pub use encoder::Encoder;
 pub use view::View;
 
 use base::Error;
-// With tables, unlike the decoder of keys, because armor is public and can be long.
+// With tables, unlike the decoder of keys: armor is public and can be long.
 use base64::prelude::{BASE64_STANDARD, Engine};
 
 const BEGIN: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 const END: &[u8] = b"-----END AGE ENCRYPTED FILE-----";
-/// Columns of base64 in a full line; only the last line may be shorter.
+/// Columns of base64 in a full line.
 const COLUMNS: usize = 64;
-/// Number of bytes that a full line of 64 columns of base64 encodes.
+/// Bytes in a full line.
 const LINE_BYTES: usize = 48;
-/// Limit of the white space before the armor, and after it.
+/// Limit of the white space before the armor, and of that after it.
 const MAX_BLANK: usize = 1024;
 
 const NO_BEGIN: Error = Error::Armor("its first line is not -----BEGIN AGE ENCRYPTED FILE-----");
@@ -37,18 +37,18 @@ const TOO_BLANK: Error = Error::Armor("there are 1024 bytes or more of white spa
 const SHORT_LINE: Error = Error::Armor("a line other than the last is shorter than 64 columns");
 const TRAILING: Error = Error::Armor("there is text after its last line");
 
-/// The encoding of an age file, which is either binary or text with armor.
+/// The encoding of an age file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Armor {
-    /// The binary encoding, without armor.
+    /// Binary, without armor.
     #[default]
     Binary,
-    /// Text, for example for mail; about a third longer.
+    /// Text, for mail for example; about a third longer.
     Ascii,
 }
 
 impl Armor {
-    /// Detects the encoding of a file that begins with `prefix`, and returns `None` if the prefix is too short.
+    /// Detects the encoding of a file that begins with `prefix`; `None` if the prefix is too short.
     pub fn detect(prefix: &[u8]) -> Option<Self> {
         let dashes = b"-----BEGIN AGE";
         let text = prefix.trim_ascii_start();
@@ -60,20 +60,20 @@ impl Armor {
     }
 }
 
-/// Returns the number of bytes in the armor of a file of `bytes` bytes, with LF as line end.
+/// Returns the length of the armor for a file of `bytes` bytes, with LF as line end.
 pub fn len(bytes: usize) -> usize {
     let (full, rest) = (bytes / LINE_BYTES, bytes % LINE_BYTES);
     let last = if rest == 0 { 0 } else { rest.div_ceil(3) * 4 + 1 };
     BEGIN.len() + 1 + full * (COLUMNS + 1) + last + END.len() + 1
 }
 
-/// Decodes a line of at most 64 columns into `into` and returns the decoded part.
+/// Decodes a line of at most 64 columns into `into`. Returns the decoded part.
 fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
     const NOT_CANONICAL: Error = Error::Armor("a line is not canonical base64 with padding");
     match line.len() {
         0 => Err(Error::Armor("a line is empty")),
         1..=COLUMNS => {
-            // The position in the line is of no use.
+            // The position in the line does not help.
             let len = BASE64_STANDARD.decode_slice(line, into).map_err(|_| NOT_CANONICAL)?;
             into.get(..len).ok_or(NOT_CANONICAL)
         }
@@ -81,7 +81,7 @@ fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u
     }
 }
 
-/// Encodes a line of at most 48 bytes into `into` and returns the encoded part.
+/// Encodes a line of at most 48 bytes into `into`. Returns the encoded part.
 fn encode_line<'a>(bytes: &[u8], into: &'a mut [u8; COLUMNS]) -> &'a [u8] {
     let len = BASE64_STANDARD.encode_slice(bytes, into).expect("64 columns hold 48 bytes");
     &into[..len]

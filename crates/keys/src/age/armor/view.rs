@@ -1,40 +1,42 @@
-//! Random access to armor. As all lines but the last have the same length, the position of a byte gives its line.
+//! Random access to armor. All lines but the last have the same length, so the position of a byte
+//! gives its line.
 
 use super::{BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line};
 use base::{Error, memory};
 use engine::io::ReadAt;
 use std::io;
 
-/// Number of lines that are read and decoded together, to save calls of the source.
+/// Lines read and decoded together, to save calls of the source.
 const BATCH: u64 = 1 << 12;
 
 const UNEVEN: Error =
     Error::Armor("its lines do not have the same length and line end; decode it sequentially");
 
-/// The decoded bytes of some armor, readable at any position.
+/// The decoded bytes of armor, readable at any position.
 ///
-/// All lines must have the same line end. The first and the last line are verified by [`View::new`], the other lines
-/// when they are read.
+/// All lines must have the same line end. [`View::new`] verifies the first and the last line; the
+/// others are verified when they are read.
 #[derive(Debug)]
 pub struct View<S> {
     source: S,
-    /// Position of the first line of base64 in the armored file, in bytes.
+    /// Position of the first line of base64 in the file, in bytes.
     start: u64,
-    /// The line end that the file uses, which is LF or CR LF.
+    /// Line end of the file: LF or CR LF.
     eol: &'static [u8],
-    /// Number of columns in the last line of base64.
+    /// Columns in the last line of base64.
     last: usize,
-    /// Number of lines of base64 between the BEGIN line and the END line.
+    /// Lines of base64.
     lines: u64,
-    /// Number of bytes in the file after the armor has been decoded.
+    /// Length of the decoded file in bytes.
     size: u64,
 }
 
 impl<S: ReadAt> View<S> {
-    /// Reads the first and the last lines of the armor in `source`, which give its size.
+    /// Reads the first and last lines of the armor in `source`; they give its size.
     ///
     /// # Errors
-    /// Returns [`Error::Armor`] or [`Error::Truncated`] for damaged armor, and the errors of `source`.
+    /// Returns [`Error::Armor`] or [`Error::Truncated`] for damaged armor, and the errors of
+    /// `source`.
     pub fn new(source: S) -> Result<Self, Error> {
         let source_size = source.size()?;
         let (start, eol) = beginning(&source, source_size)?;
@@ -56,12 +58,12 @@ impl<S: ReadAt> View<S> {
         Ok(view)
     }
 
-    /// Returns the source that the armor is read from.
+    /// Returns the source.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// Decodes some lines, and appends the bytes to `out`.
+    /// Decodes some lines and appends the result to `out`.
     fn decode(&self, first: u64, lines: u64, out: &mut Vec<u8>) -> Result<(), Error> {
         let stride = COLUMNS + self.eol.len();
         let ends = first + lines == self.lines;
@@ -97,7 +99,7 @@ impl<S: ReadAt> ReadAt for View<S> {
         let lines = (skip + len).div_ceil(LINE_BYTES);
         let mut bytes = memory::with_capacity(lines * LINE_BYTES).map_err(Error::into_io)?;
         self.decode(first, lines as u64, &mut bytes).map_err(Error::into_io)?;
-        // The file can have become shorter since the positions of the lines were computed.
+        // The file may have become shorter since the line positions were computed.
         let found = bytes.get(skip..skip + len).ok_or(io::ErrorKind::UnexpectedEof)?;
         into[..len].copy_from_slice(found);
         Ok(len)

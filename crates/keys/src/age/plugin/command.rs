@@ -1,10 +1,10 @@
-//! The commands of the protocol: stanzas in the encoding of age headers.
+//! The commands of the protocol: stanzas, encoded as in age headers.
 
 use crate::age::stanza::{self, COLUMNS, LINE_BYTES};
 use base::error::PluginProblem;
 use zeroize::Zeroizing;
 
-/// Maximum number of bytes in a command of a plugin, as it is encoded.
+/// Maximum length of a plugin's encoded command in bytes.
 pub(super) const MAX_COMMAND_LEN: usize = 256 << 10;
 
 const NO_STANZA: PluginProblem =
@@ -13,17 +13,17 @@ const LONG_LINE: PluginProblem =
     PluginProblem::Protocol("expected lines of at most 64 columns of base64, found a longer line");
 const NOT_BASE64: PluginProblem = PluginProblem::Protocol("expected canonical base64, found other data");
 
-/// A command or a response: the words of its first line, and its body.
+/// A command or response: the words of its first line, and its body.
 pub(super) struct Command {
     words: Vec<String>,
     pub(super) body: Zeroizing<Vec<u8>>,
 }
 
 impl Command {
-    /// Returns the command at the beginning of `bytes`, and its length. `None` stands for an incomplete command.
+    /// Returns the command at the beginning of `bytes` and its length; `None` if it is incomplete.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, PluginProblem> {
         let Some(end) = line_end(bytes, 0) else {
-            // Other programs print text without an arrow, and would never complete a stanza.
+            // Other programs print text without an arrow and would never complete a stanza.
             let begins = bytes.iter().zip(b"-> ").all(|(is, should)| is == should);
             return if begins { Ok(None) } else { Err(NO_STANZA) };
         };
@@ -33,7 +33,7 @@ impl Command {
             return Err(NO_STANZA);
         }
         let (mut start, mut len) = (end + 1, 0);
-        // The length is known before the memory is taken, because memory that grows leaves copies of a secret behind.
+        // Find the length before allocating: growing memory leaves copies of a secret behind.
         loop {
             let Some(end) = line_end(bytes, start) else {
                 return if bytes.len() - start > COLUMNS { Err(LONG_LINE) } else { Ok(None) };
@@ -75,7 +75,7 @@ fn line_end(bytes: &[u8], start: usize) -> Option<usize> {
     Some(start + bytes[start..].iter().position(|&byte| byte == b'\n')?)
 }
 
-/// Text that we send. It has space for `len` bytes, so that it leaves no copies of secrets behind when it grows.
+/// Text to send, with space for `len` bytes: growing would leave copies of secrets behind.
 pub(super) struct Message(Zeroizing<String>);
 
 impl Message {
@@ -84,17 +84,17 @@ impl Message {
         Ok(Self(Zeroizing::new(empty)))
     }
 
-    /// Returns the space that a command with one argument takes.
+    /// Returns the space for a command with one argument.
     pub(super) fn space(argument: usize) -> usize {
         argument + 64
     }
 
-    /// Appends a command with `words` as its type and its arguments.
+    /// Appends a command; `words` are its type and arguments.
     pub(super) fn command(&mut self, words: &[&str], body: &[u8]) {
         stanza::write(&mut self.0, words, body);
     }
 
-    /// Appends a stanza of a file header, which is encoded already.
+    /// Appends an encoded stanza of a file header.
     pub(super) fn stanza(&mut self, command: &str, line: &str, body: &str) {
         for part in ["-> ", command, " ", line, "\n", body, "\n"] {
             self.0.push_str(part);
@@ -126,7 +126,8 @@ mod test {
         }
     }
 
-    /// The length decides how many stanzas are too many, so it counts each word with its separator, and the body.
+    /// The length decides how many stanzas are too many, so it counts the body and each word with
+    /// its separator.
     #[test]
     fn lengths() {
         for (text, len) in [("-> a\n\n", 2), ("-> ab cd e\n\n", 8), ("-> a b\nAAAA\n", 4 + 3)] {
@@ -135,7 +136,7 @@ mod test {
         }
     }
 
-    /// A text that grows leaves copies of secrets behind.
+    /// Growing text leaves copies of secrets behind.
     #[test]
     fn the_space_of_a_message_is_enough() {
         for len in [0, 1, 1000] {

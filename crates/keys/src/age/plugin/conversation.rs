@@ -1,4 +1,4 @@
-//! The part of the conversation that both state machines have in common: the phase of the plugin.
+//! The plugin's phase of the conversation, common to both state machines.
 
 use super::command::{Command, Message};
 use super::process::Process;
@@ -8,11 +8,11 @@ use base::error::{PluginError, PluginProblem};
 use base64ct::{Base64Unpadded, Encoding};
 use zeroize::Zeroizing;
 
-/// Maximum number of bytes in a text for the user, and in an input of the user.
+/// Maximum length in bytes of a text for the user, and of the user's input.
 const MAX_TEXT_LEN: usize = 4096;
-/// Maximum number of characters of an error of a plugin that we return.
+/// Maximum characters of a plugin's error that we return.
 const MAX_ERROR_CHARS: usize = 300;
-/// Maximum number of commands that are not results. With more, a plugin could keep the user busy forever.
+/// Maximum commands that are not results. Otherwise a plugin could keep the user busy forever.
 const MAX_COMMANDS: usize = 1000;
 
 const LONG_TEXT: PluginProblem =
@@ -23,27 +23,28 @@ const TOO_MANY: PluginProblem =
 const CONFIRM: PluginProblem =
     PluginProblem::Protocol("expected one or two arguments of 'confirm' in base64, found others");
 
-/// A running plugin, and the texts that its error messages must not contain.
+/// A running plugin, and texts that must not appear in its error messages.
 pub(super) struct Conversation<'a> {
     name: &'a str,
     plugins: &'a Plugins,
     process: Process,
     secrets: Vec<&'a str>,
-    /// The first error that the plugin reported.
+    /// The first error from the plugin.
     reported: Option<String>,
     commands: usize,
 }
 
-/// The next event in the phase of the plugin.
+/// The next event in the plugin's phase.
 pub(super) enum Event {
-    /// A command that the state machine has to process and to confirm with [`Conversation::ok`].
+    /// A command for the state machine to process and confirm with [`Conversation::ok`].
     Result(Command),
     /// The end of the phase.
     Done,
 }
 
 impl<'a> Conversation<'a> {
-    /// Starts the plugin and sends it our phase. Errors will not show `secrets`, which are compared without regard to case.
+    /// Starts the plugin and sends it our phase. Errors will not show `secrets`, compared without
+    /// regard to case.
     pub(super) fn begin(
         name: &'a str,
         plugins: &'a Plugins,
@@ -56,7 +57,7 @@ impl<'a> Conversation<'a> {
         Ok(Self { name, plugins, process, secrets, reported: None, commands: 0 })
     }
 
-    /// Returns the next of the commands named `results`, or the end. All other commands are processed here.
+    /// Returns the next of the commands named `results`, or the end. Processes all other commands.
     pub(super) fn next(&mut self, results: &[&str]) -> Result<Event, Error> {
         loop {
             let command = self.process.receive();
@@ -115,7 +116,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Confirms a command of the plugin.
+    /// Confirms a command.
     pub(super) fn ok(&mut self) -> Result<(), Error> {
         self.respond(&["ok"], b"")
     }
@@ -127,7 +128,8 @@ impl<'a> Conversation<'a> {
         sent.map_err(|error| self.reported_before(error))
     }
 
-    /// Returns the error that the plugin reported before it ended: those of the program age end without `done` then.
+    /// Returns the error that the plugin reported before it ended: the plugins of the program age
+    /// end without `done` after an error.
     fn reported_before(&mut self, error: Error) -> Error {
         let ended = matches!(&error, Error::Plugin(PluginError { problem: PluginProblem::Ended { .. }, .. }));
         match self.reported.take_if(|_| ended) {
@@ -136,7 +138,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Ends the conversation after [`Event::Done`], and returns the first error that the plugin reported.
+    /// Ends the conversation after [`Event::Done`]. Returns the first error from the plugin.
     pub(super) fn finish(self) -> Option<Error> {
         self.process.finish();
         self.reported.map(|text| failure(self.name, PluginProblem::Reported(text)))
@@ -150,17 +152,18 @@ impl<'a> Conversation<'a> {
         if body.len() > MAX_TEXT_LEN {
             return Err(self.failure(LONG_TEXT));
         }
-        // The position of the invalid byte is of no use.
+        // The position of the invalid byte does not help.
         std::str::from_utf8(body).map_err(|_| self.failure(NOT_UTF8))
     }
 
     fn choice(&self, word: &str) -> Result<String, Error> {
-        // The errors say that it is not base64 or not text, as the message does.
+        // Either error means what the message says: not base64, or not text.
         let bytes = Base64Unpadded::decode_vec(word).map_err(|_| self.failure(CONFIRM))?;
         String::from_utf8(bytes).map_err(|_| self.failure(CONFIRM))
     }
 
-    /// Returns the text of an error for our user: one short line that contains no secret of this conversation.
+    /// Returns the text of an error for our user: one short line without secrets of this
+    /// conversation.
     fn shown(&self, body: &[u8]) -> String {
         let text = Zeroizing::new(String::from_utf8_lossy(body).into_owned());
         let upper = Zeroizing::new(text.to_ascii_uppercase());

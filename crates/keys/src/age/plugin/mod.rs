@@ -1,4 +1,5 @@
-//! Plugins of age: programs that wrap and unwrap file keys, for example with a key in hardware (c2sp.org/age-plugin).
+//! Plugins of age: programs that wrap and unwrap file keys, for example with a hardware key
+//! (c2sp.org/age-plugin).
 //!
 //! ```text
 //! recipient = Bech32: age1NAME1…             identity = Bech32: AGE-PLUGIN-NAME-1…
@@ -10,13 +11,13 @@
 //!                plugin: file-key, done
 //! ```
 //!
-//! Both sides write stanzas in the encoding of age headers. In its phase, the plugin can also send `msg`, `confirm`,
-//! `request-public`, `request-secret` and `error`; each of its commands gets a response. One process serves all recipients, or
-//! all identities, of a plugin for one file.
+//! Both sides write stanzas, encoded as in age headers. In its phase, the plugin may also send
+//! `msg`, `confirm`, `request-public`, `request-secret` and `error`; each of its commands gets a
+//! response. One process serves all recipients, or all identities, of a plugin for one file.
 //!
-//! A plugin is a program with all rights of this process. [`Plugins`] states that programs may be run, and how they reach the
-//! user. A plugin is not trusted beyond that: its commands have limited lengths and numbers, it has limited time, and the file
-//! key that it returns must match the MAC of the header.
+//! A plugin is a program with all rights of this process. [`Plugins`] permits plugins to run, and
+//! connects them to the user. We trust a plugin no further: the lengths and number of its commands
+//! and its time are limited, and the file key that it returns must match the MAC of the header.
 
 #[cfg_attr(not(unix), allow(dead_code, reason = "no plugin is started"))]
 mod command;
@@ -45,52 +46,54 @@ use std::time::Duration;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Default of the time that a plugin may be silent, for example while it waits for the touch of a key in hardware.
+/// Default time that a plugin may be silent, for example while it waits for the touch of a hardware
+/// key.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Human-readable prefixes of the Bech32 encodings.
+/// Human-readable parts of the Bech32 encodings.
 const RECIPIENT: &str = "age1";
 const IDENTITY: &str = "AGE-PLUGIN-";
 
-/// The kind of input that a plugin asks for. It decides whether the input may be shown.
+/// The kind of input that a plugin asks for: may it be shown?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Input {
-    /// Text that may be shown while it is typed, for example the name of a slot.
+    /// Text that may be shown while it is typed, such as the name of a slot.
     Public,
-    /// A secret that must not be shown, for example a PIN.
+    /// A secret that must not be shown, such as a PIN.
     Secret,
 }
 
-/// The user interface for plugins. Calls can come from several threads at once, if several files are processed.
+/// The user interface for plugins. If several files are processed, several threads may call at
+/// once.
 ///
-/// A call that returns `Ok(None)` tells the plugin that the user cannot be reached or has not responded. An error ends the
-/// plugin, and the operation returns the error. All texts are from the plugin: they have at most 4096 bytes, and can contain
-/// control characters.
+/// `Ok(None)` tells the plugin that the user cannot be reached or has not responded. An error ends
+/// the plugin; the operation returns it. All texts are the plugin's, of at most 4096 bytes, perhaps
+/// with control characters.
 pub trait Interaction: Send + Sync {
-    /// Shows a message to the user, for example "Please touch the key".
+    /// Shows a message to the user, such as "Please touch the key".
     ///
     /// # Errors
-    /// Errors end the plugin and are returned by the operation on the file.
+    /// Return an error to end the plugin; the operation on the file returns it.
     fn message(&self, plugin: &str, text: &str) -> Result<Option<()>, Error> {
         let _ = (plugin, text);
         Ok(None)
     }
 
-    /// Asks the user for some text, for example for the PIN of a key.
+    /// Asks the user for text, such as a PIN.
     ///
     /// # Errors
-    /// Errors end the plugin and are returned by the operation on the file.
+    /// Return an error to end the plugin; the operation on the file returns it.
     fn request(&self, plugin: &str, prompt: &str, input: Input) -> Result<Option<Zeroizing<String>>, Error> {
         let _ = (plugin, prompt, input);
         Ok(None)
     }
 
-    /// Asks the user to choose `yes` or `no`, which are texts of the plugin, and returns whether it was `yes`. Without `no`
-    /// there is nothing to choose, and the user only confirms.
+    /// Asks the user to choose `yes` or `no` (texts of the plugin). Returns whether it was `yes`.
+    /// Without `no`, the user can only confirm.
     ///
     /// # Errors
-    /// Errors end the plugin and are returned by the operation on the file.
+    /// Return an error to end the plugin; the operation on the file returns it.
     fn confirm(
         &self,
         plugin: &str,
@@ -102,26 +105,26 @@ pub trait Interaction: Send + Sync {
         Ok(None)
     }
 
-    /// Called once if a plugin has sent nothing for five seconds, for example because it waits for a touch.
+    /// Called once if a plugin has been silent for five seconds; it may wait for a touch.
     fn waiting(&self, plugin: &str) {
         let _ = plugin;
     }
 
-    /// Cancels the operation by an error. It is called about 20 times per second while a plugin works.
+    /// Called about 20 times per second while a plugin works, to cancel the operation.
     ///
     /// # Errors
-    /// Returns [`Error::Cancelled`], for example, which ends the plugin.
+    /// Return an error (such as [`Error::Cancelled`]) to stop the plugin.
     fn check(&self) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// An interface without a user, which gives no input and shows nothing.
+/// An interface without a user: no input, no output.
 struct NoUser;
 
 impl Interaction for NoUser {}
 
-/// The permission to run plugins, with the user interface and the limits for them. It is cheap to clone.
+/// The permission to run plugins, with their user interface and limits. Cheap to clone.
 ///
 /// ```no_run
 /// use sealane::age::{self, Armor, Plugins, Recipient};
@@ -139,25 +142,25 @@ pub struct Plugins {
 }
 
 impl Default for Plugins {
-    /// Plugins without user interaction, with the default time limit, found by the environment variable `PATH`.
+    /// Plugins in the folders of `PATH`, without user interaction, with the default time limit.
     fn default() -> Self {
         Self::new(Arc::new(NoUser))
     }
 }
 
 impl Plugins {
-    /// Plugins that reach the user through `interaction`.
+    /// Plugins with the user interface `interaction`.
     pub fn new(interaction: Arc<dyn Interaction>) -> Self {
         Self { interaction, timeout: DEFAULT_TIMEOUT, path: None }
     }
 
-    /// Sets the time that a plugin may be silent. The time in which it waits for the user's input does not count.
+    /// Sets how long a plugin may be silent. Waiting for the user's input does not count.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// Sets the folders that are searched for plugins, in the form of `PATH`, which is not used then.
+    /// Sets the folders to search for plugins, in the form of `PATH` and instead of it.
     #[must_use]
     pub fn path(self, path: impl Into<OsString>) -> Self {
         Self { path: Some(path.into()), ..self }
@@ -171,16 +174,17 @@ impl fmt::Debug for Plugins {
     }
 }
 
-/// The side of a pair for which the plugin gets its text.
+/// Which text of a key pair the plugin gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A recipient, whose text is public.
+    /// A recipient: public text.
     Recipient,
-    /// An identity, whose text can be secret.
+    /// An identity: perhaps secret text.
     Identity,
 }
 
-/// A recipient or an identity of a plugin. The text is wiped on drop, because that of an identity can be secret.
+/// A recipient or identity of a plugin. The text is wiped on drop, because an identity may be
+/// secret.
 #[derive(Clone)]
 pub(super) struct Address {
     name: String,
@@ -190,19 +194,19 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Returns the recipient with this text, if `prefix` is the human-readable prefix of one.
+    /// Returns the recipient with this text, if `prefix` belongs to one.
     pub(super) fn recipient(prefix: &str, text: &str) -> Option<Self> {
         let name = prefix.strip_prefix(RECIPIENT).filter(|name| is_name(name))?;
         Some(Self::new(name, text.to_owned().into(), Role::Recipient))
     }
 
-    /// Returns the identity with this text, if `prefix` is the human-readable prefix of one.
+    /// Returns the identity with this text, if `prefix` belongs to one.
     pub(super) fn identity(prefix: &str, text: &str) -> Option<Self> {
         let name = prefix.strip_prefix(IDENTITY)?.strip_suffix('-').filter(|name| is_name(name))?;
         Some(Self::new(&name.to_ascii_lowercase(), text.to_owned().into(), Role::Identity))
     }
 
-    /// Returns the identity without data of a plugin, which stands for the plugin itself.
+    /// Returns an identity without data, for the plugin itself.
     pub(super) fn default_identity(name: &str) -> Result<Self, Error> {
         if !is_name(name) {
             return Err(Error::Format(
@@ -247,7 +251,7 @@ impl PartialEq for Address {
     }
 }
 
-/// Groups addresses by their plugin, in the order of the first of each.
+/// Groups addresses by plugin, in order of first appearance.
 pub(super) fn by_plugin<'a>(addresses: impl Iterator<Item = &'a Address>) -> Vec<Vec<&'a Address>> {
     let mut groups: Vec<Vec<&Address>> = Vec::new();
     for address in addresses {
@@ -259,7 +263,8 @@ pub(super) fn by_plugin<'a>(addresses: impl Iterator<Item = &'a Address>) -> Vec
     groups
 }
 
-/// Returns whether a text can be the name of a plugin. It becomes a part of a file name, so it has no path separators.
+/// Returns whether a text can be a plugin's name. As a part of a file name, it has no path
+/// separators.
 fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
     !name.is_empty() && name.chars().all(allowed)

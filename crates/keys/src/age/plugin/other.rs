@@ -1,11 +1,11 @@
-//! The processes of plugins on systems where they are not supported.
+//! Processes of plugins on systems without support for them.
 
 use super::command::Command;
 use super::{Plugins, failure};
 use base::Error;
 use base::error::PluginProblem;
 
-/// A plugin that cannot be started.
+/// A plugin that cannot start.
 pub(super) enum Process {}
 
 impl Process {

@@ -1,7 +1,8 @@
-//! The process of a plugin, and the bytes that go to it and come from it.
+//! The process of a plugin, and the bytes to and from it.
 //!
-//! Both pipes are set to return at once, and this thread waits for them with `poll`, so that a plugin that does not read or
-//! write is noticed. The process ends at the latest when its [`Process`] is dropped, and leaves no zombie.
+//! Both pipes are non-blocking and this thread waits with `poll`, to notice a plugin that does not
+//! read or write. The process ends at the latest when its [`Process`] is dropped, and leaves no
+//! zombie.
 
 use super::command::{Command, MAX_COMMAND_LEN};
 use super::{Interaction, Plugins, failure, program};
@@ -17,11 +18,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// Time between two checks for a cancellation.
+/// Time between checks for cancellation.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Silence of a plugin after which the user is reminded about it.
+/// Silence after which the user is reminded of the plugin.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Time that a plugin has to end after the conversation.
+/// Time for a plugin to end after the conversation.
 const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 const PIPE: &str = "a pipe is closed at the end only";
@@ -30,11 +31,11 @@ const LONG_COMMAND: PluginProblem =
 
 pub(super) struct Process {
     name: String,
-    /// With both pipes, until [`Self::finish`] closes them.
+    /// Has both pipes until [`Self::finish`] closes them.
     child: Child,
     interaction: Arc<dyn Interaction>,
     timeout: Duration,
-    /// The bytes of the plugin that are not parsed yet are at the beginning of the buffer.
+    /// The plugin's bytes that are not parsed yet are at the beginning of the buffer.
     buffer: Zeroizing<Vec<u8>>,
     filled: usize,
 }
@@ -77,7 +78,7 @@ impl Process {
         self.child.stdout.as_ref().expect(PIPE)
     }
 
-    /// Sends bytes to the plugin, which has to take all of them within the time limit.
+    /// Sends bytes; the plugin must take all of them within the time limit.
     pub(super) fn send(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         let began = Instant::now();
         while !bytes.is_empty() {
@@ -87,14 +88,14 @@ impl Process {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.wait(self.stdin().as_fd(), PollFlags::OUT, began)?;
                 }
-                // The plugin has closed the pipe, or has ended.
+                // The plugin closed the pipe or ended.
                 Err(_) => return Err(self.ended()),
             }
         }
         Ok(())
     }
 
-    /// Returns the next command of the plugin, which has to be complete within the time limit.
+    /// Returns the plugin's next command; it must be complete within the time limit.
     pub(super) fn receive(&mut self) -> Result<Command, Error> {
         let began = Instant::now();
         let mut reminded = false;
@@ -125,10 +126,11 @@ impl Process {
         }
     }
 
-    /// Waits until a pipe is ready, but not longer than [`PERIOD`]. `began` is the time from which the time limit counts.
+    /// Waits until a pipe is ready, at most for [`PERIOD`]. The time limit counts from `began`.
     fn wait(&self, pipe: BorrowedFd<'_>, flags: PollFlags, began: Instant) -> Result<(), Error> {
         let period = Timespec { tv_sec: 0, tv_nsec: i64::from(PERIOD.subsec_nanos()) };
-        // A signal that ends the wait is found by the check below. Any other error is found by the read or the write.
+        // The check below finds a signal that ended the wait; the read or write finds any other
+        // error.
         let _ = poll(&mut [PollFd::from_borrowed_fd(pipe, flags)], Some(&period));
         self.check_cancelled()?;
         match began.elapsed() >= self.timeout {
@@ -142,7 +144,7 @@ impl Process {
         interrupt::check()
     }
 
-    /// Returns the error for a plugin that has closed a pipe, or [`Error::Cancelled`]: Ctrl-C goes to the plugin too.
+    /// Returns the error for a closed pipe, or [`Error::Cancelled`]: Ctrl-C goes to the plugin too.
     fn ended(&mut self) -> Error {
         let status = self.wait_for_exit();
         if let Err(cancelled) = self.check_cancelled() {
@@ -151,10 +153,10 @@ impl Process {
         failure(&self.name, PluginProblem::Ended { status: status.map(|status| status.to_string()) })
     }
 
-    /// Lets the plugin end after the conversation, and ends it if it takes too long.
+    /// Lets the plugin end after the conversation; kills it if it takes too long.
     pub(super) fn finish(mut self) {
         (self.child.stdin, self.child.stdout) = (None, None);
-        // The conversation is over, so its exit status does not matter.
+        // The conversation is over, so the exit status does not matter.
         let _ = self.wait_for_exit();
     }
 
@@ -175,7 +177,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Neither fails for a child that has not been waited for; for another one there is nothing to do.
+        // Neither fails for a child that was not waited for; for any other, there is nothing to do.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,12 +1,13 @@
-//! The programs of plugins, which are found by `PATH`.
+//! Finds the programs of plugins in `PATH`.
 
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Returns the first program of the plugin `name` in the folders of `path`, or of the variable `PATH` without one.
+/// Returns the first program of the plugin `name` in the folders of `path`, by default of the
+/// variable `PATH`.
 ///
-/// Relative folders are skipped: the current folder can contain files of another user.
+/// Relative folders are skipped: the current folder may contain another user's files.
 pub(super) fn find(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     let path = path.map(OsStr::to_owned).or_else(|| env::var_os("PATH"))?;
     let file = format!("age-plugin-{name}{}", env::consts::EXE_SUFFIX);
@@ -15,7 +16,7 @@ pub(super) fn find(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     programs.into_iter().find(|path| is_program(path))
 }
 
-/// Returns the folder in which plugins run. It is not that of this process, because plugins must not depend on it.
+/// Returns the working folder of plugins; not ours, so that plugins do not depend on it.
 pub(super) fn working_folder() -> PathBuf {
     env::temp_dir()
 }

@@ -11,8 +11,8 @@ use base::error::PluginProblem;
 const FILE_KEY: PluginProblem =
     PluginProblem::Protocol("expected 'file-key 0' once, with a file key of 16 bytes, found another one");
 
-/// Unwraps the file key of `header` with `addresses`, which are identities of one plugin, or returns `None` if the file is for
-/// other identities. The file key matches the MAC of the header.
+/// Unwraps the file key of `header` with `addresses`, identities of one plugin; `None` if the file
+/// is for others. The file key matches the MAC of the header.
 pub(in crate::age) fn unwrap(addresses: &[&Address], header: &Header) -> Result<Option<FileKey>, Error> {
     let [first, ..] = addresses else { return Ok(None) };
     let plugins = first.plugins()?;
@@ -41,7 +41,7 @@ pub(in crate::age) fn unwrap(addresses: &[&Address], header: &Header) -> Result<
     match (plugin.finish(), file_key) {
         (_, Some(file_key)) => match header.verify(&file_key) {
             Ok(()) => Ok(Some(file_key)),
-            // The error of the header does not name the plugin.
+            // The header's error does not name the plugin.
             Err(_) => Err(failure(first.name(), PluginProblem::WrongFileKey)),
         },
         (Some(error), None) => Err(error),

@@ -22,8 +22,8 @@ const PASSPHRASE: PluginProblem = PluginProblem::Protocol(
     "expected a stanza that can be combined with others, found one of a passphrase without a label",
 );
 
-/// Wraps `file_key` for `addresses`, which belong to one plugin, and returns the labels of its stanzas. Recipients can be
-/// combined in one file only if their labels are equal.
+/// Wraps `file_key` for `addresses` of one plugin. Returns the labels of its stanzas; recipients of
+/// a file must have equal labels.
 pub(in crate::age) fn wrap(
     addresses: &[&Address],
     file_key: &FileKey,
@@ -62,7 +62,7 @@ pub(in crate::age) fn wrap(
             if !matches!(command.arguments()[..], ["0", _, ..]) {
                 return Err(plugin.failure(STANZA));
             }
-            // The specification allows one for each recipient, and plugins in use send more.
+            // The specification allows one per recipient, but plugins in use send more.
             len += command.len();
             if stanzas.len() == stanza::MAX_STANZAS || len > MAX_HEADER_LEN {
                 return Err(plugin.failure(TOO_MANY_STANZAS));
@@ -75,7 +75,7 @@ pub(in crate::age) fn wrap(
     let is_passphrase = stanzas.iter().any(|command| command.arguments()[1] == stanza::SCRYPT);
     let wrong = match () {
         () if stanzas.is_empty() => Some(NO_STANZA),
-        // A header with a passphrase and another recipient would be refused when it is read.
+        // Readers would refuse a header with a passphrase and another recipient.
         () if is_passphrase && (labels.is_empty() || stanzas.len() > 1) => Some(PASSPHRASE),
         () => None,
     };

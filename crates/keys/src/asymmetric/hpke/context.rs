@@ -1,4 +1,4 @@
-//! The encryption context (RFC 9180, section 5.2) of sender and recipient.
+//! The encryption contexts of sender and recipient (RFC 9180, section 5.2).
 //!
 //! ```text
 //! nonce(seq) = base_nonce XOR I2OSP(seq, 12)                     seq counts messages from 0
@@ -13,24 +13,26 @@ use base::{Error, ForkGuard, memory};
 use messages::Key;
 use providers::InOut;
 
-/// Number of bytes by which a ciphertext is longer than its plaintext: the tag, the same for all AEADs.
+/// Difference in length between a ciphertext and its plaintext: the tag, the same for all AEADs.
 pub const TAG_LEN: usize = 16;
 
-/// Encrypts messages for one recipient, which must open them in the same order.
+/// Encrypts messages for a recipient, who must open them in the same order.
 pub struct Sender {
     pub(super) enc: Vec<u8>,
     pub(super) context: Context,
-    /// A copy in a forked child would use the same sequence numbers, and so the same nonces.
+    /// A copy in a forked child would use the same sequence numbers, thus the same nonces.
     guard: ForkGuard,
 }
 
 impl Sender {
-    /// Encapsulates a fresh secret for `recipient`, which must use the same `info`.
+    /// Encapsulates a fresh secret for `recipient`. Both sides must use the same `info`.
     ///
     /// # Errors
-    /// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipient's key has low order,
-    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key is of another KEM, or of X-Wing, which has no authenticated
-    /// modes, [`Error::Io`] if the operating system returns no random bytes, and the errors of [`Aead::new`](messages::Aead::new).
+    /// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipient's
+    /// key has low order, [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's
+    /// key has another KEM, or a hybrid one (X-Wing and MLKEM768-P256 have no authenticated modes),
+    /// [`Error::Io`] if the operating system returns no random bytes, and the errors of
+    /// [`Aead::new`](messages::Aead::new).
     pub fn new(
         recipient: &PublicKey,
         aead: Aead,
@@ -53,45 +55,49 @@ impl Sender {
         Ok(Self { enc, context, guard: ForkGuard::new()? })
     }
 
-    /// Returns the encapsulated key, which the recipient needs and which is not secret.
+    /// Returns the encapsulated key for the recipient. It is not secret.
     pub fn enc(&self) -> &[u8] {
         &self.enc
     }
 
-    /// Encrypts the next message and returns ciphertext and tag.
+    /// Encrypts the next message. Returns ciphertext and tag.
     ///
     /// # Errors
-    /// Returns [`Error::MessageLength`] if the message is longer than the AEAD allows, [`Error::LimitExceeded`] after
-    /// 2^64 - 1 messages, and [`Misuse::Forked`](base::Misuse::Forked) in a forked child, whose parent can continue.
+    /// Returns [`Error::MessageLength`] if the message is longer than the AEAD allows,
+    /// [`Error::LimitExceeded`] after 2^64 - 1 messages, and
+    /// [`Misuse::Forked`](base::Misuse::Forked) in a forked child, because its parent may continue.
     pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
         self.seal_into(plaintext, &mut out, aad)?;
         Ok(out)
     }
 
-    /// Encrypts the next message into the start of `out`, and returns the number of bytes written.
+    /// Encrypts the next message into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is too short.
+    /// Returns the errors of [`Self::seal`] and
+    /// [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort).
     pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         self.guard.check()?;
         self.context.message(|aead, nonce| aead.encrypt_into(nonce, plaintext, aad, out))
     }
 
-    /// Encrypts the next message, in place or between buffers, with the tag in a buffer of its own.
+    /// Encrypts the next message, in place or between buffers; writes the tag to `tag`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal`], and [`Misuse::TagLength`](base::Misuse::TagLength) if `tag` does not have 16 bytes.
+    /// Returns the errors of [`Self::seal`] and [`Misuse::TagLength`](base::Misuse::TagLength) if
+    /// `tag` does not have 16 bytes.
     pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error> {
         self.guard.check()?;
         self.context.message(|aead, nonce| aead.encrypt_parts(nonce, aad, data, tag))
     }
 
-    /// Fills `out` with a secret for another purpose, which sender and recipient name with the same `label`
-    /// (section 5.3).
+    /// Fills `out` with a secret for another purpose; sender and recipient name it with the same
+    /// `label` (section 5.3).
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
+    /// HKDF-SHA256.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }
@@ -103,12 +109,12 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Decapsulates the secret in `enc` and sets up the context of the recipient.
+    /// Decapsulates the secret in `enc` and sets up the recipient's context.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if `enc` is not an encapsulated key or a key has low order, and
-    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key is of another KEM, or of X-Wing. A key that was
-    /// encapsulated for another recipient is detected by [`Self::open`].
+    /// Returns [`Error::Authentication`] if `enc` is not an encapsulated key or a key has low
+    /// order, and [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key has
+    /// another KEM, or a hybrid one. If `enc` is for another recipient, [`Self::open`] will fail.
     pub fn new(
         recipient: &PrivateKey,
         aead: Aead,
@@ -121,20 +127,23 @@ impl Receiver {
         Ok(Self { context: Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)? })
     }
 
-    /// Decrypts the next message. A message that is not authentic does not advance the sequence number.
+    /// Decrypts the next message. A message that is not authentic does not advance the sequence
+    /// number.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after 2^64 - 1 messages.
+    /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after
+    /// 2^64 - 1 messages.
     pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
         self.open_into(ciphertext, &mut out, aad)?;
         Ok(out)
     }
 
-    /// Decrypts the next message into the start of `out`, and returns the number of bytes written.
+    /// Decrypts the next message into the start of `out`. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort). `out` has no plaintext then.
+    /// Returns the errors of [`Self::open`] and
+    /// [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort), and leaves no plaintext in `out`.
     pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         self.context.message(|aead, nonce| aead.decrypt_into(nonce, ciphertext, aad, out))
     }
@@ -142,7 +151,8 @@ impl Receiver {
     /// Decrypts the next message, in place or between buffers.
     ///
     /// # Errors
-    /// Returns the errors of [`Aead::decrypt_parts`](messages::Aead::decrypt_parts), and [`Error::LimitExceeded`] after 2^64 - 1 messages.
+    /// Returns the errors of [`Aead::decrypt_parts`](messages::Aead::decrypt_parts), and
+    /// [`Error::LimitExceeded`] after 2^64 - 1 messages.
     pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         self.context.message(|aead, nonce| aead.decrypt_parts(nonce, aad, data, tag))
     }
@@ -150,13 +160,14 @@ impl Receiver {
     /// Fills `out` with the same secret as [`Sender::export`].
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
+    /// HKDF-SHA256.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }
 }
 
-/// The state that sender and recipient have in common.
+/// The common state of sender and recipient.
 pub(super) struct Context {
     kdf: Kdf,
     aead: messages::Aead,
@@ -181,7 +192,8 @@ impl Context {
         Ok(Self { kdf, aead, base_nonce, exporter_secret, seq: 0 })
     }
 
-    /// Encrypts or decrypts the next message with `call`. Only a success advances the sequence number.
+    /// Encrypts or decrypts the next message with `call`. Only success advances the sequence
+    /// number.
     fn message<T>(
         &mut self,
         call: impl FnOnce(&messages::Aead, &[u8]) -> Result<T, Error>,

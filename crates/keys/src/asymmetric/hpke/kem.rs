@@ -6,8 +6,8 @@
 //! shared_secret  = LabeledExpand(LabeledExtract("", "eae_prk", dh), "shared_secret", kem_context, 32)
 //! ```
 //!
-//! The recipient computes the same `dh` as `DH(skR, pkE)` and `DH(skR, pkS)`. The hybrids with ML-KEM
-//! have no authenticated variant.
+//! The recipient computes the same `dh` as `DH(skR, pkE)` and `DH(skR, pkS)`. The hybrids with
+//! ML-KEM have no authenticated variant.
 
 use super::schedule::{Kdf, Secret};
 use super::{Kem, PrivateKey, PublicKey};
@@ -26,7 +26,7 @@ const LOW_ORDER: Error = Error::Misuse(Misuse::InvalidRecipients(
     "expected the recipient's public key, found a point of low order, with which the secret is known to everyone",
 ));
 
-/// The random input of one encapsulation: an ephemeral key, and a seed for ML-KEM.
+/// The randomness of an encapsulation: an ephemeral key, and a seed for ML-KEM.
 pub(super) enum Ephemeral {
     Dh(PrivateKey),
     XWing(Zeroizing<[u8; 32]>, x25519::PrivateKey),
@@ -49,7 +49,7 @@ impl Ephemeral {
     }
 }
 
-/// Computes `Encap(pkR)` or `AuthEncap(pkR, skS)`, and returns `shared_secret` and `enc`.
+/// Computes `Encap(pkR)` or `AuthEncap(pkR, skS)`. Returns `shared_secret` and `enc`.
 pub(super) fn encap(
     recipient: &PublicKey,
     sender: Option<&PrivateKey>,
@@ -77,11 +77,11 @@ pub(super) fn encap(
     }
 }
 
-/// Computes `Decap(enc, skR)` or `AuthDecap(enc, skR, pkS)`, and returns `shared_secret`.
+/// Computes `Decap(enc, skR)` or `AuthDecap(enc, skR, pkS)`. Returns `shared_secret`.
 pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u8]) -> Result<Secret, Error> {
     Computation::Hpke.check()?;
     check_sender(recipient.kem(), sender.map(PublicKey::kem))?;
-    // The sender chose `enc`: any reason but authentication would tell more than necessary.
+    // The sender chose `enc`: any reason but authentication would tell too much.
     let invalid = |why| match why {
         Error::Misuse(_) | Error::Format(_) => Error::Authentication,
         other => other,
@@ -90,7 +90,7 @@ pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u
         PrivateKey::XWing(key) => return key.decapsulate(enc),
         PrivateKey::MlKem768P256(key) => return key.decapsulate(enc),
         PrivateKey::P256(_) => p256::PublicKey::from_bytes(enc).map_err(invalid)?.into(),
-        // The conversion to an array fails if the length of the bytes is wrong.
+        // The conversion to an array fails only if the length is wrong.
         PrivateKey::X25519(_) => {
             x25519::PublicKey::from_bytes(enc.try_into().map_err(|_| Error::Authentication)?).into()
         }

@@ -1,4 +1,5 @@
-//! HPKE (RFC 9180): encryption for the holder of a private key, by an anonymous or an authenticated sender.
+//! HPKE (RFC 9180): encryption for the holder of a private key, by an anonymous or an authenticated
+//! sender.
 //!
 //! | KEM | identifier | private key | public key | `enc` | modes |
 //! |---|---|---|---|---|---|
@@ -7,8 +8,9 @@
 //! | X-Wing (draft-ietf-hpke-pq: MLKEM768-X25519) | 0x647a | 32 | 1216 | 1120 | base and psk |
 //! | MLKEM768-P256 (draft-ietf-hpke-pq) | 0x0050 | 32 | 1249 | 1153 | base and psk |
 //!
-//! Lengths are in bytes. The KDF is HKDF-SHA256 (0x0001). The AEAD is AES-128-GCM (0x0001), AES-256-GCM (0x0002) or
-//! ChaCha20-Poly1305 (0x0003), computed by [`Aead`](messages::Aead). Curves are computed by AWS-LC.
+//! Lengths are in bytes. The KDF is HKDF-SHA256 (0x0001). The AEAD is AES-128-GCM (0x0001),
+//! AES-256-GCM (0x0002) or ChaCha20-Poly1305 (0x0003), computed by [`Aead`](messages::Aead). AWS-LC
+//! computes the curves.
 //!
 //! ```
 //! use sealane::asymmetric::{hpke, x25519};
@@ -34,8 +36,8 @@ pub use suite::{Aead, Kem, PrivateKey, PublicKey};
 
 use base::Error;
 
-/// Encrypts one message for `recipient` in base mode, and returns the encapsulated key, and the ciphertext with its
-/// tag.
+/// Encrypts one message for `recipient` in base mode. Returns the encapsulated key, and the
+/// ciphertext with its tag.
 ///
 /// # Errors
 /// Returns the errors of [`Sender::new`] and [`Sender::seal`].
@@ -51,7 +53,7 @@ pub fn seal(
     Ok((sender.enc, ciphertext))
 }
 
-/// Decrypts a message of [`seal`].
+/// Decrypts a message from [`seal`].
 ///
 /// # Errors
 /// Returns the errors of [`Receiver::new`] and [`Receiver::open`].

@@ -3,7 +3,7 @@
 use base::{Error, Misuse};
 use std::fmt;
 
-/// A pre-shared key of sender and recipient, and its identifier.
+/// A pre-shared key and its identifier.
 #[derive(Clone, Copy)]
 pub struct Psk<'a> {
     pub(super) secret: &'a [u8],
@@ -11,8 +11,8 @@ pub struct Psk<'a> {
 }
 
 impl<'a> Psk<'a> {
-    /// Creates a pre-shared key from at least 32 uniformly random bytes (RFC 9180, section 9.5) and an identifier that
-    /// is not secret.
+    /// Creates a pre-shared key from at least 32 uniformly random bytes (RFC 9180, section 9.5) and
+    /// a public identifier.
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] if the secret is shorter or the identifier is empty.
@@ -33,17 +33,17 @@ impl fmt::Debug for Psk<'_> {
     }
 }
 
-/// The authentication of the sender. `K` is a [`super::PrivateKey`] for the sender and a [`super::PublicKey`] for the
-/// recipient.
+/// How the sender is authenticated. `K` is a [`super::PrivateKey`] for the sender and a
+/// [`super::PublicKey`] for the recipient.
 #[derive(Debug)]
 pub enum Mode<'a, K> {
-    /// The sender is not authenticated: the recipient's public key is enough to send.
+    /// Not at all: the recipient's public key is enough to send.
     Base,
-    /// The sender is authenticated by a pre-shared key that both sides have.
+    /// By a pre-shared key of both sides.
     Psk(Psk<'a>),
-    /// The sender is authenticated by its key, of the same KEM as the recipient's.
+    /// By the sender's key, of the recipient's KEM.
     Auth(&'a K),
-    /// The sender is authenticated by its key and a pre-shared key.
+    /// By the sender's key and a pre-shared key.
     AuthPsk(&'a K, Psk<'a>),
 }
 
@@ -59,7 +59,7 @@ impl<'a, K> Mode<'a, K> {
     }
 }
 
-// Not derived, because `derive` would require `K: Copy`.
+// Not derived: `derive` would require `K: Copy`.
 impl<K> Clone for Mode<'_, K> {
     fn clone(&self) -> Self {
         *self

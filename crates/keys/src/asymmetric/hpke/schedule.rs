@@ -18,17 +18,17 @@ use zeroize::Zeroizing;
 
 /// Identifier of HKDF-SHA256 in the IANA registry of HPKE.
 const KDF_ID: u16 = 0x0001;
-/// Number of bytes in a nonce: `Nn`, the same for all AEADs.
+/// Length of a nonce in bytes (`Nn`), the same for all AEADs.
 pub(super) const NONCE_LEN: usize = 12;
-/// Number of bytes in a hash, which RFC 9180 calls `Nh`.
+/// Length of a hash in bytes (`Nh`).
 const HASH_LEN: usize = 32;
-/// Maximum number of bytes that one LabeledExpand can produce (RFC 5869, section 2.3).
+/// Maximum length of a LabeledExpand in bytes (RFC 5869, section 2.3).
 const MAX_EXPAND_LEN: usize = 255 * HASH_LEN;
 
-/// A secret of `Nh` bytes, which is wiped from memory when it is dropped.
+/// A secret of `Nh` bytes, wiped on drop.
 pub(super) type Secret = Zeroizing<[u8; HASH_LEN]>;
 
-/// HKDF-SHA256 with the labels of one suite, as RFC 9180 defines LabeledExtract and LabeledExpand.
+/// HKDF-SHA256 with the labels of a suite: RFC 9180's LabeledExtract and LabeledExpand.
 #[derive(Clone, Copy)]
 pub(super) struct Kdf {
     suite_id: [u8; 10],
@@ -42,7 +42,8 @@ impl Kdf {
         Self { suite_id: [b'K', b'E', b'M', a, b, 0, 0, 0, 0, 0], suite_id_len: 5 }
     }
 
-    /// Returns the KDF of the key schedule: `suite_id = "HPKE" || kem_id || kdf_id || aead_id` (section 5.1).
+    /// Returns the KDF of the key schedule: `suite_id = "HPKE" || kem_id || kdf_id || aead_id`
+    /// (section 5.1).
     pub(super) fn of_suite(kem: Kem, aead: Aead) -> Self {
         let mut suite_id = *b"HPKE\0\0\0\0\0\0";
         for (place, id) in suite_id[4..].chunks_exact_mut(2).zip([kem.id(), KDF_ID, aead.id()]) {
@@ -67,7 +68,8 @@ impl Kdf {
     /// Computes `LabeledExpand(prk, label, info, out.len())`, with `info` in parts.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
+    /// HKDF-SHA256.
     pub(super) fn expand(
         &self,
         prk: &Secret,
@@ -82,7 +84,7 @@ impl Kdf {
         let len = (out.len() as u16).to_be_bytes();
         let labels: [&[u8]; 4] = [&len, b"HPKE-v1", self.suite_id(), label.as_bytes()];
         let labeled_info = [&labels, info].concat();
-        // Both errors of the crate are about lengths, which are right here.
+        // Both errors of the crate are about lengths; ours are right.
         let hkdf = Hkdf::<Sha256>::from_prk(&**prk).map_err(|_| TOO_LONG)?;
         hkdf.expand_multi_info(&labeled_info, out).map_err(|_| TOO_LONG)
     }

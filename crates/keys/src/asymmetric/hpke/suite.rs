@@ -1,24 +1,24 @@
-//! The algorithms of a suite, and the keys that determine the KEM.
+//! The algorithms of a suite. The keys determine the KEM.
 
 use crate::asymmetric::{key_enums, mlkem768_p256, p256, x25519, xwing};
 use base::{Error, Misuse};
 use providers::Algorithm;
 
-/// The key encapsulation mechanism, which transports a fresh shared secret to the recipient.
+/// The key encapsulation mechanism: transports a fresh shared secret to the recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kem {
-    /// DHKEM(X25519, HKDF-SHA256), which has short keys and is supported by most implementations.
+    /// DHKEM(X25519, HKDF-SHA256): short keys, widely supported.
     X25519,
     /// DHKEM(P-256, HKDF-SHA256), for recipients that need a NIST curve.
     P256,
-    /// X-Wing, the combination of ML-KEM-768 and X25519 that also resists quantum computers.
+    /// X-Wing: ML-KEM-768 with X25519, also secure against quantum computers.
     XWing,
-    /// MLKEM768-P256, the combination of ML-KEM-768 and P-256 that keys in hardware can have.
+    /// MLKEM768-P256: ML-KEM-768 with P-256, for hardware keys.
     MlKem768P256,
 }
 
 impl Kem {
-    /// Returns the identifier that the IANA registry of HPKE assigns to it.
+    /// Returns the identifier in the IANA registry of HPKE.
     pub fn id(self) -> u16 {
         match self {
             Self::X25519 => 0x0020,
@@ -28,7 +28,7 @@ impl Kem {
         }
     }
 
-    /// Returns the number of bytes in an encapsulated key, `Nenc`.
+    /// Returns the length of an encapsulated key in bytes, `Nenc`.
     pub fn enc_len(self) -> usize {
         match self {
             Self::X25519 => x25519::LEN,
@@ -39,20 +39,20 @@ impl Kem {
     }
 }
 
-/// The AEAD that encrypts the messages with the key that was agreed on.
+/// The AEAD for the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Aead {
-    /// AES-128-GCM, which has a key of 16 bytes.
+    /// AES-128-GCM, with a key of 16 bytes.
     Aes128Gcm,
-    /// AES-256-GCM, which has a key of 32 bytes.
+    /// AES-256-GCM, with a key of 32 bytes.
     #[default]
     Aes256Gcm,
-    /// ChaCha20-Poly1305, which has a key of 32 bytes.
+    /// ChaCha20-Poly1305, with a key of 32 bytes.
     ChaCha20Poly1305,
 }
 
 impl Aead {
-    /// Returns the identifier that the IANA registry of HPKE assigns to it.
+    /// Returns the identifier in the IANA registry of HPKE.
     pub fn id(self) -> u16 {
         match self {
             Self::Aes128Gcm => 0x0001,
@@ -61,7 +61,7 @@ impl Aead {
         }
     }
 
-    /// Returns the algorithm that [`Aead`](messages::Aead) uses to compute this AEAD.
+    /// Returns the algorithm for [`Aead`](messages::Aead).
     pub fn algorithm(self) -> Algorithm {
         match self {
             Self::Aes128Gcm => Algorithm::Aes128Gcm,
@@ -84,29 +84,29 @@ impl TryFrom<Algorithm> for Aead {
     }
 }
 
-/// A private key of one of the KEMs.
+/// A private key for a KEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrivateKey {
-    /// An X25519 private key, which is used with [`Kem::X25519`].
+    /// X25519, for [`Kem::X25519`].
     X25519(x25519::PrivateKey),
-    /// A P-256 private key, which is used with [`Kem::P256`].
+    /// P-256, for [`Kem::P256`].
     P256(p256::PrivateKey),
-    /// An X-Wing private key, which is used with [`Kem::XWing`].
+    /// X-Wing, for [`Kem::XWing`].
     XWing(xwing::PrivateKey),
-    /// An MLKEM768-P256 private key, which is used with [`Kem::MlKem768P256`].
+    /// MLKEM768-P256, for [`Kem::MlKem768P256`].
     MlKem768P256(mlkem768_p256::PrivateKey),
 }
 
-/// A public key of one of the KEMs.
+/// A public key for a KEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublicKey {
-    /// An X25519 public key, which is used with [`Kem::X25519`].
+    /// X25519, for [`Kem::X25519`].
     X25519(x25519::PublicKey),
-    /// A P-256 public key, which is used with [`Kem::P256`].
+    /// P-256, for [`Kem::P256`].
     P256(p256::PublicKey),
-    /// An X-Wing public key, which is used with [`Kem::XWing`].
+    /// X-Wing, for [`Kem::XWing`].
     XWing(xwing::PublicKey),
-    /// An MLKEM768-P256 public key, which is used with [`Kem::MlKem768P256`].
+    /// MLKEM768-P256, for [`Kem::MlKem768P256`].
     MlKem768P256(mlkem768_p256::PublicKey),
 }
 
@@ -123,7 +123,7 @@ impl PublicKey {
 }
 
 key_enums! {
-    /// Returns the KEM that this key belongs to and must be used with.
+    /// Returns the KEM of this key.
     kem -> Kem;
     X25519: x25519;
     P256: p256;

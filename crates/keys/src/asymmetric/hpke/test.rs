@@ -50,7 +50,7 @@ fn mode<'a, K>(case: &'a HpkeCase, sender: Option<&'a K>) -> Mode<'a, K> {
     }
 }
 
-/// Splits the randomness of an encapsulation into the seed of ML-KEM and the bytes of the curve's ephemeral key.
+/// Splits the randomness of an encapsulation into ML-KEM's seed and the curve's ephemeral key.
 fn seeds(randomness: &[u8]) -> (Zeroizing<[u8; 32]>, [u8; 32]) {
     let (ml_kem, curve) = randomness.split_at(32);
     (Zeroizing::new(ml_kem.try_into().unwrap()), curve.try_into().unwrap())
@@ -78,7 +78,7 @@ fn published_contexts() {
                 let (seed, key) = seeds(&case.randomness);
                 Ephemeral::XWing(seed, x25519::PrivateKey::from_bytes(&key).unwrap())
             }
-            // The other bytes are further candidates for the key, and are not used.
+            // The other bytes are further candidates for the key, not needed here.
             Kem::MlKem768P256 => {
                 let (seed, key) = seeds(&case.randomness[..64]);
                 Ephemeral::MlKem768P256(seed, p256::PrivateKey::from_bytes(&key).unwrap())
@@ -105,8 +105,8 @@ fn published_contexts() {
         }
         contexts += 1;
     }
-    // Unsupported: X448 and P-521, HKDF-SHA512, export-only contexts; in the draft, ML-KEM alone, and the one-stage
-    // KDFs.
+    // Unsupported: X448 and P-521, HKDF-SHA512, export-only contexts; in the draft, ML-KEM alone,
+    // and the one-stage KDFs.
     let skipped: usize = unsupported.values().sum();
     let kems: usize =
         unsupported.iter().filter(|((_, kem, ..), _)| [33, 18].contains(kem)).map(|(_, n)| n).sum();
@@ -212,7 +212,7 @@ fn forgeries_do_not_advance_the_sequence_number() {
     assert!(sender.export(b"", &mut [0; 8160]).is_ok());
 }
 
-/// Messages with the tag in a buffer of its own have the same sequence numbers as the others.
+/// Messages with a separate tag take the same sequence numbers as others.
 #[test]
 fn messages_in_parts_advance_the_sequence_number() {
     let key = generate(Kem::X25519);

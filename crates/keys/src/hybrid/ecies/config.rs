@@ -1,4 +1,4 @@
-//! The configuration of ECIES, with the names that eciespy uses.
+//! The configuration of ECIES, with eciespy's names.
 
 use crate::asymmetric::secp256k1::Encoding;
 use base::{Error, Misuse};
@@ -6,17 +6,17 @@ use providers::Algorithm;
 use providers::{AeadKey, raw};
 use std::str::FromStr;
 
-/// Length in bytes of a tag, which precedes the ciphertext in a message.
+/// Length in bytes of the tag, before the ciphertext in a message.
 pub const TAG_LEN: usize = 16;
-/// The longest nonce that a configuration may have, in bytes.
+/// Length in bytes of the longest nonce.
 pub const MAX_NONCE_LEN: usize = 64;
 
 const XCHACHA20_NONCE_LEN: usize = 24;
 
-/// The curve of the key agreement between the sender and the recipient.
+/// The curve of the key agreement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Curve {
-    /// secp256k1, the curve that is used by Bitcoin and Ethereum.
+    /// secp256k1, as in Bitcoin and Ethereum.
     #[default]
     Secp256k1,
     /// Curve25519 in Montgomery form (RFC 7748).
@@ -31,19 +31,19 @@ const CURVES: [(&str, Curve); 3] =
 impl FromStr for Curve {
     type Err = Error;
 
-    /// Parses the name that eciespy uses in its configuration.
+    /// Parses eciespy's name.
     fn from_str(text: &str) -> Result<Self, Error> {
         named(&CURVES, text).ok_or(Error::Format("expected a curve of ECIES: secp256k1, x25519 or ed25519"))
     }
 }
 
-/// The cipher that encrypts the message with the agreed key.
+/// The cipher of the message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Symmetric {
-    /// AES-256-GCM, which is the cipher that eciespy names `aes-256-gcm`.
+    /// AES-256-GCM, `aes-256-gcm` in eciespy.
     #[default]
     Aes256Gcm,
-    /// XChaCha20-Poly1305, which is the cipher that eciespy names `xchacha20`.
+    /// XChaCha20-Poly1305, `xchacha20` in eciespy.
     XChaCha20,
 }
 
@@ -53,22 +53,24 @@ const SYMMETRICS: [(&str, Symmetric); 2] =
 impl FromStr for Symmetric {
     type Err = Error;
 
-    /// Parses the name that eciespy uses in its configuration.
+    /// Parses eciespy's name.
     fn from_str(text: &str) -> Result<Self, Error> {
         named(&SYMMETRICS, text).ok_or(Error::Format("expected a cipher of ECIES: aes-256-gcm or xchacha20"))
     }
 }
 
-/// The configuration that both sides use, by default the same as that of eciespy.
+/// The configuration of both sides. The default is eciespy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The curve of the keys, which eciespy calls `elliptic_curve`.
+    /// The curve of the keys; `elliptic_curve` of eciespy.
     pub curve: Curve,
-    /// The encoding of the ephemeral key in the message; `is_ephemeral_key_compressed` of eciespy. For secp256k1 only.
+    /// The encoding of the ephemeral key in the message; `is_ephemeral_key_compressed` of eciespy.
+    /// For secp256k1 only.
     pub ephemeral_key: Encoding,
-    /// The encoding of both points in the HKDF input; `is_hkdf_key_compressed` of eciespy. For secp256k1 only.
+    /// The encoding of both points in the HKDF input; `is_hkdf_key_compressed` of eciespy. For
+    /// secp256k1 only.
     pub hkdf_key: Encoding,
-    /// The cipher of the message, which eciespy calls `symmetric_algorithm`.
+    /// The cipher of the message; `symmetric_algorithm` of eciespy.
     pub symmetric: Symmetric,
     /// The nonce length in bytes, from 1 to 64; `symmetric_nonce_length` of eciespy. For AES only.
     pub nonce_len: usize,
@@ -115,7 +117,7 @@ impl Config {
         }
     }
 
-    /// Expands the key of one message for the cipher of this configuration.
+    /// Expands a message key for the cipher.
     pub(super) fn cipher(&self, key: &[u8; 32]) -> Result<Box<dyn AeadKey>, Error> {
         Ok(match self.symmetric {
             // Only the native kernel accepts nonces of other lengths than 12.

@@ -11,7 +11,7 @@ const NO_EPHEMERAL_KEY: Error = Error::Format(
     "expected a message that begins with a public key in the curve and encoding of the configuration",
 );
 
-/// The public key of a recipient, for which messages are sealed.
+/// A recipient's public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PublicKey {
@@ -20,7 +20,7 @@ pub enum PublicKey {
     Ed25519(ed25519::PublicKey),
 }
 
-/// The private key of a recipient. It is wiped on drop, and `Debug` does not show it.
+/// A recipient's private key, wiped on drop and hidden from `Debug`.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PrivateKey {
@@ -29,15 +29,16 @@ pub enum PrivateKey {
     Ed25519(ed25519::PrivateKey),
 }
 
-/// The key of one message, which is wiped from memory when it is dropped.
+/// The key of a message, wiped on drop.
 type MessageKey = Zeroizing<[u8; 32]>;
 
 impl PublicKey {
-    /// Parses a public key of 32 bytes; for secp256k1 of 33 or 65 bytes, or of 64 as in Ethereum.
+    /// Parses a public key of 32 bytes; for secp256k1, of 33 or 65 bytes, or of 64 as in Ethereum.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for another length, a non-canonical encoding, bytes that are not a point of the curve,
-    /// and for ed25519 a point of low order. Points of low order of x25519 are rejected when they are used.
+    /// Returns [`Error::Format`] for another length, a non-canonical encoding, bytes that are not a
+    /// point of the curve, and an ed25519 point of low order. An x25519 point of low order is
+    /// rejected when it is used.
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         match curve {
             Curve::Secp256k1 => secp256k1::PublicKey::from_bytes(bytes).map(Self::Secp256k1),
@@ -49,10 +50,12 @@ impl PublicKey {
     /// Parses a public key in hex, with or without `0x`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] if the text is not hex.
+    /// Returns the errors of [`Self::from_bytes`], and [`Misuse::UnsuitableKey`] if the text is not
+    /// hex.
     pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
         let digits = digits(text);
-        // One byte more than the longest key, so that a text that is too long is rejected below although it is cut.
+        // One byte more than the longest key, so that text that is too long is rejected below,
+        // although it is cut.
         let mut buffer = [0; secp256k1::UNCOMPRESSED_LEN + 1];
         let digits = digits.as_bytes().get(..2 * buffer.len()).unwrap_or(digits.as_bytes());
         let bytes = base16ct::mixed::decode(digits, &mut buffer).map_err(|_| {
@@ -88,10 +91,11 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Parses a private key of 32 bytes, as eciespy writes it.
+    /// Parses a private key of 32 bytes, as in eciespy.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] for another length, and [`Misuse::UnsuitableKey`] for an invalid secp256k1 key.
+    /// Returns [`Misuse::KeyLength`] for another length, and [`Misuse::UnsuitableKey`] for an
+    /// invalid secp256k1 key.
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         let bytes = bytes.try_into().map_err(|_| Misuse::KeyLength { got: bytes.len(), want: &[32] })?;
         Ok(match curve {
@@ -101,17 +105,19 @@ impl PrivateKey {
         })
     }
 
-    /// Parses a private key in hex, with or without `0x`. The decoder has no lookup tables, because the text is secret.
+    /// Parses a private key in hex, with or without `0x`, without lookup tables because the text is
+    /// secret.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] if the text is not hex.
+    /// Returns the errors of [`Self::from_bytes`], and [`Misuse::UnsuitableKey`] if the text is not
+    /// hex.
     pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
         let digits = digits(text);
         let mut buffer = Zeroizing::new([0; 32]);
         if digits.len() != 2 * buffer.len() {
             return Err(Misuse::KeyLength { got: digits.len() / 2, want: &[32] }.into());
         }
-        // The position of a wrong digit in a secret is not reported.
+        // We do not report the position of a wrong digit in a secret.
         let bytes = base16ct::mixed::decode(digits, &mut *buffer).map_err(|_| {
             Misuse::UnsuitableKey(
                 "expected a private key in hex, two digits for each byte, with or without 0x",
@@ -120,7 +126,7 @@ impl PrivateKey {
         Self::from_bytes(curve, bytes)
     }
 
-    /// Returns the message key that was derived with this ephemeral key.
+    /// Returns the message key for this ephemeral key.
     pub(super) fn decapsulate(&self, config: &Config, ephemeral: &[u8]) -> Result<MessageKey, Error> {
         let key = match self {
             Self::Secp256k1(private) => secp256k1::PublicKey::from_bytes(ephemeral).map(|public| {
@@ -134,13 +140,13 @@ impl PrivateKey {
                 ed25519_public(ephemeral).map(|public| derive(ephemeral, &*private.shared_point(&public)))
             }
         };
-        // The errors are equal because they depend only on the message, also for a point of low order.
+        // All errors depend only on the message, even for a point of low order, so they are equal.
         key.map_err(|_| NO_EPHEMERAL_KEY)
     }
 }
 
 key_enums! {
-    /// Returns the curve of the key, which must equal the curve of the configuration.
+    /// Returns the curve of the key; it must be the configuration's.
     curve -> Curve;
     Secp256k1: secp256k1;
     X25519: x25519;
@@ -163,7 +169,8 @@ fn digits(text: &str) -> &str {
     text.strip_prefix("0x").or(text.strip_prefix("0X")).unwrap_or(text)
 }
 
-/// Checks that a u coordinate is below 2^255 - 19, so that each key has one encoding (RFC 7748, section 5).
+/// Checks that a u-coordinate is below 2^255 - 19, so that each key has one encoding (RFC 7748,
+/// section 5).
 fn is_reduced(u: &[u8; 32]) -> bool {
     let [low, middle @ .., high] = u;
     *high < 0x7f || (*high == 0x7f && (*low < 0xed || middle.iter().any(|byte| *byte != 0xff)))
@@ -185,8 +192,8 @@ pub(super) fn derive_secp256k1(
     derive(encoded(ephemeral, config.hkdf_key), encoded(&mut shared, config.hkdf_key))
 }
 
-/// Derives the message key with HKDF-SHA256 (RFC 5869), without salt and info. The ephemeral key is part of the input
-/// because ECIES is malleable otherwise.
+/// Derives the message key with HKDF-SHA256 (RFC 5869), without salt and info. The input includes
+/// the ephemeral key; without it, ECIES is malleable.
 pub(super) fn derive(ephemeral: &[u8], shared: &[u8]) -> MessageKey {
     let mut extract = HkdfExtract::<Sha256>::new(None);
     extract.input_ikm(ephemeral);

@@ -1,4 +1,4 @@
-//! ECIES, byte for byte as eciespy 0.3 to 0.4 and the sibling libraries in Rust and JavaScript write it.
+//! ECIES, byte for byte as in eciespy 0.3 to 0.4 and its sibling libraries in Rust and JavaScript.
 //!
 //! ```text
 //! message     = ephemeral public key[65 | 33 | 32] || nonce[16 | 12 | 24] || tag[16] || ciphertext
@@ -12,11 +12,11 @@
 //! | x25519 | 32 bytes | the 32 bytes of RFC 7748 |
 //! | ed25519 | 32 bytes | the point times the clamped scalar of RFC 8032, encoded |
 //!
-//! A message names neither its configuration nor its sender: the public key is all that is needed to seal.
+//! A message names neither its configuration nor its sender: anyone with the public key can seal.
 //!
-//! Each key has one accepted encoding, and points of low order are rejected. eciespy also opens messages whose ephemeral
-//! key was re-encoded by an attacker, for example with a hybrid prefix or with the ignored top bit set; these are
-//! rejected here.
+//! Each key has one accepted encoding, and points of low order are rejected. eciespy also opens
+//! messages after an attacker re-encoded the ephemeral key, for example with a hybrid prefix or the
+//! ignored top bit set; we reject them.
 //!
 //! ```
 //! use sealane::hybrid::ecies::{Config, Curve, EciesOpener, EciesSealer, PrivateKey};
@@ -43,14 +43,14 @@ use base::Error;
 use messages::nonce;
 use providers::InOut;
 
-/// Seals messages for one public key with ECIES.
+/// Seals messages for a public key with ECIES.
 #[derive(Debug)]
 pub struct EciesSealer {
     config: Config,
     public: PublicKey,
 }
 
-/// Opens messages with one private key and ECIES.
+/// Opens messages with a private key and ECIES.
 #[derive(Debug)]
 pub struct EciesOpener {
     config: Config,
@@ -58,11 +58,12 @@ pub struct EciesOpener {
 }
 
 impl EciesSealer {
-    /// Creates a sealer of messages that only the private key of `public` opens.
+    /// Creates a sealer for the holder of `public`'s private key.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a key on another curve than the configuration; [`Misuse::NonceLength`](base::Misuse::NonceLength) for
-    /// a nonce length outside 1 to 64.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the key is not on the
+    /// configuration's curve, and [`Misuse::NonceLength`](base::Misuse::NonceLength) for a nonce
+    /// length outside 1 to 64.
     pub fn new(config: Config, public: PublicKey) -> Result<Self, Error> {
         Computation::Ecies.check()?;
         Ok(Self { config: config.check(public.curve())?, public })
@@ -70,7 +71,7 @@ impl EciesSealer {
 }
 
 impl EciesOpener {
-    /// Creates an opener of messages that were sealed for the public key of `private`.
+    /// Creates an opener for messages to the public key of `private`.
     ///
     /// # Errors
     /// Returns the errors of [`EciesSealer::new`].
@@ -86,14 +87,15 @@ impl Sealer for EciesSealer {
     }
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a key of low order, [`Error::MessageLength`] for a plaintext or `aad` that
-    /// is too long for the cipher, and [`Error::Io`] if no random bytes are available.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a key of low order,
+    /// [`Error::MessageLength`] for a plaintext or `aad` that is too long for the cipher, and
+    /// [`Error::Io`] if no random bytes are available.
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (ephemeral, rest) = message.split_at_mut(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at_mut(self.config.nonce_len());
         let (tag, ciphertext) = rest.split_first_chunk_mut().expect("the message has its exact length");
         let key = self.public.encapsulate(&self.config, ephemeral)?;
-        // Each message has a key of its own, so a nonce of any length is safe.
+        // Each message has its own key, so a nonce of any length is safe.
         nonce::fill(nonce)?;
         Ok(self.config.cipher(&key)?.seal(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?)
     }
@@ -105,8 +107,8 @@ impl Opener for EciesOpener {
     }
 
     /// # Errors
-    /// Returns [`Error::Authentication`], also for another configuration; [`Error::Format`] if the message does not
-    /// begin with a key of the curve and encoding of the configuration.
+    /// Returns [`Error::Authentication`], also for another configuration, and [`Error::Format`] if
+    /// the message does not begin with a key of the curve and encoding of the configuration.
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         let (ephemeral, rest) = message.split_at(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at(self.config.nonce_len());
@@ -116,22 +118,23 @@ impl Opener for EciesOpener {
     }
 }
 
-/// Encrypts as `encrypt` of eciespy does. The public key is hex, with or without `0x`; for secp256k1 it has 33, 65 or
-/// 64 bytes.
+/// Encrypts like `encrypt` of eciespy. The public key is hex, with or without `0x`; for secp256k1,
+/// of 33, 65 or 64 bytes.
 ///
 /// # Errors
-/// Returns the errors of [`EciesSealer`]; [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the text is not hex; [`Error::Format`] if it is
-/// not a public key.
+/// Returns the errors of [`EciesSealer`], [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if
+/// the text is not hex, and [`Error::Format`] if it is not a public key.
 pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
     EciesSealer::new(*config, PublicKey::from_hex(config.curve, public_hex)?)?.seal(data, b"")
 }
 
-/// Decrypts as `decrypt` of eciespy does. The private key is hex, with or without `0x`. An empty key is rejected, whereas
-/// eciespy decrypts with a random one.
+/// Decrypts like `decrypt` of eciespy. The private key is hex, with or without `0x`. We reject an
+/// empty key; eciespy decrypts with a random one.
 ///
 /// # Errors
-/// Returns the errors of [`EciesOpener`]; [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) and [`Misuse::KeyLength`](base::Misuse::KeyLength) if the text is not a
-/// private key.
+/// Returns the errors of [`EciesOpener`], and
+/// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) or
+/// [`Misuse::KeyLength`](base::Misuse::KeyLength) if the text is not a private key.
 pub fn ecies_decrypt(private_hex: &str, message: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
     EciesOpener::new(*config, PrivateKey::from_hex(config.curve, private_hex)?)?.open(message, b"")
 }

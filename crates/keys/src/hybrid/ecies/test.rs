@@ -1,4 +1,4 @@
-//! Published values of eciespy and its siblings, and inputs that must be rejected.
+//! Published values of eciespy and its siblings, and inputs to reject.
 
 use super::keys::{derive, derive_secp256k1};
 use super::*;
