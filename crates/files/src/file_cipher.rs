@@ -31,8 +31,8 @@ pub(super) trait OpenFile: Debug + Send + Sync {
         Some(Armor::Binary)
     }
 
-    /// Returns whether the header has a fixed length, so that [`super::RangeDecryptor`] can read
-    /// the file.
+    /// Returns whether [`super::RangeDecryptor`] can read the file. It knows only the layout of
+    /// chunked-encryption@v1.
     fn supports_ranges(&self) -> bool {
         false
     }
