@@ -1,8 +1,10 @@
-//! AEGIS (RFC 10032) with 16-byte tags, which encrypts and authenticates with one state that is updated by AES rounds.
+//! AEGIS (RFC 10032) with 16-byte tags: encrypts and authenticates with one state, updated by AES
+//! rounds.
 //!
-//! There are six algorithms: AEGIS-128L and AEGIS-256, each with the degree 1, 2 or 4. An algorithm of degree 2 or 4
-//! updates as many states in parallel and is faster on wide registers. Its messages are not compatible with the other
-//! degrees. For example, AEGIS-128X2 cannot open a message of AEGIS-128L.
+//! There are six algorithms: AEGIS-128L and AEGIS-256, each with the degree 1, 2 or 4. An algorithm
+//! of degree 2 or 4 updates as many states in parallel and is faster on wide registers. Its
+//! messages are not compatible with the other degrees. For example, AEGIS-128X2 cannot open a
+//! message of AEGIS-128L.
 //!
 //! `body` shows the algorithm and has its implementation.
 #![forbid(unsafe_code)]
@@ -26,7 +28,8 @@ pub use kind::Kind;
 
 /// An AEGIS key and the variant that computes with it.
 ///
-/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on drop.
+/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on
+/// drop.
 ///
 /// ```
 /// use kernels::{InOut, aegis::{Aegis, Kind}, cpu::Features};
@@ -42,7 +45,8 @@ pub struct Aegis {
     key: Box<Key>,
     kind: Kind,
     variant: Selected<AegisFunctions>,
-    /// Whether the variant leaves states on the stack. `make -C tests ct` finds states that are not wiped.
+    /// Whether the variant leaves states on the stack. `make -C tests ct` finds states that are not
+    /// wiped.
     spills: bool,
 }
 
@@ -62,11 +66,12 @@ cipher! {
 describe_key! { Aegis { kind } }
 
 impl Aegis {
-    /// Copies a key of [`Kind::key_len`] bytes for the widest variant that `features` allow and that passes its
-    /// self-test.
+    /// Copies a key of [`Kind::key_len`] bytes for the widest variant that `features` allow and
+    /// that passes its self-test.
     ///
     /// # Errors
-    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`]
+    /// if no variant passes.
     pub fn new(kind: Kind, key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, kind, key)
     }
@@ -106,11 +111,12 @@ impl Aegis {
 
     /// Verifies the tag over the associated data and the message, and decrypts `data`.
     ///
-    /// The tag is verified after decryption, so if it is wrong, data that were to be decrypted in place are lost.
+    /// The tag is verified after decryption, so if it is wrong, data that were to be decrypted in
+    /// place are lost.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
-    /// [`MessageError`] and writes nothing for the same reasons as [`Aegis::seal`].
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong, and clears the destination.
+    /// Returns a [`MessageError`] and writes nothing for the same reasons as [`Aegis::seal`].
     pub fn open(
         &self,
         nonce: &[u8],
@@ -125,7 +131,8 @@ impl Aegis {
         ct::verified(&mut expected_tag, tag, data)
     }
 
-    /// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
+    /// Wipes what a variant may have spilled to the stack. It is called from where the variant was
+    /// called.
     #[inline(always)]
     fn clean(&self) {
         if self.spills {

@@ -1,11 +1,12 @@
-//! AES in counter mode (SP 800-38A, section 6.5), at any byte of the keystream, single blocks (FIPS 197), and CBC-MAC.
+//! AES in counter mode (SP 800-38A, section 6.5), at any byte of the keystream, single blocks (FIPS
+//! 197), and CBC-MAC.
 //!
 //! ```text
 //! keystream block i = AES(key, iv + i mod 2^128)        out = data XOR keystream
 //! ```
 //!
-//! Counter blocks are 128-bit big-endian integers. Vectors add in lanes of 64 bits, so a piece of data is cut where the
-//! low half of the counter overflows.
+//! Counter blocks are 128-bit big-endian integers. Vectors add in lanes of 64 bits, so a piece of
+//! data is cut where the low half of the counter overflows.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -24,14 +25,14 @@ pub(crate) mod two_rounds;
 use body::KeySize;
 use two_rounds::{COUNTERS, PERIOD, TwoRounds};
 
-/// Length of the data in bytes from which on two rounds computed once save more time than their table takes (measured,
+/// Data length from which two precomputed rounds save more time than their table takes (measured,
 /// `lab/record/ctr-zen4-2026-11-23.md`).
 const LONG: usize = 64 << 10;
 
 /// An expanded AES key and the variant that computes with it.
 ///
-/// The round keys live in one place on the heap, so that moving this value leaves no copy of them behind, and they are
-/// wiped on drop.
+/// The round keys live in one place on the heap, so that moving this value leaves no copy of them
+/// behind, and they are wiped on drop.
 ///
 /// ```
 /// use kernels::{InOut, aes::Aes, cpu::Features};
@@ -64,10 +65,12 @@ cipher! {
 describe_key! { Aes { size } }
 
 impl Aes {
-    /// Expands a key of 16, 24 or 32 bytes for the widest variant that `features` allow and that passes its self-test.
+    /// Expands a key of 16, 24 or 32 bytes for the widest variant that `features` allow and that
+    /// passes its self-test.
     ///
     /// # Errors
-    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`]
+    /// if no variant passes.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, key)
     }
@@ -86,8 +89,8 @@ impl Aes {
         out
     }
 
-    /// Computes CBC-MAC: XORs each whole block of `blocks` to `state` and encrypts the result. A partial block at the end is
-    /// ignored.
+    /// Computes CBC-MAC: XORs each whole block of `blocks` to `state` and encrypts the result. A
+    /// partial block at the end is ignored.
     #[inline]
     pub(crate) fn cbc_mac(&self, state: &mut [u8; 16], blocks: &[u8]) {
         self.variant.cbc_mac(self.size, &self.schedule, state, blocks);
@@ -95,10 +98,12 @@ impl Aes {
 
     /// XORs the keystream into `data`, from byte `offset` of the keystream on.
     ///
-    /// Block 0 of the keystream is the encryption of `iv`; the counter is big-endian and wraps modulo 2^128.
+    /// Block 0 of the keystream is the encryption of `iv`; the counter is big-endian and wraps
+    /// modulo 2^128.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if `data` ends after the 2^64 bytes of the keystream.
+    /// Returns [`MessageError::TooLong`] and writes nothing if `data` ends after the 2^64 bytes of
+    /// the keystream.
     #[inline]
     pub fn xor_at(&self, iv: &[u8; 16], offset: u64, data: InOut<'_>) -> Result<(), MessageError> {
         Part::Keystream.check_len(u128::from(offset) + data.len() as u128, 1 << 64)?;
@@ -112,16 +117,18 @@ impl Aes {
         Ok(())
     }
 
-    /// XORs the keystream into `data`, from byte `skip` of block `counter` on. The low half of the counter does not overflow.
+    /// XORs the keystream into `data`, from byte `skip` of block `counter` on. The low half of the
+    /// counter does not overflow.
     #[inline]
     fn xor_short(&self, counter: u128, skip: usize, data: InOut<'_>) {
         self.variant.xor(self.size, &self.schedule, counter, skip, data);
     }
 
-    /// XORs the keystream into data of any length, which is cut where the low half of the counter overflows.
+    /// XORs the keystream into data of any length, cut where the counter's low half overflows.
     #[cold]
     fn xor_parts(&self, counter: u128, skip: usize, mut data: InOut<'_>) {
-        // Lanes count in 64 bits (see `xor_blocks`). A keystream has 2^60 blocks, so they overflow at most once.
+        // Lanes count in 64 bits (see `xor_blocks`). A keystream has 2^60 blocks, so they overflow
+        // at most once.
         let before_overflow = ((1 << 64) - u128::from(counter as u64)) * 16 - skip as u128;
         let len = data.len();
         let cut = before_overflow.min(len as u128) as usize;
@@ -129,8 +136,8 @@ impl Aes {
         self.xor_long((counter | u128::from(u64::MAX)).wrapping_add(1), 0, data.part(cut, len - cut));
     }
 
-    /// XORs the keystream into `data`, as [`Self::xor_short`] does, with a table for the whole periods of the last byte of the
-    /// counter in long data.
+    /// XORs the keystream into `data`, as [`Self::xor_short`] does, with a table for the whole
+    /// periods of the last byte of the counter in long data.
     fn xor_long(&self, mut counter: u128, mut skip: usize, mut data: InOut<'_>) {
         let period = 16 * PERIOD;
         let mut done = 0;
@@ -154,7 +161,8 @@ impl Aes {
     }
 }
 
-/// Returns whether a keystream, of which the second piece begins inside a block, and a block have the known values.
+/// Returns whether a keystream (its second piece begins inside a block) and a block have the known
+/// values.
 fn passes(variant: Selected<AesFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(aes) = Aes::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     let mut stream = [0; STREAM];
@@ -171,7 +179,8 @@ fn passes(variant: Selected<AesFunctions>, answer: &KnownAnswer) -> bool {
         && periods_agree(&aes)
 }
 
-/// Returns whether two periods of the keystream are the same with and without a table of two rounds.
+/// Returns whether two periods of the keystream are the same with and without a table of two
+/// rounds.
 fn periods_agree(aes: &Aes) -> bool {
     let counter = u128::from_be_bytes(BLOCK) / PERIOD as u128 * PERIOD as u128;
     let [mut plain, mut ahead] = [[0; 2 * 16 * PERIOD]; 2];

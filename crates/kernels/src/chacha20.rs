@@ -1,4 +1,5 @@
-//! ChaCha20 (RFC 8439, section 2.4) and XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.3), from any offset.
+//! ChaCha20 (RFC 8439, section 2.4) and XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.3), from
+//! any offset.
 //!
 //! ```text
 //! ChaCha20(key, nonce, counter):   data ^= block(key, nonce, counter) || block(key, nonce, counter + 1) || …
@@ -24,7 +25,8 @@ mod rounds;
 
 /// A ChaCha20 key and the variant that computes with it.
 ///
-/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on drop.
+/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on
+/// drop.
 ///
 /// ```
 /// use kernels::{InOut, chacha20::ChaCha20, cpu::Features};
@@ -41,7 +43,7 @@ pub struct ChaCha20 {
     variant: Selected<ChaCha20Functions>,
 }
 
-/// Number of bytes in a whole keystream, which has 2^32 blocks (RFC 8439, section 2.4).
+/// Bytes in a whole keystream: 2^32 blocks (RFC 8439, section 2.4).
 const END: u128 = 64 << 32;
 /// Maximum number of bytes for which the registers suffice.
 pub(crate) const MAX_UNSPILLED_LEN: usize = 256;
@@ -63,7 +65,8 @@ cipher! {
 describe_key! { ChaCha20 {} }
 
 impl ChaCha20 {
-    /// Takes a key of 256 bits for the widest variant that `features` allow and that passes its self-test.
+    /// Takes a key of 256 bits for the widest variant that `features` allow and that passes its
+    /// self-test.
     ///
     /// # Errors
     /// Returns [`KeyError::SelfTestFailed`] if no variant passes.
@@ -75,10 +78,12 @@ impl ChaCha20 {
         Self { key: Key::of(key), variant }
     }
 
-    /// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block `counter`.
+    /// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block
+    /// `counter`.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32: the counter must not wrap.
+    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32: the counter
+    /// must not wrap.
     #[inline]
     pub fn xor_at(
         &self,
@@ -112,7 +117,8 @@ fn xor_at(
     Ok(())
 }
 
-/// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
+/// Wipes what a variant may have spilled to the stack. It is called from where the variant was
+/// called.
 #[inline(always)]
 fn clean(variant: Selected<ChaCha20Functions>, len: usize) {
     if len > MAX_UNSPILLED_LEN || variant.spills() {
@@ -120,13 +126,15 @@ fn clean(variant: Selected<ChaCha20Functions>, len: usize) {
     }
 }
 
-/// An XChaCha20 key and the variant that computes with it. Its nonces of 192 bits are long enough to be random.
+/// An XChaCha20 key and the variant that computes with it. Its nonces of 192 bits are long enough
+/// to be random.
 ///
 /// Each call of [`XChaCha20::xor_at`] derives a key from the nonce, and wipes it before it returns.
 pub struct XChaCha20(ChaCha20);
 
 impl XChaCha20 {
-    /// Takes a key of 256 bits for the widest variant that `features` allow and that passes its self-test.
+    /// Takes a key of 256 bits for the widest variant that `features` allow and that passes its
+    /// self-test.
     ///
     /// # Errors
     /// Returns [`KeyError::SelfTestFailed`] if no variant passes.
@@ -139,10 +147,11 @@ impl XChaCha20 {
         self.0.variant()
     }
 
-    /// Derives the ChaCha20 key for nonces that begin with these 16 bytes (HChaCha20, section 2.2 of the draft). The
-    /// nonce for this key consists of four zero bytes and the other 8 bytes.
+    /// Derives the ChaCha20 key for nonces that begin with these 16 bytes (HChaCha20, section 2.2
+    /// of the draft). The nonce for this key consists of four zero bytes and the other 8 bytes.
     ///
-    /// This is faster for several calls with the same nonce, since [`XChaCha20::xor_at`] derives the key in each call.
+    /// This is faster for several calls with the same nonce, since [`XChaCha20::xor_at`] derives
+    /// the key in each call.
     pub fn subkey(&self, nonce: &[u8; 16]) -> ChaCha20 {
         let mut key = Box::new(Key::EMPTY);
         self.0.variant.subkey(&self.0.key, nonce, &mut key);
@@ -150,10 +159,12 @@ impl XChaCha20 {
         ChaCha20 { key, variant: self.0.variant }
     }
 
-    /// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block `counter`.
+    /// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block
+    /// `counter`.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32: the counter must not wrap.
+    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32: the counter
+    /// must not wrap.
     pub fn xor_at(
         &self,
         nonce: &[u8; 24],
@@ -167,7 +178,8 @@ impl XChaCha20 {
     }
 }
 
-/// Derives the key for a nonce of 192 bits, and returns the nonce to use with it (section 2.3 of the draft).
+/// Derives the key for a nonce of 192 bits, and returns the nonce to use with it (section 2.3 of
+/// the draft).
 #[inline(always)]
 pub(crate) fn derive(
     variant: Selected<ChaCha20Functions>,
@@ -186,7 +198,8 @@ pub(crate) fn derive(
 
 debug_key! { XChaCha20 {} }
 
-/// Returns whether a keystream in two pieces, the first out of place and the second in place, has the known value.
+/// Returns whether a keystream in two pieces, the first out of place and the second in place, has
+/// the known value.
 fn passes(variant: Selected<ChaCha20Functions>, answer: &KnownAnswer) -> bool {
     let key = XChaCha20(ChaCha20::with_variant(variant, &KEY));
     let counter = answer.counter();

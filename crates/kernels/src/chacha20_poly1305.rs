@@ -1,4 +1,5 @@
-//! ChaCha20-Poly1305 (RFC 8439, section 2.8) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2).
+//! ChaCha20-Poly1305 (RFC 8439, section 2.8) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03,
+//! section 2).
 //!
 //! ```text
 //! otk        = block(key, nonce, 0)[..32]
@@ -6,18 +7,21 @@
 //! tag        = Poly1305(otk, pad16(aad) || pad16(ciphertext) || len(aad) || len(ciphertext))
 //! ```
 //!
-//! A key uses two variants, one of ChaCha20, which determines the speed, and one of Poly1305. They are in separate
-//! tables because the fastest Poly1305 needs other processor features than the fastest ChaCha20.
+//! A key uses a variant of ChaCha20, which determines the speed, and one of Poly1305. They are in
+//! separate tables because the fastest Poly1305 needs other processor features than the fastest
+//! ChaCha20.
 //!
-//! There are three departures from the pseudo-code. Block 0 and the first piece of keystream are computed at once. Then
-//! encryption and authentication alternate on pieces that stay in the first-level cache. A single pass that interleaves
-//! both was measured to be slower, because each of them has only half of the registers then.
+//! There are three departures from the pseudo-code. Block 0 and the first piece of keystream are
+//! computed at once. Then encryption and authentication alternate on pieces that stay in the
+//! first-level cache. We measured a single interleaved pass to be slower, because each then has
+//! only half of the registers.
 //!
-//! The third one is that `open` decrypts before the tag is verified, and zeros the destination if it is wrong. It copies
-//! each piece of the ciphertext to the destination while it authenticates it, and decrypts the copy. If it read the
-//! ciphertext twice, another process could change it between the two passes, for example in a shared mapping, and choose
-//! the plaintext of a message with a valid tag. In place there is no copy, since a process that can write to the
-//! destination can change the plaintext anyway.
+//! The third one is that `open` decrypts before the tag is verified, and zeros the destination if
+//! it is wrong. It copies each piece of the ciphertext to the destination while it authenticates
+//! it, and decrypts the copy. If it read the ciphertext twice, another process could change it
+//! between the two passes, for example in a shared mapping, and choose the plaintext of a message
+//! with a valid tag. In place there is no copy, since a process that can write to the destination
+//! can change the plaintext anyway.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -34,17 +38,19 @@ use crate::vector::inout::{SourceCopy, read_once};
 use crate::zero::{wipe, wipe_dead_stack};
 use alloc::boxed::Box;
 
-/// Maximum number of bytes of the data: 2^32 blocks without block 0, which is used for the Poly1305 key.
+/// Maximum number of data bytes: 2^32 blocks without block 0, used for the Poly1305 key.
 const LONGEST: u128 = (1 << 38) - 64;
-/// Number of bytes that are encrypted and then authenticated at a time. Source and destination fit into the first-level
-/// cache.
+/// Number of bytes that are encrypted and then authenticated at a time. Source and destination fit
+/// into the first-level cache.
 const PIECE: usize = 8 << 10;
-/// Number of bytes that `open` authenticates and then decrypts at a time. Source and destination fit into the second-level
-/// cache. Shorter pieces are slower: 4 KiB by 3 % (`lab/record/open-zen4-2026-11-23.md`).
+/// Number of bytes that `open` authenticates and then decrypts at a time. Source and destination
+/// fit into the second-level cache. Shorter pieces are slower: 4 KiB by 3 %
+/// (`lab/record/open-zen4-2026-11-23.md`).
 const OPEN_PIECE: usize = 64 << 10;
-/// The same for messages of more than [`CACHED`] bytes, for which pieces of 64 KiB are 5 to 20 % slower.
+/// The same for messages of more than [`CACHED`] bytes, for which pieces of 64 KiB are 5 to 20 %
+/// slower.
 const OPEN_PIECE_UNCACHED: usize = 4 << 10;
-/// Number of bytes of a message up to which `open` expects source and destination in the caches.
+/// Message length up to which `open` expects source and destination in the caches.
 const CACHED: usize = 4 << 20;
 /// The same on Intel processors (`lab/record/calls-granite-rapids-2026-11-23.md`).
 const CACHED_INTEL: usize = 1 << 20;
@@ -54,12 +60,13 @@ fn open_piece_len(len: usize) -> usize {
     if len <= cached { OPEN_PIECE } else { OPEN_PIECE_UNCACHED }
 }
 
-/// Number of bytes from which on Poly1305 on vectors is faster, including the computation of powers for this message.
+/// Length from which Poly1305 on vectors is faster, including computing this message's powers.
 const LONG: usize = 768;
 
 /// A ChaCha20-Poly1305 key and the variants that compute with it.
 ///
-/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on drop.
+/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on
+/// drop.
 pub struct ChaCha20Poly1305 {
     key: Box<Key>,
     variants: Variants,
@@ -70,8 +77,8 @@ pub struct ChaCha20Poly1305 {
 /// Each call derives a key from the nonce, and wipes it before it returns.
 pub struct XChaCha20Poly1305(ChaCha20Poly1305);
 
-/// Lists the pairs of variants that some processor selects, widest first, with the name of the variant of ChaCha20 and
-/// the processor features of both. The last one needs no features.
+/// Lists the pairs of variants that some processor selects, widest first, with the name of the
+/// variant of ChaCha20 and the processor features of both. The last one needs no features.
 pub fn variants() -> impl Iterator<Item = Variant> {
     chacha20::variants().flat_map(|stream| {
         poly1305::variants().filter_map(move |mac| {
@@ -83,8 +90,8 @@ pub fn variants() -> impl Iterator<Item = Variant> {
     })
 }
 
-/// Lists every variant of ChaCha20 with `Ok(())` or the reason it cannot be used. If no variant of Poly1305 passes its
-/// self-test, none can be used.
+/// Lists every variant of ChaCha20 with `Ok(())` or the reason it cannot be used. If no variant of
+/// Poly1305 passes its self-test, none can be used.
 pub fn check(features: Features) -> impl Iterator<Item = (Variant, Result<(), Refusal>)> {
     // The only error of selecting a variant is that none passes.
     let mac = poly1305::select(features).map_err(|_| Refusal::SelfTestFailed);
@@ -92,7 +99,8 @@ pub fn check(features: Features) -> impl Iterator<Item = (Variant, Result<(), Re
 }
 
 impl ChaCha20Poly1305 {
-    /// Takes a key of 256 bits for the widest variants that `features` allow and that pass their self-tests.
+    /// Takes a key of 256 bits for the widest variants that `features` allow and that pass their
+    /// self-tests.
     ///
     /// # Errors
     /// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test.
@@ -114,7 +122,8 @@ impl ChaCha20Poly1305 {
     /// Encrypts `data` and writes the tag to `tag`.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^38 - 64 bytes of data.
+    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^38 - 64 bytes
+    /// of data.
     #[inline]
     pub fn seal(
         &self,
@@ -126,11 +135,13 @@ impl ChaCha20Poly1305 {
         self.variants.seal(&self.key, nonce, aad, data, tag)
     }
 
-    /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the source is read once.
+    /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the
+    /// source is read once.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
-    /// [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong, and clears the destination.
+    /// Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of
+    /// data.
     #[inline]
     pub fn open(
         &self,
@@ -142,7 +153,8 @@ impl ChaCha20Poly1305 {
         self.variants.open(&self.key, &read_once(nonce), aad, data, tag)
     }
 
-    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several threads.
+    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several
+    /// threads.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`] for the same reasons.
@@ -160,7 +172,8 @@ impl ChaCha20Poly1305 {
     /// Decrypts like [`Self::open`], with segments of the message on several threads.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the destination is zero.
+    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the
+    /// destination is zero.
     pub fn open_on(
         &self,
         threads: &dyn Threads,
@@ -174,7 +187,8 @@ impl ChaCha20Poly1305 {
 }
 
 impl XChaCha20Poly1305 {
-    /// Takes a key of 256 bits for the widest variants that `features` allow and that pass their self-tests.
+    /// Takes a key of 256 bits for the widest variants that `features` allow and that pass their
+    /// self-tests.
     ///
     /// # Errors
     /// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test.
@@ -190,7 +204,8 @@ impl XChaCha20Poly1305 {
     /// Encrypts `data` and writes the tag to `tag`.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^38 - 64 bytes of data.
+    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^38 - 64 bytes
+    /// of data.
     pub fn seal(
         &self,
         nonce: &[u8; 24],
@@ -203,11 +218,13 @@ impl XChaCha20Poly1305 {
         self.0.variants.seal(&subkey, &nonce, aad, data, tag)
     }
 
-    /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the source is read once.
+    /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the
+    /// source is read once.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
-    /// [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong, and clears the destination.
+    /// Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of
+    /// data.
     pub fn open(
         &self,
         nonce: &[u8; 24],
@@ -220,7 +237,8 @@ impl XChaCha20Poly1305 {
         self.0.variants.open(&subkey, &nonce, aad, data, tag)
     }
 
-    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several threads.
+    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several
+    /// threads.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`] for the same reasons.
@@ -240,7 +258,8 @@ impl XChaCha20Poly1305 {
     /// Decrypts like [`Self::open`], with segments of the message on several threads.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the destination is zero.
+    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the
+    /// destination is zero.
     pub fn open_on(
         &self,
         threads: &dyn Threads,
@@ -336,7 +355,7 @@ impl Variants {
         mac.finish(aad.len(), len)
     }
 
-    /// Encrypts and authenticates data in pieces. `offset` is that of the data in the message.
+    /// Encrypts and authenticates data in pieces. `offset` is the data's position in the message.
     #[inline(always)]
     fn seal_pieces(self, key: &Key, nonce: &[u8; 12], offset: usize, mac: &mut Mac, data: &mut InOut<'_>) {
         let (len, mut done) = (data.len(), 0);
@@ -349,7 +368,8 @@ impl Variants {
         }
     }
 
-    /// Decrypts a long message in pieces, writes block 0 to `first`, and returns the tag that it must have.
+    /// Decrypts a long message in pieces, writes block 0 to `first`, and returns the tag that it
+    /// must have.
     #[inline(never)]
     fn open_long(
         self,
@@ -368,7 +388,7 @@ impl Variants {
         mac.finish(aad.len(), len)
     }
 
-    /// Authenticates and decrypts data in pieces. `offset` is that of the data in the message.
+    /// Authenticates and decrypts data in pieces. `offset` is the data's position in the message.
     #[inline(always)]
     fn open_pieces(
         self,
@@ -437,8 +457,8 @@ impl Variants {
         ct::verified(&mut expected_tag, tag, data)
     }
 
-    /// Seals or opens the segments with `work`, which authenticates each of them from zero on, and computes the tag. Not inlined,
-    /// so that its stack frame, which has copies of powers, can be wiped.
+    /// Seals or opens the segments with `work`, which authenticates each from zero on, and computes
+    /// the tag. Not inlined, so that its stack frame, which has copies of powers, can be wiped.
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "the parts of a message, and how to divide it")]
     fn in_segments(
@@ -467,7 +487,8 @@ impl Variants {
         *tag = message.finish(aad.len(), len);
     }
 
-    /// Seals or opens one segment, and writes the accumulator to `sum`. Not inlined, so that its stack frame can be wiped.
+    /// Seals or opens one segment, and writes the accumulator to `sum`. Not inlined, so that its
+    /// stack frame can be wiped.
     #[inline(never)]
     fn segment(
         self,
@@ -483,7 +504,8 @@ impl Variants {
         *sum = mac.state.accumulator();
     }
 
-    /// Wipes what the variants may have spilled to the stack. It is called from where the variants were called.
+    /// Wipes what the variants may have spilled to the stack. It is called from where the variants
+    /// were called.
     #[inline(always)]
     fn clean(self, len: usize, aad: usize) {
         if len.max(aad) >= LONG {
@@ -497,13 +519,13 @@ impl Variants {
     }
 }
 
-/// Block 0 of the keystream, which is wiped from memory on drop.
+/// Block 0 of the keystream. Wiped from memory on drop.
 struct Block([u8; 64]);
 
 impl Block {
     const EMPTY: Self = Self([0; 64]);
 
-    /// Returns the one-time key of Poly1305 (RFC 8439, section 2.6), which is the first half of the block.
+    /// Returns Poly1305's one-time key (RFC 8439, section 2.6): the first half of the block.
     #[inline(always)]
     fn mac_key(&self) -> &[u8; 32] {
         self.0.first_chunk().expect("32 of 64 bytes")
@@ -516,7 +538,7 @@ impl Drop for Block {
     }
 }
 
-/// Returns the counter of the block at `offset`, which is a multiple of 64 bytes, in the data of a message.
+/// Returns the counter of the block at `offset`, a multiple of 64 bytes, in a message's data.
 #[inline(always)]
 fn counter(offset: usize) -> u32 {
     1 + (offset / 64) as u32
@@ -528,8 +550,8 @@ fn lengths(aad: usize, data: usize) -> [u8; 16] {
     (aad as u128 | (data as u128) << 64).to_le_bytes()
 }
 
-/// Returns the tag of a short message, without vectors. Not inlined, so that its stack frame is below that of the
-/// caller, which wipes it.
+/// Returns a short message's tag, without vectors. Not inlined, so that its stack frame is below
+/// the caller's, which wipes it.
 #[inline(never)]
 fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     let mut state = State::start(key);
@@ -539,7 +561,8 @@ fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     state.finish()
 }
 
-/// The computation of a tag. It is initialised in place and not moved, so that it leaves no copy behind.
+/// The computation of a tag. It is initialised in place and not moved, so that it leaves no copy
+/// behind.
 struct Mac {
     state: State,
     powers: Powers,

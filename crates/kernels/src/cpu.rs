@@ -5,7 +5,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::sync::OnceLock;
 
-/// All known features of all architectures, each with the features that it extends, which precede it.
+/// All known features of all architectures, each with the features it extends; those precede it.
 ///
 /// The names are those of the Rust reference.
 const KNOWN: [(&str, &[&str]); 15] = [
@@ -29,8 +29,8 @@ const KNOWN: [(&str, &[&str]); 15] = [
 
 /// A set of features that this processor has.
 ///
-/// A set can be detected and reduced but not composed, so code that holds one may use its features. A feature is in a
-/// set only together with the features that it extends.
+/// A set can be detected and reduced but not composed, so code that holds one may use its features.
+/// A feature is in a set only together with the features that it extends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Features(u32);
 
@@ -51,21 +51,25 @@ impl Features {
 
     /// Returns the features for which the crate is compiled.
     ///
-    /// `core` has no detection: whether registers may be used depends on the operating system too, which may not save them.
+    /// `core` has no detection: using registers also depends on the operating system, which may not
+    /// save them.
     #[cfg(not(feature = "std"))]
     pub fn detect() -> Self {
         Self(detected()).closed()
     }
 
-    /// Removes the named feature and all features that extend it. Returns `None` if no feature has that name.
+    /// Removes the named feature and all features that extend it. Returns `None` if no feature has
+    /// that name.
     ///
-    /// The names of all architectures are accepted on each architecture, so that one setting serves a mixed fleet.
+    /// The names of all architectures are accepted on each architecture, so that one setting serves
+    /// a mixed fleet.
     pub fn without(self, name: &str) -> Option<Self> {
         let index = KNOWN.iter().position(|(known, _)| *known == name)?;
         Some(Self(self.0 & !(1 << index)).closed())
     }
 
-    /// Keeps the features that are in `needs`, without those that extend a feature that is not kept.
+    /// Keeps the features that are in `needs`, without those that extend a feature that is not
+    /// kept.
     pub fn intersection(self, needs: Needs) -> Self {
         Self(self.0 & needs.0).closed()
     }
@@ -80,12 +84,13 @@ impl Features {
         names(self.0)
     }
 
-    /// Lists the names of all known features, which [`Features::without`] accepts.
+    /// Lists the names of all known features, as accepted by [`Features::without`].
     pub fn known() -> impl Iterator<Item = &'static str> {
         names(!0)
     }
 
-    /// Removes features that extend a missing feature. For example, some hypervisors mask AVX2 and leave VAES.
+    /// Removes features that extend a missing feature. For example, some hypervisors mask AVX2 and
+    /// leave VAES.
     fn closed(self) -> Self {
         let closed = KNOWN.iter().enumerate().fold(0, |set, (i, (_, extended))| {
             let present = self.0 >> i & 1 == 1 && extended.iter().all(|name| set & bit(name) != 0);
@@ -96,7 +101,8 @@ impl Features {
 }
 
 impl Needs {
-    /// Returns the set of these features and of those that they extend. An unknown name is a compile error.
+    /// Returns the set of these features and of those that they extend. An unknown name is a
+    /// compile error.
     pub(crate) const fn of(names: &[&str]) -> Self {
         let mut set = 0;
         let mut i = 0;
@@ -185,12 +191,12 @@ fn detected() -> u32 {
     0
 }
 
-/// Returns whether Intel made the processor, which decides between ways of computing that are faster on some processors
-/// and slower on others.
+/// Returns whether Intel made the processor, to choose between ways of computing that are faster on
+/// some processors and slower on others.
 pub(crate) fn is_intel() -> bool {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     {
-        // Virtual machines emulate this instruction, which takes a microsecond or more.
+        // Virtual machines emulate this instruction; that takes a microsecond or more.
         static IS_INTEL: OnceLock<bool> = OnceLock::new();
         *IS_INTEL.get_or_init(|| {
             let vendor = core::arch::x86_64::__cpuid(0);
@@ -234,7 +240,8 @@ impl fmt::Debug for Needs {
 mod test {
     use super::*;
 
-    /// All features of all architectures, to test removal for processors that the tests do not run on.
+    /// All features of all architectures, to test removal for processors that the tests do not run
+    /// on.
     const ALL: Features = Features((1 << KNOWN.len()) - 1);
 
     fn removed_with(name: &str) -> Vec<&'static str> {

@@ -1,4 +1,4 @@
-//! Comparisons whose time does not depend on the bytes that are compared.
+//! Constant-time comparisons.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -13,7 +13,8 @@ pub fn equal(a: &[u8; 16], b: &[u8; 16]) -> bool {
     black_box(difference as u64 | (difference >> 64) as u64) == 0
 }
 
-/// Compares the tag of a message with the one that it must have, and clears the destination of `data` if they differ.
+/// Compares a message's tag with the expected one, and clears the destination of `data` if they
+/// differ.
 ///
 /// # Errors
 /// Returns [`OpenError::AuthenticationFailed`].

@@ -1,7 +1,7 @@
 //! Errors returned by the functions of this crate, with the lengths that were found and allowed.
 //!
-//! They are returned before anything is written, with one exception: [`OpenError::AuthenticationFailed`], after which
-//! the destination is zero.
+//! They are returned before anything is written, with one exception:
+//! [`OpenError::AuthenticationFailed`], after which the destination is zero.
 #![forbid(unsafe_code)]
 
 use core::fmt;
@@ -9,9 +9,10 @@ use core::fmt;
 /// A key could not be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyError {
-    /// The key has this number of bytes, which the cipher does not accept.
+    /// The cipher does not accept this number of key bytes.
     InvalidLength(usize),
-    /// Every variant that the processor features allow, the portable one included, failed its self-test.
+    /// Every variant that the processor features allow, the portable one included, failed its
+    /// self-test.
     SelfTestFailed,
 }
 
@@ -20,7 +21,7 @@ pub enum KeyError {
 pub enum Part {
     /// The plaintext or ciphertext, without the tag.
     Data,
-    /// The associated data, which are authenticated but not encrypted.
+    /// The associated data: authenticated but not encrypted.
     AssociatedData,
     /// The nonce, where the algorithm accepts more than one length.
     Nonce,
@@ -63,7 +64,8 @@ pub enum MessageError {
 pub enum OpenError {
     /// The algorithm does not define such a message, so no tag was computed.
     Message(MessageError),
-    /// The tag does not match the message, the associated data, the nonce and the key. The destination is zero.
+    /// The tag does not match the message, the associated data, the nonce and the key. The
+    /// destination is zero.
     AuthenticationFailed,
 }
 

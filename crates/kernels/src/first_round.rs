@@ -1,27 +1,29 @@
 //! The first round of AES, precomputed for counters.
 //!
-//! While only the last byte of a big-endian counter changes, only one column of the state after round 1 changes, by a
-//! difference that depends on that byte and the key:
+//! While only the last byte of a big-endian counter changes, only one column of the state after
+//! round 1 changes, by a difference that depends on that byte and the key:
 //!
 //! ```text
 //! Round1(counter with last byte c) = Round1(counter with last byte 0) XOR difference[c]
 //! ```
 //!
-//! So a table of 256 differences replaces the addition, the byte swap, AddRoundKey with round key 0 and round 1 of each
-//! block. (Bernstein and Schwabe, "New AES software speed records", section 3, cache parts of the first rounds in the
-//! same way.)
+//! So a table of 256 differences replaces the addition, the byte swap, AddRoundKey with round key 0
+//! and round 1 of each block. (Bernstein and Schwabe, "New AES software speed records", section 3,
+//! cache parts of the first rounds in the same way.)
 //!
-//! The last byte of the counter is the index, so it must be public: it is with nonces of 96 bits, not with hashed ones.
+//! The last byte of the counter is the index, so it must be public: it is with nonces of 96 bits,
+//! not with hashed ones.
 #![forbid(unsafe_code)]
 
 use crate::ghash::{BigEndian, ByteOrder};
 use crate::vector::{NUMBERS, Products, Schedule};
 use crate::zero::wipe;
 
-/// The differences for all last bytes, which are wiped from memory on drop.
+/// The differences for all last bytes. Wiped from memory on drop.
 ///
-/// Two blocks of padding align the entry of counter 2, with which the data of AES-GCM begins, to a cache line. After the
-/// last byte, the first two are repeated, so that vectors can be loaded where the byte wraps.
+/// Two blocks of padding align the entry of counter 2, with which the data of AES-GCM begins, to a
+/// cache line. After the last byte, the first two are repeated, so that vectors can be loaded where
+/// the byte wraps.
 #[repr(C, align(64))]
 pub(crate) struct FirstRound([[u8; 16]; PADDING + 256 + PADDING]);
 
@@ -30,7 +32,7 @@ const PADDING: usize = 2;
 impl FirstRound {
     pub(crate) const EMPTY: Self = Self([[0; 16]; PADDING + 256 + PADDING]);
 
-    /// Loads a vector of differences, from that of `byte` on.
+    /// Loads a vector of differences, beginning with `byte`'s.
     #[inline(always)]
     pub(crate) fn differences<B: Products>(&self, b: B, byte: usize) -> B::V {
         b.load(self.0[PADDING + byte..].as_flattened())

@@ -11,8 +11,9 @@
 //!
 //! `inc32` increments the last 32 bits of a counter block modulo 2^32.
 //!
-//! [`Gcm`] processes whole messages, on one or several threads, and [`Stream`] processes a message in pieces.
-//! `crate::ghash` explains how GHASH is computed, and `crate::stitch` how it overlaps with AES.
+//! [`Gcm`] processes whole messages, on one or several threads, and [`Stream`] processes a message
+//! in pieces. `crate::ghash` explains how GHASH is computed, and `crate::stitch` how it overlaps
+//! with AES.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -44,16 +45,19 @@ cipher! {
 }
 
 impl Gcm {
-    /// Sets up a key of 16, 24 or 32 bytes for the widest variant that `features` allow and that passes its self-test.
+    /// Sets up a key of 16, 24 or 32 bytes for the widest variant that `features` allow and that
+    /// passes its self-test.
     ///
     /// # Errors
-    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`]
+    /// if no variant passes.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, key)
     }
 }
 
-/// Returns whether a message has the known tag when it is sealed out of place and in pieces, and opens in place.
+/// Returns whether a message has the known tag when it is sealed out of place and in pieces, and
+/// opens in place.
 fn passes(variant: Selected<GcmFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(mut gcm) = Gcm::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     if !answer.precompute {

@@ -7,8 +7,9 @@
 //! ciphertext = plaintext XOR AES-CTR(encryption key, tag with the top bit set)            (section 5)
 //! ```
 //!
-//! The initial counter depends on the whole message, so if a nonce is used twice, an attacker only learns whether the
-//! two messages are equal. Sealing takes two passes, since the tag precedes the keystream; opening takes one.
+//! The initial counter depends on the whole message, so if a nonce is used twice, an attacker only
+//! learns whether the two messages are equal. Sealing takes two passes, since the tag precedes the
+//! keystream; opening takes one.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -30,8 +31,9 @@ use body::KeySize;
 
 /// An AES-GCM-SIV key and the variant that computes with it.
 ///
-/// The expanded key lives on the heap, so that moving this value leaves no copy behind, and is wiped on drop. The keys
-/// of a message live on the stack and are wiped before the call returns; the portable variant leaves copies.
+/// The expanded key lives on the heap, so that moving this value leaves no copy behind, and is
+/// wiped on drop. The keys of a message live on the stack and are wiped before the call returns;
+/// the portable variant leaves copies.
 pub struct GcmSiv {
     schedule: Box<Schedule>,
     size: KeySize,
@@ -58,10 +60,12 @@ cipher! {
 describe_key! { GcmSiv { size } }
 
 impl GcmSiv {
-    /// Sets up a key of 16 or 32 bytes for the widest variant that `features` allow and that passes its self-test.
+    /// Sets up a key of 16 or 32 bytes for the widest variant that `features` allow and that passes
+    /// its self-test.
     ///
     /// # Errors
-    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`]
+    /// if no variant passes.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, key)
     }
@@ -76,7 +80,8 @@ impl GcmSiv {
     /// Computes the tag and encrypts `data`.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if data or associated data have more than 2^36 bytes.
+    /// Returns [`MessageError::TooLong`] and writes nothing if data or associated data have more
+    /// than 2^36 bytes.
     pub fn seal(
         &self,
         nonce: &[u8; 12],
@@ -90,13 +95,15 @@ impl GcmSiv {
         Ok(())
     }
 
-    /// Decrypts `data` and verifies the tag, which covers the associated data, the nonce and the message.
+    /// Decrypts `data` and verifies the tag, which covers the associated data, the nonce and the
+    /// message.
     ///
-    /// The tag covers the plaintext, so if it is wrong, data that was to be decrypted in place is lost.
+    /// The tag covers the plaintext, so if it is wrong, data that was to be decrypted in place is
+    /// lost.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns
-    /// [`OpenError::Message`] and writes nothing for the same reasons as [`Self::seal`].
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong, and clears the destination.
+    /// Returns [`OpenError::Message`] and writes nothing for the same reasons as [`Self::seal`].
     pub fn open(
         &self,
         nonce: &[u8; 12],
@@ -112,7 +119,8 @@ impl GcmSiv {
     }
 }
 
-/// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
+/// Wipes what a variant may have spilled to the stack. It is called from where the variant was
+/// called.
 #[inline(always)]
 fn clean_stack(len: usize) {
     if len > MAX_UNSPILLED_LEN {

@@ -4,24 +4,25 @@
 //! Y(0) = 0        Y(i) = (Y(i-1) XOR X(i)) · H
 //! ```
 //!
-//! GHASH is POLYVAL of byte-reversed blocks with the key x·reverse(H) (RFC 8452, appendix A). In the bit order of
-//! POLYVAL the product of a carry-less multiplication needs no shift, so everything here is POLYVAL.
+//! GHASH is POLYVAL of byte-reversed blocks with the key x·reverse(H) (RFC 8452, appendix A). In
+//! the bit order of POLYVAL the product of a carry-less multiplication needs no shift, so
+//! everything here is POLYVAL.
 //!
-//! The recurrence is one long chain of multiplications. So `n` blocks are multiplied by different powers of H, which
-//! are independent products, and their sum is reduced once:
+//! The recurrence is one long chain of multiplications. So we multiply `n` blocks by different
+//! powers of H, as independent products, and reduce their sum once:
 //!
 //! ```text
 //! Y(n) = (Y(0) XOR X(1))·H^n XOR X(2)·H^(n-1) XOR … XOR X(n)·H
 //! ```
 //!
-//! A product has three parts (Karatsuba): low·low, high·high and (low XOR high)·(low XOR high). For the last one the
-//! table of powers also stores the XOR of the halves of each power.
+//! A product has three parts (Karatsuba): low·low, high·high and (low XOR high)·(low XOR high). For
+//! the last one the table of powers also stores the XOR of the halves of each power.
 #![forbid(unsafe_code)]
 
 use crate::vector::{Products, unroll};
 use crate::zero::wipe;
 
-/// Number of zero blocks after H^1, by which the missing blocks of a last vector are multiplied. Three suffice for four
+/// Zero blocks after H^1; they multiply the missing blocks of a last vector. Three suffice for four
 /// lanes; with four, everything begins on a cache line.
 const ZEROS: usize = 4;
 
@@ -31,12 +32,12 @@ pub(crate) type ShortPowers = Powers<{ SHORT_POWERS + ZEROS }>;
 pub(crate) type BulkPowers = Powers<{ BULK_POWERS + ZEROS }>;
 
 pub(crate) const SHORT_POWERS: usize = 8;
-/// At the end of a message, four lanes of a hash, up to 32 blocks and the block of lengths need powers. Three more align
-/// groups to cache lines.
+/// At the end of a message, four lanes of a hash, up to 32 blocks and the block of lengths need
+/// powers. Three more align groups to cache lines.
 const BULK_POWERS: usize = 40;
 
-/// Powers for the loops, on cache lines. Those of a short message have a smaller alignment, because memory with a large
-/// one takes longer to allocate.
+/// Powers for the loops, on cache lines. Those of a short message have a smaller alignment, because
+/// memory with a large one takes longer to allocate.
 #[repr(align(64))]
 pub(crate) struct AlignedBulkPowers(pub(crate) BulkPowers);
 
@@ -44,7 +45,7 @@ impl AlignedBulkPowers {
     pub(crate) const EMPTY: Self = Self(BulkPowers::EMPTY);
 }
 
-/// H^n … H^1, then zeros, and the XOR of the halves of each, which are all wiped from memory on drop.
+/// H^n … H^1, then zeros, and the XOR of the halves of each. All wiped from memory on drop.
 #[repr(C, align(16))]
 pub(crate) struct Powers<const N: usize> {
     whole: [[u8; 16]; N],
@@ -126,14 +127,14 @@ impl ShortPowers {
         u128::from_le_bytes(self.whole[Self::COUNT - 1])
     }
 
-    /// Sets H^1 only, which suffices to multiply by it. The other powers must be zero.
+    /// Sets only H^1, enough to multiply by it. The other powers must be zero.
     pub(crate) fn set_first(&mut self, h: u128) {
         self.whole[Self::COUNT - 1] = h.to_le_bytes();
         self.halves[Self::COUNT - 1] = (h ^ h.rotate_left(64)).to_le_bytes();
     }
 
-    /// Sets H^1 to the `n`-th power of that of `h`, by squaring and multiplying. `multiply` multiplies an element by the first
-    /// power in its first argument. The exponent is public, and at least 1.
+    /// Sets H^1 to the `n`-th power of `h`'s, by squaring and multiplying. `multiply` multiplies an
+    /// element by the first power in its first argument. The exponent is public, and at least 1.
     pub(crate) fn set_power(&mut self, h: &Self, n: usize, multiply: impl Fn(&Self, &mut u128)) {
         let mut value = h.first();
         for bit in (0..n.ilog2()).rev() {
@@ -164,8 +165,8 @@ impl ShortPowers {
     pub(crate) fn set_up_polyval<B: Products>(&mut self, b: B, h: [u8; 16]) {
         let mut v = b.splat(&h);
         let mut known = 1;
-        // The powers of one vector are computed in registers: what was stored in parts cannot be loaded as a whole
-        // before it has reached the cache, which took longer than all of the products.
+        // One vector's powers are computed in registers: what was stored in parts cannot be loaded
+        // as a whole before it reaches the cache, and waiting took longer than all the products.
         unroll!(k < 4 => {
             const N: usize = 1 << k;
             if 2 * N <= B::LANES.min(SHORT_POWERS) {
@@ -216,7 +217,7 @@ impl<V: Copy> Sum<V> {
         Self([b.splat(&[0; 16]); 3])
     }
 
-    /// Returns the product x·h in three parts, which are not reduced yet.
+    /// Returns the product x·h in three parts, not reduced.
     #[inline(always)]
     pub(crate) fn product<B: Products<V = V>>(b: B, x: V, h: V, halves: V) -> [V; 3] {
         [b.clmul_low(x, h), b.clmul_low(b.xor(x, b.swap_halves(x)), halves), b.clmul_high(x, h)]
@@ -263,7 +264,8 @@ impl<V: Copy> Sum<V> {
     }
 }
 
-/// The byte order of the blocks of an algorithm. Elements and counters are little-endian, as in POLYVAL.
+/// The byte order of the blocks of an algorithm. Elements and counters are little-endian, as in
+/// POLYVAL.
 pub(crate) trait ByteOrder {
     /// Reverses the bytes of each block if the algorithm is big-endian.
     fn reverse_bytes<B: Products>(b: B, v: B::V) -> B::V;
@@ -288,7 +290,7 @@ impl ByteOrder for LittleEndian {
     }
 }
 
-/// Continues the hash `state`, which is in lane 0, with `W` vectors.
+/// Continues the hash `state` (in lane 0) with `W` vectors.
 #[inline(always)]
 pub(crate) fn absorb_group<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,
@@ -299,7 +301,8 @@ pub(crate) fn absorb_group<B: Products, O: ByteOrder, const W: usize, const N: u
     let group = &group[..W * B::BYTES];
     let mut sum = Sum::new(b);
     unroll!(k < W => {
-        // The first vector is the last one, because it depends on the state, the result of a long chain.
+        // The first vector is the last one, because it depends on the state, the result of a long
+        // chain.
         let i = (k + 1) % W;
         let x = O::reverse_bytes(b, b.load(&group[i * B::BYTES..]));
         let x = if i == 0 { b.xor(x, state) } else { x };
@@ -309,7 +312,7 @@ pub(crate) fn absorb_group<B: Products, O: ByteOrder, const W: usize, const N: u
     b.xor_lanes(sum.reduce(b))
 }
 
-/// Continues the hash `state`, which is in lane 0, with `bytes`, padded with zeros to blocks, and with the block
+/// Continues the hash `state` (in lane 0) with `bytes`, zero-padded to blocks, and the block
 /// `last`.
 #[inline(always)]
 pub(crate) fn absorb<B: Products, O: ByteOrder, const W: usize, const N: usize>(
@@ -364,7 +367,7 @@ fn absorb_end<B: Products, O: ByteOrder, const N: usize>(
     b.xor_lanes(sum.reduce(b))
 }
 
-/// Does the work of [`absorb`] with a state in memory, which is an integer in the order of POLYVAL.
+/// Does the work of [`absorb`] with a state in memory, an integer in POLYVAL's order.
 #[inline(always)]
 pub(crate) fn absorb_into<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,

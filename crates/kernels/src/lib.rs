@@ -1,10 +1,11 @@
 //! Cryptographic kernels: each algorithm written once, compiled for many instruction sets.
 //!
-//! This crate works on bytes and blocks. It has no dependencies, does not read the environment and starts no threads.
-//! The processor features that it may use are passed to it as [`cpu::Features`].
+//! This crate works on bytes and blocks. It has no dependencies, does not read the environment and
+//! starts no threads. The caller passes the processor features to use as [`cpu::Features`].
 //!
-//! An algorithm is safe code, generic over the operations in [`vector`]. Its table in [`variant`] contains one variant
-//! for each instruction set. A key selects its variant when it is made. For example:
+//! An algorithm is safe code, generic over the operations in [`vector`]. Its table in [`variant`]
+//! contains one variant for each instruction set. A key selects its variant when it is made. For
+//! example:
 //!
 //! ```
 //! use kernels::{InOut, cpu::Features, gcm::Gcm};
@@ -19,13 +20,15 @@
 //!
 //! # Without the standard library
 //!
-//! With `default-features = false`, the crate needs only `core`, `alloc` and atomic bytes. The results are the same, and
-//! each variant still runs its self-test once. These things are different:
+//! With `default-features = false`, the crate needs only `core`, `alloc` and atomic bytes. The
+//! results are the same, and each variant still runs its self-test once. These things are
+//! different:
 //!
 //! - [`cpu::Features::detect`] returns the features that the compiler was told the processor has. For example,
 //!   `-C target-feature=+aes` selects the variants with AES instructions on Arm.
 //! - One thread processes all segments of a message (see [`segments`]).
-//! - A key of AES-GCM computes its table of powers when it is made, and no table of the first round.
+//! - A key of AES-GCM computes its table of powers when it is made, and no table of the first
+//!   round.
 //! - There is no module `fork`, so a copy of a process is not detected.
 #![deny(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]

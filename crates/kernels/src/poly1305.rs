@@ -1,8 +1,8 @@
 //! Poly1305 (RFC 8439, section 2.5), a one-time authenticator.
 //!
-//! The blocks of a message are the coefficients of a polynomial, which is evaluated at the secret r modulo 2^130 - 5.
-//! The tag is the result plus the secret s. `scalar` shows the algorithm; `body` evaluates the polynomial on vectors,
-//! with powers of r that are computed in advance.
+//! A message's blocks are the coefficients of a polynomial, evaluated at the secret r modulo 2^130
+//! - 5. The tag is the result plus the secret s. `scalar` shows the algorithm; `body` evaluates the
+//! polynomial on vectors, with powers of r that are computed in advance.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -23,14 +23,14 @@ pub(crate) mod scalar;
 use body::{Powers, SHORT};
 use scalar::State;
 
-/// Number of bytes in a piece from which on computing powers is faster. It takes 200 cycles, and an allocation that is
-/// written and wiped, while a single block takes only 14 cycles.
+/// Piece length from which computing powers is faster. It takes 200 cycles, and an allocation that
+/// is written and wiped; a single block takes only 14 cycles.
 const LONG_ON_HEAP: usize = 1024;
 
-/// A computation of the tag of one message, which may be passed in pieces of any length.
+/// A computation of one message's tag, in pieces of any length.
 ///
-/// The key must not be used for another message. The key and everything derived from it are on the heap, so moving this
-/// value leaves no copy behind, and they are wiped on drop.
+/// The key must not be used for another message. The key and everything derived from it are on the
+/// heap, so moving this value leaves no copy behind, and they are wiped on drop.
 ///
 /// ```
 /// use kernels::{cpu::Features, poly1305::Poly1305};
@@ -57,7 +57,7 @@ struct Inner {
     buffer: Buffer,
 }
 
-/// The beginning of a block, which is wiped from memory on drop.
+/// The beginning of a block. Wiped from memory on drop.
 struct Buffer([u8; 16]);
 
 impl Drop for Buffer {
@@ -80,7 +80,8 @@ cipher! {
 describe_key! { Poly1305 {} }
 
 impl Poly1305 {
-    /// Begins a message with a one-time key, on the widest variant that `features` allow and that passes its self-test.
+    /// Begins a message with a one-time key, on the widest variant that `features` allow and that
+    /// passes its self-test.
     ///
     /// # Errors
     /// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test.
@@ -116,7 +117,7 @@ impl Poly1305 {
         }
     }
 
-    /// Absorbs whole blocks of the message, whose length must be a multiple of 16 bytes.
+    /// Absorbs whole blocks of the message; its length must be a multiple of 16 bytes.
     fn blocks(&mut self, blocks: &[u8]) {
         let state = &mut self.inner.state;
         let enough = if self.powers.is_some() { SHORT } else { LONG_ON_HEAP };
@@ -126,7 +127,8 @@ impl Poly1305 {
         let powers = self.powers.get_or_insert_with(|| Box::new(Powers::EMPTY));
         let more_powers = blocks.len() > self.made;
         if more_powers {
-            // If a second piece is longer, a third one may be even longer, so all powers are computed.
+            // If a second piece is longer, a third one may be even longer, so all powers are
+            // computed.
             self.made = if self.made > 0 { usize::MAX } else { blocks.len() };
             self.variant.set_up(state, powers, self.made);
         }
@@ -137,7 +139,8 @@ impl Poly1305 {
         }
     }
 
-    /// Absorbs the next piece of the message like [`Self::update`], with segments of the piece on several threads.
+    /// Absorbs the next piece of the message like [`Self::update`], with segments of the piece on
+    /// several threads.
     pub fn update_on(&mut self, threads: &dyn Threads, data: &[u8]) {
         let Some(segment_len) = segment_len(threads, data.len()) else {
             return self.update(data);
@@ -151,7 +154,8 @@ impl Poly1305 {
         self.update(rest);
     }
 
-    /// Absorbs whole blocks in segments. Not inlined, so that its stack frame, which has `r` and a power, can be wiped.
+    /// Absorbs whole blocks in segments. Not inlined, so that its stack frame, which has `r` and a
+    /// power, can be wiped.
     #[inline(never)]
     fn segments(&mut self, threads: &dyn Threads, segment_len: usize, blocks: &[u8]) {
         let (variant, state) = (self.variant, &mut self.inner.state);
@@ -193,8 +197,8 @@ fn absorb_blocks_in_own_frame(state: &mut State, blocks: &[u8]) {
     state.blocks(blocks);
 }
 
-/// Absorbs one segment from zero on, under the `r` of `whole`, and writes the accumulator to `sum`. Not inlined, so that its
-/// stack frame can be wiped.
+/// Absorbs one segment from zero on, under the `r` of `whole`, and writes the accumulator to `sum`.
+/// Not inlined, so that its stack frame can be wiped.
 #[inline(never)]
 fn absorb_segment(
     variant: Selected<Poly1305Functions>,
@@ -209,14 +213,16 @@ fn absorb_segment(
     *sum = part.accumulator();
 }
 
-/// Absorbs the end of a message and writes the tag. Not inlined, so that its stack frame can be wiped.
+/// Absorbs the end of a message and writes the tag. Not inlined, so that its stack frame can be
+/// wiped.
 #[inline(never)]
 fn end(state: &mut State, rest: &[u8], tag: &mut [u8; 16]) {
     state.end(rest);
     *tag = state.finish();
 }
 
-/// Returns whether a message has the known tag: with vectors wherever possible, at once, copied, and in two pieces.
+/// Returns whether a message has the known tag: with vectors wherever possible, at once, copied,
+/// and in two pieces.
 fn passes(variant: Selected<Poly1305Functions>, answer: &KnownAnswer) -> bool {
     let (mut state, mut powers) = (State::start(&answer.key), Powers::EMPTY);
     let (blocks, rest) = answer.message.split_at(answer.message.len() & !15);

@@ -1,14 +1,16 @@
-//! One message on several threads: it is cut into segments, which are processed at the same time.
+//! One message on several threads, cut into segments that are processed in parallel.
 //!
-//! A segment has the keystream at its offset, and its own sum of the authenticator, which begins with zero. GHASH and
-//! Poly1305 are polynomials, so the sums are combined afterwards: for segments of n blocks with the sums S(1), S(2), …
+//! A segment has the keystream at its offset, and its own authenticator sum, starting from zero.
+//! GHASH and Poly1305 are polynomials, so the sums are combined afterwards: for segments of n
+//! blocks with the sums S(1), S(2), …
 //!
 //! ```text
 //! S = (…((S(0)·H^n + S(1))·H^n + S(2))·H^n + …)        S(0) is the sum of the associated data
 //! ```
 //!
-//! The bytes are those of the message on one thread. This crate starts no threads; the caller passes them as [`Threads`].
-//! Without the feature `std` there is no lock that threads could share, and the calling thread processes all segments.
+//! The bytes are the same as on one thread. This crate starts no threads; the caller passes them as
+//! [`Threads`]. Without the feature `std` there is no lock for threads to share, and the calling
+//! thread processes all segments.
 #![forbid(unsafe_code)]
 
 use crate::zero::wipe;
@@ -21,23 +23,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Threads for the segments of one message.
 pub trait Threads {
-    /// Returns the length in bytes that the segments of a message of `len` bytes should have. It is rounded up to a
-    /// multiple of 4096. One segment is processed on the calling thread.
+    /// Returns the length in bytes that the segments of a message of `len` bytes should have. It is
+    /// rounded up to a multiple of 4096. One segment is processed on the calling thread.
     fn segment_len(&self, len: usize) -> usize;
 
-    /// Calls `work` with each number below `segments`, on any threads and in any order, and returns when no call runs any
-    /// more. The calling thread processes the segments of numbers that were left out.
+    /// Calls `work` with each number below `segments`, on any threads and in any order, and returns
+    /// when no call runs any more. The calling thread processes the segments of numbers that were
+    /// left out.
     fn run(&self, segments: usize, work: &(dyn Fn(usize) + Sync));
 }
 
-/// All segments begin at a multiple of this number of bytes, with the counter byte of the message (see `first_round`) and
-/// at a block of every cipher.
+/// All segments begin at a multiple of this number of bytes, with the counter byte of the message
+/// (see `first_round`) and at a block of every cipher.
 const MULTIPLE: usize = 4096;
 
 /// The sum of a segment: a POLYVAL element in two words, or a Poly1305 accumulator in three.
 pub(crate) type Sum = [u64; 3];
 
-/// A segment that waits for its thread, or its sum, which is wiped from memory on drop.
+/// A segment waiting for its thread, or its sum. Wiped from memory on drop.
 struct Segment<D> {
     data: Option<D>,
     sum: Sum,
@@ -77,8 +80,8 @@ pub(crate) fn segment_len(threads: &dyn Threads, len: usize) -> Option<usize> {
     (segment_len < len).then_some(segment_len)
 }
 
-/// Calls `work` for each segment with its offset and its data, on several threads. Then calls `combine` with the length
-/// and the sum of each segment, in their order.
+/// Calls `work` for each segment with its offset and its data, on several threads. Then calls
+/// `combine` with the length and the sum of each segment, in their order.
 pub(crate) fn process(
     threads: &dyn Threads,
     segment_len: usize,
@@ -103,7 +106,8 @@ pub(crate) fn process(
     run(threads, &segments, work, |number, sum| combine(segment_len.min(len - number * segment_len), sum));
 }
 
-/// Calls `work` for each segment of data that is only read, on several threads. Then calls `combine` as [`process`] does.
+/// Calls `work` for each segment of data that is only read, on several threads. Then calls
+/// `combine` as [`process`] does.
 pub(crate) fn process_read_only(
     threads: &dyn Threads,
     segment_len: usize,
@@ -122,7 +126,8 @@ pub(crate) fn process_read_only(
     );
 }
 
-/// Calls `work` with the number, the data and the sum of each segment, then `combine` with each number and its sum.
+/// Calls `work` with the number, the data and the sum of each segment, then `combine` with each
+/// number and its sum.
 fn run<D: Send>(
     threads: &dyn Threads,
     segments: &[Slot<D>],
@@ -147,7 +152,8 @@ fn run<D: Send>(
     }
 }
 
-/// Calls `work` for each segment with its offset and its data, on several threads. A short message is one segment.
+/// Calls `work` for each segment with its offset and its data, on several threads. A short message
+/// is one segment.
 pub fn each(threads: &dyn Threads, data: InOut<'_>, work: impl Fn(usize, InOut<'_>) + Sync) {
     match segment_len(threads, data.len()) {
         Some(segment_len) => process(threads, segment_len, data, |at, data, _| work(at, data), |_, _| ()),

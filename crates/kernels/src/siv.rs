@@ -9,8 +9,8 @@
 //! ciphertext = plaintext XOR AES-CTR(K2, V with bits 31 and 63 cleared)
 //! ```
 //!
-//! V is the synthetic IV: the tag of the message and its initial counter. The blocks of CMAC depend on each other, so
-//! the speed of long messages is limited by the latency of one block.
+//! V is the synthetic IV: the tag of the message and its initial counter. The blocks of CMAC depend
+//! on each other, so the speed of long messages is limited by the latency of one block.
 #![forbid(unsafe_code)]
 
 use crate::aes::Aes;
@@ -22,7 +22,7 @@ use crate::zero::wipe;
 use crate::{InOut, Parts, ct};
 use alloc::boxed::Box;
 
-/// An expanded AES-SIV key, which consists of two AES keys. It is wiped on drop.
+/// An expanded AES-SIV key: two AES keys. Wiped on drop.
 pub struct Siv {
     /// K1, the key of S2V.
     k1: Aes,
@@ -52,11 +52,12 @@ impl Drop for Constants {
 debug_key! { Siv { } }
 
 impl Siv {
-    /// Expands a key of 32, 48 or 64 bytes for the widest variant of AES that `features` allow and that passes its
-    /// self-test. The first half is the key of S2V, and the second that of the counter mode.
+    /// Expands a key of 32, 48 or 64 bytes for the widest variant of AES that `features` allow and
+    /// that passes its self-test. The first half is the S2V key, the second the counter mode's.
     ///
     /// # Errors
-    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`]
+    /// if no variant passes.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         if !matches!(key.len(), 32 | 48 | 64) {
             return Err(KeyError::InvalidLength(key.len()));
@@ -75,11 +76,13 @@ impl Siv {
         self.k1.variant()
     }
 
-    /// Encrypts `data`, and writes the synthetic IV, which authenticates `data` and `headers`, to `v`.
+    /// Encrypts `data`, and writes the synthetic IV to `v`; it authenticates `data` and `headers`.
     ///
-    /// The headers are a list: other headers with the same concatenation are another list. RFC 5297 allows 126.
+    /// The headers are a list: other headers with the same concatenation are another list. RFC 5297
+    /// allows 126.
     pub fn seal(&self, headers: &[&[u8]], data: InOut<'_>, v: &mut [u8; 16]) {
-        // The plaintext is used twice. If it changed in between, the keystream of one plaintext would encrypt another.
+        // The plaintext is used twice. If it changed in between, the keystream of one plaintext
+        // would encrypt another.
         let target = match data.into_parts() {
             Parts::InPlace(target) => {
                 *v = self.s2v(headers, target);
@@ -96,8 +99,8 @@ impl Siv {
     /// Decrypts `data` and verifies the synthetic IV.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the IV is not that of the headers and the plaintext. The destination
-    /// is zero then.
+    /// Returns [`OpenError::AuthenticationFailed`] if the IV does not match the headers and the
+    /// plaintext, and clears the destination.
     pub fn open(&self, headers: &[&[u8]], mut data: InOut<'_>, v: &[u8; 16]) -> Result<(), OpenError> {
         let len = data.len();
         self.apply_keystream(v, data.part(0, len));
@@ -105,8 +108,9 @@ impl Siv {
         ct::verified(&mut expected, v, data)
     }
 
-    /// XORs the keystream whose initial counter block is `v` without bits 31 and 63 (section 2.5). The counter of no
-    /// message carries into these bits, so adders of 32 and of 64 bits compute the same.
+    /// XORs the keystream. The initial counter block is `v` without bits 31 and 63 (section 2.5).
+    /// The counter of no message carries into these bits, so adders of 32 and of 64 bits compute
+    /// the same.
     #[inline]
     fn apply_keystream(&self, v: &[u8; 16], data: InOut<'_>) {
         let counter = u128::from_be_bytes(*v) & !(1 << 31) & !(1 << 63);
@@ -121,8 +125,8 @@ impl Siv {
         for header in headers {
             d = dbl(d) ^ u128::from_be_bytes(self.cmac(header));
         }
-        // T is the plaintext up to the last block boundary that is at least a block before its end, and `end`, which has
-        // 16 to 31 bytes.
+        // T is the plaintext up to the last block boundary at least a block before its end, and
+        // `end`, 16 to 31 bytes.
         let Some(at) = plaintext.len().checked_sub(16) else {
             return self.cmac(&(dbl(d) ^ u128::from_be_bytes(pad(plaintext))).to_be_bytes());
         };
@@ -149,8 +153,8 @@ impl Siv {
         self.finish(state, &mut end, rest.len())
     }
 
-    /// Processes the last `len` bytes of a message, at most 31, after which `end` is zero. `state` is the CBC-MAC of the
-    /// blocks before them.
+    /// Processes the last `len` bytes of a message, at most 31, after which `end` is zero. `state`
+    /// is the CBC-MAC of the blocks before them.
     #[inline]
     fn finish(&self, mut state: [u8; 16], end: &mut [u8; 32], len: usize) -> [u8; 16] {
         // The last block is the second one if there are more than 16 bytes.

@@ -1,8 +1,9 @@
-//! Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4)
-//! in all ten sizes, for blocks and in counter mode from any offset.
+//! Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers", ePrint
+//! 2013/404, section 4) in all ten sizes, for blocks and in counter mode from any offset.
 //!
-//! The cipher itself is in `body` for many blocks, and in `single` for one block and the key schedule. In counter mode
-//! the counter is as wide as a block, and the keystream is `encrypt(iv) || encrypt(iv + 1) || …`.
+//! The cipher itself is in `body` for many blocks, and in `single` for one block and the key
+//! schedule. In counter mode the counter is as wide as a block, and the keystream is `encrypt(iv)
+//! || encrypt(iv + 1) || …`.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -27,7 +28,8 @@ pub use size::Size;
 
 /// An expanded Speck key and the variant that computes with it.
 ///
-/// The round keys are on the heap, so moving this value leaves no copy of them behind, and they are wiped on drop.
+/// The round keys are on the heap, so moving this value leaves no copy of them behind, and they are
+/// wiped on drop.
 ///
 /// ```
 /// use kernels::{InOut, cpu::Features, speck::{ByteOrder, Size, Speck}};
@@ -78,10 +80,12 @@ macro_rules! by_word {
 }
 
 impl Speck {
-    /// Expands a key of [`Size::key_len`] bytes for the widest variant that `features` allow and that passes its self-test.
+    /// Expands a key of [`Size::key_len`] bytes for the widest variant that `features` allow and
+    /// that passes its self-test.
     ///
     /// # Errors
-    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`]
+    /// if no variant passes.
     pub fn new(size: Size, key: &[u8], order: ByteOrder, features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, size, key, order)
     }
@@ -120,10 +124,12 @@ impl Speck {
 
     /// Encrypts each block by itself (ECB). There may be any number of blocks.
     ///
-    /// Equal blocks of plaintext have equal ciphertexts, so this is only for implementing modes of operation.
+    /// Equal blocks of plaintext have equal ciphertexts, so this is only for implementing modes of
+    /// operation.
     ///
     /// # Errors
-    /// Returns [`MessageError::PartialBlock`] and writes nothing if the length is not a multiple of the block length.
+    /// Returns [`MessageError::PartialBlock`] and writes nothing if the length is not a multiple of
+    /// the block length.
     pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.each_block::<false>(data))
     }
@@ -131,19 +137,22 @@ impl Speck {
     /// Decrypts each block by itself, the inverse of [`Speck::encrypt_blocks`].
     ///
     /// # Errors
-    /// Returns [`MessageError::PartialBlock`] and writes nothing if the length is not a multiple of the block length.
+    /// Returns [`MessageError::PartialBlock`] and writes nothing if the length is not a multiple of
+    /// the block length.
     pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.each_block::<true>(data))
     }
 
-    /// XORs the keystream to `data`, from byte `offset` on. The counter is as wide as a block and begins at `iv`.
+    /// XORs the keystream to `data`, from byte `offset` on. The counter is as wide as a block and
+    /// begins at `iv`.
     ///
-    /// The counter is big-endian in both byte orders, and wraps. The keystream has 2^64 bytes. With blocks of 32 or 48
-    /// bits it ends earlier, after 2^32 or 2^48 blocks, because it would repeat then.
+    /// The counter is big-endian in both byte orders, and wraps. The keystream has 2^64 bytes. With
+    /// blocks of 32 or 48 bits it ends after 2^32 or 2^48 blocks, because it would repeat.
     ///
     /// # Errors
-    /// Returns [`MessageError::InvalidNonceLength`] if `iv` does not have the length of a block, and
-    /// [`MessageError::TooLong`] if the data end after the keystream. In both cases nothing is written.
+    /// Returns [`MessageError::InvalidNonceLength`] if `iv` does not have the length of a block,
+    /// and [`MessageError::TooLong`] if the data end after the keystream. In both cases nothing is
+    /// written.
     pub fn xor_at(&self, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.xor(iv, offset, data))
     }
@@ -204,7 +213,7 @@ impl Speck {
         Ok(())
     }
 
-    /// XORs the keystream to data in a single block, which takes less time than a vector.
+    /// XORs the keystream to data within a block, faster than a vector.
     #[inline(always)]
     fn xor_block<W: Word>(&self, counter: u128, skip: usize, mut data: InOut<'_>) {
         let counter = (counter << (128 - 2 * W::BITS)).to_be_bytes();
@@ -213,7 +222,7 @@ impl Speck {
         store16(sum, data.target());
     }
 
-    /// XORs the keystream to data in which the low word of the counter does not overflow.
+    /// XORs the keystream to data where the counter's low word does not overflow.
     #[inline(always)]
     fn xor_from<W: Word>(&self, counter: u128, skip: usize, data: InOut<'_>) {
         let (variant, keys, order, len) = (self.variant, self.keys(), self.order, data.len());
@@ -223,7 +232,8 @@ impl Speck {
     }
 }
 
-/// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
+/// Wipes what a variant may have spilled to the stack. It is called from where the variant was
+/// called.
 #[inline(always)]
 fn clean(variant: Selected<SpeckFunctions>, len: usize) {
     if variant.spills() || len > MAX_UNSPILLED_LEN {
@@ -231,8 +241,8 @@ fn clean(variant: Selected<SpeckFunctions>, len: usize) {
     }
 }
 
-/// Returns whether, in both byte orders, a keystream in pieces and blocks that are encrypted out of place have the
-/// known values, and the blocks decrypt in place.
+/// Returns whether, in both byte orders, a keystream in pieces and blocks that are encrypted out of
+/// place have the known values, and the blocks decrypt in place.
 fn passes(variant: Selected<SpeckFunctions>, answer: &KnownAnswer) -> bool {
     let Some(size) = Size::from_name(answer.size) else { return false };
     let orders = [(ByteOrder::Big, answer.big), (ByteOrder::Little, answer.little)];

@@ -1,7 +1,8 @@
 //! Counter mode and a polynomial hash in one pass, for AES-GCM and AES-GCM-SIV.
 //!
-//! The main loop processes one group of `W` vectors at a time. It encrypts the counters of a group, and between the
-//! rounds of AES it does the multiplications for a group of bytes that are already available:
+//! The main loop processes one group of `W` vectors at a time. It encrypts the counters of a group,
+//! and between the rounds of AES it does the multiplications for a group of bytes that are already
+//! available:
 //!
 //! ```text
 //! for r in 1..R:
@@ -10,8 +11,9 @@
 //! data group = data group XOR AESLastRound(s)
 //! ```
 //!
-//! The two instruction sequences do not depend on each other, so the processor executes them in parallel. When the
-//! output is hashed, hashing is one group behind; when the input is hashed, it processes the same group.
+//! The two instruction sequences do not depend on each other, so the processor executes them in
+//! parallel. When the output is hashed, hashing is one group behind; when the input is hashed, it
+//! processes the same group.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -24,7 +26,7 @@ use core::marker::PhantomData;
 /// The last byte of the counter with which the data of AES-GCM begins, if the nonce has 96 bits.
 pub(crate) const FIRST_BYTE: usize = 2;
 
-/// The keys of a message: those of AES, and the powers that suffice for a short message.
+/// The keys of a message: the AES keys, and enough powers for a short message.
 pub(crate) struct Key {
     pub(crate) schedule: Schedule,
     pub(crate) short_powers: ShortPowers,
@@ -36,8 +38,9 @@ impl Key {
 
 /// The vectors of a group that is hashed: in memory, or already loaded.
 ///
-/// When opening, the vectors that are hashed and decrypted are loaded once. If they were loaded twice, another process
-/// could change a shared mapping in between, and choose the plaintext of a message with a valid tag.
+/// When opening, the vectors that are hashed and decrypted are loaded once. If they were loaded
+/// twice, another process could change a shared mapping in between, and choose the plaintext of a
+/// message with a valid tag.
 pub(crate) trait Group<B: Products> {
     /// Returns vector `i` of the group.
     fn vector(&self, b: B, i: usize) -> B::V;
@@ -57,7 +60,8 @@ impl<B: Products, const W: usize> Group<B> for [B::V; W] {
     }
 }
 
-/// The state of one call. `W` is the number of vectors in flight and `N` the size of the table of powers.
+/// The state of one call. `W` is the number of vectors in flight and `N` the size of the table of
+/// powers.
 pub(crate) struct Call<'a, B: Products, O, const W: usize, const N: usize> {
     b: B,
     order: PhantomData<O>,
@@ -65,21 +69,23 @@ pub(crate) struct Call<'a, B: Products, O, const W: usize, const N: usize> {
     powers: &'a Powers<N>,
     /// The next counter in every lane, as an integer.
     counter: B::V,
-    /// The hash so far, in lane 0. With [`Self::HORNER`] that before the groups, which is zero after the first one.
+    /// The hash so far, in lane 0. With [`Self::HORNER`], the hash before the groups: zero after
+    /// the first one.
     state: B::V,
-    /// With [`Self::HORNER`], the hash of the groups, by Horner's method in each lane: every vector is followed by a multiplication by H^LANES, except
-    /// the last one. So the last blocks, from lane 0 on, are still to be multiplied by H^LANES, H^(LANES-1), … before the lanes
-    /// are added.
+    /// With [`Self::HORNER`], the hash of the groups, by Horner's method in each lane: every vector
+    /// is followed by a multiplication by H^LANES, except the last one. So the last blocks, from
+    /// lane 0 on, are still to be multiplied by H^LANES, H^(LANES-1), … before the lanes are added.
     lanes: B::V,
     /// Whether there is a hash in `lanes`.
     in_lanes: bool,
-    /// The block of lengths, which is hashed last.
+    /// The block of lengths, hashed last.
     lengths: [u8; 16],
     /// The precomputed first round, if there is one and the counter is public.
     first_round: Option<&'a FirstRound>,
     /// The last byte of the counter, if there is a first round.
     counter_byte: usize,
-    /// Two precomputed rounds, if there are, and the state after them of the counter of this period with last byte 0.
+    /// Two precomputed rounds, if there are, and the state after them of the counter of this period
+    /// with last byte 0.
     two_rounds: Option<(&'a TwoRounds, B::S)>,
 }
 
@@ -123,11 +129,11 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         Self { first_round, counter_byte, ..self }
     }
 
-    /// Computes a table of two rounds from the first round, and adds it. The last byte of the next counter is
-    /// [`FIRST_BYTE`].
+    /// Computes a table of two rounds from the first round, and adds it. The last byte of the next
+    /// counter is [`FIRST_BYTE`].
     #[inline(always)]
     pub(crate) fn with_two_rounds(mut self, two_rounds: Option<&'a mut TwoRounds>) -> Self {
-        // The portable variant converts each state from bytes, which takes longer than two rounds.
+        // The portable variant converts each state from bytes; that takes longer than two rounds.
         if W > 1
             && let Some(first_round) = self.first_round
             && let Some(table) = two_rounds
@@ -144,7 +150,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         self
     }
 
-    /// Returns the state before round 1 of the next counter plus `n`, with last byte 0, in every lane.
+    /// Returns the state before round 1 of the next counter plus `n`, with last byte 0, in every
+    /// lane.
     #[inline(always)]
     fn with_last_byte_0(&self, n: B::V) -> B::S {
         let b = self.b;
@@ -152,9 +159,11 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         b.aes_first(O::reverse_bytes(b, b.xor(b.add32(self.counter, n), byte)), &self.keys)
     }
 
-    /// Returns the next `V` vectors of counter blocks after AddRoundKey with round key 0, and advances the counter.
+    /// Returns the next `V` vectors of counter blocks after AddRoundKey with round key 0, and
+    /// advances the counter.
     ///
-    /// As inc32 does, the additions wrap inside a word of 32 bits and leave the rest of the block unchanged.
+    /// As inc32 does, the additions wrap inside a word of 32 bits and leave the rest of the block
+    /// unchanged.
     #[inline(always)]
     fn counters<const V: usize>(&mut self) -> [B::S; V] {
         let b = self.b;
@@ -167,8 +176,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         s
     }
 
-    /// Returns the next group of counter blocks after round 1, or after round 2 if two rounds are precomputed, and advances the
-    /// counter.
+    /// Returns the next group of counter blocks after round 1, or after round 2 if two rounds are
+    /// precomputed, and advances the counter.
     #[inline(always)]
     fn begin(&mut self) -> [B::S; W] {
         let b = self.b;
@@ -203,7 +212,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let block = self.counter_byte - FIRST_BYTE;
         let mut s = table.states::<B, W>(b, first, block);
         if block + W * B::LANES == PERIOD {
-            // The last byte wraps before the last two blocks of a period, so the other bytes are those of the next period.
+            // The last byte wraps before the last two blocks of a period, so the other bytes are
+            // the next period's.
             let next = rounds(b, &self.keys, self.with_last_byte_0(b.splat(&256u128.to_le_bytes())));
             let change = b.xor(b.aes_bytes(first), b.aes_bytes(next));
             if B::LANES == 1 {
@@ -225,7 +235,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         self.counter_byte = (self.counter_byte + blocks) % 256;
     }
 
-    /// Does all rounds but the last on the next group of counters, and between them the hashing of a group of bytes.
+    /// Does all rounds but the last on the next group of counters, and between them the hashing of
+    /// a group of bytes.
     #[inline(always)]
     fn stitch<const R: usize>(&mut self, hashed: Option<&impl Group<B>>) -> [B::S; W] {
         let b = self.b;
@@ -240,7 +251,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             if r > 2 || self.two_rounds.is_none() {
                 unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, r); });
             }
-            // Without the fence LLVM does all of the hashing first, and then the chains of AES two at a time.
+            // Without the fence LLVM does all of the hashing first, and then the chains of AES two
+            // at a time.
             b.fence_with_sums(&mut s, &mut sum.0);
             if let Some(hashed) = hashed && r >= skipped {
                 let step = steps * (r - skipped) / (rounds - skipped);
@@ -252,14 +264,17 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         s
     }
 
-    /// Whether each lane is hashed by itself, and the lanes are added at the end. Two lanes are added after each group, which is
-    /// 4 % faster with 16 registers; on 32 registers, four lanes are up to 5 % faster apart.
+    /// Whether each lane is hashed separately, and the lanes are added at the end. Two lanes are
+    /// added after each group, 4 % faster with 16 registers; with 32 registers, four separate lanes
+    /// are up to 5 % faster.
     const HORNER: bool = B::LANES > 2;
 
-    /// Number of steps of hashing a group: pairs of products, two halves of a reduction, and the XOR of the lanes.
+    /// Number of steps of hashing a group: pairs of products, two halves of a reduction, and the
+    /// XOR of the lanes.
     const STEPS: usize = W.div_ceil(2) + if Self::HORNER { 2 } else { 3 };
 
-    /// Returns the sum for hashing a group. With [`Self::HORNER`] it begins with the last vector, which is not multiplied.
+    /// Returns the sum for hashing a group. With [`Self::HORNER`] it begins with the last vector,
+    /// not multiplied.
     #[inline(always)]
     fn last_vector(&self, hashed: &impl Group<B>) -> Sum<B::V> {
         let b = self.b;
@@ -280,7 +295,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let b = self.b;
         let pairs = W.div_ceil(2);
         if k < pairs {
-            // The first one is last, because it depends on the group before, the result of a long chain.
+            // The first one is last, because it depends on the group before, the result of a long
+            // chain.
             let one = self.product(hashed, (2 * k + 1) % W);
             if 2 * k + 1 < W {
                 sum.add_two(b, one, self.product(hashed, (2 * k + 2) % W));
@@ -300,8 +316,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         }
     }
 
-    /// Multiplies vector `i` of a group by its powers. With [`Self::HORNER`], these are the hash of the groups before and all
-    /// vectors but the last, and the power is the same in each lane.
+    /// Multiplies vector `i` of a group by its powers. With [`Self::HORNER`], these are the hash of
+    /// the groups before and all vectors but the last, and the power is the same in each lane.
     #[inline(always)]
     fn product(&self, hashed: &impl Group<B>, i: usize) -> [B::V; 3] {
         let b = self.b;
@@ -355,7 +371,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         });
     }
 
-    /// Processes whole groups and hashes the input, each group while its keystream is computed. Each vector is loaded once.
+    /// Processes whole groups and hashes the input, each group while its keystream is computed.
+    /// Each vector is loaded once.
     #[inline(always)]
     pub(crate) fn groups_hashing_source<const R: usize>(&mut self, mut data: InOut<'_>) {
         let group = W * B::BYTES;
@@ -414,8 +431,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         }
     }
 
-    /// Processes the last data, at most `V` vectors, and the lengths, with one reduction, and returns the hash. `extra`
-    /// goes through the same rounds of AES, all but the last.
+    /// Processes the last data, at most `V` vectors, and the lengths, with one reduction, and
+    /// returns the hash. `extra` goes through the same rounds of AES, all but the last.
     #[inline(always)]
     pub(crate) fn finish<const V: usize, const R: usize, const M: usize>(
         &mut self,
@@ -439,7 +456,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             let (h, halves) = self.powers.down_from(b, blocks + 1 + B::LANES);
             sum.add(b, self.lanes, h, halves);
         }
-        // The bytes after whole vectors are read before and written after the others, so that their code exists once.
+        // The bytes after whole vectors are read before and written after the others, so that their
+        // code exists once.
         let rest = len % B::BYTES;
         let mut last = b.splat(&[0; 16]);
         if rest > 0 {

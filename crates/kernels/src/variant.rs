@@ -1,7 +1,7 @@
 //! Tables of variants: one build of an algorithm for each instruction set, widest first.
 //!
-//! An algorithm is a generic function, its *body*, that takes a token of an instruction set (see [`crate::vector`]). A
-//! variant consists of wrappers around the bodies, for example:
+//! An algorithm is a generic function, its *body*, that takes a token of an instruction set (see
+//! [`crate::vector`]). A variant consists of wrappers around the bodies, for example:
 //!
 //! ```text
 //! #[target_feature(enable = "vaes", enable = "vpclmulqdq", …)]
@@ -12,16 +12,18 @@
 //!
 //! The compiler inlines the body into the wrapper, so each call of a function is one indirect call.
 //!
-//! Two mistakes are impossible. A wrapper with the wrong token does not compile, because the constructor of a token
-//! needs the features itself (see `vector::x86`). And a wrapper cannot be called without its features: only
-//! `Entry::check` makes a `Selected`, and it needs [`Features`], which can only be detected.
+//! Two mistakes are impossible. A wrapper with the wrong token does not compile, because the
+//! constructor of a token needs the features itself (see `vector::x86`). And a wrapper cannot be
+//! called without its features: only `Entry::check` makes a `Selected`, and it needs [`Features`],
+//! which can only be detected.
 //!
-//! A processor, an emulator or a compiler can be wrong, and data that was encrypted wrongly may be lost. So each
-//! variant runs a self-test with known answers once in a process, when it is first selected. A variant that fails is
-//! skipped.
+//! A processor, an emulator or a compiler can be wrong, and data that was encrypted wrongly may be
+//! lost. So each variant runs a self-test with known answers once in a process, when it is first
+//! selected. A variant that fails is skipped.
 //!
-//! A table lists functions; each function has one body, or several that an index selects, for example by the key size.
-//! The instruction sets are listed in `instruction_sets`, once for all tables.
+//! A table lists functions; each function has one body, or several that an index selects, for
+//! example by the key size. The instruction sets are listed in `instruction_sets`, once for all
+//! tables.
 
 use crate::cpu::{Features, Needs};
 use crate::error::KeyError;
@@ -32,7 +34,7 @@ use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 pub struct Variant {
     /// The name of the variant in listings and error messages, for example `"vaes512"`.
     pub name: &'static str,
-    /// The processor features that the variant needs, which this processor may not have.
+    /// The processor features the variant needs; this processor may lack them.
     pub needs: Needs,
 }
 
@@ -84,8 +86,8 @@ pub(crate) const UNTESTED: u8 = 0;
 const PASSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// A function that computes the known answers of a cipher on a variant and compares them. It takes the variant and not
-/// a key, because making a key selects a variant.
+/// A function that computes the known answers of a cipher on a variant and compares them. It takes
+/// the variant and not a key, because making a key selects a variant.
 pub(crate) type SelfTest<F> = fn(Selected<F>) -> bool;
 
 impl<F> Entry<F> {
@@ -100,7 +102,8 @@ impl<F> Entry<F> {
         }
     }
 
-    /// Runs the self-test. Several threads may do so at the same time; if their results differ, the variant has failed.
+    /// Runs the self-test. Several threads may do so at the same time; if their results differ, the
+    /// variant has failed.
     #[cold]
     fn run(&'static self, self_test: SelfTest<F>) -> bool {
         let result = if self_test(Selected(self)) { PASSED } else { FAILED };
@@ -108,7 +111,7 @@ impl<F> Entry<F> {
     }
 }
 
-/// A variant whose features are present, so that its functions may be called.
+/// A variant with all its features present, so its functions may be called.
 pub(crate) struct Selected<F: 'static>(pub(crate) &'static Entry<F>);
 
 impl<F> Clone for Selected<F> {
@@ -158,12 +161,13 @@ impl<F> Table<F> {
     }
 }
 
-/// Defines a table: its name, the type of its functions, its list of [`instruction_sets`], and the functions with their
-/// bodies.
+/// Defines a table: its name, the type of its functions, its list of [`instruction_sets`], and the
+/// functions with their bodies.
 ///
-/// A function has one body, or, with `by Index`, one body for each value of the type `Index`, in the order of its
-/// values. In a body, `W` is the number of vectors in flight. With `; R = 10, 12, 14` a body is compiled for each of these
-/// numbers of rounds of AES; the portable variant compiles it once, with [`AT_RUN_TIME`](crate::vector::AT_RUN_TIME).
+/// A function has one body, or, with `by Index`, one body for each value of the type `Index`, in
+/// the order of its values. In a body, `W` is the number of vectors in flight. With `; R = 10, 12,
+/// 14` a body is compiled for each of these numbers of rounds of AES; the portable variant compiles
+/// it once, with [`AT_RUN_TIME`](crate::vector::AT_RUN_TIME).
 macro_rules! variants {
     ($(#[$doc:meta])* $table:ident: $functions:ident for $instruction_sets:ident $bodies:tt) => {
         functions! { $functions $bodies }
@@ -232,8 +236,9 @@ macro_rules! functions {
                 #[allow(clippy::too_many_arguments)] // as many as the body has
                 pub(crate) fn $name(self, $(index: $index,)? $($arg: $type),*) {
                     let wrapper = self.0.functions.$name[0 $(+ index as $index as usize)?];
-                    // SAFETY: the wrapper is unsafe only for the features that it enables. `self` was made by
-                    // `Entry::check`, which found them all in a `Features`, and that cannot be made up.
+                    // SAFETY: the wrapper is unsafe only for the features that it enables. `self`
+                    // was made by `Entry::check`, which found them all in a `Features`, and that
+                    // cannot be made up.
                     unsafe { wrapper($($arg),*) }
                 }
             )*
@@ -292,10 +297,11 @@ macro_rules! wrapper {
     }};
 }
 
-/// Defines what the module of each cipher has: the lists of its variants, their selection with the self-test,
-/// and a check of the self-test, for the tests.
+/// Defines what the module of each cipher has: the lists of its variants, their selection with the
+/// self-test, and a check of the self-test, for the tests.
 ///
-/// `passes` is the function that compares one known answer. All copies of a known answer in `changed` must fail.
+/// `passes` is the function that compares one known answer. All copies of a known answer in
+/// `changed` must fail.
 macro_rules! cipher {
     (
         $table:ident: $functions:ident;
@@ -303,12 +309,14 @@ macro_rules! cipher {
         passes: $passes:ident;
         changed: |$answer:ident| $changed:expr;
     ) => {
-        /// Lists all variants of this build, widest first. The last one, `"portable"`, needs no processor features.
+        /// Lists all variants of this build, widest first. The last one, `"portable"`, needs no
+        /// processor features.
         pub fn variants() -> impl Iterator<Item = Variant> {
             $table.variants()
         }
 
-        /// Lists every variant with `Ok(())` or the reason it cannot be used. Runs self-tests that have not run yet.
+        /// Lists every variant with `Ok(())` or the reason it cannot be used. Runs self-tests that
+        /// have not run yet.
         ///
         /// The variants of other processor architectures come last.
         pub fn check(features: Features) -> impl Iterator<Item = (Variant, Result<(), Refusal>)> {
@@ -324,7 +332,8 @@ macro_rules! cipher {
             $known_answers.iter().all(|answer| $passes(variant, answer))
         }
 
-        /// Returns whether the variant that `features` select reproduces all known answers, and no changed copy of one.
+        /// Returns whether the variant that `features` select reproduces all known answers, and no
+        /// changed copy of one.
         #[doc(hidden)]
         pub fn rejects_changed_answers(features: Features) -> bool {
             let Ok(variant) = select(features) else { return false };
@@ -335,7 +344,8 @@ macro_rules! cipher {
     };
 }
 
-/// Defines `variant()` and a `Debug` without secrets, of a key with a field `variant` and some public fields.
+/// Defines `variant()` and a `Debug` without secrets, of a key with a field `variant` and some
+/// public fields.
 macro_rules! describe_key {
     ($key:ident { $($field:ident),* }) => {
         impl $key {

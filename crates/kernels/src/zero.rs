@@ -19,16 +19,18 @@ pub fn wipe<T: sealed::Plain>(data: &mut [T]) {
     observe(data);
 }
 
-/// Makes the compiler assume that all of `data` is read, so that it must be written before. Wiping this way takes a
-/// third of the time of volatile writes, and each message of AES-GCM-SIV wipes its keys.
+/// Makes the compiler assume that all of `data` is read, so that it must be written before. Wiping
+/// this way takes a third of the time of volatile writes, and each message of AES-GCM-SIV wipes its
+/// keys.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline(always)]
 fn observe<T>(data: &mut [T]) {
-    // SAFETY: it contains no instruction. Without `nomem` the compiler assumes that it reads through the pointer.
+    // SAFETY: it contains no instruction. Without `nomem` the compiler assumes that it reads
+    // through the pointer.
     unsafe { core::arch::asm!("/* {} */", in(reg) data.as_mut_ptr(), options(nostack, preserves_flags)) }
 }
 
-/// Does the same with volatile reads, for targets on which `asm!` is not used.
+/// Does the same with volatile reads, for targets without `asm!`.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 fn observe<T: sealed::Plain>(data: &mut [T]) {
     for x in data {
@@ -39,27 +41,30 @@ fn observe<T: sealed::Plain>(data: &mut [T]) {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Wipes the stack frame of the call before this one, in which the compiler may have spilled registers that hold
-/// secrets. `WORDS` is at least the size of this frame in words of 64 bits.
+/// Wipes the stack frame of the previous call, where the compiler may have spilled registers that
+/// hold secrets. `WORDS` is at least the size of this frame in 64-bit words.
 #[inline(never)]
 pub fn wipe_dead_stack<const WORDS: usize>() {
     let mut dead = [0u64; WORDS];
     wipe(&mut dead);
 }
 
-/// Wipes the vector registers that a call need not preserve. A kernel leaves round keys in them, and whatever saves all
-/// registers writes the keys to the stack: a signal, or the dynamic linker when it binds a function at its first call.
+/// Wipes the vector registers that a call need not preserve. A kernel leaves round keys in them,
+/// and whatever saves all registers writes the keys to the stack: a signal, or the dynamic linker
+/// when it binds a function at its first call.
 pub fn wipe_registers() {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     let has = |feature| crate::cpu::Features::detect().names().any(|name| name == feature);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if has("avx") {
-        // SAFETY: the processor has AVX, and the ABI that is named says that all vector registers may change.
+        // SAFETY: the processor has AVX, and the ABI that is named says that all vector registers
+        // may change.
         unsafe {
             core::arch::asm!("vzeroall", clobber_abi("sysv64"), options(nomem, nostack, preserves_flags))
         }
         if has("avx512f") {
-            // SAFETY: the processor has AVX-512, and the ABI that is named says that all vector registers may change.
+            // SAFETY: the processor has AVX-512, and the ABI that is named says that all vector
+            // registers may change.
             unsafe {
                 core::arch::asm!(
                     ".irp n,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
@@ -72,7 +77,8 @@ pub fn wipe_registers() {
         }
     }
     #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: NEON is a part of the architecture, and the ABI that is named says that these registers may change.
+    // SAFETY: NEON is a part of the architecture, and the ABI that is named says that these
+    // registers may change.
     unsafe {
         core::arch::asm!(
             ".irp n,0,1,2,3,4,5,6,7,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
@@ -84,19 +90,20 @@ pub fn wipe_registers() {
     }
 }
 
-/// Returns `len` zeros, or `None` if the memory is not available. `vec![0; len]` would abort the process then.
+/// Returns `len` zeros, or `None` if out of memory. `vec![0; len]` would abort the process.
 ///
-/// The allocator returns long buffers as pages that the operating system clears at their first use, so each thread
-/// clears its own part. `try_reserve` and `resize` would write all of them here.
+/// The allocator returns long buffers as pages that the operating system clears at their first use,
+/// so each thread clears its own part. `try_reserve` and `resize` would write all of them here.
 pub fn try_zeroed(len: usize) -> Option<Vec<u8>> {
-    // The error has no content: the length is above `isize::MAX`.
+    // The error carries no detail: the length is above `isize::MAX`.
     let layout = core::alloc::Layout::array::<u8>(len).ok()?;
     if len == 0 {
         return Some(Vec::new());
     }
-    // SAFETY: the size of the layout is `len`, which is not zero here.
+    // SAFETY: the layout's size is `len`, not zero here.
     let bytes = unsafe { alloc::alloc::alloc_zeroed(layout) };
-    // SAFETY: if it is not null, the global allocator returned it for this layout, and all `len` bytes are zeros.
+    // SAFETY: if it is not null, the global allocator returned it for this layout, and all `len`
+    // bytes are zeros.
     (!bytes.is_null()).then(|| unsafe { Vec::from_raw_parts(bytes, len, len) })
 }
 

@@ -1,6 +1,7 @@
 //! AEGIS (RFC 10032, sections 3 to 5), written once for every instruction set and degree.
 //!
-//! The state is S0 … S7 for AEGIS-128L and its variants with a degree, and S0 … S5 for AEGIS-256 and its variants:
+//! The state is S0 … S7 for AEGIS-128L and its variants with a degree, and S0 … S5 for AEGIS-256
+//! and its variants:
 //!
 //! ```text
 //! Init(key, nonce)
@@ -13,16 +14,18 @@
 //!     Si = AESRound(S(i-1), Si)         // for the other words
 //! ```
 //!
-//! With a degree of 2 or 4, each word is a vector of 2 or 4 blocks, and each lane is a state of its own until Finalize.
-//! So the code is the same for every degree, and only the context of Init depends on the number of lanes.
+//! With a degree of 2 or 4, each word is a vector of 2 or 4 blocks, and each lane is a state of its
+//! own until Finalize. So the code is the same for every degree, and only the context of Init
+//! depends on the number of lanes.
 //!
 //! There are three departures from the specification:
 //!
-//! - Update passes data to AESRound as the round key and adds the word of the state afterwards, see [`State::update`].
+//! - Update passes data to AESRound as the round key and adds the word of the state afterwards, see
+//!   [`State::update`].
 //! - Lanes are independent, so a vector that is wider than a register is processed one part after the other, several
 //!   updates at a time, see [`run`].
-//! - In decryption, Update does not wait for the plaintext c ^ Z. Its round key is the ciphertext, which is known
-//!   earlier, and Z is added afterwards.
+//! - In decryption, Update does not wait for the plaintext c ^ Z. Its round key is the ciphertext,
+//!   known earlier, and Z is added afterwards.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -30,7 +33,7 @@ use crate::vector::rounds::{Degrees, Rounds};
 use crate::vector::unroll;
 use crate::zero::wipe;
 
-/// A key of 32 bytes, or of 16 bytes followed by zeros, which is wiped from memory on drop.
+/// A key of 32 bytes, or of 16 bytes followed by zeros. Wiped from memory on drop.
 #[repr(align(16))]
 pub(crate) struct Key(pub(crate) [u8; 32]);
 
@@ -47,23 +50,23 @@ trait State<B: Rounds, const N: usize>: Sized {
 
     /// Computes Init: returns the state for a key and a nonce.
     fn init(b: B, key: &Key, nonce: &[u8]) -> Self;
-    /// Computes Update. The AES round that absorbs vector `i` of the data has the round key `keys[i]` and is followed
-    /// by an xor with `plus[i]`.
+    /// Computes Update. The AES round that absorbs vector `i` of the data has the round key
+    /// `keys[i]` and is followed by an xor with `plus[i]`.
     ///
-    /// In the specification the round key is the word of the state XORed with the data. Passing the data as the round
-    /// key and adding the word afterwards has the same result. But data are known early and words late, so this order
-    /// removes one xor from the critical path.
+    /// In the specification the round key is the word of the state XORed with the data. Passing the
+    /// data as the round key and adding the word afterwards has the same result. But data are known
+    /// early and words late, so this order removes one xor from the critical path.
     fn update(&mut self, b: B, keys: [B::V; N], plus: [B::V; N]);
-    /// Returns the words to which an update adds data: S0 and S4, or S0.
+    /// Returns the words an update adds data to: S0 and S4, or S0.
     fn absorbing_words(&self) -> [B::V; N];
     /// Returns Z, the keystream for the next update.
     fn keystream(&self, b: B) -> [B::V; N];
-    /// Computes Finalize and returns the tag, where `lengths` are the numbers of bits of the associated data and of the
-    /// data.
+    /// Computes Finalize and returns the tag, where `lengths` are the numbers of bits of the
+    /// associated data and of the data.
     fn finalize(self, b: B, lengths: &[u8; 16]) -> [u8; 16];
 
-    /// Separates two updates with a scheduling fence. Without it LLVM begins the next update early, for which 16
-    /// registers are not enough. The processor reorders the instructions anyway.
+    /// Separates two updates with a scheduling fence. Without it LLVM begins the next update early,
+    /// for which 16 registers are not enough. The processor reorders the instructions anyway.
     fn fence(&mut self, b: B);
     /// Returns part `i` of every word of the state, counted from 0.
     fn get_part(&self, b: B, i: usize) -> Self::Part;
@@ -92,7 +95,7 @@ struct Aegis128State<V>([V; 8]);
 /// The state of AEGIS-256, AEGIS-256X2 and AEGIS-256X4 (RFC 10032, sections 4 and 5.5).
 struct Aegis256State<V>([V; 6]);
 
-/// The constants of RFC 10032, section 2, which are Fibonacci numbers modulo 256.
+/// The constants of RFC 10032, section 2: Fibonacci numbers modulo 256.
 const C0: [u8; 16] = 0x0001_0102_0305_080d_1522_3759_90e9_7962_u128.to_be_bytes();
 const C1: [u8; 16] = 0xdb3d_1855_6dc2_2ff1_2011_3142_73b5_28dd_u128.to_be_bytes();
 
@@ -223,8 +226,8 @@ impl<B: Rounds> State<B, 1> for Aegis256State<B::V> {
     }
 }
 
-/// Returns `ctx_v` (RFC 10032, section 5.4.2): the index of each lane and that of the last one, which distinguishes the
-/// degrees.
+/// Returns `ctx_v` (RFC 10032, section 5.4.2): the index of each lane and that of the last one,
+/// which distinguishes the degrees.
 #[inline(always)]
 fn context<B: Rounds>(b: B) -> B::V {
     let mut lanes = [[0; 16]; 4];
@@ -242,8 +245,8 @@ pub(crate) fn register_degree<B: Degrees>(_: B, degree: &mut usize) {
     *degree = B::REGISTER_DEGREE;
 }
 
-/// Seals or opens a message with AEGIS-128L, AEGIS-128X2 or AEGIS-128X4, for the degree `D`. Writes the tag of the
-/// message to `tag`, also when opening, where the caller must compare it.
+/// Seals or opens a message with AEGIS-128L, AEGIS-128X2 or AEGIS-128X4, for the degree `D`. Writes
+/// the tag of the message to `tag`, also when opening, where the caller must compare it.
 #[inline(always)]
 pub(crate) fn eight<B: Degrees, const D: usize, const SEAL: bool>(
     b: B,
@@ -277,8 +280,8 @@ pub(crate) fn six<B: Degrees, const D: usize, const SEAL: bool>(
     }
 }
 
-/// Computes Encrypt, or Decrypt up to the comparison of tags. `spills` is `Token::SPILLS` of the variant; `b` may be a
-/// narrower token of the same instruction set.
+/// Computes Encrypt, or Decrypt up to the comparison of tags. `spills` is `Token::SPILLS` of the
+/// variant; `b` may be a narrower token of the same instruction set.
 #[inline(always)]
 fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
@@ -300,9 +303,9 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     }
     let len = data.len();
     let mut at = 0;
-    // The number of updates in an iteration of the loop. With a single one, a fifth of the instructions only moves
-    // words between registers. There are more if words have several parts, because an iteration loads and stores the
-    // state of each part.
+    // The number of updates in an iteration of the loop. With a single one, a fifth of the
+    // instructions only moves words between registers. There are more if words have several parts,
+    // because an iteration loads and stores the state of each part.
     let updates = if B::PARTS > 1 { 4 } else { 2 };
     while len - at >= updates * rate {
         let mut group = data.part(at, updates * rate);
@@ -335,7 +338,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     state.finalize(b, &lengths.to_le_bytes())
 }
 
-/// Computes Enc or Dec of the data of one update, whose vectors begin `stride` bytes apart.
+/// Computes Enc or Dec of one update's data; its vectors begin `stride` bytes apart.
 #[inline(always)]
 fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
@@ -358,7 +361,8 @@ fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     }
 }
 
-/// Computes EncPartial or DecPartial for data shorter than one update. The plaintext is absorbed with zeros after it.
+/// Computes EncPartial or DecPartial for data shorter than one update. The plaintext is absorbed
+/// with zeros after it.
 #[inline(always)]
 fn crypt_part<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,

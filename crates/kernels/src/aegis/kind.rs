@@ -3,8 +3,8 @@
 
 use crate::error::{MessageError, Part};
 
-/// Maximum number of bytes of the data, and of the associated data (RFC 10032, sections 3 and 4), because their length
-/// in bits is written with 64 bits.
+/// Maximum number of bytes of the data, and of the associated data (RFC 10032, sections 3 and 4),
+/// because their length in bits is written with 64 bits.
 const LONGEST: u128 = (1 << 61) - 1;
 
 /// One of the six algorithms, in the order of the functions in the table of variants.
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Returns the length of a nonce in bytes, which is that of a key.
+    /// Returns the nonce length in bytes, the same as the key's.
     pub const fn nonce_len(self) -> usize {
         self.key_len()
     }

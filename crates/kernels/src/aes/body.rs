@@ -1,4 +1,5 @@
-//! AES for every instruction set: the key schedule and counter mode (FIPS 197; SP 800-38A, section 6.5).
+//! AES for every instruction set: the key schedule and counter mode (FIPS 197; SP 800-38A, section
+//! 6.5).
 #![forbid(unsafe_code)]
 
 use super::two_rounds::{self, PERIOD, TwoRounds};
@@ -6,7 +7,7 @@ use crate::InOut;
 use crate::error::KeyError;
 use crate::vector::{Blocks, NUMBERS, Schedule, each_round, repeat, unroll};
 
-/// The size of an AES key, which determines the number of rounds.
+/// The size of an AES key; it determines the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySize {
     Bits128,
@@ -40,7 +41,8 @@ pub(crate) fn expand<B: Blocks>(b: B, key: &[u8], schedule: &mut Schedule) {
     }
 }
 
-// The key schedule is computed in vectors, because moving a word to the S-box instruction and back takes twice as long.
+// The key schedule is computed in vectors, because moving a word to the S-box instruction and back
+// takes twice as long.
 
 /// Expands a key of 128 bits.
 #[inline(always)]
@@ -66,8 +68,8 @@ pub(crate) fn expand_256<B: Blocks>(b: B, mut even: B::V, mut odd: B::V, schedul
     });
 }
 
-/// Expands a key of 192 bits, six words at a time: four in `four`, and two in the first columns of `rest`, whose other
-/// columns are ignored.
+/// Expands a key of 192 bits, six words at a time: four in `four`, and two in the first columns of
+/// `rest`; its other columns are ignored.
 #[inline(always)]
 fn expand_192<B: Blocks>(b: B, mut four: B::V, rest: &[u8; 8], schedule: &mut Schedule) {
     let mut block = [0; 16];
@@ -101,7 +103,8 @@ const ROUND_CONSTANTS: [[u8; 16]; 10] = {
     constants
 };
 
-/// Computes the part of a schedule step that does not depend on the S-box: the running sums and the round constant.
+/// Computes the part of a schedule step that does not depend on the S-box: the running sums and the
+/// round constant.
 #[inline(always)]
 fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
     b.xor(b.running_sum(key), b.splat(&ROUND_CONSTANTS[i]))
@@ -116,7 +119,8 @@ pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block
     b.first_lane(b.aes_last(s, keys, b.rounds::<R>(), b.splat(&[0; 16])))
 }
 
-/// XORs each whole block of `blocks` to `state` and encrypts the result. `R` is the number of rounds.
+/// XORs each whole block of `blocks` to `state` and encrypts the result. `R` is the number of
+/// rounds.
 ///
 /// Each block depends on the one before, so there is one block in flight.
 #[inline(always)]
@@ -140,9 +144,9 @@ pub(crate) fn cbc_mac<B: Blocks, const R: usize>(
 
 /// XORs the keystream into `data`, from byte `skip` of block `counter` on.
 ///
-/// Only the low 64 bits of the counter are incremented; the caller cuts the data where they overflow. `W` is the number
-/// of vectors in flight and `R` the number of rounds. Data is processed in groups of `W` vectors, then in groups of 4,
-/// then in single vectors and a part of one.
+/// Only the low 64 bits of the counter are incremented; the caller cuts the data where they
+/// overflow. `W` is the number of vectors in flight and `R` the number of rounds. Data is processed
+/// in groups of `W` vectors, then in groups of 4, then in single vectors and a part of one.
 #[inline(always)]
 pub(crate) fn xor_blocks<B: Blocks, const W: usize, const R: usize>(
     b: B,
@@ -180,12 +184,13 @@ fn add_to_low(counter: u128, blocks: usize) -> u128 {
     counter >> 64 << 64 | u128::from((counter as u64).wrapping_add(blocks as u64))
 }
 
-/// Returns the counter blocks of vector `i`, after AddRoundKey with round key 0. `base` has the first counter, as a
-/// little-endian integer, in every lane.
+/// Returns the counter blocks of vector `i`, after AddRoundKey with round key 0. `base` has the
+/// first counter, as a little-endian integer, in every lane.
 ///
-/// If the counter of a group is a multiple of the group's blocks, one XOR can replace the addition, the byte swap and
-/// the XOR. This was measured: it is no faster with 512-bit registers (Sapphire Rapids) and a sixth slower with
-/// narrower ones, and every message needs some blocks before such a counter.
+/// If the counter of a group is a multiple of the group's blocks, one XOR can replace the addition,
+/// the byte swap and the XOR. This was measured: it is no faster with 512-bit registers (Sapphire
+/// Rapids) and a sixth slower with narrower ones, and every message needs some blocks before such a
+/// counter.
 #[inline(always)]
 fn counters<B: Blocks>(b: B, keys: &B::Keys<'_>, base: B::V, i: usize) -> B::S {
     let number = b.load(&NUMBERS.as_flattened()[i * B::BYTES..]);
@@ -194,8 +199,8 @@ fn counters<B: Blocks>(b: B, keys: &B::Keys<'_>, base: B::V, i: usize) -> B::S {
 
 /// Encrypts one vector or a part of it.
 ///
-/// Consecutive calls do not depend on each other, so the processor overlaps them. Special code for two or three
-/// vectors, or for a partial vector after others, was ten times as large and slower.
+/// Consecutive calls do not depend on each other, so the processor overlaps them. Special code for
+/// two or three vectors, or for a partial vector after others, was ten times as large and slower.
 #[inline(always)]
 fn single<B: Blocks, const R: usize>(
     b: B,
@@ -215,7 +220,7 @@ fn single<B: Blocks, const R: usize>(
     }
 }
 
-/// Encrypts whole groups of `N` vectors, which are in flight at the same time.
+/// Encrypts whole groups of `N` vectors, all in flight at once.
 #[inline(always)]
 fn groups<B: Blocks, const N: usize, const R: usize>(
     b: B,
@@ -261,8 +266,9 @@ fn finish<B: Blocks, const N: usize, const R: usize, const DONE: usize>(
     });
 }
 
-/// XORs the keystream into whole periods of 256 blocks of `data`, from block `counter` on, with two rounds computed once for
-/// all periods. The last byte of `counter` is 0, and byte 10 is the same in all counters of the data.
+/// XORs the keystream into whole periods of 256 blocks of `data`, from block `counter` on, with two
+/// rounds computed once for all periods. The last byte of `counter` is 0, and byte 10 is the same
+/// in all counters of the data.
 #[inline(always)]
 pub(crate) fn xor_periods<B: Blocks, const W: usize, const R: usize>(
     b: B,
@@ -272,7 +278,7 @@ pub(crate) fn xor_periods<B: Blocks, const W: usize, const R: usize>(
     mut data: InOut<'_>,
 ) {
     if W == 1 {
-        // The portable variant converts each state from bytes, which takes longer than two rounds.
+        // The portable variant converts each state from bytes; that takes longer than two rounds.
         return xor_blocks::<B, W, R>(b, schedule, counter, 0, data);
     }
     let mut keys = b.keys(schedule);

@@ -1,6 +1,7 @@
 //! ChaCha20 (RFC 8439, sections 2.1 to 2.4), written once for every instruction set.
 //!
-//! The state is a matrix of four rows `a`, `b`, `c`, `d` with four 32-bit words each. A block of the keystream is:
+//! The state is a matrix of four rows `a`, `b`, `c`, `d` with four 32-bit words each. A block of
+//! the keystream is:
 //!
 //! ```text
 //! state = [constants, key[0..4], key[4..8], counter || nonce]
@@ -19,11 +20,12 @@
 //! - In *words*, a vector holds the same word of as many blocks as it has words. A diagonal is then only a different
 //!   choice of vectors, but the words have to be transposed at the end. This layout is used for long data.
 //!
-//! In both layouts a round computes `N` quarter rounds of vectors, and the result is `N` groups of four vectors of
-//! keystream.
+//! In both layouts a round computes `N` quarter rounds of vectors, and the result is `N` groups of
+//! four vectors of keystream.
 //!
-//! There is one departure from the pseudo-code: in the layout of words, three of the four column quarter rounds of the
-//! first round are the same for all blocks of a message, so they are computed once (see [`Stream::first_round`]).
+//! There is one departure from the pseudo-code: in the layout of words, three of the four column
+//! quarter rounds of the first round are the same for all blocks of a message, so they are computed
+//! once (see [`Stream::first_round`]).
 #![forbid(unsafe_code)]
 
 use super::rounds::State;
@@ -33,7 +35,7 @@ use crate::vector::unroll;
 use crate::zero::wipe;
 use alloc::boxed::Box;
 
-/// The key, which is wiped from memory on drop.
+/// The key. Wiped from memory on drop.
 #[repr(C, align(16))]
 pub(crate) struct Key(pub(crate) [[u8; 16]; 2]);
 
@@ -61,8 +63,8 @@ const WIDEST: usize = 64;
 
 /// XORs `data` with the keystream from byte `skip` of block `counter` on. `skip` is below 64.
 ///
-/// `N` is the number of quarter rounds that are computed in parallel for long data: 8 or 4 in words, or 1 in rows, for
-/// instruction sets with too few registers for the layout of words.
+/// `N` is the number of quarter rounds that are computed in parallel for long data: 8 or 4 in
+/// words, or 1 in rows, for instruction sets with too few registers for the layout of words.
 ///
 /// The caller must check that the last block has a number below 2^32.
 #[inline(always)]
@@ -106,8 +108,9 @@ pub(crate) fn xor<Q: Quads, const N: usize>(
     }
 }
 
-/// Begins an authenticated message (RFC 8439, section 2.8): writes block 0, which holds the Poly1305 key, to `first`,
-/// and XORs `data` with the keystream from block 1 on. For short data this is a single computation.
+/// Begins an authenticated message (RFC 8439, section 2.8): writes block 0, which holds the
+/// Poly1305 key, to `first`, and XORs `data` with the keystream from block 1 on. For short data
+/// this is a single computation.
 ///
 /// `first` is a secret that the caller must wipe.
 #[inline(always)]
@@ -128,7 +131,8 @@ pub(crate) fn begin<Q: Quads, const N: usize>(
     }
 }
 
-/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): derives a key from a key and the first 16 bytes of a nonce.
+/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): derives a key from a key and the first 16
+/// bytes of a nonce.
 #[inline(always)]
 pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) {
     let mut s = State::<Q, 1> {
@@ -144,7 +148,7 @@ pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) 
     to.0 = [*rows.0.first_chunk().unwrap(), *rows.0[WIDEST..].first_chunk().unwrap()];
 }
 
-/// XORs `data` with `bytes`, which have the same length.
+/// XORs `data` with equally long `bytes`.
 #[inline(always)]
 pub(crate) fn xor_bytes<Q: Quads>(q: Q, bytes: &[u8], mut data: InOut<'_>) {
     let len = bytes.len();
@@ -170,7 +174,7 @@ fn xor_part<Q: Quads>(q: Q, v: Q::V, mut data: InOut<'_>) {
     q.store_part(q.xor(x, v), data.target());
 }
 
-/// A buffer for keystream or for the rows of a state, which is wiped from memory on drop.
+/// A buffer for keystream or for the rows of a state. Wiped from memory on drop.
 #[repr(C, align(64))]
 struct Buffer([u8; 4 * WIDEST]);
 
@@ -201,8 +205,9 @@ struct CounterOffsets<Q>(Q);
 
 impl<Q: Quads> CounterOffsets<Q> {
     const QUADS: usize = Q::LANES / 4;
-    /// The offsets for the layout of words. After the transposition, quad `l` of vector `j` belongs to the block that
-    /// was in lane `4l + j`. With these offsets, the blocks of a vector are consecutive.
+    /// The offsets for the layout of words. After the transposition, quad `l` of vector `j` belongs
+    /// to the block that was in lane `4l + j`. With these offsets, the blocks of a vector are
+    /// consecutive.
     const WORDS: [u8; WIDEST] = {
         let mut bytes = [0; WIDEST];
         let mut i = 0;
@@ -248,8 +253,8 @@ impl<Q: Quads> Stream<'_, Q> {
         self.counter = self.counter.wrapping_add((vectors * Q::BYTES / 64) as u32);
     }
 
-    /// Writes the first `HEAD` bytes of keystream to `head` and XORs the following ones to `data`. Both together have
-    /// at most `16 * Q::BYTES` bytes, or `4 * Q::BYTES` if `N` is 1.
+    /// Writes the first `HEAD` bytes of keystream to `head` and XORs the following ones to `data`.
+    /// Both together have at most `16 * Q::BYTES` bytes, or `4 * Q::BYTES` if `N` is 1.
     #[inline(always)]
     fn xor_short<const N: usize, const HEAD: usize>(&self, data: InOut<'_>, head: &mut [u8]) {
         let group = 4 * Q::BYTES;
@@ -306,8 +311,8 @@ impl<Q: Quads> Stream<'_, Q> {
         });
     }
 
-    /// Computes the state after the first round in rows. Three of its four columns do not depend on the counter, so
-    /// they are the same for all blocks.
+    /// Computes the state after the first round in rows. Three of its four columns do not depend on
+    /// the counter, so they are the same for all blocks.
     #[inline(always)]
     fn first_round(&self, to: &mut Buffer) {
         let q = self.q;
@@ -343,8 +348,8 @@ impl<Q: Quads> Stream<'_, Q> {
         self.advance(4 * N);
     }
 
-    /// Returns a state in words after its first round. Only the columns with the counters are computed, since the other
-    /// columns are in `first`.
+    /// Returns a state in words after its first round. Only the columns with the counters are
+    /// computed, since the other columns are in `first`.
     #[inline(always)]
     fn after_first_round<const N: usize>(&self, first: &Buffer, counters: [Q::V; 2]) -> State<Q, N> {
         let q = self.q;
@@ -374,8 +379,8 @@ impl<Q: Quads> Stream<'_, Q> {
         s
     }
 
-    /// Adds the initial state to a state in words after its rounds, and XORs the keystream to `data`, which are four
-    /// whole groups.
+    /// Adds the initial state to a state in words after its rounds, and XORs the keystream to
+    /// `data` (four whole groups).
     #[inline(always)]
     fn xor_result(&self, mut s: State<Q, 4>, counters: Q::V, mut data: InOut<'_>) {
         let q = self.q;

@@ -1,4 +1,5 @@
-//! The rounds of ChaCha20 (RFC 8439, sections 2.1 and 2.3) on vectors, in the two layouts of [`super::body`].
+//! The rounds of ChaCha20 (RFC 8439, sections 2.1 and 2.3) on vectors, in the two layouts of
+//! [`super::body`].
 //!
 //! Each of the four lines of a quarter round is three operations:
 //!
@@ -31,11 +32,12 @@ enum Step {
     Rotate(usize),
 }
 
-/// The order of operations for eight quarter rounds, that is, for two states. It was found by experiment.
+/// The order of operations for eight quarter rounds, that is, for two states. It was found by
+/// experiment.
 ///
-/// With this order, a double round of two states in 512-bit vectors takes 96 cycles on Zen 4, which is the minimum at
-/// two instructions per cycle. Computing all additions, then all xors and then all rotations takes 110 cycles, because
-/// only half of the execution units can rotate.
+/// With this order, a double round of two states in 512-bit vectors takes 96 cycles on Zen 4, the
+/// minimum at two instructions per cycle. Computing all additions, then all xors and then all
+/// rotations takes 110 cycles, because only half of the execution units can rotate.
 const ORDER: [[Step; 8]; 3] = {
     use Step::{Add, Rotate, Xor};
     [
@@ -128,8 +130,9 @@ impl<Q: Quads, const N: usize> State<Q, N> {
 
     /// Rotates the rows of a state in rows, so that its diagonals become columns.
     ///
-    /// The usual choice is to rotate `b`, `c` and `d`. But a quarter round computes `b` last and the next one needs it
-    /// first, so rotating `a` instead of `b` keeps the rotations off the critical path.
+    /// The usual choice is to rotate `b`, `c` and `d`. But a quarter round computes `b` last and
+    /// the next one needs it first, so rotating `a` instead of `b` keeps the rotations off the
+    /// critical path.
     #[inline(always)]
     fn diagonals_to_columns(&mut self, q: Q) {
         unroll!(i < 8 => {
@@ -141,7 +144,7 @@ impl<Q: Quads, const N: usize> State<Q, N> {
         });
     }
 
-    /// The inverse of [`State::diagonals_to_columns`], which rotates the rows back.
+    /// The inverse of [`State::diagonals_to_columns`]: rotates the rows back.
     #[inline(always)]
     fn columns_to_diagonals(&mut self, q: Q) {
         unroll!(i < 8 => {

@@ -1,7 +1,7 @@
 //! AES-GCM for every instruction set: many short messages in one call.
 //!
-//! A message of 64 bytes takes less time than the checks and the calls around it, so these loops process messages until
-//! one is too long for [`short`].
+//! A message of 64 bytes takes less time than the checks and the calls around it, so these loops
+//! process messages until one is too long for [`short`].
 #![forbid(unsafe_code)]
 
 use super::body::short;
@@ -9,7 +9,8 @@ use crate::InOut;
 use crate::stitch::Key;
 use crate::vector::Products;
 
-/// Largest length in bytes of the data of a short message, for which the powers of short messages suffice.
+/// Largest length in bytes of the data of a short message, for which the powers of short messages
+/// suffice.
 pub(crate) const SHORT: usize = 64;
 
 /// Length in bytes of the nonces that are used directly (SP 800-38D, section 7.1).
@@ -24,7 +25,8 @@ pub(crate) fn j0(nonce: &[u8; NONCE_LEN]) -> u128 {
     u128::from_be_bytes(block)
 }
 
-/// Seals messages to `nonce || ciphertext || tag`, up to the first that is not short, and stores their number in `done`.
+/// Seals messages to `nonce || ciphertext || tag`, up to the first that is not short, and stores
+/// their number in `done`.
 #[expect(clippy::too_many_arguments, reason = "see `short`")]
 #[inline(always)]
 pub(crate) fn seal<B: Products, const R: usize>(
@@ -45,7 +47,8 @@ pub(crate) fn seal<B: Products, const R: usize>(
             return;
         }
         *head = *nonce;
-        // Each message loads the round keys again. Kept in registers, they would be spilled to the stack.
+        // Each message loads the round keys again. Kept in registers, they would be spilled to the
+        // stack.
         let key = b.opaque_ref(key);
         let mut data = InOut::apart(plaintext, ciphertext);
         short::<B, R, true>(b, key, j0(nonce), aad_hash, aad_len, &mut data, tag);
@@ -53,8 +56,9 @@ pub(crate) fn seal<B: Products, const R: usize>(
     }
 }
 
-/// Decrypts messages `nonce || ciphertext || tag`, up to the first that is not short, and stores their number in `done`.
-/// Stores the tags that they should have in `expected_tags`, and verifies nothing.
+/// Decrypts messages `nonce || ciphertext || tag`, up to the first that is not short, and stores
+/// their number in `done`. Stores the tags that they should have in `expected_tags`, and verifies
+/// nothing.
 #[expect(clippy::too_many_arguments, reason = "see `short`")]
 #[inline(always)]
 pub(crate) fn open<B: Products, const R: usize>(

@@ -1,4 +1,5 @@
-//! AES-GCM for every instruction set: key set-up, and messages after their nonce and associated data.
+//! AES-GCM for every instruction set: key set-up, and messages after their nonce and associated
+//! data.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -9,7 +10,8 @@ use crate::ghash::{BigEndian, BulkPowers, ByteOrder, Powers};
 use crate::stitch::{Call, FIRST_BYTE, Hashed, Key};
 use crate::vector::{Products, Schedule};
 
-/// The values that precede the data of a message: `j0` is a big-endian integer, `aad_hash` one in the order of POLYVAL.
+/// The values that precede the data of a message: `j0` is a big-endian integer, `aad_hash` one in
+/// the order of POLYVAL.
 #[derive(Clone, Copy)]
 pub(crate) struct Preamble {
     /// J0 (SP 800-38D, section 7.1). The counters of the data are inc32(J0) and those that follow.
@@ -30,9 +32,10 @@ pub(crate) fn set_up<B: Products, const R: usize>(b: B, key: &[u8], expanded: &m
 
 /// Seals (`SEAL`) or opens at most 64 bytes. `R` is the number of rounds.
 ///
-/// The fields of [`Preamble`] are passed one by one, in registers. As one value they are passed in memory, written in
-/// halves: a vector can be loaded from them only when they have reached the cache, after all writes of the call before,
-/// so that two calls never overlap. That took 17 ns of 30. For the same reason `data` is passed by reference.
+/// The fields of [`Preamble`] are passed one by one, in registers. As one value they are passed in
+/// memory, written in halves: a vector can be loaded from them only when they have reached the
+/// cache, after all writes of the call before, so that two calls never overlap. That took 17 ns of
+/// 30. For the same reason `data` is passed by reference.
 #[inline(always)]
 pub(crate) fn short<B: Products, const R: usize, const SEAL: bool>(
     b: B,
@@ -55,7 +58,8 @@ pub(crate) fn short<B: Products, const R: usize, const SEAL: bool>(
     };
 }
 
-/// Seals (`SEAL`) or opens data of any length. `W` is the number of vectors in flight, `R` the number of rounds.
+/// Seals (`SEAL`) or opens data of any length. `W` is the number of vectors in flight, `R` the
+/// number of rounds.
 #[expect(clippy::too_many_arguments, reason = "see `short`")]
 #[inline(always)]
 pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool>(
@@ -73,7 +77,8 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     let len = data.len();
     let mut message =
         Message::<B, W, _>::new(b, &key.schedule, powers, Preamble { j0, aad_hash, aad_len }, len);
-    // With a nonce of 96 bits the counter of the data begins with 2; with other nonces `first_round` is `None`.
+    // With a nonce of 96 bits the counter of the data begins with 2; with other nonces
+    // `first_round` is `None`.
     message.call = message.call.with(first_round, FIRST_BYTE).with_two_rounds(two_rounds);
     let bulk = len - len % (W * B::BYTES);
     if SEAL {
@@ -89,13 +94,16 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     };
 }
 
-/// Length in bytes of the groups that [`groups`] processes: a multiple of the group of every variant.
+/// Length in bytes of the groups that [`groups`] processes: a multiple of the group of every
+/// variant.
 pub(crate) const GROUPS_LEN: usize = 512;
 
-/// Encrypts (`SEAL`) or decrypts data inside a message and continues its hash. Its length is a multiple of [`GROUPS_LEN`].
+/// Encrypts (`SEAL`) or decrypts data inside a message and continues its hash. Its length is a
+/// multiple of [`GROUPS_LEN`].
 ///
-/// The counter of the first block is `counter`. If there is a precomputed first round, `counter_byte` is its last byte. It is
-/// an argument of its own, so that the analysis of the machine code knows that it is public.
+/// The counter of the first block is `counter`. If there is a precomputed first round,
+/// `counter_byte` is its last byte. It is an argument of its own, so that the analysis of the
+/// machine code knows that it is public.
 #[expect(clippy::too_many_arguments, reason = "see `short`")]
 #[inline(always)]
 pub(crate) fn groups<B: Products, const W: usize, const R: usize, const SEAL: bool>(

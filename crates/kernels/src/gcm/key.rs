@@ -22,38 +22,41 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 mod batch;
 
-/// Largest length of the data in bytes (SP 800-38D, section 5.2.1.1): one block for each of the 2^32 counters except
-/// that of J0 and the one before it.
+/// Maximum data length in bytes (SP 800-38D, section 5.2.1.1): one block per counter of 2^32,
+/// except J0's and the one before it.
 pub(super) const MAX_DATA_LEN: u128 = (1 << 36) - 32;
 /// Largest length of associated data and nonces in bytes: their length in bits has 64 bits.
 pub(super) const MAX_AAD_LEN: u128 = (1 << 61) - 1;
-/// Length of the data in bytes from which on a precomputed first round saves time.
+/// Data length from which a precomputed first round saves time.
 #[cfg(feature = "std")]
 const LONG: usize = 4096;
-/// Length of the data in bytes from which on a precomputed first round saves more time than its computation takes.
+/// Data length from which a precomputed first round saves more time than computing it takes.
 #[cfg(feature = "std")]
 const VERY_LONG: usize = 1 << 16;
 
-/// Length of the data in bytes from which on two precomputed rounds save more time than their table takes. Zen 4, whose loop
-/// does not reach the bound of its AES rounds, gains nothing from them (`docs/decisions/009-aes-kernels.md`).
+/// Data length from which two precomputed rounds save more time than their table takes. Zen 4, with
+/// a loop above the bound of its AES rounds, gains nothing from them
+/// (`docs/decisions/009-aes-kernels.md`).
 fn two_rounds_from() -> usize {
     if is_intel() { 1 << 15 } else { usize::MAX }
 }
 
 /// An AES-GCM key and the variant that computes with it.
 ///
-/// Everything derived from the key lives on the heap, so that moving this value leaves no copy behind, and is wiped on
-/// drop.
+/// Everything derived from the key lives on the heap, so that moving this value leaves no copy
+/// behind, and is wiped on drop.
 pub struct Gcm {
     key: Box<Key>,
-    /// Computed when a message first needs them, since they take longer than a short message; without `std`, with the key.
+    /// Computed when a message first needs them, since they take longer than a short message;
+    /// without `std`, with the key.
     bulk_powers: OnceLock<Box<AlignedBulkPowers>>,
-    /// Computed for a very long message or for the second long message, since some keys encrypt only one.
+    /// Computed for a very long message or for the second long message, since some keys encrypt
+    /// only one.
     first_round: OnceLock<Box<FirstRound>>,
     /// Whether there was a long message with this key before.
     #[cfg(feature = "std")]
     seen_long: AtomicBool,
-    /// The value of [`two_rounds_from`], which tests change.
+    /// The value of [`two_rounds_from`]; tests change it.
     two_rounds_from: usize,
     pub(super) size: KeySize,
     pub(super) variant: Selected<GcmFunctions>,
@@ -81,13 +84,15 @@ impl Gcm {
         Ok(gcm)
     }
 
-    /// Encrypts `data` and writes the tag of the associated data, the nonce and the message to `tag`.
+    /// Encrypts `data` and writes the tag of the associated data, the nonce and the message to
+    /// `tag`.
     ///
-    /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1).
+    /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D,
+    /// section 7.1).
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^36 - 32 bytes of data, or more
-    /// than 2^61 - 1 bytes of associated data or of nonce.
+    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^36 - 32 bytes
+    /// of data, or more than 2^61 - 1 bytes of associated data or of nonce.
     #[inline(always)] // A call takes 2 % of a short message.
     pub fn seal(
         &self,
@@ -122,13 +127,15 @@ impl Gcm {
         Ok(())
     }
 
-    /// Decrypts `data` and verifies the tag, which covers the associated data, the nonce and the message.
+    /// Decrypts `data` and verifies the tag, which covers the associated data, the nonce and the
+    /// message.
     ///
-    /// Decryption and verification share a pass, so if the tag is wrong, data to be decrypted in place is lost.
+    /// Decryption and verification share a pass, so if the tag is wrong, data to be decrypted in
+    /// place is lost.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns
-    /// [`OpenError::Message`] and writes nothing for the same reasons as [`Self::seal`].
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong, and clears the destination.
+    /// Returns [`OpenError::Message`] and writes nothing for the same reasons as [`Self::seal`].
     #[inline(always)] // A call takes 2 % of a short message.
     pub fn open(
         &self,
@@ -164,14 +171,15 @@ impl Gcm {
         ct::verified(&mut expected_tag, tag, data)
     }
 
-    /// Precomputes two rounds for messages from `len` bytes on that use a precomputed first round. The result is the same; by
-    /// default the processor decides.
+    /// Precomputes two rounds for messages from `len` bytes on that use a precomputed first round.
+    /// The result is the same; by default the processor decides.
     #[doc(hidden)]
     pub fn precompute_two_rounds_from(&mut self, len: usize) {
         self.two_rounds_from = len;
     }
 
-    /// Calls `run`, with an empty table of two rounds if they are to be precomputed for a message of `len` bytes.
+    /// Calls `run`, with an empty table of two rounds if they are to be precomputed for a message
+    /// of `len` bytes.
     #[inline(always)]
     pub(super) fn with_two_rounds(
         &self,
@@ -182,7 +190,8 @@ impl Gcm {
         if first_round.is_some() && len >= self.two_rounds_from {
             TwoRounds::with(|table| {
                 run(Some(table));
-                // From here, where the variant was called. The caller of this function is a table's length above.
+                // From here, where the variant was called. The caller of this function is a table's
+                // length above.
                 self.clean_stack(len);
             });
         } else {
@@ -216,8 +225,8 @@ impl Gcm {
         Ok(Preamble { j0, aad_hash, aad_len: aad.len() as u64 })
     }
 
-    /// Wipes what a variant may have spilled to the stack. It is called from where the variant was called. The largest frame is
-    /// that of opening with 512-bit registers, 1.1 KiB.
+    /// Wipes what a variant may have spilled to the stack. Call it from where the variant was
+    /// called. The largest frame is that of opening with 512-bit registers, 1.1 KiB.
     #[inline(always)]
     pub(super) fn clean_stack(&self, len: usize) {
         if len > SHORT || self.variant.spills() {
@@ -240,8 +249,8 @@ impl Gcm {
         self.variant.apply_keystream(self.size, &self.key, counter, data);
     }
 
-    /// Returns the precomputed first round for long messages. With a hashed nonce the counter is secret, so a table
-    /// must not be indexed with it.
+    /// Returns the precomputed first round for long messages. With a hashed nonce the counter is
+    /// secret, so a table must not be indexed with it.
     #[inline]
     pub(super) fn first_round(&self, nonce_len: usize, len: usize) -> Option<&FirstRound> {
         if len <= SHORT || nonce_len != 12 {
@@ -262,7 +271,8 @@ impl Gcm {
         self.first_round.get_or_init(|| self.new_first_round())
     }
 
-    /// Used by the self-test only: without a lock, a message cannot store the table in a shared key.
+    /// Used by the self-test only: without a lock, a message cannot store the table in a shared
+    /// key.
     #[cfg(not(feature = "std"))]
     pub(super) fn set_up_first_round(&mut self) {
         self.first_round = self.new_first_round().into();

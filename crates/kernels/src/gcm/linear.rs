@@ -1,10 +1,11 @@
 //! GHASH for all data of a length, by linearity.
 //!
-//! With a fixed H, GHASH is linear over GF(2) in the data and in the state before it: the body loads, shuffles, XORs and
-//! multiplies by the powers of H, and each of these operations is linear. So if a variant agrees with the reference
-//! implementation on every single bit, it agrees on all data of this length. The lengths are those around the borders
-//! of vectors, groups and tables of powers; H is random or chosen for its bits. POLYVAL is the same code with another
-//! byte order, and `tests/it/linear.rs` checks it, and the loops that hash between the rounds of AES.
+//! With a fixed H, GHASH is linear over GF(2) in the data and in the state before it: the body
+//! loads, shuffles, XORs and multiplies by the powers of H, and each of these operations is linear.
+//! So if a variant agrees with the reference implementation on every single bit, it agrees on all
+//! data of this length. The lengths are those around the borders of vectors, groups and tables of
+//! powers; H is random or chosen for its bits. POLYVAL is the same code with another byte order,
+//! and `tests/it/linear.rs` checks it, and the loops that hash between the rounds of AES.
 
 use super::*;
 use crate::ghash::{BigEndian, BulkPowers, ShortPowers, absorb_into, set_up_bulk_powers};
@@ -19,7 +20,8 @@ variants! {
     }
 }
 
-/// Around the borders of 1, 2 and 4 lanes, of groups of up to 32 blocks, and of tables of 8 and 40 powers.
+/// Around the borders of 1, 2 and 4 lanes, of groups of up to 32 blocks, and of tables of 8 and 40
+/// powers.
 const BLOCKS: [usize; 35] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 34, 36, 39, 40, 41, 42,
     44, 48, 63, 64, 65, 72, 73,
@@ -36,10 +38,12 @@ const SPECIAL: [u128; 7] = [
     0xaaaa_aaaa_aaaa_aaaa_aaaa_aaaa_aaaa_aaaa,
 ];
 
-/// Two random elements, with which data of all lengths is hashed; with `SPECIAL`, data of up to 42 blocks.
+/// Two random elements, with which data of all lengths is hashed; with `SPECIAL`, data of up to 42
+/// blocks.
 const RANDOM: [u128; 2] = [0x25629347589242761d31f826ba4b757b, 0x7f3a9c1e5b2d8046e1c7350fa98b6d24];
 
-/// Products with single bits: `products(h)[i][bit]` is x^(127-bit)·H^(i+1), for the longest of `BLOCKS`.
+/// Products with single bits: `products(h)[i][bit]` is x^(127-bit)·H^(i+1), for the longest of
+/// `BLOCKS`.
 fn products(h: u128) -> Vec<[u128; 128]> {
     let powers = std::iter::successors(Some(h), |power| Some(dot_vartime(*power, h)));
     let products = powers.map(|power| std::array::from_fn(|bit| dot_vartime(1 << (127 - bit), power)));

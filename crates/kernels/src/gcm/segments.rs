@@ -12,7 +12,8 @@ use crate::zero::{wipe, wipe_dead_stack};
 use core::slice::from_mut;
 
 impl Gcm {
-    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several threads.
+    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several
+    /// threads.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`] for the same reasons.
@@ -41,7 +42,8 @@ impl Gcm {
     /// Decrypts like [`Self::open`], with segments of the message on several threads.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the destination is zero.
+    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the
+    /// destination is zero.
     pub fn open_on(
         &self,
         threads: &dyn Threads,
@@ -75,8 +77,9 @@ impl Gcm {
 
     /// Seals or opens the segments with `work`, and computes the tag of the message.
     ///
-    /// `work` processes a segment as a message of its own, without associated data, whose J0 is the counter block before
-    /// the segment. From its tag, the mask and the block of lengths are removed: H times the sum of the segment remains.
+    /// `work` processes a segment as a message of its own, without associated data; its J0 is the
+    /// counter block before the segment. Removing the mask and the block of lengths from its tag
+    /// leaves H times the segment's sum.
     fn in_segments(
         &self,
         threads: &dyn Threads,
@@ -118,7 +121,8 @@ impl Gcm {
         wipe_dead_stack::<144>();
     }
 
-    /// Returns the product of H and the last block of a message, with the lengths of its parts in bytes.
+    /// Returns the product of H and the last block of a message, with the lengths of its parts in
+    /// bytes.
     fn lengths_times_h(&self, aad_len: u64, len: usize) -> u128 {
         let mut hash = u128::from(8 * len as u64) | u128::from(8 * aad_len) << 64;
         self.absorb(&[0; 16], &mut hash);

@@ -1,8 +1,9 @@
-//! AES-GCM for messages in pieces of any length. The result is the same as that of one call for the whole message.
+//! AES-GCM for messages in pieces of any length. The result is the same as for one call with the
+//! whole message.
 //!
-//! Groups of blocks are encrypted and hashed in one pass, as in a whole message. What remains of a piece, less than a group, is
-//! encrypted and hashed one after the other. Bytes after the last whole block are buffered for GHASH, and the keystream is
-//! computed again for the rest of a block.
+//! Groups of blocks are encrypted and hashed in one pass, as in a whole message. What remains of a
+//! piece, less than a group, is encrypted and hashed one after the other. Bytes after the last
+//! whole block are buffered for GHASH, and the keystream is computed again for the rest of a block.
 #![forbid(unsafe_code)]
 
 use super::body::{GROUPS_LEN, Preamble};
@@ -18,8 +19,8 @@ use core::fmt;
 
 /// A message that is encrypted or decrypted in pieces, with a key that it owns, borrows or shares.
 ///
-/// Associated data comes first, then data. **The output of [`Stream::decrypt`] is not authenticated** until the tag has
-/// been compared.
+/// Associated data comes first, then data. **The output of [`Stream::decrypt`] is not
+/// authenticated** until the tag has been compared.
 ///
 /// ```
 /// use kernels::{InOut, cpu::Features, gcm::{Gcm, Stream}};
@@ -39,11 +40,12 @@ pub struct Stream<G: Borrow<Gcm>> {
     gcm: G,
     /// Length of the nonce in bytes. A nonce that does not have 12 bytes is hashed to a secret J0.
     nonce_len: usize,
-    /// On the heap, so that moving this value leaves no copy behind: a hash of known blocks reveals the key of GHASH.
+    /// On the heap, so that moving this value leaves no copy behind: a hash of known blocks reveals
+    /// the key of GHASH.
     state: Box<State>,
 }
 
-/// The state of a message, which is wiped from memory on drop.
+/// The state of a message. Wiped from memory on drop.
 struct State {
     /// J0, the pre-counter block of the message, as an integer.
     j0: u128,
@@ -60,8 +62,8 @@ struct State {
 impl<G: Borrow<Gcm>> Stream<G> {
     /// Begins a message with its nonce, before any associated data or data.
     ///
-    /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1). A nonce
-    /// must never be used twice with the same key.
+    /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D,
+    /// section 7.1). A nonce must never be used twice with the same key.
     ///
     /// # Errors
     /// Returns [`MessageError::TooLong`] if the nonce has more than 2^61 - 1 bytes.
@@ -83,11 +85,11 @@ impl<G: Borrow<Gcm>> Stream<G> {
         self.gcm.borrow().variant()
     }
 
-    /// Adds a piece of associated data, of which a message may have any number.
+    /// Adds a piece of associated data. A message may have any number.
     ///
     /// # Errors
-    /// Returns [`MessageError::LateAssociatedData`] after the first byte of data, and [`MessageError::TooLong`] if the
-    /// associated data would have more than 2^61 - 1 bytes.
+    /// Returns [`MessageError::LateAssociatedData`] after the first byte of data, and
+    /// [`MessageError::TooLong`] if the associated data would have more than 2^61 - 1 bytes.
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), MessageError> {
         if self.state.data_len > 0 {
             return Err(MessageError::LateAssociatedData);
@@ -100,15 +102,17 @@ impl<G: Borrow<Gcm>> Stream<G> {
         Ok(())
     }
 
-    /// Encrypts a piece of the data, of which a message may have any number.
+    /// Encrypts a piece of the data. A message may have any number.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if the data would have more than 2^36 - 32 bytes.
+    /// Returns [`MessageError::TooLong`] and writes nothing if the data would have more than 2^36 -
+    /// 32 bytes.
     pub fn encrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
         self.process(Hashed::Target, piece)
     }
 
-    /// Decrypts a piece of the data, of which a message may have any number. **The plaintext is not authenticated.**
+    /// Decrypts a piece of the data. A message may have any number. **The plaintext is not
+    /// authenticated.**
     ///
     /// # Errors
     /// Returns the same error as [`Self::encrypt`], for the same reason.
@@ -160,7 +164,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
 }
 
 impl State {
-    /// Encrypts or decrypts whole groups, which begin at a block, and hashes them in the same pass.
+    /// Encrypts or decrypts whole groups, beginning at a block, and hashes them in the same pass.
     fn process_groups(
         &mut self,
         gcm: &Gcm,
@@ -169,7 +173,7 @@ impl State {
         mut data: InOut<'_>,
     ) {
         let (len, counter) = (data.len(), counter(self.j0, self.data_len));
-        // With a hashed nonce, which has no first round, the counter is secret.
+        // A hashed nonce has no first round, and its counter is secret.
         let byte = if first_round.is_some() { counter as usize % 256 } else { 0 };
         let (key, powers) = (gcm.key(), gcm.bulk_powers());
         let (variant, size, hash, data) = (gcm.variant, gcm.size, &mut self.hash, &mut data);
@@ -186,7 +190,8 @@ impl State {
 
     /// Encrypts or decrypts less than a group, and hashes it in another pass.
     fn process_part(&mut self, gcm: &Gcm, hashed: Hashed, waiting: usize, data: InOut<'_>) {
-        // The bytes that are hashed are the bytes that are decrypted, even if another process changes the source meanwhile.
+        // The hashed bytes are the decrypted bytes, even if another process changes the source
+        // during the call.
         let mut copy = SourceCopy::<GROUPS_LEN>::new();
         let len = data.len();
         let mut data = if hashed == Hashed::Source { data.copy_source(&mut copy) } else { data };
@@ -199,7 +204,8 @@ impl State {
         }
     }
 
-    /// Continues GHASH with `bytes`, after `waiting` buffered bytes of a block that is not complete.
+    /// Continues GHASH with `bytes`, after `waiting` buffered bytes of a block that is not
+    /// complete.
     fn absorb(&mut self, gcm: &Gcm, waiting: usize, mut bytes: &[u8]) {
         if waiting > 0 {
             let (some, after) = bytes.split_at(bytes.len().min(16 - waiting));
@@ -238,8 +244,8 @@ fn counter(j0: u128, at: u64) -> u128 {
 }
 
 impl Gcm {
-    /// XORs the keystream of a message into `data`, from byte `at` of the keystream on. The end is at most
-    /// [`MAX_DATA_LEN`].
+    /// XORs the keystream of a message into `data`, from byte `at` of the keystream on. The end is
+    /// at most [`MAX_DATA_LEN`].
     ///
     /// With a hashed nonce the counter is secret, so that no branch depends on its overflow.
     fn xor(&self, j0: u128, at: u64, mut data: InOut<'_>) {

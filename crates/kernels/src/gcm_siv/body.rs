@@ -9,11 +9,11 @@ use crate::stitch::{Call, Hashed, Key};
 use crate::vector::{Blocks, NUMBERS, Products, Schedule, each_round, unroll};
 use crate::zero::wipe;
 
-/// Largest length in bytes of a message, with its associated data, for which the powers of short messages are used:
-/// more powers take longer to compute than they save.
+/// Largest length in bytes of a message, with its associated data, for which the powers of short
+/// messages are used: more powers take longer to compute than they save.
 const SHORT: usize = 512;
 
-/// The size of an AES-GCM-SIV key, which determines the number of rounds.
+/// The size of an AES-GCM-SIV key; it determines the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySize {
     Bits128,
@@ -30,8 +30,9 @@ impl KeySize {
     }
 }
 
-/// Seals (`SEAL`) or opens a message. `W` is the number of vectors in flight and `R` the number of rounds; the nonce is
-/// a little-endian integer. When opening, `tag` is first the tag of the message and then the expected tag.
+/// Seals (`SEAL`) or opens a message. `W` is the number of vectors in flight and `R` the number of
+/// rounds; the nonce is a little-endian integer. When opening, `tag` is first the tag of the
+/// message and then the expected tag.
 #[inline(always)]
 pub(crate) fn run<B: Products, const W: usize, const R: usize, const SEAL: bool>(
     b: B,
@@ -53,7 +54,7 @@ pub(crate) fn run<B: Products, const W: usize, const R: usize, const SEAL: bool>
     }
 }
 
-/// A message with its own keys, which are derived from the nonce.
+/// A message with its own keys, derived from the nonce.
 struct Message<'a, B, const N: usize> {
     b: B,
     schedule: &'a Schedule,
@@ -95,7 +96,8 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
         data: &mut InOut<'_>,
     ) -> B::V {
         let len = data.len();
-        // Only with enough powers for the lanes of the groups, the data after them and the block of lengths.
+        // Only with enough powers for the lanes of the groups, the data after them and the block of
+        // lengths.
         if (W + 1) * B::LANES < Powers::<N>::COUNT {
             let bulk = len - len % (W * B::BYTES);
             call.groups_hashing_target::<R>(data.part(0, bulk));
@@ -128,7 +130,7 @@ pub(super) fn initial_counter(tag: &[u8; 16]) -> u128 {
 
 // ---- a message on several threads -------------------------------------------------------------------------------
 
-/// The keys of a long message, which are wiped from memory on drop.
+/// The keys of a long message. Wiped from memory on drop.
 pub(crate) struct MessageKeys {
     pub(super) key: Key,
     pub(super) powers: AlignedBulkPowers,
@@ -150,7 +152,8 @@ pub(crate) fn message_keys<B: Products, const R: usize>(
     ghash::set_up_bulk_powers(b, &keys.key.short_powers, &mut keys.powers.0);
 }
 
-/// Decrypts a segment, whose first counter block is `counter`, and sets `times_h` to the product of its hash and H.
+/// Decrypts a segment with first counter block `counter`, and sets `times_h` to the product of its
+/// hash and H.
 #[inline(always)]
 pub(crate) fn open_segment<B: Products, const W: usize, const R: usize>(
     b: B,
@@ -166,7 +169,7 @@ pub(crate) fn open_segment<B: Products, const W: usize, const R: usize>(
     *times_h = u128::from_le_bytes(b.first_lane(Message::open::<W, R>(&mut call, data)));
 }
 
-/// Encrypts a segment, whose first counter block is `counter`.
+/// Encrypts a segment with first counter block `counter`.
 #[inline(always)]
 pub(crate) fn encrypt_segment<B: Products, const W: usize, const R: usize>(
     b: B,
@@ -192,8 +195,8 @@ pub(crate) fn tag<B: Products, const R: usize>(
     *tag = message.tag::<R>(b.zero_extend(&hash.to_le_bytes()));
 }
 
-/// Derives the keys of one message (RFC 8452, section 4): the first halves of the encrypted blocks `i || nonce`, i = 0,
-/// 1, ….
+/// Derives the keys of one message (RFC 8452, section 4): the first halves of the encrypted blocks
+/// `i || nonce`, i = 0, 1, ….
 #[inline(always)]
 fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonce: u128, key: &mut Key) {
     let rounds = b.rounds::<R>();
@@ -231,7 +234,7 @@ fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonc
     key.short_powers.set_up_polyval(b, derived.key(0));
 }
 
-/// The encrypted blocks, padded to whole vectors of four, which are wiped from memory on drop.
+/// The encrypted blocks, padded to whole vectors of four. Wiped from memory on drop.
 struct Derived([[u8; 16]; 8]);
 
 impl Derived {

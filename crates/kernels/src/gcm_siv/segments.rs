@@ -12,7 +12,8 @@ use crate::zero::wipe;
 use core::slice::from_mut;
 
 impl GcmSiv {
-    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several threads.
+    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several
+    /// threads.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`] for the same reasons.
@@ -50,7 +51,8 @@ impl GcmSiv {
     /// Decrypts like [`Self::open`], with segments of the message on several threads.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the destination is zero.
+    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the
+    /// destination is zero.
     pub fn open_on(
         &self,
         threads: &dyn Threads,
@@ -71,7 +73,8 @@ impl GcmSiv {
         let opened = |at: usize, data: InOut<'_>, sum: &mut Sum| {
             self.open_segment(keys, advanced(counter, at / 16), data, sum);
         };
-        // The sum of a segment is multiplied by H, so the state before them and the lengths are too.
+        // The sum of a segment is multiplied by H, so the state before them and the lengths are
+        // too.
         self.times_h(keys, &mut hash);
         self.combined(keys, threads, segment_len, data.part(0, len), opened, &mut hash);
         let mut last = lengths(aad.len(), len);

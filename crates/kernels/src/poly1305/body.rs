@@ -1,7 +1,8 @@
 //! Poly1305 on vectors, written once for every instruction set.
 //!
-//! With LANES blocks in a vector, lane i absorbs the blocks i, i + LANES, i + 2 LANES, … All lanes multiply by
-//! R = r^LANES after each vector, but the last vector is multiplied by different powers, and the lanes are added:
+//! With LANES blocks in a vector, lane i absorbs the blocks i, i + LANES, i + 2 LANES, … All lanes
+//! multiply by R = r^LANES after each vector, but the last vector is multiplied by different
+//! powers, and the lanes are added:
 //!
 //! ```text
 //! for each vector m of LANES blocks but the last:
@@ -15,8 +16,8 @@
 //! h = (h + m1) R^n + m2 R^(n - 1) + … + mn R
 //! ```
 //!
-//! This needs one carry instead of n, but also n powers of R, so the number of powers grows with the length of the
-//! message.
+//! This needs one carry instead of n, but also n powers of R, so the number of powers grows with
+//! the length of the message.
 #![forbid(unsafe_code)]
 
 use super::radix::{Radix, Radix26, Radix44};
@@ -34,26 +35,26 @@ use crate::zero::wipe;
 use core::iter;
 use core::mem::take;
 
-/// Number of bytes of a piece from which on vectors are faster, if the powers are available. With any variant these are
-/// a vector and some blocks before it, which take as long as the sum over the lanes.
+/// Piece length from which vectors are faster, if the powers are available. With any variant this
+/// is a vector and some blocks before it, which take as long as the sum over the lanes.
 pub(crate) const SHORT: usize = 128;
-/// Number of words for the powers of R, which are 24 powers of 6 words or 16 of 9. It limits how many vectors are
+/// Words for the powers of R: 24 powers of 6 words or 16 of 9. Limits how many vectors are
 /// aggregated.
 ///
-/// With 32 powers of 6 words long messages are 4 % faster. But the words are cleared and wiped for messages of 512
-/// bytes too, which would become 4 % slower.
+/// With 32 powers of 6 words, long messages are 4 % faster. But the words are cleared and wiped for
+/// messages of 512 bytes too, and those would become 4 % slower.
 const STEPS: usize = 144;
-/// Maximum number of vectors for which only four powers of R are computed. Four powers need no multiplication of
-/// vectors, which takes the time of one and a half carries.
+/// Maximum number of vectors with only four powers of R. Four powers need no vector multiplication,
+/// which takes as long as one and a half carries.
 const MAX_VECTORS_FOUR_POWERS: usize = 12;
-/// Number of bytes from which on two vectors of powers of R are computed. Each vector takes about 50 cycles, and saves
-/// carries of 35 cycles.
+/// Length from which two vectors of powers of R are computed. Each vector takes about 50 cycles and
+/// saves carries of 35 cycles.
 const LEN_TWO_VECTORS: usize = 4 << 10;
-/// Number of bytes from which on all powers of R are computed, for the same reason.
+/// Length from which all powers of R are computed, for the same reason.
 const LEN_ALL_POWERS: usize = 8 << 10;
 
-/// Powers of `r`. They are wiped from memory on drop, and computing them takes longer than authenticating a short
-/// message.
+/// Powers of `r`. They are wiped from memory on drop, and computing them takes longer than
+/// authenticating a short message.
 #[repr(C, align(64))]
 pub(crate) struct Powers {
     /// The factors of the last vector, from r^LANES for its first block down to r.
@@ -77,7 +78,8 @@ impl Drop for Powers {
 pub(crate) trait Lanes: Token {
     /// Computes the powers for pieces of at most `len` bytes.
     fn set_up(self, state: &State, powers: &mut Powers, len: usize);
-    /// Absorbs whole blocks, at least [`SHORT`] bytes, for which [`Lanes::set_up`] has computed the powers.
+    /// Absorbs whole blocks, at least [`SHORT`] bytes, for which [`Lanes::set_up`] has computed the
+    /// powers.
     fn absorb(self, state: &mut State, powers: &Powers, blocks: impl Input);
 }
 
@@ -119,14 +121,15 @@ pub(crate) fn set_up<P: Lanes>(p: P, state: &State, powers: &mut Powers, len: us
     p.set_up(state, powers, len);
 }
 
-/// Absorbs data of any length, padded with zeros to whole blocks as in the AEAD (RFC 8439, section 2.8). For data of
-/// [`SHORT`] bytes or more, [`set_up`] must have computed the powers.
+/// Absorbs data of any length, padded with zeros to whole blocks as in the AEAD (RFC 8439, section
+/// 2.8). For data of [`SHORT`] bytes or more, [`set_up`] must have computed the powers.
 #[inline(always)]
 pub(crate) fn padded<P: Lanes>(p: P, state: &mut State, powers: &Powers, data: &[u8]) {
     padded_input(p, state, powers, data);
 }
 
-/// [`padded`] that also copies the source of `data` to its destination. Each byte of the source is read once.
+/// [`padded`] that also copies the source of `data` to its destination. Each byte of the source is
+/// read once.
 #[inline(always)]
 pub(crate) fn padded_copying<P: Lanes>(p: P, state: &mut State, powers: &Powers, data: InOut<'_>) {
     match data.into_parts() {
@@ -193,9 +196,9 @@ impl Input for &[u8] {
 
 /// Bytes that are copied while they are absorbed.
 ///
-/// Then the copy has the bytes that were absorbed, even if another process changes `from` meanwhile. A separate copy
-/// takes 5 to 10 % of the time of ChaCha20-Poly1305. This one takes at most 5 %, since it is computed beside the
-/// multiplications.
+/// The copy has the absorbed bytes, even if another process changes `from` during the call. A
+/// separate copy takes 5 to 10 % of the time of ChaCha20-Poly1305. This one takes at most 5 %,
+/// because it runs beside the multiplications.
 struct Copied<'a> {
     from: &'a [u8],
     to: &'a mut [u8],
@@ -263,10 +266,12 @@ fn make_powers<P: Limbs, R: Radix<P>>(p: P, state: &State, powers: &mut Powers, 
     }
 }
 
-/// Returns how many powers of R are computed for a piece of `len` bytes. It never decreases with the length.
+/// Returns how many powers of R are computed for a piece of `len` bytes. It never decreases with
+/// the length.
 ///
-/// As many vectors of the piece are aggregated, even if more powers are available. The number of available powers is
-/// stored next to secrets, so the constant-time check would treat a branch on it as a branch on a secret.
+/// As many vectors of the piece are aggregated, even if more powers are available. The number of
+/// available powers is stored next to secrets, so the constant-time check would treat a branch on
+/// it as a branch on a secret.
 #[inline(always)]
 fn steps<P: Limbs, R: Radix<P>>(len: usize) -> usize {
     let vectors = len / (16 * P::LANES);
@@ -292,7 +297,7 @@ fn pow_lanes<P: Limbs>([.., fourth]: [Element; 4]) -> Element {
     if P::LANES == 8 { fourth.mul(fourth) } else { fourth }
 }
 
-/// Returns x to the power of `exponents`, which are from 1 to LANES.
+/// Returns x to the power of `exponents`, from 1 to LANES.
 #[inline(always)]
 fn in_lanes<P: Limbs, R: Radix<P>>(p: P, four: [Element; 4], exponents: &[usize; 8]) -> R::Elements {
     let elements = in_four::<P, R>(p, four, exponents);
@@ -345,8 +350,8 @@ pub(super) fn multiply<P: Limbs, R: Radix<P>>(
 #[inline(always)]
 fn absorb<P: Limbs, R: Radix<P>>(p: P, state: &mut State, powers: &Powers, mut rest: impl Input) {
     let (bytes, len) = (16 * P::LANES, rest.len());
-    // The blocks that do not fill a vector are absorbed first, while the vectors are being loaded. At the end they
-    // would have to wait for everything else.
+    // The blocks that do not fill a vector are absorbed first, while the vectors are being loaded.
+    // At the end they would have to wait for everything else.
     each_block(state, rest.take(len % bytes));
     let (mut h, max_steps) = (R::insert_accumulator(p, state.accumulator()), steps::<P, R>(len));
     while rest.len() > bytes {

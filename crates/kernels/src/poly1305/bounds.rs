@@ -1,17 +1,20 @@
 //! A proof for every input: no lane of Poly1305 overflows, with the parameters of all variants.
 //!
-//! The algorithm body is generic over [`Limbs`]. Here it runs on abstract values: each lane is an interval of integers
-//! and, where that is not enough, a formula. A group of the maximum number of vectors is absorbed from full-range blocks,
-//! full-range powers and any accumulator that a group can leave. Each operation checks that the mathematical result fits
-//! in the lane, and that operands of multiplications have at most 32 or 52 bits. At the end the accumulator is again one
+//! The algorithm body is generic over [`Limbs`]. Here it runs on abstract values: each lane is an
+//! interval of integers and, where that is not enough, a formula. A group of the maximum number of
+//! vectors is absorbed from full-range blocks, full-range powers and any accumulator that a group
+//! can leave. Each operation checks that the mathematical result fits in the lane, and that
+//! operands of multiplications have at most 32 or 52 bits. At the end the accumulator is again one
 //! that a group can leave, so by induction this holds for messages of any length.
 //!
-//! Intervals alone would not do: Karatsuba's method subtracts sums of products, and the instruction returns a product as
-//! low + 2^52 high. So a sum is also kept as a formula of these parts. `carry` adds the low parts and 2^52 times the high
-//! parts, and there the formula becomes a polynomial in the limbs, whose negative terms cancel exactly.
+//! Intervals alone would not do: Karatsuba's method subtracts sums of products, and the instruction
+//! returns a product as low + 2^52 high. So a sum is also kept as a formula of these parts. `carry`
+//! adds the low parts and 2^52 times the high parts, and there the formula becomes a polynomial in
+//! the limbs, and its negative terms cancel exactly.
 //!
-//! The formulas do not depend on the instruction set, so the lanes of NEON are proved on x86-64 too. That an instruction
-//! computes what its operation in the vocabulary says is not proved here; `tests/it/every_poly1305.rs` tests it.
+//! The formulas do not depend on the instruction set, so the lanes of NEON are proved on x86-64
+//! too. That an instruction computes what its operation in the vocabulary says is not proved here;
+//! `tests/it/every_poly1305.rs` tests it.
 
 use super::body::{Input, Powers, group, multiply};
 use super::radix::{Radix, Radix26, Radix44};
@@ -70,7 +73,8 @@ struct Value {
     shift: u32,
 }
 
-/// All values of a proof, and the limbs and products that they consist of. A vector holds indices of values.
+/// All values of a proof, and the limbs and products that they consist of. A vector holds indices
+/// of values.
 #[derive(Default)]
 struct World {
     values: Vec<Value>,
@@ -84,7 +88,8 @@ thread_local! {
     static WORLD: RefCell<World> = RefCell::default();
 }
 
-/// A word in memory that stands for a value. No constant of the algorithm has these bits at the top.
+/// A word in memory that stands for a value. No constant of the algorithm has these bits at the
+/// top.
 const HANDLE: u64 = 0x5eed << 48;
 const WORD: Range = Range(0, u64::MAX as i128);
 const SIGNED: Range = Range(i64::MIN as i128, i64::MAX as i128);
@@ -99,7 +104,7 @@ impl World {
         (self.values.len() - 1) as u32
     }
 
-    /// Adds a number of which only the range is known.
+    /// Adds a number with only its range known.
     fn limb(&mut self, range: Range) -> u32 {
         assert!(range.0 <= range.1, "{range:?}");
         self.limbs.push(range);
@@ -108,7 +113,7 @@ impl World {
         self.add(Value { range, sum, shift: 0 })
     }
 
-    /// Returns the value that a word stands for, which is a constant unless it is a handle.
+    /// Returns the value of a word: a constant unless it is a handle.
     fn word(&mut self, word: u64) -> u32 {
         match word >> 48 == HANDLE >> 48 {
             true => (word & 0xffff_ffff) as u32,
@@ -120,8 +125,8 @@ impl World {
         self.values[index as usize].clone()
     }
 
-    /// Returns the bounds of a sum. Where it has the low and the high part of a product with the same factor, the product
-    /// is multiplied out, so that terms of different products cancel.
+    /// Returns the bounds of a sum. Where it has the low and the high part of a product with the
+    /// same factor, the product is multiplied out, so that terms of different products cancel.
     fn bounds(&self, sum: &Sum, constant: i128) -> Range {
         let (mut polynomial, mut rest) = (Polynomial::new(), Range(constant, constant));
         for (atom, factor) in sum {
@@ -159,7 +164,7 @@ impl World {
         }
     }
 
-    /// Returns the constant by which a value differs from its formula.
+    /// Returns the constant difference between a value and its formula.
     fn constant(value: &Value) -> i128 {
         if value.sum.is_empty() { value.range.0 } else { 0 }
     }
@@ -188,7 +193,8 @@ impl World {
         sum.retain(|_, factor| *factor != 0);
         let range = range.intersect(self.bounds(&sum, constant).shr(shift));
         assert!(SIGNED.contains(range), "a sum overflows: {range:?}");
-        // A carry is a new number, and so is a sum with a constant, which formulas do not have.
+        // A carry is a new number, and so is a sum with a constant, because formulas have no
+        // constants.
         match shift > 0 || constant != 0 {
             true => self.limb(range),
             false => self.add(Value { range, sum, shift: 0 }),
@@ -253,7 +259,8 @@ impl World {
         }
     }
 
-    /// Returns a factor of a multiplication of `bits` bits as a linear polynomial, or panics if it is longer.
+    /// Returns a factor of a multiplication of `bits` bits as a linear polynomial, or panics if it
+    /// is longer.
     fn factor(&self, index: u32, bits: u32) -> Vec<(Option<usize>, i128)> {
         let value = self.get(index);
         assert!(
@@ -395,7 +402,8 @@ impl<const N: usize> Limbs52 for Abstract<N> {
             world.plus(sum[i], low, 1)
         })
     }
-    /// The product is the one of the `add_low` before it, which the formulas need to have the same number.
+    /// The product is the one of the `add_low` before it, which the formulas need to have the same
+    /// number.
     fn add_high(self, sum: V, a: V, b: V) -> V {
         self.each(|world, i| {
             let again = world.product(a[i], b[i]);
@@ -419,7 +427,8 @@ impl<const N: usize> Limbs32 for Abstract<N> {
         World::with(|world| v[..N].iter().for_each(|i| _ = world.factor(*i, 32)));
         v
     }
-    /// The upper half of a handle is lost where a word of memory is narrowed. Zero is the only constant.
+    /// The upper half of a handle is lost where a word of memory is narrowed. Zero is the only
+    /// constant.
     fn splat_narrow(self, x: u32) -> V {
         self.narrow(self.splat(if x == 0 { 0 } else { HANDLE | u64::from(x) }))
     }
@@ -451,10 +460,11 @@ const fn below(bound: i128) -> Range {
     Range(0, bound - 1)
 }
 
-/// Proves that a group of `STEPS` vectors, and the last vector, overflow nowhere and leave elements within `after`.
+/// Proves that a group of `STEPS` vectors, and the last vector, overflow nowhere and leave elements
+/// within `after`.
 ///
-/// `start` are the limbs of an accumulator before the first group, and `powers` those of powers of r, also `after` a
-/// multiplication of two powers.
+/// `start` holds the limbs of an accumulator before the first group, and `powers` those of powers
+/// of r, also `after` a multiplication of two powers.
 fn prove<const LANES: usize, const L: usize, R>(
     elements: fn([V; L]) -> R::Elements,
     limbs: fn(R::Elements) -> [V; L],
@@ -475,7 +485,7 @@ fn prove<const LANES: usize, const L: usize, R>(
     };
     let factor: [Range; L] = core::array::from_fn(|i| Range(0, power[i].1.max(after[i].1)));
 
-    // A product of two powers, from which the next powers are computed, is within the bounds of a power.
+    // A product of two powers, used to compute the next powers, is within the bounds of a power.
     within("powers", multiply::<_, R>(p, fresh(factor), R::factors(p, fresh(factor))));
 
     let mut powers = Powers::EMPTY;
@@ -552,8 +562,8 @@ fn the_proof_fails_with_more_vectors() {
     assert!(fails(200));
 }
 
-/// The scalar code only adds and multiplies before it masks, so its largest results come from the largest operands, and
-/// these do not overflow: the arithmetic of a test build is checked.
+/// The scalar code only adds and multiplies before it masks, so its largest results come from the
+/// largest operands, and these do not overflow: the arithmetic of a test build is checked.
 #[test]
 #[cfg(debug_assertions)]
 fn no_word_of_the_scalar_code_overflows() {

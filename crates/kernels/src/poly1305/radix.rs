@@ -1,10 +1,11 @@
 //! Arithmetic modulo 2^130 - 5 on vectors, with one integer in every lane.
 //!
-//! An integer is a list of limbs, for example five limbs of 26 bits: l0 + 2^26 l1 + 2^52 l2 + 2^78 l3 + 2^104 l4. A
-//! product is computed as in school, limb by limb, and reduced with 2^130 = 5. The size of the limbs depends on the
-//! multiplication of the instruction set: 44 bits for AVX-512 IFMA, which multiplies 52 bits by 52 bits, and 26 bits
-//! for a multiplication of 32 bits by 32 bits. The limbs are smaller than the operands of the multiplication, so
-//! carries are computed only after the sum of many products.
+//! An integer is a list of limbs, for example five limbs of 26 bits: l0 + 2^26 l1 + 2^52 l2 + 2^78
+//! l3 + 2^104 l4. A product is computed as in school, limb by limb, and reduced with 2^130 = 5. The
+//! size of the limbs depends on the multiplication of the instruction set: 44 bits for AVX-512
+//! IFMA, which multiplies 52 bits by 52 bits, and 26 bits for a multiplication of 32 bits by 32
+//! bits. The limbs are smaller than the operands of the multiplication, so carries are computed
+//! only after the sum of many products.
 #![forbid(unsafe_code)]
 
 use super::scalar::Element;
@@ -17,15 +18,17 @@ pub(crate) trait Radix<P: Limbs> {
     const WORDS: usize;
     /// `LANES` integers.
     type Elements: Copy;
-    /// Sums of products before the carries are computed. The products of up to 24 vectors of blocks, or 16 if `WORDS`
-    /// is 9, cannot overflow, even if an accumulator was added to one of the vectors.
+    /// Sums of products before the carries are computed. The products of up to 24 vectors of
+    /// blocks, or 16 if `WORDS` is 9, cannot overflow, even if an accumulator was added to one of
+    /// the vectors.
     type Sums: Copy;
     /// `LANES` integers in the form of the second operand of a multiplication.
     type Factors: Copy;
 
     /// Copies the integer `x` to every lane of the elements.
     fn splat(p: P, x: Element) -> Self::Elements;
-    /// Returns `a` in the lanes where all bits of `mask` are set, and `b` where all bits of `other` are set.
+    /// Returns `a` in the lanes where all bits of `mask` are set, and `b` where all bits of `other`
+    /// are set.
     fn choose(p: P, mask: P::V, a: Self::Elements, other: P::V, b: Self::Elements) -> Self::Elements;
     /// Converts to the form of the second operand of a multiplication.
     fn factors(p: P, elements: Self::Elements) -> Self::Factors;
@@ -38,12 +41,13 @@ pub(crate) trait Radix<P: Limbs> {
 
     /// Converts `LANES` blocks (see [`Limbs::halves`]) and adds 2^128 to each.
     fn elements(p: P, halves: [P::V; 2]) -> Self::Elements;
-    /// Returns `h` (see [`super::State::accumulator`]) in the lane of the first block, and zero in the others.
+    /// Returns `h` (see [`super::State::accumulator`]) in the lane of the first block, and zero in
+    /// the others.
     fn insert_accumulator(p: P, h: [u64; 3]) -> Self::Elements;
     /// Returns the sum of all lanes of a result of [`Radix::carry`].
     fn sum_lanes(p: P, elements: Self::Elements) -> [u64; 3];
     fn add(p: P, a: Self::Elements, b: Self::Elements) -> Self::Elements;
-    /// Returns empty sums, to which products can be added.
+    /// Returns empty sums.
     fn zero(p: P) -> Self::Sums;
     /// Returns sums + elements * factors, without carries.
     fn add_products(p: P, sums: Self::Sums, elements: Self::Elements, factors: Self::Factors) -> Self::Sums;
@@ -57,18 +61,21 @@ pub(crate) struct Radix44;
 const M44: u64 = (1 << 44) - 1;
 const M42: u64 = (1 << 42) - 1;
 
-/// Products are computed with Karatsuba's method: a0 b0, a1 b1, a2 b2 and three products of sums of two limbs, since
-/// a1 b2 + a2 b1 = (a1 + a2)(b1 + b2) - a1 b1 - a2 b2. The subtractions are done once for all vectors, in
-/// [`Radix::carry`]. The instruction returns a product as low + 2^52 high, and both parts are summed separately.
+/// Products are computed with Karatsuba's method: a0 b0, a1 b1, a2 b2 and three products of sums of
+/// two limbs, since a1 b2 + a2 b1 = (a1 + a2)(b1 + b2) - a1 b1 - a2 b2. The subtractions are done
+/// once for all vectors, in [`Radix::carry`]. The instruction returns a product as low + 2^52 high,
+/// and both parts are summed separately.
 ///
-/// Bounds: elements have limbs below 2^44, 2^44 + 2^12 and 2^43, and blocks have limbs below 2^44, 2^44 and 2^41. The
-/// operands are their sums, below 2^45, 2^45.1 and 2^43.4. Sums of two limbs are below 2^46.1, far below the 2^52 that
-/// the instruction reads. Factors are products, with limbs below 2^44, 2^44 + 2^12 and 2^42, or r, which is smaller.
-/// Their sums of two limbs are below 2^45.1. 24 low parts are below 2^56.6, and 24 high parts below 24·2^39.2 < 2^43.8.
+/// Bounds: elements have limbs below 2^44, 2^44 + 2^12 and 2^43, and blocks have limbs below 2^44,
+/// 2^44 and 2^41. The operands are their sums, below 2^45, 2^45.1 and 2^43.4. Sums of two limbs are
+/// below 2^46.1, far below the 2^52 that the instruction reads. Factors are products, with limbs
+/// below 2^44, 2^44 + 2^12 and 2^42, or r, which is smaller. Their sums of two limbs are below
+/// 2^45.1. 24 low parts are below 2^56.6, and 24 high parts below 24·2^39.2 < 2^43.8.
 impl<P: Limbs52> Radix<P> for Radix44 {
     const WORDS: usize = 6;
     type Elements = [P::V; 3];
-    /// The products of limbs 1, 2, 1 + 2, 0, 0 + 1 and 2 + 0. The carries begin with the first three.
+    /// The products of limbs 1, 2, 1 + 2, 0, 0 + 1 and 2 + 0. The carries begin with the first
+    /// three.
     type Sums = [[P::V; 2]; 6];
     type Factors = [P::V; 6];
 
@@ -160,12 +167,14 @@ impl<P: Limbs52> Radix<P> for Radix44 {
         sums
     }
 
-    /// A column is low + 2^52 high. Each part may be negative, but the column is not, and neither are the carries.
+    /// A column is low + 2^52 high. Each part may be negative, but the column is not, and neither
+    /// are the carries.
     ///
-    /// Bounds: the smallest low part, 20 times that of a1 b2 + a2 b1, is above -20·2·2^56.6 > -2^62. The largest low
-    /// parts are below 21·2^56.6 < 2^61. High parts are between -2^49.2 and 2^48.2. Columns are below 24·2^92.7,
-    /// 24·2^90.9 and 24·2^89.7, so the carries are below 2^53.3, 2^51.6 and 2^52.4. Five times the last carry is below
-    /// 2^54.8, of which less than 2^10.8 is carried to the second limb.
+    /// Bounds: the smallest low part, 20 times that of a1 b2 + a2 b1, is above -20·2·2^56.6 >
+    /// -2^62. The largest low parts are below 21·2^56.6 < 2^61. High parts are between -2^49.2 and
+    /// 2^48.2. Columns are below 24·2^92.7, 24·2^90.9 and 24·2^89.7, so the carries are below
+    /// 2^53.3, 2^51.6 and 2^52.4. Five times the last carry is below 2^54.8, so less than 2^10.8 is
+    /// carried to the second limb.
     #[inline(always)]
     fn carry(p: P, sums: Self::Sums) -> Self::Elements {
         let (m44, m42) = (p.splat(M44), p.splat(M42));
@@ -196,11 +205,13 @@ pub(crate) struct Radix26;
 
 const M26: u64 = (1 << 26) - 1;
 
-/// Factors are the five limbs, and five times each limb but the first, for the products above 2^130, since 2^130 = 5.
+/// Factors are the five limbs, and five times each limb but the first, for the products above
+/// 2^130, since 2^130 = 5.
 ///
-/// Bounds: elements have limbs below 2^26 + 2^12, so an element plus a block is below 2^27.1. Factors are elements, and
-/// five times their limbs are below 2^28.4, so all operands fit in 32 bits. A column of five products, four of them
-/// with multiples of 5, is below 21·2^53.1 < 2^57.5, and 16 columns are below 2^61.5.
+/// Bounds: elements have limbs below 2^26 + 2^12, so an element plus a block is below 2^27.1.
+/// Factors are elements, and five times their limbs are below 2^28.4, so all operands fit in 32
+/// bits. A column of five products, four of them with multiples of 5, is below 21·2^53.1 < 2^57.5,
+/// and 16 columns are below 2^61.5.
 impl<P: Limbs32> Radix<P> for Radix26 {
     const WORDS: usize = 9;
     type Elements = [P::V; 5];
@@ -289,8 +300,8 @@ impl<P: Limbs32> Radix<P> for Radix26 {
 
     #[inline(always)]
     fn sum_lanes(p: P, n: Self::Elements) -> [u64; 3] {
-        // The sums of four lanes are below 2^29. They are joined to two limbs of 52 bits and a rest, below 2^56, and
-        // then split into limbs of 44 bits.
+        // The sums of four lanes are below 2^29. They are joined to two limbs of 52 bits and a
+        // rest, below 2^56, and then split into limbs of 44 bits.
         let a = p.sum_lanes(n[0]) + (p.sum_lanes(n[1]) << 26);
         let b = p.sum_lanes(n[2]) + (p.sum_lanes(n[3]) << 26);
         let low = u128::from(a) + (u128::from(b) << 52);
@@ -316,7 +327,8 @@ impl<P: Limbs32> Radix<P> for Radix26 {
                 $( $( sums[$to] = p.add_product(sums[$to], n[$a], factors[$word]); )* )*
             };
         }
-        // In the order of the words of the factors, so that each is loaded once. Word 4 + i is five times limb i.
+        // In the order of the words of the factors, so that each is loaded once. Word 4 + i is five
+        // times limb i.
         add! {
             0: 0 = 0, 1 = 1, 2 = 2, 3 = 3, 4 = 4;
             1: 1 = 0, 2 = 1, 3 = 2, 4 = 3;
@@ -331,9 +343,9 @@ impl<P: Limbs32> Radix<P> for Radix26 {
         sums
     }
 
-    /// Computes two chains of carries in parallel. Carries are below 2^35.6. Five times that of the last limb is below
-    /// 2^38, of which less than 2^12 is carried to the second limb; less than 2^9.7 is carried from the fourth to the
-    /// fifth.
+    /// Computes two chains of carries in parallel. Carries are below 2^35.6. Five times the last
+    /// limb's is below 2^38, so less than 2^12 is carried to the second limb; less than 2^9.7 is
+    /// carried from the fourth to the fifth.
     #[inline(always)]
     fn carry(p: P, mut d: Self::Sums) -> Self::Elements {
         let mask = p.splat(M26);
@@ -371,8 +383,8 @@ mod test {
     use super::*;
     use crate::vector::Token;
 
-    /// A token with one lane that panics if an operand of a multiplication exceeds 52 bits, or a sum 63 bits and a
-    /// sign.
+    /// A token with one lane that panics if an operand of a multiplication exceeds 52 bits, or a
+    /// sum 63 bits and a sign.
     #[derive(Clone, Copy)]
     struct Strict;
 
@@ -471,7 +483,8 @@ mod test {
         let pick = |limbs: [i64; 3], bits: u32, least: i64| {
             [0, 1, 2].map(|i| if bits >> i & 1 == 1 { limbs[i] } else { least })
         };
-        // The low part of a product is largest when it ends in ones, so limbs near powers of two are tested too.
+        // The low part of a product is largest when it ends in ones, so limbs near powers of two
+        // are tested too.
         for (a, b, least) in (0..8).flat_map(|a| (0..8).flat_map(move |b| [0, 1, 3].map(|l| (a, b, l)))) {
             for odd in [0, 1, 0x0fff, 0x3ff_ffff] {
                 let n = pick(NUMBER, a, least).map(|limb| (limb - odd).max(0));

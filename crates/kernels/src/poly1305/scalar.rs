@@ -1,5 +1,5 @@
-//! Poly1305 (RFC 8439, section 2.5) with 64-bit integers. All variants use it for short messages, and the portable
-//! variant for messages of any length.
+//! Poly1305 (RFC 8439, section 2.5) with 64-bit integers. All variants use it for short messages,
+//! and the portable variant for messages of any length.
 //!
 //! ```text
 //! r = key[0..16] & 0x0ffffffc_0ffffffc_0ffffffc_0fffffff
@@ -10,15 +10,16 @@
 //! tag = (h + s) mod 2^128
 //! ```
 //!
-//! The departure is that `h` is neither fully reduced nor in one piece between two blocks, see [`Accumulator`].
+//! The departure is that `h` is neither fully reduced nor in one piece between two blocks, see
+//! [`Accumulator`].
 #![forbid(unsafe_code)]
 
 use crate::vector::load16;
 use crate::zero::wipe;
 use core::slice::from_mut;
 
-/// The state of a message: the accumulator and the key, which must not be used for another message; both are wiped from
-/// memory on drop.
+/// The state of a message: the accumulator and the key. Never use the key for another message. Both
+/// are wiped from memory on drop.
 pub(crate) struct State {
     h: Accumulator,
     /// The clamped `r`. Both words are below 2^60, and the second is divisible by 4.
@@ -38,7 +39,8 @@ impl State {
         state
     }
 
-    /// Begins a message in place, in a state that is [`State::EMPTY`]. This leaves no copy of the key elsewhere.
+    /// Begins a message in place, in a state that is [`State::EMPTY`]. This leaves no copy of the
+    /// key elsewhere.
     #[inline(always)]
     pub(crate) fn set(&mut self, key: &[u8; 32]) {
         let [r0, r1, s0, s1] = words(key);
@@ -46,13 +48,13 @@ impl State {
         self.s = [s0, s1];
     }
 
-    /// Returns `h` in words of 64 bits, which is not fully reduced, but the third word is at most 4.
+    /// Returns `h` in 64-bit words, not fully reduced; the third word is at most 4.
     #[inline(always)]
     pub(crate) fn accumulator(&self) -> [u64; 3] {
         self.h.words()
     }
 
-    /// Replaces the accumulator `h`, of which the third word must be at most 4.
+    /// Replaces the accumulator `h`. Its third word must be at most 4.
     #[inline(always)]
     pub(crate) fn set_accumulator(&mut self, h: [u64; 3]) {
         self.h = Accumulator::from_words(h);
@@ -64,7 +66,8 @@ impl State {
         Element::from_words([self.r[0], self.r[1], 0])
     }
 
-    /// Returns `r` to the power `n`, by squaring and multiplying. The exponent is public, and at least 1.
+    /// Returns `r` to the power `n`, by squaring and multiplying. The exponent is public, and at
+    /// least 1.
     pub(crate) fn power_of_r(&self, n: usize) -> Element {
         let r = self.r();
         (0..n.ilog2()).rev().fold(r, |power, bit| {
@@ -73,14 +76,16 @@ impl State {
         })
     }
 
-    /// Begins in an empty state with the `r` of `whole`, to absorb some of its blocks. No tag can be computed from it.
+    /// Begins in an empty state with the `r` of `whole`, to absorb some of its blocks. No tag can
+    /// be computed from it.
     #[inline(always)]
     pub(crate) fn begin_part(&mut self, whole: &Self) {
         self.r = whole.r;
     }
 
-    /// Absorbs a segment of `len` bytes, padded with zeros to whole blocks, of which `sum` is the accumulator alone. `power` has the
-    /// number of blocks for which `r` to this power was computed last, because most segments have the same length.
+    /// Absorbs a segment of `len` bytes, zero-padded to whole blocks, given its own accumulator
+    /// `sum`. `power` is the number of blocks for which `r` to this power was computed last,
+    /// because most segments have the same length.
     pub(crate) fn absorb_segment(&mut self, power: &mut (usize, Element), len: usize, sum: [u64; 3]) {
         let blocks = len.div_ceil(16);
         if power.0 != blocks {
@@ -89,11 +94,11 @@ impl State {
         self.absorb_sum(power.1, sum);
     }
 
-    /// Absorbs the blocks of which `sum` is the accumulator alone, when their absorption began with zero. `power` is `r`
-    /// to the power of their number.
+    /// Absorbs blocks given their own accumulator `sum`, started from zero. `power` is `r` to the
+    /// power of their number.
     ///
-    /// Bounds: the third words of the product and of `sum` are at most 4, so `high` is at most 9, and five times its
-    /// upper bits at most 10. The third word of the result is at most 4 again.
+    /// Bounds: the third words of the product and of `sum` are at most 4, so `high` is at most 9,
+    /// and five times its upper bits at most 10. The third word of the result is at most 4 again.
     pub(crate) fn absorb_sum(&mut self, power: Element, sum: [u64; 3]) {
         let [h0, h1, h2] = Element::from_words(self.accumulator()).mul(power).to_words();
         let (low, carry) = join([h0, h1]).overflowing_add(join([sum[0], sum[1]]));
@@ -112,7 +117,8 @@ impl State {
     /// Absorbs whole blocks as the integers that they represent.
     #[inline(always)]
     pub(crate) fn integers(&mut self, blocks: impl Iterator<Item = u128>) {
-        // `h` is not updated in memory, because each block would wait for the store of the last one.
+        // `h` is not updated in memory, because each block would wait for the store of the last
+        // one.
         let (mut h, r) = (self.h, self.r);
         for block in blocks {
             h = h.step(r, block, 1);
@@ -120,7 +126,8 @@ impl State {
         self.h = h;
     }
 
-    /// Absorbs the end of a message, which is shorter than a block and followed by a bit 1 (RFC 8439, section 2.5.1).
+    /// Absorbs the end of a message: shorter than a block and followed by a bit 1 (RFC 8439,
+    /// section 2.5.1).
     #[inline(always)]
     pub(crate) fn end(&mut self, rest: &[u8]) {
         if !rest.is_empty() {
@@ -163,9 +170,9 @@ impl Drop for State {
 
 /// The accumulator after a step, h = low + over + 2^128 high.
 ///
-/// `over` is the part that the reduction modulo 2^130 - 5 adds again at the bottom. A step ends in two additions, of
-/// the next block and of `over`. The latter is known later, so the addition of `over` is left to the next step, which
-/// adds its block first.
+/// `over` is the part that the reduction modulo 2^130 - 5 adds again at the bottom. A step ends in
+/// two additions, of the next block and of `over`. `over` is known later, so the next step adds it,
+/// after its block.
 #[derive(Clone, Copy)]
 struct Accumulator {
     low: [u64; 2],
@@ -179,7 +186,7 @@ impl Accumulator {
         Self { low: [h0, h1], over: 0, high: h2 }
     }
 
-    /// Returns the words, of which the third is at most 4.
+    /// Returns the words; the third is at most 4.
     #[inline(always)]
     fn words(self) -> [u64; 3] {
         let (low, carry) = join(self.low).overflowing_add(u128::from(self.over));
@@ -188,9 +195,9 @@ impl Accumulator {
 
     /// Returns (h + m + 2^128 top) r.
     ///
-    /// Bounds: `high` is at most 3 after a step, and at most 4 at first. With two carries and `top`, h2 is at most 6,
-    /// so h2 r0 is below 6·2^60. The carry of d1 is below 2^62, so d2 is below 10·2^60 and d2 + d2 / 4 below 2^64. The
-    /// sums for the lower words are below 2^126.
+    /// Bounds: `high` is at most 3 after a step, and at most 4 at first. With two carries and
+    /// `top`, h2 is at most 6, so h2 r0 is below 6·2^60. The carry of d1 is below 2^62, so d2 is
+    /// below 10·2^60 and d2 + d2 / 4 below 2^64. The sums for the lower words are below 2^126.
     #[inline(always)]
     fn step(self, [r0, r1]: [u64; 2], m: u128, top: u64) -> Self {
         // 2^128 r1 = 5/4 r1 modulo 2^130 - 5, since 4 divides r1.
@@ -204,7 +211,8 @@ impl Accumulator {
         let d1 = wide(h0, r1) + wide(h1, r0) + u128::from(h2 * s1) + (d0 >> 64);
         let d2 = h2 * r0 + (d1 >> 64) as u64;
 
-        // 2^130 = 5, so the part above it is added again five times: 4 d2' + d2', where d2' = d2 / 4.
+        // 2^130 = 5, so the part above it is added again five times: 4 d2' + d2', where d2' = d2 /
+        // 4.
         Self { low: [d0 as u64, d1 as u64], over: (d2 & !3) + (d2 >> 2), high: d2 & 3 }
     }
 }
@@ -236,9 +244,11 @@ fn wide(a: u64, b: u64) -> u128 {
 const M44: u64 = (1 << 44) - 1;
 const M42: u64 = (1 << 42) - 1;
 
-/// An integer modulo 2^130 - 5 in limbs of 44, 44 and 42 bits. The powers of `r` are computed in this form.
+/// An integer modulo 2^130 - 5 in limbs of 44, 44 and 42 bits. The powers of `r` are computed in
+/// this form.
 ///
-/// The first limb is below 2^44, the second below 2^44 + 2^10, and the third below 2^42, or below 2^43 for a sum.
+/// The first limb is below 2^44, the second below 2^44 + 2^10, and the third below 2^42, or below
+/// 2^43 for a sum.
 #[derive(Clone, Copy)]
 pub(crate) struct Element(pub(crate) [u64; 3]);
 
@@ -251,10 +261,11 @@ impl Element {
         Self([h0 & M44, (h0 >> 44 | h1 << 20) & M44, h1 >> 24 | h2 << 40])
     }
 
-    /// Returns the product of two integers modulo 2^130 - 5, which is not fully reduced.
+    /// Returns the product of two integers modulo 2^130 - 5, not fully reduced.
     ///
-    /// Bounds: limbs are below 2^44.1, so a column of three products, two of them times 20, is below 41·2^88.2 < 2^94.
-    /// Its carry is below 2^52, and five times the last carry is below 2^53.
+    /// Bounds: limbs are below 2^44.1, so a column of three products, two of them times 20, is
+    /// below 41·2^88.2 < 2^94. Its carry is below 2^52, and five times the last carry is below
+    /// 2^53.
     #[inline(always)]
     pub(crate) fn mul(self, other: Self) -> Self {
         let (Self([a0, a1, a2]), Self([b0, b1, b2])) = (self, other);
@@ -267,7 +278,7 @@ impl Element {
         Self([l0 & M44, (d1 as u64 & M44) + (l0 >> 44), d2 as u64 & M42])
     }
 
-    /// Converts limbs below 2^52 to words of 64 bits, of which the third is at most 4.
+    /// Converts limbs below 2^52 to 64-bit words; the third is at most 4.
     #[inline(always)]
     pub(crate) fn to_words(self) -> [u64; 3] {
         let Self([l0, l1, l2]) = self;
@@ -283,8 +294,8 @@ impl Element {
 mod test {
     use super::*;
 
-    /// Few messages have a carry out of the addition that a step leaves to the next one, so it is compared with the same
-    /// accumulator in words, which leaves nothing to add.
+    /// Few messages carry out of the addition that a step leaves to the next one, so we compare
+    /// with the same accumulator in words, which leaves nothing to add.
     #[test]
     fn carries_of_the_addition_that_was_left() {
         let r = [0x0fff_fffc_0fff_ffff, 0x0fff_fffc_0fff_fffc];
@@ -300,8 +311,8 @@ mod test {
         }
     }
 
-    /// The accumulator is 2^130 - 1 and the sum is 2^128, and 2^130 is 5, so together they are 2^128 + 4: the words that 5 is
-    /// added to carry into the third one.
+    /// The accumulator is 2^130 - 1 and the sum is 2^128, and 2^130 is 5, so together they are
+    /// 2^128 + 4: the words that 5 is added to carry into the third one.
     #[test]
     fn carry_of_a_combined_sum() {
         let mut state = State::EMPTY;
@@ -310,7 +321,8 @@ mod test {
         assert_eq!(state.accumulator(), [4, 0, 1]);
     }
 
-    /// The limbs are 2^88 - 1 and 2^130 + (2^40 - 1) 2^88, and 2^130 is 5, so their sum is 2^128 + 4.
+    /// The limbs are 2^88 - 1 and 2^130 + (2^40 - 1) 2^88, and 2^130 is 5, so their sum is 2^128 +
+    /// 4.
     #[test]
     fn carry_into_the_third_word() {
         assert_eq!(Element([M44, M44, 1 << 42 | ((1 << 40) - 1)]).to_words(), [4, 0, 1]);

@@ -2,14 +2,15 @@
 
 use super::counting;
 
-/// The keys of FIPS 197, appendix C: 00 01 02 …, of which the first 16, 24 or 32 bytes are used.
+/// The keys of FIPS 197, appendix C: the first 16, 24 or 32 bytes of 00 01 02 ….
 pub(crate) const KEY: [u8; 32] = counting(0);
 
-/// The block of FIPS 197, appendix C: 00 11 22 …. It is also the initial counter block of the keystream.
+/// The block of FIPS 197, appendix C: 00 11 22 …. It is also the initial counter block of the
+/// keystream.
 pub(crate) const BLOCK: [u8; 16] = 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff_u128.to_be_bytes();
 
-/// Length of the keystream in bytes. At every width it has a full group, a small group, single vectors and a part of
-/// one.
+/// Length of the keystream in bytes. At every width it has a full group, a small group, single
+/// vectors and a part of one.
 pub(crate) const STREAM: usize = 997;
 /// Offset at which the keystream is cut in two, so that the second piece begins inside a block.
 pub(crate) const CUT: usize = 5;
@@ -23,11 +24,11 @@ pub(crate) struct KnownAnswer {
     pub(crate) key_len: usize,
     /// [`BLOCK`], encrypted. Published in FIPS 197, C.1 to C.3.
     pub(crate) block: [u8; 16],
-    /// [`super::digest`] of the first [`STREAM`] bytes of [`super::TEXT`], encrypted. Made with Python's `cryptography`
-    /// 48.
+    /// [`super::digest`] of the first [`STREAM`] bytes of [`super::TEXT`], encrypted. Made with
+    /// Python's `cryptography` 48.
     pub(crate) stream: u128,
-    /// CBC-MAC of the first [`MACED`] bytes of [`super::TEXT`]: the last block of CBC with an IV of zeros, made with
-    /// Python's `cryptography` 50.
+    /// CBC-MAC of the first [`MACED`] bytes of [`super::TEXT`]: the last block of CBC with an IV of
+    /// zeros, made with Python's `cryptography` 50.
     pub(crate) mac: [u8; 16],
 }
 

@@ -15,12 +15,12 @@ pub(crate) const MAX_LEN: usize = 3900;
 /// Offset at which a keystream is cut in two, so that the second piece begins inside a block.
 pub(crate) const CUT: usize = 5;
 
-/// A nonce, whose length determines the algorithm.
+/// A nonce; its length determines the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Nonce {
     /// A nonce of ChaCha20 with 12 bytes (RFC 8439).
     Short([u8; 12]),
-    /// A nonce of XChaCha20 with 24 bytes, of which 16 derive a subkey.
+    /// A 24-byte XChaCha20 nonce; 16 bytes derive a subkey.
     Long([u8; 24]),
 }
 
@@ -41,8 +41,9 @@ impl KnownAnswer {
     }
 }
 
-/// At every width, these reach each number of groups in rows, both numbers of states in words, and a part of a vector.
-/// Made with Python's `cryptography` 50, because no published vector has so many blocks.
+/// At every width, these reach each number of groups in rows, both numbers of states in words, and
+/// a part of a vector. Made with Python's `cryptography` 50, because no published vector has so
+/// many blocks.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 5] = [
     KnownAnswer { nonce: Nonce::Short(NONCE), len: MAX_LEN, stream: 0xf3a494e99aae2cdd468d26097227c6cf },
     KnownAnswer { nonce: Nonce::Short(NONCE), len: 1100, stream: 0x64391c956bdcc280136952fedb3c64d9 },

@@ -21,7 +21,8 @@ const PLAIN: &[u8] = b"\
     \x1c\x3c\x0c\x95\x95\x68\x09\x53\x2f\xcf\x0e\x24\x49\xa6\xb5\x25\
     \xb1\x6a\xed\xf5\xaa\x0d\xe6\x57\xba\x63\x7b\x39";
 
-/// One message of the self-test with its results. The tag covers the ciphertext, so the ciphertext is not stored.
+/// One message of the self-test with its results. The tag covers the ciphertext, so the ciphertext
+/// is not stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
     pub(crate) key_len: usize,
@@ -32,12 +33,14 @@ pub(crate) struct KnownAnswer {
     pub(crate) precompute: bool,
 }
 
-/// The short messages are published, see [`KEY`]. The long ones were made with Python's `cryptography` 48.
+/// The short messages are published, see [`KEY`]. The long ones were made with Python's
+/// `cryptography` 48.
 ///
-/// At every width, 1061 bytes are full groups and a small rest, and 5000 bytes are full groups and a large rest, and more
-/// than a period of the last byte of the counter. Sealing overlaps hashing with AES only from two groups of the widest
-/// variant on. The 549 bytes of associated data contain a full group too. There is no long message for 192 bits, because
-/// only the number of rounds differs there and the portable variant is slow.
+/// At every width, 1061 bytes are full groups and a small rest, and 5000 bytes are full groups and
+/// a large rest, and more than a period of the last byte of the counter. Sealing overlaps hashing
+/// with AES only from two groups of the widest variant on. The 549 bytes of associated data contain
+/// a full group too. There is no long message for 192 bits, because only the number of rounds
+/// differs there and the portable variant is slow.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 5] = [
     KnownAnswer {
         key_len: 16,

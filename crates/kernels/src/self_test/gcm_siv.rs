@@ -15,12 +15,12 @@ pub(crate) struct KnownAnswer {
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],
     pub(crate) tag: u128,
-    /// [`super::digest`] of the ciphertext, which the tag does not cover.
+    /// [`super::digest`] of the ciphertext; the tag does not cover it.
     pub(crate) sealed: u128,
 }
 
-/// The short messages are published, see [`KEY`]. The long ones were made with Python's `cryptography` 50; they have
-/// the lengths of the known answers of AES-GCM.
+/// The short messages are published, see [`KEY`]. The long ones were made with Python's
+/// `cryptography` 50; they have the lengths of the known answers of AES-GCM.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 4] = [
     KnownAnswer {
         key_len: 16,

@@ -1,9 +1,10 @@
 //! Known answers of the self-tests, as data, and what their computation shares.
 //!
-//! A variant is used only after it has reproduced the known answers of its cipher (see [`crate::variant`]). A few of
-//! them are published vectors. The others are longer messages, since no published vector is long enough to reach every
-//! loop of a wide variant; they were made with other implementations, and the integration tests compare all of them
-//! with the reference implementations, for which they include this module by its path.
+//! A variant is used only after it has reproduced the known answers of its cipher (see
+//! [`crate::variant`]). A few of them are published vectors. The others are longer messages, since
+//! no published vector is long enough to reach every loop of a wide variant; they were made with
+//! other implementations, and the integration tests compare all of them with the reference
+//! implementations, for which they include this module by its path.
 #![forbid(unsafe_code)]
 
 pub(crate) mod aegis;
@@ -14,8 +15,8 @@ pub(crate) mod gcm_siv;
 pub(crate) mod poly1305;
 pub(crate) mod speck;
 
-/// Plaintext of all known answers. Its period is 251, a prime, so that no two blocks are equal and a swap of two blocks
-/// changes the result.
+/// Plaintext of all known answers. Its period is 251, a prime, so that no two blocks are equal and
+/// a swap of two blocks changes the result.
 pub(crate) static TEXT: [u8; 9000] = {
     let mut text = [0; 9000];
     let mut i = 0;
@@ -42,9 +43,11 @@ pub(crate) const fn counting<const N: usize>(start: u8) -> [u8; N] {
     bytes
 }
 
-/// Returns a checksum that depends on every bit and on the order of the blocks. It detects faults, not attackers.
+/// Returns a checksum that depends on every bit and on the order of the blocks. It detects faults,
+/// not attackers.
 ///
-/// Each step is a bijection of the state, so a difference in a block never disappears in a later step.
+/// Each step is a bijection of the state, so a difference in a block never disappears in a later
+/// step.
 pub(crate) fn digest(bytes: &[u8]) -> u128 {
     bytes.chunks(16).fold(0, |sum, part| {
         let mut block = [0; 16];

@@ -17,11 +17,12 @@ pub(crate) struct KnownAnswer {
 /// Offset at which each message is also cut in two. Neither piece consists of whole blocks.
 pub(crate) const CUT: usize = 21;
 
-/// The first message is published, see [`KEY`]. The others were made with Python's `cryptography` 50.
+/// The first message is published, see [`KEY`]. The others were made with Python's `cryptography`
+/// 50.
 ///
-/// For vectors of four and of eight blocks, they reach each number of powers that is made, each with whole groups, a
-/// smaller group, and blocks before the first vector. Four of them have the largest possible point and the largest
-/// possible blocks.
+/// For vectors of four and of eight blocks, they reach each number of powers that is made, each
+/// with whole groups, a smaller group, and blocks before the first vector. Four of them have the
+/// largest possible point and the largest possible blocks.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 12] = [
     KnownAnswer {
         key: KEY,

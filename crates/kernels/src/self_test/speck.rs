@@ -1,14 +1,15 @@
 //! Known answers of Speck: counter mode, and blocks one by one.
 //!
-//! The paper has one block for each size, which no vector code computes, because a single block is left to integers. So
-//! these answers were made with an independent Python program that was compared with the paper.
+//! The paper has one block per size, but vector code never computes a single block: it is left to
+//! integers. So these answers were made with an independent Python program that was compared with
+//! the paper.
 
 use super::counting;
 
-/// Keys 00 01 02 …, of which as many bytes are used as the size has.
+/// Keys 00 01 02 …, as many bytes as the size takes.
 pub(crate) const KEY: [u8; 32] = counting(0);
 
-/// Returns the initial counter block of `block` bytes, whose low word overflows after 111 blocks.
+/// Returns an initial counter block of `block` bytes; its low word overflows after 111 blocks.
 pub(crate) const fn iv(block: usize) -> [u8; 16] {
     let mut iv = [0; 16];
     let mut i = 0;
@@ -23,7 +24,8 @@ pub(crate) const fn iv(block: usize) -> [u8; 16] {
 /// Length of the plaintext in bytes: whole blocks of every size.
 pub(crate) const LEN: usize = 2448;
 
-/// Offsets at which the keystream is cut, so that all numbers of vectors occur and pieces begin inside a block.
+/// Offsets at which the keystream is cut, so that all numbers of vectors occur and pieces begin
+/// inside a block.
 pub(crate) const CUTS: [usize; 5] = [0, 5, 261, 981, LEN];
 
 /// [`super::digest`] of the first [`LEN`] bytes of [`super::TEXT`], encrypted.
@@ -44,7 +46,8 @@ pub(crate) struct KnownAnswer {
     pub(crate) little: Digests,
 }
 
-/// One for each size of word. Shorter keys differ only by the number of rounds, and the key schedule uses no vectors.
+/// One for each size of word. Shorter keys differ only by the number of rounds, and the key
+/// schedule uses no vectors.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 5] = [
     KnownAnswer {
         size: "speck32-64",

@@ -1,4 +1,5 @@
-//! Speck (ePrint 2013/404, section 4) on many blocks, written once for every instruction set and word size.
+//! Speck (ePrint 2013/404, section 4) on many blocks, written once for every instruction set and
+//! word size.
 //!
 //! A block is two words x and y. With the round keys k\[0\], k\[1\], …, encryption is:
 //!
@@ -8,11 +9,12 @@
 //!     y = (y <<< beta) ^ x
 //! ```
 //!
-//! Decryption runs the rounds backwards. A pair of vectors holds the words of as many blocks as a vector has lanes, and
-//! `N` pairs are computed in parallel, because each operation of a block depends on the one before it.
+//! Decryption runs the rounds backwards. A pair of vectors holds the words of as many blocks as a
+//! vector has lanes, and `N` pairs are computed in parallel, because each operation of a block
+//! depends on the one before it.
 //!
-//! In counter mode the lanes only count in the low word of a block. The caller splits the data where the low word
-//! overflows.
+//! In counter mode the lanes only count in the low word of a block. The caller splits the data
+//! where the low word overflows.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -26,7 +28,8 @@ const PAIR: usize = 128;
 
 /// XORs `data` with the keystream from byte `skip` of the block with the counter `high`, `low` on.
 ///
-/// The low word of the counter must not overflow within `data`. `N` pairs of vectors are computed in parallel.
+/// The low word of the counter must not overflow within `data`. `N` pairs of vectors are computed
+/// in parallel.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn xor_blocks<W: Word, B: Pairs<W>, const N: usize>(

@@ -14,8 +14,8 @@
 use crate::vector::pairs::{ByteOrder, Word, word};
 use crate::zero::wipe;
 
-/// The round keys in the order of encryption. Keys past the last round are zero, and all of them are wiped from memory
-/// on drop.
+/// The round keys in the order of encryption. Keys past the last round are zero, and all of them
+/// are wiped from memory on drop.
 pub(crate) struct Schedule([u64; 34]);
 
 impl Schedule {

@@ -1,7 +1,8 @@
 //! The instruction sets of each kind of algorithm, widest first, for the tables of variants.
 //!
-//! A line has the processor architecture, the name of the variant, the token, the number of vectors in flight and the
-//! processor features. To add an instruction set, implement the operations in [`crate::vector`] and add a line here.
+//! A line has the processor architecture, the name of the variant, the token, the number of vectors
+//! in flight and the processor features. To add an instruction set, implement the operations in
+//! [`crate::vector`] and add a line here.
 
 /// Instruction sets with AES instructions.
 macro_rules! aes_instructions {
@@ -18,9 +19,9 @@ macro_rules! aes_instructions {
 
 /// Instruction sets with AES and carry-less multiplication.
 ///
-/// With `sha3` the compiler joins two xors of the sums of GHASH to one instruction, `EOR3`. AEGIS and Speck are not
-/// compiled for it: by the estimate in `lab/record/arm-estimates-2026-11-24.md` they lose on Neoverse V2, where only
-/// one of four units has this instruction and `XAR`.
+/// With `sha3` the compiler joins two xors of the sums of GHASH to one instruction, `EOR3`. AEGIS
+/// and Speck are not compiled for it: by the estimate in `lab/record/arm-estimates-2026-11-24.md`
+/// they lose on Neoverse V2, where only one of four units has this instruction and `XAR`.
 macro_rules! aes_and_products {
     ($($table:tt)*) => {
         table! { { $($table)* }

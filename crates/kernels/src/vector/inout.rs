@@ -5,8 +5,8 @@ use core::mem::MaybeUninit;
 
 /// A source and a destination of the same length, either identical or disjoint.
 ///
-/// A view of the source and a view of the destination never exist at the same time, because each of them borrows the
-/// whole value.
+/// A view of the source and a view of the destination never exist at the same time, because each of
+/// them borrows the whole value.
 #[derive(Debug)]
 pub struct InOut<'a> {
     from: *const u8,
@@ -18,13 +18,14 @@ pub struct InOut<'a> {
 /// The ordinary slices of an [`InOut`].
 #[derive(Debug)]
 pub enum Parts<'a> {
-    /// One buffer, which is the source and the destination.
+    /// One buffer as source and destination.
     InPlace(&'a mut [u8]),
-    /// The source and the destination, which do not overlap.
+    /// Source and destination, which do not overlap.
     Apart(&'a [u8], &'a mut [u8]),
 }
 
-/// Memory for a private copy of the source of an [`InOut`], which holds up to `LEN` bytes. Creating it costs nothing.
+/// Memory for a private copy of an [`InOut`]'s source, up to `LEN` bytes. Creating it costs
+/// nothing.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct SourceCopy<const LEN: usize>(MaybeUninit<[u8; LEN]>);
@@ -43,7 +44,8 @@ impl<const LEN: usize> Default for SourceCopy<LEN> {
     }
 }
 
-/// Returns `p`, but the compiler cannot see that it is the same pointer and must assume that the memory was written.
+/// Returns `p`, but the compiler cannot see that it is the same pointer and must assume that the
+/// memory was written.
 ///
 /// Otherwise it could read the original again instead of a copy.
 #[inline(always)]
@@ -51,7 +53,8 @@ fn opaque(p: *mut u8) -> *mut u8 {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     {
         let mut p = p;
-        // SAFETY: there is no instruction, so `p` is the same pointer after it and no memory is accessed.
+        // SAFETY: there is no instruction, so `p` is the same pointer after it and no memory is
+        // accessed.
         unsafe { core::arch::asm!("/* {} */", inout(reg) p, options(nostack, preserves_flags)) }
         p
     }
@@ -59,7 +62,7 @@ fn opaque(p: *mut u8) -> *mut u8 {
     core::hint::black_box(p)
 }
 
-/// Returns a copy of `bytes`, each of which is read once. Another process may change `bytes` at any time.
+/// Returns a copy of `bytes`, each read once. Another process may change `bytes` at any time.
 #[inline(always)]
 pub(crate) fn read_once<const LEN: usize>(bytes: &[u8; LEN]) -> [u8; LEN] {
     let mut copy = *bytes;
@@ -74,7 +77,7 @@ pub(crate) fn read_once<const LEN: usize>(bytes: &[u8; LEN]) -> [u8; LEN] {
 #[inline(always)]
 pub(crate) fn copy_once<'a>(from: &[u8], to: &'a mut [u8]) -> &'a [u8] {
     to.copy_from_slice(from);
-    // SAFETY: the same slice, which stays borrowed as long as the result.
+    // SAFETY: the same slice, borrowed as long as the result.
     unsafe { core::slice::from_raw_parts(opaque(to.as_mut_ptr()), to.len()) }
 }
 
@@ -94,7 +97,7 @@ impl<'a> InOut<'a> {
         Self { from: from.as_ptr(), to: to.as_mut_ptr(), len: to.len(), life: PhantomData }
     }
 
-    /// Returns the number of bytes in the source, which is also that of the destination.
+    /// Returns the number of bytes in the source (and the destination).
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
@@ -112,17 +115,19 @@ impl<'a> InOut<'a> {
         core::ptr::eq(self.from, self.to)
     }
 
-    /// Returns the source, which is also the destination of an operation in place.
+    /// Returns the source; in place, it is also the destination.
     #[inline(always)]
     pub fn source(&self) -> &[u8] {
-        // SAFETY: made from a slice of this length and lifetime; `to` is not lent while `self` is borrowed here.
+        // SAFETY: made from a slice of this length and lifetime; `to` is not lent while `self` is
+        // borrowed here.
         unsafe { core::slice::from_raw_parts(self.from, self.len) }
     }
 
-    /// Returns the destination, which is also the source of an operation in place.
+    /// Returns the destination; in place, it is also the source.
     #[inline(always)]
     pub fn target(&mut self) -> &mut [u8] {
-        // SAFETY: made from a unique slice; `self` is borrowed uniquely here, so no other view is alive.
+        // SAFETY: made from a unique slice; `self` is borrowed uniquely here, so no other view is
+        // alive.
         unsafe { core::slice::from_raw_parts_mut(self.to, self.len) }
     }
 
@@ -147,17 +152,20 @@ impl<'a> InOut<'a> {
 
     /// Returns the same operation for a shorter time.
     ///
-    /// Its three words are copied one by one. The caller has usually just written them one by one, and some processors wait
-    /// 14 ns (Granite Rapids) before they load two of them together, as a copy of the whole would.
+    /// Its three words are copied one by one. The caller has usually just written them one by one,
+    /// and some processors wait 14 ns (Granite Rapids) before they load two of them together, as a
+    /// copy of the whole would.
     #[inline(always)]
     pub fn reborrow(&mut self) -> InOut<'_> {
         InOut { from: opaque(self.from.cast_mut()), to: self.to, len: self.len, life: PhantomData }
     }
 
-    /// Copies the source to private memory and returns an operation from the copy to the same destination.
+    /// Copies the source to private memory and returns an operation from the copy to the same
+    /// destination.
     ///
-    /// Each byte of the source is read once. Another thread or process may change the source at any time, for example
-    /// in a shared mapping. A tag and a plaintext that are both computed from the copy are computed from the same bytes.
+    /// Each byte of the source is read once. Another thread or process may change the source at any
+    /// time, for example in a shared mapping. A tag and a plaintext that are both computed from the
+    /// copy are computed from the same bytes.
     ///
     /// # Panics
     /// If the source has more than `LEN` bytes.
@@ -168,7 +176,8 @@ impl<'a> InOut<'a> {
     {
         assert!(self.len <= LEN, "the copy is too short");
         let at = copy.0.as_mut_ptr().cast::<u8>();
-        // SAFETY: both have `len` bytes, by the line above, and `copy` is borrowed uniquely, so they are disjoint.
+        // SAFETY: both have `len` bytes, by the line above, and `copy` is borrowed uniquely, so
+        // they are disjoint.
         unsafe { core::ptr::copy_nonoverlapping(self.from, at, self.len) };
         InOut { from: opaque(at), to: self.to, len: self.len, life: PhantomData }
     }
@@ -179,7 +188,8 @@ impl<'a> InOut<'a> {
             // SAFETY: made from one unique slice of this length and lifetime, and `self` is gone.
             Parts::InPlace(unsafe { core::slice::from_raw_parts_mut(self.to, self.len) })
         } else {
-            // SAFETY: made from a shared and a unique slice, which cannot overlap, and `self` is gone.
+            // SAFETY: made from a shared and a unique slice, so they cannot overlap, and `self` is
+            // gone.
             unsafe {
                 Parts::Apart(
                     core::slice::from_raw_parts(self.from, self.len),

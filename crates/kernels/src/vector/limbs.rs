@@ -1,4 +1,5 @@
-//! Vectors of 64-bit words for arithmetic on long numbers. Each lane holds a limb of a different number.
+//! Vectors of 64-bit words for arithmetic on long numbers. Each lane holds a limb of a different
+//! number.
 
 use super::Token;
 
@@ -6,7 +7,8 @@ use super::Token;
 pub(crate) trait Limbs: Token {
     /// Number of words in a vector.
     const LANES: usize;
-    /// For each lane, the index of the block that [`Limbs::halves`] puts there. Block 0 is in lane 0.
+    /// For each lane, the index of the block that [`Limbs::halves`] puts there. Block 0 is in lane
+    /// 0.
     const ORDER: [usize; 8];
 
     type V: Copy;
@@ -17,7 +19,7 @@ pub(crate) trait Limbs: Token {
     fn load_bytes(self, from: &[u8]) -> Self::V;
     /// Stores the bytes of `v` to the first `8 * LANES` bytes of `to`.
     fn store_bytes(self, v: Self::V, to: &mut [u8]);
-    /// Splits `LANES` blocks of 128 bits, which are little-endian integers, into their low and their high halves.
+    /// Splits `LANES` 128-bit blocks (little-endian integers) into their low and high halves.
     fn halves(self, blocks: [Self::V; 2]) -> [Self::V; 2];
     /// Loads the first `LANES` words of `from`.
     fn load_words(self, from: &[u64]) -> Self::V;
@@ -51,7 +53,7 @@ pub(crate) trait Limbs: Token {
 pub(crate) trait Limbs52: Limbs {
     /// Returns a - b modulo 2^64.
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Divides every word, which is signed, by 2^N and rounds down. `N` is below 64.
+    /// Divides every signed word by 2^N and rounds down. `N` is below 64.
     fn shr_signed<const N: u32>(self, v: Self::V) -> Self::V;
     /// Multiplies every word by 20, modulo 2^64.
     fn times_20(self, v: Self::V) -> Self::V;
@@ -66,7 +68,7 @@ pub(crate) trait Limbs32: Limbs {
     /// `LANES` words below 2^32 in the form that the multiplication takes.
     type Narrow: Copy;
 
-    /// Converts words, which must be below 2^32.
+    /// Converts words below 2^32.
     fn narrow(self, v: Self::V) -> Self::Narrow;
     /// Copies `x` to every lane.
     fn splat_narrow(self, x: u32) -> Self::Narrow;

@@ -1,9 +1,10 @@
 //! Vectors: the operations that ciphers need, on every instruction set.
 //!
-//! Each instruction set has a *token*, a value that can only be made inside a function that enables its instructions.
-//! The operations are methods of tokens, grouped in traits by the kind of algorithm that uses them. For example,
-//! `Blocks` serves AES, `Products` GHASH and POLYVAL, `Rounds` AEGIS, `Words` the ciphers of additions, rotations
-//! and xors, and `Limbs` Poly1305. Because an operation needs a token, code that calls one is safe.
+//! Each instruction set has a *token*, a value that can only be made inside a function that enables
+//! its instructions. The operations are methods of tokens, grouped in traits by the kind of
+//! algorithm that uses them. For example, `Blocks` serves AES, `Products` GHASH and POLYVAL,
+//! `Rounds` AEGIS, `Words` the ciphers of additions, rotations and xors, and `Limbs` Poly1305.
+//! Because an operation needs a token, code that calls one is safe.
 //!
 //! Intrinsics are unsafe to call, so the `unsafe` of all kernels is in this module.
 
@@ -50,10 +51,10 @@ mod x86_rounds;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_words;
 
-/// The round keys of AES, in the same format for every variant. Keys past the last round are zero, and all of them are
-/// wiped from memory on drop.
+/// The round keys of AES, in the same format for every variant. Keys past the last round are zero,
+/// and all of them are wiped from memory on drop.
 ///
-/// It is aligned to 16 bytes, which is sufficient for loading a round key. With a larger alignment glibc needs 60 ns
+/// Aligned to 16 bytes, enough for loading a round key. With a larger alignment glibc needs 60 ns
 /// more to allocate it.
 #[repr(C, align(16))]
 pub(crate) struct Schedule(pub(crate) [[u8; 16]; 15]);
@@ -73,8 +74,8 @@ impl Drop for Schedule {
     }
 }
 
-/// The integers 0, 1, 2, … as little-endian blocks, one for each block that is ever in flight: the differences between
-/// the counters of a group.
+/// The integers 0, 1, 2, … as little-endian blocks, one for each block that is ever in flight: the
+/// differences between the counters of a group.
 pub(crate) const NUMBERS: [[u8; 16]; 32] = {
     let mut numbers = [[0; 16]; 32];
     let mut i = 0;
@@ -85,16 +86,18 @@ pub(crate) const NUMBERS: [[u8; 16]; 32] = {
     numbers
 };
 
-/// The number of rounds of AES as a constant, for a token that has the number itself. So the portable code exists once, with a
-/// loop over the rounds, and not once per key size. Its rounds are so long that the loop costs nothing.
+/// The number of rounds of AES as a constant, for a token that has the number itself. So the
+/// portable code exists once, with a loop over the rounds, and not once per key size. Its rounds
+/// are so long that the loop costs nothing.
 pub(crate) const AT_RUN_TIME: usize = 0;
 
 /// A value that can only be made where the instructions of its instruction set may run.
 pub(crate) trait Token: Copy {
-    /// Whether the instruction set has so few registers that LLVM spills keys to the stack in short messages too.
+    /// Whether the instruction set has so few registers that LLVM spills keys to the stack in short
+    /// messages too.
     const SPILLS: bool = false;
-    /// Whether the operations are so long that loops over rounds stay loops, and large functions are called. Everything
-    /// else is inlined and written out.
+    /// Whether the operations are so long that loops over rounds stay loops, and large functions
+    /// are called. Everything else is inlined and written out.
     const LONG: bool = false;
 }
 
@@ -107,12 +110,14 @@ pub(crate) trait Blocks: Token {
 
     /// A vector of `LANES` blocks, as bytes.
     type V: Copy;
-    /// The states of AES for `LANES` blocks. The same type as `V` where the instruction set has AES.
+    /// The states of AES for `LANES` blocks. The same type as `V` where the instruction set has
+    /// AES.
     type S: Copy;
-    /// The round keys in the form that the rounds use. A plain reference where the instruction set has AES.
+    /// The round keys in the form that the rounds use. A plain reference where the instruction set
+    /// has AES.
     type Keys<'a>;
-    /// The same instruction set with one block in a vector, which is less work for a single block. The portable
-    /// implementation has only one width.
+    /// The same instruction set with one block per vector: less work for a single block. The
+    /// portable implementation has only one width.
     type One: for<'a> Blocks<Keys<'a> = Self::Keys<'a>>;
 
     /// Returns the token for one block in a vector.
@@ -127,11 +132,13 @@ pub(crate) trait Blocks: Token {
 
     /// Loads the first `BYTES` bytes of `from`.
     fn load(self, from: &[u8]) -> Self::V;
-    /// Loads all bytes of `from` to the vector, from its byte `skip` on, which is below 16. The other bytes are zero.
+    /// Loads all of `from` into the vector from byte `skip` (below 16) on. The other bytes are
+    /// zero.
     fn load_part(self, from: &[u8], skip: usize) -> Self::V;
     /// Stores `v` to the first `BYTES` bytes of `to`.
     fn store(self, v: Self::V, to: &mut [u8]);
-    /// Fills `to` with the bytes of `v`, beginning at byte `skip` of the vector. `skip` is below 16.
+    /// Fills `to` with the bytes of `v`, beginning at byte `skip` of the vector. `skip` is below
+    /// 16.
     fn store_part(self, v: Self::V, to: &mut [u8], skip: usize);
     /// Copies `block` to every lane.
     fn splat(self, block: &[u8; 16]) -> Self::V;
@@ -150,11 +157,12 @@ pub(crate) trait Blocks: Token {
 
     // ---- the key schedule of AES: four columns of 32 bits in lane 0 -------------------------
 
-    /// Copies column `I`, which is 1 or 3, to all columns.
+    /// Copies column `I` (1 or 3) to all columns.
     fn column<const I: usize>(self, v: Self::V) -> Self::V;
     /// Applies RotWord (FIPS 197, 5.2) to every column.
     fn rot_word(self, v: Self::V) -> Self::V;
-    /// Applies SubWord (FIPS 197, 5.2) to every column, in constant time. All columns must be equal.
+    /// Applies SubWord (FIPS 197, 5.2) to every column, in constant time. All columns must be
+    /// equal.
     fn sub_word(self, v: Self::V) -> Self::V;
     /// XORs to every column all columns before it.
     fn running_sum(self, v: Self::V) -> Self::V;
@@ -165,14 +173,16 @@ pub(crate) trait Blocks: Token {
     fn keys(self, schedule: &Schedule) -> Self::Keys<'_>;
     /// Makes the compiler load the keys from memory again, once in each iteration of a loop.
     ///
-    /// With 16 registers LLVM would load all round keys before the loop and spill them to the stack, where they would
-    /// stay after the call. With 32 registers the keys fit, and this does nothing.
+    /// With 16 registers LLVM would load all round keys before the loop and spill them to the
+    /// stack, where they would stay after the call. With 32 registers the keys fit, and this does
+    /// nothing.
     #[inline(always)]
     fn reread(self, _keys: &mut Self::Keys<'_>) {}
-    /// Computes the AddRoundKey before the first round, with round key 0. On Arm, round 1 does this.
+    /// Computes the AddRoundKey before the first round, with round key 0. On Arm, round 1 does
+    /// this.
     fn aes_first(self, v: Self::V, keys: &Self::Keys<'_>) -> Self::S;
-    /// Computes round `r`, counted from 1. The parameter is the number of the round and not its key, because Arm adds
-    /// key `r - 1` in this round and x86 key `r`.
+    /// Computes round `r`, counted from 1. The parameter is the number of the round and not its
+    /// key, because Arm adds key `r - 1` in this round and x86 key `r`.
     fn aes_round(self, s: Self::S, keys: &Self::Keys<'_>, r: usize) -> Self::S;
     /// Converts states of AES to vectors of bytes.
     fn aes_bytes(self, s: Self::S) -> Self::V;
@@ -183,16 +193,16 @@ pub(crate) trait Blocks: Token {
 
     // ---- scheduling -------------------------------------------------------------------------
 
-    /// Computes nothing, but the compiler must assume that all states change here, so it keeps the order of the code
-    /// before and after this scheduling fence.
+    /// Computes nothing, but the compiler must assume that all states change here, so it keeps the
+    /// order of the code before and after this scheduling fence.
     #[inline(always)]
     fn fence<const N: usize>(self, _states: &mut [Self::S; N]) {}
 }
 
 /// Operations of GHASH and of GCM's counters on the vectors of [`Blocks`].
 ///
-/// A block holds a field element in the bit order of POLYVAL (RFC 8452, section 3): its first bit is the coefficient
-/// of x^0.
+/// A block holds a field element in the bit order of POLYVAL (RFC 8452, section 3): its first bit
+/// is the coefficient of x^0.
 pub(crate) trait Products: Blocks {
     // ---- bytes ------------------------------------------------------------------------------
 
@@ -202,8 +212,8 @@ pub(crate) trait Products: Blocks {
     fn swap_halves(self, v: Self::V) -> Self::V;
     /// Returns the xor of all lanes in lane 0, and zero in the others.
     fn xor_lanes(self, v: Self::V) -> Self::V;
-    /// Takes `N` lanes from `a`, the next `N` from `b`, and so on. Each lane stays at its index. `N` is a power of two
-    /// below `LANES`.
+    /// Takes `N` lanes from `a`, the next `N` from `b`, and so on. Each lane stays at its index.
+    /// `N` is a power of two below `LANES`.
     fn alternate<const N: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
     // ---- bits and counters ------------------------------------------------------------------
@@ -231,8 +241,8 @@ pub(crate) trait Products: Blocks {
     fn fence_with_sums<const N: usize>(self, _states: &mut [Self::S; N], _sums: &mut [Self::V; 3]) {}
     /// Returns `x`, but the compiler cannot see that it is the same reference.
     ///
-    /// The data behind the reference is then loaded where it is used. Otherwise the compiler would load it before a
-    /// loop and spill it to the stack.
+    /// The data behind the reference is then loaded where it is used. Otherwise the compiler would
+    /// load it before a loop and spill it to the stack.
     #[inline(always)]
     fn opaque_ref<T>(self, x: &T) -> &T {
         x
@@ -241,8 +251,9 @@ pub(crate) trait Products: Blocks {
 
 /// Expands to `body` for `i` = 0, 1, … below a constant of at most 16.
 ///
-/// The loop is written out before LLVM sees it, so an array that it indexes is always split into registers. With
-/// `for`, a third of the speed is lost. A closure does not inherit the target features, and all of it is lost.
+/// The loop is written out before LLVM sees it, so an array that it indexes is always split into
+/// registers. With `for`, a third of the speed is lost. A closure does not inherit the target
+/// features, and all of it is lost.
 macro_rules! unroll {
     ($i:ident < $n:expr => $body:block) => {
         unroll!(@ $i, $n, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -272,8 +283,8 @@ macro_rules! repeat {
 }
 pub(crate) use repeat;
 
-/// Expands to `body` for each round `r` of AES after `done`, except the last one: as a loop if the number of rounds `R` is
-/// [`AT_RUN_TIME`], and otherwise as [`unroll`] does.
+/// Expands to `body` for each round `r` of AES after `done`, except the last one: as a loop if the
+/// number of rounds `R` is [`AT_RUN_TIME`], and otherwise as [`unroll`] does.
 macro_rules! each_round {
     ($R:ident, $b:ident, $r:ident after $done:expr => $body:block) => {
         if $R == crate::vector::AT_RUN_TIME {
@@ -287,7 +298,8 @@ macro_rules! each_round {
 }
 pub(crate) use each_round;
 
-/// Returns `x`, but the compiler cannot see that it is the same reference, see [`Products::opaque_ref`].
+/// Returns `x`, but the compiler cannot see that it is the same reference, see
+/// [`Products::opaque_ref`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn opaque_ref<T>(x: &T) -> &T {
@@ -296,28 +308,31 @@ fn opaque_ref<T>(x: &T) -> &T {
         clippy::pointers_in_nomem_asm_block,
         reason = "the pointer is an operand, the memory is not accessed"
     )]
-    // SAFETY: there is no instruction, so `p` is the same reference after it; the memory is not accessed.
+    // SAFETY: there is no instruction, so `p` is the same reference after it; the memory is not
+    // accessed.
     unsafe {
         core::arch::asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
         &*p
     }
 }
 
-/// Returns block `i` of a vector as a little-endian integer. `from` holds the bytes of the vector from byte `skip` on.
+/// Returns block `i` of a vector as a little-endian integer. `from` holds the bytes of the vector
+/// from byte `skip` on.
 #[inline(always)]
 fn load_block(from: &[u8], skip: usize, i: usize) -> u128 {
     let x = load16(&from[block_range(from.len(), skip, i)]);
     if i == 0 { x << (8 * skip) } else { x }
 }
 
-/// Stores block `i` of a vector to the bytes from which [`load_block`] would load it.
+/// Stores block `i` of a vector to the bytes [`load_block`] would load it from.
 #[inline(always)]
 fn store_block(x: u128, to: &mut [u8], skip: usize, i: usize) {
     let range = block_range(to.len(), skip, i);
     store16(if i == 0 { x >> (8 * skip) } else { x }, &mut to[range]);
 }
 
-/// Returns which of `len` bytes belong to block `i` of a vector, if the first of them is byte `skip` of the vector.
+/// Returns which of `len` bytes belong to block `i` of a vector, if the first of them is byte
+/// `skip` of the vector.
 #[inline(always)]
 fn block_range(len: usize, skip: usize, i: usize) -> core::ops::Range<usize> {
     (16 * i).saturating_sub(skip).min(len)..(16 * (i + 1) - skip).min(len)

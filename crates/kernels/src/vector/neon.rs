@@ -1,6 +1,7 @@
 //! `Blocks` and `Products` on aarch64 with the AES instructions, with one block in a vector.
 //!
-//! `AESE` adds its key *before* the substitution. So round `r` uses key `r - 1`, and the last round uses two keys.
+//! `AESE` adds its key *before* the substitution. So round `r` uses key `r - 1`, and the last round
+//! uses two keys.
 
 use super::{Blocks, Products, Schedule, Token, load_block, opaque_ref, store_block};
 use core::arch::aarch64::*;
@@ -22,11 +23,12 @@ impl Neon {
     }
 }
 
-/// Calls one of the helpers below. They exist because NEON intrinsics are `inline(always)` *with* features, and such a
-/// function cannot be inlined into a method without them.
+/// Calls one of the helpers below. They exist because NEON intrinsics are `inline(always)` *with*
+/// features, and such a function cannot be inlined into a method without them.
 macro_rules! op {
     ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
-        // SAFETY: the helper or intrinsic does not access memory, and the token `self` exists only where it may run.
+        // SAFETY: the helper or intrinsic does not access memory, and the token `self` exists only
+        // where it may run.
         unsafe { $f $(::<$i>)? ($($a),*) }
     }};
 }
@@ -35,7 +37,7 @@ pub(super) use op;
 /// Makes the compiler assume that these array elements are read and written here.
 macro_rules! pin {
     ($(($s:ident $($i:literal)*))*) => {
-        // SAFETY: the assembly has no instruction, only a comment that names the operands.
+        // SAFETY: the assembly is only a comment naming the operands.
         unsafe {
             asm!($($(concat!("/* {:v} is ", $i, " */"),)*)* $($(inout(vreg) $s[$i],)*)*
                 options(pure, nomem, nostack, preserves_flags))

@@ -23,7 +23,8 @@ impl NeonLimbs {
 }
 
 impl Token for NeonLimbs {
-    // Every vector takes two registers, and the sums, blocks and factors need more than the 32 that exist.
+    // Every vector takes two registers, and the sums, blocks and factors need more than the 32 that
+    // exist.
     const SPILLS: bool = true;
 }
 
@@ -194,7 +195,8 @@ fn or(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
     vorrq_u64(a, b)
 }
 
-/// Shifts left by `n` bits, or right by `-n` bits. LLVM sees that `n` is constant and makes it an immediate.
+/// Shifts left by `n` bits, or right by `-n` bits. LLVM sees that `n` is constant and makes it an
+/// immediate.
 #[inline]
 #[target_feature(enable = "neon")]
 fn shift(v: uint64x2_t, n: i64) -> uint64x2_t {
@@ -205,9 +207,9 @@ fn shift(v: uint64x2_t, n: i64) -> uint64x2_t {
 #[target_feature(enable = "neon")]
 fn narrow(v: V) -> uint32x4_t {
     let mut half = vmovn_high_u64(vmovn_u64(v[0]), v[1]);
-    // Where LLVM finds that the words are below 2^32, it removes the narrowing. It then multiplies words of 64 bits,
-    // for which there is no vector instruction, so this hides the result from it. SAFETY: the assembly has no
-    // instruction, only a comment that names the operand.
+    // Where LLVM finds that the words are below 2^32, it removes the narrowing. It then multiplies
+    // words of 64 bits, for which there is no vector instruction, so this hides the result from it.
+    // SAFETY: the assembly is only a comment naming the operand.
     unsafe { asm!("/* {:v} */", inout(vreg) half, options(pure, nomem, nostack, preserves_flags)) };
     half
 }

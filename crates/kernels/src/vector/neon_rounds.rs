@@ -15,7 +15,8 @@ impl Rounds for Neon {
     }
     #[inline(always)]
     fn and(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        // SAFETY: the helper does not access memory, and the token `self` exists only where its instructions may run.
+        // SAFETY: the helper does not access memory, and the token `self` exists only where its
+        // instructions may run.
         unsafe { and(a, b) }
     }
     #[inline(always)]
@@ -31,7 +32,8 @@ impl Rounds for Neon {
 // There are 32 registers.
 degrees! { Neon, 2; |it| Self = it, Pair<Self> = Pair(it), Pair<Pair<Self>> = Pair(Pair(it)) }
 
-/// One round of AES. `AESE` adds its key before the substitution, so the round key is XORed separately.
+/// One round of AES. `AESE` adds its key before the substitution, so the round key is XORed
+/// separately.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn round(s: uint8x16_t, key: uint8x16_t) -> uint8x16_t {

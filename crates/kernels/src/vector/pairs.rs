@@ -1,9 +1,9 @@
 //! Vectors for Speck: words of 16 to 64 bits, and blocks of two words.
 //!
-//! A pair of vectors holds as many blocks as a vector has lanes: one vector has their words x, the other their words y.
-//! A word of 24 bits is in a lane of 32 bits, and a word of 48 bits in a lane of 64. The bits of the lane above the
-//! word are undefined. They have no effect, because sums, differences and xors never carry downwards, and rotations
-//! ignore them.
+//! A pair of vectors holds as many blocks as a vector has lanes: one vector has their words x, the
+//! other their words y. A word of 24 bits is in a lane of 32 bits, and a word of 48 bits in a lane
+//! of 64. The bits of the lane above the word are undefined. They have no effect, because sums,
+//! differences and xors never carry downwards, and rotations ignore them.
 
 use super::inout::InOut;
 use super::words::Words;
@@ -12,17 +12,18 @@ use super::{Token, load16};
 /// The order of the bytes in blocks and keys of Speck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
-    /// The order in which the paper prints test vectors: x before y, the last word of the key first, every word
-    /// big-endian.
+    /// The order of the paper's test vectors: x before y, the last word of the key first, every
+    /// word big-endian.
     Big,
-    /// All bytes of key and block reversed, as in the designers' implementation guide, Linux and Crypto++.
+    /// All bytes of key and block reversed, as in the designers' implementation guide, Linux and
+    /// Crypto++.
     Little,
 }
 
 /// The vector type of a token for one word size.
 pub(crate) type V<B, W> = <<B as Pairs<W>>::Words as Words<<W as Word>::Lane>>::V;
 
-/// A word size of Speck, which has blocks of two words.
+/// A word size of Speck. A block has two words.
 pub(crate) trait Word: Copy {
     /// The integer that holds a word.
     type Lane: Copy;
@@ -72,10 +73,11 @@ pub(crate) trait Pairs<W: Word>: Token {
 
     /// Returns the token for the operations on lanes.
     fn words(self) -> Self::Words;
-    /// Returns, in every lane, the index in memory of the block that the lane belongs to: 0 to `BLOCKS - 1`.
+    /// Returns, in every lane, the index in memory of the block that the lane belongs to: 0 to
+    /// `BLOCKS - 1`.
     fn block_indices(self) -> V<Self, W>;
-    /// Rotates every word left by `N` bits. `M` is the number of bits in a lane minus `N`, since Rust cannot subtract
-    /// const generics here.
+    /// Rotates every word left by `N` bits. `M` is the number of bits in a lane minus `N`, since
+    /// Rust cannot subtract const generics here.
     fn rotate_words<const N: i32, const M: i32>(self, v: V<Self, W>) -> V<Self, W>;
     /// Reverses the bytes of every word.
     fn reverse_words(self, v: V<Self, W>) -> V<Self, W>;

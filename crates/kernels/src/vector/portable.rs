@@ -1,7 +1,8 @@
-//! The portable implementation of `Blocks` with plain integers: bit-sliced AES on sixteen blocks, in constant time.
+//! The portable implementation of `Blocks` with plain integers: bit-sliced AES on sixteen blocks,
+//! in constant time.
 //!
-//! A bit-sliced implementation keeps bit `k` of many bytes in one machine word and computes the S-box as a circuit of
-//! Boolean operations on such words, so its time depends on no secret:
+//! A bit-sliced implementation keeps bit `k` of many bytes in one machine word and computes the
+//! S-box as a circuit of Boolean operations on such words, so its time depends on no secret:
 //!
 //! ```text
 //! s      = slice(blocks)                 // 8 planes of bits, 4 words each
@@ -11,17 +12,18 @@
 //! blocks = unslice(ShiftRows(SubBytes(s)) ^ key[rounds])
 //! ```
 //!
-//! Here each row of the AES state has words of its own: word `[k][r]` holds bit `k` of all bytes in row `r`, at bit
-//! `16·column + block`. With this layout ShiftRows is a rotation of words, and MixColumns combines different words. The
-//! four rows pass through the S-box in parallel, and LLVM compiles them to the vectors that the target always has. It
-//! takes 15 cycles per byte. A layout with four blocks in one word took 38, since its ShiftRows cost as much as the
-//! S-box.
+//! Here each row of the AES state has words of its own: word `[k][r]` holds bit `k` of all bytes in
+//! row `r`, at bit `16·column + block`. With this layout ShiftRows is a rotation of words, and
+//! MixColumns combines different words. The four rows pass through the S-box in parallel, and LLVM
+//! compiles them to the vectors that the target always has. It takes 15 cycles per byte. A layout
+//! with four blocks in one word took 38, since its ShiftRows cost as much as the S-box.
 #![forbid(unsafe_code)]
 
 use super::{AT_RUN_TIME, Blocks, Schedule, Token, load_block, store_block};
 use crate::zero::wipe;
 
-/// The token of the portable implementation, which needs no special instructions, with the number of rounds of AES.
+/// The token of the portable implementation, with the number of AES rounds. It needs no special
+/// instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable {
     rounds: usize,
@@ -30,8 +32,9 @@ pub struct Portable {
 pub(super) type V = [u128; 16];
 type S = [[u64; 4]; 8];
 
-/// Bit-sliced round keys. They are on the stack for the time of one call, and are wiped from memory on drop. Copies in
-/// the frames of functions that are not inlined remain there (see `KNOWN` in `tests/it/stack.rs`).
+/// Bit-sliced round keys. They are on the stack for the time of one call, and are wiped from memory
+/// on drop. Copies in the frames of functions that are not inlined remain there (see `KNOWN` in
+/// `tests/it/stack.rs`).
 pub(crate) struct Sliced([S; 15]);
 
 impl Drop for Sliced {
@@ -57,9 +60,9 @@ impl Token for Portable {
     const LONG: bool = true;
 }
 
-// The long functions are not inlined. With all of them inline, the code is three times as large and takes minutes to
-// compile, and only messages of 64 bytes become faster, by an eighth. The rounds are inlined, because they would take a
-// sixth longer as calls.
+// The long functions are not inlined. With all of them inline, the code is three times as large and
+// takes minutes to compile, and only messages of 64 bytes become faster, by an eighth. The rounds
+// are inlined, because they would take a sixth longer as calls.
 impl Blocks for Portable {
     const LANES: usize = 16;
     type V = V;
@@ -208,7 +211,8 @@ fn shift_rows(s: &mut S) {
     }
 }
 
-/// Computes ShiftRows and MixColumns. With p(r) = a(r) + a(r+1), row r becomes 2p(r) + a(r+1) + p(r+2).
+/// Computes ShiftRows and MixColumns. With p(r) = a(r) + a(r+1), row r becomes 2p(r) + a(r+1) +
+/// p(r+2).
 #[inline(never)]
 fn mix_shifted_columns(s: &mut S) {
     shift_rows(s);
@@ -217,8 +221,8 @@ fn mix_shifted_columns(s: &mut S) {
         let [a, b, c, d] = *plane;
         let next = [b, c, d, a];
         for r in 0..4 {
-            // Doubling shifts every bit up by one. The highest bit is added at bits 0, 1, 3 and 4, since
-            // x^8 = x^4 + x^3 + x + 1.
+            // Doubling shifts every bit up by one. The highest bit is added at bits 0, 1, 3 and 4,
+            // since x^8 = x^4 + x^3 + x + 1.
             let carry = if matches!(k, 0 | 1 | 3 | 4) { pairs[7][r] } else { 0 };
             let double = if k > 0 { pairs[k - 1][r] } else { 0 } ^ carry;
             plane[r] = double ^ next[r] ^ pairs[k][(r + 2) % 4];
@@ -236,7 +240,7 @@ fn gather_row(block: u128, r: usize) -> u64 {
     two(block as u64) | two((block >> 64) as u64) << 32
 }
 
-/// The inverse of [`gather_row`] for row 0. The bytes between those of the row are ignored.
+/// The inverse of [`gather_row`] for row 0. Bytes between the row's are ignored.
 #[inline(always)]
 fn scatter_row(row: u64) -> u128 {
     let two = |x: u64| {
@@ -246,7 +250,8 @@ fn scatter_row(row: u64) -> u128 {
     u128::from(two(row)) | u128::from(two(row >> 32)) << 64
 }
 
-/// Transposes the 8 by 8 matrix of bits at every byte position of the eight words. It is its own inverse.
+/// Transposes the 8 by 8 matrix of bits at every byte position of the eight words. It is its own
+/// inverse.
 #[inline(always)]
 fn transpose(q: &mut [u64; 8]) {
     #[inline(always)]
@@ -270,8 +275,8 @@ fn transpose(q: &mut [u64; 8]) {
 fn slice(v: &V) -> S {
     let mut s = [[0; 4]; 8];
     for r in 0..4 {
-        // The bytes of block j alternate with those of block j + 8, so that the transposed bits are in the order of the
-        // blocks.
+        // The bytes of block j alternate with those of block j + 8, so that the transposed bits are
+        // in the order of the blocks.
         let mut q = core::array::from_fn(|j| gather_row(v[j], r) | gather_row(v[j + 8], r) << 8);
         transpose(&mut q);
         for (plane, q) in s.iter_mut().zip(q) {
@@ -308,8 +313,9 @@ fn slice_key(key: u128, sliced: &mut S) {
     }
 }
 
-/// Computes the S-box with the circuit of Boyar and Peralta ("A new combinational logic minimization technique with
-/// applications to cryptology", 2010): a linear layer, the inversion and another linear layer, 115 gates in all.
+/// Computes the S-box with the circuit of Boyar and Peralta ("A new combinational logic
+/// minimization technique with applications to cryptology", 2010): a linear layer, the inversion
+/// and another linear layer, 115 gates in all.
 #[inline(always)]
 fn s_box([x7, x6, x5, x4, x3, x2, x1, x0]: [u64; 8]) -> [u64; 8] {
     let y14 = x3 ^ x5;
@@ -436,7 +442,8 @@ fn s_box([x7, x6, x5, x4, x3, x2, x1, x0]: [u64; 8]) -> [u64; 8] {
 mod test {
     use super::*;
 
-    /// Computes the S-box from its definition (FIPS 197, 5.1.1), with the inverse as a power in the field.
+    /// Computes the S-box from its definition (FIPS 197, 5.1.1), with the inverse as a power in the
+    /// field.
     fn reference_s_box(x: u8) -> u8 {
         let times = |mut a: u8, b: u8| {
             (0..8).fold(0, |sum, i| {

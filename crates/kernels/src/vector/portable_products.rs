@@ -1,7 +1,9 @@
-//! The portable implementation of `Products`: carry-less products from integer products, in constant time.
+//! The portable implementation of `Products`: carry-less products from integer products, in
+//! constant time.
 //!
-//! Each factor is split into four numbers, each of which has every fourth bit of it, at the same positions. The three
-//! zero bits between two of these bits hold the carries of an integer product, and masks remove them afterwards:
+//! Each factor is split into four numbers, each of which has every fourth bit of it, at the same
+//! positions. The three zero bits between two of these bits hold the carries of an integer product,
+//! and masks remove them afterwards:
 //!
 //! ```text
 //! x[i] = a & (0x1111…1111 << i)              y[i] = b & (0x1111…1111 << i)
@@ -64,8 +66,8 @@ impl Products for Portable {
 
 /// Returns the product over GF(2) of two polynomials of 64 bits.
 ///
-/// Four bits can count 15 products of bits at one position, but there could be 16. So the top nibble of `a` is
-/// multiplied separately.
+/// Four bits can count 15 products of bits at one position, but there could be 16. So the top
+/// nibble of `a` is multiplied separately.
 #[inline(always)]
 fn clmul(a: u64, b: u64) -> u128 {
     const EVERY_4TH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;

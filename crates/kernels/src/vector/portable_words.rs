@@ -1,5 +1,5 @@
-//! The portable implementation of `Words` with plain integers, 128 bits at a time. LLVM compiles them to vectors where
-//! the target has any.
+//! The portable implementation of `Words` with plain integers, 128 bits at a time. LLVM compiles
+//! them to vectors where the target has any.
 
 use super::portable::Portable;
 use super::words::Words;

@@ -39,12 +39,12 @@ pub(crate) trait Rounds: Token {
 
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Applies one round (FIPS 197, 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey) to each state, with the key of
-    /// the same index. It takes all states at once, because the bit-sliced portable implementation computes 16 blocks
-    /// in the time of one.
+    /// Applies one round (FIPS 197, 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey) to each
+    /// state, with the key of the same index. It takes all states at once, because the bit-sliced
+    /// portable implementation computes 16 blocks in the time of one.
     fn rounds<const N: usize>(self, states: [Self::V; N], keys: [Self::V; N]) -> [Self::V; N];
-    /// Computes nothing, but the compiler must assume that all words change here, so it cannot move later computations
-    /// before this scheduling fence.
+    /// Computes nothing, but the compiler must assume that all words change here, so it cannot move
+    /// later computations before this scheduling fence.
     #[inline(always)]
     fn fence<const N: usize>(self, _words: &mut [Self::V; N]) {}
 }
@@ -57,8 +57,8 @@ pub(crate) trait Degrees: Token {
     type Two: Rounds;
     /// The token for vectors of four blocks.
     type Four: Rounds;
-    /// The largest degree for which LLVM keeps the eight words before and after an update in registers. For a larger
-    /// degree, the state is on the stack.
+    /// The largest degree for which LLVM keeps the eight words before and after an update in
+    /// registers. For a larger degree, the state is on the stack.
     const REGISTER_DEGREE: usize;
 
     fn degree_1(self) -> Self::One;
@@ -88,7 +88,8 @@ macro_rules! single_part {
 }
 pub(super) use single_part;
 
-/// Implements the part of [`Rounds`] that [`Blocks`](super::Blocks) has as well, for a vector of one register.
+/// Implements the part of [`Rounds`] that [`Blocks`](super::Blocks) has as well, for a vector of
+/// one register.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! operations_of_blocks {
     ($v:ty) => {
@@ -127,7 +128,8 @@ macro_rules! operations_of_blocks {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use operations_of_blocks;
 
-/// Implements [`Degrees`] for a token, with its register degree, and the type and value of the token for each degree.
+/// Implements [`Degrees`] for a token, with its register degree, and the type and value of the
+/// token for each degree.
 macro_rules! degrees {
     ($token:ty, $register:literal; |$it:pat_param| $one:ty = $a:expr, $two:ty = $b:expr, $four:ty = $c:expr) => {
         impl Degrees for $token {
@@ -156,7 +158,7 @@ macro_rules! degrees {
 }
 pub(super) use degrees;
 
-/// Vectors of twice as many blocks as those of `B`, each made of two of them.
+/// Vectors of twice as many blocks as `B`'s, each made of two of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<B>(pub(super) B);
 

@@ -3,8 +3,8 @@
 
 use super::pairs::{ByteOrder, Word};
 
-/// Returns the position in a block of byte `i` of a word of `word` bytes, where byte 0 is the lowest. `which` is 0 for
-/// the word x and 1 for y.
+/// Returns the position in a block of byte `i` of a word of `word` bytes, where byte 0 is the
+/// lowest. `which` is 0 for the word x and 1 for y.
 pub(crate) const fn byte_position(order: ByteOrder, word: usize, which: usize, i: usize) -> usize {
     match order {
         ByteOrder::Big => word * which + word - 1 - i,
@@ -18,7 +18,8 @@ pub(crate) const NONE: u8 = 0x80;
 /// For each byte of 128 bits of the result, the index of the byte that it is taken from.
 pub(crate) type Shuffle = [u8; 16];
 
-/// Returns the shuffle that rotates words of `word` bytes in lanes of `lane` bytes left by `by` bytes.
+/// Returns the shuffle that rotates words of `word` bytes in lanes of `lane` bytes left by `by`
+/// bytes.
 pub(crate) const fn rotated(word: usize, lane: usize, by: usize) -> Shuffle {
     let mut shuffle = [NONE; 16];
     let mut i = 0;
@@ -44,7 +45,8 @@ pub(crate) const fn swapped(word: usize, lane: usize) -> Shuffle {
     shuffle
 }
 
-/// Returns the shuffle that moves words of `word` bytes to the upper ends of their lanes of `lane` bytes.
+/// Returns the shuffle that moves words of `word` bytes to the upper ends of their lanes of `lane`
+/// bytes.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const fn raised(word: usize, lane: usize) -> Shuffle {
     let mut shuffle = [NONE; 16];
@@ -58,8 +60,9 @@ pub(crate) const fn raised(word: usize, lane: usize) -> Shuffle {
     shuffle
 }
 
-/// Shuffles between blocks and words, for vectors that are shuffled in units of 128 bits. The lower 64 bits of a unit
-/// hold as many words x as fit, and the upper 64 bits the words y of the same blocks.
+/// Shuffles between blocks and words, for vectors that are shuffled in units of 128 bits. The lower
+/// 64 bits of a unit hold as many words x as fit, and the upper 64 bits the words y of the same
+/// blocks.
 pub(crate) struct Halves {
     pub(crate) to_words: Shuffle,
     pub(crate) to_blocks: Shuffle,

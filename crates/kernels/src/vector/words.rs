@@ -2,8 +2,8 @@
 
 use super::Token;
 
-/// Vectors of `LANES` words of type `T`: `u16`, `u32` or `u64`. They are little-endian in memory, and all arithmetic
-/// wraps.
+/// Vectors of `LANES` words of type `T`: `u16`, `u32` or `u64`. They are little-endian in memory,
+/// and all arithmetic wraps.
 pub(crate) trait Words<T>: Token {
     /// Number of words in a vector.
     const LANES: usize;

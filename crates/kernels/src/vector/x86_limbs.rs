@@ -1,4 +1,4 @@
-//! `Limbs` on x86-64: eight words with the products of AVX-512 IFMA, or four with those of AVX2.
+//! `Limbs` on x86-64: eight words with AVX-512 IFMA's products, or four with AVX2's.
 
 use super::Token;
 use super::limbs::{Limbs, Limbs32, Limbs52};
@@ -108,13 +108,14 @@ fn sum4(v: __m256i) -> u64 {
     _mm_cvtsi128_si64(_mm_add_epi64(v, _mm_unpackhi_epi64(v, v))) as u64
 }
 
-/// Multiplies by 20 with shifts and a sum, and hides from LLVM that they belong together. Otherwise LLVM replaces them
-/// by a 64-bit multiplication, which takes several instructions, since AVX-512F has none for it.
+/// Multiplies by 20 with shifts and a sum, and hides from LLVM that they belong together. Otherwise
+/// LLVM replaces them by a 64-bit multiplication, which takes several instructions, since AVX-512F
+/// has none for it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn times_20(v: __m512i) -> __m512i {
     let mut four = _mm512_slli_epi64::<2>(v);
-    // SAFETY: the assembly has no instruction, only a comment that names the operand.
+    // SAFETY: the assembly is only a comment naming the operand.
     unsafe { asm!("/* {} */", inout(zmm_reg) four, options(pure, nomem, nostack, preserves_flags)) };
     _mm512_add_epi64(four, _mm512_slli_epi64::<2>(four))
 }
@@ -151,7 +152,8 @@ impl Limbs32 for Avx2Limbs {
     }
     #[inline(always)]
     fn splat_narrow(self, x: u32) -> __m256i {
-        // A splat of 64-bit words would cost one instruction more, because LLVM would clear their upper halves.
+        // A splat of 64-bit words would cost one instruction more, because LLVM would clear their
+        // upper halves.
         op!(_mm256_set1_epi32(x as i32))
     }
     #[inline(always)]

@@ -10,7 +10,8 @@ use super::x86_words::{Avx2, Avx512};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// The token for vectors of 512 bits with permutations of bytes (VBMI) and shifts across two words (VBMI2).
+/// The token for vectors of 512 bits with permutations of bytes (VBMI) and shifts across two words
+/// (VBMI2).
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Bytes(Avx512);
 
@@ -28,8 +29,8 @@ impl Avx512Bytes {
 
 impl Token for Avx512Bytes {}
 
-/// The permutations of 128 bytes between blocks and words. An index is the number of the byte that is taken. In the
-/// words, bytes 0 to 63 are those of x, and bytes 64 to 127 those of y.
+/// The permutations of 128 bytes between blocks and words. An index is the number of the byte that
+/// is taken. In the words, bytes 0 to 63 are those of x, and bytes 64 to 127 those of y.
 struct Permutations {
     to_words: [[u8; 64]; 2],
     to_blocks: [[u8; 64]; 2],
@@ -78,7 +79,7 @@ impl Avx512Bytes {
         let one = unsafe { _mm_loadu_si128(shuffle.as_ptr().cast()) };
         op!(_mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(one)))
     }
-    /// Loads `len` bytes, which are 96 or 128.
+    /// Loads `len` bytes (96 or 128).
     #[inline(always)]
     fn load_pair(self, len: usize, from: &[u8]) -> [__m512i; 2] {
         let a = self.table(from.first_chunk().unwrap());
@@ -90,7 +91,7 @@ impl Avx512Bytes {
         let b = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
         [a, op!(_mm512_zextsi256_si512(b))]
     }
-    /// Stores `len` bytes, which are 96 or 128.
+    /// Stores `len` bytes (96 or 128).
     #[inline(always)]
     fn store_pair(self, len: usize, [a, b]: [__m512i; 2], to: &mut [u8]) {
         Words::<u64>::store(self.0, a, to);
@@ -114,9 +115,9 @@ fn permutations<W: Word>(order: ByteOrder) -> &'static Permutations {
     &both[order as usize]
 }
 
-/// Shuffles bytes, with a shuffle that LLVM cannot see. Otherwise LLVM replaces it by a rotation or a shift, which
-/// competes with the other rotations of the round for execution ports. On Zen 4 shuffles have one port more, and the
-/// five operations of a round take 2.5 cycles instead of 2.8.
+/// Shuffles bytes, with a shuffle that LLVM cannot see. Otherwise LLVM replaces it with a rotation
+/// or a shift, and that competes with the round's other rotations for execution ports. On Zen 4
+/// shuffles have one port more, and the five operations of a round take 2.5 cycles instead of 2.8.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn shuffle_opaque(v: __m512i, shuffle: &Shuffle) -> __m512i {
@@ -148,7 +149,8 @@ where
             24.. if N % 8 == 0 => {
                 op!(shuffle_opaque(v, const { &rotated(W::BYTES, W::LANE, N as usize / 8) }))
             }
-            // The bits shifted in from below are the high bits of the word, which is at the top of the second operand.
+            // The bits shifted in from below are the high bits of the word, which is at the top of
+            // the second operand.
             24 => op!(_mm512_shldi_epi32::<N>(v, shuffle_opaque(v, const { &raised(W::BYTES, W::LANE) }))),
             48 => op!(_mm512_shldi_epi64::<N>(v, shuffle_opaque(v, const { &raised(W::BYTES, W::LANE) }))),
             _ => self.0.rotate_left::<N>(v),
@@ -185,7 +187,7 @@ impl Avx2 {
         let one = unsafe { _mm_loadu_si128(shuffle.as_ptr().cast()) };
         op!(_mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(one)))
     }
-    /// Loads `len` bytes, which are 12 or 16, to each half of a vector.
+    /// Loads `len` bytes (12 or 16) to each half of a vector.
     #[inline(always)]
     fn load_halves(self, len: usize, from: &[u8]) -> __m256i {
         if len == 16 {
@@ -196,7 +198,7 @@ impl Avx2 {
         let high = |at: usize| i64::from(u32::from_le_bytes(*from[at..].first_chunk().unwrap()));
         op!(_mm256_set_epi64x(high(20), low(12), high(8), low(0)))
     }
-    /// Stores the first `len` bytes, which are 12 or 16, of each half of a vector.
+    /// Stores the first `len` bytes (12 or 16) of each half of a vector.
     #[inline(always)]
     fn store_halves(self, len: usize, v: __m256i, to: &mut [u8]) {
         if len == 16 {
@@ -210,9 +212,9 @@ impl Avx2 {
     }
 }
 
-/// Returns the indices of the blocks in the order of [`Pairs::load_blocks`]. Each 128-bit lane of two loaded vectors
-/// holds as many blocks as words fit into 64 bits. Unpacking then moves the lower halves of the lanes of both vectors
-/// to one vector, and the upper halves to the other.
+/// Returns the indices of the blocks in the order of [`Pairs::load_blocks`]. Each 128-bit lane of
+/// two loaded vectors holds as many blocks as words fit into 64 bits. Unpacking then moves the
+/// lower halves of the lanes of both vectors to one vector, and the upper halves to the other.
 const fn halved_numbers(lane: usize) -> [u8; 32] {
     let (mut bytes, count) = ([0; 32], 8 / lane);
     let mut i = 0;

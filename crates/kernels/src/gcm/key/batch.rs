@@ -12,8 +12,8 @@ use crate::zero::wipe;
 const GROUP: usize = 64;
 
 impl Gcm {
-    /// Seals each of `plaintexts` under the nonce with its index, to `nonce || ciphertext || tag` in the destination with
-    /// its index. All messages have the same associated data.
+    /// Seals each of `plaintexts` under the nonce with its index, to `nonce || ciphertext || tag`
+    /// in the destination with its index. All messages have the same associated data.
     ///
     /// # Errors
     /// Returns the error of [`Self::seal`] for the first message that has one, with its index.
@@ -49,12 +49,12 @@ impl Gcm {
         Ok(())
     }
 
-    /// Opens each message `nonce || ciphertext || tag` of `sealed` to the destination with its index. All messages have
-    /// the same associated data.
+    /// Opens each message `nonce || ciphertext || tag` of `sealed` to the destination with its
+    /// index. All messages have the same associated data.
     ///
     /// # Errors
-    /// Returns the error of [`Self::open`] for the first message that has one, with its index. The destinations from this
-    /// one on are zero or unchanged.
+    /// Returns the error of [`Self::open`] for the first message that has one, with its index. The
+    /// destinations from this one on are zero or unchanged.
     ///
     /// # Panics
     /// Panics if there is not one destination of the right length for each message.
