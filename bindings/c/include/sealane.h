@@ -40,23 +40,23 @@ extern "C" {
 #define SEALANE_ABI 0
 
 /* Error codes. A code is never reused. */
-#define SEALANE_AUTHENTICATION (-1)       /* wrong key, nonce or associated data, or data that was changed */
+#define SEALANE_AUTHENTICATION (-1)       /* wrong key, nonce or associated data, or modified data */
 #define SEALANE_FORMAT (-2)               /* the input is not in the expected format */
 #define SEALANE_TRUNCATED (-3)            /* the input ends too early */
 #define SEALANE_UNSUPPORTED_VERSION (-4)  /* the version of the format is not supported */
 #define SEALANE_NO_MATCHING_KEY (-5)      /* none of the given keys opens the data, or the passphrase is wrong */
 #define SEALANE_PROVIDER_UNAVAILABLE (-6) /* the provider cannot compute the algorithm on this machine */
 #define SEALANE_LIMIT_EXCEEDED (-7)       /* a limit of the algorithm, the format or the machine */
-#define SEALANE_MISUSE (-8)               /* a mistake in the call, for example a key of the wrong length */
-#define SEALANE_IO (-9)                   /* an error of the operating system, see os_code */
+#define SEALANE_MISUSE (-8)               /* a mistake in the call, such as a key of the wrong length */
+#define SEALANE_IO (-9)                   /* an operating-system error, see os_code */
 #define SEALANE_CANCELLED (-10)           /* the progress callback cancelled the operation */
 #define SEALANE_INTERNAL (-11)            /* a bug in sealane */
-#define SEALANE_OUT_OF_MEMORY (-12)       /* the system does not have the memory for a buffer */
+#define SEALANE_OUT_OF_MEMORY (-12)       /* a buffer could not be allocated */
 
 /* Flags. A call refuses flags it does not have. */
 #define SEALANE_ARMOR 1          /* an age file is written as text, with ASCII armor */
-#define SEALANE_SYNCED 2         /* the call waits until the disk has the bytes */
-#define SEALANE_REPLACE 4        /* a file that exists is replaced */
+#define SEALANE_SYNCED 2         /* wait until the bytes are on disk */
+#define SEALANE_REPLACE 4        /* replace an existing file */
 #define SEALANE_CALLING_THREAD 8 /* a source is read only by the thread that calls the library, one read at a time */
 
 /* The total of a progress report if unknown, as for a pipe. */
@@ -66,20 +66,20 @@ extern "C" {
 typedef struct sealane_error {
 	int32_t code;      /* one of the codes above */
 	int32_t os_code;   /* errno, or 0 */
-	uint8_t text[248]; /* UTF-8 with a zero at its end; a long text is cut */
+	uint8_t text[248]; /* zero-terminated UTF-8; a long text is cut */
 } sealane_error;
 
 typedef struct sealane_aead sealane_aead;                 /* an algorithm with a key */
-typedef struct sealane_stream sealane_stream;             /* a keystream that can be used at any offset */
-typedef struct sealane_poly1305 sealane_poly1305;         /* a tag that is being computed */
+typedef struct sealane_stream sealane_stream;             /* a keystream with random access */
+typedef struct sealane_poly1305 sealane_poly1305;         /* a tag being computed */
 typedef struct sealane_speck sealane_speck;               /* a key of a block cipher */
-typedef struct sealane_pieces sealane_pieces;             /* one message that is processed in pieces */
+typedef struct sealane_pieces sealane_pieces;             /* a message processed in pieces */
 typedef struct sealane_secret sealane_secret;             /* a private or symmetric key */
-typedef struct sealane_encrypt_with sealane_encrypt_with; /* the keys and the format of files to encrypt */
-typedef struct sealane_decrypt_with sealane_decrypt_with; /* the keys and the format of files to decrypt */
-typedef struct sealane_reader sealane_reader;             /* an encrypted file that is read at any offset */
+typedef struct sealane_encrypt_with sealane_encrypt_with; /* keys and format for encrypting files */
+typedef struct sealane_decrypt_with sealane_decrypt_with; /* keys and format for decrypting files */
+typedef struct sealane_reader sealane_reader;             /* an encrypted file with random access */
 typedef struct sealane_filter sealane_filter;             /* a stream: bytes are pushed in and taken out */
-typedef struct sealane_writer sealane_writer;             /* an encrypted file that is written in pieces */
+typedef struct sealane_writer sealane_writer;             /* an encrypted file written in pieces */
 
 /* ---- The library ----------------------------------------------------------------------------------------------------- */
 
@@ -457,7 +457,7 @@ void sealane_decrypt_with_free(sealane_decrypt_with *with);
 /* Options for a file operation. Null means all zeros. */
 typedef struct sealane_options {
 	size_t size;      /* sizeof(sealane_options) */
-	uint32_t threads; /* the calling one included; 0 for one per core, at most 8 */
+	uint32_t threads; /* including the calling one; 0 means one per core, at most 8 */
 	uint32_t flags;   /* 0 or SEALANE_SYNCED */
 	/* Called on the calling thread with the bytes done and the total or SEALANE_UNKNOWN. A nonzero
 	 * result cancels. May be null. */
@@ -502,7 +502,7 @@ typedef struct sealane_source {
 	 * it, reads wait for each other, and a child of fork() must not use the reader if another thread
 	 * was reading. It must neither throw an exception nor longjmp. */
 	int64_t (*read_at)(void *context, uint64_t offset, uint8_t *into, size_t len);
-	void *context;  /* the first argument of read_at; it is used until the reader is freed */
+	void *context;  /* the first argument of read_at; used until the reader is freed */
 	uint32_t flags; /* 0 or SEALANE_CALLING_THREAD */
 } sealane_source;
 
