@@ -114,8 +114,7 @@ def opened_sink(dst: PathOrFile) -> Iterator[str | IO[bytes]]:
 
 @contextlib.contextmanager
 def staged(path: str, *, exclusive: bool = False, durable: bool = False) -> Iterator[Writer]:
-    """Yields a new file that appears at ``path``, complete, when the block ends without an
-    exception.
+    """Yields a new file that appears at ``path``, complete, after the block succeeds.
 
     With ``exclusive``, an existing file is an error. With ``durable``, the content is on disk
     before the file gets its name.

@@ -41,8 +41,7 @@ _MAX_ENTRIES: Final = 64
 
 
 class Service(Protocol):
-    """A client of a kind of service. Calls raise SealaneError with the key at the start of its
-    text."""
+    """A client for a service. Its SealaneErrors begin with the key's name."""
 
     def check(self, key: WrappingKey) -> None:
         """Raises ValueError if no key can have this name."""
@@ -214,8 +213,7 @@ def _wipe(secret: bytes | bytearray) -> None:
 
 
 def _parse(key: WrappingKey, plaintext: bytes | bytearray, file: str | None) -> Keyring:
-    """Parses and wipes a cleartext keyset. An error's frame has no local variable with the
-    keyset."""
+    """Parses and wipes a cleartext keyset. No frame of an error holds the keyset."""
     try:
         if isinstance(found := parse_key(plaintext, file=file), Keyring):
             return found

@@ -265,8 +265,7 @@ class EncryptedReader(_EncryptedFile):
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Reads ``size`` bytes, or fewer at the end of the file; None or a negative number reads
-        all."""
+        """Reads ``size`` bytes, or fewer at the end; None or a negative number reads all."""
         size = -1 if size is None else operator.index(size)
         with self._lock:
             self._check()
@@ -335,8 +334,7 @@ class WritableFile(_EncryptedFile):
         self._failing_at_open = _failing_blocks()
 
     def _in_failing_block(self) -> bool:
-        """Returns whether an exception is ending a ``with`` block that was not already failing at
-        open.
+        """Returns whether an exception is ending a ``with`` block that was intact at open.
 
         Wrappers that close a file, such as ``io.TextIOWrapper``, do not tell it that their block
         failed.

@@ -95,8 +95,7 @@ def keyset(reference: str) -> bytes | bytearray:
 
 
 def wrapping_key(reference: str) -> tuple[WrappingKey, str] | None:
-    """Returns the wrapping key and the keyset's location, or None if it is not a key-service
-    reference."""
+    """Returns the wrapping key and the keyset's location; None for other references."""
     return _service_key(reference) if _parts(reference)[0] in _kms.SCHEMES else None
 
 

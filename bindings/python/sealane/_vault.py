@@ -52,8 +52,7 @@ def check(key: WrappingKey) -> None:
 
 
 def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
-    """Returns a keyset's ciphertext, text such as ``vault:v1:…``. Checks that the context is
-    bound."""
+    """Returns a keyset's ciphertext (``vault:v1:…``). Checks that the context is bound."""
     ciphertext = _encrypt(key, plaintext)
     if key.context:
         other = dataclasses.replace(key, context=key.context + b"?")

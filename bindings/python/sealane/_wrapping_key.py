@@ -1,5 +1,4 @@
-"""The name of a key that wraps keyrings, and limits and errors shared by the key-service
-clients."""
+"""The name of a wrapping key, and limits and errors shared by the key-service clients."""
 
 from __future__ import annotations
 

@@ -239,8 +239,7 @@ class AsyncFile:
         await self._call(self._file.close)
 
     async def discard(self) -> None:
-        """Closes the file. A file being written is removed, and an existing file stays as it
-        was."""
+        """Closes the file. A file being written is removed; an existing one is unchanged."""
         await self._call(getattr(self._file, "discard", self._file.close))
 
     async def __aenter__(self) -> AsyncFile:
@@ -328,8 +327,7 @@ class _Stopped(Exception):
 
 
 async def _cancellable(work: Callable[[Progress], None], progress: Progress | None) -> None:
-    """Runs ``work`` in a thread until a cancellation of the task or an error of ``progress`` stops
-    it."""
+    """Runs ``work`` in a thread. A cancellation or an error of ``progress`` stops it."""
     loop = asyncio.get_running_loop()
     stop = threading.Event()
     failures: list[BaseException] = []
@@ -364,8 +362,7 @@ async def _cancellable(work: Callable[[Progress], None], progress: Progress | No
 async def _in_thread(
     work: Callable[[], T], *, stop: threading.Event | None = None, undo: Callable[[T], None] | None = None
 ) -> T:
-    """Returns ``work()``. After a cancellation, waits for the thread to end and undoes the
-    result."""
+    """Returns ``work()``. A cancellation waits for the thread and undoes the result."""
     running = asyncio.ensure_future(asyncio.to_thread(_caught, work))
     cancelled: BaseException | None = None
     while not running.done():

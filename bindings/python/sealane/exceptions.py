@@ -66,24 +66,21 @@ class KeyServiceError(SealaneError):
 
 
 class KeyRefusedError(KeyServiceError):
-    """A key service or a token refuses to use the key, for example for lack of permission or a
-    wrong PIN.
+    """A key service or a token refuses to use the key: no permission, or a wrong PIN.
 
     The message contains the key's reference and what the service said, never the PIN.
     """
 
 
 class PluginError(SealaneError):
-    """An age plugin is missing, not enabled, failed, or was ended because it was silent for too
-    long."""
+    """An age plugin is missing, not enabled, failed, or was silent for too long."""
 
     plugin: str = ""
     """Name of the plugin, without ``age-plugin-``."""
 
 
 class ProviderUnavailableError(SealaneError):
-    """The provider cannot compute the algorithm on this machine. The message lists the available
-    ones."""
+    """The provider cannot compute the algorithm on this machine. Lists the available ones."""
 
 
 class ForkedError(SealaneError, RuntimeError):

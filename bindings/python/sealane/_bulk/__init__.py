@@ -52,8 +52,7 @@ class BulkReport:
     done: int
     """Number of files processed."""
     skipped: int
-    """Number of files that the manifest lists as finished or that are already under the primary
-    key."""
+    """Number of files already finished in the manifest or under the primary key."""
     bytes: int
     """Source bytes processed."""
     failed: dict[str, Exception]

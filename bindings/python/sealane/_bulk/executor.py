@@ -81,8 +81,7 @@ class Task:
     def operation(
         self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None
     ) -> Operation:
-        """Returns the operation on each file. Raises the errors of ``encrypt_file`` and
-        ``decrypt_file``."""
+        """Returns the operation on each file. Raises as ``encrypt_file`` and ``decrypt_file``."""
         if self.verb == "rotate":
             if not isinstance(key, Keyring):
                 raise TypeError(f"expected a keyring, sealane.keys.Keyring, found {type(key).__name__}")
@@ -152,8 +151,7 @@ def _resolved(task: Task) -> Operation:
 
 
 def prepare(task: Task, manifest: str | None, finished: str | None) -> Exception | None:
-    """Resolves the key and checks that it opens ``finished``, a target in the manifest. Returns the
-    error."""
+    """Resolves the key and checks that it opens ``finished``. Returns the error."""
     try:
         operation = operation_of(task)
         if manifest is not None and finished is not None:
@@ -290,8 +288,7 @@ def _outcome(future: Future[Failures], files: Files) -> Failures:
 
 
 def _lost(error: BaseException, files: Files) -> Failures:
-    """Returns errors for files lost by a failed executor. Dask's exception is recognised by
-    name."""
+    """Returns errors for files lost by a failed executor. Dask's is recognised by name."""
     vanished = isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ == "KilledWorker"
     why = "the worker vanished" if vanished else f"the worker failed: {type(error).__name__}: {error}"
     failures: Failures = {}
@@ -302,8 +299,7 @@ def _lost(error: BaseException, files: Files) -> Failures:
 
 
 class Call:
-    """A bulk call. Creating it checks the keys in this process. Raises the errors of
-    ``encrypt_many``."""
+    """A bulk call. Creating it checks the keys. Raises the errors of ``encrypt_many``."""
 
     def __init__(
         self,
@@ -414,8 +410,7 @@ class Call:
 
 
 def _references(identities: Sequence[_Identity]) -> tuple[str | pathlib.Path, ...] | None:
-    """Returns references and paths, usable by other processes; None if any identity is a key
-    itself."""
+    """Returns references and paths for other processes; None if any identity is a key."""
     found: list[str | pathlib.Path] = []
     for one in identities:
         if isinstance(one, os.PathLike):

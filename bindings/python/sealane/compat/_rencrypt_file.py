@@ -1,5 +1,4 @@
-"""Decrypts the files written by REncrypt's ``encrypt_file`` of May 2024, which existed for two
-days.
+"""Decrypts files of REncrypt's ``encrypt_file`` of May 2024, which existed for two days.
 
 The file has no header. Each chunk of 131072 plaintext bytes, and the shorter rest at the end, is a
 separate message, numbered from 0. REncrypt set the file length to ``size + (size // 131072 + 1) *

@@ -162,8 +162,7 @@ class MultiFernet:
         return self._fernets[0].encrypt(msg)
 
     def encrypt_at_time(self, msg: bytes, current_time: int) -> bytes:
-        """Encrypts ``msg`` with the first key and returns a token with the time
-        ``current_time``."""
+        """Encrypts ``msg`` with the first key. The token has the time ``current_time``."""
         return self._fernets[0].encrypt_at_time(msg, current_time)
 
     def rotate(self, msg: bytes | str) -> bytes:
@@ -181,8 +180,7 @@ class MultiFernet:
         _invalid()
 
     def decrypt(self, msg: bytes | str, ttl: int | None = None) -> bytes:
-        """Verifies a token with the first matching key and returns its data, like
-        ``Fernet.decrypt``."""
+        """Verifies a token with the first matching key. Returns its data."""
         now = None if ttl is None else int(time.time())
         return self._decrypt(msg, ttl, now)
 
@@ -191,8 +189,7 @@ class MultiFernet:
         return self._decrypt(msg, _given(ttl), current_time)
 
     def extract_timestamp(self, msg: bytes | str) -> int:
-        """Verifies a token with the first matching key and returns its time, in seconds since
-        1970."""
+        """Verifies a token with the first matching key. Returns its time in seconds since 1970."""
         for fernet in self._fernets:
             found = fernet.time_or_none(msg)
             if found is not None:

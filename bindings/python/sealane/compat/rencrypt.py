@@ -147,8 +147,7 @@ class REncrypt(_native.REncrypt):
         return operator.index(plaintext_len) + _OVERHEAD
 
     def create_buf(self, block_len: int) -> tuple[int, int, bytearray]:
-        """Returns ``block_len``, the message length for that much plaintext, and a buffer for
-        it."""
+        """Returns ``block_len``, the message length for it, and a buffer for the message."""
         n = operator.index(block_len)
         if n < 0:
             raise ValueError("block_len must not be negative")
@@ -167,8 +166,7 @@ class REncrypt(_native.REncrypt):
         encrypt_file(src, dst, key=self._key, context=aad)
 
     def decrypt_file(self, src: Path, dst: Path, aad: Buffer) -> None:
-        """Decrypts a file of ``encrypt_file`` like ``sealane.decrypt_file``; not REncrypt's own
-        files.
+        """Decrypts a file of ``encrypt_file``; not REncrypt's own files.
 
         ``src`` and ``dst`` are paths, and ``aad`` is the context from encryption.
         """

@@ -38,8 +38,7 @@ def create_dataset_key(
     kind: str = "aes-256",
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Generates a dataset key and saves it at ``url``, encrypted to ``recipients`` or by a key
-    service.
+    """Generates a dataset key and saves it, encrypted for recipients or by a key service.
 
     Parameters
     ----------
@@ -114,8 +113,7 @@ def rewrap_dataset_key(
     wrapping_key: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Encrypts the dataset key at ``url`` to other recipients, or with another key of a key
-    service.
+    """Encrypts the dataset key at ``url`` to other recipients or with another service key.
 
     The data files are not touched. Between two AWS KMS keys in one region, the service uses
     ReEncrypt. In each case the new file is decrypted once before it replaces the old one.

@@ -313,8 +313,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         compression: str | None = None,
         **options: Any,
     ) -> Any:
-        """Opens a file like ``fsspec.AbstractFileSystem.open``; text mode unless ``mode`` has a
-        "b"."""
+        """Opens a file like ``AbstractFileSystem.open``; text mode unless ``mode`` has a "b"."""
         # Text mode calls this method again for the binary file below.
         inner = None if "b" in mode else compression
         file = super().open(path, mode, block_size, cache_options, inner, **options)
@@ -352,8 +351,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
             return WrittenFile(self, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
-        """Returns the plaintext of a file, or a range of it. Negative numbers count from the
-        end."""
+        """Returns a file's plaintext, or a range. Negative numbers count from the end."""
         if self.local and not self.asynchronous:
             with self._open(self._strip_protocol(path)) as file:
                 return file.read_range(start, end)  # type: ignore[no-any-return]
@@ -421,8 +419,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         return out
 
     def _local_size(self, paths: list[str]) -> int | None:
-        """Returns the total size of local files, or None if the event loop must not process
-        them."""
+        """Returns the total size of local files; None if the event loop must not read them."""
         if self.asynchronous or self.keys.resolved() is None:
             return None  # It is the loop of the caller, or finding a key may wait.
         with contextlib.suppress(OSError):
@@ -461,8 +458,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         return await read_opened(self.store, path, opened, begin, max(begin, stop))
 
     async def _past_the_end(self, one: PlainRange, error: Exception) -> bytes:
-        """Returns no bytes if a failed range is past the end of the file. Verifies the end for
-        this."""
+        """Returns no bytes if a failed range is past the verified end of the file."""
         if isinstance(error, FileNotFoundError):
             raise error
         try:

@@ -125,8 +125,7 @@ async def open_verified(store: Store, path: str, decryption: DecryptWith, header
 
 
 def plain_entry(entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns a file's properties with its plaintext size, if an encrypted file can have its
-    size."""
+    """Returns a file's properties with its plaintext size, if its size is possible."""
     size = file_size(entry.get("size"))
     if entry.get("type") != "file" or size is None:
         return entry

@@ -1,5 +1,4 @@
-"""Encrypted files open for reading: local files through the core, others with few range
-requests."""
+"""Encrypted files open for reading: local ones by the core, others by few range requests."""
 
 from __future__ import annotations
 
@@ -118,8 +117,7 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
         super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        """Returns the plaintext from ``start`` to ``end``, or to the end of the chunk for
-        read-ahead."""
+        """Returns plaintext from ``start`` to ``end``, or for read-ahead to the end of the chunk."""
         if not self._exact and start < self._opened.tail_start:
             end = max(end, min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._opened.tail_start))
         return self._store.run(read_opened(self._store, self.path, self._opened, start, end))

@@ -81,8 +81,7 @@ def moves_itself(fs: Any) -> bool:
 
 
 def in_mode(fs: Any, *, asynchronous: bool) -> Any:
-    """Returns a filesystem with the same files, for the caller's event loop or for blocking
-    calls."""
+    """Returns the same filesystem for the caller's event loop or for blocking calls."""
     if not asynchronous and isinstance(fs, AsyncFileSystemWrapper):
         return fs.sync_fs  # The wrapper has no file objects.
     if not is_asynchronous(fs) or fs.asynchronous == asynchronous:
@@ -116,8 +115,7 @@ class Budget:
 
     @contextlib.asynccontextmanager
     async def reserve(self, size: int) -> AsyncIterator[Share]:
-        """Waits until ``size`` bytes are free. A transfer larger than the budget takes all of
-        it."""
+        """Waits for ``size`` free bytes. A transfer larger than the budget takes all of it."""
         size = min(size, self._total)
         await self._take(size)
         share = Share(self, size)

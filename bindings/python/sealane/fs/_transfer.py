@@ -117,8 +117,7 @@ async def _read_rest(
 
 
 async def _beginning(store: Store, path: str) -> bytes | None:
-    """Returns the beginning of an object, or None if the request failed and must be repeated
-    without a range."""
+    """Returns the beginning of an object; None if the request must be repeated without range."""
     try:
         return await store.fetch_beginning(path, FIRST)
     except (FileNotFoundError, PermissionError, IsADirectoryError):

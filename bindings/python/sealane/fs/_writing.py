@@ -143,8 +143,7 @@ class WrittenFile(WritableFile):
 
 
 def compressed(file: Any, compression: str | None, mode: str) -> Any:
-    """Returns a file object that compresses to or decompresses from ``file`` and closes it at the
-    end.
+    """Returns a (de)compressing file object over ``file`` that closes it at the end.
 
     The compression classes do not close the file, and an unclosed file never appears.
     """

@@ -57,8 +57,7 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
         return f"KmsClient({self._references!r})"
 
     def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> str:
-        """Returns the data key ``key_bytes``, encrypted under the key named
-        ``master_key_identifier``.
+        """Returns the data key ``key_bytes`` encrypted under ``master_key_identifier``.
 
         PyArrow calls it and stores the result (base64 text) in the file.
 
@@ -105,8 +104,7 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
 
 
 def check_names(keys: Mapping[str, str]) -> dict[str, str]:
-    """Returns a copy of the references by name. Raises TypeError or ValueError if one is
-    malformed."""
+    """Returns a copy of the references. Raises TypeError or ValueError if one is malformed."""
     if not isinstance(keys, Mapping):
         raise TypeError(f"expected key references by their names, found {type(keys).__name__}")
     for name, reference in keys.items():

@@ -58,8 +58,7 @@ class ParquetKeys:
 
     @property
     def crypto_factory(self) -> pe.CryptoFactory:
-        """The ``pyarrow.parquet.encryption.CryptoFactory`` with these keys, for other PyArrow
-        calls."""
+        """PyArrow's ``CryptoFactory`` with these keys, for its other calls."""
         if self._made is None:
             self._made = pe.CryptoFactory(lambda _: KmsClient(self._references))
         return self._made
