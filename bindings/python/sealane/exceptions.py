@@ -80,7 +80,7 @@ class PluginError(SealaneError):
 
 
 class ProviderUnavailableError(SealaneError):
-    """The provider cannot compute the algorithm on this machine. Lists the available ones."""
+    """The provider cannot compute the algorithm here; the message lists the available ones."""
 
 
 class ForkedError(SealaneError, RuntimeError):

@@ -198,8 +198,7 @@ pub(crate) fn derive(
 
 debug_key! { XChaCha20 {} }
 
-/// Returns whether a keystream in two pieces, the first out of place and the second in place, has
-/// the known value.
+/// Returns whether a keystream in two pieces (out of place, then in place) has the known value.
 fn passes(variant: Selected<ChaCha20Functions>, answer: &KnownAnswer) -> bool {
     let key = XChaCha20(ChaCha20::with_variant(variant, &KEY));
     let counter = answer.counter();

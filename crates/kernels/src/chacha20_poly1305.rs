@@ -47,8 +47,7 @@ const PIECE: usize = 8 << 10;
 /// fit into the second-level cache. Shorter pieces are slower: 4 KiB by 3 %
 /// (`lab/record/open-zen4-2026-11-23.md`).
 const OPEN_PIECE: usize = 64 << 10;
-/// The same for messages of more than [`CACHED`] bytes, for which pieces of 64 KiB are 5 to 20 %
-/// slower.
+/// The same for messages above [`CACHED`] bytes, where pieces of 64 KiB are 5 to 20 % slower.
 const OPEN_PIECE_UNCACHED: usize = 4 << 10;
 /// Message length up to which `open` expects source and destination in the caches.
 const CACHED: usize = 4 << 20;

@@ -39,7 +39,7 @@ pub struct Features(u32);
 pub struct Needs(u32);
 
 impl Features {
-    /// The empty set, for which only portable variants can be used.
+    /// The empty set: only portable variants can be used.
     pub const NONE: Self = Self(0);
 
     /// Detects the features that the processor has and the operating system enables.
@@ -49,7 +49,7 @@ impl Features {
         *FOUND.get_or_init(|| Self(detected()).closed())
     }
 
-    /// Returns the features for which the crate is compiled.
+    /// Returns the features the crate is compiled for.
     ///
     /// `core` has no detection: using registers also depends on the operating system, which may not
     /// save them.

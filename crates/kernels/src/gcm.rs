@@ -56,8 +56,8 @@ impl Gcm {
     }
 }
 
-/// Returns whether a message has the known tag when it is sealed out of place and in pieces, and
-/// opens in place.
+/// Returns whether a message has the known tag when sealed out of place and in pieces, and opens in
+/// place.
 fn passes(variant: Selected<GcmFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(mut gcm) = Gcm::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     if !answer.precompute {

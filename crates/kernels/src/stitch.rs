@@ -499,7 +499,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
     }
 }
 
-/// Loads a vector or a part of one. With masks a part is as fast as the whole.
+/// Loads a vector or part of one. With masks, a part is as fast as the whole.
 #[inline(always)]
 fn load<B: Products>(b: B, from: &[u8]) -> B::V {
     if B::LANES < 4 && from.len() == B::BYTES { b.load(from) } else { b.load_part(from, 0) }

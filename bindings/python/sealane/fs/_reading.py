@@ -117,7 +117,7 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
         super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        """Returns plaintext from ``start`` to ``end``, or for read-ahead to the end of the chunk."""
+        """Returns plaintext from ``start`` to ``end``, or to the chunk's end for read-ahead."""
         if not self._exact and start < self._opened.tail_start:
             end = max(end, min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._opened.tail_start))
         return self._store.run(read_opened(self._store, self.path, self._opened, start, end))

@@ -66,7 +66,7 @@ trait State<B: Rounds, const N: usize>: Sized {
     fn finalize(self, b: B, lengths: &[u8; 16]) -> [u8; 16];
 
     /// Separates two updates with a scheduling fence. Without it LLVM begins the next update early,
-    /// for which 16 registers are not enough. The processor reorders the instructions anyway.
+    /// and 16 registers are not enough for that. The processor reorders the instructions anyway.
     fn fence(&mut self, b: B);
     /// Returns part `i` of every word of the state, counted from 0.
     fn get_part(&self, b: B, i: usize) -> Self::Part;

@@ -122,7 +122,7 @@ pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block
 /// XORs each whole block of `blocks` to `state` and encrypts the result. `R` is the number of
 /// rounds.
 ///
-/// Each block depends on the one before, so there is one block in flight.
+/// Each block depends on the previous one, so only one is in flight.
 #[inline(always)]
 pub(crate) fn cbc_mac<B: Blocks, const R: usize>(
     b: B,

@@ -9,8 +9,7 @@ use crate::InOut;
 use crate::stitch::Key;
 use crate::vector::Products;
 
-/// Largest length in bytes of the data of a short message, for which the powers of short messages
-/// suffice.
+/// Maximum data length in bytes of a short message, where the powers of short messages suffice.
 pub(crate) const SHORT: usize = 64;
 
 /// Length in bytes of the nonces that are used directly (SP 800-38D, section 7.1).
@@ -25,8 +24,8 @@ pub(crate) fn j0(nonce: &[u8; NONCE_LEN]) -> u128 {
     u128::from_be_bytes(block)
 }
 
-/// Seals messages to `nonce || ciphertext || tag`, up to the first that is not short, and stores
-/// their number in `done`.
+/// Seals messages to `nonce || ciphertext || tag`, up to the first long one, and stores their
+/// number in `done`.
 #[expect(clippy::too_many_arguments, reason = "see `short`")]
 #[inline(always)]
 pub(crate) fn seal<B: Products, const R: usize>(
@@ -56,9 +55,8 @@ pub(crate) fn seal<B: Products, const R: usize>(
     }
 }
 
-/// Decrypts messages `nonce || ciphertext || tag`, up to the first that is not short, and stores
-/// their number in `done`. Stores the tags that they should have in `expected_tags`, and verifies
-/// nothing.
+/// Decrypts messages `nonce || ciphertext || tag`, up to the first long one, and stores their
+/// number in `done`. Stores their correct tags in `expected_tags`, and verifies nothing.
 #[expect(clippy::too_many_arguments, reason = "see `short`")]
 #[inline(always)]
 pub(crate) fn open<B: Products, const R: usize>(

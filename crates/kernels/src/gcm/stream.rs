@@ -204,8 +204,7 @@ impl State {
         }
     }
 
-    /// Continues GHASH with `bytes`, after `waiting` buffered bytes of a block that is not
-    /// complete.
+    /// Continues GHASH with `bytes`, after `waiting` buffered bytes of an incomplete block.
     fn absorb(&mut self, gcm: &Gcm, waiting: usize, mut bytes: &[u8]) {
         if waiting > 0 {
             let (some, after) = bytes.split_at(bytes.len().min(16 - waiting));

@@ -9,8 +9,8 @@ use crate::stitch::{Call, Hashed, Key};
 use crate::vector::{Blocks, NUMBERS, Products, Schedule, each_round, unroll};
 use crate::zero::wipe;
 
-/// Largest length in bytes of a message, with its associated data, for which the powers of short
-/// messages are used: more powers take longer to compute than they save.
+/// Maximum length in bytes of a message with its associated data that uses the powers of short
+/// messages: more powers take longer to compute than they save.
 const SHORT: usize = 512;
 
 /// The size of an AES-GCM-SIV key; it determines the number of rounds.

@@ -237,7 +237,7 @@ impl World {
         }
     }
 
-    /// Drops the bits that leave a word at the top, as the instruction does.
+    /// Drops the bits above a word, like the instruction.
     fn shl(&mut self, a: u32, n: u32) -> u32 {
         let range = self.get(a).range;
         match SIGNED.contains(range.times(1 << n)) {
@@ -402,8 +402,7 @@ impl<const N: usize> Limbs52 for Abstract<N> {
             world.plus(sum[i], low, 1)
         })
     }
-    /// The product is the one of the `add_low` before it, which the formulas need to have the same
-    /// number.
+    /// The product is the one of the preceding `add_low`; the formulas need the same number.
     fn add_high(self, sum: V, a: V, b: V) -> V {
         self.each(|world, i| {
             let again = world.product(a[i], b[i]);

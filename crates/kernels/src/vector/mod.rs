@@ -86,9 +86,9 @@ pub(crate) const NUMBERS: [[u8; 16]; 32] = {
     numbers
 };
 
-/// The number of rounds of AES as a constant, for a token that has the number itself. So the
-/// portable code exists once, with a loop over the rounds, and not once per key size. Its rounds
-/// are so long that the loop costs nothing.
+/// The number of AES rounds as a constant, for a token that contains the number. So the portable
+/// code exists once, with a loop over the rounds, and not once per key size. Its rounds are so long
+/// that the loop costs nothing.
 pub(crate) const AT_RUN_TIME: usize = 0;
 
 /// A value that can only be made where the instructions of its instruction set may run.

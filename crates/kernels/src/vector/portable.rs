@@ -12,11 +12,11 @@
 //! blocks = unslice(ShiftRows(SubBytes(s)) ^ key[rounds])
 //! ```
 //!
-//! Here each row of the AES state has words of its own: word `[k][r]` holds bit `k` of all bytes in
+//! Here each row of the AES state has its own words: word `[k][r]` holds bit `k` of all bytes in
 //! row `r`, at bit `16·column + block`. With this layout ShiftRows is a rotation of words, and
 //! MixColumns combines different words. The four rows pass through the S-box in parallel, and LLVM
-//! compiles them to the vectors that the target always has. It takes 15 cycles per byte. A layout
-//! with four blocks in one word took 38, since its ShiftRows cost as much as the S-box.
+//! compiles them to the target's baseline vectors. It takes 15 cycles per byte. A layout with four
+//! blocks in one word took 38, since its ShiftRows cost as much as the S-box.
 #![forbid(unsafe_code)]
 
 use super::{AT_RUN_TIME, Blocks, Schedule, Token, load_block, store_block};

@@ -57,8 +57,8 @@ pub(crate) trait Degrees: Token {
     type Two: Rounds;
     /// The token for vectors of four blocks.
     type Four: Rounds;
-    /// The largest degree for which LLVM keeps the eight words before and after an update in
-    /// registers. For a larger degree, the state is on the stack.
+    /// The largest degree where LLVM keeps the eight words before and after an update in registers.
+    /// With a larger one, the state is on the stack.
     const REGISTER_DEGREE: usize;
 
     fn degree_1(self) -> Self::One;

@@ -133,13 +133,13 @@ macro_rules! blocks {
             #[inline(always)]
             fn load(self, from: &[u8]) -> $v {
                 let from: &[u8; 16 * $lanes] = from.first_chunk().unwrap();
-                // SAFETY: reads as many bytes as the array behind `from` has; needs no alignment.
+                // SAFETY: reads exactly the array behind `from`; needs no alignment.
                 unsafe { $load(from.as_ptr().cast()) }
             }
             #[inline(always)]
             fn store(self, v: $v, to: &mut [u8]) {
                 let to: &mut [u8; 16 * $lanes] = to.first_chunk_mut().unwrap();
-                // SAFETY: writes as many bytes as the array behind `to` has; needs no alignment.
+                // SAFETY: writes exactly the array behind `to`; needs no alignment.
                 unsafe { $store(to.as_mut_ptr().cast(), v) }
             }
             #[inline(always)]

@@ -45,13 +45,13 @@ macro_rules! limbs {
             #[inline(always)]
             fn load_words(self, from: &[u64]) -> $v {
                 let from: &[u64; $lanes] = from.first_chunk().unwrap();
-                // SAFETY: reads as many bytes as the array behind `from` has; needs no alignment.
+                // SAFETY: reads exactly the array behind `from`; needs no alignment.
                 unsafe { $load(from.as_ptr().cast()) }
             }
             #[inline(always)]
             fn store_words(self, v: $v, to: &mut [u64]) {
                 let to: &mut [u64; $lanes] = to.first_chunk_mut().unwrap();
-                // SAFETY: writes as many bytes as the array behind `to` has; needs no alignment.
+                // SAFETY: writes exactly the array behind `to`; needs no alignment.
                 unsafe { $store(to.as_mut_ptr().cast(), v) }
             }
             #[inline(always)]

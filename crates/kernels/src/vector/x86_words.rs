@@ -29,15 +29,13 @@ macro_rules! words {
                 #[inline(always)]
                 fn load(self, from: &[u8]) -> $v {
                     let from: &[u8; size_of::<$v>()] = from.first_chunk().unwrap();
-                    // SAFETY: reads as many bytes as the array behind `from` has; needs no
-                    // alignment.
+                    // SAFETY: reads exactly the array behind `from`; needs no alignment.
                     unsafe { $load(from.as_ptr().cast()) }
                 }
                 #[inline(always)]
                 fn store(self, v: $v, to: &mut [u8]) {
                     let to: &mut [u8; size_of::<$v>()] = to.first_chunk_mut().unwrap();
-                    // SAFETY: writes as many bytes as the array behind `to` has; needs no
-                    // alignment.
+                    // SAFETY: writes exactly the array behind `to`; needs no alignment.
                     unsafe { $store(to.as_mut_ptr().cast(), v) }
                 }
                 #[inline(always)]
@@ -57,7 +55,7 @@ macro_rules! words {
     };
 }
 
-/// Returns a shift count as the shift instructions take it.
+/// Returns a shift count in the form of the shift instructions.
 #[inline(always)]
 fn count(bits: i32) -> __m128i {
     // SAFETY: the instruction is part of SSE2, and every x86-64 processor has it.
