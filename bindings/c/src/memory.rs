@@ -28,7 +28,6 @@ use zeroize::Zeroize;
 /// Number of handles and results held by the caller.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-/// Returns that number.
 pub(crate) fn live() -> i64 {
     LIVE.load(Relaxed)
 }
@@ -37,7 +36,6 @@ pub(crate) fn live() -> i64 {
 pub(crate) struct Call(());
 
 impl Call {
-    /// Runs a call's body.
     pub(crate) fn lend<T>(body: impl FnOnce(&Self) -> T) -> T {
         body(&Self(()))
     }
@@ -89,7 +87,6 @@ pub(crate) struct Input<'a> {
     call: PhantomData<&'a Call>,
 }
 
-/// Bytes a call writes.
 pub(crate) struct Output<'a> {
     start: *mut u8,
     len: usize,
@@ -120,7 +117,6 @@ fn check(name: &'static str, start: *const u8, len: usize) -> Result<(), Argumen
 }
 
 impl In {
-    /// Returns argument `name` with its length.
     #[inline]
     pub(crate) fn input<'a>(
         self,
@@ -145,7 +141,6 @@ impl In {
 }
 
 impl<'a> Input<'a> {
-    /// Returns an empty input.
     pub(crate) fn none(_: &'a Call) -> Self {
         Self { start: std::ptr::null(), len: 0, call: PhantomData }
     }
@@ -191,7 +186,6 @@ impl<'a> Input<'a> {
 }
 
 impl Out {
-    /// Returns argument `name` with its length.
     #[inline]
     pub(crate) fn output<'a>(
         self,
@@ -285,7 +279,6 @@ impl CText {
         text.map_err(|_| ArgumentError::NotUtf8 { name })
     }
 
-    /// Returns the text of argument `name`.
     pub(crate) fn required<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a str, ArgumentError> {
         self.optional(call, name)?.ok_or(ArgumentError::Null { name })
     }
@@ -306,7 +299,6 @@ impl CText {
 // Handles.
 
 impl<T> Shared<T> {
-    /// Returns the value behind argument `name`.
     #[inline]
     pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
         // SAFETY: the header requires null or a live handle of this type from an earlier call.
@@ -315,7 +307,6 @@ impl<T> Shared<T> {
 }
 
 impl<T> Unique<T> {
-    /// Returns the value behind argument `name`.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "the call gives its lifetime, not the value")]
     pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<&'a mut T, ArgumentError> {
@@ -453,14 +444,12 @@ impl<T: BeginsWithSize> SizedIn<T> {
         Ok(Some(unsafe { self.0.read() }))
     }
 
-    /// Returns a copy of the structure in argument `name`.
     pub(crate) fn required(self, name: &'static str) -> Result<T, ArgumentError> {
         self.optional(name)?.ok_or(ArgumentError::Null { name })
     }
 }
 
 impl<T: BeginsWithSize> SizedOut<T> {
-    /// Writes the structure in argument `name`.
     pub(crate) fn put(self, name: &'static str, value: T) -> Result<(), ArgumentError> {
         if self.0.is_null() {
             return Err(ArgumentError::Null { name });
@@ -481,7 +470,6 @@ fn check_size<T: BeginsWithSize>(name: &'static str, start: *const T) -> Result<
     }
 }
 
-/// Properties of an AEAD key.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct AeadDescription {
@@ -500,7 +488,6 @@ unsafe impl BeginsWithSize for AeadDescription {}
 /// Reports progress. A nonzero result cancels the operation.
 type Progress = unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64) -> i32;
 
-/// Options for a file operation.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Options {
@@ -550,7 +537,6 @@ pub(crate) struct Source {
 // the header requires.
 unsafe impl BeginsWithSize for Source {}
 
-/// A checked [`Source`].
 pub(crate) struct CallerSource {
     length: u64,
     read_at: ReadFunction,
@@ -566,7 +552,6 @@ unsafe impl Send for CallerSource {}
 unsafe impl Sync for CallerSource {}
 
 impl Source {
-    /// Checks the structure's members.
     pub(crate) fn checked(self) -> Result<CallerSource, ArgumentError> {
         let read_at = self.read_at.ok_or(ArgumentError::NullFunction { name: "source->read_at" })?;
         let calling_thread = flags(self.flags, SEALANE_CALLING_THREAD)? != 0;
