@@ -18,7 +18,7 @@ defmodule Mix.Tasks.Compile.Native do
     end
   end
 
-  # The tests share the build of `make develop`, and have a function that panics.
+  # The tests share `make develop`'s build and have a function that panics.
   defp profile(:test) do
     {"debug", ~w(--quiet --workspace --tests --lib --bins --features sealane-elixir/panics)}
   end
@@ -28,7 +28,8 @@ defmodule Mix.Tasks.Compile.Native do
   defp copy(built) do
     placed = Path.join([Mix.Project.app_path(), "priv", "sealane_elixir.so"])
     File.mkdir_p!(Path.dirname(placed))
-    # A running machine has mapped the old file, which must not change. So it is removed and not written over.
+    # A running machine has mapped the old file, so it must not change: remove it rather than
+    # overwrite it.
     File.rm(placed)
     File.cp!(built, placed)
   end

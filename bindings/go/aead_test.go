@@ -14,7 +14,8 @@ import (
 	"example.invalid/sealane/go"
 )
 
-// TestAgainstCryptoCipher compares AES-GCM with the standard library, for all short lengths and around the borders of bulk code.
+// TestAgainstCryptoCipher compares AES-GCM with the standard library, for all short lengths and
+// around the boundaries of bulk code.
 func TestAgainstCryptoCipher(t *testing.T) {
 	lengths := []int{1023, 1024, 1025, 4096, 16383, 16384, 16385, 100_000, 1 << 20}
 	for length := range 600 {
@@ -125,7 +126,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// TestMisuseOfAEADs makes every mistake that a caller can make.
+// TestMisuseOfAEADs makes every mistake possible for a caller.
 func TestMisuseOfAEADs(t *testing.T) {
 	for name, call := range map[string]func() (*sealane.AEAD, error){
 		"algorithm":       func() (*sealane.AEAD, error) { return sealane.NewAEAD("rot13", random(32)) },

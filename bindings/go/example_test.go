@@ -32,7 +32,7 @@ func ExampleAEAD_SealMessage() {
 	// true
 }
 
-// A key is a cipher.AEAD, so it fits where the standard library's keys fit.
+// A key is a cipher.AEAD, so it works wherever the standard library's do.
 func ExampleAEAD_Seal() {
 	aead, err := sealane.NewAEAD("chacha20-poly1305", make([]byte, 32))
 	if err != nil {

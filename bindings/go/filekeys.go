@@ -6,31 +6,32 @@ import (
 	"example.invalid/sealane/go/internal/c"
 )
 
-// Format is a format of files with a symmetric key.
+// Format is a symmetric-key file format.
 type Format string
 
-// The formats of files with a symmetric key. The zero value stands for Chunked.
+// The symmetric-key file formats. The zero value means Chunked.
 const (
 	Chunked Format = "chunked"  // chunked-encryption@v1 of C2SP
 	Tink4KB Format = "tink-4kb" // the streaming format of Tink with segments of 4 KiB
 	Tink1MB Format = "tink-1mb" // the same with segments of 1 MiB
 )
 
-// KeyOptions are the options of files with a symmetric key. Encryption and decryption need the same ones.
+// KeyOptions are options for files with a symmetric key. Encryption and decryption need the same
+// ones.
 type KeyOptions struct {
 	Format  Format
 	Context []byte // authenticated and not stored, for example a name
 }
 
-// AgeOptions are the options of age files to encrypt.
+// AgeOptions are options for encrypting age files.
 type AgeOptions struct {
 	Armor bool // whether the file is text, with ASCII armor
-	// WorkFactor is the base-2 logarithm of scrypt's N for a passphrase, or 0 for 18: about a second and 256 MiB for each
-	// file. Recipients do not use it.
+	// WorkFactor is the base-2 logarithm of scrypt's N for a passphrase, or 0 for 18: about a second
+	// and 256 MiB per file. Recipients do not use it.
 	WorkFactor uint32
 }
 
-// EncryptWith is the keys and the format of files to encrypt. Goroutines can share it.
+// EncryptWith holds keys and format for encrypting files. Goroutines can share it.
 type EncryptWith struct{ core *c.EncryptWith }
 
 func encryptWith(core *c.EncryptWith, err error) (*EncryptWith, error) {
@@ -46,7 +47,8 @@ func EncryptWithKey(key []byte, options *KeyOptions) (*EncryptWith, error) {
 	return encryptWith(c.EncryptWithKey(key, string(o.Format), o.Context))
 }
 
-// EncryptWithSecretKey is [EncryptWithKey] with a symmetric key that the library holds. The options may be nil.
+// EncryptWithSecretKey is [EncryptWithKey] with a symmetric key held by the library. The options
+// may be nil.
 func EncryptWithSecretKey(key *SecretKey, options *KeyOptions) (*EncryptWith, error) {
 	o := orDefault(options)
 	return encryptWith(c.EncryptWithSecret(key.core, string(o.Format), o.Context))
@@ -57,7 +59,8 @@ func EncryptWithKeyset(keyset string, context []byte) (*EncryptWith, error) {
 	return encryptWith(c.EncryptWithKeyset(keyset, context))
 }
 
-// EncryptWithRecipients encrypts age files for recipients: age1…, ssh-ed25519 … or ssh-rsa …. The options may be nil.
+// EncryptWithRecipients encrypts age files for recipients: age1…, ssh-ed25519 … or ssh-rsa …. The
+// options may be nil.
 func EncryptWithRecipients(recipients []string, options *AgeOptions) (*EncryptWith, error) {
 	options = orDefault(options)
 	return encryptWith(c.EncryptWithRecipients(strings.Join(recipients, "\n"), options.Armor))
@@ -69,7 +72,7 @@ func EncryptWithPassphrase(passphrase string, options *AgeOptions) (*EncryptWith
 	return encryptWith(c.EncryptWithPassphrase(passphrase, options.WorkFactor, options.Armor))
 }
 
-// DecryptWith is the keys and the format of files to decrypt. Goroutines can share it.
+// DecryptWith holds keys and format for decrypting files. Goroutines can share it.
 type DecryptWith struct{ core *c.DecryptWith }
 
 func decryptWith(core *c.DecryptWith, err error) (*DecryptWith, error) {
@@ -85,8 +88,8 @@ func DecryptWithKey(key []byte, options *KeyOptions) (*DecryptWith, error) {
 	return decryptWith(c.DecryptWithKey(key, string(o.Format), o.Context))
 }
 
-// DecryptWithSecretKey decrypts files with a symmetric key or an age identity that the library holds. An identity has no
-// options; for a symmetric key they may be nil.
+// DecryptWithSecretKey decrypts files with a symmetric key or an age identity held by the library.
+// An identity has no options; for a symmetric key they may be nil.
 func DecryptWithSecretKey(key *SecretKey, options *KeyOptions) (*DecryptWith, error) {
 	o := orDefault(options)
 	return decryptWith(c.DecryptWithSecret(key.core, string(o.Format), o.Context))
@@ -97,14 +100,14 @@ func DecryptWithKeyset(keyset string, context []byte) (*DecryptWith, error) {
 	return decryptWith(c.DecryptWithKeyset(keyset, context))
 }
 
-// DecryptWithIdentities decrypts age files with identities, which are tried in order: AGE-SECRET-KEY-…, or one OpenSSH private
-// key. Each string may be the content of a file of identities.
+// DecryptWithIdentities decrypts age files with identities, tried in order: AGE-SECRET-KEY-…, or
+// one OpenSSH private key. Each string may be the content of an identity file.
 func DecryptWithIdentities(identities ...string) (*DecryptWith, error) {
 	return decryptWith(c.DecryptWithIdentities(strings.Join(identities, "\n")))
 }
 
-// DecryptWithPassphrase decrypts age files with a passphrase. A file with a work factor above maxWorkFactor, or above 20 if it
-// is 0, is refused with [ErrLimitExceeded].
+// DecryptWithPassphrase decrypts age files with a passphrase. Files with a work factor above
+// maxWorkFactor (0 means 20) are refused with [ErrLimitExceeded].
 func DecryptWithPassphrase(passphrase string, maxWorkFactor uint32) (*DecryptWith, error) {
 	return decryptWith(c.DecryptWithPassphrase(passphrase, maxWorkFactor))
 }

@@ -6,14 +6,14 @@ import (
 	"example.invalid/sealane/go/internal/c"
 )
 
-// FileOptions are the options of operations with whole files.
+// FileOptions are options for operations on whole files.
 type FileOptions struct {
-	// Threads is the number of threads, or 0 for one for each core, at most 8.
+	// Threads is the number of threads, or 0 for one per core, at most 8.
 	Threads int
-	// Synced makes the operation wait until the disk has the bytes.
+	// Synced makes the operation wait until the bytes are on disk.
 	Synced bool
-	// Progress is called from time to time with the number of bytes that are done and with the total, which is -1 if it is
-	// unknown. An error cancels the operation: its error wraps ErrCancelled and that error. Progress must not call
+	// Progress is called from time to time with the bytes done and the total, -1 if unknown. An error
+	// cancels the operation: its error wraps ErrCancelled and that error. Progress must not call
 	// runtime.Goexit, as testing.T.FailNow does.
 	Progress func(done, total int64) error
 }
@@ -28,13 +28,14 @@ func orDefault[T any](options *T) *T {
 	return options
 }
 
-// EncryptFile encrypts the file src to the file dst, which appears complete or not at all. The options may be nil.
+// EncryptFile encrypts the file src to the file dst, which appears complete or not at all. The
+// options may be nil.
 func EncryptFile(src, dst string, with *EncryptWith, options *FileOptions) error {
 	return c.EncryptFile(src, dst, with.core, options.core())
 }
 
-// DecryptFile decrypts the file src to the file dst, which appears complete and verified or not at all. The options may be
-// nil.
+// DecryptFile decrypts the file src to the file dst, which appears complete and verified or not at
+// all. The options may be nil.
 func DecryptFile(src, dst string, with *DecryptWith, options *FileOptions) error {
 	return c.DecryptFile(src, dst, with.core, options.core())
 }
@@ -54,10 +55,11 @@ func DecryptBytes(file []byte, with *DecryptWith) ([]byte, error) {
 	return c.Decrypt(file, with.core)
 }
 
-// Reader is the plaintext of an encrypted file, which can be read at any offset. Every byte that it returns was verified.
+// Reader gives random access to an encrypted file's plaintext. Every byte returned is verified.
 //
-// Goroutines can share ReadAt, and Close waits for it. Read and Seek have one position, so they are for one goroutine at a time.
-// A read decrypts whole chunks, for example of 16 KiB; for small reads in order use a [bufio.Reader].
+// Goroutines can share ReadAt, and Close waits for it. Read and Seek share a position, so they are
+// for one goroutine at a time. A read decrypts whole chunks, for example of 16 KiB; for small
+// sequential reads use a [bufio.Reader].
 type Reader struct {
 	core    *c.Reader
 	section *io.SectionReader
@@ -70,13 +72,15 @@ var (
 	_ io.Closer     = (*Reader)(nil)
 )
 
-// Open opens an encrypted file. Its header and last chunk are verified, so its size is authentic.
+// Open opens an encrypted file. It verifies the header and the last chunk, so the size is
+// authentic.
 func Open(path string, with *DecryptWith) (*Reader, error) {
 	return newReader(c.OpenReader(path, with.core))
 }
 
-// NewReader opens the encrypted file of size bytes in r, for example an object in a store. Several threads call r.ReadAt at once,
-// also for one read. Errors of r are returned as they are. ReadAt must neither retain its slice nor call runtime.Goexit.
+// NewReader opens the encrypted file of size bytes in r, such as an object in a store. Several
+// threads call r.ReadAt at once, even for one read. Errors of r are returned as they are. ReadAt
+// must neither retain its slice nor call runtime.Goexit.
 func NewReader(r io.ReaderAt, size int64, with *DecryptWith) (*Reader, error) {
 	return newReader(c.NewReader(r, size, with.core))
 }
@@ -88,7 +92,7 @@ func newReader(core *c.Reader, err error) (*Reader, error) {
 	return &Reader{core, io.NewSectionReader(core, 0, core.Size())}, nil
 }
 
-// Size returns the number of bytes of the plaintext.
+// Size returns the plaintext length in bytes.
 func (r *Reader) Size() int64 { return r.core.Size() }
 
 // ReadAt reads len(p) bytes of plaintext from offset off on, as [io.ReaderAt] requires.
@@ -109,19 +113,20 @@ func (r *Reader) WriteTo(w io.Writer) (int64, error) {
 		return 0, err
 	}
 	buffer := make([]byte, max(1, min(pieceSize, r.Size()-position)))
-	// Without the method WriteTo, which would call itself.
+	// Hides the method WriteTo, which would call itself.
 	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r.section}, buffer)
 }
 
 // Close closes the file and wipes its keys. It does not close the reader of [NewReader].
 func (r *Reader) Close() error { return r.core.Close() }
 
-// Writer is an encrypted file that is written in pieces. It is for one goroutine at a time.
+// Writer is an encrypted file written in pieces. It is for one goroutine at a time.
 type Writer struct{ core *c.Writer }
 
 var _ io.WriteCloser = (*Writer)(nil)
 
-// Create starts an encrypted file, which gets its name when Close is called. A file that exists stays unchanged until then.
+// Create starts an encrypted file. It gets its name on Close; until then an existing file stays
+// unchanged.
 func Create(path string, with *EncryptWith) (*Writer, error) {
 	core, err := c.CreateWriter(path, with.core)
 	if err != nil {
@@ -136,8 +141,8 @@ func (w *Writer) Write(p []byte) (int, error) { return w.core.Write(p) }
 // Close writes the rest and gives the file its name.
 func (w *Writer) Close() error { return w.core.Close(false) }
 
-// CloseSynced is Close, and waits until the disk has the bytes and the name.
+// CloseSynced is Close, and waits until the bytes and the name are on disk.
 func (w *Writer) CloseSynced() error { return w.core.Close(true) }
 
-// Abort leaves nothing on disk if it is called before Close, and does nothing after it. So it can be deferred.
+// Abort before Close leaves nothing on disk; after Close it does nothing. So you can defer it.
 func (w *Writer) Abort() { w.core.Abort() }

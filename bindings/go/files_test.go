@@ -26,10 +26,11 @@ func keys(t testing.TB, options *sealane.KeyOptions) (*sealane.EncryptWith, *sea
 	return must(sealane.EncryptWithKey(key, options))(t), must(sealane.DecryptWithKey(key, options))(t)
 }
 
-// sizes are those around the borders of chunks of 16 KiB, and of the pieces of a stream.
+// sizes are around the boundaries of 16 KiB chunks and of a stream's pieces.
 var sizes = []int{0, 1, 16383, 16384, 16385, 100_000, 1<<20 + 1, 3 << 20}
 
-// TestStreams writes with Encrypt and Create, in pieces of many lengths, and reads with Decrypt and Open.
+// TestStreams writes with Encrypt and Create, in pieces of many lengths, and reads with Decrypt and
+// Open.
 func TestStreams(t *testing.T) {
 	age := must(sealane.GenerateKey("age"))(t)
 	recipient := must(age.PublicKey())(t)
@@ -146,7 +147,8 @@ func TestRandomAccess(t *testing.T) {
 	}
 }
 
-// TestCloseWaitsForReads closes a reader and a key while other goroutines use them. They either work or say that it is closed.
+// TestCloseWaitsForReads closes a reader and a key while other goroutines use them. Calls either
+// work or say that it is closed.
 func TestCloseWaitsForReads(t *testing.T) {
 	encrypt, decrypt := keys(t, nil)
 	plaintext := random(1 << 20)
@@ -187,7 +189,8 @@ func TestCloseWaitsForReads(t *testing.T) {
 	}
 }
 
-// TestDamagedFiles changes, cuts and extends a file. Bytes before the damage may be returned, wrong bytes never.
+// TestDamagedFiles changes, cuts and extends a file. Bytes before the damage may be returned, wrong
+// bytes never.
 func TestDamagedFiles(t *testing.T) {
 	encrypt, decrypt := keys(t, &sealane.KeyOptions{Format: sealane.Tink4KB, Context: []byte("name")})
 	plaintext := random(20_000)
@@ -322,7 +325,7 @@ func TestSourcesThatLie(t *testing.T) {
 	_, err := sealane.NewReader(whole, -1, decrypt)
 	wants(t, err, sealane.ErrMisuse)
 
-	// A panic continues in the goroutine of the caller, after the library has returned.
+	// A panic continues in the caller's goroutine after the library has returned.
 	broken.Store(false)
 	source := readerAt(func(p []byte, off int64) (int, error) {
 		if broken.Load() {
@@ -409,7 +412,7 @@ func TestWholeFiles(t *testing.T) {
 	check(t, sealane.DecryptFile(sealed, back, decrypt, &sealane.FileOptions{Threads: 1}))
 	equal(t, must(os.ReadFile(back))(t), plaintext)
 
-	// Cancelled by an error, which is returned; nothing is left behind.
+	// Cancelled by an error; the error is returned and nothing is left behind.
 	check(t, os.Remove(back))
 	err := sealane.DecryptFile(sealed, back, decrypt, &sealane.FileOptions{Progress: func(done, total int64) error { return errBroken }})
 	wants(t, err, sealane.ErrCancelled)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// unused has the functions of the header that this module does not need.
+// unused lists the header's functions that this module does not need.
 var unused = map[string]string{
 	"sealane_random":          "crypto/rand has random bytes",
 	"sealane_wipe":            "clear overwrites memory of Go",

@@ -137,7 +137,8 @@ func TestHybrid(t *testing.T) {
 	}
 }
 
-// TestDeriveKey compares with a key of the reference implementation of Argon2: Argon2id, t = 2, m = 2^16 KiB, p = 1.
+// TestDeriveKey compares with a key of the reference implementation of Argon2: Argon2id, t = 2, m =
+// 2^16 KiB, p = 1.
 func TestDeriveKey(t *testing.T) {
 	key := must(sealane.DeriveKey([]byte("password"), []byte("somesalt"), 2, 65536, 1, 32))(t)
 	equal(t, key, must(hex.DecodeString("09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7"))(t))

@@ -23,7 +23,7 @@ func random(n int) []byte {
 	return b
 }
 
-// must returns the value of a call that does not fail.
+// must returns the value of a call that should not fail.
 func must[T any](value T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -42,7 +42,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// wants fails the test unless err is of a kind.
+// wants fails the test unless err is of this kind.
 func wants(t testing.TB, err, kind error) {
 	t.Helper()
 	if !errors.Is(err, kind) {
@@ -58,7 +58,7 @@ func equal(t testing.TB, found, expected []byte) {
 	}
 }
 
-// panics fails the test unless the call panics, and returns the value.
+// panics fails the test unless the call panics, and returns the panic's value.
 func panics(t testing.TB, call func()) (value any) {
 	t.Helper()
 	defer func() {

@@ -26,7 +26,7 @@ var surroundings = map[string]struct{ imports, before, after, output string }{
 		after:   `fmt.Printf("%d %s", n, part[:15])`,
 		output:  "4096 rt report repor",
 	},
-	// Its ReadAt takes a uint64, which that of os.File does not.
+	// Its ReadAt takes a uint64, unlike os.File's.
 	"aesctrat": {
 		before: `var file zeros`,
 		after:  `fmt.Printf("%x", ciphertext[:16])`,
@@ -34,7 +34,7 @@ var surroundings = map[string]struct{ imports, before, after, output string }{
 	},
 }
 
-// howto is the SHA-256 of the block of aesctrat's own README, which must run without a change.
+// howto is the SHA-256 of the block in aesctrat's own README, which must run unchanged.
 const howto = "e95feca7c97ca5c5dc9ebb49c212b8874cd888ada1ea389d1ce5e6f6ed533405"
 
 const types = `
@@ -43,8 +43,8 @@ type zeros struct{}
 func (zeros) ReadAt(p []byte, offset uint64) (int, error) { return len(p), nil }
 `
 
-// TestReadme compiles and runs the blocks of README.md in modules of their own, against a copy of this module with the library as
-// an object file, as users have it. The block of aesctrat keeps its import.
+// TestReadme compiles and runs README.md's blocks in their own modules, against a copy of this
+// module with the library as an object file, as users have it. The aesctrat block keeps its import.
 func TestReadme(t *testing.T) {
 	object := os.Getenv("SEALANE_OBJECT")
 	if object == "" {
@@ -66,7 +66,7 @@ func TestReadme(t *testing.T) {
 				t.Errorf("the block of aesctrat's README was changed; its SHA-256 is %x", sum)
 			}
 			imports, body, _ := strings.Cut(block[1], "\n\n")
-			// The block leaves out what to do after an error.
+			// The block leaves out error handling.
 			body = regexp.MustCompile(`(?m)^.*\berr (:=|=) .*$`).ReplaceAllString(body, "$0\nif err != nil { panic(err) }")
 			program := fmt.Sprintf("package main\n%s\nimport (\"fmt\"; %s)\n%s\nfunc main() {\n%s\n%s\n%s\n}\n",
 				imports, around.imports, types, around.before, body, around.after)
@@ -80,7 +80,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// copyModule copies the module as a release would contain it: with the header, and the library for this platform.
+// copyModule copies the module as in a release: with the header and this platform's library.
 func copyModule(t *testing.T, to, object string) {
 	t.Helper()
 	run(t, ".", "cp", "-RL", ".", to)
@@ -114,7 +114,7 @@ replace (
 	return run(t, folder, "go", "run", ".")
 }
 
-// run runs a command in a folder, without the build tags of this test, and returns its output.
+// run runs a command in a folder, without this test's build tags, and returns its output.
 func run(t *testing.T, folder, name string, args ...string) string {
 	t.Helper()
 	command := exec.Command(name, args...)

@@ -7,7 +7,7 @@ import (
 	"example.invalid/sealane/go/internal/c"
 )
 
-// Version returns the version of the library, for example "0.1.0".
+// Version returns the library's version, such as "0.1.0".
 func Version() string { return c.Version() }
 
 // Algorithm describes an algorithm of [NewAEAD]. Sizes are in bytes.
@@ -68,6 +68,6 @@ func Implementations() ([]Implementation, error) {
 	return implementations, nil
 }
 
-// SetDefaultProvider sets the provider of this process for calls that name none; the empty name stands for the fastest. It can
-// be set once, by the program; a library does not call it.
+// SetDefaultProvider sets this process's provider for calls that name none; the empty name means
+// the fastest. A program can set it once; a library should not call it.
 func SetDefaultProvider(name string) error { return c.SetDefaultProvider(name) }

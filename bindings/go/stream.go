@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// pieceSize is the number of bytes that the library gets at once. It spreads a read of a mebibyte over threads, and waiting
-	// for them takes longer than the read where other programs are busy.
+	// pieceSize is the number of bytes passed to the library at once. The library spreads a read of a
+	// mebibyte over threads, and waiting for them takes longer than the read if the machine is busy.
 	pieceSize = 256 << 10
-	// maxEmptyReads is the number of reads without a byte or an error after which a reader is given up.
+	// maxEmptyReads is the number of consecutive reads without a byte or an error before we give up.
 	maxEmptyReads = 100
 )
 
-// Encrypt returns a writer that encrypts to dst. Its Close writes the rest; it does not close dst. Without Close the result is
-// truncated, which is detected. The writer is for one goroutine at a time.
+// Encrypt returns a writer that encrypts to dst. Its Close writes the rest; it does not close dst.
+// Without Close the result is truncated, and decryption detects this. The writer is for one
+// goroutine at a time.
 func Encrypt(dst io.Writer, with *EncryptWith) (io.WriteCloser, error) {
 	filter, err := c.NewEncryptFilter(with.core)
 	if err != nil {
@@ -84,8 +85,8 @@ func (e *encryptor) Close() error {
 	return err
 }
 
-// Decrypt returns a reader that decrypts src. Every byte that it returns was verified, but only [io.EOF] says that none are
-// missing at the end. The reader is for one goroutine at a time.
+// Decrypt returns a reader that decrypts src. Every byte returned is verified, but only [io.EOF]
+// says that none are missing at the end. The reader is for one goroutine at a time.
 func Decrypt(src io.Reader, with *DecryptWith) (io.Reader, error) {
 	filter, err := c.NewDecryptFilter(with.core)
 	if err != nil {
@@ -107,7 +108,7 @@ func (d *decryptor) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	for {
-		// The chunks before a damaged one are in the filter, too.
+		// The filter also holds the chunks before a damaged one.
 		n, err := d.filter.Take(p)
 		if n > 0 || err != nil {
 			return n, err
@@ -123,7 +124,7 @@ func (d *decryptor) Read(p []byte) (int, error) {
 	}
 }
 
-// finish ends the filter, which is empty: after a failure nothing can be taken any more.
+// finish ends the filter, which must be empty: after a failure nothing can be taken.
 func (d *decryptor) finish() error {
 	if _, err := d.filter.Finish(); err != nil {
 		return err
@@ -131,7 +132,7 @@ func (d *decryptor) finish() error {
 	return io.EOF
 }
 
-// fill gives the filter the next bytes of the source. It returns the error that follows the bytes in the filter.
+// fill passes the source's next bytes to the filter. It returns the error that follows them.
 func (d *decryptor) fill() error {
 	if d.buffer == nil {
 		d.buffer = make([]byte, 64<<10)

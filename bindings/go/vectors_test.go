@@ -30,7 +30,7 @@ var kinds = map[string]struct {
 	"file":     {6, fileLine},
 }
 
-// kindOf returns the kind of a line and its fields, and an error for a kind that this test does not know.
+// kindOf returns the kind of a line and its fields, or an error for an unknown kind.
 func kindOf(line string) (string, []string, error) {
 	field := strings.Fields(line)
 	kind, known := kinds[field[0]]
@@ -73,16 +73,16 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// fromHex returns the bytes of a field. A hyphen stands for none.
+// fromHex returns the bytes of a field. A hyphen means none.
 func fromHex(t testing.TB, field string) []byte {
 	t.Helper()
 	return must(hex.DecodeString(strings.TrimPrefix(field, "-")))(t)
 }
 
-// orderOf returns the byte order of a field. A hyphen stands for none.
+// orderOf returns the byte order of a field. A hyphen means none.
 func orderOf(field string) hazmat.ByteOrder { return hazmat.ByteOrder(strings.TrimPrefix(field, "-")) }
 
-// messages is the interface of all AEADs of this module.
+// messages is the interface of all AEADs in this module.
 type messages interface {
 	cipher.AEAD
 	OpenMessage(dst, message, additionalData []byte) ([]byte, error)
@@ -243,7 +243,7 @@ func fileLine(t testing.TB, field []string) {
 		if err == nil {
 			t.Error("an invalid file is opened")
 		}
-		// A stream returns the verified chunks, and then an error.
+		// A stream returns the verified chunks before the error.
 		stream := must(sealane.Decrypt(bytes.NewReader(file), with))(t)
 		if _, err := io.ReadAll(stream); err == nil {
 			t.Error("an invalid stream is opened")
@@ -268,7 +268,8 @@ func TestGoldenFiles(t *testing.T) {
 		sibling := func(ending string) string {
 			return string(must(os.ReadFile(filepath.Join(filepath.Dir(path), name[:strings.LastIndex(name, "-")]+ending)))(t))
 		}
-		// The number of bytes is after the last hyphen, before the name of the program that wrote an age file.
+		// The number of bytes is after the last hyphen, before the name of the program that wrote an age
+		// file.
 		if ending == ".age" || ending == ".asc" {
 			name = name[:strings.LastIndex(name, "-")]
 		}
@@ -304,7 +305,7 @@ func TestGoldenFiles(t *testing.T) {
 	}
 }
 
-// opens opens a file in every way, if this is fast. Byte i of its plaintext is i mod 251.
+// opens opens a file in every fast way. Byte i of its plaintext is i mod 251.
 func opens(t testing.TB, path string, length int, with *sealane.DecryptWith) {
 	t.Helper()
 	expected := make([]byte, length)

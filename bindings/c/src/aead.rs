@@ -10,10 +10,10 @@ use crate::memory::{
 use crate::speck::size_named;
 use sealane::{Key, MessageKeys as Aead, hazmat};
 
-/// The longest nonce and the longest tag, in bytes.
+/// Longest nonce or tag in bytes.
 const MAX_LEN: usize = 32;
 
-/// Makes the handle of an algorithm of the core with a key that `key` returns.
+/// Makes a handle of a core algorithm with the key from `key`.
 fn aead(
     (algorithm, provider): (CText, CText),
     error: Unique<Error>,
@@ -47,7 +47,7 @@ extern "C" fn sealane_aead_new_with_secret(
     aead((algorithm, provider), error, |call| secret.get(call, "secret")?.symmetric())
 }
 
-/// Makes a key of Speck-Poly1305 with one of the constructors of the core.
+/// Makes a Speck-Poly1305 key with one of the core's constructors.
 fn speck_poly1305(
     (name, key, key_len): (CText, In, usize),
     error: Unique<Error>,
@@ -217,7 +217,7 @@ fn inputs<'a>(
     Ok((nonce, data.input(call, "data", data_len)?, aad.input(call, "aad", aad_len)?))
 }
 
-/// Decrypts `data`, a ciphertext with its tag.
+/// Decrypts `data`, a ciphertext followed by its tag.
 #[inline]
 fn decrypt(
     aead: &Aead,
@@ -226,11 +226,11 @@ fn decrypt(
     aad: Input<'_>,
     out: Output<'_>,
 ) -> Result<i64, CallError> {
-    // Checked before anything that an attacker controls, as the core does.
+    // Checked before anything an attacker controls, as in the core.
     aead.check_nonce_len(nonce.len())?;
     let len = data.len().checked_sub(aead.tag_len()).ok_or(CallError::AUTHENTICATION)?;
     let (data, tag) = data.split(len).ok_or(CallError::AUTHENTICATION)?;
-    // Copies, because the output may be longer than the plaintext and overlap the nonce and the tag of the message.
+    // Copies: the output may be longer than the plaintext and overlap the message's nonce and tag.
     let (mut nonce_copy, mut tag_copy) = ([0; MAX_LEN], [0; MAX_LEN]);
     let (nonce, tag) = (nonce.copy(&mut nonce_copy), tag.copy(&mut tag_copy));
     let Layout { data, others: [aad], .. } = out.arrange(0, data, 0, [aad])?;

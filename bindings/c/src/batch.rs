@@ -1,4 +1,4 @@
-//! Batches: many messages in one call, one after the other in one buffer, with their lengths.
+//! Batches: many messages in one call, consecutive in one buffer, with their lengths.
 
 use crate::call::{Error, guarded};
 use crate::error::{ArgumentError, CallError};
@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 struct Lengths(In);
 
 impl Lengths {
-    /// Returns the bytes of the argument `name` with `count` lengths.
+    /// Returns the bytes of argument `name` with `count` lengths.
     fn input<'a>(self, call: &'a Call, name: &'static str, count: usize) -> Result<Input<'a>, ArgumentError> {
         self.0.input(call, name, count.saturating_mul(size_of::<u64>()))
     }
@@ -93,7 +93,7 @@ fn for_batches(aead: &Aead) -> Result<&Aead, ArgumentError> {
     }
 }
 
-/// Writes the verdict on each message of a batch with this result.
+/// Writes a batch's verdict on each message.
 fn judge(
     aead: &Aead,
     result: &Result<(), CallError>,
@@ -104,7 +104,7 @@ fn judge(
 ) {
     match result {
         Ok(()) => verdicts.fill(1),
-        // The batch has stopped at the first message that is not authentic, so each is opened once more, alone.
+        // The batch stopped at the first unauthentic message, so open each message again, alone.
         Err(error) if error.code() == CallError::AUTHENTICATION.code() => {
             for (verdict, pair) in verdicts.iter_mut().zip(offsets.windows(2)) {
                 let message = &sealed[pair[0] as usize..pair[1] as usize];
@@ -115,7 +115,7 @@ fn judge(
     }
 }
 
-/// Returns the offsets of messages with these lengths, which have `len` bytes in all.
+/// Returns the offsets of messages with these lengths, `len` bytes in total.
 fn offsets(lens: &[u8], len: usize) -> Result<Vec<i64>, CallError> {
     let lens = || lens.as_chunks().0.iter().map(|len| u64::from_ne_bytes(*len));
     let found = lens().map(u128::from).sum();
@@ -124,12 +124,12 @@ fn offsets(lens: &[u8], len: usize) -> Result<Vec<i64>, CallError> {
     }
     let count = lens().len() + 1;
     let mut offsets = Vec::new();
-    // The error has no content.
+    // The error carries no detail.
     offsets.try_reserve_exact(count).map_err(|_| CallError::out_of_memory(count * size_of::<i64>()))?;
     let mut end = 0;
     offsets.push(end);
     offsets.extend(lens().map(|len| {
-        // All of them add up to the length of a buffer.
+        // They add up to the length of a buffer.
         end += len as i64;
         end
     }));

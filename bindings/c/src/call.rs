@@ -1,25 +1,25 @@
-//! The frame of every call: errors are reported to the caller, and panics end here.
+//! The frame of every call: reports errors and stops panics.
 
 use crate::constants::SEALANE_INTERNAL;
 use crate::error::CallError;
 use crate::memory::{Call, Owned, Unique};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Number of bytes of the text of an error, with the zero at its end.
+/// Length of an error's text in bytes, including the terminating zero.
 const TEXT_LEN: usize = 248;
 
-/// The description of a failure, in memory of the caller.
+/// The description of a failure, in caller memory.
 #[repr(C)]
 pub(crate) struct Error {
-    /// One of the negative constants of the header.
+    /// One of the header's negative constants.
     code: i32,
-    /// The number of the operating system's error, or 0.
+    /// The operating system's error number, or 0.
     os_code: i32,
-    /// UTF-8 with a zero at its end. A text that is too long is cut.
+    /// Zero-terminated UTF-8. A longer text is cut.
     text: [u8; TEXT_LEN],
 }
 
-/// The result of a call: the value, or the value that reports a failure.
+/// A call's result: the value, or the value that reports a failure.
 pub(crate) trait Outcome {
     fn failed(code: i32) -> Self;
 }
@@ -36,13 +36,14 @@ impl<T> Outcome for Owned<T> {
     }
 }
 
-/// Runs the body of a call. An error is written to `error`, and a panic becomes [`SEALANE_INTERNAL`].
+/// Runs the body of a call. An error is written to `error`, and a panic becomes
+/// [`SEALANE_INTERNAL`].
 #[inline]
 pub(crate) fn guarded<T: Outcome>(
     error: Unique<Error>,
     work: impl FnOnce(&Call) -> Result<T, CallError>,
 ) -> T {
-    // A value that changes marks itself as failed before it does, so it refuses to continue after a panic.
+    // A value that changes marks itself as failed first, so it refuses to continue after a panic.
     match catch_unwind(AssertUnwindSafe(|| Call::lend(work))) {
         Ok(Ok(value)) => value,
         Ok(Err(found)) => report(error, &found),
@@ -50,9 +51,9 @@ pub(crate) fn guarded<T: Outcome>(
     }
 }
 
-/// Runs a call that cannot report an error, for example one that frees a handle. A panic ends here.
+/// Runs a call that cannot report an error, such as a free. A panic ends here.
 pub(crate) fn infallible(work: impl FnOnce()) {
-    // A value that panics while it is dropped is lost, which is all that can be done about it.
+    // All we can do with a value that panics on drop is to leak it.
     let _ = catch_unwind(AssertUnwindSafe(work));
 }
 
@@ -67,7 +68,7 @@ fn report_text<T: Outcome>(error: Unique<Error>, code: i32, os_code: i32, words:
     T::failed(code)
 }
 
-/// Copies a text to an array with a zero at its end. A text that is too long is cut between two characters.
+/// Copies a text to a zero-terminated array. A longer text is cut between characters.
 pub(crate) fn terminated<const N: usize>(words: &str) -> [u8; N] {
     let mut text = [0; N];
     let mut len = words.len().min(N - 1);
@@ -110,7 +111,7 @@ mod test {
         assert_eq!((result, error.code, error.text[0]), (5, 7, 7));
     }
 
-    /// Returns the codes of errors in the header, without `SEALANE_`.
+    /// Returns the header's error codes, without `SEALANE_`.
     fn codes() -> BTreeMap<&'static str, i32> {
         let header = include_str!("../include/sealane.h").lines();
         let code = |line: &'static str| {

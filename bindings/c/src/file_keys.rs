@@ -1,4 +1,4 @@
-//! The keys and the format of files.
+//! Keys and formats of files.
 
 use crate::call::{Error, guarded, infallible};
 use crate::constants::SEALANE_ARMOR;
@@ -11,13 +11,13 @@ use sealane::file::{self, DecryptParams, EncryptParams, Format};
 use sealane::keys::Keyring;
 use sealane::keys::SecretKey;
 
-/// The highest limit of a work factor that age files know.
+/// Largest work factor in age files.
 const MAX_WORK_FACTOR: u32 = 30;
 
-/// The keys and the format of files to encrypt.
+/// Keys and format for encrypting files.
 pub(crate) struct EncryptWith(pub(crate) file::EncryptWith);
 
-/// The keys and the format of files to decrypt.
+/// Keys and format for decrypting files.
 pub(crate) struct DecryptWith(pub(crate) file::DecryptWith);
 
 fn encrypt_with(params: EncryptParams<'_>) -> Result<Owned<EncryptWith>, CallError> {
@@ -125,11 +125,11 @@ extern "C" fn sealane_encrypt_with_passphrase(
     })
 }
 
-/// Returns a work factor, or `None` for 0, which stands for the default.
+/// Returns a work factor, or `None` for 0 (the default).
 fn factor(name: &'static str, found: u32) -> Result<Option<u8>, ArgumentError> {
     match found {
         0 => Ok(None),
-        // It fits, because it is not above the limit.
+        // It fits: it is within the limit.
         1..=MAX_WORK_FACTOR => Ok(Some(found as u8)),
         _ => Err(ArgumentError::Range { name, found: found.into(), max: MAX_WORK_FACTOR.into() }),
     }

@@ -1,4 +1,4 @@
-//! Files by path, files in memory, and files that are written in pieces.
+//! Files by path, files in memory, and files written in pieces.
 
 use crate::call::{Error, guarded, infallible};
 use crate::constants::SEALANE_SYNCED;
@@ -13,7 +13,7 @@ fn durability(found: u32) -> Result<Durability, ArgumentError> {
     Ok(if flags(found, SEALANE_SYNCED)? == 0 { Durability::Cached } else { Durability::Synced })
 }
 
-/// Runs an operation with the options of the caller.
+/// Runs an operation with the caller's options.
 fn with_options(
     options: SizedIn<memory::Options>,
     work: impl FnOnce(file::Options<'_>) -> Result<(), sealane::Error>,
@@ -108,7 +108,7 @@ extern "C" fn sealane_decrypt(
     })
 }
 
-/// An encrypted file that is written in pieces; `None` after it was finished.
+/// An encrypted file being written in pieces; `None` once finished.
 pub(crate) struct Writer(Option<file::Writer>);
 
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Streams: bytes are pushed in, and the encrypted or decrypted bytes are taken out.
+//! Streams: push bytes in, take the encrypted or decrypted bytes out.
 
 use crate::call::{Error, guarded, infallible};
 use crate::error::CallError;
@@ -7,7 +7,7 @@ use crate::memory::{In, Out, Owned, Shared, Unique, count};
 use sealane::Misuse;
 use sealane::file::{ByteQueue, Decryptor, Encryptor};
 
-/// One stream and the bytes that came out of it.
+/// A stream and its pending output.
 pub(crate) enum Filter {
     Encrypt(Box<Encryptor<ByteQueue>>),
     Decrypt(Box<Decryptor<ByteQueue>>),
@@ -32,7 +32,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Ends the stream. After a failure, nothing can be taken any more.
+    /// Ends the stream. After a failure, nothing can be taken.
     fn finish(&mut self) -> Result<(), CallError> {
         if matches!(self, Self::Finished(_)) {
             return Err(Misuse::AlreadyFinalized.into());

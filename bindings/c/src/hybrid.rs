@@ -8,7 +8,7 @@ use crate::memory::{CText, Given, In, ResultBytes, Shared, Unique};
 use sealane::hybrid::{self, Options, hpke};
 use sealane::keys::PublicKey;
 
-/// Returns the options of HPKE.
+/// Returns the HPKE options.
 fn options<'a>(info: &'a [u8], suite: Option<&str>) -> Result<Options<'a>, CallError> {
     let suite = suite.map(|name| Ok::<_, CallError>(hpke::Aead::try_from(algorithm_named(name)?)?));
     Ok(Options { info, suite: suite.transpose()? })

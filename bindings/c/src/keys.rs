@@ -1,4 +1,4 @@
-//! Keys that the library holds: generated, loaded, saved and derived.
+//! Keys held by the library: generate, load, save and derive.
 
 use crate::call::{Error, guarded, infallible};
 use crate::constants::SEALANE_REPLACE;
@@ -16,7 +16,7 @@ impl Secret {
         &self.0
     }
 
-    /// Returns the symmetric key, or an error if it is a private key.
+    /// Returns the symmetric key, or an error for a private key.
     pub(crate) fn symmetric(&self) -> Result<Key, CallError> {
         Ok(self.0.clone().into_symmetric()?)
     }

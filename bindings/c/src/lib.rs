@@ -1,11 +1,11 @@
-//! The C library of sealane, which `include/sealane.h` declares and documents.
+//! The C library of sealane, declared and documented in `include/sealane.h`.
 //!
-//! A function converts its arguments (`memory`), calls the core, and converts errors to codes (`error`, `call`). Each handle of
-//! the header is a type here, with the name in another style: `sealane_encrypt_with` is `EncryptWith`. A test compares the
-//! header with the functions, the structures and the constants of this crate.
+//! A function converts its arguments (`memory`), calls the core, and converts errors to codes
+//! (`error`, `call`). Each handle in the header is a type here: `sealane_encrypt_with` is
+//! `EncryptWith`. A test compares the header with this crate's functions, structures and constants.
 //!
-//! `unsafe` code is in `memory` only, which a test checks. The attribute `unsafe(no_mangle)` exports a function under its
-//! own name; the prefix `sealane_` keeps the names of other libraries apart.
+//! Only `memory` has `unsafe` code; a test checks this. The attribute `unsafe(no_mangle)` exports a
+//! function under its own name; the prefix `sealane_` avoids clashes with other libraries.
 
 mod aead;
 mod batch;

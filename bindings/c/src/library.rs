@@ -1,4 +1,4 @@
-//! Version, listings, random bytes, wiping, and the results that calls give.
+//! Version, listings, random bytes, wiping, and freeing results.
 
 use crate::call::{Error, guarded, infallible};
 use crate::constants::SEALANE_ABI;
@@ -78,7 +78,7 @@ extern "C" fn sealane_random(out: Out, out_len: usize, error: Unique<Error>) -> 
 extern "C" fn sealane_wipe(bytes: Out, bytes_len: usize) {
     infallible(|| {
         crate::memory::Call::lend(|call| {
-            // There is nothing to wipe at a null pointer.
+            // A null pointer has nothing to wipe.
             if let Ok(bytes) = bytes.output(call, "bytes", bytes_len) {
                 bytes.bytes().zeroize();
             }
@@ -91,7 +91,7 @@ extern "C" fn sealane_free(bytes: Out) {
     infallible(|| bytes.free_result());
 }
 
-/// Returns the algorithm of a name.
+/// Returns the algorithm with this name.
 pub(crate) fn algorithm_named(name: &str) -> Result<Algorithm, CallError> {
     Algorithm::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
@@ -99,7 +99,7 @@ pub(crate) fn algorithm_named(name: &str) -> Result<Algorithm, CallError> {
     })
 }
 
-/// Returns the provider of a name, or `None` without a name.
+/// Returns the provider with this name, or `None` without a name.
 pub(crate) fn provider_named(name: Option<&str>) -> Result<Option<Provider>, CallError> {
     let find = |name| {
         Provider::from_name(name).ok_or_else(|| {
@@ -110,7 +110,7 @@ pub(crate) fn provider_named(name: Option<&str>) -> Result<Option<Provider>, Cal
     name.map(find).transpose()
 }
 
-/// Returns the error for a name that is in none of the tables.
+/// Returns the error for an unknown name.
 pub(crate) fn unknown(name: &'static str, known: &[&str]) -> CallError {
     ArgumentError::Name { name, expected: format!("one of {}", known.join(", ")).into() }.into()
 }

@@ -1,12 +1,13 @@
-//! Memory and functions of the caller: the only file with `unsafe` in this crate.
+//! The caller's memory and functions: the only file with `unsafe` in this crate.
 //!
-//! A pointer of C arrives in a type that only C can create, for example [`In`], [`Out`] or [`Shared`]: none has a public
-//! constructor from a pointer. So each value is an argument of a call, for which the header requires that the pointer is
-//! null or valid. It becomes a reference with the lifetime of a [`Call`], which ends when the function returns to C.
+//! A C pointer arrives in a type that only C can create, such as [`In`], [`Out`] or [`Shared`]:
+//! none has a public constructor from a pointer. So each value is a call's argument, and the header
+//! requires the pointer to be null or valid. It becomes a reference with the lifetime of a
+//! [`Call`], which ends when the function returns to C.
 //!
-//! Bytes become slices only in [`Output::arrange`] or without an output, after the check that the bytes that are read and
-//! the bytes that are written are apart, or are the same bytes. Another thread of the caller can still write to its
-//! buffers during the call, which the header forbids.
+//! Bytes become slices only in [`Output::arrange`] or without an output, after we check that input
+//! and output are apart or the same bytes. Another caller thread can still write to the buffers
+//! during the call; the header forbids this.
 
 use crate::constants::{SEALANE_CALLING_THREAD, SEALANE_UNKNOWN};
 use crate::error::{ArgumentError, CallError, flags};
@@ -24,10 +25,9 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::{io, path::Path};
 use zeroize::Zeroize;
 
-/// Number of handles and of results that the caller has and did not give back.
+/// Number of handles and results held by the caller.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-/// Returns that number.
 pub(crate) fn live() -> i64 {
     LIVE.load(Relaxed)
 }
@@ -36,7 +36,6 @@ pub(crate) fn live() -> i64 {
 pub(crate) struct Call(());
 
 impl Call {
-    /// Runs the body of a call.
     pub(crate) fn lend<T>(body: impl FnOnce(&Self) -> T) -> T {
         body(&Self(()))
     }
@@ -50,7 +49,7 @@ pub(crate) struct In(*const u8);
 #[repr(transparent)]
 pub(crate) struct Out(*mut u8);
 
-/// `const char *`: text with a zero at its end.
+/// `const char *`: zero-terminated text.
 #[repr(transparent)]
 pub(crate) struct CText(*const c_char);
 
@@ -58,29 +57,29 @@ pub(crate) struct CText(*const c_char);
 #[repr(transparent)]
 pub(crate) struct Given(*mut *mut u8);
 
-/// `const T *`: a handle that threads may share.
+/// `const T *`: a handle shareable between threads.
 #[repr(transparent)]
 pub(crate) struct Shared<T>(*const T);
 
-/// `T *`: a handle or a structure that one thread has at a time.
+/// `T *`: a handle or structure used by one thread at a time.
 #[repr(transparent)]
 pub(crate) struct Unique<T>(*mut T);
 
-/// `T *`: a handle that changes its owner, to the caller or back.
+/// `T *`: a handle changing owner, to the caller or back.
 #[repr(transparent)]
 pub(crate) struct Owned<T>(*mut T);
 
-/// `const T *`: a structure of the caller that begins with its size.
+/// `const T *`: a caller's structure that begins with its size.
 #[repr(transparent)]
 pub(crate) struct SizedIn<T>(*const T);
 
-/// `T *`: a structure of the caller that begins with its size, to be filled.
+/// `T *`: a caller's structure that begins with its size, to be filled.
 #[repr(transparent)]
 pub(crate) struct SizedOut<T>(*mut T);
 
 // Bytes.
 
-/// Bytes that a call reads, which may overlap its output.
+/// Bytes a call reads; they may overlap its output.
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     start: *const u8,
@@ -88,25 +87,25 @@ pub(crate) struct Input<'a> {
     call: PhantomData<&'a Call>,
 }
 
-/// Bytes that a call writes.
 pub(crate) struct Output<'a> {
     start: *mut u8,
     len: usize,
     call: PhantomData<&'a Call>,
 }
 
-/// The parts of the arguments of a call, which share no byte.
+/// The arguments of a call, which share no byte.
 pub(crate) struct Layout<'a, const N: usize> {
-    /// The bytes that are written before the data, for example the nonce of a sealed message.
+    /// Written before the data, such as the nonce of a sealed message.
     pub(crate) head: &'a mut [u8],
     pub(crate) data: InOut<'a>,
-    /// The bytes that are written after the data, for example the tag of a sealed message.
+    /// Written after the data, such as the tag of a sealed message.
     pub(crate) tail: &'a mut [u8],
-    /// The other bytes that the call reads, for example the associated data.
+    /// Other bytes to read, such as the associated data.
     pub(crate) others: [&'a [u8]; N],
 }
 
-/// Checks a pointer with its length. No memory of a process is longer than `isize::MAX` or goes past the last address.
+/// Checks a pointer and its length. No memory is longer than `isize::MAX` or extends past the last
+/// address.
 fn check(name: &'static str, start: *const u8, len: usize) -> Result<(), ArgumentError> {
     if len > 0 && start.is_null() {
         return Err(ArgumentError::NullBytes { name, len });
@@ -118,7 +117,6 @@ fn check(name: &'static str, start: *const u8, len: usize) -> Result<(), Argumen
 }
 
 impl In {
-    /// Returns the argument `name` with its length.
     #[inline]
     pub(crate) fn input<'a>(
         self,
@@ -130,7 +128,7 @@ impl In {
         Ok(Input { start: self.0, len, call: PhantomData })
     }
 
-    /// Returns the bytes of the argument `name`, for a call that writes no bytes of the caller.
+    /// Returns the bytes of argument `name`, for a call that writes no caller bytes.
     #[inline]
     pub(crate) fn bytes<'a>(
         self,
@@ -143,7 +141,6 @@ impl In {
 }
 
 impl<'a> Input<'a> {
-    /// Returns no bytes.
     pub(crate) fn none(_: &'a Call) -> Self {
         Self { start: std::ptr::null(), len: 0, call: PhantomData }
     }
@@ -153,14 +150,14 @@ impl<'a> Input<'a> {
         self.len
     }
 
-    /// Returns the first `at` bytes and the rest, or `None` if there are fewer bytes.
+    /// Splits off the first `at` bytes, or returns `None` if there are fewer.
     #[inline]
     pub(crate) fn split(self, at: usize) -> Option<(Self, Self)> {
         let len = self.len.checked_sub(at)?;
         Some((Self { len: at, ..self }, Self { start: self.start.wrapping_add(at), len, ..self }))
     }
 
-    /// Copies the bytes to the start of `to`, of which it returns them.
+    /// Copies the bytes to the start of `to` and returns the copy.
     ///
     /// # Panics
     /// Panics if `to` is shorter.
@@ -171,13 +168,14 @@ impl<'a> Input<'a> {
         to
     }
 
-    /// Returns the bytes. Only a call that has made no slice of an output may do so, or `arrange`.
+    /// Returns the bytes. Only `arrange`, or a call that has made no slice of an output, may do so.
     #[inline]
     fn bytes(self) -> &'a [u8] {
         match self.len {
             0 => &[],
-            // SAFETY: `check` found that the pointer is not null and the length possible. The header requires that so many
-            // bytes can be read and do not change during the call, whose lifetime the result has.
+            // SAFETY: `check` found the pointer non-null and the length possible. The header
+            // requires that these bytes are readable and do not change during the call; the result
+            // has the call's lifetime.
             len => unsafe { std::slice::from_raw_parts(self.start, len) },
         }
     }
@@ -188,7 +186,6 @@ impl<'a> Input<'a> {
 }
 
 impl Out {
-    /// Returns the argument `name` with its length.
     #[inline]
     pub(crate) fn output<'a>(
         self,
@@ -202,23 +199,24 @@ impl Out {
 }
 
 impl<'a> Output<'a> {
-    /// Returns all bytes, for a call that reads no bytes of the caller.
+    /// Returns all bytes, for a call that reads no caller bytes.
     #[inline]
     pub(crate) fn bytes(self) -> &'a mut [u8] {
         match self.len {
             0 => &mut [],
-            // SAFETY: as in `Input::bytes`; the header requires that so many bytes can be written, and that no other thread
-            // uses them. `arrange` finds inputs that overlap it, and `overlaps` a second output.
+            // SAFETY: as in `Input::bytes`; the header requires that these bytes are writable and
+            // unused by other threads. `arrange` finds overlapping inputs, and `overlaps` a second
+            // output.
             len => unsafe { std::slice::from_raw_parts_mut(self.start, len) },
         }
     }
 
-    /// Divides the output into `head` bytes, as many bytes as `data` has, and `tail` bytes. `data` may lie where its result
-    /// goes.
+    /// Splits the output into `head` bytes, as many bytes as `data`, and `tail` bytes. `data` may
+    /// be where its result goes.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`], and [`Misuse::PartialOverlap`] if bytes that are read overlap those that are
-    /// written in another way. Nothing is written then.
+    /// Returns [`Misuse::OutputTooShort`], or [`Misuse::PartialOverlap`] if input and output
+    /// overlap in any other way. Nothing is written.
     #[inline]
     pub(crate) fn arrange<const N: usize>(
         self,
@@ -238,14 +236,15 @@ impl<'a> Output<'a> {
         {
             return Err(Misuse::PartialOverlap.into());
         }
-        // The slice is unique: the inputs do not overlap it, and `data` in place does not become a slice.
+        // The slice is unique: the inputs do not overlap it, and `data` in place does not become a
+        // slice.
         let (head, rest) = Self { len: need, ..self }.bytes().split_at_mut(head);
         let (to, tail) = rest.split_at_mut(data.len);
         let data = if in_place { InOut::in_place(to) } else { InOut::apart(data.bytes(), to) };
         Ok(Layout { head, data, tail, others: others.map(Input::bytes) })
     }
 
-    /// Writes `text` and a zero if there is room for both, and returns the length of the text.
+    /// Writes `text` and a zero if both fit, and returns the length of the text.
     pub(crate) fn put_text(self, text: &str) -> i64 {
         if let Some(room) = self.bytes().get_mut(..text.len() + 1) {
             room[..text.len()].copy_from_slice(text.as_bytes());
@@ -260,7 +259,7 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end
 }
 
-/// Returns a number of bytes as the result of a call. `check` limits all lengths to `isize::MAX`.
+/// Returns a byte count as a call's result. `check` limits all lengths to `isize::MAX`.
 #[inline]
 pub(crate) fn count(len: usize) -> i64 {
     len as i64
@@ -269,31 +268,30 @@ pub(crate) fn count(len: usize) -> i64 {
 // Texts.
 
 impl CText {
-    /// Returns the text of the argument `name`, or `None` if it is null.
+    /// Returns the text of argument `name`, or `None` if null.
     pub(crate) fn optional<'a>(
         self,
         call: &'a Call,
         name: &'static str,
     ) -> Result<Option<&'a str>, ArgumentError> {
         let text = self.terminated(call).map(CStr::to_str).transpose();
-        // The position of the first invalid byte is of no use, and the text may be secret.
+        // The position of the first invalid byte does not help, and the text may be secret.
         text.map_err(|_| ArgumentError::NotUtf8 { name })
     }
 
-    /// Returns the text of the argument `name`.
     pub(crate) fn required<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a str, ArgumentError> {
         self.optional(call, name)?.ok_or(ArgumentError::Null { name })
     }
 
-    /// Returns the path of the argument `name`, which may have any bytes.
+    /// Returns the path of argument `name`; any bytes are allowed.
     pub(crate) fn path<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a Path, ArgumentError> {
         let text = self.terminated(call).ok_or(ArgumentError::Null { name })?;
         Ok(OsStr::from_bytes(text.to_bytes()).as_ref())
     }
 
     fn terminated(self, _: &Call) -> Option<&CStr> {
-        // SAFETY: the pointer is not null. The header requires a zero at the end, and that the text does not change during
-        // the call, whose lifetime the result has.
+        // SAFETY: the pointer is not null. The header requires a terminating zero and that the text
+        // does not change during the call; the result has the call's lifetime.
         (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) })
     }
 }
@@ -301,24 +299,23 @@ impl CText {
 // Handles.
 
 impl<T> Shared<T> {
-    /// Returns the value behind the argument `name`.
     #[inline]
     pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
-        // SAFETY: the header requires null or a handle of this type that a call returned and that is not freed.
+        // SAFETY: the header requires null or a live handle of this type from an earlier call.
         unsafe { self.0.as_ref() }.ok_or(ArgumentError::Null { name })
     }
 }
 
 impl<T> Unique<T> {
-    /// Returns the value behind the argument `name`.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "the call gives its lifetime, not the value")]
     pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<&'a mut T, ArgumentError> {
-        // SAFETY: as in `Shared::get`; the header requires that no other call uses the handle at the same time.
+        // SAFETY: as in `Shared::get`; the header requires that no other call uses the handle at
+        // the same time.
         unsafe { self.0.as_mut() }.ok_or(ArgumentError::Null { name })
     }
 
-    /// Writes a value to a structure of the caller, if there is one.
+    /// Writes a value to the caller's structure, if given.
     pub(crate) fn put(self, value: T) {
         if !self.0.is_null() {
             // SAFETY: not null; the header requires the memory of one `T`, whatever it contains.
@@ -328,7 +325,7 @@ impl<T> Unique<T> {
 }
 
 impl<T> Owned<T> {
-    /// The result of a call that failed.
+    /// The result of a failed call.
     pub(crate) const NULL: Self = Self(std::ptr::null_mut());
 
     /// Gives a value to the caller.
@@ -337,11 +334,11 @@ impl<T> Owned<T> {
         Self(Box::into_raw(Box::new(value)))
     }
 
-    /// Takes a value back and drops it. Null is no value.
+    /// Takes a value back and drops it. Does nothing for null.
     pub(crate) fn free(self) {
         if !self.0.is_null() {
             LIVE.fetch_sub(1, Relaxed);
-            // SAFETY: the header requires null or a handle that `new` made and that is freed once.
+            // SAFETY: the header requires null or a handle made by `new` and freed once.
             drop(unsafe { Box::from_raw(self.0) });
         }
     }
@@ -349,13 +346,14 @@ impl<T> Owned<T> {
 
 // Results of unknown length.
 
-/// Bytes that the caller will own. In front of them is their number, so that [`Out::free_result`] needs the pointer only.
+/// Bytes the caller will own. Their length precedes them, so that [`Out::free_result`] needs only
+/// the pointer.
 pub(crate) struct ResultBytes {
     start: NonNull<u8>,
     len: usize,
 }
 
-/// Number of bytes in front of a result, which keeps the alignment of `malloc`.
+/// Bytes in front of a result; keeps `malloc`'s alignment.
 const PREFIX: usize = 16;
 
 fn allocation(len: usize) -> Result<Allocation, CallError> {
@@ -364,21 +362,22 @@ fn allocation(len: usize) -> Result<Allocation, CallError> {
 }
 
 impl ResultBytes {
-    /// Returns `len` zeros, which the system maps when they are written.
+    /// Returns `len` zeros; the system maps them when they are written.
     pub(crate) fn zeroed(len: usize) -> Result<Self, CallError> {
         let allocation = allocation(len)?;
         // SAFETY: the size is not zero, because of the prefix.
         let start = NonNull::new(unsafe { alloc_zeroed(allocation) });
         let start = start.ok_or_else(|| CallError::out_of_memory(len))?;
-        // SAFETY: the allocation begins with the prefix, which is aligned for and longer than a `usize`.
+        // SAFETY: the allocation begins with the prefix, which is aligned for and longer than a
+        // `usize`.
         unsafe { start.cast::<usize>().write(len) };
         LIVE.fetch_add(1, Relaxed);
-        // SAFETY: the allocation is longer than its prefix or equal to it.
+        // SAFETY: the allocation is at least as long as its prefix.
         Ok(Self { start: unsafe { start.add(PREFIX) }, len })
     }
 
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: `start` points to `len` bytes that were zeroed and that nothing else refers to.
+        // SAFETY: `start` points to `len` zeroed bytes that nothing else refers to.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -388,14 +387,15 @@ impl Drop for ResultBytes {
         self.bytes().zeroize();
         LIVE.fetch_sub(1, Relaxed);
         if let Ok(allocation) = allocation(self.len) {
-            // SAFETY: `zeroed` made the allocation of this size, and nothing else frees it.
+            // SAFETY: `zeroed` made this allocation with this size, and nothing else frees it.
             unsafe { dealloc(self.start.sub(PREFIX).as_ptr(), allocation) };
         }
     }
 }
 
 impl Given {
-    /// Runs `work` and gives its result to the caller. The pointer of the caller is null until then, and after a failure.
+    /// Runs `work` and gives its result to the caller. Until then, and after a failure, the
+    /// caller's pointer is null.
     pub(crate) fn put(
         self,
         name: &'static str,
@@ -414,10 +414,10 @@ impl Given {
 }
 
 impl Out {
-    /// Wipes and frees a result that a call gave. Null is no result.
+    /// Wipes and frees a call's result. Does nothing for null.
     pub(crate) fn free_result(self) {
         if let Some(start) = NonNull::new(self.0) {
-            // SAFETY: the header requires a result of `Given::put`, which has its length in front of it.
+            // SAFETY: the header requires a result of `Given::put`, with its length in front.
             let len = unsafe { start.sub(PREFIX).cast::<usize>().read() };
             drop(ResultBytes { start, len });
         }
@@ -426,37 +426,36 @@ impl Out {
 
 // Structures that begin with their size.
 
-/// A structure of the header whose first member is `size_t size`, the size that the caller knows.
+/// A structure in the header that begins with `size_t size`, the size known to the caller.
 ///
 /// # Safety
-/// The type is `repr(C)` and begins with a `usize`. Each of its members may have any bytes that C writes.
+/// The type is `repr(C)` and begins with a `usize`. Its members may have any bytes that C writes.
 pub(crate) unsafe trait BeginsWithSize: Copy {}
 
 impl<T: BeginsWithSize> SizedIn<T> {
-    /// Returns a copy of the structure of the argument `name`, or `None` if it is null.
+    /// Returns a copy of the structure in argument `name`, or `None` if null.
     pub(crate) fn optional(self, name: &'static str) -> Result<Option<T>, ArgumentError> {
         if self.0.is_null() {
             return Ok(None);
         }
         check_size::<T>(name, self.0)?;
-        // SAFETY: not null, and the caller says that it has the size of a `T`, whose members may have any bytes.
+        // SAFETY: not null, and the caller says it has the size of a `T`, whose members may have
+        // any bytes.
         Ok(Some(unsafe { self.0.read() }))
     }
 
-    /// Returns a copy of the structure of the argument `name`.
     pub(crate) fn required(self, name: &'static str) -> Result<T, ArgumentError> {
         self.optional(name)?.ok_or(ArgumentError::Null { name })
     }
 }
 
 impl<T: BeginsWithSize> SizedOut<T> {
-    /// Writes the structure of the argument `name`.
     pub(crate) fn put(self, name: &'static str, value: T) -> Result<(), ArgumentError> {
         if self.0.is_null() {
             return Err(ArgumentError::Null { name });
         }
         check_size::<T>(name, self.0)?;
-        // SAFETY: not null, and the caller says that it has the size of a `T`.
+        // SAFETY: not null, and the caller says it has the size of a `T`.
         unsafe { self.0.write(value) };
         Ok(())
     }
@@ -471,7 +470,6 @@ fn check_size<T: BeginsWithSize>(name: &'static str, start: *const T) -> Result<
     }
 }
 
-/// Facts about a key of an AEAD.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct AeadDescription {
@@ -487,10 +485,9 @@ pub(crate) struct AeadDescription {
 // SAFETY: it is `repr(C)`, begins with a `usize` and consists of integers.
 unsafe impl BeginsWithSize for AeadDescription {}
 
-/// Reports progress. A result other than 0 cancels the operation.
+/// Reports progress. A nonzero result cancels the operation.
 type Progress = unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64) -> i32;
 
-/// Options of a file operation.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Options {
@@ -501,16 +498,18 @@ pub(crate) struct Options {
     context: *mut c_void,
 }
 
-// SAFETY: it is `repr(C)` and begins with a `usize`. A function pointer is null or a function, as the header requires.
+// SAFETY: it is `repr(C)` and begins with a `usize`. A function pointer is null or a function, as
+// the header requires.
 unsafe impl BeginsWithSize for Options {}
 
 impl Options {
-    /// Returns a function that reports progress to the caller, if the caller wants reports.
+    /// Returns a function that reports progress, if the caller wants reports.
     pub(crate) fn progress(self) -> Option<impl FnMut(u64, Option<u64>) -> ControlFlow<()>> {
         let Self { progress, context, .. } = self;
         progress.map(|report| {
             move |done, total: Option<u64>| {
-                // SAFETY: the header requires a function that can be called with this context during the call.
+                // SAFETY: the header requires a function that can be called with this context
+                // during the call.
                 match unsafe { report(context, done, total.unwrap_or(SEALANE_UNKNOWN)) } {
                     0 => ControlFlow::Continue(()),
                     _ => ControlFlow::Break(()),
@@ -520,10 +519,10 @@ impl Options {
     }
 }
 
-/// Reads up to `len` bytes from `offset` and returns their number, or a negative number of the operating system.
+/// Reads up to `len` bytes from `offset` and returns their number, or a negative error number.
 type ReadFunction = unsafe extern "C" fn(context: *mut c_void, offset: u64, into: *mut u8, len: usize) -> i64;
 
-/// A source that functions of the caller read.
+/// A source read by the caller's functions.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Source {
@@ -534,10 +533,10 @@ pub(crate) struct Source {
     flags: u32,
 }
 
-// SAFETY: it is `repr(C)` and begins with a `usize`. A function pointer is null or a function, as the header requires.
+// SAFETY: it is `repr(C)` and begins with a `usize`. A function pointer is null or a function, as
+// the header requires.
 unsafe impl BeginsWithSize for Source {}
 
-/// A checked [`Source`].
 pub(crate) struct CallerSource {
     length: u64,
     read_at: ReadFunction,
@@ -546,13 +545,13 @@ pub(crate) struct CallerSource {
     one_at_a_time: Option<Mutex<()>>,
 }
 
-// SAFETY: the header requires that every thread can call the function, and several at once unless reads are locked.
+// SAFETY: the header requires that every thread can call the function, and several at once unless
+// reads are locked.
 unsafe impl Send for CallerSource {}
 // SAFETY: as above.
 unsafe impl Sync for CallerSource {}
 
 impl Source {
-    /// Checks the members of the structure.
     pub(crate) fn checked(self) -> Result<CallerSource, ArgumentError> {
         let read_at = self.read_at.ok_or(ArgumentError::NullFunction { name: "source->read_at" })?;
         let calling_thread = flags(self.flags, SEALANE_CALLING_THREAD)? != 0;
@@ -564,12 +563,13 @@ impl Source {
 impl ReadAt for CallerSource {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         let _lock = self.one_at_a_time.as_ref().map(|mutex| mutex.lock());
-        // SAFETY: the header requires a function that writes at most `len` bytes, which are there.
+        // SAFETY: the header requires a function that writes at most `len` bytes, and they are
+        // there.
         let read = unsafe { (self.read_at)(self.context, offset, into.as_mut_ptr(), into.len()) };
         match usize::try_from(read) {
             Ok(read) if read <= into.len() => Ok(read),
             Ok(_) => Err(io::Error::other("read_at returned more bytes than were requested")),
-            // The conversion fails only for a negative number.
+            // It fails only for a negative number.
             Err(_) => Err(match i32::try_from(read.unsigned_abs()) {
                 Ok(code) => io::Error::from_raw_os_error(code),
                 Err(_) => io::Error::other("read_at failed"),
@@ -589,7 +589,7 @@ impl ReadAt for CallerSource {
     }
 }
 
-/// Returns the argument of a call, for tests of this crate.
+/// Returns a call's argument, for tests.
 #[cfg(test)]
 pub(crate) fn lent<T>(value: &mut T) -> Unique<T> {
     Unique(value)

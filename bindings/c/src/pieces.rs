@@ -1,4 +1,4 @@
-//! Messages of AEADs in pieces.
+//! AEAD messages in pieces.
 
 use crate::call::{Error, guarded, infallible};
 use crate::error::{ArgumentError, CallError};
@@ -7,7 +7,7 @@ use crate::memory::{CText, In, Input, Layout, Out, Owned, Unique, count};
 use sealane::Misuse;
 use sealane::hazmat::{AeadDecryptor, AeadEncryptor, TAG_LEN};
 
-/// One message that is encrypted or decrypted.
+/// A message being encrypted or decrypted.
 pub(crate) enum Pieces {
     Encrypt(Box<AeadEncryptor>),
     Decrypt(Box<AeadDecryptor>),
@@ -15,7 +15,7 @@ pub(crate) enum Pieces {
 }
 
 impl Pieces {
-    /// Returns the message and leaves none, so that a later call is refused.
+    /// Takes the message, so that later calls are refused.
     fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Finalized)
     }
@@ -93,7 +93,8 @@ extern "C" fn sealane_pieces_update(
         let data = data.input(call, "data", data_len)?;
         let Layout { data, .. } = out.output(call, "out", out_len)?.arrange(0, data, 0, [])?;
         let len = data.len();
-        // Taken during the work, so that after a panic nothing is encrypted under the same keystream.
+        // Taken during the work, so that nothing is encrypted under the same keystream after a
+        // panic.
         let mut message = pieces.take();
         let done = match &mut message {
             Pieces::Encrypt(message) => message.xor(data),
@@ -140,7 +141,7 @@ extern "C" fn sealane_pieces_verify(
             let expected = "this message is encrypted: get its tag with sealane_pieces_finalize";
             return Err(ArgumentError::Unsuitable(expected).into());
         }
-        // Checked before the message is taken, so that the call can be made again.
+        // Checked before taking the message, so that the caller can retry.
         if tag_len != TAG_LEN {
             return Err(Misuse::TagLength { got: tag_len, want: TAG_LEN }.into());
         }

@@ -5,7 +5,7 @@ use crate::memory::{In, Input, Out, Owned, Unique, count};
 use sealane::Misuse;
 use sealane::hazmat::{self, TAG_LEN};
 
-/// A tag that is being computed; `None` after it was.
+/// A tag being computed; `None` afterwards.
 pub(crate) struct Poly1305(Option<hazmat::Poly1305>);
 
 #[unsafe(no_mangle)]
@@ -75,7 +75,7 @@ extern "C" fn sealane_poly1305_verify(
     guarded(error, |call| {
         let mac = &mut poly1305.get(call, "poly1305")?.0;
         let tag = tag.bytes(call, "tag", tag_len)?;
-        // Checked before the message is taken, so that the call can be made again.
+        // Checked before taking the message, so that the caller can retry.
         if tag_len != TAG_LEN {
             return Err(Misuse::TagLength { got: tag_len, want: TAG_LEN }.into());
         }

@@ -1,4 +1,4 @@
-//! Encrypted files that are read at any offset.
+//! Encrypted files with random access.
 
 use crate::call::{Error, guarded, infallible};
 use crate::error::CallError;
@@ -7,8 +7,8 @@ use crate::memory::{CText, Out, Owned, Shared, SizedIn, Source, Unique, count};
 use sealane::file::{self, Concurrency, ReadAt};
 use std::fs::File;
 
-/// Maximum number of bytes that are read at once from a source that only the calling thread may read. The core uses more
-/// threads for longer reads of such a source.
+/// Maximum read from a source that only the calling thread may read. For longer reads, the core
+/// uses more threads.
 const ONE_THREAD_LEN: usize = 1 << 20;
 
 /// An encrypted file and its source.

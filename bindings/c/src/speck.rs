@@ -10,7 +10,7 @@ use sealane::hazmat::{self, ByteOrder, SpeckSize};
 /// A key of the block cipher.
 pub(crate) struct Speck(hazmat::Speck);
 
-/// Returns the size of Speck that `name` without `suffix` is the name of.
+/// Returns the Speck size named `name` without `suffix`.
 pub(crate) fn size_named(name: &str, suffix: &str) -> Result<SpeckSize, CallError> {
     name.strip_suffix(suffix).and_then(SpeckSize::from_name).ok_or_else(|| {
         let names: Vec<_> = SpeckSize::ALL.iter().map(|size| format!("{}{suffix}", size.name())).collect();
@@ -19,7 +19,7 @@ pub(crate) fn size_named(name: &str, suffix: &str) -> Result<SpeckSize, CallErro
     })
 }
 
-/// Returns the byte order of a name, or the order of the paper without a name.
+/// Returns the byte order with this name; the paper's order if there is no name.
 pub(crate) fn order_named(name: Option<&str>) -> Result<ByteOrder, CallError> {
     match name {
         None | Some("big") => Ok(ByteOrder::Big),

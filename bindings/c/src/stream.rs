@@ -7,7 +7,7 @@ use crate::speck::{order_named, size_named};
 use sealane::Misuse;
 use sealane::hazmat::{AesCtr, ChaCha20, SpeckCtr, XChaCha20};
 
-/// A keystream with its key and its IV.
+/// A keystream with its key and IV.
 pub(crate) enum Stream {
     AesCtr(AesCtr),
     ChaCha20(ChaCha20),
@@ -31,7 +31,8 @@ extern "C" fn sealane_hazmat_stream_new(
         let (cipher, order) = (cipher.required(call, "cipher")?, byte_order.optional(call, "byte_order")?);
         let has_counter = matches!(cipher, "chacha20" | "xchacha20");
         if counter != 0 && !has_counter {
-            // Its first counter is the IV, so the caller means another position than the library would use.
+            // The IV is its first counter, so the caller means another position than the library
+            // would use.
             return Err(ArgumentError::Range { name: "counter", found: counter.into(), max: 0 }.into());
         }
         let stream = match cipher {
@@ -105,7 +106,7 @@ extern "C" fn sealane_stream_xor_under(
         let (iv, data) = (iv.input(call, "iv", iv_len)?, data.input(call, "data", data_len)?);
         let Layout { data, others: [iv], .. } =
             out.output(call, "out", out_len)?.arrange(0, data, 0, [iv])?;
-        // The conversion fails only if the length is wrong.
+        // It fails only if the length is wrong.
         let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv_len, want: 16 })?;
         let len = data.len();
         stream.xor_under(iv, offset, data)?;

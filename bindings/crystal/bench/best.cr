@@ -1,10 +1,10 @@
 lib LibC
-  # Nanoseconds of this process on all processors.
+  # This process's nanoseconds on all processors.
   CPUTIME = 2
 end
 
-# The shortest of several runs, in turns, so that a slow moment of the machine hits all contenders. Processor time is
-# measured, with that of the garbage collector: another process that runs meanwhile is not counted.
+# The shortest of several runs, in turns, so that a slow moment of the machine hits all contenders.
+# We measure processor time, including the garbage collector's, so other processes do not count.
 class Best
   RUNS = 41
 
@@ -12,12 +12,13 @@ class Best
     @contenders = [] of {String, Int32, Proc(Int32, Nil)}
   end
 
-  # Adds a contender. The block makes as many calls as its argument says; the calls take about *microseconds*.
+  # Adds a contender. The block makes as many calls as its argument says; they take about
+  # *microseconds*.
   def add(name : String, microseconds : Float64, &block : Int32 ->) : Nil
     @contenders << {name, {(5_000 / microseconds).to_i, 1}.max, block}
   end
 
-  # Returns nanoseconds of a call by name.
+  # Returns nanoseconds per call by name.
   def run : Hash(String, Float64)
     best = Hash(String, Float64).new(Float64::MAX)
     RUNS.times do
@@ -38,8 +39,8 @@ class Best
   end
 end
 
-# Bytes that begin at another place of a page than those of other arguments. A load that follows a store to the same
-# place of another page waits for it.
+# Bytes at another page offset than other arguments. A load after a store to the same page offset of
+# another page waits for it.
 def apart(size : Int32, place : Int32) : Bytes
   Bytes.new(size + place) { |i| (i % 251).to_u8 } + place
 end

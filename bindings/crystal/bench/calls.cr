@@ -1,4 +1,5 @@
-# Prints the time of calls beside OpenSSL of Crystal's standard library:  crystal run --release bench/calls.cr
+# Prints the time of calls beside the OpenSSL of Crystal's standard library:  crystal run --release
+# bench/calls.cr
 require "../src/rfc8439"
 require "../spec/openssl_reference"
 require "./best"

@@ -1,5 +1,5 @@
-# The benchmark of the shard rfc8439, for every class that is found in CRYSTAL_PATH under its names. Compiled once with this
-# package and once with the shard, it compares them. run.sh does both.
+# The shard rfc8439's benchmark, for every class found in CRYSTAL_PATH under its names. Compiled
+# with this package and with the shard, it compares them. run.sh does both.
 require "rfc8439"
 require "./best"
 

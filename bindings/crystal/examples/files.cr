@@ -1,4 +1,5 @@
-# Files on all cores with progress; lines of an encrypted file; a file for recipients, which the program `age` reads.
+# Files on all cores with progress; lines of an encrypted file; a file for recipients, which the
+# program `age` reads.
 require "../src/sealane"
 
 abort "usage: files FILE: encrypts FILE to FILE.sealed and FILE.age, and FILE.sealed back to FILE.back" if ARGV.size != 1

@@ -14,7 +14,7 @@ rescue error : Sealane::AuthenticationError
   puts "refused: #{error.message}"
 end
 
-# Into memory of the caller, where the message lies.
+# Into the caller's memory, in place.
 buffer = Bytes.new(aead.nonce_size + 5 + aead.tag_size)
 "hello".to_slice.copy_to(buffer + aead.nonce_size)
 aead.seal_into(buffer[aead.nonce_size, 5], buffer)

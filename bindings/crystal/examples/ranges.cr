@@ -1,4 +1,4 @@
-# A range out of the middle of an encrypted file in another IO, here in memory.
+# A range from the middle of an encrypted file in another IO, here in memory.
 require "../src/sealane"
 
 text = String.build { |io| 100_000.times { io << "0123456789" } }

@@ -1,4 +1,5 @@
-# Raw parts: keystreams at any offset, Poly1305, a message in pieces. They are dangerous: see their documentation.
+# Raw parts: keystreams at any offset, Poly1305, a message in pieces. They are dangerous: see their
+# documentation.
 require "../src/sealane"
 
 key = Bytes.new(32, &.to_u8)

@@ -8,7 +8,8 @@ spawn do
     IO.copy(STDIN, encrypted)
   end
 end
-# All bytes are verified before they are written. An exception says that some are missing at the end.
+# All bytes are verified before they are written. An exception says that some are missing at the
+# end.
 Sealane::Decryptor.open(read, Sealane::DecryptWith.key(key)) do |decrypted|
   IO.copy(decrypted, STDOUT)
 end

@@ -1,6 +1,6 @@
 require "./spec_helper"
 
-# test.sh runs this file a second time with `-Dpreview_mt`, so that the fibers are on several threads.
+# test.sh runs this file again with `-Dpreview_mt`, so that the fibers are on several threads.
 private FIBERS = 8
 
 # An IO that lets other fibers run in the middle of a read.
@@ -29,7 +29,7 @@ private class Yielding < IO
   end
 end
 
-# Runs the block in several fibers, and returns what they raised.
+# Runs the block in several fibers and returns what they raised.
 private def in_fibers(&block : Int32 ->)
   results = Channel(Exception?).new
   FIBERS.times do |number|

@@ -4,7 +4,7 @@ private KEY     = sample(32)
 private DATA    = sample(1_000_003)
 private CONTEXT = "context".to_slice
 
-# Another IO whose reads and writes fail, or are shorter than requested.
+# Another IO with failing or short reads and writes.
 private class Slow < IO
   property failure : Exception?
 
@@ -13,7 +13,7 @@ private class Slow < IO
 
   def read(slice : Bytes) : Int32
     @failure.try { |failure| raise failure }
-    # Another fiber may use the library meanwhile.
+    # Another fiber may use the library here.
     Fiber.yield
     @io.read(slice[0, {slice.size, 5000}.min])
   end
@@ -331,7 +331,7 @@ describe Sealane::Writer do
           Sealane::Reader.open(path, decrypt, &.gets_to_end).should eq "text\n"
           expect_raises(IO::Error, "Closed") { writer.puts "text" }
 
-          # A file that exists stays as it was.
+          # An existing file stays as it was.
           expect_raises(KeyError) do
             Sealane::Writer.open(path, encrypt) do |file|
               file.write(DATA)

@@ -1,5 +1,5 @@
-# Uses every class, closes everything, and expects that no handle of the C library is left. test.sh runs it as a program,
-# and under valgrind without a garbage collector, which valgrind cannot follow.
+# Uses every class, closes everything, and expects no C library handle to be left. test.sh runs it
+# as a program, and under valgrind without a garbage collector, which valgrind cannot follow.
 require "../src/rfc8439"
 require "file_utils"
 
@@ -74,7 +74,7 @@ def use_everything(folder : Path) : Nil
   handles 0, "rfc8439"
 end
 
-# Garbage is not closed by anything but its finalizer.
+# Only its finalizer closes garbage.
 def make_garbage(key : Bytes) : Nil
   encrypt = Sealane::EncryptWith.key(key)
   1000.times do

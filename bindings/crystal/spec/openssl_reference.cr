@@ -5,7 +5,7 @@ lib LibCrypto
   fun evp_cipher_ctx_ctrl = EVP_CIPHER_CTX_ctrl(ctx : EVP_CIPHER_CTX, type : Int32, arg : Int32, ptr : Void*) : Int32
 end
 
-# OpenSSL of the standard library, which lacks associated data and tags.
+# The standard library's OpenSSL, which lacks associated data and tags.
 class OpenSSL::Cipher
   GET_TAG = 0x10
 

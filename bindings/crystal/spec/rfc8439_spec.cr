@@ -22,7 +22,7 @@ describe Crypto::Hex do
     Crypto::Hex.bytes("\n 43 72\t79 ").should eq Bytes[0x43, 0x72, 0x79]
     Crypto::Hex.bytes("").should be_empty
     ["0g", "0x00", "00-01", "é0", "00:0", "٣٣"].each { |text| expect_raises(ArgumentError, "expected") { Crypto::Hex.bytes(text) } }
-    # The message names no digit of a key.
+    # The message does not contain any digit of a key.
     error = expect_raises(ArgumentError) { Crypto::Hex.bytes("c0ffee:zz") }
     error.message.not_nil!.should_not contain "z"
   end
@@ -44,7 +44,7 @@ describe Crypto::ChaCha20 do
     buffer = Bytes.new(data.size + 5, 0xee)
     Crypto::ChaCha20.new(KEY, NONCE, 3).encrypt(data, buffer)
     buffer[0, data.size].should eq expected
-    # The rest of a longer output is not keystream, with which other data could be decrypted.
+    # The rest of a longer output is not keystream, which could decrypt other data.
     (buffer + data.size).all?(0xee).should be_true
     Crypto::ChaCha20.new(KEY, NONCE, 3).encrypt(buffer[0, data.size], buffer)
     buffer[0, data.size].should eq data
@@ -147,7 +147,7 @@ describe Crypto::AeadChacha20Poly1305 do
     sealed.size.times { |place| wrong << {sealed[0, place], tag} }
     16.times { |place| wrong << {sealed, tag.dup.tap { |bytes| bytes[place] ^= 0x80 }} }
     wrong << {sealed, tag[0, 15]} << {sealed, Bytes.empty} << {join(sealed, Bytes.new(16)), tag}
-    # Lengths whose sum is beyond what an integer holds.
+    # Lengths with a sum that overflows an integer.
     wrong << {sealed.dup.tap { |bytes| bytes[sealed.size - 16, 16].fill(0xff) }, tag}
     wrong.each do |data, tag|
       plaintext = IO::Memory.new

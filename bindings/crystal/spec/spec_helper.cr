@@ -4,7 +4,7 @@ require "../src/rfc8439"
 
 ROOT = Path[__DIR__].parent.parent.parent.normalize
 
-# The bytes of digits, of which "-" are none, as in vectors/lines.txt.
+# The bytes of hexadecimal digits; "-" means none, as in vectors/lines.txt.
 def hex(digits : String) : Bytes
   digits == "-" ? Bytes.empty : digits.hexbytes
 end
@@ -25,9 +25,9 @@ def in_folder(&)
   end
 end
 
-# The handles that the block creates are closed, and no result of the library leaks.
+# Expects that the block closes its handles and leaks no library result.
 def expect_no_leak(&)
-  # No finalizer of an earlier example may run inside of the block.
+  # No finalizer of an earlier example may run inside the block.
   2.times { GC.collect }
   GC.disable
   before = Sealane.live_handles

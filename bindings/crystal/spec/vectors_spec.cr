@@ -122,7 +122,7 @@ describe "vectors/lines.txt" do
   end
 end
 
-# The plaintext of a file is as many bytes as its name says, and byte i is i mod 251.
+# A file's plaintext length is in its name, and byte i is i mod 251.
 private def opens(path : Path, size : Int32, keys : Sealane::DecryptWith)
   plaintext = Bytes.new(size) { |i| (i % 251).to_u8 }
   bytes = File.read(path).to_slice

@@ -4,9 +4,9 @@ require "./rfc8439/chacha20"
 require "./rfc8439/poly1305"
 require "./rfc8439/aead"
 
-# The names of the shard rfc8439, computed by sealane. Programs that were written for that shard change their import
-# only. The README lists the differences, all of which remove a danger.
+# The names of the shard rfc8439, computed by sealane. Programs for that shard change only their
+# import. The README lists the differences; each removes a danger.
 module Rfc8439
-  # The version of the shard whose names these are.
+  # The version of the shard with these names.
   VERSION = "1.1.1"
 end

@@ -19,17 +19,18 @@ require "./sealane/writer"
 require "./sealane/encryptor"
 require "./sealane/decryptor"
 
-# Authenticated encryption of messages, files and streams, through the C library of sealane.
+# Authenticated encryption of messages, files and streams, through sealane's C library.
 #
 # * `Aead` seals messages; `Hybrid` seals them for the holder of a private key.
 # * `Sealane.encrypt_file` and `Sealane.decrypt_file` process files on all cores. `Reader` and `Writer` are encrypted
 #   files as `IO`, and `Encryptor` and `Decryptor` are filters over any other `IO`.
 # * `Secret` holds a private or symmetric key outside of the garbage-collected memory.
-# * `Hazmat` has raw parts, which are dangerous in the hands of a caller who does not know the algorithm.
+# * `Hazmat` has raw parts, which are dangerous in the hands of a caller who does not know the
+#   algorithm.
 #
-# A call blocks its thread, as every computation in Crystal. Objects that hold keys or files have a method `close`,
-# which wipes and frees at once; the garbage collector does the same at some later time. No other thread may be in a
-# call to an object while it is closed.
+# A call blocks its thread, like any computation in Crystal. Objects with keys or files have a
+# method `close` that wipes and frees immediately; the garbage collector does the same later. Do not
+# close an object while another thread is in a call to it.
 module Sealane
   VERSION = {{ `sed -n 's/^version: //p' "#{__DIR__}/../shard.yml"`.strip.stringify }}
 

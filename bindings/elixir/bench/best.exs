@@ -2,10 +2,10 @@ defmodule Best do
   @moduledoc "Times of short calls."
 
   @doc """
-  Returns the time of a call in nanoseconds that a tenth of 200 rounds of a millisecond do not exceed.
+  Returns a call's 10th percentile in nanoseconds over 200 rounds of a millisecond.
 
-  The rounds are short, so that some of them are not interrupted on a busy machine. The shortest one of all may be an
-  error of the clock.
+  The rounds are short, so that some are not interrupted on a busy machine. The shortest may be a
+  clock error.
   """
   def time(work) do
     calls = calibrate(work, 1)

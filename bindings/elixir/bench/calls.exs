@@ -36,7 +36,7 @@ for {name, ours, theirs} <- [
 end
 
 defmodule Pause do
-  # The longest time that a process waited for its turn. There are twice as many of them as schedulers.
+  # The longest time a process waited for its turn. There are twice as many processes as schedulers.
   def longest(work) do
     parent = self()
 

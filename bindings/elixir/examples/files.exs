@@ -17,7 +17,7 @@ File.stream!(plain, [], 65_536) |> Enum.into(Sealane.File.stream!(sealed, recipi
 lazy = Sealane.File.stream!(sealed, identities: [alice])
 bytes = lazy |> Stream.map(&byte_size/1) |> Enum.sum()
 
-# A range out of the middle: only its chunks are read and decrypted.
+# A range from the middle: only its chunks are read and decrypted.
 {:ok, reader} = Sealane.Reader.open(sealed, identities: [alice])
 {:ok, "a line\n"} = Sealane.Reader.read_at(reader, 350_000, 7)
 Sealane.Reader.close(reader)

@@ -25,26 +25,26 @@ defmodule Sealane do
 
   ## Processes
 
-  A call with less than 64 KiB runs on the scheduler of the process. Longer data, files and key derivations run on dirty
-  schedulers, so other processes continue. A message is encrypted by one thread; several processes encrypt several messages
-  on all cores. A bug in the native code raises `ErlangError` with `:nif_panicked`, and the
-  machine continues.
+  Calls with less than 64 KiB run on the process's scheduler. Longer data, files and key derivations
+  run on dirty schedulers, so other processes continue. One thread encrypts a message; several
+  processes encrypt several messages on all cores. A bug in the native code raises `ErlangError`
+  with `:nif_panicked`, and the machine continues.
 
   ## Secrets
 
-  Keys in values of this package are wiped when the value is garbage. Binaries of the Erlang machine are never wiped, so
-  a key that is given as a binary, and plaintext, stay in memory until it is used again. `Sealane.Key` holds keys that
-  never were a binary.
+  Keys in this package's values are wiped when the value is garbage. Erlang binaries are never
+  wiped, so keys passed as binaries, and plaintext, stay in memory until it is reused. `Sealane.Key`
+  holds keys that were never a binary.
   """
   import Sealane.Native, only: [otherwise: 2]
   alias Sealane.{Aead, Key, Native, Options}
 
   @doc """
-  Makes an algorithm ready for use with a key, a binary or a symmetric `Sealane.Key`.
+  Prepares an algorithm with a key, a binary or a symmetric `Sealane.Key`.
 
-  The option `:provider` names the implementation; the default is the fastest one on this machine.
+  The option `:provider` names the implementation; the default is the fastest on this machine.
 
-  Raises `ArgumentError` if the algorithm or the provider does not exist or the key has another length, and
+  Raises `ArgumentError` if the algorithm or provider is unknown or the key length is wrong, and
   `Sealane.Error` if the provider cannot be used.
 
       iex> Sealane.aead("chacha20-poly1305", <<0::256>>)
@@ -68,8 +68,8 @@ defmodule Sealane do
   @doc """
   Encrypts under a fresh random nonce. Returns `nonce <> ciphertext <> tag`.
 
-  The associated data is authenticated and not part of the result. Under one key, `algorithms/0` and the guide limit the
-  number of messages with random nonces, for example to 2^32 for AES-GCM.
+  The associated data is authenticated but not part of the result. See `algorithms/0` and the guide
+  for the limit on messages with random nonces under one key, for example 2^32 for AES-GCM.
 
       iex> aead = Sealane.aead("aes-256-gcm", <<0::256>>)
       iex> byte_size(Sealane.seal(aead, "hello"))
@@ -84,7 +84,7 @@ defmodule Sealane do
   otherwise(:seal, 3)
 
   @doc """
-  Verifies and decrypts what `seal/3` returned.
+  Verifies and decrypts a result of `seal/3`.
 
       iex> aead = Sealane.aead("aes-256-gcm", <<0::256>>)
       iex> Sealane.open(aead, "too short")
@@ -99,7 +99,8 @@ defmodule Sealane do
   otherwise(:open, 3)
 
   @doc """
-  Encrypts under a nonce of the caller, which must never be used twice with one key. Returns `ciphertext <> tag`.
+  Encrypts under the caller's nonce. Never use a nonce twice with one key. Returns `ciphertext <>
+  tag`.
 
       iex> aead = Sealane.aead("aes-256-gcm", <<0::256>>)
       iex> Sealane.encrypt(aead, <<0::96>>, "") |> Base.encode16(case: :lower)
@@ -115,7 +116,7 @@ defmodule Sealane do
   otherwise(:encrypt, 4)
 
   @doc """
-  Verifies and decrypts what `encrypt/4` returned.
+  Verifies and decrypts a result of `encrypt/4`.
 
       iex> aead = Sealane.aead("aes-256-gcm", <<0::256>>)
       iex> Sealane.decrypt(aead, <<0::96>>, Sealane.encrypt(aead, <<0::96>>, "hello"))
@@ -131,7 +132,7 @@ defmodule Sealane do
   otherwise(:decrypt, 4)
 
   @doc """
-  Returns the lengths and the implementation of an algorithm with a key.
+  Returns the lengths and the implementation of a prepared algorithm.
 
       iex> about = Sealane.describe(Sealane.aead("aes-256-gcm", <<0::256>>))
       iex> {about.algorithm, about.nonce_len, about.tag_len}
@@ -155,7 +156,7 @@ defmodule Sealane do
   otherwise(:describe, 1)
 
   @doc """
-  Returns random bytes of the length of the algorithm's key.
+  Returns random bytes of the algorithm's key length.
 
   `Sealane.Key.generate/1` returns a key that is not a binary.
 
@@ -177,7 +178,7 @@ defmodule Sealane do
   otherwise(:generate_key, 1)
 
   @doc """
-  Lists the algorithms with the lengths of their keys, nonces and tags, and their limits, in bytes.
+  Lists the algorithms with their key, nonce and tag lengths and their limits, in bytes.
 
       iex> Enum.find(Sealane.algorithms(), &(&1.algorithm == "aes-256-gcm")).key_len
       32
@@ -189,9 +190,9 @@ defmodule Sealane do
   end
 
   @doc """
-  Lists the implementations of the algorithms, with the reason if one cannot be used.
+  Lists the algorithms' implementations, and why one cannot be used.
 
-  Each implementation is tested first, if that has not happened before.
+  Each implementation is tested first, unless it already was.
   """
   @spec providers() :: [map]
   def providers do

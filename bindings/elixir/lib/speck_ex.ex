@@ -2,10 +2,12 @@ defmodule SpeckEx do
   @moduledoc """
   The API of the package [SpeckEx](https://hex.pm/packages/speck_ex), with the same bytes.
 
-  `crypt/3`, `aead_encrypt/3` and `aead_decrypt/5` use a nonce of 12 bytes and leave 4 bytes to the counter.
-  `SpeckEx.CTR` and `SpeckEx.AEAD` take a whole block as nonce, and `SpeckEx.Block` encrypts single blocks.
+  `crypt/3`, `aead_encrypt/3` and `aead_decrypt/5` use a 12-byte nonce and leave 4 bytes for the
+  counter. `SpeckEx.CTR` and `SpeckEx.AEAD` take a whole block as nonce, and `SpeckEx.Block`
+  encrypts single blocks.
 
-  **For new data, use `Sealane.seal/3` with AES-256-GCM.** The authors of Speck recommend AES too where it is available.
+  **For new data, use `Sealane.seal/3` with AES-256-GCM.** Speck's authors also recommend AES where
+  it is available.
 
       iex> key = :crypto.strong_rand_bytes(32)
       iex> {nonce, ciphertext} = SpeckEx.crypt("Hello, World!", key)
@@ -20,12 +22,15 @@ defmodule SpeckEx do
 
   ## Limits
 
-  - At most 64 GiB under one nonce. More raises `FunctionClauseError`, because the counter would reach the nonce.
-  - At most 2^32 messages with random nonces under one key. This is not counted, because a key comes with each call.
-  - Never use a key in `crypt/3` and in `aead_encrypt/3`: the first can reveal the keys of the tags of the second.
-  - Keys are binaries of the Erlang machine, which are never wiped.
+  - At most 64 GiB under one nonce. More raises `FunctionClauseError`, because the counter would
+    reach the nonce.
+  - At most 2^32 messages with random nonces under one key. This is not counted, because a key comes
+    with each call.
+  - Never use a key in both `crypt/3` and `aead_encrypt/3`: the first can reveal the second's tag
+    keys.
+  - Keys are Erlang binaries, which are never wiped.
 
-  Arguments that do not fit, for example a key of another length, raise `FunctionClauseError` as in SpeckEx.
+  Invalid arguments, such as a key of another length, raise `FunctionClauseError` as in SpeckEx.
   """
   import Sealane.Native, only: [otherwisep: 2]
   alias SpeckEx.{AEAD, Block, CTR}
@@ -57,7 +62,7 @@ defmodule SpeckEx do
   @doc """
   Encrypts or decrypts in counter mode, which is the same. Nothing is authenticated.
 
-  Options: `:nonce`, 12 bytes, random without this option; `:variant`, `:speck128_256` without it.
+  Options: `:nonce`, 12 bytes, random by default; `:variant`, `:speck128_256` by default.
 
   Returns the nonce and the result.
 
@@ -74,10 +79,10 @@ defmodule SpeckEx do
   end
 
   @doc """
-  Encrypts and authenticates. Returns the nonce, the ciphertext and a tag of 16 bytes.
+  Encrypts and authenticates. Returns the nonce, the ciphertext and a 16-byte tag.
 
-  Options: `:nonce`, 12 bytes, random without this option; `:aad`, data that is authenticated and not encrypted;
-  `:variant`, `:speck128_256` without it.
+  Options: `:nonce`, 12 bytes, random by default; `:aad`, data that is authenticated but not
+  encrypted; `:variant`, `:speck128_256` by default.
 
       iex> key = :crypto.strong_rand_bytes(32)
       iex> {nonce, ciphertext, tag} = SpeckEx.aead_encrypt("Hello, World!", key, aad: "metadata")
@@ -111,7 +116,7 @@ defmodule SpeckEx do
   end
 
   @doc """
-  Returns all variants with the bits of their blocks and keys.
+  Returns all variants with their block and key bits.
 
       iex> SpeckEx.variants()[:speck96_144]
       {96, 144}

@@ -3,7 +3,7 @@ defmodule FilesTest do
 
   alias Sealane.{Error, Reader}
 
-  # Around the borders of chunks, jobs and batches.
+  # Around the boundaries of chunks, jobs and batches.
   @lengths [0, 1, 16_384, 16_385, 65_537, 5_000_001]
 
   defp sources do
@@ -226,7 +226,7 @@ defmodule FilesTest do
     assert_raise ArgumentError, fn -> Native.filter_push(filter, "x") end
     assert_raise ArgumentError, fn -> Native.filter_finish(filter) end
 
-    # Each function with the handle of another one.
+    # Each function with another one's handle.
     for foreign <- [reader.handle, writer, filter, with_key, make_ref()],
         call <- [
           &Native.reader_read_at(&1, 0, 1),

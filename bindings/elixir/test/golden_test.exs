@@ -12,7 +12,8 @@ defmodule GoldenTest do
     IO.puts("golden files: #{length(files)}")
   end
 
-  # The length is in the name, for example `x25519-1000-age1.1.1.age` and `AES128_GCM_HKDF_4KB-0.tink`.
+  # The length is in the name, for example `x25519-1000-age1.1.1.age` and
+  # `AES128_GCM_HKDF_4KB-0.tink`.
   defp length_of(file) do
     [[_, len]] = Regex.scan(~r/-(\d+)(?:-(?:age|pyrage)[\d.]+)?\.\w+$/, Path.basename(file))
     String.to_integer(len)

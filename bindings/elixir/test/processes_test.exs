@@ -1,6 +1,6 @@
 defmodule ProcessesTest do
-  # Processes that end in the middle of their work, and processes that wait for others. Not at the same time as other
-  # tests, because it measures pauses.
+  # Processes that end in the middle of their work, and processes that wait for others. Not async,
+  # because it measures pauses.
   use ExUnit.Case, async: false
 
   test "an exception in the middle of a stream commits no file" do
@@ -73,7 +73,7 @@ defmodule ProcessesTest do
   test "a process that is killed during encrypt_file cancels it" do
     folder = Support.folder()
     [from, to] = Enum.map(["from", "to"], &Path.join(folder, &1))
-    # A sparse file, whose encryption takes seconds.
+    # A sparse file; encrypting it takes seconds.
     {:ok, file} = File.open(from, [:write])
     :file.position(file, 8 * 1024 * 1024 * 1024)
     IO.binwrite(file, "x")
@@ -130,7 +130,7 @@ defmodule ProcessesTest do
     |> Stream.run()
   end
 
-  # Calls with long arguments: each function, and each argument whose length can be chosen.
+  # Calls with long arguments: each function and each variable-length argument.
   defp long_calls do
     {key, long} = {Support.bytes(32), Support.bytes(64_000_000)}
     aead = Sealane.aead("aes-256-gcm", key)
@@ -162,8 +162,9 @@ defmodule ProcessesTest do
     ]
   end
 
-  # A share and not a time, so that a busy machine does not matter. It is 0 if a long call runs on a normal scheduler, and
-  # not near 1 if it does not, because a scheduler that waits for work is active for a moment.
+  # A share rather than a time, so that a busy machine does not matter. It is 0 if a long call runs
+  # on a normal scheduler, and not near 1 if it does not, because a scheduler that waits for work is
+  # active for a moment.
   test "long calls use the dirty schedulers, and short ones do not" do
     :erlang.system_flag(:scheduler_wall_time, true)
 
@@ -177,7 +178,7 @@ defmodule ProcessesTest do
     assert dirty_share(fn -> for _ <- 1..2_000, do: Sealane.seal(aead, data) end) < 0.02
   end
 
-  # The part of the active time of all schedulers that belongs to the dirty ones.
+  # The dirty schedulers' share of all schedulers' active time.
   defp dirty_share(work) do
     schedulers = System.schedulers()
     before = Enum.sort(:erlang.statistics(:scheduler_wall_time_all))
@@ -202,12 +203,13 @@ defmodule ProcessesTest do
     assert later - before > 100 * 500
   end
 
-  # A call that stops the others does so each time. A busy machine does it now and then, so one good try of many is enough.
+  # A call that stops the others does so every time. A busy machine does it occasionally, so one
+  # good try of many is enough.
   test "no call stops other processes" do
     for {name, work} <- Enum.take_every(long_calls(), 3) do
       {us, _} = :timer.tc(work)
 
-      # The limit is far above what an idle machine shows, which `make -C bindings bench` measures.
+      # The limit is far above an idle machine's values; `make -C bindings bench` measures them.
       good =
         Stream.repeatedly(fn -> {pause(work), max(50_000, 5 * pause(fn -> Process.sleep(100) end))} end)
         |> Stream.take(30)
@@ -218,7 +220,8 @@ defmodule ProcessesTest do
     end
   end
 
-  # Returns the longest time in microseconds that a process waited for its turn. There are more of them than schedulers.
+  # Returns the longest time in microseconds that a process waited for its turn. There are more
+  # processes than schedulers.
   defp pause(work) do
     parent = self()
     now = fn -> System.monotonic_time(:microsecond) end
@@ -243,7 +246,7 @@ defmodule ProcessesTest do
     end
   end
 
-  # The files of a folder that this machine has open, also those without a name.
+  # This machine's open files in a folder, including unnamed ones.
   defp open_files(folder) do
     for fd <- File.ls!("/proc/self/fd"),
         {:ok, path} <- [File.read_link("/proc/self/fd/#{fd}")],

@@ -1,5 +1,5 @@
 defmodule ReadmeTest do
-  # Evaluates code in another folder, which the whole machine has in common.
+  # Evaluates code in another folder, and the folder is global.
   use ExUnit.Case, async: false
 
   @folder Path.expand("..", __DIR__)

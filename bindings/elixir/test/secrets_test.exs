@@ -1,8 +1,8 @@
 defmodule SecretsTest do
-  # Changes the folder of the whole machine, because some calls save keys.
+  # Changes the working folder of the whole machine, because some calls save keys.
   use ExUnit.Case, async: false
 
-  # Secrets that must appear in no error and in no stack trace.
+  # Secrets that must not appear in any error or stack trace.
   @marker "SECRET MARKER"
 
   @modules [
@@ -19,7 +19,7 @@ defmodule SecretsTest do
     SpeckEx.CTR
   ]
 
-  # Arguments that fit to no function, or to some of them.
+  # Arguments that match no function, or only some.
   defp values do
     aead = Sealane.aead("aes-256-gcm", <<0::256>>)
 
@@ -64,7 +64,8 @@ defmodule SecretsTest do
     end
   end
 
-  # All combinations for short lists, and for longer ones each value in each place beside the first values.
+  # All combinations for short lists; for longer ones, each value in each place beside the first
+  # values.
   defp arguments(0), do: [[]]
 
   defp arguments(arity) when arity <= 2,
@@ -76,7 +77,7 @@ defmodule SecretsTest do
     end
   end
 
-  # Paths are no secrets: the errors of the operating system begin with them.
+  # Paths are not secret: operating-system errors begin with them.
   defp assert_clean(printed, call),
     do: refute(String.replace(printed, @marker <> ": ", "") =~ @marker, "#{call}: #{printed}")
 

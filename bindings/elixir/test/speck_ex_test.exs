@@ -116,8 +116,8 @@ defmodule SpeckExTest do
   end
 
   test "counters that would start again are refused" do
-    # 2^32 blocks of 4 bytes cannot be tried. A counter block of the end shows the wrap instead: nothing is refused before
-    # the first counter comes again.
+    # 2^32 blocks of 4 bytes would take too long. A counter block near the end shows the wrap:
+    # nothing is refused before the first counter repeats.
     assert byte_size(SpeckEx.CTR.crypt(<<0::64>>, <<0::64>>, <<0xFFFFFFFF::32>>, :speck32_64)) == 8
     # Speck-Poly1305 with blocks of 32 bits is limited far earlier.
     error =

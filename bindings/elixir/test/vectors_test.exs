@@ -1,5 +1,6 @@
 defmodule VectorsTest do
-  # All published vectors (vectors/lines.txt). The fields of a line are described in vectors/src/lines.rs.
+  # All published vectors (vectors/lines.txt). The fields of a line are described in
+  # vectors/src/lines.rs.
   use ExUnit.Case, async: true
 
   alias Sealane.Hazmat

@@ -1,8 +1,9 @@
-// Package aesctrat has the functions of github.com/starius/aesctrat: AES in counter mode at any offset. Programs that import that
-// package can change the import, or replace the module by the folder compat/aesctrat.
+// Package aesctrat has the functions of github.com/starius/aesctrat: AES in counter mode at any
+// offset. Programs that import that package can change the import, or replace the module with the
+// folder compat/aesctrat.
 //
-// The bytes are those of [crypto/cipher.NewCTR]. A keystream does not detect changes of the data; package sealane reads
-// encrypted files at any offset and verifies what it reads.
+// The bytes are the same as from [crypto/cipher.NewCTR]. A keystream does not detect modified data;
+// package sealane reads encrypted files at any offset and verifies what it reads.
 package aesctrat
 
 import (
@@ -13,13 +14,13 @@ import (
 	"example.invalid/sealane/go/internal/c"
 )
 
-// BlockSize is the length of a block of AES, and of an IV, in bytes.
+// BlockSize is the length of an AES block or IV in bytes.
 const BlockSize = 16
 
-// AesCtr is a key of AES. Goroutines can share it.
+// AesCtr is an AES key. Goroutines can share it.
 type AesCtr struct{ stream *hazmat.Stream }
 
-// NewAesCtr expands a key of 16, 24 or 32 bytes. It panics if the key has another length.
+// NewAesCtr expands a key of 16, 24 or 32 bytes. It panics on any other length.
 func NewAesCtr(key []byte) *AesCtr {
 	stream, err := hazmat.NewAESCTR(key, make([]byte, BlockSize))
 	if errors.Is(err, c.ErrMisuse) {
@@ -31,11 +32,12 @@ func NewAesCtr(key []byte) *AesCtr {
 	return &AesCtr{stream}
 }
 
-// XORKeyStreamAt writes src XOR the keystream from byte offset on to dst, which encrypts and decrypts. The IV is the first counter
-// block; IVs that are close to each other have keystreams that overlap.
+// XORKeyStreamAt writes src XOR the keystream from byte offset on to dst; this encrypts and
+// decrypts. The IV is the first counter block; nearby IVs have overlapping keystreams.
 //
-// It panics if the IV has not [BlockSize] bytes, if dst and src have different lengths, if they overlap without being the same, and
-// past the end of the keystream at 2^64 bytes, where the module of that name begins the keystream again.
+// It panics if the IV does not have [BlockSize] bytes, if dst and src have different lengths, if
+// they overlap otherwise than exactly, and past the end of the keystream at 2^64 bytes; there, the
+// original module restarts the keystream.
 func (a *AesCtr) XORKeyStreamAt(dst, src, iv []byte, offset uint64) {
 	if len(iv) != BlockSize {
 		panic(fmt.Sprintf("bad IV length: %d", len(iv)))

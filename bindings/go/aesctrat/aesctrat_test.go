@@ -46,7 +46,8 @@ func ExampleAesCtr_XORKeyStreamAt() {
 	// Output: 8a2c3b884cfa59ca342b2e58e2fccefa
 }
 
-// TestAgainstCryptoCipher compares with the standard library for every offset and length up to 200, with IVs that wrap.
+// TestAgainstCryptoCipher compares with the standard library for every offset and length up to 200,
+// with IVs that wrap.
 func TestAgainstCryptoCipher(t *testing.T) {
 	for _, size := range []int{16, 24, 32} {
 		key := make([]byte, size)

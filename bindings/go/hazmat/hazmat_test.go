@@ -53,7 +53,7 @@ func ctr(t testing.TB, key, iv []byte, length int) []byte {
 	return stream
 }
 
-// ivs are counters that wrap in each of their words, and one that does not.
+// ivs returns counters that wrap in each of their words, and one that does not.
 func ivs() [][]byte {
 	last := bytes.Repeat([]byte{0xff}, 16)
 	half := append(random(8), last[:8]...)
@@ -63,7 +63,8 @@ func ivs() [][]byte {
 	return [][]byte{last, half, near, low, make([]byte, 16), random(16)}
 }
 
-// TestEveryOffset compares AES-CTR with the standard library for every offset and length up to 200, with IVs that wrap.
+// TestEveryOffset compares AES-CTR with the standard library for every offset and length up to 200,
+// with IVs that wrap.
 func TestEveryOffset(t *testing.T) {
 	for _, size := range []int{16, 24, 32} {
 		key := random(size)
@@ -203,7 +204,7 @@ func TestMisuse(t *testing.T) {
 	if !bytes.Equal(data, before) {
 		t.Error("a mistake changed the data")
 	}
-	// A longer output stays unchanged behind the result.
+	// A longer output stays unchanged after the result.
 	check(t, stream.XORKeyStreamAt(data, data[:50], 0))
 	if bytes.Equal(data[:50], before[:50]) || !bytes.Equal(data[50:], before[50:]) {
 		t.Error("the wrong bytes changed")
@@ -276,7 +277,7 @@ func closedReader(stream *hazmat.Stream) error {
 	return second(stream.ReaderAt(file).ReadAt(make([]byte, 10), 0))
 }
 
-// pastTheStream reads behind the last byte of ChaCha20, whose bytes must not be returned as they are.
+// pastTheStream reads past ChaCha20's last byte. Those bytes must not be returned as they are.
 func pastTheStream() error {
 	stream, err := hazmat.NewChaCha20(make([]byte, 32), make([]byte, 12), 0)
 	if err != nil {
@@ -331,8 +332,8 @@ func TestPoly1305(t *testing.T) {
 	check(t, other.Verify(first.Sum(nil)))
 }
 
-// TestPoly1305IsSafeForGoroutines breaks the rule that a message is for one goroutine at a time. The tag may be any, but memory
-// stays intact, which the race detector and the address sanitizer check.
+// TestPoly1305IsSafeForGoroutines breaks the rule of one goroutine per message. The tag may be any,
+// but memory stays intact; the race detector and the address sanitizer check this.
 func TestPoly1305IsSafeForGoroutines(t *testing.T) {
 	mac, err := hazmat.NewPoly1305(random(32))
 	check(t, err)
@@ -386,7 +387,7 @@ func TestSpeckBlocks(t *testing.T) {
 			panics(t, "overlap", func() { speck.Encrypt(dst[1:], dst) })
 		}
 	}
-	// A mode of the standard library over the block cipher is the keystream.
+	// A standard-library mode over the block cipher is the keystream.
 	key, iv := random(32), random(16)
 	speck, err := hazmat.NewSpeck("speck128-256", key, hazmat.BigEndian)
 	check(t, err)
@@ -421,7 +422,7 @@ func TestSpeckPoly1305(t *testing.T) {
 	}
 }
 
-// TestPieces makes the mistakes that a message in pieces allows.
+// TestPieces makes every mistake possible with a message in pieces.
 func TestPieces(t *testing.T) {
 	key, nonce := random(32), random(12)
 	encryptor, err := hazmat.NewAEADEncryptor("aes-256-gcm", key, nonce)

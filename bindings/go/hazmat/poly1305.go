@@ -8,8 +8,8 @@ import (
 	"example.invalid/sealane/go/internal/c"
 )
 
-// Poly1305 computes the tag of one message. The key of 32 bytes is for one message: two tags under one key are enough to forge a
-// third.
+// Poly1305 computes the tag of one message. The key of 32 bytes is for one message: with two tags
+// under one key, an attacker can forge a third.
 type Poly1305 struct {
 	mu   sync.Mutex
 	core *c.Poly1305
@@ -25,8 +25,8 @@ func NewPoly1305(key []byte) (*Poly1305, error) {
 	return &Poly1305{core: core}, nil
 }
 
-// NewPoly1305FromChaCha20 starts a message with the one-time key that ChaCha20 makes from a key of 32 bytes and a nonce of 12
-// (RFC 8439, section 2.6).
+// NewPoly1305FromChaCha20 starts a message with ChaCha20's one-time key for a 32-byte key and a
+// 12-byte nonce (RFC 8439, section 2.6).
 func NewPoly1305FromChaCha20(key, nonce []byte) (*Poly1305, error) {
 	core, err := c.NewPoly1305FromChaCha20(key, nonce)
 	if err != nil {
@@ -35,7 +35,7 @@ func NewPoly1305FromChaCha20(key, nonce []byte) (*Poly1305, error) {
 	return &Poly1305{core: core}, nil
 }
 
-// Size returns the length of a tag, 16 bytes.
+// Size returns the tag length, 16 bytes.
 func (p *Poly1305) Size() int { return 16 }
 
 // Write adds data to the message. After Sum and Verify it returns an error.
@@ -48,7 +48,7 @@ func (p *Poly1305) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Sum appends the tag of the message to b. It can be called again, with the same result.
+// Sum appends the message's tag to b. Calling it again gives the same result.
 func (p *Poly1305) Sum(b []byte) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *Poly1305) Sum(b []byte) []byte {
 	return append(b, p.tag...)
 }
 
-// Verify compares the tag of the message with tag in constant time. It returns an error if they differ, which is a
+// Verify compares the message's tag with tag in constant time. If they differ, it returns a
 // sealane.ErrAuthentication.
 func (p *Poly1305) Verify(tag []byte) error {
 	p.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"example.invalid/sealane/go/internal/c"
 )
 
-// ByteOrder is the order of the bytes in a word of Speck. The zero value stands for BigEndian.
+// ByteOrder is the byte order in a word of Speck. The zero value means BigEndian.
 type ByteOrder string
 
 // The byte orders of Speck.
@@ -18,29 +18,30 @@ const (
 	LittleEndian ByteOrder = "little" // of the implementation guide of the NSA
 )
 
-// Stream is a keystream that can be used at any offset. Goroutines can share it.
+// Stream is a keystream with random access. Goroutines can share it.
 //
-// A keystream does not detect changes: a changed bit of the ciphertext changes the same bit of the plaintext. Two plaintexts
-// under one part of a keystream reveal each other.
+// A keystream does not detect changes: flipping a bit of the ciphertext flips the same bit of the
+// plaintext. Two plaintexts under the same part of a keystream reveal each other.
 type Stream struct{ core *c.Stream }
 
-// NewAESCTR returns the keystream of AES in counter mode (NIST SP 800-38A), which is that of [cipher.NewCTR]. The key has 16, 24
-// or 32 bytes. The IV of 16 bytes is the first counter block.
+// NewAESCTR returns the keystream of AES in counter mode (NIST SP 800-38A), the same as
+// [cipher.NewCTR]. The key has 16, 24 or 32 bytes. The 16-byte IV is the first counter block.
 func NewAESCTR(key, iv []byte) (*Stream, error) { return newStream("aes-ctr", key, iv, 0, "") }
 
-// NewChaCha20 returns the keystream of ChaCha20 (RFC 8439) from the block number counter on. The key has 32 bytes and the nonce
-// 12.
+// NewChaCha20 returns the ChaCha20 keystream (RFC 8439) from block counter on. The key has 32 bytes
+// and the nonce 12.
 func NewChaCha20(key, nonce []byte, counter uint32) (*Stream, error) {
 	return newStream("chacha20", key, nonce, counter, "")
 }
 
-// NewXChaCha20 returns the keystream of XChaCha20 from the block number counter on. The key has 32 bytes and the nonce 24.
+// NewXChaCha20 returns the XChaCha20 keystream from block counter on. The key has 32 bytes and the
+// nonce 24.
 func NewXChaCha20(key, nonce []byte, counter uint32) (*Stream, error) {
 	return newStream("xchacha20", key, nonce, counter, "")
 }
 
-// NewSpeckCTR returns the keystream of Speck in counter mode. The algorithm is for example "speck128-256" with a key of 32 bytes
-// and an IV of a block.
+// NewSpeckCTR returns the keystream of Speck in counter mode. The algorithm is, for example,
+// "speck128-256" with a 32-byte key and an IV of a block.
 func NewSpeckCTR(algorithm string, key, iv []byte, order ByteOrder) (*Stream, error) {
 	if err := checkSpeck(algorithm); err != nil {
 		return nil, err
@@ -56,21 +57,23 @@ func newStream(cipher string, key, iv []byte, counter uint32, order ByteOrder) (
 	return &Stream{core}, nil
 }
 
-// XORKeyStreamAt writes src XOR the keystream from byte offset on to dst, which encrypts and decrypts. The slices must be the same
-// or apart, and dst may be longer. Past the end of the keystream, which has at most 2^64 bytes, the error is a
-// sealane.ErrLimitExceeded, and nothing is written.
+// XORKeyStreamAt writes src XOR the keystream from byte offset on to dst; this encrypts and
+// decrypts. The slices must be the same or apart, and dst may be longer. Past the end of the
+// keystream (at most 2^64 bytes), the error is a sealane.ErrLimitExceeded, and nothing is written.
 func (s *Stream) XORKeyStreamAt(dst, src []byte, offset uint64) error {
 	return s.core.XORKeyStreamAt(dst, src, offset)
 }
 
-// XORKeyStreamUnder is XORKeyStreamAt with another IV, for streams of [NewAESCTR]: one value serves many keystreams of a key. IVs
-// that are close to each other have keystreams that overlap, so number the keystreams in the first 8 bytes.
+// XORKeyStreamUnder is XORKeyStreamAt with another IV, for streams of [NewAESCTR]: one value serves
+// many keystreams of a key. Nearby IVs have overlapping keystreams, so number the keystreams in the
+// first 8 bytes.
 func (s *Stream) XORKeyStreamUnder(dst, src, iv []byte, offset uint64) error {
 	return s.core.XORKeyStreamUnder(dst, src, iv, offset)
 }
 
-// From returns a [cipher.Stream] that begins at byte offset of the keystream. It is for one goroutine at a time. Its XORKeyStream
-// panics if dst is shorter than src, if they overlap without being the same, and past the end of the keystream.
+// From returns a [cipher.Stream] that begins at byte offset of the keystream. It is for one
+// goroutine at a time. Its XORKeyStream panics if dst is shorter than src, if they overlap
+// otherwise than exactly, and past the end of the keystream.
 func (s *Stream) From(offset uint64) cipher.Stream { return &position{stream: s, offset: offset} }
 
 // position is a keystream that moves on.
@@ -87,7 +90,7 @@ func (p *position) XORKeyStream(dst, src []byte) {
 	if len(src) == 0 {
 		return
 	}
-	// An offset that wrapped would use the beginning of the keystream again.
+	// A wrapped offset would reuse the beginning of the keystream.
 	if p.ended {
 		panic("sealane/hazmat: the keystream ended")
 	}
@@ -121,8 +124,9 @@ func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// WriterAt returns a writer that XORs the bytes with the keystream at their offsets and writes them to w. A second write at an
-// offset uses the same keystream, so the holder of both ciphertexts learns the XOR of the plaintexts.
+// WriterAt returns a writer that XORs the bytes with the keystream at their offsets and writes them
+// to w. A second write at an offset uses the same keystream, so anyone with both ciphertexts learns
+// the XOR of the plaintexts.
 func (s *Stream) WriterAt(w io.WriterAt) io.WriterAt { return writerAt{s, w} }
 
 type writerAt struct {

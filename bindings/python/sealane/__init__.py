@@ -13,8 +13,9 @@ For example::
     aead = sealane.Aead("aes-256-gcm", key)
     sealed = aead.seal(b"message", aad=b"header")
 
-The submodules are ``keys`` (key files), ``plugins`` (age plugins), ``hybrid`` (messages to a public key),
-``fs`` (datasets through fsspec), ``hazmat`` (primitives) and ``compat`` (replacements for other libraries).
+The submodules are ``keys`` (key files), ``plugins`` (age plugins), ``hybrid`` (messages to a public
+key), ``fs`` (datasets through fsspec), ``hazmat`` (primitives) and ``compat`` (drop-in replacements
+for other libraries).
 """
 
 from sealane import exceptions, hazmat, hybrid, keys, plugins

@@ -8,7 +8,7 @@ from sealane._native import run_cli
 
 def main() -> int:
     """Runs the command line of this process and returns its exit status."""
-    # The handler of Python only sets a flag for the interpreter, which does not run during the command.
+    # Python's handler only sets a flag for the interpreter, which does not run during the command.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run_cli(["sealane", *sys.argv[1:]])
 

@@ -1,8 +1,8 @@
 """Wrapping keys of AWS KMS.
 
-The context of a keyset is bound as the encryption context ``{"associatedData": CONTEXT in hexadecimal}``,
-as Tink does, so Tink's client decrypts it. Region and account are those of the ARN. Credentials and
-endpoints are found by boto3, for example in the environment.
+A keyset's context is bound as the encryption context ``{"associatedData": CONTEXT in
+hexadecimal}``, as in Tink, so Tink's client decrypts it. Region and account come from the ARN.
+boto3 finds credentials and endpoints, for example in the environment.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOGGERS: Final = ("boto3", "botocore", "urllib3")
 
 
 def check(key: WrappingKey) -> None:
-    """Raises ValueError if the name is not the ARN of a key or an alias."""
+    """Raises ValueError unless the name is the ARN of a key or an alias."""
     if _ARN.fullmatch(key.name) is None:
         raise ValueError(
             f"{key}: expected aws-kms:ARN, with the ARN of a key or an alias such as "
@@ -42,16 +42,16 @@ def check(key: WrappingKey) -> None:
 
 
 def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
-    """Returns the ciphertext of a keyset."""
+    """Returns a keyset's ciphertext."""
     request = {"KeyId": key.name, "Plaintext": plaintext, "EncryptionContext": _context(key)}
-    # The message of the service is not shown for this request, because it could quote the request.
+    # The service's message is not shown: it could quote the request.
     response = _ask(key, "encrypt", request, shown=False)
     _same_key(key, response, "KeyId")
     return _bytes_of(key, response, "CiphertextBlob")
 
 
 def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
-    """Returns the keyset in cleartext."""
+    """Returns the cleartext keyset."""
     request = {"KeyId": key.name, "CiphertextBlob": ciphertext, "EncryptionContext": _context(key)}
     response = _ask(key, "decrypt", request)
     _same_key(key, response, "KeyId")
@@ -59,8 +59,8 @@ def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
 
 
 def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | None:
-    """Returns a ciphertext under another key, without the keyset leaving the service. None if the keys are
-    in different regions.
+    """Returns a ciphertext under another key; the keyset does not leave the service. None if the
+    keys are in different regions.
     """
     if _region(old) != _region(new):
         return None
@@ -99,7 +99,7 @@ def _ask(
         failure = _failure(key, error, shown=shown, source=source)
     finally:
         client.close()
-    # Raised here, so that the error has no context: the exceptions of boto3 hold the response.
+    # Raised here to have no context: the exceptions of boto3 hold the response.
     if failure is not None:
         raise failure
     return found  # type: ignore[no-any-return]
@@ -129,12 +129,12 @@ def _client(key: WrappingKey) -> Any:
         client.meta.events.register("before-send.kms", _sender(session, client))
         return client
     except (BotoCoreError, ValueError) as error:
-        # For example a profile that does not exist, or an endpoint that is no URL.
+        # For example, a missing profile or an invalid endpoint.
         raise error_of(key, KeyRefusedError, f"boto3 cannot be set up: {said(error)}") from None
 
 
 def _sender(session: Any, client: Any) -> Callable[..., Any]:
-    """Returns a function that sends a request of a client. boto3 itself collects a response of any length."""
+    """Returns a function that sends a client's request. boto3 itself would collect any length."""
     from botocore.awsrequest import AWSResponse
     from botocore.httpsession import URLLib3Session
     from botocore.utils import get_environ_proxies
@@ -156,7 +156,7 @@ def _sender(session: Any, client: Any) -> Callable[..., Any]:
 
 
 class _Body:
-    """The body of a response that was read."""
+    """The body of a response, already read."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -177,7 +177,7 @@ def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: Wrappin
             return different(source or key)
         if code == "NotFoundException":
             return error_of(key, KeyNotFoundError, text)
-        # The service writes the status, and anything else than a number may come from something in between.
+        # The service writes the status; anything but a number may come from a proxy in between.
         if isinstance(status, int) and 400 <= status < 500 and "Throttl" not in code:
             return error_of(key, KeyRefusedError, text)
         return error_of(key, KeyServiceError, text)
@@ -185,7 +185,7 @@ def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: Wrappin
         return error_of(key, KeyServiceError, f"no response from AWS KMS that can be used: {error}")
     if isinstance(error, NoCredentialsError | CredentialRetrievalError):
         return error_of(key, KeyRefusedError, f"there are no credentials for AWS: {said(error)}")
-    # Errors of other libraries are named without their text, which may quote the response.
+    # Other libraries' errors are named without their text: it may quote the response.
     why = (
         f"{type(error).__name__}: {said(error)}" if isinstance(error, BotoCoreError) else type(error).__name__
     )
@@ -193,7 +193,7 @@ def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: Wrappin
 
 
 def _same_key(key: WrappingKey, response: dict[str, Any], name: str) -> None:
-    """Checks the key of a response. Behind an alias it has a name of its own."""
+    """Checks the key of a response. Behind an alias, it has its own name."""
     if ":key/" in key.name and response.get(name) != key.name:
         raise error_of(key, KeyServiceError, "AWS KMS used another key")
 

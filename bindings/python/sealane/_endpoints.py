@@ -22,7 +22,7 @@ PathOrFile: TypeAlias = Path | IO[bytes] | io.RawIOBase | io.BufferedIOBase
 Progress: TypeAlias = Callable[[int, int | None], object]
 
 PIECE = 1 << 20
-"""Number of bytes passed at once between a file object and the core: 64 chunks, a batch of its streams."""
+"""Bytes passed at once between a file object and the core: 64 chunks, a batch of its streams."""
 
 
 def path_of(file: PathOrFile) -> str | None:
@@ -31,12 +31,12 @@ def path_of(file: PathOrFile) -> str | None:
         return None
     path = os.fsdecode(file)
     if _native.is_secret(path):
-        # The name of a file is shown in errors and listings, so a key must not become one.
+        # Errors and listings show file names, so a key must not become one.
         raise ValueError(
             "expected a path, found a secret key; store it in a file, and give the path of the file"
         )
     if "\0" in path:
-        # The system would refuse it when the file gets its name, after all of the work.
+        # The system would refuse it only when the file gets its name, after all the work.
         raise ValueError(f"{path!r}: a path cannot contain a NUL character")
     return path
 
@@ -44,8 +44,8 @@ def path_of(file: PathOrFile) -> str | None:
 def is_stream(path: str) -> bool:
     """Returns whether ``path`` names a pipe, a socket or a terminal.
 
-    Python reads and writes those, not the core: a call may wait for a long time, and only Python's own calls
-    let Ctrl-C through.
+    Python reads and writes those, not the core: a call may block for a long time, and only Python's
+    own calls let Ctrl-C through.
     """
     try:
         mode = os.stat(path).st_mode
@@ -55,7 +55,7 @@ def is_stream(path: str) -> bool:
 
 
 def regular_paths(src: PathOrFile, dst: PathOrFile) -> tuple[str, str] | None:
-    """Returns both paths if both name ordinary files, which the core processes with all cores."""
+    """Returns both paths if both are ordinary files, which the core processes on all cores."""
     source, sink = path_of(src), path_of(dst)
     if source is None or sink is None or is_stream(source) or is_stream(sink):
         return None
@@ -63,7 +63,7 @@ def regular_paths(src: PathOrFile, dst: PathOrFile) -> tuple[str, str] | None:
 
 
 def check_apart(src: PathOrFile, dst: PathOrFile) -> None:
-    """Raises ValueError if a file object and a path, or two file objects, are one file on the disk.
+    """Raises ValueError if a file object and a path, or two file objects, are one file on disk.
 
     The core compares two paths.
     """
@@ -101,7 +101,7 @@ def opened_source(src: PathOrFile) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def opened_sink(dst: PathOrFile) -> Iterator[str | IO[bytes]]:
-    """Yields the destination that the core writes to: a path, the given file object, or an opened pipe."""
+    """Yields the core's destination: a path, the given file object, or an opened pipe."""
     path = path_of(dst)
     if path is None:
         yield binary_file(dst)
@@ -114,10 +114,10 @@ def opened_sink(dst: PathOrFile) -> Iterator[str | IO[bytes]]:
 
 @contextlib.contextmanager
 def staged(path: str, *, exclusive: bool = False, durable: bool = False) -> Iterator[Writer]:
-    """Yields a new file that appears at ``path``, complete, when the block ends without an exception.
+    """Yields a new file that appears at ``path``, complete, after the block succeeds.
 
-    With ``exclusive``, an existing file is an error. With ``durable``, the content is on the disk before the
-    file gets its name.
+    With ``exclusive``, an existing file is an error. With ``durable``, the content is on disk
+    before the file gets its name.
     """
     file = Writer.plain(path, exclusive)
     try:
@@ -137,11 +137,12 @@ def copy(source: IO[bytes], push: Callable[[Buffer], int], progress: Progress | 
 
 
 def _read(source: IO[bytes]) -> bytes:
-    # `read` of a buffered file object waits for the whole piece, and `read1` returns what has arrived.
+    # A buffered file object's `read` waits for the whole piece; `read1` returns what has arrived.
     read1 = getattr(source, "read1", None)
     piece = read1(PIECE) if read1 is not None else b""
     while not piece:
-        # Without data, `read1` of a non-blocking object returns the same as at the end. `read` returns None.
+        # For a non-blocking object without data, `read1` returns the same as at the end; `read`
+        # returns None.
         piece = source.read(PIECE)
         if piece is not None:
             break
@@ -152,12 +153,12 @@ def _read(source: IO[bytes]) -> bytes:
 
 
 def wait_until_writable(sink: IO[bytes]) -> None:
-    """Waits until a file object in non-blocking mode takes bytes again. The core calls it."""
+    """Waits until a non-blocking file object takes bytes again. The core calls it."""
     _wait(sink, selectors.EVENT_WRITE, "takes no data now")
 
 
 def _wait(file: IO[bytes], event: int, state: str) -> None:
-    """Waits for a file object in non-blocking mode, by its file descriptor."""
+    """Waits for a non-blocking file object, by its file descriptor."""
     try:
         number = file.fileno()
     except (AttributeError, OSError):

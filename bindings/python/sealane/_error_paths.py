@@ -1,4 +1,4 @@
-"""Adds the path of a file to the errors that are raised while it is processed."""
+"""Adds the file's path to errors raised while the file is processed."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from sealane.exceptions import SealaneError
 
 
 def named(error: Exception, path: str) -> Exception:
-    """Returns ``error`` if it contains the path, and otherwise an error of the same type that contains it."""
+    """Returns ``error`` if it contains the path, otherwise an error of the same type that does."""
     name = os.fsencode(path).decode(errors="replace")
     if isinstance(error, OSError) and not error.args:
-        # Some filesystems raise the bare class, which has neither a number nor a text.
+        # Some filesystems raise the bare class, without number or text.
         code = next(_ERRNO[kind] for kind in type(error).__mro__ if kind in _ERRNO)
         return OSError(code, os.strerror(code), path)
     if isinstance(error, OSError) and error.errno is not None:
         if error.filename is None:
             error.filename = path
-        # The text of some subclasses of OSError does not contain the filename.
+        # Some subclasses of OSError do not show the filename.
         shown = error.filename != path or repr(path) in str(error) or name in str(error)
         return error if shown else OSError(error.errno, str(error), path)
     if name in str(error):
         return error
-    # The classes of Python and sealane take one text. Other classes may take other parameters.
+    # Python's and sealane's classes take one text. Other classes may take other parameters.
     ours = isinstance(error, SealaneError) or type(error) in _OF_ONE_TEXT
     if ours or (isinstance(error, OSError) and type(error).__module__ == "builtins"):
         text = str(error) or type(error).__name__
@@ -36,10 +36,10 @@ def named(error: Exception, path: str) -> Exception:
 
 @contextlib.contextmanager
 def about(path: str) -> Iterator[None]:
-    """Adds the path to the errors that the statements of the block raise.
+    """Adds the path to errors raised in the block.
 
-    Errors of servers seldom contain the path, and those of their clients are often not OSError. Such an error
-    becomes an OSError.
+    Errors of servers seldom contain the path, and those of their clients are often not OSError.
+    They become an OSError.
     """
     try:
         yield
@@ -56,7 +56,7 @@ def about(path: str) -> Iterator[None]:
 
 
 def of_file(error: Exception, path: str) -> OSError:
-    """Returns the error of one file for an error of a request for several files."""
+    """Returns one file's error for a failed request for several files."""
     if isinstance(error, OSError) and error.errno is not None:
         own = OSError(error.errno, error.strerror or str(error), path)
     else:
@@ -67,10 +67,11 @@ def of_file(error: Exception, path: str) -> OSError:
 
 @contextlib.contextmanager
 def asking(path: str) -> Iterator[None]:
-    """Adds the path to the errors that another filesystem raises, or that its results cause.
+    """Adds the path to errors that another filesystem raises or that its results cause.
 
-    Every exception becomes an error with the path, because any class of exception can mean that a server
-    fails. Only the block that asks the other filesystem belongs inside, not the arguments of a caller.
+    Every exception becomes an error with the path, because any class of exception can mean that a
+    server fails. Put only the block that asks the other filesystem inside, not a caller's
+    arguments.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Encryption and decryption of whole files and of their bytes in memory.
+"""Encryption and decryption of whole files, and of their bytes in memory.
 
 =====================================  ===========================================================
 encrypted with                         format
@@ -9,8 +9,8 @@ or a keyring of such keys
 ``recipients``, ``passphrase``         age v1
 =====================================  ===========================================================
 
-Every format splits the plaintext into chunks and encrypts each with an authenticated cipher. The chunks are
-bound to the key, to their order and to the end of the file, and with a ``key`` to a *context* as well. Only
+Every format splits the plaintext into chunks and encrypts each with an AEAD. The chunks are bound
+to the key, their order and the end of the file, and with a ``key`` also to a *context*. Only
 verified plaintext is returned.
 """
 
@@ -58,38 +58,39 @@ def encrypt_file(
 ) -> None:
     """Encrypts the file ``src`` to the file ``dst``.
 
-    Exactly one of ``key``, ``recipients`` and ``passphrase`` is needed. A file of any size takes one pass and
-    bounded memory. From path to path, several threads work on one file: one per core, at most 8, unless
-    ``threads`` sets their number.
+    Exactly one of ``key``, ``recipients`` and ``passphrase`` is required. A file of any size takes
+    one pass and bounded memory. Between paths, several threads work on one file: one per core, at
+    most 8, unless ``threads`` is given.
 
     Parameters
     ----------
     src, dst : str, os.PathLike or binary file object
-        A str is always a path. The file at a path appears complete or not at all: after a failure, an
-        existing file is unchanged. A file object is read from its current position to its end, or written,
-        and is not closed.
+        A str is always a path. The file at a path appears complete or not at all: after a failure,
+        an existing file is unchanged. A file object is read from its position to the end, or
+        written, and is not closed.
     key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
         A random key of 16 or 32 bytes, never a password.
     recipients : list of str or sealane.keys.PublicKey
-        The public keys that can decrypt the file: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …".
-        Post-quantum recipients (age1pq1…) cannot be mixed with others.
+        The public keys that can decrypt the file: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa
+        …". Post-quantum recipients (age1pq1…) cannot be mixed with others.
     passphrase : str or bytes
         The key is derived with scrypt (N = 2**18): about one second and 256 MiB per attempt.
     context : bytes-like
-        Data that the file is bound to, for example its name or its purpose. It is not stored: decryption
-        needs the same context. With ``key`` only.
+        Context bound to the file, such as its name or purpose; pass the same bytes to decrypt. It
+        is not stored. With ``key`` only.
     format : str, optional
         With ``key``: "chunked" (the default), "tink-4kb" or "tink-1mb". Otherwise "age".
     armor : bool
-        Whether to write text (base64 with a header line), which is a third longer. With ``recipients`` and
+        Whether to write text (base64 with a header line), a third longer. With ``recipients`` and
         ``passphrase`` only.
     threads : int, optional
-        Number of threads, from path to path. The default is one per core, at most 8.
+        Number of threads, between paths. The default is one per core, at most 8.
     progress : callable(done, total), optional
-        Called from time to time on the calling thread, with numbers of bytes. ``total`` is None if it is not
-        known. An exception from it cancels the call, leaves no file behind, and is raised by this call.
+        Called from time to time on the calling thread with numbers of bytes. ``total`` is None if
+        unknown. If it raises, the call is cancelled, leaves no file behind, and raises the
+        exception.
     durable : bool
-        Whether to wait until the content is on the disk before the file gets its name.
+        Whether to wait until the content is on disk before the file gets its name.
 
     Raises
     ------
@@ -98,8 +99,8 @@ def encrypt_file(
     TypeError
         Unless exactly one of ``key``, ``recipients`` and ``passphrase`` is given.
     ValueError
-        If the key has another length, the recipients cannot be mixed, the passphrase is empty, a context is
-        given without a key, or both paths are the same file, also through links.
+        If the key length is wrong, the recipients cannot be mixed, the passphrase is empty, a
+        context is given without a key, or both paths are the same file, also through links.
     FormatError
         If a recipient cannot be parsed.
 
@@ -139,48 +140,48 @@ def decrypt_file(
 ) -> None:
     """Decrypts the file ``src`` to the file ``dst``.
 
-    Exactly one of ``key``, ``identities`` and ``passphrase`` is needed.
+    Exactly one of ``key``, ``identities`` and ``passphrase`` is required.
 
     .. warning::
-        The file at a path appears complete and verified, or not at all. A file object or a pipe receives each
-        chunk as soon as that chunk is verified, so the call can fail after the beginning was written. Do not
-        use what was written then.
+        The file at a path appears complete and verified, or not at all. A file object or a pipe
+        receives each chunk as soon as it is verified, so the call can fail after the beginning was
+        written. If it fails, discard what was written.
 
     Parameters
     ----------
     src, dst : str, os.PathLike or binary file object
         As for ``encrypt_file``.
     key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
-        The key that the file was encrypted with, if it was encrypted with a key.
+        The key the file was encrypted with.
     identities : list of sealane.keys.Key, str or os.PathLike
-        Private keys, which are tried in order. An entry is a key of the kind age or age-pq, the text of such
-        a key ("AGE-SECRET-KEY-…") or of an OpenSSH private key, or the path of a file with these.
+        Private keys, tried in order. An entry is a key of kind age or age-pq, the text of such a
+        key ("AGE-SECRET-KEY-…") or of an OpenSSH private key, or the path of a file with these.
     passphrase : str or bytes
-        The passphrase that the file was encrypted with.
+        The passphrase the file was encrypted with.
     context : bytes-like
-        The context that the file was encrypted with.
+        The context the file was encrypted with.
     format : str, optional
-        With ``key``, the format that the file was encrypted with. An age file is recognised by its first
+        With ``key``, the format the file was encrypted with. An age file is recognised by its first
         line, armored or not.
     max_work_factor : int, optional
-        Largest scrypt work factor to accept for a passphrase, as a base-2 logarithm. The default is 20, which
-        takes 1 GiB and some seconds; each step doubles both.
+        Largest scrypt work factor (base-2 logarithm) to accept for a passphrase. The default is 20,
+        which takes 1 GiB and some seconds; each step doubles both.
     threads, progress, durable
         As for ``encrypt_file``.
 
     Raises
     ------
     AuthenticationError
-        If the key or context is another one, or the data was changed.
+        If the key or context is wrong, or the data was modified.
     NoMatchingKeyError
-        If no identity matches a recipient of the file, or the passphrase is another one.
+        If no identity matches a recipient of the file, or the passphrase is wrong.
     FormatError
-        If the file is not an age file, or its header is damaged. A later version of the format raises the
-        subclass UnsupportedVersionError.
+        If the file is not an age file or its header is damaged; UnsupportedVersionError for a later
+        version of the format.
     TruncatedError
         If the end of the file is missing.
     LimitExceededError
-        If the file asks for a larger work factor than ``max_work_factor``.
+        If the file requires a larger work factor than ``max_work_factor``.
     OSError, TypeError, ValueError
         As for ``encrypt_file``.
 
@@ -223,7 +224,8 @@ def verify_file(
 ) -> None:
     """Verifies every byte of an encrypted file without writing the plaintext.
 
-    Returns None if the whole file is authentic. The parameters and exceptions are those of ``decrypt_file``.
+    Returns None if the whole file is authentic. The parameters and exceptions are as for
+    ``decrypt_file``.
 
     Examples
     --------
@@ -257,34 +259,37 @@ def rewrap(
     progress: Progress | None = None,
     durable: bool = False,
 ) -> None:
-    """Changes the recipients or the passphrase of an age file, without decrypting its content.
+    """Changes the recipients or the passphrase of an age file without decrypting its content.
 
-    The header is replaced, and all other bytes are copied. An armored file stays armored.
+    The header is replaced and all other bytes are copied. An armored file stays armored.
 
     .. warning::
-        The key of the content stays the same. A former recipient can decrypt all old copies of the file,
-        and the new file with the key of such a copy. To exclude a recipient, decrypt the file and encrypt it
-        again.
+        The content key stays the same. A former recipient can decrypt every old copy of the file,
+        and the new file with the key from such a copy. To exclude a recipient, decrypt the file and
+        encrypt it again.
 
     Parameters
     ----------
     src : str or os.PathLike
         The path of an age file.
     dst : str or os.PathLike, optional
-        The path of the new file, which appears complete or not at all. By default, ``src`` is replaced.
+        The path of the new file; it appears complete or not at all. By default, ``src`` is
+        replaced.
     identities, passphrase
-        The keys or the passphrase that decrypt ``src``, as for ``decrypt_file``. Exactly one is needed.
+        The keys or the passphrase to decrypt ``src``, as for ``decrypt_file``. Exactly one is
+        required.
     recipients, new_passphrase
-        All recipients of the new file, or its passphrase, as for ``encrypt_file``. Exactly one is needed.
+        All recipients of the new file, or its passphrase, as for ``encrypt_file``. Exactly one is
+        required.
     max_work_factor : int, optional
         As for ``decrypt_file``, with ``passphrase`` only.
     progress, durable
-        As for ``encrypt_file``. Progress counts the bytes that are copied.
+        As for ``encrypt_file``. Progress counts the bytes copied.
 
     Raises
     ------
     NoMatchingKeyError
-        If no identity matches a recipient of the file, or the passphrase is another one.
+        If no identity matches a recipient of the file, or the passphrase is wrong.
     FormatError, TruncatedError, LimitExceededError
         As for ``decrypt_file``.
     OSError, TypeError, ValueError
@@ -292,7 +297,7 @@ def rewrap(
 
     See Also
     --------
-    sealane.fs.rewrap : Does the same for the URL of a file elsewhere, for example on S3, without a download.
+    sealane.fs.rewrap : The same for a remote file by URL, such as on S3, without a download.
 
     Examples
     --------
@@ -315,20 +320,20 @@ def inspect(src: Path, format: str | None = None) -> FileInfo:
     """Returns the format, recipients and sizes of an encrypted file, without a key.
 
     .. warning::
-        Nothing is verified without a key. The formats of files with a key have no mark of their own, so any
-        file of a possible size looks like one.
+        Nothing is verified without a key. Formats with a key have no magic bytes, so any file of a
+        possible size looks like one.
 
     Parameters
     ----------
     src : str or os.PathLike
-        The path of the encrypted file, which is inspected without a key.
+        The path of the encrypted file.
     format : str, optional
-        The format to assume unless the first line is that of an age file. The default is "chunked".
+        The format to assume unless the first line is an age file's. The default is "chunked".
 
     Raises
     ------
     TruncatedError
-        If no complete file of the format has this size.
+        If a complete file of the format cannot have this size.
     FormatError
         If the header is damaged.
     OSError
@@ -358,9 +363,9 @@ def encrypt(
     format: str | None = None,
     armor: bool = False,
 ) -> bytes:
-    """Returns ``data`` encrypted, as the bytes of a file that ``encrypt_file`` would write.
+    """Encrypts ``data`` to the bytes of a file that ``encrypt_file`` would write.
 
-    The other parameters and the exceptions are those of ``encrypt_file``.
+    The other parameters and the exceptions are as for ``encrypt_file``.
 
     Examples
     --------
@@ -384,9 +389,9 @@ def decrypt(
     format: str | None = None,
     max_work_factor: int | None = None,
 ) -> bytes:
-    """Returns the plaintext of the encrypted file whose bytes are ``data``.
+    """Returns the plaintext of an encrypted file given as bytes in ``data``.
 
-    The other parameters and the exceptions are those of ``decrypt_file``.
+    The other parameters and the exceptions are as for ``decrypt_file``.
 
     Examples
     --------

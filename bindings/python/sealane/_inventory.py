@@ -27,7 +27,7 @@ class Difference(NamedTuple):
     kind: Literal["missing", "added", "renamed", "copied", "exchanged", "old", "changed"]
     """Kind of the difference, for programs."""
     text: str
-    """Description of the difference, for example with the other path of an exchanged file."""
+    """Description of the difference, such as the other path of an exchanged file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,11 +35,11 @@ class InventoryReport:
     """The result of ``write_inventory`` and ``verify_inventory``."""
 
     counter: int
-    """Counter of the inventory, which is larger than those of earlier inventories of the folder."""
+    """Counter of the inventory, larger than in earlier inventories of the folder."""
     files: int
-    """Number of files that the inventory lists."""
+    """Number of files in the inventory."""
     differences: tuple[Difference, ...] = ()
-    """The differences that ``verify_inventory`` found, sorted by their paths."""
+    """The differences found by ``verify_inventory``, sorted by path."""
 
 
 def write_inventory(
@@ -56,33 +56,35 @@ def write_inventory(
 ) -> InventoryReport:
     """Writes a signed list of all files in an encrypted folder, for example after ``encrypt_tree``.
 
-    ``verify_inventory`` finds missing, added, exchanged, renamed and old files with it. The list is JSON in
-    an ordinary encrypted file. The signature beside it can be verified by ``ssh-keygen -Y verify`` with the
-    namespace ``sealane-inventory``, or by ``minisign -V``.
+    With it, ``verify_inventory`` detects missing, added, exchanged, renamed and old files. The list
+    is JSON in an ordinary encrypted file. Verify the signature beside it with ``ssh-keygen -Y
+    verify`` (namespace ``sealane-inventory``) or ``minisign -V``.
 
     Parameters
     ----------
     folder : str or os.PathLike
-        The encrypted folder. Its files are listed as they are now.
+        The encrypted folder, listed as it is now.
     inventory : str or os.PathLike
-        The file to write, outside of the folder. The signature is at the same path with ".sig" or ".minisig".
-        An earlier inventory at this path gives the former versions, if ``key`` decrypts it.
+        The file to write, outside the folder. The signature gets the same path with ".sig" or
+        ".minisig". An earlier inventory at this path supplies the former versions, if ``key``
+        decrypts it.
     sign_key : str or os.PathLike
-        The path of an OpenSSH private key of type Ed25519, or of a minisign secret key.
+        The path of an OpenSSH Ed25519 private key or a minisign secret key.
     sign_passphrase : str or bytes, optional
-        The passphrase of ``sign_key``, if it is encrypted.
+        The passphrase of ``sign_key``, if encrypted.
     key, recipients, context, format, durable
-        As for ``encrypt_file``. Exactly one of ``key`` and ``recipients`` is needed.
+        As for ``encrypt_file``. Exactly one of ``key`` and ``recipients`` is required.
 
     Raises
     ------
     AuthenticationError
-        If the earlier inventory was signed or encrypted with another key, or does not match its signature.
+        If the earlier inventory was signed or encrypted with another key, or does not match its
+        signature.
     FormatError
         If ``sign_key`` or a header in the folder is damaged.
     OSError, TypeError, ValueError
-        As for ``encrypt_file``; ``ValueError`` for an inventory inside the folder. After a full disk, the
-        earlier inventory is unchanged.
+        As for ``encrypt_file``; ``ValueError`` for an inventory inside the folder. If the disk is
+        full, the earlier inventory is unchanged.
 
     Examples
     --------
@@ -114,33 +116,33 @@ def verify_inventory(
     format: str | None = None,
     max_work_factor: int | None = None,
 ) -> InventoryReport:
-    """Compares an encrypted folder with its inventory, after the signature of the inventory was verified.
+    """Verifies an inventory's signature and compares the encrypted folder with it.
 
-    The content of the files is not verified; ``verify_tree`` does that.
+    Does not verify file contents; use ``verify_tree`` for that.
 
     Parameters
     ----------
     folder, inventory : str or os.PathLike
-        The encrypted folder, and the file that ``write_inventory`` or the program wrote.
+        The encrypted folder, and the file written by ``write_inventory`` or the program.
     signer : str or os.PathLike
-        The path of a file with the public keys whose signature is accepted: lines of SSH
-        ("ssh-ed25519 AAAA…"), or a minisign public key.
+        The path of a file with the accepted public keys: SSH lines ("ssh-ed25519 AAAA…"), or a
+        minisign public key.
     min_counter : int
-        The smallest counter to accept, for example that of the last verification. An old folder with its old
-        inventory is found by nothing else.
+        The smallest counter to accept, for example from the last verification. Only this check
+        detects an old folder with its old inventory (rollback).
     key, identities, context, format, max_work_factor
-        As for ``decrypt_file``. Exactly one of ``key`` and ``identities`` is needed.
+        As for ``decrypt_file``. Exactly one of ``key`` and ``identities`` is required.
 
     Returns
     -------
     InventoryReport
-        ``differences`` is empty if the folder is the one that the inventory lists.
+        ``differences`` is empty if the folder matches the inventory.
 
     Raises
     ------
     AuthenticationError
-        If the signature is missing, was made with another key, or does not match; if the counter is below
-        ``min_counter``; if the key is another one.
+        If the signature is missing, made with another key, or does not match; if the counter is
+        below ``min_counter``; if the key is wrong.
     FormatError
         If the content is not an inventory, or a name in it leaves the folder.
     OSError, TypeError, ValueError

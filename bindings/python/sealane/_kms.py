@@ -1,7 +1,7 @@
-"""Data keys that a key service or a hardware token has encrypted (wrapped).
+"""Data keys encrypted (wrapped) by a key service or a hardware token.
 
-A dataset has a keyring of its own. It lies beside the data as a Tink encrypted keyset: its ciphertext can
-only be decrypted by the service, with the *wrapping key*, which never leaves the service.
+A dataset has its own keyring. It lies beside the data as a Tink encrypted keyset: only the service
+can decrypt it, with the *wrapping key*, which never leaves the service.
 
 =====================================  ==========================================================
 reference                              wrapping key
@@ -11,8 +11,8 @@ reference                              wrapping key
 ``pkcs11:URI?context=TEXT#PATH``       a key of a PKCS#11 token, with a URI of RFC 7512
 =====================================  ==========================================================
 
-PATH is the place of the encrypted keyset. The keyset is bound to the context, which is optional and public,
-with percent-encoding where a URI needs it. A reference without ``#PATH`` names the wrapping key alone.
+PATH is where the encrypted keyset is. The context is optional and public, percent-encoded where a
+URI needs it; the keyset is bound to it. A reference without ``#PATH`` names the wrapping key alone.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from sealane._wrapping_key import MAX_PLAINTEXT, WrappingKey, shown
 from sealane.exceptions import FormatError, KeyServiceError, LimitExceededError, SealaneError
 
 TIME_LIMIT: Final = 300.0
-"""Number of seconds for which a process keeps a decrypted keyring. After that it asks the service again."""
+"""Seconds a process keeps a decrypted keyring before it asks the service again."""
 
 _MAX_ENTRIES: Final = 64
 
 
 class Service(Protocol):
-    """A client of a kind of service. Every call raises SealaneError, whose text begins with the key."""
+    """A client for a service. Its SealaneErrors begin with the key's name."""
 
     def check(self, key: WrappingKey) -> None:
         """Raises ValueError if no key can have this name."""
 
     def encrypt(self, key: WrappingKey, plaintext: bytes) -> bytes:
-        """Returns the ciphertext of a keyset."""
+        """Returns a keyset's ciphertext."""
 
     def decrypt(self, key: WrappingKey, ciphertext: bytes) -> bytes | bytearray:
-        """Returns the keyset in cleartext. If it is a bytearray, the caller wipes it."""
+        """Returns the cleartext keyset. If it is a bytearray, the caller wipes it."""
 
     def reencrypt(self, old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | None:
-        """Returns a ciphertext under another key. None if the service cannot do so without a decryption."""
+        """Returns a ciphertext under another key, or None if the service must decrypt to do so."""
 
 
 _SERVICES: Final[dict[str, Service]] = {"aws-kms": _aws_kms, "vault": _vault, "pkcs11": _token}
@@ -61,9 +61,10 @@ SCHEMES: Final = tuple(_SERVICES)
 
 
 def parse(reference: str) -> tuple[WrappingKey, str]:
-    """Returns the wrapping key and the place of the keyset, which is "" if the reference has none.
+    """Returns the wrapping key and the keyset's location, "" if the reference has none.
 
-    Raises ValueError if the reference is malformed. Its text contains the reference without a PIN.
+    Raises ValueError if the reference is malformed. The message contains the reference without a
+    PIN.
     """
     scheme, _, rest = reference.partition(":")
     rest, _, place = rest.partition("#")
@@ -86,7 +87,7 @@ def parse(reference: str) -> tuple[WrappingKey, str]:
 
 
 def parse_wrapping_key(reference: str) -> WrappingKey:
-    """Returns the wrapping key of a reference without a place."""
+    """Returns the wrapping key of a reference without a location."""
     if not isinstance(reference, str):
         raise TypeError(f"expected a reference to a wrapping key, a str, found {type(reference).__name__}")
     if reference.partition(":")[0] not in SCHEMES:
@@ -99,16 +100,16 @@ def parse_wrapping_key(reference: str) -> WrappingKey:
 
 
 def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyring, float]:
-    """Returns the keyring in an encrypted keyset, and the time on the monotonic clock until which to use it.
+    """Returns an encrypted keyset's keyring, and until when (monotonic clock) to use it.
 
-    The service is asked once per process and time limit, also by several threads at a time.
+    The service is asked once per process and time limit, even by several threads at a time.
 
     Parameters
     ----------
     content : bytes
         The encrypted keyset.
     file : str, optional
-        The local file with the keyset, which no output may replace.
+        The local file with the keyset; it is never overwritten.
     """
     ciphertext = _ciphertext(key, content)
     at = (key, ciphertext, file)
@@ -128,12 +129,12 @@ def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyri
 
 
 def cleartext(key: WrappingKey, content: bytes) -> bytes | bytearray:
-    """Returns the keyset in cleartext that an encrypted keyset contains."""
+    """Returns the cleartext keyset in an encrypted keyset."""
     return _SERVICES[key.scheme].decrypt(key, _ciphertext(key, content))
 
 
 def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
-    """Returns the encrypted keyset of a keyring. It was decrypted once, so the service can do so."""
+    """Returns a keyring's encrypted keyset. It was decrypted once, so we know the service can."""
     plaintext = ring.to_bytes()
     if len(plaintext) > MAX_PLAINTEXT:
         raise LimitExceededError(
@@ -166,7 +167,7 @@ def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
         result = encrypted_keyset(ring, replacement)
     import json
 
-    # The identifiers of the keys are in cleartext. Tink may leave them out.
+    # The key identifiers are in cleartext. Tink may leave them out.
     before = json.loads(replace_keyset_ciphertext(content, ciphertext))
     if before.get("keysetInfo") not in (None, json.loads(result)["keysetInfo"]):
         raise KeyServiceError(f"{new}: the service returned another keyset than the one in the file")
@@ -174,7 +175,7 @@ def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
 
 
 class _Entry:
-    """A keyring, and the lock of the thread that asks the service for it."""
+    """A keyring, and the lock of the thread asking the service for it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -187,7 +188,7 @@ _entries: dict[tuple[WrappingKey, bytes, str | None], _Entry] = {}
 
 
 def _forget() -> None:
-    """Clears the state in a forked child, which must inherit neither keys nor a lock that is held."""
+    """Clears the state in a forked child, which must inherit neither keys nor a held lock."""
     global _guard
     _guard = threading.Lock()
     _entries.clear()
@@ -206,13 +207,13 @@ def _ciphertext(key: WrappingKey, content: bytes) -> bytes:
 
 
 def _wipe(secret: bytes | bytearray) -> None:
-    """Overwrites a secret, which is possible for a bytearray only."""
+    """Overwrites a secret; only possible for a bytearray."""
     if isinstance(secret, bytearray):
         secret[:] = bytes(len(secret))
 
 
 def _parse(key: WrappingKey, plaintext: bytes | bytearray, file: str | None) -> Keyring:
-    """Parses a cleartext keyset and wipes it. The frame of an error has no local variable with the keyset."""
+    """Parses and wipes a cleartext keyset. No frame of an error holds the keyset."""
     try:
         if isinstance(found := parse_key(plaintext, file=file), Keyring):
             return found

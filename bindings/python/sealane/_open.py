@@ -1,4 +1,4 @@
-"""``sealane.open``: file objects that decrypt when they are read and encrypt when they are written."""
+"""``sealane.open``: file objects that decrypt on read and encrypt on write."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from sealane._native import _Text as Text
 
 _PEEK = 4096
-"""Largest number of bytes that ``peek`` returns, so that ``readline`` copies little and not a whole chunk."""
+"""Maximum number of bytes ``peek`` returns, so that ``readline`` does not copy a whole chunk."""
 
 MAX_POSITION = (1 << 63) - 1
-"""Largest position to which a file object can seek, as for other files."""
+"""Largest position a file object can seek to, as for other files."""
 
 _closed = io.RawIOBase.closed.__get__
-"""Whether a file object is closed. A subclass may have a property of that name, which takes longer."""
+"""Whether a file object is closed. A subclass may have a slower property of that name."""
 
 _WITH_EXCEPT_START = opcode.opmap["WITH_EXCEPT_START"]
 """The instruction that calls ``__exit__`` with an exception."""
@@ -78,59 +78,59 @@ def open(
     max_work_factor: int | None = None,
     durable: bool = False,
 ) -> EncryptedReader | EncryptedWriter:
-    """Opens an encrypted file and returns a binary file object of its plaintext.
+    """Opens an encrypted file as a binary file object of its plaintext.
 
-    Reading works at any position: ``seek`` and ``read`` decrypt and verify only the chunks that are needed.
-    Writing encrypts on the way to the file.
+    Reads have random access: ``seek`` and ``read`` decrypt and verify only the chunks they need.
+    Writes are encrypted as they go.
 
-    Exactly one of ``key``, ``recipients`` or ``identities``, and ``passphrase`` is needed.
+    Pass exactly one of ``key``, ``recipients`` or ``identities``, and ``passphrase``.
 
     Parameters
     ----------
     file : str, os.PathLike or binary file object
-        A str is always a path. A file object is not closed. For reading it must be seekable.
+        A str is always a path. A file object is not closed. To be read, it must be seekable.
     mode : str
-        "rb" to read, "wb" to write, or "xb" to write a file that must not exist at its path.
+        "rb" to read, "wb" to write, or "xb" to write a path that must not exist.
     key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
         A random key of 16 or 32 bytes, never a password.
     recipients : list of str or sealane.keys.PublicKey
-        The public keys to encrypt to; for writing only.
+        The public keys to encrypt to (writing only).
     identities : list of sealane.keys.Key, str or os.PathLike
-        The private keys to try; for reading only.
+        The private keys to try (reading only).
     passphrase : str or bytes
-        A passphrase. Deriving the key takes about one second and 256 MiB.
+        A passphrase. Key derivation takes about one second and 256 MiB.
     context, format, armor, max_work_factor
         See ``encrypt_file`` and ``decrypt_file``.
     durable : bool
-        Whether to wait until the content is on the disk before the file gets its name; for writing only.
+        Whether to wait until the content is on disk before the file gets its name (writing only).
 
     Returns
     -------
     EncryptedReader or EncryptedWriter
-        A file that is written appears at its path, complete, when the ``with`` block ends without an
-        exception or ``close()`` is called. After an exception there is no file, and an existing file is
-        unchanged.
+        A written file appears at its path, complete, when the ``with`` block ends without an
+        exception or ``close()`` is called. After an exception there is no file, and an existing
+        file is unchanged.
 
     Notes
     -----
-    A file that is written cannot seek, so ``io.TextIOWrapper`` writes no byte order mark to it. Write
-    ``codecs.BOM_UTF16`` first for the encoding "utf-16", or name the byte order, for example "utf-16-le".
+    A file being written cannot seek, so ``io.TextIOWrapper`` writes no byte order mark to it. For
+    "utf-16", write ``codecs.BOM_UTF16`` first, or name the byte order, for example "utf-16-le".
 
     Raises
     ------
     AuthenticationError
-        If the key or context is another one, or the data was changed. ``read`` raises it as well: a chunk is
+        If the key or context is wrong, or the data was modified. ``read`` raises it too: a chunk is
         verified before its bytes are returned.
     NoMatchingKeyError
-        If no identity matches a recipient of the file, or the passphrase is another one.
+        If no identity matches a recipient of the file, or the passphrase is wrong.
     FormatError
         If the file is not an encrypted file of this format, or a recipient cannot be parsed.
     TruncatedError
         If the end of the file is missing.
     TypeError, ValueError
-        If the arguments do not fit together, as for ``encrypt_file`` and ``decrypt_file``.
+        If the arguments do not go together, as for ``encrypt_file`` and ``decrypt_file``.
     OSError
-        If the file cannot be read or written. With mode "xb", FileExistsError if there is a file at the path,
+        If the file cannot be read or written. FileExistsError with mode "xb" if the path exists,
         now or when the new file is complete.
 
     Examples
@@ -173,8 +173,8 @@ def open(
 def seek_target(offset: int, whence: int, position: int, size: int) -> int:
     """Returns the position that ``seek`` moves to in a file of ``size`` bytes.
 
-    A position before the start is the error of the operating system, EINVAL, as files raise it. It is a
-    ValueError too, as objects in memory raise it: ``io.UnsupportedOperation`` is both.
+    A position before the start raises EINVAL like a file, and ValueError like an object in memory:
+    ``io.UnsupportedOperation`` is both.
     """
     offset, whence = operator.index(offset), operator.index(whence)
     if whence == os.SEEK_SET:
@@ -191,7 +191,7 @@ def seek_target(offset: int, whence: int, position: int, size: int) -> int:
 
 
 class _EncryptedFile(io.RawIOBase):
-    """The common base of EncryptedReader and EncryptedWriter, with the methods that both have."""
+    """The methods shared by EncryptedReader and EncryptedWriter."""
 
     mode: str
 
@@ -202,7 +202,7 @@ class _EncryptedFile(io.RawIOBase):
             self.name: Any = path
         elif (name := getattr(file, "name", None)) is not None:
             self.name = name
-        # A signal handler that runs in the middle of a call and uses the same file gets ReentrantCallError.
+        # A signal handler that uses the same file in the middle of a call gets ReentrantCallError.
         self._lock = _native.CallLock()
         self._position = 0
 
@@ -234,9 +234,9 @@ class _EncryptedFile(io.RawIOBase):
 
 
 class EncryptedReader(_EncryptedFile):
-    """A seekable binary file object of the plaintext of an encrypted file. ``sealane.open`` creates it.
+    """A seekable binary file object of an encrypted file's plaintext. ``sealane.open`` creates it.
 
-    Several threads may share an object; their calls run one after the other.
+    Several threads may share an object; their calls run one at a time.
     """
 
     mode = "rb"
@@ -252,7 +252,7 @@ class EncryptedReader(_EncryptedFile):
 
     @property
     def size(self) -> int:
-        """Number of plaintext bytes, which is verified when the file is opened."""
+        """Number of plaintext bytes, verified when the file is opened."""
         self._check()
         return self._native.size
 
@@ -265,7 +265,7 @@ class EncryptedReader(_EncryptedFile):
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Reads ``size`` bytes, or fewer at the end of the file; None or a negative number reads all."""
+        """Reads ``size`` bytes, or fewer at the end; None or a negative number reads all."""
         size = -1 if size is None else operator.index(size)
         with self._lock:
             self._check()
@@ -276,7 +276,7 @@ class EncryptedReader(_EncryptedFile):
             return data
 
     def read1(self, size: int | None = -1, /) -> bytes:
-        """Reads ``size`` bytes as ``read`` does, but returns at most 1 MiB in one call."""
+        """Like ``read``, but returns at most 1 MiB per call."""
         size = -1 if size is None else operator.index(size)
         return self.read(PIECE if size < 0 else min(size, PIECE))
 
@@ -285,7 +285,7 @@ class EncryptedReader(_EncryptedFile):
         return self.read()
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Fills ``buffer`` and returns the number of bytes, which is smaller at the end of the file only."""
+        """Fills ``buffer`` and returns the number of bytes, smaller only at the end of the file."""
         with self._lock:
             self._check()
             n = self._native.readinto_at(self._position, buffer)
@@ -293,17 +293,17 @@ class EncryptedReader(_EncryptedFile):
             return n
 
     def readinto1(self, buffer: Buffer, /) -> int:
-        """Reads to ``buffer`` as ``readinto`` does, but at most 1 MiB in one call."""
+        """Like ``readinto``, but reads at most 1 MiB per call."""
         return self.readinto(memoryview(buffer).cast("B")[:PIECE])
 
     def write(self, data: Buffer, /) -> int:
-        """Raises an error whatever ``data`` is, because a file that is read cannot be written."""
+        """Always raises an error: a file open for reading cannot be written."""
         raise io.UnsupportedOperation("not writable")
 
     def peek(self, size: int = 0, /) -> bytes:
-        """Returns some of the next bytes without moving; none at the end of the file only.
+        """Returns some of the next bytes without moving; empty only at the end of the file.
 
-        Their number does not depend on ``size``, as in ``io.BufferedReader``.
+        As in ``io.BufferedReader``, their number does not depend on ``size``.
         """
         with self._lock:
             self._check()
@@ -312,12 +312,12 @@ class EncryptedReader(_EncryptedFile):
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         """Moves to a position in the plaintext and returns it.
 
-        ``whence`` is the reference point of ``offset``: 0 for the start, 1 for the current position, 2 for
-        the end.
+        ``whence`` is the reference point of ``offset``: 0 for the start, 1 for the current
+        position, 2 for the end.
         """
         with self._lock:
             self._check()
-            # Most calls name a position, which needs neither a function nor the size.
+            # Most calls pass a position, so neither the function nor the size is needed.
             if whence != os.SEEK_SET or type(offset) is not int or not 0 <= offset <= MAX_POSITION:
                 offset = seek_target(offset, whence, self._position, self._native.size)
             self._position = offset
@@ -325,7 +325,7 @@ class EncryptedReader(_EncryptedFile):
 
 
 class WritableFile(_EncryptedFile):
-    """The common base of file objects that are complete after a clean exit and discarded otherwise."""
+    """File objects that are complete after a clean exit and discarded otherwise."""
 
     mode = "wb"
 
@@ -334,9 +334,10 @@ class WritableFile(_EncryptedFile):
         self._failing_at_open = _failing_blocks()
 
     def _in_failing_block(self) -> bool:
-        """Returns whether an exception ends a ``with`` block that did not end when the file was opened.
+        """Returns whether an exception is ending a ``with`` block that was intact at open.
 
-        Objects that close a file, for example ``io.TextIOWrapper``, do not tell it that their block failed.
+        Wrappers that close a file, such as ``io.TextIOWrapper``, do not tell it that their block
+        failed.
         """
         return any(block not in self._failing_at_open for block in _failing_blocks())
 
@@ -345,11 +346,11 @@ class WritableFile(_EncryptedFile):
         return True
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Raises an error, because a file that is written cannot be read."""
+        """Always raises an error: a file open for writing cannot be read."""
         raise io.UnsupportedOperation("not readable")
 
     def discard(self) -> None:
-        """Closes the file object and discards what was written."""
+        """Closes the file object and discards its content."""
         raise NotImplementedError
 
     def __exit__(
@@ -365,19 +366,20 @@ class WritableFile(_EncryptedFile):
             self.discard()
 
     def __del__(self) -> None:
-        # The base class would call close, which completes an unfinished file.
+        # The base class would call `close` and so complete an unfinished file.
         with contextlib.suppress(Exception):
             self.discard()
 
 
 def _failing_blocks() -> list[tuple[FrameType, int]]:
-    """Returns the frames of this thread that leave a ``with`` block because of an exception."""
+    """Returns this thread's frames that are leaving a ``with`` block because of an exception."""
     found: list[tuple[FrameType, int]] = []
     if sys.exception() is None:
         return found
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        # The exception itself does not tell: `raise` in the block can raise one that was handled before.
+        # The exception itself does not tell: `raise` in the block can raise one that was already
+        # handled.
         if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _WITH_EXCEPT_START:
             found.append((frame, frame.f_lasti))
         frame = frame.f_back
@@ -385,12 +387,12 @@ def _failing_blocks() -> list[tuple[FrameType, int]]:
 
 
 class EncryptedWriter(WritableFile):
-    """A binary file object that encrypts what is written to it. ``sealane.open`` creates it.
+    """A binary file object that encrypts what you write to it. ``sealane.open`` creates it.
 
-    The file is complete when the ``with`` block ends without an exception or ``close()`` is called. Otherwise
-    there is no file at a path; a file object lacks the end of the file, so readers raise TruncatedError.
-    ``close()`` discards the file if an exception is ending a ``with`` block, for example that of a
-    ``TextIOWrapper``. In a forked child, calls raise ForkedError; the parent can continue.
+    The file is complete when the ``with`` block ends without an exception or ``close()`` is called.
+    Otherwise a path has no file; a file object lacks the end of the file, so readers raise
+    TruncatedError. ``close()`` discards the file if an exception is ending a ``with`` block, such
+    as a ``TextIOWrapper``'s. In a forked child, calls raise ForkedError; the parent can continue.
     """
 
     def __init__(
@@ -428,7 +430,7 @@ class EncryptedWriter(WritableFile):
             return n
 
     def close(self) -> None:
-        """Writes the end of the file and gives it its name."""
+        """Writes the end of the file and gives the file its name."""
         with self._lock:
             if self._in_failing_block():
                 self._discard()
@@ -441,7 +443,7 @@ class EncryptedWriter(WritableFile):
                 self._release()
 
     def discard(self) -> None:
-        """Closes the file object and discards what was written."""
+        """Closes the file object and discards its content."""
         with self._lock:
             self._discard()
 

@@ -12,11 +12,13 @@ reference                          the key
 ``pkcs11:URI#PATH``                the encrypted keyset in this file, which a token decrypts (RFC 7512)
 =================================  =======================================================================
 
-For a key service or a token, ``?context=TEXT`` before the ``#`` names the context that the keyset is bound
-to, and PATH may be the URL of an fsspec filesystem. ``sealane.fs.create_dataset_key`` makes such a file.
+For a key service or a token, ``?context=TEXT`` before the ``#`` is the context the keyset is bound
+to, and PATH may be the URL of an fsspec filesystem. ``sealane.fs.create_dataset_key`` makes such a
+file.
 
-A reference is not secret. It can be pickled, logged and sent to other machines, and each machine resolves it
-for itself. ``call:`` runs code, as unpickling does, so take references from trusted sources only.
+A reference is not secret. You can pickle it, log it and send it to other machines; each machine
+resolves it for itself. ``call:`` runs code, as unpickling does, so take references from trusted
+sources only.
 """
 
 from __future__ import annotations
@@ -35,32 +37,32 @@ from sealane.exceptions import FormatError, KeyNotFoundError
 
 
 def resolve(reference: str) -> Key | Keyring:
-    """Returns the private or symmetric key, or the keyring, that a reference names on this machine.
+    """Returns the private key, symmetric key or keyring that a reference names on this machine.
 
-    A process asks a key service once in five minutes for a keyset, and keeps the keyring in between.
+    For a keyset, a process asks the key service once in five minutes and caches the keyring.
 
     Parameters
     ----------
     reference : str
-        ``"env:NAME"``, ``"file:PATH"``, ``"keyring:SERVICE/USER"``, ``"call:package.module:function"``,
-        ``"aws-kms:ARN#PATH"``, ``"vault:MOUNT/KEY#PATH"`` or ``"pkcs11:URI#PATH"``.
-        A variable and a keyring entry hold the text of a key, as ``Key.to_text()`` returns it, or the JSON
-        of a ``Keyring``.
+        ``"env:NAME"``, ``"file:PATH"``, ``"keyring:SERVICE/USER"``,
+        ``"call:package.module:function"``, ``"aws-kms:ARN#PATH"``, ``"vault:MOUNT/KEY#PATH"`` or
+        ``"pkcs11:URI#PATH"``. A variable and a keyring entry hold the text of a key, as
+        ``Key.to_text()`` returns it, or the JSON of a ``Keyring``.
 
     Raises
     ------
     KeyNotFoundError
-        If there is no such variable, entry or function.
+        If the variable, entry or function does not exist.
     FormatError
-        If the text is neither a private or symmetric key nor a keyring.
+        If the text is not a private key, a symmetric key or a keyring.
     AuthenticationError
-        If a keyset is encrypted with another key of a service or for another context, or was changed.
+        If a keyset is encrypted with another service key or for another context, or was modified.
     KeyServiceError
-        If a key service or a token cannot be reached; as KeyRefusedError, if it refuses.
+        If a key service or a token cannot be reached; KeyRefusedError if it refuses.
     OSError
         If a file cannot be read.
     TypeError, ValueError
-        If it is not a reference, or a function returns something else than a key.
+        If it is not a reference, or a function does not return a key.
 
     Examples
     --------
@@ -87,18 +89,18 @@ def resolve(reference: str) -> Key | Keyring:
 
 
 def keyset(reference: str) -> bytes | bytearray:
-    """Returns the cleartext keyset that a reference to a key service leads to. The program parses it."""
+    """Returns the cleartext keyset behind a reference to a key service. The program parses it."""
     key, place = _service_key(reference)
     return _kms.cleartext(key, _keyset_at(place))
 
 
 def wrapping_key(reference: str) -> tuple[WrappingKey, str] | None:
-    """Returns the wrapping key and the place of the keyset. None if it is no reference to a key service."""
+    """Returns the wrapping key and the keyset's location; None for other references."""
     return _service_key(reference) if _parts(reference)[0] in _kms.SCHEMES else None
 
 
 def identity(reference: str) -> str | Key | pathlib.Path:
-    """Returns the identity that a reference names, as ``identities=[…]`` accepts it."""
+    """Returns the identity that a reference names, in the form ``identities=[…]`` accepts."""
     scheme, rest = _parts(reference)
     match scheme:
         case "file":
@@ -106,7 +108,7 @@ def identity(reference: str) -> str | Key | pathlib.Path:
         case "keyring":
             return _keyring(reference, rest)
         case "env":
-            # Bytes that are not UTF-8 are replaced, because the decoder's exception would contain the secret.
+            # Invalid UTF-8 is replaced, because the decoder's exception would contain the secret.
             return read_reference(reference).decode(errors="replace")
     if scheme in _kms.SCHEMES:
         text = "expected an identity, found the wrapping key of a key service"
@@ -118,12 +120,12 @@ def identity(reference: str) -> str | Key | pathlib.Path:
 
 
 def is_reference(value: object) -> bool:
-    """Returns whether ``value`` is a text that has the form of a key reference."""
+    """Returns whether ``value`` is a str in the form of a key reference."""
     return isinstance(value, str) and value.partition(":")[0] in _SCHEMES
 
 
 def check(reference: str) -> None:
-    """Raises TypeError or ValueError if it is not a reference that can be pickled, without resolving it."""
+    """Raises TypeError or ValueError unless it is a picklable reference. Does not resolve it."""
     if _parts(reference)[0] in _kms.SCHEMES and (key := _service_key(reference)[0]).has_pin():
         raise ValueError(
             f"{key}: a reference that is pickled and logged must not contain a PIN; use pin-source=FILE or "
@@ -142,7 +144,7 @@ def call(reference: str, name: str, *arguments: object) -> Key | Keyring:
 
 
 def keyring_text(service: str, user: str) -> str:
-    """Returns the text of a keyring entry. The command line calls it too."""
+    """Returns the text of an OS keyring entry. The command line calls it too."""
     try:
         import keyring
     except ImportError as error:
@@ -174,14 +176,14 @@ def _function(reference: str, name: str) -> Callable[..., Any]:
 
 
 def check_function(reference: str, name: str) -> None:
-    """Raises ValueError if ``name`` does not have the form ``package.module:function``."""
+    """Raises ValueError unless ``name`` has the form ``package.module:function``."""
     if not all(name.partition(":")):
         raise ValueError(f"{reference}: expected a function in the form package.module:function")
 
 
 def _parts(reference: str) -> tuple[str, str]:
     if not isinstance(reference, str):
-        # The value is not shown, because it can be the key itself.
+        # The value is not shown: it can be the key itself.
         raise TypeError(
             "expected a key reference, a str such as 'env:NAME' or 'file:PATH', found "
             f"{type(reference).__name__}; references are pickled and logged, keys never are"
@@ -219,7 +221,7 @@ def _keyset_at(place: str) -> bytes:
         raise KeyNotFoundError(f"{place}: a URL needs fsspec: pip install 'sealane[fs]'") from error
     with asking(place):
         fs, path = url_to_fs(place)
-        # A service encrypts at most 4 KiB, so the beginning of a longer file is refused as well.
+        # A service encrypts at most 4 KiB, so refusing the beginning of a longer file is enough.
         return bytes(fs.cat_file(path, start=0, end=_MAX_KEYSET))
 
 

@@ -1,4 +1,4 @@
-"""Decryption of damaged files: every chunk that verifies is written."""
+"""Decryption of damaged files: writes every chunk that verifies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Hole(NamedTuple):
     end: int
     """Offset after the last missing byte in the plaintext."""
     file_start: int
-    """Offset of the first damaged chunk in the encrypted file; in an armored file, in the decoded data."""
+    """Offset of the first damaged chunk in the encrypted file; in an armored file, in the decoded
+    data."""
     file_end: int
     """Offset after the last damaged chunk in the encrypted file."""
     first_chunk: int
@@ -40,22 +41,24 @@ class SalvageReport:
     """The result of ``salvage_file``: which parts of the plaintext are in the output."""
 
     size: int
-    """Length of the output in bytes, holes included."""
+    """Length of the output in bytes, including holes."""
     holes: tuple[Hole, ...]
-    """The parts that could not be verified or read, in ascending order. The output has zeros there."""
+    """The parts that could not be verified or read, in ascending order. The output has zeros
+    there."""
     header: Literal["verified", "damaged"]
-    """Whether the header is intact. With a damaged one, chunks verify under the key nevertheless."""
+    """Whether the header is intact. If it is damaged, chunks still verify under the key."""
     end: Literal["verified", "damaged", "cut"]
-    """Whether the end of the file is authentic. After a cut, the output ends with a complete chunk."""
+    """Whether the end of the file is authentic. After a cut, the output ends with a complete
+    chunk."""
 
     @property
     def complete(self) -> bool:
-        """Whether the output is the whole plaintext: there is no hole, and the end is verified."""
+        """Whether the output is the whole plaintext: no holes, and a verified end."""
         return not self.holes and self.end == "verified"
 
     @property
     def verified(self) -> int:
-        """Number of bytes of the output that were verified, which are those outside of holes."""
+        """Number of verified bytes in the output, outside the holes."""
         return self.size - sum(hole.end - hole.start for hole in self.holes)
 
 
@@ -75,14 +78,14 @@ def salvage_file(
 ) -> SalvageReport:
     """Decrypts the chunks of the damaged file ``src`` that verify to the file ``dst``.
 
-    The output has zeros in place of the other chunks, which are the holes of the report. Nothing that is not
-    verified is written. A chunk is lost as a whole: 16 KiB with ``key``, 64 KiB in age files, 4 KiB or 1 MiB
-    in Tink files. A chunk that cannot be read, for example because of a bad sector, is a hole as well.
+    Other chunks become zeros, reported as holes. Unverified data is never written. A chunk is lost
+    as a whole: 16 KiB with ``key``, 64 KiB in age files, 4 KiB or 1 MiB in Tink files. An
+    unreadable chunk, for example in a bad sector, is a hole as well.
 
     Parameters
     ----------
     src, dst : str or os.PathLike
-        Paths of regular files. ``dst`` appears when it is written, also if it has holes.
+        Paths of regular files. ``dst`` appears once written, even with holes.
     key, identities, passphrase, context, format, max_work_factor
         As for ``decrypt_file``.
     threads, progress, durable
@@ -91,13 +94,13 @@ def salvage_file(
     Returns
     -------
     SalvageReport
-        The holes, and whether header and end of the file are intact. ``complete`` is True for a file without
-        damage.
+        The holes, and whether header and end of the file are intact. ``complete`` is True for an
+        undamaged file.
 
     Raises
     ------
     AuthenticationError, NoMatchingKeyError, FormatError, TruncatedError
-        If no chunk verifies, and then nothing is written: the key or context is another one, or the salt, the
+        If no chunk verifies; nothing is written. The key or context is wrong, or the salt, the
         nonce or the file key in the header is damaged.
     OSError, TypeError, ValueError
         As for ``decrypt_file``; ``ValueError`` for a pipe.

@@ -1,7 +1,7 @@
 """Wrapping keys of a PKCS#11 token: a smart card, a USB token or a hardware security module.
 
-The native module calls the token. An AES key encrypts with AES-GCM, and the context is the associated data.
-An RSA key encrypts the key of an envelope, as Tink's ``KmsEnvelopeAead`` writes it.
+The native module calls the token. An AES key encrypts with AES-GCM and the context as associated
+data. An RSA key encrypts the key of an envelope in the format of Tink's ``KmsEnvelopeAead``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sealane.exceptions import AuthenticationError
 
 
 def check(key: WrappingKey) -> None:
-    """Raises ValueError if it is no URI of RFC 7512 for a key that can wrap keyrings."""
+    """Raises ValueError unless it is an RFC 7512 URI of a key that can wrap keyrings."""
     try:
         check_token_key(key.uri())
     except ValueError as error:
@@ -23,12 +23,12 @@ def check(key: WrappingKey) -> None:
 
 
 def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
-    """Returns the ciphertext of a keyset. The token has decrypted it once, for this context only."""
+    """Returns a keyset's ciphertext. The token has decrypted it once, for this context only."""
     return token_encrypt(key.uri(), plaintext)
 
 
 def decrypt(key: WrappingKey, ciphertext: bytes) -> bytearray:
-    """Returns the keyset in cleartext, which the caller wipes."""
+    """Returns the cleartext keyset. The caller wipes it."""
     try:
         return token_decrypt(key.uri(), ciphertext)
     except AuthenticationError:
@@ -37,4 +37,4 @@ def decrypt(key: WrappingKey, ciphertext: bytes) -> bytearray:
 
 
 def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> None:
-    """Returns None: the keyset is decrypted and encrypted again."""
+    """Returns None: the keyset must be decrypted and encrypted again."""

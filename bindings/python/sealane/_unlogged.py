@@ -1,4 +1,4 @@
-"""Keeps keys out of the logs of the clients of key services."""
+"""Keeps keys out of the logs of key-service clients."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def unlogged(*names: str) -> Iterator[None]:
-    """Drops what this thread logs to the loggers with these names and those below them during the block.
+    """Drops what this thread logs to these loggers, and loggers below them, during the block.
 
-    Clients log the bodies of requests and answers at the level DEBUG, and these contain keys.
+    At level DEBUG, clients log the bodies of requests and answers, and these contain keys.
     """
     for name, logger in list(logging.root.manager.loggerDict.items()):
         if isinstance(logger, logging.Logger) and name.partition(".")[0] in names:
@@ -38,5 +38,5 @@ _unlogged = _Unlogged()
 
 
 if hasattr(os, "register_at_fork"):
-    # The thread of a child may have the number of another thread of the parent.
+    # A thread of the child may have the number of another thread of the parent.
     os.register_at_fork(after_in_child=_unlogged.threads.clear)

@@ -1,9 +1,10 @@
-"""Wrapping keys of a Transit engine of HashiCorp Vault, and of servers with its interface such as OpenBao.
+"""Wrapping keys of HashiCorp Vault's Transit engine, and of compatible servers such as OpenBao.
 
-The context of a keyset is sent both as ``associated_data``, which keys of AES-GCM and ChaCha20-Poly1305
-authenticate, and as ``context``, from which Vault derives the key if it was created with ``derived``. A
-Vault that does neither would ignore both, so a new keyset is checked. The address is in ``VAULT_ADDR``, the
-token in ``VAULT_TOKEN`` or ``~/.vault-token``, a namespace in ``VAULT_NAMESPACE``.
+We send a keyset's context both as ``associated_data``, which AES-GCM and ChaCha20-Poly1305 keys
+authenticate, and as ``context``, from which Vault derives the key if it was created with
+``derived``. A Vault that supports neither would ignore both, so we check every new keyset. The
+address is in ``VAULT_ADDR``, the token in ``VAULT_TOKEN`` or ``~/.vault-token``, a namespace in
+``VAULT_NAMESPACE``.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_-][A-Za-z
 _CIPHERTEXT: Final = re.compile(rb"vault:v[0-9]+:[A-Za-z0-9+/=]+")
 _LOGGERS: Final = ("hvac", "requests", "urllib3")
 _BUSY: Final = (429, 500, 502, 503, 504)
-"""Statuses after which the request is sent again."""
+"""Statuses that cause a retry."""
 
 
 def check(key: WrappingKey) -> None:
-    """Raises ValueError if the name is not that of a mount and a key."""
+    """Raises ValueError unless the name is a mount and a key."""
     if _NAME.fullmatch(key.name) is None:
         raise ValueError(f"{key}: expected vault:MOUNT/KEY, for example vault:transit/sales")
 
 
 def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
-    """Returns the ciphertext of a keyset, a text such as ``vault:v1:…``. Checks that the context is bound."""
+    """Returns a keyset's ciphertext (``vault:v1:…``). Checks that the context is bound."""
     ciphertext = _encrypt(key, plaintext)
     if key.context:
         other = dataclasses.replace(key, context=key.context + b"?")
@@ -69,7 +70,7 @@ def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
 
 
 def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
-    """Returns the keyset in cleartext."""
+    """Returns the cleartext keyset."""
     if _CIPHERTEXT.fullmatch(ciphertext) is None:
         raise different(key)
     found = _ask(key, "decrypt_data", {"ciphertext": ciphertext.decode()}, "plaintext")
@@ -83,12 +84,12 @@ def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
 
 
 def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> None:
-    """Returns None: Vault changes the version of a key only, and not for ciphertexts with associated data."""
+    """Returns None: Vault only changes a key's version, and not with associated data."""
 
 
 def _encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
     request = {"plaintext": base64.b64encode(plaintext).decode()}
-    # The message of the service is not shown for this request, because it could quote the request.
+    # The service's message is not shown: it could quote the request.
     found = _ask(key, "encrypt_data", request, "ciphertext", shown=False)
     ciphertext = found.encode(errors="replace")
     if len(ciphertext) > 1 << 16 or _CIPHERTEXT.fullmatch(ciphertext) is None:
@@ -117,7 +118,7 @@ def _ask(
         failure = _failure(key, error, shown=shown)
     finally:
         client.adapter.close()
-    # Raised here, so that the error has no context: the exceptions of hvac hold the response.
+    # Raised here to have no context: the exceptions of hvac hold the response.
     if failure is not None:
         raise failure
     if not isinstance(found, str):
@@ -144,15 +145,15 @@ def _client(key: WrappingKey) -> Any:
 
 
 def _adapter() -> Any:
-    """Returns an adapter of requests that limits the length of responses, and repeats a request that failed.
+    """Returns a requests adapter that limits the response length and retries failed requests.
 
-    The retries of urllib3 read the rest of each response, which can have any length.
+    urllib3's retries read the rest of each response, which can have any length.
     """
     import requests
 
     class Limited(requests.adapters.HTTPAdapter):
         def send(self, request: Any, *arguments: Any, **options: Any) -> Any:
-            # Both operations can be repeated, because neither changes anything in Vault.
+            # Both operations can be repeated: neither changes anything in Vault.
             for left in reversed(range(TRIES)):
                 try:
                     found = super().send(request, *arguments, **options | {"stream": True})
@@ -177,7 +178,7 @@ def _failure(key: WrappingKey, error: Exception, *, shown: bool) -> SealaneError
     if isinstance(error, ResponseError):
         return error_of(key, KeyServiceError, f"no response from Vault that can be used: {error}")
     if not isinstance(error, exceptions.VaultError):
-        # Errors of other libraries are named without their text, which may quote the response.
+        # Other libraries' errors are named without their text: it may quote the response.
         return error_of(key, KeyServiceError, f"no response from Vault: {type(error).__name__}")
     errors = error.errors if isinstance(error.errors, list) else []
     why = " ".join(str(one) for one in errors)

@@ -1,4 +1,4 @@
-"""The name of a key that wraps keyrings, and what the clients of key services share: limits and errors."""
+"""The name of a wrapping key, and limits and errors shared by the key-service clients."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from sealane.exceptions import AuthenticationError, SealaneError
 
 CONNECT_SECONDS: Final = 5
 READ_SECONDS: Final = 10
-"""Number of seconds that a service may send nothing."""
+"""Seconds a service may be silent."""
 TRIES: Final = 3
-"""Number of attempts of one request. Each request can be repeated, because none changes the service."""
+"""Attempts per request. Requests can be repeated, because none changes the service."""
 
 MAX_RESPONSE: Final = 256 << 10
-"""Largest length in bytes of a response. A keyset and the messages around it have less than 20 KiB."""
+"""Maximum response length in bytes. A keyset and the messages around it take less than 20 KiB."""
 _PIECE: Final = 16 << 10
 
 MAX_PLAINTEXT: Final = 4096
-"""Number of bytes that AWS KMS encrypts. About 35 keys fit."""
+"""Bytes that AWS KMS encrypts. About 35 keys fit."""
 
 
 @dataclasses.dataclass(frozen=True)
 class WrappingKey:
-    """A key of a key service and the context that keysets are bound to. Neither is secret."""
+    """A key of a key service and the context that binds keysets. Neither is secret."""
 
     scheme: str
     name: str
-    """For example an ARN."""
+    """For example, an ARN."""
     context: bytes
     options: str = dataclasses.field(default="", repr=False)
     """Other query attributes of a PKCS#11 URI. They can contain a PIN."""
@@ -38,7 +38,7 @@ class WrappingKey:
         return shown(self.uri())
 
     def uri(self) -> str:
-        """Returns the reference, with a PIN if it contains one."""
+        """Returns the reference, including any PIN."""
         from urllib.parse import quote_from_bytes
 
         context = f"context={quote_from_bytes(self.context)}" if self.context else ""
@@ -46,25 +46,25 @@ class WrappingKey:
         return f"{self.scheme}:{self.name}" + (f"?{query}" if query else "")
 
     def has_pin(self) -> bool:
-        """Returns whether the reference contains a PIN, so that it must not be stored or sent."""
+        """Returns whether the reference contains a PIN and so must not be stored or sent."""
         return str(self) != self.uri()
 
 
 def shown(reference: str) -> str:
-    """Returns a reference without the PIN that a PKCS#11 URI can contain."""
+    """Returns a reference without the PIN of a PKCS#11 URI."""
     return shown_token_key(reference) if reference.startswith("pkcs11:") else reference
 
 
 class ResponseError(Exception):
-    """A response that is too long or takes too long. Its text is ours, so it can be shown."""
+    """A response that is too long or too slow. We wrote its text, so it can be shown."""
 
 
 def read_response(response: Any, seconds: float, **options: Any) -> bytes:
-    """Returns the body of a response of urllib3, of which not more than the limit is kept in memory.
+    """Returns a urllib3 response body, keeping no more than the limit in memory.
 
-    Raises ResponseError if it is longer than ``MAX_RESPONSE``, or is still coming after ``seconds``.
+    Raises ResponseError if it is longer than ``MAX_RESPONSE`` or incomplete after ``seconds``.
     """
-    # One piece as it arrives. `read` of urllib3 1 waits for the whole piece.
+    # A piece as it arrives. `read` of urllib3 1 waits for the whole piece.
     read = getattr(response, "read1", response.read)
     until = time.monotonic() + seconds
     content = bytearray()
@@ -76,24 +76,24 @@ def read_response(response: Any, seconds: float, **options: Any) -> bytes:
             if time.monotonic() > until:
                 raise ResponseError(f"the response takes longer than {seconds:g} seconds")
     finally:
-        # Closed and not drained: the rest can have any length.
+        # Closed rather than drained: the rest can have any length.
         response.close()
     return bytes(content)
 
 
 def said(text: object) -> str:
-    """Returns what a service said, in a length and with characters that fit a message."""
+    """Returns what a service said, shortened and cleaned for a message."""
     printable = "".join(c if c.isprintable() else " " for c in str(text))
     return printable if len(printable) <= 200 else printable[:200] + "…"
 
 
 def error_of(key: WrappingKey, kind: type[SealaneError], text: str) -> SealaneError:
-    """Returns the error of a request, whose text begins with the wrapping key."""
+    """Returns the error of a request; its text begins with the wrapping key."""
     return kind(f"{key}: {text}")
 
 
 def different(key: WrappingKey) -> AuthenticationError:
-    """Returns the error for a keyset that the wrapping key did not encrypt, or not with this context."""
+    """Returns the error for a keyset encrypted with another wrapping key or context."""
     return AuthenticationError(
         f"{key}: authentication failed: the encrypted keyset belongs to another wrapping key or context, "
         "or was changed"

@@ -1,7 +1,8 @@
-"""The calls of sealane for programs with an event loop (asyncio).
+"""sealane for programs with an event loop (asyncio).
 
-The work is done in threads, so the event loop goes on: no call takes more than a millisecond of it. The
-parameters, results and errors are those of the functions of the same names in ``sealane``::
+The work runs in threads, so the event loop continues: no call blocks it for more than a
+millisecond. Parameters, results and errors are as for the functions of the same name in
+``sealane``::
 
     await sealane.aio.encrypt_file("data.csv", "data.csv.sealed", key=key)
 
@@ -9,8 +10,8 @@ parameters, results and errors are those of the functions of the same names in `
         await file.seek(1_000_000)
         part = await file.read(100)
 
-A task can be cancelled at any time. ``CancelledError`` is raised when the thread has stopped, so nothing is
-written afterwards, and a file appears complete or not at all.
+You can cancel a task at any time. ``CancelledError`` is raised once the thread has stopped, so
+nothing is written afterwards, and a file appears complete or not at all.
 """
 
 from __future__ import annotations
@@ -33,23 +34,23 @@ __all__ = ["Aead", "AsyncFile", "decrypt", "decrypt_file", "encrypt", "encrypt_f
 T = TypeVar("T")
 
 INLINE: Final = 32 << 10
-"""Longest message in bytes that is processed on the event loop. It takes less than handing it to a thread."""
+"""Longest message in bytes processed on the event loop: faster than handing it to a thread."""
 
 
 async def encrypt_file(
     src: PathOrFile, dst: PathOrFile, *, progress: Progress | None = None, **options: Any
 ) -> None:
-    """Encrypts the file ``src`` to the file ``dst``, as ``sealane.encrypt_file`` does.
+    """Encrypts the file ``src`` to the file ``dst`` like ``sealane.encrypt_file``.
 
     Parameters
     ----------
     src, dst : str, os.PathLike or binary file object
         As for ``sealane.encrypt_file``. A file object is used from another thread.
     progress : callable(done, total), optional
-        Called on the event loop. An exception from it cancels the call, and is raised by this call.
+        Called on the event loop. If it raises, the call is cancelled and raises the exception.
     **options
-        The other options of ``sealane.encrypt_file``: ``key``, ``recipients``, ``passphrase`` and so on.
-        By default, ``threads`` leaves one core to the event loop.
+        The other options of ``sealane.encrypt_file``: ``key``, ``recipients``, ``passphrase`` and
+        so on. By default, ``threads`` leaves one core to the event loop.
 
     Raises
     ------
@@ -67,9 +68,9 @@ async def encrypt_file(
 async def decrypt_file(
     src: PathOrFile, dst: PathOrFile, *, progress: Progress | None = None, **options: Any
 ) -> None:
-    """Decrypts the file ``src`` to the file ``dst``, as ``sealane.decrypt_file`` does.
+    """Decrypts the file ``src`` to the file ``dst`` like ``sealane.decrypt_file``.
 
-    The parameters are those of ``encrypt_file`` here, with the options of ``sealane.decrypt_file``.
+    The parameters are as for ``encrypt_file`` here, with the options of ``sealane.decrypt_file``.
 
     Raises
     ------
@@ -85,7 +86,7 @@ async def decrypt_file(
 
 
 async def verify_file(src: PathOrFile, *, progress: Progress | None = None, **options: Any) -> None:
-    """Verifies a whole file without writing its plaintext, as ``sealane.verify_file`` does.
+    """Verifies a whole file without writing its plaintext, like ``sealane.verify_file``.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ async def verify_file(src: PathOrFile, *, progress: Progress | None = None, **op
 
 
 async def encrypt(data: Buffer, **options: Any) -> bytes:
-    """Encrypts bytes in the format of a file, as ``sealane.encrypt`` does, with its ``options``.
+    """Encrypts bytes as a file, like ``sealane.encrypt``, with its ``options``.
 
     Examples
     --------
@@ -116,7 +117,7 @@ async def encrypt(data: Buffer, **options: Any) -> bytes:
 
 
 async def decrypt(data: Buffer, **options: Any) -> bytes:
-    """Decrypts the bytes of an encrypted file, as ``sealane.decrypt`` does, with its ``options``.
+    """Decrypts the bytes of an encrypted file, like ``sealane.decrypt``, with its ``options``.
 
     Examples
     --------
@@ -127,7 +128,7 @@ async def decrypt(data: Buffer, **options: Any) -> bytes:
 
 
 def open(file: PathOrFile, mode: str = "rb", **options: Any) -> Opening:
-    """Opens an encrypted file, as ``sealane.open`` does. The result is awaited, or used in ``async with``.
+    """Opens an encrypted file like ``sealane.open``. Await the result or use it in ``async with``.
 
     Parameters
     ----------
@@ -137,7 +138,8 @@ def open(file: PathOrFile, mode: str = "rb", **options: Any) -> Opening:
     Returns
     -------
     AsyncFile
-        A written file appears when the block ends without an exception, or after ``await file.close()``.
+        A written file appears when the block ends without an exception, or after ``await
+        file.close()``.
 
     Examples
     --------
@@ -148,7 +150,7 @@ def open(file: PathOrFile, mode: str = "rb", **options: Any) -> Opening:
 
 
 class Opening:
-    """A file that is about to be opened: ``await`` it, or use it in ``async with``."""
+    """A file about to be opened: ``await`` it, or use it in ``async with``."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self._work = work
@@ -172,8 +174,8 @@ class Opening:
 
 
 class AsyncFile:
-    """An encrypted file whose methods are awaited. They have the meaning of ``EncryptedReader`` and
-    ``EncryptedWriter``. Calls of several tasks run one after the other.
+    """An encrypted file with awaitable methods, which mean the same as those of ``EncryptedReader``
+    and ``EncryptedWriter``. Calls of several tasks run one at a time.
 
     Examples
     --------
@@ -197,7 +199,7 @@ class AsyncFile:
 
     @property
     def size(self) -> int:
-        """Number of plaintext bytes of a file that is read."""
+        """Number of plaintext bytes of a file open for reading."""
         return int(self._file.size)
 
     def tell(self) -> int:
@@ -205,18 +207,18 @@ class AsyncFile:
         return int(self._file.tell())
 
     async def read(self, size: int = -1) -> bytes:
-        """Reads and verifies ``size`` bytes, or all until the end of the file."""
+        """Reads and verifies ``size`` bytes, or everything up to the end of the file."""
         return bytes(await self._call(self._file.read, size))
 
     async def readinto(self, buffer: Buffer) -> int:
-        """Reads and verifies bytes into a writable buffer, and returns their number."""
+        """Reads and verifies bytes into a writable buffer and returns their number."""
         return int(await self._call(self._file.readinto, buffer))
 
     async def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Moves to another position of a file that is read, and returns it.
+        """Moves to another position in a file open for reading and returns it.
 
-        ``offset`` is in bytes, from the start, the position or the end of the plaintext, as ``whence`` says:
-        ``os.SEEK_SET``, ``os.SEEK_CUR`` or ``os.SEEK_END``.
+        ``offset`` is in bytes from the start, the position or the end of the plaintext, depending
+        on ``whence``: ``os.SEEK_SET``, ``os.SEEK_CUR`` or ``os.SEEK_END``.
         """
         return int(await self._call(self._file.seek, offset, whence))
 
@@ -228,16 +230,16 @@ class AsyncFile:
         try:
             return int(await self._call(self._file.write, data))
         except asyncio.CancelledError:
-            # Unknown to the caller, the bytes may have been written.
+            # The bytes may have been written, unknown to the caller.
             await self.discard()
             raise
 
     async def close(self) -> None:
-        """Closes the file. One that is written appears complete."""
+        """Closes the file. A written file appears, complete."""
         await self._call(self._file.close)
 
     async def discard(self) -> None:
-        """Closes the file. One that is written is removed, and an existing file stays as it was."""
+        """Closes the file. A file being written is removed; an existing one is unchanged."""
         await self._call(getattr(self._file, "discard", self._file.close))
 
     async def __aenter__(self) -> AsyncFile:
@@ -254,9 +256,9 @@ class AsyncFile:
 
 
 class Aead:
-    """Messages as with ``sealane.Aead``, whose methods are awaited if messages can be large.
+    """Messages like ``sealane.Aead``, with awaitable methods where messages can be large.
 
-    Messages of up to 32 KiB are processed at once, and longer ones in a thread.
+    Messages up to 32 KiB are processed immediately, longer ones in a thread.
 
     Parameters
     ----------
@@ -280,27 +282,27 @@ class Aead:
 
     @property
     def aead(self) -> _native.Aead:
-        """The object that computes, for its other methods and attributes."""
+        """The underlying object, for its other methods and attributes."""
         return self._aead
 
     async def seal(self, plaintext: Buffer, aad: Buffer | None = b"") -> bytes:
-        """Encrypts a message with a fresh random nonce, as ``sealane.Aead.seal`` does."""
+        """Encrypts a message under a fresh random nonce, like ``sealane.Aead.seal``."""
         return await self._call(self._aead.seal, plaintext, plaintext, aad)
 
     async def open(self, sealed: Buffer, aad: Buffer | None = b"") -> bytes:
-        """Verifies and decrypts a message, as ``sealane.Aead.open`` does."""
+        """Verifies and decrypts a message, like ``sealane.Aead.open``."""
         return await self._call(self._aead.open, sealed, sealed, aad)
 
     async def encrypt(self, nonce: Buffer, data: Buffer, aad: Buffer | None) -> bytes:
-        """Encrypts a message with the given nonce, as ``sealane.Aead.encrypt`` does."""
+        """Encrypts a message under the given nonce, like ``sealane.Aead.encrypt``."""
         return await self._call(self._aead.encrypt, data, nonce, data, aad)
 
     async def decrypt(self, nonce: Buffer, data: Buffer, aad: Buffer | None) -> bytes:
-        """Verifies and decrypts a message with the given nonce, as ``sealane.Aead.decrypt`` does."""
+        """Verifies and decrypts a message under the given nonce, like ``sealane.Aead.decrypt``."""
         return await self._call(self._aead.decrypt, data, nonce, data, aad)
 
     async def _call(self, work: Callable[..., bytes], message: Any, *args: Any) -> bytes:
-        # The associated data is hashed as well.
+        # The associated data costs time as well.
         if _length(message) + _length(args[-1] or b"") <= INLINE:
             return work(*args)
         return await _in_thread(lambda: work(*args))
@@ -316,7 +318,7 @@ def _length(data: Any) -> int:
 
 
 def _threads() -> int:
-    """Returns a number of threads that leaves one core to the event loop."""
+    """Returns a thread count that leaves one core to the event loop."""
     return max(1, min(8, (os.cpu_count() or 1) - 1))
 
 
@@ -325,7 +327,7 @@ class _Stopped(Exception):
 
 
 async def _cancellable(work: Callable[[Progress], None], progress: Progress | None) -> None:
-    """Runs ``work`` in a thread, which a cancellation of the task or an error of ``progress`` stops."""
+    """Runs ``work`` in a thread. A cancellation or an error of ``progress`` stops it."""
     loop = asyncio.get_running_loop()
     stop = threading.Event()
     failures: list[BaseException] = []
@@ -360,7 +362,7 @@ async def _cancellable(work: Callable[[Progress], None], progress: Progress | No
 async def _in_thread(
     work: Callable[[], T], *, stop: threading.Event | None = None, undo: Callable[[T], None] | None = None
 ) -> T:
-    """Returns ``work()``. After a cancellation, it waits for the end of the thread and undoes the result."""
+    """Returns ``work()``. A cancellation waits for the thread and undoes the result."""
     running = asyncio.ensure_future(asyncio.to_thread(_caught, work))
     cancelled: BaseException | None = None
     while not running.done():

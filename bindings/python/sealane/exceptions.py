@@ -1,7 +1,7 @@
-"""The exceptions that sealane raises in addition to those of Python.
+"""sealane's own exceptions.
 
-An invalid argument raises TypeError or ValueError, and a failing disk raises OSError. Every other error is a
-subclass of SealaneError.
+An invalid argument raises TypeError or ValueError, and a failing disk raises OSError. Every other
+error is a subclass of SealaneError.
 """
 
 __all__ = [
@@ -24,17 +24,17 @@ __all__ = [
 
 
 class SealaneError(Exception):
-    """The base class of all errors that are specific to sealane."""
+    """The base class of all errors specific to sealane."""
 
     index: int | None = None
-    """Index of the message that failed, for calls on several messages, for example ``Aead.open_many``."""
+    """Index of the failed message, for calls on several messages such as ``Aead.open_many``."""
 
 
 class AuthenticationError(SealaneError):
-    """The data is not authentic: another key, nonce, associated data or context, or changed data.
+    """The data is not authentic: wrong key, nonce, associated data or context, or modified data.
 
-    The error does not say which, because the difference would help an attacker. For a file whose header has
-    verified the key, it names the chunk that was changed.
+    The error does not say which, because the difference would help an attacker. If a file's header
+    has verified the key, the error names the modified chunk.
     """
 
 
@@ -47,11 +47,11 @@ class TruncatedError(FormatError):
 
 
 class UnsupportedVersionError(FormatError):
-    """The data has a version of the format that this release does not support."""
+    """This release does not support the data's format version."""
 
 
 class NoMatchingKeyError(SealaneError):
-    """No identity matches any recipient of the file, or the passphrase is another one."""
+    """No identity matches any recipient of the file, or the passphrase is wrong."""
 
 
 class KeyNotFoundError(SealaneError, LookupError):
@@ -59,52 +59,53 @@ class KeyNotFoundError(SealaneError, LookupError):
 
 
 class KeyServiceError(SealaneError):
-    """A key service or a token failed: it cannot be reached, or returns what is not an answer.
+    """A key service or a token failed: it is unreachable or returned an invalid answer.
 
     The message contains the reference of the key. A later call may succeed.
     """
 
 
 class KeyRefusedError(KeyServiceError):
-    """A key service or a token refuses to use the key, for example without a permission or with a wrong PIN.
+    """A key service or a token refuses to use the key: no permission, or a wrong PIN.
 
-    The message contains the reference of the key and what the service said. It never contains the PIN.
+    The message contains the key's reference and what the service said, never the PIN.
     """
 
 
 class PluginError(SealaneError):
-    """An age plugin is missing, was not enabled, failed or was ended because it was silent for too long."""
+    """An age plugin is missing, not enabled, failed, or was silent for too long."""
 
     plugin: str = ""
     """Name of the plugin, without ``age-plugin-``."""
 
 
 class ProviderUnavailableError(SealaneError):
-    """The provider does not have the algorithm on this machine. The message lists the available ones."""
+    """The provider cannot compute the algorithm here; the message lists the available ones."""
 
 
 class ForkedError(SealaneError, RuntimeError):
-    """An object is used in a forked child that only the process that created it can continue.
+    """An object was used in a forked child, but only its creating process can continue it.
 
-    For example, an EncryptedWriter counts nonces. If parent and child continued, both would seal data under
-    the same nonces. The parent can continue; create a new object in the child.
+    For example, an EncryptedWriter counts nonces. If parent and child both continued, they would
+    seal data under the same nonces. The parent can continue; create a new object in the child.
     """
 
 
 class ReentrantCallError(SealaneError, RuntimeError):
-    """An object is called while a call of the same thread to it is in progress.
+    """An object was called during another call of the same thread to it.
 
-    For example, a signal handler closes a file in the middle of a write. The call in progress continues.
+    For example, a signal handler closes a file in the middle of a write. The call in progress
+    continues.
     """
 
 
 class LimitExceededError(SealaneError):
-    """A limit of the algorithm or the format is exceeded, for example the largest length of a message."""
+    """A limit of the algorithm or the format is exceeded, such as the maximum message length."""
 
 
 class UsageLimitWarning(UserWarning):
-    """A key of AES-GCM or ChaCha20-Poly1305 has sealed three quarters of the messages that it may seal.
+    """An AES-GCM or ChaCha20-Poly1305 key is at 75 % of its message limit.
 
-    Rotate the key: after 2^32 messages, sealing raises LimitExceededError. The warning is given once for each
-    object. Messages of other objects and other processes are not counted.
+    Rotate the key: after 2^32 messages, sealing raises LimitExceededError. The warning is given
+    once per object. Messages of other objects and processes are not counted.
     """

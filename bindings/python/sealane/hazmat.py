@@ -1,8 +1,8 @@
-"""Cryptographic primitives that are easy to misuse, for programs that implement an existing protocol.
+"""Cryptographic primitives that are easy to misuse, for implementing existing protocols.
 
 .. warning::
-    Use ``sealane.Aead`` or ``sealane.encrypt_file`` unless you implement an existing protocol. A keystream
-    does not detect changed data. A keystream or a nonce that is used twice reveals the plaintexts.
+    Use ``sealane.Aead`` or ``sealane.encrypt_file`` unless you implement an existing protocol. A
+    keystream does not detect modified data. Reusing a keystream or a nonce reveals the plaintexts.
 
 ==================================  ==================================================================
 class                               primitive
@@ -14,7 +14,7 @@ Poly1305                            a one-time authenticator
 Speck, SpeckCtr, Aead               the block cipher Speck, its counter mode, and Speck-Poly1305
 ==================================  ==================================================================
 
-For example, this decrypts 100 bytes in the middle of an AES-CTR ciphertext::
+This decrypts 100 bytes in the middle of an AES-CTR ciphertext::
 
     plain = AesCtr(key, iv).xor_at(offset, ciphertext[offset : offset + 100])
 """

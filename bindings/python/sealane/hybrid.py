@@ -1,7 +1,7 @@
-"""Hybrid encryption: messages that are encrypted to a public key.
+"""Hybrid encryption: messages encrypted to a public key.
 
-A fresh symmetric key encrypts the message, and the public key encrypts or derives that key. The kind of the
-public key selects the suite:
+A fresh symmetric key encrypts the message, and the public key encrypts or derives that key. The
+public key's kind selects the suite:
 
 =============  =======================================  ======================================================
 key            suite                                    bytes
@@ -19,7 +19,7 @@ For example::
     assert sealane.hybrid.open(key, message) == b"text"
 
 .. warning::
-    A message does not authenticate its sender, because the public key suffices to write one. ``hpke_seal``
+    A message does not authenticate its sender: the public key suffices to write one. ``hpke_seal``
     with ``sender`` or ``psk`` authenticates the sender to the recipient.
 """
 

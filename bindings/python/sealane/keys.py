@@ -1,4 +1,4 @@
-"""Keys: generated from the operating system's random bytes, and saved in files that other software reads.
+"""Keys: generated from the operating system's random bytes, saved in files other software reads.
 
 ===================================  =================  ====================  ==============
 key                                  file               with a passphrase     for recipients
@@ -9,14 +9,14 @@ keyrings                             Tink keyset, JSON  age file              ag
 rsa-…, p-256, secp256k1, x25519, …   PKCS#8 in PEM      encrypted PKCS#8      age file
 ===================================  =================  ====================  ==============
 
-Public keys are saved as ``age1…`` or as SPKI in PEM. ``load`` reads all of these, and for example JWK Sets,
-OpenSSH keys and Tink keysets in the binary format too. It returns a ``Key``, a ``PublicKey`` or a
+Public keys are saved as ``age1…`` or as SPKI in PEM. ``load`` reads all of these and more, such as
+JWK Sets, OpenSSH keys and binary Tink keysets. It returns a ``Key``, a ``PublicKey`` or a
 ``Keyring``.
 
-A key reference tells where a key is stored, and is not secret: ``"env:NAME"``, ``"file:PATH"``,
-``"keyring:SERVICE/USER"``, ``"call:package.module:function"``, and for keyrings that a key service or a
-token encrypted ``"aws-kms:ARN#PATH"``, ``"vault:MOUNT/KEY#PATH"`` and ``"pkcs11:URI#PATH"``. ``resolve``
-returns the key.
+A key reference tells where a key is stored and is not secret: ``"env:NAME"``, ``"file:PATH"``,
+``"keyring:SERVICE/USER"``, ``"call:package.module:function"``, and for keyrings encrypted by a key
+service or a token ``"aws-kms:ARN#PATH"``, ``"vault:MOUNT/KEY#PATH"`` and ``"pkcs11:URI#PATH"``.
+``resolve`` returns the key.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
-"""Plugins of age: programs that wrap and unwrap file keys, for example with a key in hardware.
+"""Age plugins: programs that wrap and unwrap file keys, for example with a hardware key.
 
-A recipient ``age1NAME1…`` or an identity ``AGE-PLUGIN-NAME-1…`` belongs to the program ``age-plugin-NAME``,
-which must be in a folder of ``PATH``. No call runs a program before ``enable`` has permitted it.
+A recipient ``age1NAME1…`` or an identity ``AGE-PLUGIN-NAME-1…`` belongs to the program
+``age-plugin-NAME``, which must be on ``PATH``. Programs run only after ``enable`` permits it.
 
 >>> sealane.plugins.enable(message=print)
 >>> sealane.encrypt_file("report.csv", "report.age", recipients=["age1yubikey1…"])

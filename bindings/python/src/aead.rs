@@ -11,40 +11,42 @@ use sealane::{KeyringAead, MessageKeys, Misuse};
 
 /// Authenticated encryption of messages with one key and one algorithm.
 ///
-/// ``seal`` encrypts a message under a fresh random nonce, and ``open`` decrypts and verifies it. A sealed message is
-/// ``nonce || ciphertext || tag``. ``encrypt`` and ``decrypt`` take the nonce from the caller and have the signatures of
-/// ``AESGCM`` in the package cryptography.
+/// ``seal`` encrypts a message under a fresh random nonce, and ``open`` decrypts and verifies it. A
+/// sealed message is ``nonce || ciphertext || tag``. ``encrypt`` and ``decrypt`` take the nonce
+/// from the caller and match the signatures of pyca ``AESGCM``.
 ///
 /// Parameters
 /// ----------
 /// algorithm : str
-///     A name that ``sealane.algorithms()`` lists, for example "aes-256-gcm" or "chacha20-poly1305".
+///     A name from ``sealane.algorithms()``, such as "aes-256-gcm" or "chacha20-poly1305".
 /// key : bytes-like or sealane.keys.Key
 ///     A random key of ``key_len`` bytes, never a password. It is copied.
 /// keyring : sealane.keys.Keyring, optional
-///     Several keys, in place of ``algorithm`` and ``key``. The primary key seals, and every enabled key opens. Sealed
-///     messages begin with the prefix of Tink that tells the key, so ``nonce_len`` is the length of prefix and nonce.
-///     ``encrypt`` and ``decrypt`` raise ValueError.
+///     Several keys, instead of ``algorithm`` and ``key``. The primary key seals; every enabled key
+///     opens. Sealed messages begin with a Tink prefix that identifies the key, and ``nonce_len``
+///     includes it. ``encrypt`` and ``decrypt`` raise ValueError.
 /// provider : str, optional
-///     The implementation that computes it: "native", "aws-lc" or "rustcrypto". The default is the
-///     fastest on this machine, or the one that the environment variable ``SEALANE_PROVIDER`` names.
+///     The implementation: "native", "aws-lc" or "rustcrypto". The default is the environment
+///     variable ``SEALANE_PROVIDER`` or, if unset, the fastest on this machine.
 /// threads : int, optional
-///     How many cores one long message or large batch may use. The default is all that are free, up to 8, from about
-///     512 KiB on. AEGIS and providers other than native use one core for a message.
+///     Maximum number of cores for one long message or large batch. The default is all free cores,
+///     up to 8, from about 512 KiB on. AEGIS and providers other than native use one core per
+///     message.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     If a name is unknown, the key has another length, the keyring has keys for files, or ``threads`` is 0.
+///     If a name is unknown, the key length is wrong, the keyring holds file keys, or ``threads``
+///     is 0.
 /// ProviderUnavailableError
-///     If the provider does not have the algorithm on this machine.
+///     If the provider cannot compute the algorithm on this machine.
 ///
 /// Notes
 /// -----
-/// An object of AES-GCM or ChaCha20-Poly1305 seals at most 2^32 messages. See ``sealed_messages``.
+/// An AES-GCM or ChaCha20-Poly1305 object seals at most 2^32 messages. See ``sealed_messages``.
 ///
-/// Threads may share an object, and it works after ``os.fork()``. It cannot be pickled or copied, because it holds the
-/// key.
+/// Threads may share an object, and it works after ``os.fork()``. It holds the key, so it cannot be
+/// pickled or copied.
 ///
 /// Examples
 /// --------
@@ -84,37 +86,40 @@ aead_methods! {
             Ok(Self { core: sealer::new(py, (algorithm, key), keyring, threads, of_key, of_keyring)? })
         }
 
-        /// Number of messages that this object has sealed, for AES-GCM and ChaCha20-Poly1305; None for other algorithms.
+        /// Number of messages sealed with this object, for AES-GCM and ChaCha20-Poly1305; None for
+        /// other algorithms.
         ///
-        /// Threads count in blocks, so it can be up to twice the number, but not less. Two of 2^32 random nonces of 96 bits
-        /// are equal with a probability of 2^-33, and a repeated nonce reveals plaintext and allows forgeries. Other
-        /// algorithms need no limit: their nonces are longer, or a repeated one reveals only whether two messages are equal
+        /// Threads count in blocks, so the count can be up to twice the true number, but never
+        /// less. Two of 2^32 random 96-bit nonces collide with probability 2^-33, and a repeated
+        /// nonce reveals plaintext and allows forgeries. Other algorithms need no limit: their
+        /// nonces are longer, or a repeated one reveals only whether two messages are equal
         /// (AES-GCM-SIV).
         ///
-        /// ``UsageLimitWarning`` is raised at 3 * 2^30, and ``LimitExceededError`` from 2^32 on. Other objects with the same
-        /// key, also those of other processes, are not counted.
+        /// ``UsageLimitWarning`` is raised at 3 * 2^30 messages and ``LimitExceededError`` from
+        /// 2^32 on. Other objects and processes with the same key are not counted.
         #[getter]
         fn sealed_messages(&self) -> Option<u64> {
             self.core.sealed_messages()
         }
 
-        /// Counts messages that other objects sealed under this key, for example before the process was started again.
+        /// Adds messages that other objects sealed under this key, for example before a restart.
         ///
-        /// Raises LimitExceededError if they would exceed 2^32 messages and the algorithm has a limit, see ``sealed_messages``.
+        /// Raises LimitExceededError if the total would exceed the algorithm's limit of 2^32
+        /// messages; see ``sealed_messages``.
         fn count_messages(&self, messages: u64) -> PyResult<()> {
             self.core.count_messages(messages).map_err(raise)
         }
 
         /// Seals each of ``messages`` under a fresh random nonce.
         ///
-        /// It takes less time than a call of ``seal`` for each, and large lists use several cores.
+        /// Faster than one ``seal`` per message; large lists use several cores.
         ///
         /// Parameters
         /// ----------
         /// messages : list of bytes-like
         ///     The plaintexts.
         /// aads : list of bytes-like, optional
-        ///     The associated data of each message. None is no associated data.
+        ///     The associated data of each message. None means empty.
         ///
         /// Returns
         /// -------
@@ -124,11 +129,12 @@ aead_methods! {
         /// Raises
         /// ------
         /// ValueError
-        ///     If there is not one of ``aads`` for each message.
+        ///     If ``len(aads) != len(messages)``.
         /// TypeError
-        ///     If a message is not a buffer. The text names its index.
+        ///     If a message is not a buffer. The error names its index.
         /// LimitExceededError
-        ///     If a message is longer than ``max_plaintext_len``. The attribute ``index`` is its index.
+        ///     If a message is longer than ``max_plaintext_len``. The attribute ``index`` tells
+        ///     which.
         #[pyo3(signature = (messages, aads = None))]
         fn seal_many<'py>(
             &self,
@@ -147,7 +153,7 @@ aead_methods! {
         /// sealed : list of bytes-like
         ///     Results of ``seal`` or ``seal_many``.
         /// aads : list of bytes-like, optional
-        ///     The associated data that each message was sealed with.
+        ///     The associated data each message was sealed with.
         ///
         /// Returns
         /// -------
@@ -157,9 +163,10 @@ aead_methods! {
         /// Raises
         /// ------
         /// AuthenticationError
-        ///     If a message does not open. The attribute ``index`` is the index of the first one. No plaintext is returned.
+        ///     If a message does not open. The attribute ``index`` tells the first. No plaintext is
+        ///     returned.
         /// ValueError, TypeError
-        ///     As ``seal_many`` does.
+        ///     As ``seal_many``.
         #[pyo3(signature = (sealed, aads = None))]
         fn open_many<'py>(
             &self,
@@ -169,14 +176,14 @@ aead_methods! {
             batch::open_many(&self.core, sealed, aads)
         }
 
-        /// Seals packed messages, for example a column of Arrow: ``data[offsets[i]:offsets[i + 1]]`` each.
+        /// Seals packed messages ``data[offsets[i]:offsets[i + 1]]``, such as a column of Arrow.
         ///
         /// Parameters
         /// ----------
         /// data : bytes-like
         ///     The plaintexts, one after the other.
         /// offsets : buffer of int32 or int64
-        ///     One offset more than messages, for example a NumPy array or an ``array.array``.
+        ///     One offset more than messages, as a NumPy array or an ``array.array``, for example.
         /// aad : bytes-like, optional
         ///     The associated data of all messages.
         ///
@@ -185,12 +192,12 @@ aead_methods! {
         /// data : bytes
         ///     The sealed messages, one after the other.
         /// offsets : memoryview
-        ///     Their offsets, with the type of those that were given.
+        ///     Their offsets, in the type of ``offsets``.
         ///
         /// Raises
         /// ------
         /// TypeError
-        ///     If ``offsets`` are not of int32 or int64.
+        ///     If ``offsets`` are not int32 or int64.
         /// ValueError
         ///     If ``offsets`` do not describe messages in ``data``.
         /// LimitExceededError
@@ -207,7 +214,7 @@ aead_methods! {
             Ok(sealed)
         }
 
-        /// Opens packed messages: ``data[offsets[i]:offsets[i + 1]]`` each.
+        /// Opens packed messages ``data[offsets[i]:offsets[i + 1]]``.
         ///
         /// Parameters
         /// ----------
@@ -216,21 +223,22 @@ aead_methods! {
         /// offsets : buffer of int32 or int64
         ///     One offset more than messages.
         /// aad : bytes-like, optional
-        ///     The associated data that all messages were sealed with.
+        ///     The associated data all messages were sealed with.
         ///
         /// Returns
         /// -------
         /// data : bytes
         ///     The plaintexts, one after the other.
         /// offsets : memoryview
-        ///     Their offsets, with the type of those that were given.
+        ///     Their offsets, in the type of ``offsets``.
         ///
         /// Raises
         /// ------
         /// AuthenticationError
-        ///     If a message does not open. The attribute ``index`` is the index of the first one. No plaintext is returned.
+        ///     If a message does not open. The attribute ``index`` tells the first. No plaintext is
+        ///     returned.
         /// TypeError, ValueError
-        ///     As ``seal_packed`` does.
+        ///     As ``seal_packed``.
         #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
         fn open_packed<'py>(
             &self,
@@ -241,7 +249,7 @@ aead_methods! {
             batch::open_packed(&self.core, data, offsets, aad)
         }
 
-        /// Returns a buffer for ``n`` bytes of plaintext, which is sealed in place without a copy.
+        /// Returns a buffer for ``n`` bytes of plaintext, sealed in place without a copy.
         fn buffer(
             slf: Bound<'_, Self>,
             #[pyo3(from_py_with = integers::memory_len)] n: usize,
@@ -253,7 +261,7 @@ aead_methods! {
             Ok(Buffer { aead: slf.unbind(), whole: whole.unbind(), plaintext, capacity: n })
         }
 
-        /// Name of the provider (the implementation in use).
+        /// The provider (implementation) in use.
         #[getter]
         fn provider(&self) -> &'static str {
             self.core.provider().name()
@@ -266,7 +274,8 @@ aead_methods! {
     }
 }
 
-/// A buffer for one message, which is written by the caller and sealed without a copy. ``Aead.buffer(n)`` creates it.
+/// A buffer for one message: the caller writes the plaintext, and it is sealed without a copy.
+/// Create it with ``Aead.buffer(n)``.
 ///
 /// Examples
 /// --------
@@ -283,7 +292,7 @@ pub(crate) struct Buffer {
 
 #[pymethods]
 impl Buffer {
-    /// A writable memoryview of ``n`` bytes, into which the caller writes the plaintext.
+    /// A writable memoryview of ``n`` bytes for the plaintext.
     #[getter]
     fn plaintext(&self, py: Python<'_>) -> Py<PyAny> {
         self.plaintext.clone_ref(py)
@@ -294,7 +303,8 @@ impl Buffer {
     /// Returns
     /// -------
     /// memoryview
-    ///     ``nonce || ciphertext || tag``. It is valid until the next write to ``plaintext`` or the next ``seal``.
+    ///     ``nonce || ciphertext || tag``, valid until the next write to ``plaintext`` or the next
+    ///     ``seal``.
     ///
     /// Raises
     /// ------
@@ -333,12 +343,13 @@ impl Buffer {
 }
 
 fn slice(view: &Bound<'_, PyMemoryView>, from: usize, to: usize) -> PyResult<Py<PyAny>> {
-    // Both are lengths of parts of an object in memory, so they fit.
+    // Both are lengths within an object in memory, so they fit.
     let range = PySlice::new(view.py(), from as isize, to as isize, 1);
     Ok(view.get_item(range)?.unbind())
 }
 
-/// Returns a random key of the right length for ``algorithm``, from the operating system.
+/// Returns a random key of the right length for ``algorithm`` from the operating system's
+/// generator.
 ///
 /// Raises
 /// ------

@@ -8,19 +8,19 @@ use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
 use sealane::{Algorithm, DeterministicAlgorithm, Misuse, Provider};
 use std::num::NonZeroUsize;
 
-/// Returns the algorithm of [`sealane::Aead`] that has this name in Python.
+/// Returns the algorithm of [`sealane::Aead`] with this Python name.
 pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
     Algorithm::from_name(name)
         .ok_or_else(|| unknown("algorithm", name, Algorithm::ALL.iter().map(|a| a.name())))
 }
 
-/// Returns the algorithm of [`sealane::DeterministicAead`] that has this name in Python.
+/// Returns the algorithm of [`sealane::DeterministicAead`] with this Python name.
 pub(crate) fn deterministic_algorithm(name: &str) -> PyResult<DeterministicAlgorithm> {
     DeterministicAlgorithm::from_name(name)
         .ok_or_else(|| unknown("algorithm", name, DeterministicAlgorithm::ALL.iter().map(|a| a.name())))
 }
 
-/// Returns the length of the keys of an algorithm, deterministic or not.
+/// Returns the key length of an algorithm, deterministic or not.
 pub(crate) fn key_len(name: &str) -> PyResult<usize> {
     match DeterministicAlgorithm::from_name(name) {
         Some(algorithm) => Ok(algorithm.key_len()),
@@ -28,19 +28,19 @@ pub(crate) fn key_len(name: &str) -> PyResult<usize> {
     }
 }
 
-/// Returns the provider (the implementation of an algorithm) that has this name.
+/// Returns the provider with this name.
 pub(crate) fn provider(name: &str) -> PyResult<Provider> {
     Provider::from_name(name)
         .ok_or_else(|| unknown("provider", name, Provider::all().iter().map(|p| p.name())))
 }
 
-/// Returns the block and key size of Speck with this name.
+/// Returns the Speck size (block and key) with this name.
 pub(crate) fn speck_size(name: &str) -> PyResult<SpeckSize> {
     SpeckSize::from_name(name)
         .ok_or_else(|| unknown("variant", name, SpeckSize::ALL.iter().map(|size| size.name())))
 }
 
-/// Returns the byte order of Speck that has this name in Python.
+/// Returns the Speck byte order with this Python name.
 pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
     match name {
         "big" => Ok(ByteOrder::Big),
@@ -49,7 +49,7 @@ pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
     }
 }
 
-/// Returns a number of threads, or `None` for the default.
+/// Returns the number of threads, or `None` for the default.
 ///
 /// # Errors
 /// Raises `ValueError` if the number is 0.
@@ -61,24 +61,24 @@ pub(crate) fn threads(threads: Option<usize>) -> PyResult<Option<NonZeroUsize>> 
     }
 }
 
-/// Returns the bytes of a tag argument, which must have exactly 16 bytes.
+/// Returns the 16 bytes of a tag argument.
 ///
 /// # Errors
-/// Raises `ValueError` if the tag has another length than 16 bytes.
+/// Raises `ValueError` if the length is not 16 bytes.
 pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
     read!(tag.py(); tag);
-    // The conversion fails for one reason only, which is a wrong length of the tag.
+    // It fails only if the length is wrong.
     tag.try_into().map_err(|_| raise(Misuse::TagLength { got: tag.len(), want: TAG_LEN }.into()))
 }
 
-/// Returns the `ValueError` for an unknown name, with the known ones.
+/// Returns the `ValueError` for an unknown name; it lists the known ones.
 #[cold]
 pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item: Into<String>>) -> PyErr {
     let known = known.map(Into::into).collect::<Vec<_>>().join(", ");
     PyValueError::new_err(format!("unknown {what} {name:?}; known: {known}"))
 }
 
-/// Returns an argument that has two names, ours and that of the package cryptography.
+/// Returns an argument with two names, ours and pyca's.
 ///
 /// # Errors
 /// `TypeError` if both were given.
@@ -95,7 +95,7 @@ pub(crate) fn either<'a, 'py>(
     }
 }
 
-// Inlined, it would write the names to the stack in every call.
+// Inlined, it would write the names to the stack on every call.
 #[cold]
 #[inline(never)]
 fn both_given(name: &'static str, other_name: &'static str) -> PyErr {

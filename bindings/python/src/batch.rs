@@ -1,4 +1,4 @@
-//! Many messages in one call: lists of buffers, and packed messages as in a column of Arrow.
+//! Many messages in one call: lists of buffers, and packed messages such as a column of Arrow.
 
 use crate::buffer::{Slot, copied, fresh, fresh_many, with_memory};
 use crate::detach::detached;
@@ -9,10 +9,10 @@ use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString};
 use sealane::{MessageKeys, Offset};
 use zeroize::Zeroizing;
 
-/// Number of bytes that take about as long as what a message costs besides its bytes, as in the core.
+/// Fixed cost of a message, in bytes that take as long to process (as in the core).
 const MESSAGE_COST: usize = 128;
 
-/// Packed data and its offsets, which are new objects.
+/// Packed data and its offsets, both new objects.
 pub(crate) type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
 /// Seals each of `messages`; see the method of the class.
@@ -38,7 +38,7 @@ pub(crate) fn open_many<'py>(
             let lens = sealed.iter().map(|sealed| sealed.len().saturating_sub(overhead));
             return fresh_many(py, lens, |out| detached(py, cost, || core.open_many_into(sealed, aads, out)));
         }
-        // The lengths depend on the keys, so the plaintexts are copied when the keys are known.
+        // The lengths depend on which key opens each message, so open first and copy.
         let opened = detached(py, cost, || core.open_many(sealed, aads).map(Zeroizing::new))?;
         let mut objects = with_memory(opened.len())?;
         for plaintext in opened.iter() {
@@ -48,15 +48,15 @@ pub(crate) fn open_many<'py>(
     })
 }
 
-/// Reads the messages of a batch, and passes them with their cost to `work`.
+/// Reads the messages of a batch and passes them to `work` with their cost.
 fn many<'py>(
     messages: &Bound<'py, PyAny>,
     aads: Option<&Bound<'py, PyAny>>,
     work: impl FnOnce(Python<'py>, usize, &[&[u8]], Option<&[&[u8]]>) -> PyResult<Vec<Bound<'py, PyBytes>>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = messages.py();
-    // References to all elements, so the list may change from here on. Exports run code of the caller, so all are
-    // requested before a nonce is drawn.
+    // From here on we hold references to all elements, so the list may change. Exporting a buffer
+    // can run the caller's code, so we request every export before we draw a nonce.
     let (messages, aads) = (elements("messages", messages)?, aads_of(py, aads)?);
     let mut slots = slots(py, &messages)?;
     let messages = sources(&messages, &mut slots)?;
@@ -86,7 +86,7 @@ fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py
     list.try_iter()?.collect()
 }
 
-/// Returns a slot for each element, or none if all elements are `bytes`, which need no export.
+/// Returns a slot per element, or none if all are `bytes`, which need no export.
 fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<Slot<'py>>> {
     if elements.iter().all(|element| element.is_exact_instance_of::<PyBytes>()) {
         return Ok(Vec::new());
@@ -118,7 +118,7 @@ fn sources<'a, 'py>(
     Ok(sources)
 }
 
-/// Adds the index of an element to the exception for an object that is not a contiguous buffer.
+/// Adds the index of the element to the exception for an object that is not a contiguous buffer.
 #[cold]
 fn at_index(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
     let text = format!("element {index}: {}", error.value(py));
@@ -131,7 +131,7 @@ fn at_index(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
     }
 }
 
-/// Returns the associated data of each message, in which None is no associated data.
+/// Returns the associated data of each message; None means empty.
 fn aads_of<'py>(
     py: Python<'py>,
     aads: Option<&Bound<'py, PyAny>>,
@@ -163,7 +163,7 @@ pub(crate) fn open_packed<'py>(
     packed(&Open(core), data, offsets, aad)
 }
 
-/// An operation on packed messages.
+/// An operation on packed messages: seal or open.
 trait Operation {
     /// Returns the results, packed, and their offsets.
     fn run<'py, O: Item>(
@@ -205,7 +205,7 @@ impl Operation for Open<'_> {
     ) -> PyResult<(Bound<'py, PyBytes>, Vec<O>)> {
         let cost = cost(data, offsets, aad);
         if self.0.is_keyring() {
-            // The lengths depend on the keys, so the plaintexts are copied when the keys are known.
+            // The lengths depend on which key opens each message, so open first and copy.
             let open =
                 || self.0.open_packed(data, offsets, aad).map(|(out, ends)| (Zeroizing::new(out), ends));
             let (out, results) = detached(py, cost, open)?;
@@ -265,15 +265,15 @@ fn view_of_offsets<'py, O: Item>(py: Python<'py>, offsets: &[O]) -> PyResult<Bou
     PyMemoryView::from(bytes.as_any())?.call_method1("cast", (O::FORMAT,))
 }
 
-/// Offsets of packed messages, each of which is read once from the buffer of the caller.
+/// Offsets of packed messages; each is read once from the caller's buffer.
 enum Offsets {
     Narrow(Vec<i32>),
     Wide(Vec<i64>),
 }
 
-/// An integer as an item of a buffer.
+/// An integer item of a buffer.
 trait Item: Offset {
-    /// The name of the type in the module struct of Python.
+    /// Type code in Python's `struct` module.
     const FORMAT: &str;
     fn read(item: &[u8]) -> Self;
     fn write(self, item: &mut [u8]);
@@ -294,7 +294,7 @@ macro_rules! items {
             }
             #[inline]
             fn position(self) -> usize {
-                // The core returns no negative offset, and none that exceeds the address space.
+                // The core returns no negative offset and none beyond the address space.
                 self as usize
             }
         }
@@ -310,7 +310,8 @@ impl Offsets {
     /// Copies the items of a buffer of int32 or int64.
     ///
     /// # Errors
-    /// Raises `TypeError` for items of another type, and `ValueError` if they are not in one contiguous dimension.
+    /// Raises `TypeError` for other item types, and `ValueError` unless the items are contiguous
+    /// and one-dimensional.
     fn read(offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
         let view = PyMemoryView::from(offsets)?;
         let format: String = view.getattr("format")?.extract()?;

@@ -1,14 +1,16 @@
-//! The buffer protocol: access to memory that Python owns. It is the only file with `unsafe` in this crate.
+//! The buffer protocol: access to memory that Python owns. The only file with `unsafe` in this
+//! crate.
 //!
-//! Every contiguous object with the buffer protocol is accepted as bytes, with any item format: for example `bytes`,
-//! `bytearray`, `memoryview`, `mmap`, `array`, NumPy arrays and pyarrow buffers. A [`Slot`] holds the export during the
-//! whole call, so the memory is neither resized nor freed. Results are new `bytes`, which are written in place
-//! ([`fresh`]), or the buffer of the caller.
+//! Any contiguous object with the buffer protocol is accepted as bytes, with any item format:
+//! `bytes`, `bytearray`, `memoryview`, `mmap`, `array`, NumPy arrays, pyarrow buffers. A [`Slot`]
+//! holds the export during the whole call, so the memory is neither resized nor freed. Results go
+//! to new `bytes`, written in place ([`fresh`]), or to the caller's buffer.
 //!
-//! Arguments become slices only in [`Target::arrange`], after the check that what is read and what is written share no
-//! byte, or are the same bytes. Another Python thread can still write to a buffer during the call, as during every call
-//! that releases the interpreter. Then the result is undefined, but nothing is read or written out of bounds, because
-//! each length is taken once. Threads that share a buffer must synchronise their access to it.
+//! Arguments become slices only in [`Target::arrange`], after we check that input and output share
+//! no byte or are the same bytes. Another Python thread can still write to a buffer during the
+//! call, as during every call that releases the interpreter. The result is then undefined, but
+//! nothing is read or written out of bounds, because we take each length once. Threads that share a
+//! buffer must synchronise their access.
 
 use crate::error::raise;
 use crate::populate::{Advice, Writers, with_populated_pages};
@@ -21,12 +23,13 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// One export of a buffer, on the stack. (`PyBuffer` of PyO3 is on the heap and takes 14 ns more, measured.)
+/// One export of a buffer, on the stack. (PyO3's `PyBuffer` is on the heap and costs 14 ns more,
+/// measured.)
 ///
-/// The lifetime is that of the attachment to the interpreter, so the export is released while attached.
+/// Its lifetime is the attachment to the interpreter, so the export is released while attached.
 ///
-/// Invariant: the field `obj` of `view` is initialized. It is null if there is no export to release, and all fields are
-/// initialized otherwise.
+/// Invariant: the field `obj` of `view` is initialized. It is null if there is no export to
+/// release; otherwise all fields are initialized.
 pub(crate) struct Slot<'py> {
     view: MaybeUninit<ffi::Py_buffer>,
     attached: PhantomData<Python<'py>>,
@@ -40,7 +43,7 @@ impl<'py> Slot<'py> {
         Self { view, attached: PhantomData }
     }
 
-    /// Returns the export, if there is one to release. An exporter that sets no object has nothing to release.
+    /// Returns the export to release, if any. An exporter that sets no object needs no release.
     #[inline]
     fn held(&self) -> Option<&ffi::Py_buffer> {
         // SAFETY: `obj` is initialized, by the invariant.
@@ -56,14 +59,14 @@ impl<'py> Slot<'py> {
     #[inline]
     pub(crate) fn read<'a>(&'a mut self, object: &'a Bound<'py, PyAny>) -> PyResult<Source<'a>> {
         if let Ok(bytes) = object.cast_exact::<PyBytes>() {
-            // It cannot change and lives as long as the reference, so it needs no export.
+            // `bytes` are immutable and live as long as the reference, so they need no export.
             let bytes = bytes.as_bytes();
             return Ok(Source { start: bytes.as_ptr(), len: bytes.len(), life: PhantomData });
         }
         Ok(Source::of(self.export(object, ffi::PyBUF_SIMPLE)?))
     }
 
-    /// Returns the bytes of `object` for reading; no bytes for `None`.
+    /// Returns the bytes of `object` for reading; empty for `None`.
     #[inline]
     pub(crate) fn read_optional<'a>(
         &'a mut self,
@@ -85,11 +88,13 @@ impl<'py> Slot<'py> {
         Ok(Target { start: start.cast_mut(), len, life: PhantomData })
     }
 
-    /// Requests an export. Without `PyBUF_ND` and `PyBUF_STRIDES` in `flags`, it is contiguous or an error.
+    /// Requests an export. Unless `flags` contain `PyBUF_ND` and `PyBUF_STRIDES`, it is contiguous
+    /// or an error.
     #[inline]
     fn export(&mut self, object: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyResult<&ffi::Py_buffer> {
         assert!(self.held().is_none(), "a slot holds one export");
-        // SAFETY: `object` is alive and the thread is attached, by its type; `view` has the size of one Py_buffer.
+        // SAFETY: `object` is alive and the thread is attached, by its type; `view` has the size of
+        // one Py_buffer.
         match unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), self.view.as_mut_ptr(), flags) } {
             // SAFETY: all fields are initialized if the result is 0.
             0 => Ok(unsafe { self.view.assume_init_ref() }),
@@ -97,10 +102,11 @@ impl<'py> Slot<'py> {
         }
     }
 
-    /// Returns the Python exception to raise after `object` refused the request for a buffer.
+    /// Returns the exception for an `object` that refused to export its buffer.
     ///
-    /// Exporters refuse with `BufferError`, `ValueError` or `TypeError`. A second request, for any kind of view, finds
-    /// the reason, so that the same mistake is the same exception for every type of buffer.
+    /// Exporters refuse with `BufferError`, `ValueError` or `TypeError`. We find the reason with a
+    /// second request, for any kind of view, so that the same mistake raises the same exception for
+    /// every type of buffer.
     #[cold]
     fn explain(&mut self, object: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyErr {
         let refusal = PyErr::fetch(object.py());
@@ -114,7 +120,8 @@ impl<'py> Slot<'py> {
             return refusal;
         }
         let Some(view) = self.held() else { return refusal };
-        // SAFETY: the view was filled by the call above; `C` is one of the orders that the function knows.
+        // SAFETY: the view was filled by the call above; `C` is one of the orders that the function
+        // knows.
         let contiguous = unsafe { ffi::PyBuffer_IsContiguous(view, b'C' as std::ffi::c_char) } != 0;
         if flags == ffi::PyBUF_WRITABLE && view.readonly != 0 {
             PyTypeError::new_err("the output buffer is read-only")
@@ -126,8 +133,8 @@ impl<'py> Slot<'py> {
     }
 }
 
-/// Sets the object of a view to null. As a part of the value that [`Slot::new`] returns, the unset fields would be a constant,
-/// which every call copies.
+/// Sets the object of a view to null. If [`Slot::new`] returned it as part of the value, the unset
+/// fields would be a constant that every call copies.
 #[inline]
 fn set_unheld(view: &mut MaybeUninit<ffi::Py_buffer>) {
     // SAFETY: the pointer is one to a field of `view`, to which anything may be written.
@@ -144,8 +151,8 @@ impl Drop for Slot<'_> {
     }
 }
 
-/// Shadows the variable of each buffer argument by the bytes that the argument exports. An optional argument that is missing
-/// or None has no bytes.
+/// Shadows the variable of each buffer argument with the bytes it exports. A missing or None
+/// argument is empty.
 macro_rules! read {
     ($py:expr; $($argument:ident),* $(; optional $($optional:ident),*)?) => {
         $(
@@ -160,10 +167,10 @@ macro_rules! read {
 }
 pub(crate) use read;
 
-/// Bytes of a Python object that a call reads and does not change.
+/// Bytes of a Python object that a call reads but does not change.
 ///
-/// Invariant of this type and of [`Target`]: `start` is not null and is valid for `len` bytes during `'a`, because a
-/// [`Slot`] or a reference that is borrowed for `'a` holds them.
+/// Invariant of this type and of [`Target`]: `start` is not null and is valid for `len` bytes
+/// during `'a`, because a [`Slot`] or a reference that is borrowed for `'a` holds them.
 pub(crate) struct Source<'a> {
     start: *const u8,
     len: usize,
@@ -175,7 +182,7 @@ impl<'a> Source<'a> {
     #[inline]
     fn of(view: &'a ffi::Py_buffer) -> Self {
         let len = usize::try_from(view.len).unwrap_or(0);
-        // The pointer of an empty buffer may be null, which a slice must not be.
+        // An empty buffer may have a null pointer, but a slice may not.
         let start = if len == 0 { [].as_ptr() } else { view.buf.cast::<u8>().cast_const() };
         Self { start, len, life: PhantomData }
     }
@@ -195,11 +202,12 @@ impl<'a> Source<'a> {
     /// Returns a copy of the first `N` bytes, or `None` if there are fewer.
     #[inline]
     pub(crate) fn first<const N: usize>(&self) -> Option<[u8; N]> {
-        // SAFETY: by the invariant and the comparison, `N` bytes can be read. Arrays of bytes need no alignment.
+        // SAFETY: by the invariant and the comparison, `N` bytes can be read. Arrays of bytes need
+        // no alignment.
         (N <= self.len).then(|| unsafe { self.start.cast::<[u8; N]>().read() })
     }
 
-    /// Returns the first `at` bytes and the rest, or `None` if there are fewer bytes.
+    /// Splits off the first `at` bytes, or returns `None` if there are fewer.
     #[inline]
     pub(crate) fn split(self, at: usize) -> Option<(Self, Self)> {
         let rest = self.len.checked_sub(at)?;
@@ -214,25 +222,26 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Bytes of a Python object that a call writes, and that it may read as well.
+/// Bytes of a Python object that a call writes and may also read.
 pub(crate) struct Target<'a> {
     start: *mut u8,
     len: usize,
     life: PhantomData<&'a mut [u8]>,
 }
 
-/// The parts of the arguments of one call, which share no byte.
+/// The arguments of one call, which share no byte.
 pub(crate) struct Layout<'a, const N: usize> {
-    /// The bytes that are written before the data, for example the nonce of a sealed message.
+    /// Written before the data, such as the nonce of a sealed message.
     pub(crate) head: &'a mut [u8],
     pub(crate) data: Data<'a>,
-    /// The bytes that are written after the data, for example the tag of a sealed message.
+    /// Written after the data, such as the tag of a sealed message.
     pub(crate) tail: &'a mut [u8],
-    /// The other bytes that the call reads, for example the associated data.
+    /// Other bytes to read, such as the associated data.
     pub(crate) others: [&'a [u8]; N],
 }
 
-/// Source and destination of the data. It replaces [`InOut`], which is not `Send`, as detached work requires.
+/// Source and destination of the data. Replaces [`InOut`], which is not `Send` as detached work
+/// requires.
 pub(crate) enum Data<'a> {
     InPlace(&'a mut [u8]),
     Apart(&'a [u8], &'a mut [u8]),
@@ -264,10 +273,10 @@ impl<'a> Target<'a> {
         unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
     }
 
-    /// Returns the first `need` bytes of the target, which may be longer than needed.
+    /// Returns the first `need` bytes of the target, which may be longer.
     ///
     /// # Errors
-    /// Raises `ValueError` if the target has fewer bytes than `need`.
+    /// Raises `ValueError` if the target has fewer bytes.
     #[inline]
     pub(crate) fn first(self, need: usize) -> PyResult<Self> {
         if need > self.len {
@@ -276,10 +285,12 @@ impl<'a> Target<'a> {
         Ok(Self { len: need, ..self })
     }
 
-    /// Divides the target into head, data and tail. `data` is read in place or from another buffer; `others` are read.
+    /// Splits the target into head, data and tail. `data` is read in place or from another buffer;
+    /// `others` are read.
     ///
     /// # Errors
-    /// Raises `ValueError` if bytes that are read overlap the target, unless `data` is exactly where its result goes.
+    /// Raises `ValueError` if the target overlaps what is read, unless `data` is exactly where its
+    /// result goes.
     ///
     /// # Panics
     /// Panics if the target is shorter than head and data.
@@ -297,17 +308,19 @@ impl<'a> Target<'a> {
         {
             return Err(raise(Misuse::PartialOverlap.into()));
         }
-        // The slice is unique: the other arguments do not overlap it, and `data` in place does not become a slice.
+        // The slice is unique: the other arguments do not overlap it, and `data` in place does not
+        // become a slice.
         let (head, rest) = self.bytes().split_at_mut(head);
         let (to, tail) = rest.split_at_mut(data.len);
         let data = if in_place { Data::InPlace(to) } else { Data::Apart(data.bytes(), to) };
         Ok(Layout { head, data, tail, others: others.map(Source::bytes) })
     }
 
-    /// Divides a target that contains the data: `len` bytes after `head`.
+    /// Splits a target that contains the data: `len` bytes after `head`.
     ///
     /// # Errors
-    /// Raises `ValueError` if one of `others` overlaps the target, which would change it during the call.
+    /// Raises `ValueError` if one of `others` overlaps the target: the call would change it while
+    /// reading.
     pub(crate) fn arrange_in_place<const N: usize>(
         self,
         head: usize,
@@ -331,7 +344,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A copy that is not made yet and that can be made while the thread is detached from the interpreter.
+/// A pending copy that can run while the thread is detached from the interpreter.
 pub(crate) struct Copying<'a> {
     from: *const u8,
     to: *mut u8,
@@ -345,7 +358,8 @@ unsafe impl Send for Copying<'_> {}
 impl Copying<'_> {
     #[inline]
     pub(crate) fn run(self) {
-        // SAFETY: both have `len` bytes, by `copy_of` and the invariant of `Source`; `copy` allows an overlap.
+        // SAFETY: both have `len` bytes, by `copy_of` and the invariant of `Source`; `copy` allows
+        // an overlap.
         unsafe { std::ptr::copy(self.from, self.to, self.len) }
     }
 }
@@ -355,10 +369,11 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end
 }
 
-/// Returns a new `bytes` object of `len` bytes, which `fill` writes before any other code sees it.
+/// Returns a new `bytes` object of `len` bytes that `fill` writes before any other code sees it.
 ///
 /// # Errors
-/// Raises `MemoryError` if the object cannot be allocated, and the error of `fill`, after which the object is wiped.
+/// Raises `MemoryError` if the object cannot be allocated, or the error of `fill` after wiping the
+/// object.
 #[inline]
 pub(crate) fn fresh<'py>(
     py: Python<'py>,
@@ -379,7 +394,8 @@ pub(crate) fn copied<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py
     })
 }
 
-/// Does the same for a `fill` that writes on several threads, if `writers` says so. It is called for a large object.
+/// Like [`fresh`], for a large object that `fill` may write on several threads; `writers` says how
+/// many.
 ///
 /// # Errors
 /// Raises the errors of [`fresh`].
@@ -404,10 +420,11 @@ pub(crate) fn fresh_by<'py>(
     Ok(object)
 }
 
-/// Returns new `bytes` objects of these lengths, which `fill` writes before any other code sees them.
+/// Returns new `bytes` objects of these lengths that `fill` writes before any other code sees them.
 ///
 /// # Errors
-/// Raises `MemoryError` if an object cannot be allocated, and the error of `fill`, after which all objects are wiped.
+/// Raises `MemoryError` if an object cannot be allocated, or the error of `fill` after wiping all
+/// objects.
 pub(crate) fn fresh_many<'py>(
     py: Python<'py>,
     lens: impl ExactSizeIterator<Item = usize>,
@@ -427,13 +444,13 @@ pub(crate) fn fresh_many<'py>(
     Ok(objects)
 }
 
-/// Returns an empty vector with memory for `len` elements.
+/// Returns an empty vector with capacity for `len` elements.
 ///
 /// # Errors
 /// Raises `MemoryError` if there is not enough memory.
 pub(crate) fn with_memory<T>(len: usize) -> PyResult<Vec<T>> {
     let mut empty = Vec::new();
-    // The error has no content.
+    // The error carries no detail.
     empty.try_reserve_exact(len).map_err(|_| PyMemoryError::new_err("there is no memory for the batch"))?;
     Ok(empty)
 }
@@ -442,10 +459,10 @@ pub(crate) fn with_memory<T>(len: usize) -> PyResult<Vec<T>> {
 #[inline]
 fn unset_bytes(py: Python<'_>, len: usize) -> PyResult<Bound<'_, PyBytes>> {
     let size = ffi::Py_ssize_t::try_from(len)
-        // The size is all that the conversion can find wrong.
+        // It fails only for the size.
         .map_err(|_| PyMemoryError::new_err("the result exceeds the address space of this machine"))?;
-    // SAFETY: the thread is attached. A null source requests an object with unset content. The result is a new
-    // reference to an exact `bytes`, or null with an exception set.
+    // SAFETY: the thread is attached. A null source requests an object with unset content. The
+    // result is a new reference to an exact `bytes`, or null with an exception set.
     let object = unsafe {
         Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size))?
             .cast_into_unchecked::<PyBytes>()
@@ -461,13 +478,13 @@ fn unset_bytes(py: Python<'_>, len: usize) -> PyResult<Bound<'_, PyBytes>> {
 #[expect(clippy::mut_from_ref, reason = "the object has no other reference, by the contract")]
 unsafe fn writable<'a>(object: &'a Bound<'_, PyBytes>) -> &'a mut [u8] {
     let bytes = object.as_bytes();
-    // SAFETY: the object has so many bytes and no other user, by the contract, and its hash is not computed. The empty
-    // object is shared, but then no byte is written. The memory comes from a call that is opaque to the compiler, so its
-    // content is arbitrary but initialised.
+    // SAFETY: the object has so many bytes and no other user, by the contract, and its hash is not
+    // computed. The empty object is shared, but then no byte is written. The memory comes from a
+    // call that is opaque to the compiler, so its content is arbitrary but initialised.
     unsafe { std::slice::from_raw_parts_mut(bytes.as_ptr().cast_mut(), bytes.len()) }
 }
 
-/// Passes an advice about part of an object to the operating system; returns whether it was accepted.
+/// Advises the operating system about part of an object; returns whether it accepted.
 ///
 /// # Safety
 /// `range` must lie inside an object that lives during the call.

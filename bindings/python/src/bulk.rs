@@ -15,15 +15,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Time between two checks for signals. Each check attaches to the interpreter, which may wait for
+/// Interval between checks for signals. Each check attaches to the interpreter and may wait for
 /// other threads.
 pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The exception of each file that failed, in the order of the files.
+/// The exception of each failed file, in the order of the files.
 type Failures = Vec<Option<Py<PyBaseException>>>;
 
-/// The operation of a job on each file. It contains the key, so it is never shown and never
-/// pickled.
+/// The operation of a job on each file. It holds the key, so it is never shown or pickled.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Operation(bulk::Operation);
 
@@ -35,26 +34,26 @@ impl Operation {
 
 #[pymethods]
 impl Operation {
-    /// Creates the operation that encrypts each source file to its target file.
+    /// Creates the operation that encrypts each source to its target.
     #[staticmethod]
     fn encrypt(with: &EncryptWith) -> Self {
         Self(bulk::Operation::Encrypt(with.core().clone()))
     }
 
-    /// Creates the operation that decrypts each source file to its target file.
+    /// Creates the operation that decrypts each source to its target.
     #[staticmethod]
     fn decrypt(with: &DecryptWith) -> Self {
         Self(bulk::Operation::Decrypt(with.core().clone()))
     }
 
-    /// Creates the operation that verifies each source file and ignores the targets.
+    /// Creates the operation that verifies each source; targets are ignored.
     #[staticmethod]
     fn verify(with: &DecryptWith) -> Self {
         Self(bulk::Operation::Verify(with.core().clone()))
     }
 
-    /// Creates the operation that encrypts a file again with the primary key of a keyring, unless
-    /// it is under it already. Source and target of a file are the same.
+    /// Creates the operation that re-encrypts a file with the keyring's primary key unless it
+    /// already is. A file is its own source and target.
     #[staticmethod]
     #[pyo3(signature = (key, /, context = Vec::new()), text_signature = "(key, /, context=b'')")]
     fn rotate(
@@ -66,9 +65,9 @@ impl Operation {
         Rotation::new(&ring, &context, &files).map(bulk::Operation::Rotate).map(Self).map_err(raise)
     }
 
-    /// Processes pairs of source and target one after the other on this thread. A signal handler
-    /// that raises ends the call. No link is followed below the folder ``root``, if there is one.
-    /// With ``replicas``, the targets below it get the attributes of their sources.
+    /// Processes pairs of source and target in order on this thread. A signal handler that raises
+    /// ends the call. Links below ``root``, if given, are not followed. With ``replicas``, targets
+    /// below it get the attributes of their sources.
     #[pyo3(signature = (files, durable, root = None, replicas = false))]
     fn run(
         &self,
@@ -84,7 +83,7 @@ impl Operation {
         each(py, &files, |(source, _)| source, durable, work)
     }
 
-    /// Reads encrypted targets back and verifies them, as ``run``.
+    /// Reads encrypted targets back and verifies them, like ``run``.
     fn read_back(&self, py: Python<'_>, targets: Vec<PathBuf>) -> PyResult<Failures> {
         each(
             py,
@@ -95,14 +94,14 @@ impl Operation {
         )
     }
 
-    /// Raises ``AuthenticationError`` if ``target``, which ``manifest`` lists as finished, was
+    /// Raises ``AuthenticationError`` if ``target``, listed as finished in ``manifest``, was
     /// encrypted with another key, context or format.
     fn check_finished(&self, py: Python<'_>, manifest: PathBuf, target: PathBuf) -> PyResult<()> {
         py.detach(|| self.0.check_finished(&manifest, &target)).map_err(raise)
     }
 }
 
-/// Calls `work` for each file on this thread. `path` returns the path that its errors are about.
+/// Calls `work` for each file on this thread. `path` returns the path for its errors.
 fn each<F: Sync>(
     py: Python<'_>,
     files: &[F],

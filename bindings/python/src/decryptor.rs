@@ -1,4 +1,4 @@
-//! `sealane.Decryptor`, which returns plaintext as the encrypted file arrives.
+//! `sealane.Decryptor`: returns plaintext as the encrypted file arrives.
 
 use crate::buffer::read;
 use crate::error::raise;
@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::file::{self, ByteQueue};
 
-/// Decrypts an encrypted file whose bytes arrive piece by piece, for example from a socket.
+/// Decrypts a file as its bytes arrive, for example from a socket.
 ///
-/// ``update`` takes a piece of any length and returns the plaintext of all chunks that are complete now. ``finalize``
-/// verifies the end. Exactly one of ``key``, ``identities`` and ``passphrase`` is needed.
+/// ``update`` takes a piece of any length and returns the plaintext of all chunks completed so far.
+/// ``finalize`` verifies the end. Pass exactly one of ``key``, ``identities`` and ``passphrase``.
 ///
 /// .. warning::
-///     Every returned byte is verified, but only ``finalize`` finds out whether the end of the file is missing. If
-///     ``finalize`` was not called or failed, do not use the data as a complete file.
+///     Every returned byte is verified, but only ``finalize`` detects a missing end. If
+///     ``finalize`` was not called or failed, do not treat the data as a complete file.
 ///
 /// Parameters
 /// ----------
@@ -26,12 +26,12 @@ use sealane::file::{self, ByteQueue};
 /// Raises
 /// ------
 /// TypeError, ValueError
-///     If the arguments do not fit together, as for ``decrypt_file``.
+///     If the arguments do not go together, as for ``decrypt_file``.
 ///
 /// Notes
 /// -----
-/// A chunk has 16 KiB of plaintext in the default format, 64 KiB in age, and 4 KiB or 1 MiB in the formats of Tink. After
-/// an exception of ``update`` or ``finalize``, the object cannot be used any more.
+/// A chunk has 16 KiB of plaintext in the default format, 64 KiB in age, and 4 KiB or 1 MiB in the
+/// formats of Tink. After ``update`` or ``finalize`` raises, the object is unusable.
 ///
 /// Examples
 /// --------
@@ -68,7 +68,7 @@ impl Decryptor {
         Ok(Self(Shared::new(Box::new(file::Decryptor::new(ByteQueue::default(), with.core())))))
     }
 
-    /// Takes the next piece of the file and returns the plaintext of the chunks that are complete now.
+    /// Takes the next piece of the file and returns the plaintext of the chunks it completes.
     ///
     /// Parameters
     /// ----------
@@ -78,18 +78,18 @@ impl Decryptor {
     /// Returns
     /// -------
     /// bytes
-    ///     Verified plaintext, or no bytes if no further chunk is complete.
+    ///     Verified plaintext; empty if no chunk was completed.
     ///
     /// Raises
     /// ------
     /// AuthenticationError
-    ///     If the key or context is another one, or the data was changed.
+    ///     If the key or context is wrong, or the data was modified.
     /// NoMatchingKeyError
-    ///     If no identity matches a recipient of the file, or the passphrase is another one.
+    ///     If no identity matches a recipient of the file, or the passphrase is wrong.
     /// FormatError, LimitExceededError
     ///     As for ``sealane.decrypt_file``.
     /// ValueError
-    ///     If the object is finalized, or an earlier call failed.
+    ///     If the object is finalized or an earlier call failed.
     #[pyo3(signature = (data, /))]
     fn update<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         read!(py; data);
@@ -126,7 +126,7 @@ fn finalized() -> PyErr {
     PyValueError::new_err("the decryptor is already finalized, or was lost by an earlier failure")
 }
 
-/// Moves the plaintext to a new object of Python.
+/// Moves the plaintext to a new Python object.
 fn bytes(py: Python<'_>, mut plain: ByteQueue) -> PyResult<Bound<'_, PyBytes>> {
     PyBytes::new_with(py, plain.len(), |out| {
         plain.take(out);

@@ -1,4 +1,5 @@
-//! Detaches a thread from the interpreter during work that takes longer than detaching and attaching again.
+//! Detaches a thread from the interpreter for work that takes longer than detaching and
+//! reattaching.
 
 use crate::error::raise;
 use pyo3::prelude::*;
@@ -7,12 +8,13 @@ use sealane::interrupt::with_check;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// Number of bytes from which on work runs detached from the interpreter.
+/// Length from which work runs detached from the interpreter.
 ///
-/// Detaching costs 40 ns (measured), as much as 1 KiB of AES-GCM. From this length on, the cost is below 8 %.
+/// Detaching costs 40 ns (measured), as much as 1 KiB of AES-GCM. From this length on it adds less
+/// than 8 %.
 pub(crate) const DETACH_LEN: usize = 8 << 10;
 
-/// Runs `work` on `len` bytes. From [`DETACH_LEN`] on, other Python threads run meanwhile.
+/// Runs `work` on `len` bytes. From [`DETACH_LEN`] on, other Python threads can run.
 #[inline]
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
@@ -23,16 +25,17 @@ pub(crate) fn detached<T: Send>(
 }
 
 thread_local! {
-    /// The exception that a signal handler or a progress function raised during the work of this thread.
+    /// The exception that a signal handler or progress function raised during this thread's work.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 
-/// Runs the handlers of signals that have arrived, as Python does between two of its instructions.
+/// Runs the handlers of pending signals, as Python does between instructions.
 fn check_signals() -> ControlFlow<()> {
     continue_unless_raised(Python::attach(|py| py.check_signals()))
 }
 
-/// Returns the answer of a hook of the core. [`with_hooks`], which runs the core on this thread, raises the exception.
+/// Returns a hook's answer to the core. [`with_hooks`], which runs the core on this thread, raises
+/// the exception.
 pub(crate) fn continue_unless_raised(result: PyResult<()>) -> ControlFlow<()> {
     match result {
         Ok(()) => ControlFlow::Continue(()),
@@ -43,7 +46,7 @@ pub(crate) fn continue_unless_raised(result: PyResult<()>) -> ControlFlow<()> {
     }
 }
 
-/// Runs `work` detached, and raises the exception of a hook in it.
+/// Runs `work` detached and raises the exception of any hook in it.
 pub(crate) fn with_hooks<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let result = py.detach(work);
     match RAISED.take() {
@@ -52,8 +55,8 @@ pub(crate) fn with_hooks<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Sen
     }
 }
 
-/// Runs `work` as [`with_hooks`] does, and cancels key derivations, RSA key generation and long headers in it when a signal
-/// handler raises an exception, for example after Ctrl-C.
+/// Runs `work` as [`with_hooks`] does, and cancels its key derivations, RSA key generation and long
+/// headers when a signal handler raises, for example on Ctrl-C.
 pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     with_hooks(py, || with_check(check_signals, work))
 }

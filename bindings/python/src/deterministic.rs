@@ -1,4 +1,4 @@
-//! `sealane.DeterministicAead`: equal messages are encrypted to equal ciphertexts.
+//! `sealane.DeterministicAead`: equal messages encrypt to equal ciphertexts.
 
 use crate::buffer::{copied, read, with_memory};
 use crate::detach::detached;
@@ -8,36 +8,40 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealane::{KeyringDeterministicAead, MessageKeys};
 
-/// Deterministic authenticated encryption of messages, for example to search an encrypted column of a database.
+/// Deterministic authenticated encryption, for example to search an encrypted database column.
 ///
 /// Equal messages with equal associated data have equal ciphertexts.
 ///
 /// .. warning::
-///     A reader of the ciphertexts learns which plaintexts are equal, how often each repeats, and how long it is. In a
-///     column with few different values this is often the content. Use ``Aead`` where equality need not be visible.
+///     Anyone who sees the ciphertexts learns which plaintexts are equal, how often each repeats,
+///     and its length. In a column with few distinct values, this often reveals the content. Use
+///     ``Aead`` unless you need visible equality.
 ///
 /// Parameters
 /// ----------
 /// algorithm : str
 ///     "aes-256-siv" (RFC 5297, and AES-SIV of Tink).
 /// key : bytes-like or sealane.keys.Key
-///     A random key of 64 bytes, for example of ``sealane.generate_key("aes-256-siv")``. It is copied.
+///     A random 64-byte key, for example from ``sealane.generate_key("aes-256-siv")``. It is
+///     copied.
 /// keyring : sealane.keys.Keyring, optional
-///     Several keys, in place of ``algorithm`` and ``key``. The primary key encrypts, and every enabled key decrypts.
-///     Encrypted messages begin with the prefix of Tink that tells the key.
+///     Several keys, instead of ``algorithm`` and ``key``. The primary key encrypts; every enabled
+///     key decrypts. Encrypted messages begin with a Tink prefix that identifies the key.
 /// threads : int, optional
-///     How many cores a large column may use. The default is all that are free, up to 8, from about 512 KiB on.
+///     Maximum number of cores for a large column. The default is all free cores, up to 8, from
+///     about 512 KiB on.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     If the name is unknown, the key has another length, the keyring has keys for another use, or ``threads`` is 0.
+///     If the name is unknown, the key length is wrong, the keyring holds keys for another use, or
+///     ``threads`` is 0.
 ///
 /// Notes
 /// -----
-/// The associated data should name the column, for example ``b"users.email"``, so that ciphertexts of two columns cannot
-/// be exchanged or compared. Threads may share an object, and it works after ``os.fork()``. It cannot be pickled or
-/// copied, because it holds the key.
+/// The associated data should name the column, for example ``b"users.email"``, so that ciphertexts
+/// cannot be moved or compared between columns. Threads may share an object, and it works after
+/// ``os.fork()``. It holds the key, so it cannot be pickled or copied.
 ///
 /// Examples
 /// --------
@@ -78,20 +82,20 @@ impl DeterministicAead {
         Ok(Self { core: sealer::new(py, (algorithm, key), keyring, threads, of_key, of_keyring)? })
     }
 
-    /// Encrypts ``data``. Equal arguments have equal results under the same key.
+    /// Encrypts ``data``. Equal arguments give equal results under the same key.
     ///
     /// Parameters
     /// ----------
     /// data : bytes-like
     ///     The plaintext.
     /// aad : bytes-like, optional
-    ///     Associated data, which is authenticated but not part of the result. Decrypting needs the same.
+    ///     Associated data: authenticated, but not part of the result. Decrypting needs the same.
     ///
     /// Returns
     /// -------
     /// bytes
-    ///     ``synthetic IV || ciphertext``, ``overhead`` bytes longer than the plaintext. With a keyring, the prefix of
-    ///     the primary key precedes it.
+    ///     ``synthetic IV || ciphertext``, ``overhead`` bytes longer than the plaintext. With a
+    ///     keyring, the primary key's prefix comes first.
     #[pyo3(signature = (data, aad = None), text_signature = "($self, data, aad=b'')")]
     fn encrypt<'py>(
         &self,
@@ -103,8 +107,8 @@ impl DeterministicAead {
 
     /// Encrypts ``data`` with each enabled key of the keyring, the primary key first.
     ///
-    /// A stored value that is equal to one of the results has the plaintext ``data``. So this is how encrypted values are
-    /// searched while several keys are enabled, for example with ``WHERE email IN (?, ?)``.
+    /// A stored value equal to one of the results has the plaintext ``data``. Use it to search
+    /// while several keys are enabled, for example with ``WHERE email IN (?, ?)``.
     ///
     /// Parameters
     /// ----------
@@ -116,7 +120,8 @@ impl DeterministicAead {
     /// Returns
     /// -------
     /// list of bytes
-    ///     One result for each enabled key. An object with a single key returns the result of ``encrypt`` alone.
+    ///     One result per enabled key. An object with a single key returns the result of
+    ///     ``encrypt`` alone.
     #[pyo3(signature = (data, aad = None), text_signature = "($self, data, aad=b'')")]
     fn encrypt_with_all_keys<'py>(
         &self,
@@ -141,12 +146,12 @@ impl DeterministicAead {
     /// data : bytes-like
     ///     The result of ``encrypt``.
     /// aad : bytes-like, optional
-    ///     The associated data that it was encrypted with.
+    ///     The associated data it was encrypted with.
     ///
     /// Raises
     /// ------
     /// AuthenticationError
-    ///     If the key or the associated data is another one, or the data was changed.
+    ///     If the key or the associated data is wrong, or the data was modified.
     #[pyo3(signature = (data, aad = None), text_signature = "($self, data, aad=b'')")]
     fn decrypt<'py>(
         &self,
@@ -156,28 +161,28 @@ impl DeterministicAead {
         sealer::open(&self.core, data, aad)
     }
 
-    /// Encrypts packed messages, for example a column of Arrow: ``data[offsets[i]:offsets[i + 1]]`` each.
+    /// Encrypts packed messages ``data[offsets[i]:offsets[i + 1]]``, such as a column of Arrow.
     ///
     /// Parameters
     /// ----------
     /// data : bytes-like
     ///     The plaintexts, one after the other.
     /// offsets : buffer of int32 or int64
-    ///     One offset more than messages, for example a NumPy array or an ``array.array``.
+    ///     One offset more than messages, as a NumPy array or an ``array.array``, for example.
     /// aad : bytes-like, optional
     ///     The associated data of all messages.
     ///
     /// Returns
     /// -------
     /// data : bytes
-    ///     The results of ``encrypt`` for the messages, one after the other.
+    ///     The results of ``encrypt``, one after the other.
     /// offsets : memoryview
-    ///     Their offsets, with the type of those that were given.
+    ///     Their offsets, in the type of ``offsets``.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     If ``offsets`` are not of int32 or int64.
+    ///     If ``offsets`` are not int32 or int64.
     /// ValueError
     ///     If ``offsets`` do not describe messages in ``data``.
     /// LimitExceededError
@@ -192,7 +197,7 @@ impl DeterministicAead {
         batch::seal_packed(&self.core, data, offsets, aad)
     }
 
-    /// Decrypts packed messages: ``data[offsets[i]:offsets[i + 1]]`` each.
+    /// Decrypts packed messages ``data[offsets[i]:offsets[i + 1]]``.
     ///
     /// Parameters
     /// ----------
@@ -201,21 +206,22 @@ impl DeterministicAead {
     /// offsets : buffer of int32 or int64
     ///     One offset more than messages.
     /// aad : bytes-like, optional
-    ///     The associated data that all messages were encrypted with.
+    ///     The associated data all messages were encrypted with.
     ///
     /// Returns
     /// -------
     /// data : bytes
     ///     The plaintexts, one after the other.
     /// offsets : memoryview
-    ///     Their offsets, with the type of those that were given.
+    ///     Their offsets, in the type of ``offsets``.
     ///
     /// Raises
     /// ------
     /// AuthenticationError
-    ///     If a message is not authentic. The attribute ``index`` is the index of the first one. No plaintext is returned.
+    ///     If a message is not authentic. The attribute ``index`` tells the first. No plaintext is
+    ///     returned.
     /// TypeError, ValueError
-    ///     As ``encrypt_packed`` does.
+    ///     As ``encrypt_packed``.
     #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
     fn decrypt_packed<'py>(
         &self,
@@ -226,26 +232,26 @@ impl DeterministicAead {
         batch::open_packed(&self.core, data, offsets, aad)
     }
 
-    /// Name of the algorithm, as the constructor takes it.
+    /// The algorithm's name.
     #[getter]
     fn algorithm(&self) -> &'static str {
         self.core.primary().algorithm()
     }
 
-    /// Name of the variant (the code for an instruction set) that computes AES.
+    /// The variant (the code for an instruction set) in use for AES.
     #[getter]
     fn variant(&self) -> &'static str {
         self.core.variant()
     }
 
-    /// Length in bytes of the key that the constructor takes.
+    /// Key length in bytes.
     #[getter]
     fn key_len(&self) -> usize {
         self.core.primary().key_len()
     }
 
-    /// Number of bytes by which an encrypted message is longer than its plaintext: the synthetic IV, and the prefix of
-    /// the primary key of a keyring.
+    /// Number of bytes that encryption adds: the synthetic IV, and with a keyring the primary key's
+    /// prefix.
     #[getter]
     fn overhead(&self) -> usize {
         self.core.overhead()

@@ -1,4 +1,4 @@
-//! Translates the errors of the core crate to the exceptions that Python callers see.
+//! Translates core errors to Python exceptions.
 
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,14 +9,15 @@ use sealane::{Error, Misuse, keys};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Returns the Python exception that stands for an error of the core.
+/// Returns the Python exception for a core error.
 #[cold]
 pub(crate) fn raise(error: Error) -> PyErr {
     let text = error.to_string();
     worded(error, text)
 }
 
-/// Returns the exception for an error of one file of a batch. The text begins with the path unless it contains it.
+/// Returns the exception for one file of a batch. The message begins with the path unless it
+/// already contains it.
 #[cold]
 pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
     match error {
@@ -41,7 +42,7 @@ fn worded(error: Error, text: String) -> PyErr {
             let advice = if matches!(problem, PluginProblem::NotEnabled) { advice } else { "" };
             with(named(Kind::Plugin.names().class, text + advice), "plugin", plugin)
         }
-        // As for any call in Python with arguments that exclude each other.
+        // As for any Python call with mutually exclusive arguments.
         Error::Misuse(Misuse::KeySource { .. }) => PyTypeError::new_err(text),
         Error::SourceChanged { path, expected, found } => {
             let text =
@@ -49,12 +50,12 @@ fn worded(error: Error, text: String) -> PyErr {
             raise_io(Some(&path), io::Error::other(text))
         }
         Error::Io { path, source } => raise_io(path.as_deref(), source),
-        // A hook that cancels raises its own exception. `SealaneError` is for a hook without an exception.
+        // A cancelling hook raises its own exception; `SealaneError` is for a hook without one.
         other => named(other.kind().names().class, text),
     }
 }
 
-/// Returns the exception of this class from `sealane.exceptions` or the builtins.
+/// Returns the exception of this class, from `sealane.exceptions` or the builtins.
 fn named(class: &str, text: impl Into<String>) -> PyErr {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     Python::attach(|py| {
@@ -66,19 +67,20 @@ fn named(class: &str, text: impl Into<String>) -> PyErr {
     .unwrap_or_else(|error| error)
 }
 
-/// Sets an attribute of an exception. If its class takes none, the value is in its text only.
+/// Sets an attribute of an exception. If its class takes none, the value appears only in the
+/// message.
 fn with(error: PyErr, name: &str, value: impl for<'py> IntoPyObject<'py>) -> PyErr {
     let _ = Python::attach(|py| error.value(py).setattr(name, value));
     error
 }
 
-/// Returns the exception for an error. `path` is added to an I/O error that has no path.
+/// Returns the exception for an error, adding `path` to an I/O error without one.
 #[cold]
 pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
     raise(error.about(path))
 }
 
-/// Warns that a key has sealed three quarters of the messages that it may seal.
+/// Warns that a key is at 75 % of its message limit.
 #[cold]
 pub(crate) fn usage_limit_warning(py: Python<'_>) -> PyResult<()> {
     let category = py.import("sealane.exceptions")?.getattr("UsageLimitWarning")?;
@@ -86,7 +88,7 @@ pub(crate) fn usage_limit_warning(py: Python<'_>) -> PyResult<()> {
     PyErr::warn(py, &category, text, 1)
 }
 
-/// Returns the exception for a call from inside another call to the same object.
+/// Returns the exception for a reentrant call on an object.
 #[cold]
 pub(crate) fn reentrant_call() -> PyErr {
     named(
@@ -101,7 +103,8 @@ pub(crate) fn raise_name(error: Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Returns a function that makes the exception for a private key that a call without a passphrase gets as text or file.
+/// Returns a function that makes the exception for an encrypted private key passed without a
+/// passphrase.
 #[cold]
 pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
     move |error| match (error, path) {
@@ -117,13 +120,14 @@ pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
     }
 }
 
-/// Returns `OSError(errno, strerror, filename)`, which Python converts to `FileNotFoundError` and the other subclasses.
+/// Returns `OSError(errno, strerror, filename)`; Python picks the subclass, such as
+/// `FileNotFoundError`.
 fn raise_io(path: Option<&Path>, source: io::Error) -> PyErr {
-    // The exception that a method of a Python file object raised is raised again, unchanged.
+    // The exception of a Python file object's method is reraised unchanged.
     if source.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {
         return source.into();
     }
-    // A path with a zero byte; Python raises ValueError as well.
+    // A path with a NUL byte; Python raises ValueError as well.
     if source.kind() == ErrorKind::InvalidInput && source.raw_os_error().is_none() {
         return PyValueError::new_err(source.to_string());
     }
@@ -141,7 +145,7 @@ fn raise_io(path: Option<&Path>, source: io::Error) -> PyErr {
     })
 }
 
-/// Returns whether a path is a secret key that was given by mistake, so that no exception may show it.
+/// Returns whether a path is really a secret key passed by mistake, so that no exception shows it.
 fn is_secret(path: &Path) -> bool {
     let text = path.to_string_lossy();
     keys::is_secret(&text) || (keys::is_hexadecimal_key(&text) && path.symlink_metadata().is_err())
@@ -151,7 +155,7 @@ fn strerror(py: Python<'_>, errno: i32) -> PyResult<String> {
     py.import("os")?.call_method1("strerror", (errno,))?.extract()
 }
 
-/// Returns the error number that the system would use, for errors of the standard library or the core.
+/// Returns the error number the system would use, for errors of the standard library or the core.
 fn errno(kind: ErrorKind) -> i32 {
     match kind {
         ErrorKind::NotFound => libc::ENOENT,

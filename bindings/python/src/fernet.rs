@@ -10,10 +10,10 @@ use pyo3::types::{PyBytes, PyString};
 use sealane::Error;
 use sealane::fernet::Token;
 
-/// Number of seconds by which the clock of the machine that made a token may be ahead, as in the package cryptography.
+/// How far ahead the clock of the token's creator may be, in seconds; as in pyca/cryptography.
 const MAX_CLOCK_SKEW: u64 = 60;
 
-/// A key for Fernet tokens. Use ``sealane.compat.fernet.Fernet``, which reads the clock as well.
+/// A key for Fernet tokens. Use ``sealane.compat.fernet.Fernet``, which also reads the clock.
 #[pyclass(frozen, subclass, module = "sealane._native")]
 pub(crate) struct Fernet {
     core: sealane::fernet::Fernet,
@@ -21,7 +21,7 @@ pub(crate) struct Fernet {
 
 #[pymethods]
 impl Fernet {
-    /// Expands a key of 32 bytes, given in URL-safe base64, which is copied.
+    /// Expands a 32-byte key in URL-safe base64. The key is copied.
     #[new]
     fn new(key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let key = decoded_key(key)?;
@@ -29,7 +29,7 @@ impl Fernet {
         Ok(Self { core })
     }
 
-    /// Encrypts ``data`` under a fresh random IV and returns the token of this time.
+    /// Encrypts ``data`` under a fresh random IV and returns the token with this time.
     fn encrypt_at_time<'py>(
         &self,
         data: &Bound<'py, PyAny>,
@@ -42,7 +42,7 @@ impl Fernet {
         })
     }
 
-    /// Encrypts ``data`` under the IV of the caller, for published test vectors.
+    /// Encrypts ``data`` under a given IV, for published test vectors.
     fn encrypt_with_iv<'py>(
         &self,
         data: &Bound<'py, PyAny>,
@@ -59,7 +59,8 @@ impl Fernet {
         })
     }
 
-    /// Returns the data of a token, or None if it is not valid. With ``ttl``, it must not be older at the time ``now``.
+    /// Returns a token's data, or None if it is not valid. With ``ttl``, it must not have expired
+    /// at ``now``.
     #[pyo3(signature = (token, ttl = None, now = None))]
     fn decrypt_or_none<'py>(
         &self,
@@ -74,7 +75,7 @@ impl Fernet {
             return Ok(None);
         };
         if let (Some(ttl), Some(now)) = (ttl, now) {
-            // Numbers of Python, so that a number of seconds may be a float and cannot overflow.
+            // Python numbers, so that the seconds may be a float and cannot overflow.
             let time = time.into_pyobject(py)?;
             if time.add(ttl)?.lt(now)? || now.add(MAX_CLOCK_SKEW)?.lt(time)? {
                 return Ok(None);
@@ -87,7 +88,7 @@ impl Fernet {
         copy.map(Some)
     }
 
-    /// Returns the time of a token, or None if it is not valid.
+    /// Returns a token's time, or None if it is not valid.
     fn time_or_none(&self, token: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         match parse(token)? {
             Some(parsed) => detached(token.py(), parsed.len(), || not_authentic(self.core.time(&parsed))),
@@ -100,8 +101,8 @@ impl Fernet {
     }
 }
 
-/// Decodes a key. Python would leave the bytes in memory, so it decodes only text with characters outside of the alphabet, which
-/// it skips.
+/// Decodes a key. Python would leave the bytes in memory, so it only decodes text with characters
+/// outside the alphabet, which it skips.
 fn decoded_key(key: &Bound<'_, PyAny>) -> PyResult<sealane::Key> {
     let text = secrets::bytes("a Fernet key", key)?;
     if let Some(key) = sealane::fernet::decode_key(&text) {
@@ -114,13 +115,13 @@ fn decoded_key(key: &Bound<'_, PyAny>) -> PyResult<sealane::Key> {
             found if found.len() == 32 => Ok(sealane::Key::from_bytes(found)),
             _ => Err(PyValueError::new_err(WRONG)),
         },
-        // The cause would be shown with the text of the key.
+        // The cause would show the key.
         Err(error) if error.is_instance_of::<PyValueError>(key.py()) => Err(PyValueError::new_err(WRONG)),
         Err(error) => Err(error),
     }
 }
 
-/// Makes a token that is not authentic a result, because a rotated key tries all of its keys.
+/// Turns an unauthentic token into `None`, because a rotated key tries all its keys.
 fn not_authentic<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -129,13 +130,13 @@ fn not_authentic<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-/// Decodes a token, or returns `None` if it has no such structure.
+/// Decodes a token, or returns `None` if it is malformed.
 fn parse(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
     let py = token.py();
     let text = if let Ok(token) = token.cast::<PyBytes>() {
         token.as_bytes()
     } else if let Ok(text) = token.cast::<PyString>() {
-        // Surrogates are no text of a token.
+        // A token has no surrogates.
         match text.to_str() {
             Ok(text) => text.as_bytes(),
             Err(_) => return Ok(None),
@@ -152,7 +153,8 @@ fn parse(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
     }
 }
 
-/// Decodes a token as Python does, which skips characters that are not in the alphabet, for example line breaks.
+/// Decodes a token as Python does: characters outside the alphabet, such as line breaks, are
+/// skipped.
 #[cold]
 fn parse_leniently(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
     let py = token.py();
@@ -161,13 +163,13 @@ fn parse_leniently(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
             let decoded = decoded.cast_into::<PyBytes>()?;
             not_authentic(Token::from_bytes(decoded.as_bytes().to_vec())).map_err(raise)
         }
-        // `binascii.Error` is one too, and so is the error for text that is not ASCII.
+        // `binascii.Error` is a ValueError too, and so is the error for non-ASCII text.
         Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Returns the bytes of an argument that must be a `bytes` object, as in the package cryptography.
+/// Returns the bytes of an argument that must be a `bytes` object, as in pyca/cryptography.
 fn bytes<'a>(name: &str, object: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
     match object.cast::<PyBytes>() {
         Ok(bytes) => Ok(bytes.as_bytes()),

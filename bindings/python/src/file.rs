@@ -1,4 +1,5 @@
-//! The native part of `sealane.encrypt_file` and its companions, and of the file objects in `sealane/_open.py`.
+//! The native part of `sealane.encrypt_file`, its companions, and the file objects in
+//! `sealane/_open.py`.
 
 use crate::arguments;
 use crate::buffer::{Slot, fresh, read};
@@ -16,12 +17,12 @@ use sealane::{Error, Misuse};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Number of bytes after which a large read handles pending signals.
+/// Bytes a large read decrypts between checks for signals.
 const BYTES_BETWEEN_SIGNALS: usize = 64 << 20;
 
 type Callback = Option<Py<PyAny>>;
 
-/// Encrypts the file ``src`` to the file ``dst``, which are paths only; see ``sealane.encrypt_file``.
+/// Encrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.encrypt_file``.
 #[pyfunction]
 pub(crate) fn encrypt_path(
     py: Python<'_>,
@@ -37,7 +38,7 @@ pub(crate) fn encrypt_path(
     })
 }
 
-/// Decrypts the file ``src`` to the file ``dst``, which are paths only; see ``sealane.decrypt_file``.
+/// Decrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.decrypt_file``.
 #[pyfunction]
 pub(crate) fn decrypt_path(
     py: Python<'_>,
@@ -53,10 +54,11 @@ pub(crate) fn decrypt_path(
     })
 }
 
-/// The result of `salvage_path`: length, holes, state of the header and of the end. A hole has six numbers.
+/// The result of `salvage_path`: length, holes (six numbers each), state of the header, state of
+/// the end.
 type Salvaged = (u64, Vec<[u64; 6]>, &'static str, &'static str);
 
-/// Writes the chunks of the file ``src`` that verify to ``dst``; see ``sealane.salvage_file``.
+/// Writes the chunks of ``src`` that verify to ``dst``; see ``sealane.salvage_file``.
 #[pyfunction]
 pub(crate) fn salvage_path(
     py: Python<'_>,
@@ -103,7 +105,7 @@ pub(crate) fn rewrap_path(
     })
 }
 
-/// Verifies the file ``src``, which is a path only; see ``sealane.verify_file``.
+/// Verifies the file ``src``(a path); see ``sealane.verify_file``.
 #[pyfunction]
 pub(crate) fn verify_path(
     py: Python<'_>,
@@ -117,22 +119,22 @@ pub(crate) fn verify_path(
     })
 }
 
-/// The format, the recipients and the sizes of an encrypted file, none of which is verified.
+/// The format, recipients and sizes of an encrypted file. Nothing is verified.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct FileInfo {
-    /// Name of the specification of the format, for example "age v1" or "chunked-encryption@v1".
+    /// Name of the format's specification, such as "age v1" or "chunked-encryption@v1".
     format: &'static str,
-    /// Whether the file is text, that is, an age file in PEM armor.
+    /// Whether the file is an age file in PEM armor (text).
     armor: bool,
-    /// The types of the recipients of an age file, in their order, for example "X25519" or "scrypt".
+    /// The recipient types of an age file in order, such as "X25519" or "scrypt".
     recipients: Vec<String>,
-    /// Size of the encrypted file in bytes, with its header and tags.
+    /// Size of the encrypted file in bytes, including header and tags.
     file_len: u64,
-    /// Number of plaintext bytes in the file, if the file is complete and unchanged.
+    /// Plaintext bytes in the file, if it is complete and unmodified.
     plaintext_len: u64,
-    /// Number of chunks that the plaintext is divided into.
+    /// Number of chunks.
     chunks: u64,
-    /// Number of plaintext bytes in each chunk except the last, which may be shorter.
+    /// Plaintext bytes per chunk; the last chunk may be shorter.
     chunk_len: u64,
 }
 
@@ -144,7 +146,7 @@ impl FileInfo {
     }
 }
 
-/// Inspects the file ``src``, which is a path only; see ``sealane.inspect``.
+/// Inspects the file ``src``(a path); see ``sealane.inspect``.
 #[pyfunction]
 pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -> PyResult<FileInfo> {
     let format = file_keys::named(format)?;
@@ -178,9 +180,9 @@ pub(crate) fn decrypt_bytes<'py>(
     fresh(py, opening.len(), |out| py.detach(|| opening.decrypt_into(out)).map_err(raise))
 }
 
-/// An encrypted file that is read at any position and that several threads may share.
+/// Random access to an encrypted file, shareable between threads.
 ///
-/// Calls on a file object run one after the other. Calls on a path run at the same time.
+/// Calls on a file object run one at a time; calls on a path run in parallel.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Reader {
     core: file::Reader<FileSource>,
@@ -209,7 +211,7 @@ impl Reader {
         self.fill(py, offset, slot.write(into)?.bytes())
     }
 
-    /// Number of plaintext bytes in the whole file.
+    /// Plaintext length in bytes.
     #[getter]
     fn size(&self) -> u64 {
         self.core.size()
@@ -241,7 +243,7 @@ impl Reader {
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Writer {
     content: Shared<Box<Content>>,
-    /// The path that an error of the operating system names.
+    /// The path for operating-system errors.
     path: Option<PathBuf>,
 }
 
@@ -274,7 +276,8 @@ impl Content {
 
 #[pymethods]
 impl Writer {
-    /// Encrypts to ``dst``, a path or a binary file object. With ``exclusive``, a path must not exist.
+    /// Encrypts to ``dst``, a path or a binary file object. With ``exclusive``, the path must not
+    /// exist.
     #[staticmethod]
     fn encrypt(
         py: Python<'_>,
@@ -295,7 +298,7 @@ impl Writer {
         Ok(Self::new(content.map_err(raise)?, path))
     }
 
-    /// Decrypts to ``dst``, a path or a binary file object, or only verifies without ``dst``.
+    /// Decrypts to ``dst``, a path or a binary file object; without ``dst`` it only verifies.
     #[staticmethod]
     fn decrypt(py: Python<'_>, dst: Option<&Bound<'_, PyAny>>, decryption: &DecryptWith) -> PyResult<Self> {
         let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst, decryption.core()))?;
@@ -311,14 +314,15 @@ impl Writer {
         Ok(Self::new(Content::Plain(output), Some(path)))
     }
 
-    /// Takes a piece and returns its length in bytes; after a failure the file is lost.
+    /// Takes a piece and returns its length in bytes. After a failure the file is lost.
     ///
-    /// A failed push may have written a part. So the file is dropped: going on would seal other bytes under the same nonce.
+    /// A failed push may have written a part. We drop the file, because continuing would seal other
+    /// bytes under the same nonce.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         read!(py; piece);
         self.with(py, |content| {
             let result = content.as_mut()?.push(piece);
-            // A forked child has written nothing, and its next call gets the same error.
+            // A forked child has written nothing; its next call gets the same error.
             if !matches!(result, Ok(()) | Err(Error::Misuse(Misuse::Forked))) {
                 *content = None;
             }
@@ -327,14 +331,15 @@ impl Writer {
         Ok(piece.len())
     }
 
-    /// Writes or verifies the end of the file; at a path the file appears now. A call inside the call is still refused.
+    /// Writes or verifies the end of the file; at a path the file appears now. Reentrant calls are
+    /// still refused.
     ///
-    /// With ``durable``, the file gets its name when the content is on the disk.
+    /// With ``durable``, the file gets its name once its content is on disk.
     fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
         self.with(py, |content| Some(content.take()?.finish(durability(durable))))
     }
 
-    /// Discards the file: there is none at a path, and a file object lacks the end of the file.
+    /// Discards the file: a path has no file, and a file object lacks the end.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
         self.content.access(py, usize::MAX, |content| drop(content.take()))
     }
@@ -362,7 +367,7 @@ fn finished() -> PyErr {
     PyValueError::new_err("the file is already finished, or was lost by an earlier failure")
 }
 
-/// Runs `work` detached, with a hook that handles signals and reports progress on the calling thread.
+/// Runs `work` detached, with a hook that handles signals and reports progress on this thread.
 fn with_options(
     py: Python<'_>,
     threads: Option<usize>,

@@ -1,4 +1,4 @@
-//! `EncryptWith` and `DecryptWith`: the keyword arguments that all operations on files share.
+//! `EncryptWith` and `DecryptWith`: the keyword arguments that all file operations share.
 
 use crate::buffer::Slot;
 use crate::detach::interruptible;
@@ -13,10 +13,10 @@ use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format, NameKey
 use sealane::{Error, Misuse};
 use std::path::PathBuf;
 
-/// The keys and the format of files to encrypt: exactly one of ``key``, ``recipients`` and ``passphrase``. No output may
-/// replace a file that the keys were loaded from.
+/// Keys and format for encrypting files: exactly one of ``key``, ``recipients`` and ``passphrase``.
+/// The files they were loaded from are never overwritten.
 ///
-/// Its ``repr`` shows no secret, and it cannot be pickled, because a pickle would contain the secret.
+/// Its ``repr`` shows no secret. It cannot be pickled: the pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct EncryptWith(file::EncryptWith);
 
@@ -59,10 +59,10 @@ impl EncryptWith {
     }
 }
 
-/// The keys and the format of files to decrypt: exactly one of ``key``, ``identities`` and ``passphrase``. No output may
-/// replace a file that the keys were loaded from.
+/// Keys and format for decrypting files: exactly one of ``key``, ``identities`` and ``passphrase``.
+/// The files they were loaded from are never overwritten.
 ///
-/// Its ``repr`` shows no secret, and it cannot be pickled, because a pickle would contain the secret.
+/// Its ``repr`` shows no secret. It cannot be pickled: the pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct DecryptWith(file::DecryptWith);
 
@@ -106,10 +106,10 @@ impl DecryptWith {
     }
 }
 
-/// The keys to rewrap age files with: identities or a passphrase that decrypt them, and new recipients or a new passphrase. No
-/// output may replace a file that the keys were loaded from.
+/// Keys for rewrapping age files: identities or a passphrase to decrypt, and new recipients or a
+/// new passphrase. The files they were loaded from are never overwritten.
 ///
-/// Its ``repr`` shows no secret, and it cannot be pickled, because a pickle would contain the secret.
+/// Its ``repr`` shows no secret. It cannot be pickled: the pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct RewrapWith(file::Rewrap);
 
@@ -143,8 +143,8 @@ impl RewrapWith {
         file::Rewrap::new(identities, recipients, &inputs).map(Self).map_err(raise)
     }
 
-    /// Returns the new header of a binary age file of ``len`` bytes that begins with ``prefix``, and the length of its old
-    /// header. None if the header is longer than ``prefix``.
+    /// Returns the new header of a binary age file of ``len`` bytes that begins with ``prefix``,
+    /// and the length of the old header. None if the old header is longer than ``prefix``.
     fn new_header<'py>(
         &self,
         py: Python<'py>,
@@ -160,7 +160,7 @@ impl RewrapWith {
     }
 }
 
-/// Rewraps the age file at a URL for the program, see ``sealane.fs.rewrap``.
+/// Rewraps the age file at a URL for the program; see ``sealane.fs.rewrap``.
 pub(crate) fn rewrap_url(
     from: &str,
     to: &str,
@@ -208,7 +208,7 @@ fn one_of(
     }
 }
 
-/// Converts a key object from ``sealane.keys``, or the bytes of a key, to a key for files.
+/// Converts a key object from ``sealane.keys``, or key bytes, to a file key.
 fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
     match key.cast::<Keyring>() {
         Ok(ring) => Ok(ring.get().keyring(key.py())?.into()),
@@ -216,7 +216,7 @@ fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
     }
 }
 
-/// Converts a key object from ``sealane.keys``, or 64 bytes, to a key of names.
+/// Converts a key object from ``sealane.keys``, or 64 bytes, to a name key.
 pub(crate) fn name_key(key: &Bound<'_, PyAny>) -> PyResult<NameKey> {
     let made = match key.cast::<Keyring>() {
         Ok(ring) => NameKey::keyring(&ring.get().keyring(key.py())?),
@@ -225,7 +225,7 @@ pub(crate) fn name_key(key: &Bound<'_, PyAny>) -> PyResult<NameKey> {
     made.map_err(raise)
 }
 
-/// Returns the file that a key object was loaded from, if any.
+/// Returns the file a key object was loaded from, if any.
 pub(crate) fn key_file(key: &Bound<'_, PyAny>) -> Option<PathBuf> {
     match (key.cast::<Key>(), key.cast::<Keyring>()) {
         (Ok(key), _) => key.get().file().cloned(),
@@ -238,7 +238,7 @@ pub(crate) fn named(format: Option<&str>) -> PyResult<Option<Format>> {
     format.map(|name| name.parse().map_err(raise_name)).transpose()
 }
 
-/// Converts the base-2 logarithm of scrypt's parameter N, which an age file calls the work factor.
+/// Converts the base-2 logarithm of scrypt's N, which age calls the work factor.
 fn work_factor(log_n: &Bound<'_, PyAny>) -> PyResult<u8> {
     let out_of_range = || PyValueError::new_err("max_work_factor must be 1 to 30: it is a base-2 logarithm");
     let log_n: i64 = log_n.extract().map_err(|error: PyErr| {

@@ -17,29 +17,30 @@ use sealane::hybrid::rsa::{self, Parts};
 use sealane::hybrid::{self, Opener, Options, Sealer};
 use sealane::keys::{self, SecretKey};
 
-/// Encrypts a message to a public key, so that only the private key decrypts it.
+/// Encrypts a message to a public key; only the private key decrypts it.
 ///
 /// Parameters
 /// ----------
 /// public : sealane.keys.PublicKey or str
-///     The public key, or its text: PEM, or the hexadecimal digits of a secp256k1 key.
+///     The public key, or its text: PEM, or secp256k1 hexadecimal.
 /// data : bytes-like
-///     The plaintext of the message, which is encrypted as a whole.
+///     The plaintext, encrypted as a whole.
 /// aad : bytes-like
-///     Associated data, which is authenticated but not part of the result. Opening needs the same.
+///     Associated data: authenticated, but not part of the result. Pass the same bytes to ``open``.
 /// info : bytes-like
-///     The application information of HPKE (RFC 9180, section 5), for the keys that use HPKE. Opening needs the same.
+///     The application information of HPKE (RFC 9180, section 5), for HPKE keys. Pass the same
+///     bytes to ``open``.
 /// suite : str, optional
-///     The AEAD of HPKE: "aes-256-gcm" (the default), "aes-128-gcm" or "chacha20-poly1305". It is not part of the
-///     message. Opening needs the same.
+///     The HPKE AEAD: "aes-256-gcm" (the default), "aes-128-gcm" or "chacha20-poly1305". It is not
+///     part of the message; pass the same to ``open``.
 ///
 /// Raises
 /// ------
 /// FormatError
 ///     If the text is not a public key.
 /// ValueError
-///     If the key has a kind that does not encrypt messages (age and SSH keys are for ``sealane.encrypt``), or ``info``
-///     or ``suite`` is given for a key without HPKE.
+///     If the key's kind does not encrypt messages (use age and SSH keys with ``sealane.encrypt``),
+///     or ``info`` or ``suite`` is given for a key without HPKE.
 ///
 /// Examples
 /// --------
@@ -100,9 +101,10 @@ fn opened<'py>(
 /// Raises
 /// ------
 /// AuthenticationError
-///     If the key, ``aad``, ``info`` or ``suite`` is another one, or the message was changed.
+///     If the key, ``aad``, ``info`` or ``suite`` is wrong, or the message was modified.
 /// FormatError
-///     If the message does not begin with a public key of the curve, or is too short; if the text is not a private key.
+///     If the message is too short or does not begin with a public key of the curve, or the text is
+///     not a private key.
 ///
 /// Examples
 /// --------
@@ -130,17 +132,17 @@ pub(crate) fn hybrid_open<'py>(
 
 /// Encrypts a message with HPKE (RFC 9180) in any of its modes.
 ///
-/// Without ``psk`` and ``sender`` it is the base mode, which ``seal`` uses as well. The other parameters and the exceptions
-/// are those of ``seal``.
+/// Without ``psk`` and ``sender`` it is the base mode, as in ``seal``. Other parameters and
+/// exceptions are as for ``seal``.
 ///
 /// Parameters
 /// ----------
 /// psk, psk_id : bytes-like, optional
-///     A pre-shared key of at least 32 random bytes and its identifier. The recipient learns that the sender has the
-///     pre-shared key.
+///     A pre-shared key of at least 32 random bytes, and its identifier. It proves to the recipient
+///     that the sender has it.
 /// sender : sealane.keys.Key or str, optional
-///     The private key of the sender, of the same kind as ``public``; not possible with x-wing. The recipient learns that
-///     the sender has this key.
+///     The sender's private key, of the same kind as ``public``; not with x-wing. It proves to the
+///     recipient that the sender has it.
 ///
 /// Examples
 /// --------
@@ -183,12 +185,12 @@ pub(crate) fn hpke_seal<'py>(
 /// psk, psk_id
 ///     As for ``hpke_seal``.
 /// sender : sealane.keys.PublicKey or str, optional
-///     The public key of the sender.
+///     The sender's public key.
 ///
 /// Raises
 /// ------
 /// AuthenticationError, FormatError, ValueError
-///     As ``open`` does. AuthenticationError also if the pre-shared key or the sender is another one.
+///     As ``open``. AuthenticationError also if the pre-shared key or the sender is wrong.
 ///
 /// Examples
 /// --------
@@ -222,8 +224,8 @@ pub(crate) fn hpke_open<'py>(
     opened(py, &HpkeOpener { private, aead, mode: mode(psk, sender.as_ref()), info }, blob, aad)
 }
 
-/// Defines a function with the arguments of eciespy: a key, the data, and the configuration as keywords. `$work` gets them
-/// parsed.
+/// Defines a function with eciespy's arguments: a key, the data, and the configuration as keywords.
+/// `$work` gets them parsed.
 macro_rules! eciespy {
     ($(#[$doc:meta])* $name:ident($key:ident: $Key:ident), $work:expr) => {
         $(#[$doc])*
@@ -261,20 +263,21 @@ macro_rules! eciespy {
 }
 
 eciespy! {
-    /// Encrypts a message as ``encrypt`` of eciespy does.
+    /// Encrypts a message like eciespy's ``encrypt``.
     ///
-    /// The arguments and the bytes are those of eciespy. The keywords are its configuration, with its defaults.
+    /// Arguments and bytes are eciespy's. The keywords are its configuration, with its defaults.
     ///
     /// Parameters
     /// ----------
     /// pk_hex : str or bytes-like
     ///     The public key: hexadecimal digits, with or without 0x, or bytes.
     /// data : bytes-like
-    ///     The plaintext of the message, which is encrypted as a whole.
+    ///     The plaintext, encrypted as a whole.
     /// elliptic_curve : str
     ///     "secp256k1", "x25519" or "ed25519".
     /// is_ephemeral_key_compressed, is_hkdf_key_compressed : bool
-    ///     Whether the point in the message, and the points from which the key is derived, have their compressed encoding.
+    ///     Whether the point in the message, and the points the key is derived from, are
+    ///     compressed.
     /// symmetric_algorithm : str
     ///     "aes-256-gcm" or "xchacha20".
     /// symmetric_nonce_length : int
@@ -285,7 +288,7 @@ eciespy! {
     /// FormatError
     ///     If ``pk_hex`` is not a public key of the curve.
     /// ValueError
-    ///     If ``pk_hex`` is not hexadecimal, or the configuration is not possible.
+    ///     If ``pk_hex`` is not hexadecimal or the configuration is unsupported.
     ///
     /// Examples
     /// --------
@@ -299,7 +302,7 @@ eciespy! {
 }
 
 eciespy! {
-    /// Decrypts a message as ``decrypt`` of eciespy does.
+    /// Decrypts a message like eciespy's ``decrypt``.
     ///
     /// Parameters
     /// ----------
@@ -307,17 +310,18 @@ eciespy! {
     ///     The private key: hexadecimal digits, with or without 0x, or bytes.
     /// data : bytes-like
     ///     The encrypted message.
-    /// elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm, symmetric_nonce_length
-    ///     As for ``ecies_encrypt``. The message does not contain them.
+    /// elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm,
+    /// symmetric_nonce_length
+    ///     As for ``ecies_encrypt``. They are not part of the message.
     ///
     /// Raises
     /// ------
     /// AuthenticationError
-    ///     If the key or the configuration is another one, or the message was changed.
+    ///     If the key or the configuration is wrong, or the message was modified.
     /// FormatError
     ///     If the message is too short or does not begin with a public key.
     /// ValueError
-    ///     If ``sk_hex`` is not a private key of the curve, or the configuration is not possible.
+    ///     If ``sk_hex`` is not a private key of the curve, or the configuration is unsupported.
     ///
     /// Examples
     /// --------
@@ -330,14 +334,14 @@ eciespy! {
     }
 }
 
-/// Decrypts an RSA and AES-GCM message whose parts are stored separately.
+/// Decrypts an RSA and AES-GCM message stored in separate parts.
 ///
-/// PyCryptodome programs usually store them so, with a nonce of 16 bytes and SHA-1 by default.
+/// PyCryptodome programs usually store it this way, with a 16-byte nonce and SHA-1 by default.
 ///
 /// Parameters
 /// ----------
 /// private : sealane.keys.Key or str
-///     The RSA private key, or its text.
+///     The RSA private key or its text.
 /// wrapped_key : bytes-like
 ///     The AES key, encrypted with RSAES-OAEP.
 /// ciphertext, nonce, tag : bytes-like
@@ -350,7 +354,7 @@ eciespy! {
 /// Raises
 /// ------
 /// AuthenticationError
-///     If any part is not authentic. The error does not say which.
+///     If any part is not authentic. The error does not say which part.
 ///
 /// Examples
 /// --------
@@ -395,13 +399,13 @@ fn suite_named(suite: Option<&str>) -> PyResult<Option<hpke::Aead>> {
     suite.map(|name| named("suite", name, &SUITES)).transpose()
 }
 
-/// Returns the value that belongs to a name in a table of the allowed names.
+/// Looks up a name in a table of allowed names.
 fn named<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> PyResult<T> {
     let found = table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
     found.ok_or_else(|| unknown(what, name, table.iter().map(|(known, _)| *known)))
 }
 
-/// Returns a new `bytes` object that `work` fills while the thread is detached from the interpreter.
+/// Returns a new `bytes` object that `work` fills while detached from the interpreter.
 fn fill<'py>(
     py: Python<'py>,
     len: usize,
@@ -410,7 +414,7 @@ fn fill<'py>(
     fresh(py, len, |out| py.detach(|| work(out)).map(drop).map_err(raise))
 }
 
-/// Calls `work` with a public key, which is a `PublicKey` or its text.
+/// Calls `work` with a public key, given as a `PublicKey` or its text.
 fn with_public<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&keys::PublicKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<PublicKey>() {
         return work(key.get().public());
@@ -424,7 +428,7 @@ fn with_public<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&keys::PublicKey) ->
     work(&keys::PublicKey::from_text(&secrets::text("a public key", key)?).map_err(raise)?)
 }
 
-/// Calls `work` with a private key, which is a `Key` or its text.
+/// Calls `work` with a private key, given as a `Key` or its text.
 fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&SecretKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<Key>() {
         return work(key.get().secret());
@@ -439,7 +443,7 @@ fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&SecretKey) -> PyRe
     work(&interruptible(key.py(), || SecretKey::from_text(&text, None))?.map_err(raise_about_key(None))?)
 }
 
-/// Returns the key of an eciespy call: hexadecimal digits or bytes.
+/// Returns the key of an eciespy call, given as hexadecimal digits or bytes.
 fn hex_or_bytes<K>(
     curve: Curve,
     name: &str,
@@ -458,7 +462,7 @@ fn hex_or_bytes<K>(
     from_bytes(curve, bytes.bytes()).map_err(raise)
 }
 
-/// Returns the pre-shared key of HPKE and its identifier, if the caller gave one.
+/// Returns HPKE's pre-shared key and its identifier, if given.
 fn pre_shared<'a, 'py>(
     secret_slot: &'a mut Slot<'py>,
     secret: Option<&'a Bound<'py, PyAny>>,

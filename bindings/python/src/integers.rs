@@ -1,14 +1,15 @@
-//! Integer arguments: converts Python integers, which have no limit, to fixed sizes.
+//! Integer arguments: converts unbounded Python integers to fixed sizes.
 
 use crate::error::raise;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use sealane::Error;
 
-/// Converts a Python integer that is a number of bytes or a position.
+/// Converts a Python integer to a byte count or position.
 ///
 /// # Errors
-/// Raises `TypeError` if it is not an integer, `ValueError` if it is negative, and `LimitExceededError` from 2^64 on.
+/// Raises `TypeError` for a non-integer, `ValueError` for a negative one, and `LimitExceededError`
+/// from 2^64 on.
 pub(crate) fn byte_count(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     value.extract::<u64>().map_err(|error| match value.lt(0) {
         Ok(true) => PyValueError::new_err("a number of bytes must not be negative"),
@@ -19,22 +20,23 @@ pub(crate) fn byte_count(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     })
 }
 
-/// Converts a Python integer that is the length in bytes of an object in memory.
+/// Converts a Python integer to the length of an object in memory.
 ///
 /// # Errors
-/// Raises what [`byte_count`] raises, and `LimitExceededError` if the value exceeds the address space.
+/// Raises what [`byte_count`] raises, and `LimitExceededError` if the value exceeds the address
+/// space.
 pub(crate) fn memory_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let fits = |n: u64| usize::try_from(n).ok().filter(|&n| isize::try_from(n).is_ok());
     fits(byte_count(value)?)
         .ok_or_else(|| raise(Error::LimitExceeded("the length exceeds the address space of this machine")))
 }
 
-/// Converts a Python integer that is the length in bytes of the used part of a buffer.
+/// Converts a Python integer to the length of the used part of a buffer.
 ///
-/// A number that exceeds the address space becomes the largest one, which is too long for every buffer.
+/// A number beyond the address space becomes the largest one, too long for any buffer.
 ///
 /// # Errors
-/// Raises `TypeError` if it is not an integer, and `ValueError` if it is negative.
+/// Raises `TypeError` for a non-integer, and `ValueError` for a negative one.
 pub(crate) fn buffer_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     value.extract::<usize>().or_else(|error| match value.lt(0) {
         Ok(true) => Err(PyValueError::new_err("a length must not be negative")),
@@ -46,7 +48,7 @@ pub(crate) fn buffer_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// Converts the `block_index` that REncrypt authenticates with a message.
 ///
 /// # Errors
-/// Raises `TypeError` if it is not an integer, and `ValueError` if it does not fit in 64 bits.
+/// Raises `TypeError` for a non-integer, and `ValueError` if it does not fit in 64 bits.
 pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     value.extract::<u64>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
         true => PyValueError::new_err("block_index must be from 0 to 2^64 - 1"),
@@ -54,10 +56,11 @@ pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     })
 }
 
-/// Converts a Python integer that is the block counter of ChaCha20, which has 32 bits.
+/// Converts a Python integer to ChaCha20's 32-bit block counter.
 ///
 /// # Errors
-/// Raises `TypeError` if it is not an integer, `ValueError` if it is negative, and `LimitExceededError` from 2^32 on.
+/// Raises `TypeError` for a non-integer, `ValueError` for a negative one, and `LimitExceededError`
+/// from 2^32 on.
 pub(crate) fn block_counter(value: &Bound<'_, PyAny>) -> PyResult<u32> {
     value.extract::<u32>().map_err(|error| match value.lt(0) {
         Ok(true) => PyValueError::new_err("a counter must not be negative"),

@@ -12,8 +12,8 @@ use sealane::signature::{Signers, SigningKey};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Writes a signed inventory of the encrypted folder ``folder`` to ``path``; see ``sealane.write_inventory``. Returns its counter
-/// and the number of files.
+/// Writes a signed inventory of the encrypted ``folder`` to ``path``; see
+/// ``sealane.write_inventory``. Returns its counter and the number of files.
 #[pyfunction]
 pub(crate) fn write_inventory_path(
     py: Python<'_>,
@@ -38,8 +38,9 @@ pub(crate) fn write_inventory_path(
 /// Path, name and text of a difference.
 type Finding = (OsString, &'static str, String);
 
-/// Compares the encrypted folder ``folder`` with the inventory ``path``; see ``sealane.verify_inventory``. Returns its counter, the
-/// number of files, and the differences: path, name and text.
+/// Compares the encrypted ``folder`` with the inventory at ``path``; see
+/// ``sealane.verify_inventory``. Returns its counter, the number of files, and the differences:
+/// path, name and text.
 #[pyfunction]
 pub(crate) fn compare_inventory_path(
     py: Python<'_>,

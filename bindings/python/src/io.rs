@@ -13,7 +13,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Returns the path of a `str`, and `None` for a file object. `sealane/_endpoints.py` converts every `os.PathLike`.
+/// Returns the path of a `str`, or `None` for a file object. `sealane/_endpoints.py` has converted
+/// any `os.PathLike`.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     match object.is_instance_of::<PyString>() {
         true => object.extract().map(Some),
@@ -21,16 +22,17 @@ pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     }
 }
 
-/// An encrypted file, at a path or in a Python object, that is read at any position.
+/// An encrypted file, at a path or in a Python object, with random access.
 pub(crate) enum FileSource {
     Path(PathBuf, File),
     Object(SharedObject),
 }
 
-/// A Python file object that is read at any position, by several threads of one call.
+/// A Python file object with random access, shared by the threads of one call.
 pub(crate) struct SharedObject {
     file: PyFile,
-    /// Held during a call of [`crate::file::Reader`], so that the file object cannot call back into the reader.
+    /// Held during a call of [`crate::file::Reader`], so the file object cannot call back into the
+    /// reader.
     call: CallLock,
     caller: OnBehalf,
     /// Keeps a seek and its read together.
@@ -68,7 +70,7 @@ impl FileSource {
         }
     }
 
-    /// Begins a call on a file object, during which a call inside it is an error. Files at a path need no lock.
+    /// Begins a call on a file object; a nested call is an error. Files at a path need no lock.
     pub(crate) fn begin_call(&self, py: Python<'_>) -> PyResult<Option<Inside<'_>>> {
         match self {
             Self::Path(..) => Ok(None),
@@ -104,7 +106,8 @@ impl ReadAt for FileSource {
     }
 }
 
-/// A binary Python file object. Its exceptions pass through [`io::Error`] and are raised unchanged.
+/// A binary Python file object. Its exceptions pass through [`io::Error`] and are reraised
+/// unchanged.
 pub(crate) struct PyFile(Py<PyAny>);
 
 impl PyFile {
@@ -113,7 +116,7 @@ impl PyFile {
     }
 
     fn call<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
-        // The conversion of `PyErr` itself would make the core repeat a call that a signal interrupted.
+        // `PyErr`'s own conversion would make the core retry a call that a signal interrupted.
         Python::attach(|py| call(self.0.bind(py))).map_err(io::Error::other)
     }
 
@@ -150,7 +153,8 @@ impl Write for PyFile {
             let bytes = PyBytes::new(file.py(), from);
             loop {
                 let n = match file.call_method1("write", (&bytes,)) {
-                    // Many file-like objects take all bytes and return None. Only `io.RawIOBase` defines None, as no byte.
+                    // Many file-like objects take all bytes and return None. Only `io.RawIOBase`
+                    // defines None, as zero bytes.
                     Ok(none) if none.is_none() => {
                         if is_raw(file)? {
                             None
@@ -190,8 +194,8 @@ fn is_raw(file: &Bound<'_, PyAny>) -> PyResult<bool> {
     file.is_instance(&file.py().import("io")?.getattr("RawIOBase")?)
 }
 
-/// Returns the number of bytes that were written before a `BlockingIOError`, or `None` for none. Any other error is
-/// returned unchanged.
+/// Returns the number of bytes written before a `BlockingIOError`, or `None` if none were. Returns
+/// other errors unchanged.
 fn written_before_blocking(py: Python<'_>, error: PyErr) -> PyResult<Option<usize>> {
     if !error.is_instance_of::<PyBlockingIOError>(py) {
         return Err(error);
@@ -202,17 +206,17 @@ fn written_before_blocking(py: Python<'_>, error: PyErr) -> PyResult<Option<usiz
     }
 }
 
-/// Waits for a file object in non-blocking mode. Signals are handled meanwhile.
+/// Waits for a file object in non-blocking mode, handling signals.
 fn wait_until_writable(file: &Bound<'_, PyAny>) -> PyResult<()> {
     file.py().import("sealane._endpoints")?.call_method1("wait_until_writable", (file,)).map(drop)
 }
 
-/// The destination of plaintext, which may be a file, a Python object or none.
+/// The destination of plaintext: a file, a Python object or nothing.
 pub(crate) enum FileSink {
-    /// A path, at which the new file appears when all of it is written and verified.
+    /// A path; the new file appears once it is completely written and verified.
     Path(OutputFile),
     Object(PyFile),
-    /// No destination, because the file is only verified and the plaintext is discarded.
+    /// No destination: the file is only verified and the plaintext discarded.
     Discard,
 }
 

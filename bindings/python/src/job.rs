@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// A job over many files. It is used once. Only one job at a time can have a manifest open.
+/// A job over many files, used once. Only one job at a time can have a manifest open.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Job(Shared<State>);
 
@@ -30,7 +30,7 @@ struct State {
     report: Report,
 }
 
-/// What the job has reported so far.
+/// Progress reported so far.
 #[derive(Default)]
 struct Report {
     summary: Summary,
@@ -38,9 +38,9 @@ struct Report {
     removed: Vec<OsString>,
     unproven: Vec<OsString>,
     unknown: Vec<OsString>,
-    /// Bytes of sources that are processed, skipped or failed, and those of all sources.
+    /// Source bytes processed, skipped or failed, and the total.
     progress: (u64, u64),
-    /// The first of these numbers at the last call of the progress function.
+    /// Source bytes done at the last call of the progress function.
     told: u64,
     /// The time of the last check for signals.
     checked: Option<Instant>,
@@ -70,9 +70,9 @@ impl Job {
         py.detach(|| job::Job::pairs(pairs, options)).map(Self::new).map_err(raise)
     }
 
-    /// Creates a job over the files of the folder ``src``, with their targets in the folder
-    /// ``dst``. ``exclude`` are lines of a ``.gitignore`` file, and ``names`` is the key of
-    /// encrypted names. A manifest below ``src`` is not processed.
+    /// Creates a job over the files of the folder ``src``, with targets in the folder ``dst``.
+    /// ``exclude`` holds lines of a ``.gitignore`` file; ``names`` is the key for encrypted names.
+    /// A manifest below ``src`` is skipped.
     #[staticmethod]
     #[pyo3(signature = (
         src, dst = None, *, batch, suffix = OsString::new(), removes_suffix = false, in_place = false,
@@ -129,12 +129,11 @@ impl Job {
         made.map(Self::new).map_err(raise)
     }
 
-    /// Processes the files on threads of the core, and takes all other steps. Calls ``progress`` on
-    /// this thread with the number of source bytes that are done and of all.
+    /// Processes the files on core threads, with all other steps. Calls ``progress`` on this thread
+    /// with the source bytes done and the total.
     ///
-    /// After an exception of ``progress`` or of a signal handler no file is begun, and files in
-    /// progress leave nothing behind. Files that were complete are in the manifest before the
-    /// exception is raised.
+    /// After ``progress`` or a signal handler raises, no file is begun, and files in progress leave
+    /// nothing behind. Completed files are in the manifest before the exception is raised.
     #[pyo3(signature = (operation, progress = None))]
     fn run(&self, py: Python<'_>, operation: &Operation, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let keys = JobKeys { operation: operation.core(), inventory: None, compare: None };
@@ -149,7 +148,7 @@ impl Job {
         })
     }
 
-    /// Opens the manifest and looks at the sources. Returns a target that the manifest lists as
+    /// Opens the manifest and scans the sources. Returns a target that the manifest lists as
     /// finished.
     fn plan(&self, py: Python<'_>) -> PyResult<Option<OsString>> {
         self.with(py, |State { job, report }| {
@@ -174,8 +173,8 @@ impl Job {
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<(Vec<usize>, Vec<(OsString, OsString)>)>> {
         self.with(py, |State { job, .. }| {
             let Some(batch) = job.next_batch() else { return Ok(None) };
-            // Workers may have another current folder. Paths are not normalised: after a link to a
-            // folder, ".." is its parent.
+            // Workers may have another current folder. Paths are not normalised: after a symlink to
+            // a folder, ".." is the parent of its target.
             let here = std::env::current_dir().map_err(Error::from)?;
             let absolute = |path: &Path| match path == Path::new("") {
                 true => OsString::new(),
@@ -189,8 +188,8 @@ impl Job {
         })
     }
 
-    /// Takes in the results of a batch: the exceptions of files by their positions in the batch.
-    /// Raises ``OSError`` if the manifest cannot be written, once.
+    /// Records the results of a batch: the exceptions of files by position. Raises ``OSError``,
+    /// once, if the manifest cannot be written.
     fn record(
         &self,
         py: Python<'_>,
@@ -217,8 +216,7 @@ impl Job {
         })
     }
 
-    /// Returns how many bytes of sources are processed, skipped or failed, and those of all
-    /// sources.
+    /// Returns the source bytes processed, skipped or failed, and the total.
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
         self.with(py, |state| Ok(state.report.progress))
     }
@@ -277,8 +275,7 @@ impl Job {
 }
 
 impl Report {
-    /// Takes events in. The answer is to stop if the progress function or a signal handler raised
-    /// an exception.
+    /// Processes events. Breaks if the progress function or a signal handler raised an exception.
     fn listen(&mut self, events: Vec<Event<'_>>, progress: Option<&Py<PyAny>>) -> ControlFlow<()> {
         if let Some(Event::Progress { ended, total, .. }) = events.last() {
             self.progress = (*ended, *total);
@@ -319,7 +316,7 @@ impl Report {
             }
             Event::Unproven(path) => self.unproven.push(name(path)),
             Event::Unknown(path) => self.unknown.push(name(path)),
-            // After an error of a file, which is in the report, that is no error of its own.
+            // If a file failed, that error is in the report and this is only its consequence.
             Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
             Event::Ended(summary) => self.summary = summary,
             _ => {}

@@ -1,6 +1,6 @@
 //! The Python binding of sealane: the module `sealane._native`.
 //!
-//! The binding translates: a method parses its arguments, detaches from the interpreter, calls the core, and converts
+//! A method parses its arguments, detaches from the interpreter, calls the core, and converts
 //! errors to exceptions. `unsafe` is allowed in `buffer` only.
 #![deny(unsafe_code)]
 
@@ -37,7 +37,7 @@ mod shared;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Runs the program ``sealane`` with a command line and returns its exit status. ``args[0]`` is the name of the program.
+/// Runs the program ``sealane`` and returns its exit status. ``args[0]`` is the program name.
 #[pyfunction]
 fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     sealane::keys::set_keyring(keys::keyring_text);
@@ -47,7 +47,7 @@ fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| cli::run_in(&host, args))
 }
 
-/// The native module of the package ``sealane``, which is the public interface.
+/// The native module of the package ``sealane``; the package is the public interface.
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
@@ -87,15 +87,15 @@ mod _native {
     #[expect(non_upper_case_globals, reason = "the name that Python packages use")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Length in bytes of the header of a file in the format chunked-encryption@v1.
+    /// Header length of a chunked-encryption@v1 file in bytes.
     #[pymodule_export]
     const HEADER_LEN: usize = sealane::file::HEADER_LEN;
 
-    /// Number of plaintext bytes in a full chunk of that format.
+    /// Plaintext bytes in a full chunk of that format.
     #[pymodule_export]
     const CHUNK_LEN: usize = sealane::file::CHUNK_LEN;
 
-    /// Length in bytes from which a bulk job gives one source file all threads.
+    /// Source length from which a bulk job gives one file all threads.
     #[pymodule_export]
     const PARALLEL_FILE_LEN: u64 = sealane::file::PARALLEL_FILE_LEN;
 }

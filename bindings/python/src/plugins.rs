@@ -1,4 +1,5 @@
-//! Age plugins: the permission of this process to run them, and the callbacks of Python programs that reach the user.
+//! Age plugins: this process's permission to run them, and the Python callbacks that reach the
+//! user.
 
 use crate::error::raise;
 use crate::keys::Key;
@@ -15,37 +16,38 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// The permission that the Python program gave. It is locked for as long as it takes to clone it.
+/// The permission given by the Python program, locked only while cloned.
 static ENABLED: Mutex<Option<Plugins>> = Mutex::new(None);
 
-/// Returns the permission to run plugins, if there is one.
+/// Returns the permission to run plugins, if given.
 pub(crate) fn enabled() -> Option<Plugins> {
     ENABLED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Permits the calls of this process to run age plugins for their recipients and identities.
+/// Permits this process to run age plugins for their recipients and identities.
 ///
-/// Recipients ``age1NAME1…`` and identities ``AGE-PLUGIN-NAME-1…`` run the program ``age-plugin-NAME``, for example for a key
-/// in hardware. Such a program has all rights of this process, so enable plugins only if recipients and identities
-/// come from a trusted place. The permission holds for lists of recipients and identities that are passed after this call.
+/// Recipients ``age1NAME1…`` and identities ``AGE-PLUGIN-NAME-1…`` run the program
+/// ``age-plugin-NAME``, for example for a hardware key. It runs with all rights of this process, so
+/// enable plugins only if you trust the source of the recipients and identities. The permission
+/// covers lists passed after this call.
 ///
 /// Parameters
 /// ----------
 /// message : callable(plugin, text), optional
-///     Shows a message of the plugin to the user, for example "Please touch the key".
+///     Shows a plugin's message to the user, for example "Please touch the key".
 /// request : callable(plugin, prompt, secret), optional
-///     Returns a text that the user types, for example a PIN, or None if there is no user. ``secret`` tells whether
-///     the text must be hidden, as ``getpass.getpass`` does it.
+///     Returns text typed by the user, for example a PIN, or None if there is no user. ``secret``
+///     tells whether to hide the input, as ``getpass.getpass`` does.
 /// confirm : callable(plugin, prompt, yes, no), optional
-///     Returns whether the user chooses the text ``yes``, or None if there is no user. ``no`` is None if there is nothing
-///     to choose.
+///     Returns whether the user chooses ``yes``, or None if there is no user. ``no`` is None if
+///     there is no choice.
 /// timeout : float
-///     Number of seconds that a plugin may be silent, for example while it waits for a touch.
+///     Seconds a plugin may be silent, for example while it waits for a touch.
 /// path : str or os.PathLike, optional
-///     Folders that are searched for plugins, in the form of the variable PATH, which is the default.
+///     Folders to search for plugins, in PATH syntax. The default is PATH.
 ///
-/// A plugin whose callback is missing is told that there is no user. An exception of a callback ends the plugin and is raised by
-/// the call. In calls on many files, callbacks can come from several threads at once.
+/// A plugin with no callback is told that there is no user. An exception in a callback ends the
+/// plugin and is raised by the call. In calls on many files, several threads may call back at once.
 ///
 /// Examples
 /// --------
@@ -79,7 +81,7 @@ pub(crate) fn enable_plugins(
     Ok(())
 }
 
-/// Withdraws the permission of ``enable``, for the calls that begin after this one.
+/// Withdraws the permission of ``enable`` for later calls.
 ///
 /// Examples
 /// --------
@@ -89,25 +91,27 @@ pub(crate) fn disable_plugins() {
     replace(None);
 }
 
-/// Replaces the permission. The old callbacks are dropped after the lock is released, because that can run Python code.
+/// Replaces the permission. The old callbacks are dropped after the lock is released, because
+/// dropping can run Python code.
 fn replace(plugins: Option<Plugins>) {
     let old = std::mem::replace(&mut *ENABLED.lock().unwrap_or_else(PoisonError::into_inner), plugins);
     drop(old);
 }
 
-/// Returns the identity without data of a plugin, which stands for the plugin itself, as ``-j NAME`` of the program age.
+/// Returns a plugin's identity without data, which stands for the plugin itself, like age's ``-j
+/// NAME``.
 ///
-/// It is an identity to decrypt with, and some plugins accept it as a recipient too.
+/// Decrypt with it; some plugins also accept it as a recipient.
 ///
 /// Parameters
 /// ----------
 /// name : str
-///     The name of the plugin, for example "yubikey" for the program ``age-plugin-yubikey``.
+///     The plugin's name, such as "yubikey" for the program ``age-plugin-yubikey``.
 ///
 /// Raises
 /// ------
 /// FormatError
-///     If no plugin can have this name.
+///     If the plugin name is invalid.
 ///
 /// Examples
 /// --------
@@ -118,7 +122,7 @@ pub(crate) fn plugin_identity(name: &str) -> PyResult<Key> {
     Identity::from_plugin(name).map(|identity| Key::new(SecretKey::Age(identity))).map_err(raise)
 }
 
-/// The functions of a Python program that reach the user.
+/// The Python functions that reach the user.
 struct Callbacks {
     message: Option<Py<PyAny>>,
     request: Option<Py<PyAny>>,
@@ -152,7 +156,7 @@ impl Interaction for Callbacks {
     }
 }
 
-/// Calls a function of the Python program, if there is one. Its exception passes through the core, and is raised again.
+/// Calls a Python function, if given. Its exception passes through the core and is reraised.
 fn attached<T>(
     function: &Option<Py<PyAny>>,
     call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Option<T>>,

@@ -1,22 +1,23 @@
-//! Creates the memory pages of a large new object ahead of the thread that writes to it.
+//! Creates the memory pages of a large new object ahead of the thread that writes it.
 //!
-//! The pages of a large new object do not exist until they are touched, and creating them costs more than encrypting:
-//! 2.7 GB/s with pages of 4 KiB, 15 GB/s with huge pages (measured). So huge pages are requested, and if one thread
-//! writes, another one creates them ahead of it. For example, sealing 256 MiB into a new object on one thread takes 49 ms
-//! without the other thread and 35 ms with it. Several threads that write create the pages themselves: another one would take
-//! a core from them (32 ms with it, 27 ms without; `lab/record/one-message-zen4-2026-11-23.md`).
+//! The pages of a large new object do not exist until touched, and creating them costs more than
+//! encrypting: 2.7 GB/s with 4 KiB pages, 15 GB/s with huge pages (measured). So we request huge
+//! pages, and if one thread writes, another creates the pages ahead of it: sealing 256 MiB into a
+//! new object on one thread takes 35 ms with the helper and 49 ms without. Several writing threads
+//! create the pages themselves; a helper would take a core from them (32 ms with it, 27 ms without;
+//! `lab/record/one-message-zen4-2026-11-23.md`).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Size in bytes of a huge page, which is 2 MiB.
+/// Size of a huge page: 2 MiB.
 const HUGE_PAGE: usize = 2 << 20;
-/// Length in bytes from which on huge pages are worth requesting.
+/// Length from which huge pages are worth requesting.
 const HUGE_PAGES_LEN: usize = 4 << 20;
-/// Length in bytes from which on a populating thread is worth its start (62 us, measured).
+/// Length from which a populating thread is worth its start (62 us, measured).
 const THREAD_LEN: usize = 16 << 20;
 
-/// The threads that write to an object.
+/// How many threads write to an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writers {
     One,
@@ -30,19 +31,19 @@ impl Writers {
     }
 }
 
-/// Advice to the operating system about a range of memory. Neither changes a byte.
+/// Advice to the operating system about a memory range. Changes no byte.
 #[derive(Clone, Copy)]
 pub(crate) enum Advice {
-    /// Use huge pages for the range, where the system has them.
+    /// Use huge pages for the range where available.
     HugePages,
-    /// Create the pages of the range now instead of at the first write to each page.
+    /// Create the pages of the range now rather than at the first write.
     Populate,
 }
 
-/// Runs `fill`, which writes to the memory at the addresses `object`, while its pages are created. `writers`, which is called
-/// for a large object, returns how many threads write.
+/// Runs `fill`, which writes to the memory at `object`, while its pages are created. For a large
+/// object, `writers` tells how many threads write.
 ///
-/// `advise` passes an advice about a part of `object` to the operating system and returns whether it was accepted.
+/// `advise` advises the operating system about part of `object` and returns whether it accepted.
 #[inline]
 pub(crate) fn with_populated_pages<T>(
     object: Range<usize>,

@@ -2,22 +2,22 @@
 
 use pyo3::prelude::*;
 
-/// An algorithm that ``sealane.algorithms()`` lists. Lengths are in bytes.
+/// An algorithm in ``sealane.algorithms()``. Lengths are in bytes.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct AlgorithmInfo {
-    /// The name that ``Aead`` takes, for example "aes-256-gcm".
+    /// The name for ``Aead``, such as "aes-256-gcm".
     name: &'static str,
-    /// Length of a key in bytes.
+    /// Key length in bytes.
     key_len: usize,
-    /// Length of a nonce in bytes.
+    /// Nonce length in bytes.
     nonce_len: usize,
-    /// Length of a tag in bytes.
+    /// Tag length in bytes.
     tag_len: usize,
-    /// Largest length of a message in bytes.
+    /// Maximum message length in bytes.
     max_plaintext_len: u64,
-    /// Largest length of the associated data in bytes.
+    /// Maximum length of the associated data in bytes.
     max_aad_len: u64,
-    /// The specification, for example "NIST SP 800-38D".
+    /// The specification, such as "NIST SP 800-38D".
     source: &'static str,
 }
 
@@ -29,20 +29,20 @@ impl AlgorithmInfo {
     }
 }
 
-/// An algorithm with a provider, which ``sealane.providers()`` lists.
+/// An algorithm with a provider, from ``sealane.providers()``.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct ProviderInfo {
-    /// Name of the algorithm, for example "aes-256-gcm".
+    /// Name of the algorithm, such as "aes-256-gcm".
     algorithm: &'static str,
     /// Name of the provider: "native", "aws-lc" or "rustcrypto".
     provider: &'static str,
-    /// Name of the variant (the code for an instruction set); empty if the provider does not have the algorithm.
+    /// Variant (the code for an instruction set); empty if the provider lacks the algorithm.
     variant: &'static str,
-    /// Whether the provider has the algorithm and can compute it on this machine.
+    /// Whether the provider can compute the algorithm on this machine.
     available: bool,
-    /// The reason why the pair is not available; empty if it is.
+    /// Why the pair is unavailable; empty if it is available.
     reason: String,
-    /// Whether ``Aead`` uses the provider for this algorithm if the caller names none.
+    /// Whether ``Aead`` uses this provider by default.
     chosen: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn algorithms() -> Vec<AlgorithmInfo> {
     sealane::Algorithm::ALL.iter().map(info).collect()
 }
 
-/// Lists every algorithm with every provider, and the reason if the pair is not available on this machine.
+/// Lists every algorithm with every provider, and why a pair is unavailable on this machine.
 ///
 /// Examples
 /// --------

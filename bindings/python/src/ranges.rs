@@ -1,4 +1,4 @@
-//! Decryption of ranges for `sealane.fs`, which fetches only the bytes that are needed.
+//! Decryption of ranges for `sealane.fs`, which fetches only the needed bytes.
 
 use crate::buffer::{Slot, fresh};
 use crate::error::raise;
@@ -7,13 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::file;
 
-/// Returns the size in bytes of a file in the format chunked-encryption@v1 with this number of plaintext bytes.
+/// Returns the size of a chunked-encryption@v1 file with this many plaintext bytes.
 #[pyfunction]
 pub(crate) fn sealed_len(plain_len: u64) -> PyResult<u64> {
     file::sealed_len(plain_len).map_err(raise)
 }
 
-/// Returns the number of plaintext bytes in a file of this size, in the format chunked-encryption@v1.
+/// Returns the plaintext bytes in a chunked-encryption@v1 file of this size.
 ///
 /// Raises TruncatedError if no complete file has this size.
 #[pyfunction]
@@ -21,14 +21,14 @@ pub(crate) fn plain_len(sealed_len: u64) -> PyResult<u64> {
     file::plain_len(sealed_len).map_err(raise)
 }
 
-/// Returns start and end, in the file, of the chunks that contain a range of the plaintext.
+/// Returns start and end, in the file, of the chunks that contain a plaintext range.
 #[pyfunction]
 pub(crate) fn sealed_range(start: u64, end: u64) -> (u64, u64) {
     let range = file::sealed_range(start..end);
     (range.start, range.end)
 }
 
-/// Decrypts ranges of a file in the format chunked-encryption@v1 whose header is known.
+/// Decrypts ranges of a chunked-encryption@v1 file, given its header.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Ranges(file::RangeDecryptor);
 
@@ -43,7 +43,8 @@ impl Ranges {
 
     /// Decrypts the plaintext from ``start`` to ``end``, or to the end of the file.
     ///
-    /// ``sealed`` is the part of the file at ``sealed_range(start, end)``, which is shorter at the end of the file.
+    /// ``sealed`` is the file's bytes at ``sealed_range(start, end)``, shorter at the end of the
+    /// file.
     fn open<'py>(
         &self,
         py: Python<'py>,

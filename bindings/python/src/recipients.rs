@@ -1,4 +1,4 @@
-//! Converts the lists of recipients and identities that Python callers pass.
+//! Converts lists of recipients and identities from Python.
 
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key};
@@ -11,11 +11,12 @@ use sealane::age::{self, Identity, Recipient};
 use sealane::keys::{self, SecretKey, load_identities};
 use std::path::PathBuf;
 
-/// Converts a list of `str` and `PublicKey` into recipients, and adds the files that they were loaded from to `files`.
+/// Converts a list of `str` and `PublicKey` to recipients, and adds the files they were loaded from
+/// to `files`.
 ///
 /// # Errors
-/// Raises `TypeError` for a key outside of a list and for an entry of another type or kind, and `FormatError` for a
-/// text that is not a recipient.
+/// Raises `TypeError` for a key outside a list and for an entry of another type or kind, and
+/// `FormatError` for text that is not a recipient.
 pub(crate) fn recipients(
     list: Option<&Bound<'_, PyAny>>,
     files: &mut Vec<PathBuf>,
@@ -34,7 +35,7 @@ pub(crate) fn recipients(
                 _ => return Err(wrong_kind("a recipient", &key.get().kind_name())),
             }
         } else if let Ok(text) = one.cast::<PyString>() {
-            // A line of a file often comes with its line feed.
+            // A line from a file often ends in a line feed.
             all.push(text.to_str()?.trim().parse().map_err(raise)?);
         } else if let Ok(key) = one.cast::<Key>() {
             if let SecretKey::Age(identity) = key.get().secret()
@@ -61,11 +62,12 @@ pub(crate) fn recipients(
     }))
 }
 
-/// Converts a list of `str`, `Key` and paths into identities, and adds the files that they were loaded from to `files`.
+/// Converts a list of `str`, `Key` and paths to identities, and adds the files they were loaded
+/// from to `files`.
 ///
 /// # Errors
-/// Raises `TypeError` for a key outside of a list and for an entry of another type or kind, and the errors of
-/// [`load_identities`] for a text or a file.
+/// Raises `TypeError` for a key outside a list and for an entry of another type or kind, and the
+/// errors of [`load_identities`] for a text or a file.
 pub(crate) fn identities(
     list: Option<&Bound<'_, PyAny>>,
     files: &mut Vec<PathBuf>,
@@ -124,12 +126,12 @@ fn entries<'py>(
     if bytes {
         Err(no_list(name, shown, list))
     } else {
-        // Python's error does not say which argument was wrong.
+        // Python's error does not name the argument.
         list.try_iter().map_err(|_| no_list(name, shown, list))
     }
 }
 
-/// Refuses a single key, and a `str`, which would be a list of letters.
+/// Refuses a single key, and a `str`: it would be a list of letters.
 #[cold]
 fn no_list(name: &str, shown: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let got = given.get_type().name().map_or("something else".into(), |name| name.to_string());
@@ -145,7 +147,7 @@ fn wrong_kind(what: &str, kind: &str) -> PyErr {
     ))
 }
 
-/// Returns whether the object is a path, that is, an `os.PathLike`.
+/// Returns whether the object is an `os.PathLike`.
 fn is_path(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.get_type().hasattr("__fspath__")
 }

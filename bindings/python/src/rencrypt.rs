@@ -13,10 +13,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use sealane::InOut;
 
-/// Speed of copying and wiping as a multiple of that of sealing. They detach from a length so many times as large.
+/// Speed of copying and wiping relative to sealing; they detach from a length this many times
+/// larger.
 const COPY_SPEEDUP: usize = 8;
 
-/// The messages of REncrypt under one key. Use ``sealane.compat.rencrypt.REncrypt``, which has files as well.
+/// REncrypt's messages under one key. Use ``sealane.compat.rencrypt.REncrypt``, which also has
+/// files.
 #[pyclass(frozen, subclass, module = "sealane._native")]
 pub(crate) struct REncrypt {
     core: sealane::Aead,
@@ -24,7 +26,7 @@ pub(crate) struct REncrypt {
 
 #[pymethods]
 impl REncrypt {
-    /// Creates an object for the algorithm of ``sealane.Aead`` with this name. The key is copied.
+    /// Creates an object for the ``sealane.Aead`` algorithm with this name. The key is copied.
     #[new]
     fn new(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self {
@@ -33,9 +35,10 @@ impl REncrypt {
         })
     }
 
-    // ---- in place -----------------------------------------------------------------------------------------
+    // ---- in place
+    // -----------------------------------------------------------------------------------------
 
-    /// Encrypts ``buf[:plaintext_len]`` in place and returns the length of the message, which is 28 bytes longer.
+    /// Encrypts ``buf[:plaintext_len]`` in place and returns the message length, 28 bytes longer.
     fn encrypt(
         &self,
         buf: &Bound<'_, PyAny>,
@@ -51,7 +54,8 @@ impl REncrypt {
         Ok(len)
     }
 
-    /// Decrypts the message ``buf[:ciphertext_len]`` in place and returns the length of the plaintext.
+    /// Decrypts the message ``buf[:ciphertext_len]`` in place and returns the length of the
+    /// plaintext.
     fn decrypt(
         &self,
         buf: &Bound<'_, PyAny>,
@@ -70,9 +74,10 @@ impl REncrypt {
         Ok(len)
     }
 
-    // ---- from one buffer into another ---------------------------------------------------------------------
+    // ---- from one buffer into another
+    // ---------------------------------------------------------------------
 
-    /// Encrypts ``plaintext`` to the start of ``buf`` and returns the length of the message.
+    /// Encrypts ``plaintext`` to the start of ``buf`` and returns the message length.
     fn encrypt_into_buf(
         &self,
         plaintext: &Bound<'_, PyAny>,
@@ -89,7 +94,8 @@ impl REncrypt {
         Ok(len)
     }
 
-    /// Decrypts the message ``ciphertext`` to the start of ``buf`` and returns the length of the plaintext.
+    /// Decrypts the message ``ciphertext`` to the start of ``buf`` and returns the length of the
+    /// plaintext.
     fn decrypt_into_buf(
         &self,
         ciphertext: &Bound<'_, PyAny>,
@@ -110,9 +116,10 @@ impl REncrypt {
         Ok(len)
     }
 
-    // ---- to new memory ------------------------------------------------------------------------------------
+    // ---- to new memory
+    // ------------------------------------------------------------------------------------
 
-    /// Encrypts ``plaintext`` to a new bytearray, as REncrypt does from 0.1.21 on.
+    /// Encrypts ``plaintext`` to a new bytearray, like REncrypt from 0.1.21 on.
     fn encrypt_from<'py>(
         &self,
         plaintext: &Bound<'py, PyAny>,
@@ -132,7 +139,7 @@ impl REncrypt {
         })
     }
 
-    /// Decrypts a message to a new bytearray, which ``zeroize`` can wipe.
+    /// Decrypts a message to a new bytearray; ``zeroize`` can wipe it.
     fn decrypt_from<'py>(
         &self,
         ciphertext: &Bound<'py, PyAny>,
@@ -152,11 +159,12 @@ impl REncrypt {
         })
     }
 
-    // ---- buffers ------------------------------------------------------------------------------------------
+    // ---- buffers
+    // ------------------------------------------------------------------------------------------
 
     /// Copies ``src`` to the start of ``buf``, which may overlap it.
     ///
-    /// No copy is needed for data that is read into the buffer directly, for example with ``file.readinto(buf)``.
+    /// Data read directly into the buffer, for example with ``file.readinto(buf)``, needs no copy.
     /// Raises ValueError if ``buf`` is too short.
     #[staticmethod]
     fn copy_slice(src: &Bound<'_, PyAny>, buf: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -171,13 +179,13 @@ impl REncrypt {
         })
     }
 
-    /// Overwrites ``arr`` with zeros, and raises TypeError if it is read-only.
+    /// Overwrites ``arr`` with zeros. Raises TypeError if it is read-only.
     #[staticmethod]
     fn zeroize(arr: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = arr.py();
         let mut a = Slot::new(py);
         let out = a.write(arr)?.bytes();
-        // The memory belongs to Python and stays in use, so the compiler cannot remove the writes.
+        // Python owns the memory and keeps using it, so the compiler cannot remove the writes.
         detached(py, out.len() / COPY_SPEEDUP, || {
             out.fill(0);
             Ok(())
@@ -190,7 +198,7 @@ impl REncrypt {
 }
 
 impl REncrypt {
-    /// Seals the data of a layout, whose tail is the tag and the nonce.
+    /// Seals the data of a layout with tag and nonce as its tail.
     #[inline]
     fn seal(&self, py: Python<'_>, layout: Layout<'_, 0>, aad: &[u8]) -> PyResult<()> {
         let Layout { data, tail, .. } = layout;
@@ -198,18 +206,19 @@ impl REncrypt {
         detached(py, data.len() + aad.len(), || self.core.seal_parts(nonce, aad, data.in_out(), tag))
     }
 
-    /// Returns the length of the plaintext. A message that is too short is not authentic.
+    /// Returns the plaintext length. A message that is too short is not authentic.
     #[inline]
     fn plaintext_len(&self, message_len: usize) -> PyResult<usize> {
         message_len.checked_sub(self.core.overhead()).ok_or_else(authentication_error)
     }
 }
 
-/// Largest length of `aad` in bytes that is joined on the stack.
+/// Longest `aad` in bytes that is joined on the stack.
 const SHORT: usize = 120;
 const INDEX: usize = size_of::<u64>();
 
-/// Memory for `aad || u64_le(block_index)`. It is a copy, because `aad` may be in the buffer that is written.
+/// Memory for `aad || u64_le(block_index)`. A copy, because `aad` may be in the buffer being
+/// written.
 struct Associated {
     short: [u8; SHORT + INDEX],
     long: Vec<u8>,

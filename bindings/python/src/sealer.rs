@@ -1,7 +1,7 @@
-//! Messages under the keys that every class of AEADs holds: one [`MessageKeys`].
+//! Messages under the keys of an AEAD class: one [`MessageKeys`].
 //!
-//! PyO3 methods cannot be generic. So [`aead_methods`] defines those that `sealane.Aead` and `sealane.hazmat.Aead` have in
-//! common, and each calls one of the functions below.
+//! PyO3 methods cannot be generic. So [`aead_methods`] defines the methods that `sealane.Aead` and
+//! `sealane.hazmat.Aead` share; each calls a function below.
 
 use crate::buffer::{Layout, Slot, Source, Target, copied, fresh_by, read};
 use crate::detach::detached;
@@ -14,10 +14,11 @@ use pyo3::types::PyBytes;
 use sealane::{Error, MessageKey, MessageKeys};
 use zeroize::Zeroizing;
 
-/// Defines the methods of a Python class whose field `core` is [`MessageKeys`]. The methods in braces are its own.
+/// Defines the methods of a Python class with a field `core` of type [`MessageKeys`]. The methods
+/// in braces are the class's own.
 ///
-/// `associated_data` and `buf` are documented as keywords, but declared as if they could be given by position. With keywords
-/// only, 64 bytes take 4 % longer; with a dictionary, 30 % (`lab/record/open-zen4-2026-11-23.md`).
+/// `associated_data` and `buf` are documented as keywords but declared as positional. Keyword-only,
+/// 64 bytes take 4 % longer; with a dictionary, 30 % (`lab/record/open-zen4-2026-11-23.md`).
 macro_rules! aead_methods {
     ($class:ident { $($own:tt)* }) => {
         #[pymethods]
@@ -31,7 +32,8 @@ macro_rules! aead_methods {
             /// plaintext : bytes-like
             ///     At most ``max_plaintext_len`` bytes.
             /// aad : bytes-like, optional
-            ///     Associated data, which is authenticated but not part of the result. Opening needs the same.
+            ///     Associated data: authenticated, but not part of the result. Opening needs the
+            ///     same.
             ///
             /// Returns
             /// -------
@@ -56,14 +58,14 @@ macro_rules! aead_methods {
             /// Parameters
             /// ----------
             /// sealed : bytes-like
-            ///     The result of ``seal``.
+            ///     A result of ``seal``.
             /// aad : bytes-like, optional
-            ///     The associated data that the message was sealed with.
+            ///     The associated data it was sealed with.
             ///
             /// Raises
             /// ------
             /// AuthenticationError
-            ///     If the key or the associated data is another one, or the message was changed.
+            ///     If the key or the associated data is wrong, or the message was modified.
             #[pyo3(signature = (sealed, aad = None), text_signature = "($self, sealed, aad=b'')")]
             fn open<'py>(
                 &self,
@@ -75,13 +77,14 @@ macro_rules! aead_methods {
 
             /// Seals into the start of ``out`` and returns the number of bytes written.
             ///
-            /// The number is ``len(plaintext) + overhead``. The message is sealed in place if the plaintext is at
-            /// ``out[nonce_len:]``. ``aad`` is the associated data, as for ``seal``.
+            /// The number is ``len(plaintext) + overhead``. The message is sealed in place if the
+            /// plaintext is at ``out[nonce_len:]``. ``aad`` is the associated data, as for
+            /// ``seal``.
             ///
             /// Raises
             /// ------
             /// ValueError
-            ///     If ``out`` is too short, or overlaps an argument in any other way. Nothing is written.
+            ///     If ``out`` is too short or otherwise overlaps an argument. Nothing is written.
             /// TypeError
             ///     If ``out`` is read-only. Nothing is written.
             /// LimitExceededError
@@ -98,15 +101,15 @@ macro_rules! aead_methods {
 
             /// Opens into the start of ``out`` and returns the number of bytes written.
             ///
-            /// The number is ``len(sealed) - overhead``. The message is opened in place if ``out`` starts at
-            /// ``sealed[nonce_len:]``.
+            /// The number is ``len(sealed) - overhead``. The message is opened in place if ``out``
+            /// starts at ``sealed[nonce_len:]``.
             ///
             /// Raises
             /// ------
             /// AuthenticationError
-            ///     As ``open`` does. The plaintext in ``out`` is overwritten with zeros.
+            ///     As ``open``. The plaintext in ``out`` is overwritten with zeros.
             /// ValueError, TypeError
-            ///     As ``seal_into`` does.
+            ///     As ``seal_into``.
             #[pyo3(signature = (sealed, out, aad = None), text_signature = "($self, sealed, out, aad=b'')")]
             fn open_into(
                 &self,
@@ -117,11 +120,12 @@ macro_rules! aead_methods {
                 sealer::open_into(&self.core, sealed, out, aad)
             }
 
-            /// Encrypts ``data`` under the nonce of the caller.
+            /// Encrypts ``data`` under the given nonce.
             ///
             /// .. warning::
-            ///     Never use a nonce twice with one key: with most algorithms, this reveals the difference of the
-            ///     two plaintexts and lets an attacker forge messages. ``seal`` picks nonces itself.
+            ///     Never use a nonce twice with one key: with most algorithms, this reveals the XOR
+            ///     of the two plaintexts and lets an attacker forge messages. ``seal`` generates
+            ///     its own nonces.
             ///
             /// Parameters
             /// ----------
@@ -130,8 +134,8 @@ macro_rules! aead_methods {
             /// data : bytes-like
             ///     The plaintext.
             /// aad : bytes-like, optional
-            ///     Associated data, which is authenticated but not part of the result. The package cryptography calls it
-            ///     ``associated_data``, which works as well.
+            ///     Associated data: authenticated, but not part of the result. pyca's name
+            ///     ``associated_data`` works too.
             ///
             /// Returns
             /// -------
@@ -141,7 +145,7 @@ macro_rules! aead_methods {
             /// Raises
             /// ------
             /// ValueError
-            ///     If the nonce has another length.
+            ///     If the nonce length is wrong.
             /// LimitExceededError
             ///     If the data is longer than ``max_plaintext_len``.
             #[pyo3(
@@ -161,14 +165,14 @@ macro_rules! aead_methods {
 
             /// Encrypts into the start of ``out`` and returns the number of bytes written.
             ///
-            /// The number is ``len(data) + tag_len``. The data is encrypted in place if ``out`` starts where ``data``
-            /// starts. The warning of ``encrypt`` applies. The package cryptography calls the last arguments
-            /// ``associated_data`` and ``buf``, which works as well.
+            /// The number is ``len(data) + tag_len``. The data is encrypted in place if ``out``
+            /// starts where ``data`` starts. The warning of ``encrypt`` applies. pyca's names for
+            /// the last arguments, ``associated_data`` and ``buf``, work too.
             ///
             /// Raises
             /// ------
             /// ValueError, TypeError, LimitExceededError
-            ///     As ``encrypt`` and ``seal_into`` do.
+            ///     As ``encrypt`` and ``seal_into``.
             #[pyo3(
                 signature = (nonce, data, aad = None, out = None, associated_data = None, buf = None),
                 text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
@@ -187,16 +191,16 @@ macro_rules! aead_methods {
                 sealer::encrypt_into(&self.core, nonce, data, aad, out)
             }
 
-            /// Decrypts and verifies ``data``, which is ``ciphertext || tag``, under the nonce of the caller.
+            /// Decrypts and verifies ``data``, ``ciphertext || tag``, under the given nonce.
             ///
-            /// ``aad`` is the associated data of ``encrypt``, also by the name ``associated_data``.
+            /// ``aad`` is the associated data of ``encrypt``, also named ``associated_data``.
             ///
             /// Raises
             /// ------
             /// AuthenticationError
-            ///     If the key, the nonce or the associated data is another one, or the data was changed.
+            ///     If the key, the nonce or the associated data is wrong, or the data was modified.
             /// ValueError
-            ///     If the nonce has another length.
+            ///     If the nonce length is wrong.
             #[pyo3(
                 signature = (nonce, data, aad = None, associated_data = None),
                 text_signature = "($self, nonce, data, aad=None, *, associated_data=None)"
@@ -214,15 +218,16 @@ macro_rules! aead_methods {
 
             /// Decrypts into the start of ``out`` and returns the number of bytes written.
             ///
-            /// The number is ``len(data) - tag_len``. The data is decrypted in place if ``out`` starts where ``data``
-            /// starts. ``aad`` and ``out`` are also called ``associated_data`` and ``buf``, as for ``encrypt_into``.
+            /// The number is ``len(data) - tag_len``. The data is decrypted in place if ``out``
+            /// starts where ``data`` starts. ``aad`` and ``out`` are also named ``associated_data``
+            /// and ``buf``, as for ``encrypt_into``.
             ///
             /// Raises
             /// ------
             /// AuthenticationError
-            ///     As ``decrypt`` does. The plaintext in ``out`` is overwritten with zeros.
+            ///     As ``decrypt``. The plaintext in ``out`` is overwritten with zeros.
             /// ValueError, TypeError
-            ///     As ``decrypt`` and ``seal_into`` do.
+            ///     As ``decrypt`` and ``seal_into``.
             #[pyo3(
                 signature = (nonce, data, aad = None, out = None, associated_data = None, buf = None),
                 text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
@@ -241,45 +246,46 @@ macro_rules! aead_methods {
                 sealer::decrypt_into(&self.core, nonce, data, aad, out)
             }
 
-            /// Name of the algorithm, as the constructor takes it.
+            /// The algorithm's name.
             #[getter]
             fn algorithm(&self) -> &'static str {
                 self.core.primary().algorithm()
             }
 
-            /// Length in bytes of the key that the constructor takes for this algorithm.
+            /// Key length in bytes.
             #[getter]
             fn key_len(&self) -> usize {
                 self.core.primary().key_len()
             }
 
-            /// Name of the variant (the code for an instruction set) that computes the algorithm.
+            /// The variant (the code for an instruction set) in use.
             ///
-            /// It is "opaque" if another library picks the variant and does not tell.
+            /// "opaque" if another library picks the variant and does not tell.
             #[getter]
             fn variant(&self) -> &'static str {
                 self.core.variant()
             }
 
-            /// Length in bytes of a nonce of this algorithm.
+            /// Nonce length in bytes.
             #[getter]
             fn nonce_len(&self) -> usize {
                 self.core.nonce_len()
             }
 
-            /// Length in bytes of a tag of this algorithm.
+            /// Tag length in bytes.
             #[getter]
             fn tag_len(&self) -> usize {
                 self.core.tag_len()
             }
 
-            /// Number of bytes by which a sealed message is longer than its plaintext: nonce and tag.
+            /// Number of bytes that sealing adds: nonce and tag.
             #[getter]
             fn overhead(&self) -> usize {
                 self.core.overhead()
             }
 
-            /// Largest length in bytes of the plaintext of one message; a longer one raises LimitExceededError.
+            /// Maximum plaintext length of a message in bytes; a longer one raises
+            /// LimitExceededError.
             #[getter]
             fn max_plaintext_len(&self) -> u64 {
                 self.core.max_plaintext_len()
@@ -293,7 +299,7 @@ macro_rules! aead_methods {
 }
 pub(crate) use aead_methods;
 
-/// Makes the keys of an object from an algorithm and a key, or from a keyring.
+/// Makes an object's keys from an algorithm and a key, or from a keyring.
 pub(crate) fn new(
     py: Python<'_>,
     (algorithm, key): (Option<&str>, Option<&Bound<'_, PyAny>>),
@@ -313,7 +319,7 @@ pub(crate) fn new(
     })
 }
 
-/// Returns the description of the keys for the `repr` of an object.
+/// Describes the keys for an object's `repr`.
 pub(crate) fn description(core: &MessageKeys) -> String {
     match core.is_keyring() {
         true => format!("with a keyring of {}, {}", core.len(), core.primary().algorithm()),
@@ -321,7 +327,7 @@ pub(crate) fn description(core: &MessageKeys) -> String {
     }
 }
 
-/// Returns a new `bytes` object of `len` bytes, which `key` writes in `fill`.
+/// Returns a new `bytes` object of `len` bytes, written by `key` in `fill`.
 #[inline]
 fn fresh<'py>(
     key: &MessageKey,
@@ -332,7 +338,8 @@ fn fresh<'py>(
     fresh_by(py, len, || Writers::of(key.divides(len)), fill)
 }
 
-// ---- sealed messages: nonce || ciphertext || tag ----------------------------------------------------------
+// ---- sealed messages: nonce || ciphertext || tag
+// ----------------------------------------------------------
 
 /// Seals `plaintext` and returns the sealed message as a new `bytes` object.
 #[inline]
@@ -350,7 +357,7 @@ pub(crate) fn seal<'py>(
     Ok(sealed)
 }
 
-/// Raises the warning that is due near the limit of messages under one key.
+/// Raises the warning that is due near a key's message limit.
 #[inline]
 pub(crate) fn warn_near_limit(core: &MessageKeys, py: Python<'_>) -> PyResult<()> {
     if core.take_limit_warning() { usage_limit_warning(py) } else { Ok(()) }
@@ -408,7 +415,8 @@ pub(crate) fn open_into(
     }
 }
 
-/// Opens a message under a keyring. Its length is known before it is opened only if one key can open it.
+/// Opens a message under a keyring. The plaintext length is known in advance only if just one key
+/// can open it.
 #[inline(never)]
 fn open_source_by_key(
     core: &MessageKeys,
@@ -422,7 +430,7 @@ fn open_source_by_key(
         let (_, body) = sealed.split(prefix_len).ok_or_else(authentication_error)?;
         return open_source(key, py, body, aad, out);
     }
-    // The length depends on the key, so the plaintext is copied when the key is known.
+    // The length depends on which key opens it, so open first and copy.
     let (sealed, aad) = (sealed.bytes(), aad.bytes());
     let open = || core.open(sealed, aad).map(Zeroizing::new);
     let plaintext = detached(py, sealed.len() + aad.len(), open)?;
@@ -445,7 +453,8 @@ fn open_source(
     Ok(len)
 }
 
-// ---- explicit nonces: ciphertext || tag -------------------------------------------------------------------
+// ---- explicit nonces: ciphertext || tag
+// -------------------------------------------------------------------
 
 /// Encrypts `data` under the nonce of the caller into new `bytes`.
 #[inline]
@@ -477,7 +486,8 @@ pub(crate) fn decrypt<'py>(
     })
 }
 
-/// Encrypts `data` under the nonce of the caller into the start of `out`; returns the number of bytes written.
+/// Encrypts `data` under the nonce of the caller into the start of `out`; returns the number of
+/// bytes written.
 #[inline]
 pub(crate) fn encrypt_into(
     core: &MessageKeys,
@@ -496,7 +506,8 @@ pub(crate) fn encrypt_into(
     Ok(len)
 }
 
-/// Decrypts `data` under the nonce of the caller into the start of `out`; returns the number of bytes written.
+/// Decrypts `data` under the nonce of the caller into the start of `out`; returns the number of
+/// bytes written.
 #[inline]
 pub(crate) fn decrypt_into(
     core: &MessageKeys,
@@ -515,9 +526,11 @@ pub(crate) fn decrypt_into(
     Ok(len)
 }
 
-// ---- layouts ----------------------------------------------------------------------------------------------
+// ---- layouts
+// ----------------------------------------------------------------------------------------------
 
-/// Seals the data of a layout. The nonce is written to its head, the tag to its tail; `others` is the associated data.
+/// Seals the data of a layout. The nonce goes to its head, the tag to its tail; `others` is the
+/// associated data.
 #[inline(always)]
 pub(crate) fn seal_layout(core: &MessageKeys, py: Python<'_>, layout: Layout<'_, 1>) -> PyResult<()> {
     let Layout { head: nonce, data, tail: tag, others: [aad] } = layout;

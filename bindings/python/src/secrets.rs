@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use zeroize::Zeroizing;
 
-/// Returns the text of a `str`, or of a buffer with UTF-8, in memory that is wiped.
+/// Returns the text of a `str` or a UTF-8 buffer, in memory that is wiped.
 ///
-/// `name` is the name of the argument. Error messages contain the name, never the text.
+/// `name` is the argument's name. Error messages contain it, never the text.
 ///
 /// # Errors
 /// Raises `TypeError` for another type, and `ValueError` for text that is not Unicode.
 pub(crate) fn text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<Zeroizing<String>> {
     if let Ok(text) = text.cast::<PyString>() {
-        // The error of Python is replaced, because it contains the text.
+        // Replace Python's error: it contains the text.
         return match text.to_str() {
             Ok(text) => Ok(Zeroizing::new(text.to_owned())),
             Err(_) => {
@@ -33,12 +33,12 @@ pub(crate) fn text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<Zeroizing<St
     }
 }
 
-/// Returns the passphrase that an optional argument holds, or `None` without the argument.
+/// Returns the passphrase in an optional argument, or `None`.
 pub(crate) fn passphrase(text: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Zeroizing<String>>> {
     text.map(|text| self::text("a passphrase", text)).transpose()
 }
 
-/// Returns the bytes of a buffer of any content, or of a `str` in UTF-8.
+/// Returns the bytes of any buffer, or of a `str` in UTF-8.
 ///
 /// # Errors
 /// Raises the errors of [`text`].

@@ -1,4 +1,4 @@
-//! Objects that change with every call: one call at a time, and an exception for a call inside another one.
+//! Objects that change with every call: one call at a time; a nested call is an exception.
 
 use crate::detach::{DETACH_LEN, interruptible};
 use crate::error::{raise, reentrant_call};
@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex, TryLockError};
 use std::time::Duration;
 
-/// Time after which a waiting thread checks for signals, and whether it missed that the lock became free.
+/// How long a thread waits before it checks for signals, and for a missed release of the lock.
 const WAIT: Duration = Duration::from_millis(10);
 
-/// A lock that is not re-entrant and that never forms a deadlock of one thread with itself.
+/// A lock that is not re-entrant and on which a thread cannot deadlock itself.
 ///
-/// A signal handler, a callback or a file object can call back into the object whose call is in progress. It gets
-/// ``ReentrantCallError`` then. In a forked child, a lock that another thread of the parent held is free. A thread that
-/// waits is detached from the interpreter and handles signals.
+/// A signal handler, callback or file object can call back into the object whose call is in
+/// progress; it gets ``ReentrantCallError``. In a forked child, a lock held by another thread of
+/// the parent is free. A waiting thread is detached from the interpreter and handles signals.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct CallLock {
     /// The caller inside, or 0.
@@ -53,7 +53,7 @@ impl CallLock {
 }
 
 impl CallLock {
-    /// Enters like the ``with`` statement. The lock is released when the result is dropped.
+    /// Enters like the ``with`` statement. Dropping the result releases the lock.
     pub(crate) fn enter(&self, py: Python<'_>) -> PyResult<Inside<'_>> {
         self.__enter__(py)?;
         Ok(Inside(self))
@@ -73,7 +73,8 @@ impl CallLock {
         match self.holder.compare_exchange(0, me, SeqCst, SeqCst) {
             Ok(_) => Ok(true),
             Err(holder) if holder == me => Err(reentrant_call()),
-            // The upper half is the process. A thread of a parent process does not exist here, so it never leaves.
+            // The upper half is the process. A thread of a parent process does not exist here and
+            // never leaves.
             Err(holder) if holder >> 32 != me >> 32 => {
                 Ok(self.holder.compare_exchange(holder, me, SeqCst, SeqCst).is_ok())
             }
@@ -83,7 +84,7 @@ impl CallLock {
 
     fn wait(&self) {
         self.waiting.fetch_add(1, SeqCst);
-        // Only tried: in a forked child, another thread of the parent may have held it.
+        // `try_lock`, because another thread of the parent may have held it when we forked.
         match self.sleep.try_lock() {
             Ok(sleep) if self.holder.load(SeqCst) != 0 => drop(self.wake.wait_timeout(sleep, WAIT)),
             Ok(_) => {}
@@ -110,7 +111,7 @@ impl Drop for Inside<'_> {
 }
 
 thread_local! {
-    /// Number of this thread, or of the thread that it works for. Not 0.
+    /// Number of this thread, or of the thread it works for. Never 0.
     static THREAD: Cell<u32> = Cell::new(next_thread());
 }
 
@@ -119,25 +120,26 @@ fn next_thread() -> u32 {
     NEXT.fetch_add(1, SeqCst)
 }
 
-/// Returns a number of this process and this thread.
+/// Returns a number for this process and thread.
 fn caller() -> PyResult<u64> {
     let process = ForkGuard::new().map_err(raise)?.process();
     Ok(process << 32 | u64::from(THREAD.get()))
 }
 
-/// The thread for which worker threads call a Python file object.
+/// The thread on whose behalf worker threads call a Python file object.
 ///
-/// Without it, a file object that calls back from a worker thread would wait for the call that waits for the worker.
+/// Without it, a file object that calls back from a worker thread would deadlock with the call
+/// waiting for the worker.
 #[derive(Default)]
 pub(crate) struct OnBehalf(AtomicU32);
 
 impl OnBehalf {
-    /// Stores that this thread makes the next calls.
+    /// Records that this thread makes the next calls.
     pub(crate) fn of_this_thread(&self) {
         self.0.store(THREAD.get(), SeqCst);
     }
 
-    /// Runs `work` as if the stored thread ran it.
+    /// Runs `work` as if on the recorded thread.
     pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         let own = THREAD.get();
         if let thread @ 1.. = self.0.load(SeqCst) {
@@ -149,9 +151,10 @@ impl OnBehalf {
     }
 }
 
-/// A value that one caller at a time changes, until a last call takes it.
+/// A value that one caller at a time changes, until the last call takes it.
 ///
-/// A thread that waits for the lock is detached from the interpreter, so a thread inside may wait for the interpreter.
+/// A thread that waits for the lock is detached from the interpreter, so the thread inside may wait
+/// for the interpreter.
 pub(crate) struct Shared<T> {
     lock: CallLock,
     value: Mutex<Option<T>>,
@@ -175,10 +178,10 @@ impl<T: Send> Shared<T> {
         self.access(py, len, |value| work(value.as_mut().ok_or(Misuse::AlreadyFinalized)?))?.map_err(raise)
     }
 
-    /// Takes the value out for the last call on it, after which every call fails.
+    /// Takes the value for the last call. Every later call fails.
     ///
     /// # Errors
-    /// Raises `ValueError` if the value was taken by an earlier call.
+    /// Raises `ValueError` if an earlier call took the value.
     pub(crate) fn take(&self, py: Python<'_>) -> PyResult<T> {
         self.access(py, 0, Option::take)?.ok_or_else(|| raise(Misuse::AlreadyFinalized.into()))
     }
@@ -186,8 +189,8 @@ impl<T: Send> Shared<T> {
     /// Runs `work` on the value, or on `None` if it was taken.
     ///
     /// # Errors
-    /// ``ReentrantCallError`` inside another call of this thread; ``ForkedError`` in a forked child if the parent was in
-    /// a call.
+    /// ``ReentrantCallError`` inside another call of this thread; ``ForkedError`` in a forked child
+    /// if the parent was in a call.
     pub(crate) fn access<R: Send>(
         &self,
         py: Python<'_>,
@@ -198,7 +201,7 @@ impl<T: Send> Shared<T> {
         let mut value = match self.value.try_lock() {
             Ok(value) => value,
             Err(TryLockError::Poisoned(value)) => value.into_inner(),
-            // The lock outside is held, so the holder of this one is a thread of the parent process.
+            // We hold the outer lock, so a thread of the parent process holds this one.
             Err(TryLockError::WouldBlock) => return Err(raise(Misuse::Forked.into())),
         };
         let value = &mut *value;

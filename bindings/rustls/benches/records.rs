@@ -1,8 +1,9 @@
-//! Records of TLS 1.3: nanoseconds to encrypt and to decrypt one, beside the providers of rustls.
+//! TLS 1.3 records: nanoseconds to encrypt and to decrypt one, beside rustls's providers.
 //!
-//! `cargo bench -p sealane-rustls --features aws-lc-rs`. In each round every provider works for about 2 ms, one after the other,
-//! and each begins every third round. The figures are medians of all rounds, and the last column is the median of the
-//! ratios of single rounds. To decrypt, a record is copied into a buffer first, with each provider.
+//! `cargo bench -p sealane-rustls --features aws-lc-rs`. In each round every provider works for
+//! about 2 ms in turn, and each goes first every third round. The figures are medians of all
+//! rounds; the last column is the median of each round's ratio. To decrypt, every provider first
+//! copies the record into a buffer.
 
 use rustls::crypto::cipher::{
     AeadKey, InboundOpaqueMessage, Iv, MessageDecrypter, MessageEncrypter, OutboundChunks,
@@ -17,14 +18,14 @@ use std::time::{Duration, Instant};
 const LENS: [usize; 4] = [64, 1024, 4096, 16_384];
 const ROUNDS: usize = 61;
 const ROUND: Duration = Duration::from_millis(2);
-/// The suites whose keys have 32 bytes: rustls has no public constructor for a shorter [`AeadKey`].
+/// Suites with 32-byte keys: rustls has no public constructor for a shorter [`AeadKey`].
 const SUITES: [CipherSuite; 2] =
     [CipherSuite::TLS13_AES_256_GCM_SHA384, CipherSuite::TLS13_CHACHA20_POLY1305_SHA256];
-/// The sequence number of the first record, which is the one to decrypt. AWS-LC takes the first nonce for that of number 0,
-/// and encrypts only under increasing numbers.
+/// Sequence number of the first record, the one to decrypt. AWS-LC takes the first nonce for number
+/// 0 and encrypts only under increasing numbers.
 const FIRST: u64 = 0;
 
-/// The records of one provider, one cipher suite and one length.
+/// Records of one provider, cipher suite and length.
 struct Records {
     encrypter: Box<dyn MessageEncrypter>,
     decrypter: Box<dyn MessageDecrypter>,
@@ -92,7 +93,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// Returns the nanoseconds of every round with each provider.
+/// Returns each round's nanoseconds with each provider.
 fn measure(contenders: &mut [Records; 3], once: fn(&mut Records)) -> Vec<[f64; 3]> {
     let mut count = 0;
     let began = Instant::now();

@@ -1,14 +1,14 @@
-//! The AEAD of a cipher suite, and a key of it.
+//! A cipher suite's AEAD and its keys.
 
 use rustls::crypto::cipher::{AeadKey, BorrowedPayload, Iv, PrefixedPayload};
 use rustls::{CipherSuite, ConnectionTrafficSecrets, Error};
 use sealane::Algorithm;
 use sealane::provider::{self, InOut, Unavailable, choose};
 
-/// Number of bytes in the authentication tag of every record.
+/// Length of a record's authentication tag in bytes.
 pub(crate) const TAG_LEN: usize = 16;
 
-/// An AEAD of TLS.
+/// A TLS AEAD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suite {
     Aes128Gcm,
@@ -17,7 +17,7 @@ pub(crate) enum Suite {
 }
 
 impl Suite {
-    /// Returns the AEAD of a cipher suite, if sealane has it.
+    /// Returns a cipher suite's AEAD, if sealane has it.
     pub(crate) fn of(suite: CipherSuite) -> Option<Self> {
         match suite {
             CipherSuite::TLS13_AES_128_GCM_SHA256
@@ -41,12 +41,12 @@ impl Suite {
         }
     }
 
-    /// Checks that keys can be made on this machine.
+    /// Checks that this machine can make keys.
     pub(crate) fn check(self) -> Result<(), Unavailable> {
         choose(self.algorithm(), None).map(drop)
     }
 
-    /// Returns the keys in the form that the kernel of the operating system takes.
+    /// Returns the keys in the form for kernel TLS.
     pub(crate) fn secrets(self, key: AeadKey, iv: Iv) -> ConnectionTrafficSecrets {
         match self {
             Self::Aes128Gcm => ConnectionTrafficSecrets::Aes128Gcm { key, iv },
@@ -56,7 +56,8 @@ impl Suite {
     }
 }
 
-/// A key of one direction of a connection. rustls has no error for a key that cannot be made, so its records fail.
+/// A key for one direction of a connection. rustls has no error for a failed key, so its records
+/// fail.
 pub(crate) struct RecordKey(Option<Box<dyn provider::AeadKey>>);
 
 impl RecordKey {
@@ -65,7 +66,7 @@ impl RecordKey {
         Self(entry.and_then(|entry| entry.key(key.as_ref()).ok()))
     }
 
-    /// Encrypts the payload from `start` on in place and appends the tag.
+    /// Encrypts the payload from `start` on, in place, and appends the tag.
     pub(crate) fn seal(
         &self,
         nonce: &[u8; 12],
@@ -76,13 +77,14 @@ impl RecordKey {
         let key = self.0.as_ref().ok_or(Error::EncryptError)?;
         let mut tag = [0; TAG_LEN];
         let text = payload.as_mut().get_mut(start..).ok_or(Error::EncryptError)?;
-        // rustls has one error for all reasons.
+        // rustls has a single error.
         key.seal(nonce, aad, InOut::in_place(text), &mut tag).map_err(|_| Error::EncryptError)?;
         payload.extend_from_slice(&tag);
         Ok(())
     }
 
-    /// Decrypts the payload from `start` on in place, verifies the tag at its end, and leaves only the plaintext.
+    /// Decrypts the payload from `start` on, in place, verifies the tag at its end, and leaves only
+    /// the plaintext.
     pub(crate) fn open(
         &self,
         nonce: &[u8; 12],

@@ -1,9 +1,10 @@
-//! The AEADs of sealane for rustls.
+//! sealane's AEADs for rustls.
 //!
-//! rustls computes a handshake with a `CryptoProvider`: key exchange, signatures, hashes, random bytes and cipher
-//! suites. [`with_sealane`] takes such a provider, for example that of `ring` or `aws-lc-rs`, and replaces the AEAD of
-//! its cipher suites. AES-128-GCM, AES-256-GCM and ChaCha20-Poly1305 of sealane then encrypt and decrypt the records
-//! of TLS 1.2 and 1.3; everything else stays. QUIC stays with the given provider too.
+//! rustls computes a handshake with a `CryptoProvider`: key exchange, signatures, hashes, random
+//! bytes and cipher suites. [`with_sealane`] takes a provider, such as `ring`'s or `aws-lc-rs`'s,
+//! and replaces its AEADs. sealane's AES-128-GCM, AES-256-GCM and ChaCha20-Poly1305 encrypt and
+//! decrypt the records of TLS 1.2 and 1.3; everything else, including QUIC, stays with the given
+//! provider.
 //!
 //! ```
 //! use rustls::{ClientConfig, RootCertStore};
@@ -20,12 +21,12 @@
 //!
 //! # Errors
 //!
-//! A record that does not authenticate is `rustls::Error::DecryptError`, and rustls ends the connection.
+//! An unauthentic record is `rustls::Error::DecryptError`, and rustls ends the connection.
 //!
 //! # Limits
 //!
-//! rustls limits the number of records under one key; the limits of the given provider stay. `fips()` of the cipher
-//! suites is false.
+//! rustls limits the records under one key; the given provider's limits stay. `fips()` of the
+//! cipher suites is false.
 #![forbid(unsafe_code)]
 
 mod aead;
@@ -37,14 +38,14 @@ use rustls::crypto::CryptoProvider;
 use rustls::{CipherSuiteCommon, SupportedCipherSuite, Tls12CipherSuite, Tls13CipherSuite};
 use sealane::provider::Unavailable;
 
-/// Replaces the AEADs of a provider of rustls by those of sealane.
+/// Replaces a rustls provider's AEADs with sealane's.
 ///
-/// Cipher suites with an AEAD that sealane does not have stay as they are. The new cipher suites are never freed, as
-/// rustls requires, so call this once in a process.
+/// Cipher suites with other AEADs stay as they are. The new cipher suites are never freed, as
+/// rustls requires, so call this once per process.
 ///
 /// # Errors
-/// Returns [`Unavailable`] if an algorithm cannot be used on this machine, or if `SEALANE_PROVIDER` or `SEALANE_CPU`
-/// is invalid.
+/// Returns [`Unavailable`] if this machine cannot run an algorithm, or if `SEALANE_PROVIDER` or
+/// `SEALANE_CPU` is invalid.
 pub fn with_sealane(base: CryptoProvider) -> Result<CryptoProvider, Unavailable> {
     let cipher_suites = base.cipher_suites.iter().map(replaced).collect::<Result<_, _>>()?;
     Ok(CryptoProvider { cipher_suites, ..base })
@@ -52,7 +53,7 @@ pub fn with_sealane(base: CryptoProvider) -> Result<CryptoProvider, Unavailable>
 
 fn replaced(suite: &SupportedCipherSuite) -> Result<SupportedCipherSuite, Unavailable> {
     let Some(ours) = Suite::of(suite.suite()) else { return Ok(*suite) };
-    // A key is made for each connection. It is checked here that this will succeed.
+    // Each connection makes a key. Check now that this will succeed.
     ours.check()?;
     Ok(match suite {
         SupportedCipherSuite::Tls13(base) => {

@@ -1,8 +1,8 @@
 //! Records of TLS 1.2: AES-GCM (RFC 5288) and ChaCha20-Poly1305 (RFC 7905).
 //!
-//! A record of AES-GCM begins with 8 bytes of its nonce; the other 4 are derived with the key. rustls draws a random
-//! start and XORs it with the sequence number, so no nonce repeats. A record of ChaCha20-Poly1305 has the nonces of
-//! TLS 1.3.
+//! An AES-GCM record begins with 8 bytes of its nonce; the other 4 are derived with the key. rustls
+//! draws a random start and XORs it with the sequence number, so no nonce repeats.
+//! ChaCha20-Poly1305 records use TLS 1.3's nonces.
 
 use crate::aead::{RecordKey, Suite, TAG_LEN};
 use rustls::crypto::cipher::{
@@ -12,20 +12,20 @@ use rustls::crypto::cipher::{
 };
 use rustls::{ConnectionTrafficSecrets, Error};
 
-/// Number of bytes of the nonce that are derived with the key.
+/// Nonce bytes derived with the key.
 const SALT_LEN: usize = 4;
-/// Number of bytes of the nonce in each record of AES-GCM.
+/// Nonce bytes in each AES-GCM record.
 const EXPLICIT_LEN: usize = 8;
-/// Maximum number of plaintext bytes in a record (RFC 5246, section 6.2.1).
+/// Maximum plaintext bytes per record (RFC 5246, section 6.2.1).
 const MAX_FRAGMENT_LEN: usize = 1 << 14;
 
-/// The records of a cipher suite with AES-GCM.
+/// Records of an AES-GCM cipher suite.
 struct Gcm(Suite);
 
-/// The records of a cipher suite with ChaCha20-Poly1305.
+/// Records of a ChaCha20-Poly1305 cipher suite.
 struct ChaCha;
 
-/// The records of the cipher suites with an AEAD.
+/// Returns the records of the cipher suites with an AEAD.
 pub(crate) fn records(suite: Suite) -> &'static dyn Tls12AeadAlgorithm {
     match suite {
         Suite::Aes128Gcm => &Gcm(Suite::Aes128Gcm),
@@ -34,7 +34,8 @@ pub(crate) fn records(suite: Suite) -> &'static dyn Tls12AeadAlgorithm {
     }
 }
 
-/// The key and the start of the nonces of one direction. `explicit` is the number of bytes before the ciphertext.
+/// The key and the start of the nonces for one direction. `explicit` is the number of nonce bytes
+/// before the ciphertext.
 struct Direction {
     key: RecordKey,
     iv: Iv,
@@ -129,7 +130,7 @@ impl MessageDecrypter for Direction {
         let overhead = self.explicit + TAG_LEN;
         let len = msg.payload.len().checked_sub(overhead).ok_or(Error::DecryptError)?;
         let mut nonce = Nonce::new(&self.iv, seq).0;
-        // The sender chooses these bytes, and they are not the XOR with the sequence number everywhere.
+        // The sender chooses these bytes, not always as the XOR with the sequence number.
         nonce[NONCE_LEN - self.explicit..].copy_from_slice(&msg.payload[..self.explicit]);
         let aad = make_tls12_aad(seq, msg.typ, msg.version, len);
         self.key.open(&nonce, &aad, &mut msg.payload, self.explicit)?;
@@ -140,7 +141,7 @@ impl MessageDecrypter for Direction {
     }
 }
 
-/// Joins the two parts of a nonce of AES-GCM.
+/// Joins the two parts of an AES-GCM nonce.
 fn gcm_iv(salt: &[u8], explicit: &[u8]) -> Iv {
     let mut iv = [0; NONCE_LEN];
     iv[..SALT_LEN].copy_from_slice(salt);

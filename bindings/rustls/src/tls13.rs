@@ -1,7 +1,7 @@
 //! Records of TLS 1.3 (RFC 8446, section 5.2).
 //!
-//! The nonce is the IV XOR the sequence number, and the associated data is the header of the record. The type of the
-//! content follows the plaintext.
+//! The nonce is the IV XOR the sequence number, and the associated data is the record's header. The
+//! content type follows the plaintext.
 
 use crate::aead::{RecordKey, Suite, TAG_LEN};
 use rustls::crypto::cipher::{
@@ -11,10 +11,10 @@ use rustls::crypto::cipher::{
 };
 use rustls::{ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion};
 
-/// The records of a cipher suite.
+/// Records of a cipher suite.
 struct Records(Suite);
 
-/// The records of the cipher suites with an AEAD.
+/// Returns the records of the cipher suites with an AEAD.
 pub(crate) fn records(suite: Suite) -> &'static dyn Tls13AeadAlgorithm {
     match suite {
         Suite::Aes128Gcm => &Records(Suite::Aes128Gcm),
@@ -23,7 +23,7 @@ pub(crate) fn records(suite: Suite) -> &'static dyn Tls13AeadAlgorithm {
     }
 }
 
-/// The key and the IV of one direction.
+/// The key and IV for one direction.
 struct Direction {
     key: RecordKey,
     iv: Iv,
@@ -58,7 +58,7 @@ impl MessageEncrypter for Direction {
         payload.extend_from_chunks(&msg.payload);
         payload.extend_from_slice(&msg.typ.to_array());
         self.key.seal(&Nonce::new(&self.iv, seq).0, &make_tls13_aad(len), &mut payload, 0)?;
-        // On the wire, every encrypted record is application data of TLS 1.2.
+        // On the wire, every encrypted record is TLS 1.2 application data.
         Ok(OutboundOpaqueMessage::new(ContentType::ApplicationData, ProtocolVersion::TLSv1_2, payload))
     }
 

@@ -142,7 +142,7 @@ impl Aegis {
     }
 }
 
-/// Returns whether a message that is sealed out of place and opened in place has the known results.
+/// Returns whether a message, sealed out of place and opened in place, has the known results.
 fn passes(variant: Selected<AegisFunctions>, answer: &KnownAnswer) -> bool {
     let is_meant = |kind: &Kind| (kind.key_len(), kind.degree()) == (answer.key_len, answer.degree);
     let Some(kind) = Kind::ALL.into_iter().find(is_meant) else { return false };

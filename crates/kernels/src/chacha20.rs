@@ -43,7 +43,7 @@ pub struct ChaCha20 {
     variant: Selected<ChaCha20Functions>,
 }
 
-/// Number of bytes in a whole keystream, which has 2^32 blocks (RFC 8439, section 2.4).
+/// Bytes in a whole keystream: 2^32 blocks (RFC 8439, section 2.4).
 const END: u128 = 64 << 32;
 /// Maximum number of bytes for which the registers suffice.
 pub(crate) const MAX_UNSPILLED_LEN: usize = 256;

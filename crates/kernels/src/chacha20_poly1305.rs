@@ -48,7 +48,7 @@ const PIECE: usize = 8 << 10;
 const OPEN_PIECE: usize = 64 << 10;
 /// The same for messages of more than [`CACHED`] bytes: pieces of 64 KiB are 5 to 20 % slower.
 const OPEN_PIECE_UNCACHED: usize = 4 << 10;
-/// Number of bytes of a message up to which `open` expects source and destination in the caches.
+/// Message length up to which `open` expects source and destination in the caches.
 const CACHED: usize = 4 << 20;
 /// The same on Intel processors (`lab/record/calls-granite-rapids-2026-11-23.md`).
 const CACHED_INTEL: usize = 1 << 20;
@@ -350,7 +350,7 @@ impl Variants {
         mac.finish(aad.len(), len)
     }
 
-    /// Encrypts and authenticates data in pieces. `offset` is that of the data in the message.
+    /// Encrypts and authenticates data in pieces. `offset` is the data's position in the message.
     #[inline(always)]
     fn seal_pieces(self, key: &Key, nonce: &[u8; 12], offset: usize, mac: &mut Mac, data: &mut InOut<'_>) {
         let (len, mut done) = (data.len(), 0);
@@ -383,7 +383,7 @@ impl Variants {
         mac.finish(aad.len(), len)
     }
 
-    /// Authenticates and decrypts data in pieces. `offset` is that of the data in the message.
+    /// Authenticates and decrypts data in pieces. `offset` is the data's position in the message.
     #[inline(always)]
     fn open_pieces(
         self,
@@ -515,7 +515,7 @@ impl Variants {
     }
 }
 
-/// Block 0 of the keystream, which is wiped from memory on drop.
+/// Block 0 of the keystream. Wiped from memory on drop.
 struct Block([u8; 64]);
 
 impl Block {

@@ -40,7 +40,7 @@ pub struct Features(u32);
 pub struct Needs(u32);
 
 impl Features {
-    /// The empty set, for which only portable variants can be used.
+    /// The empty set: only portable variants can be used.
     pub const NONE: Self = Self(0);
 
     /// Detects the features that the processor has and the operating system enables.
@@ -50,7 +50,7 @@ impl Features {
         *FOUND.get_or_init(|| Self(detected()).closed())
     }
 
-    /// Returns the features for which the crate is compiled.
+    /// Returns the features the crate is compiled for.
     ///
     /// `core` has no detection: whether registers may be used depends on the operating system too,
     /// which may not save them.
@@ -85,7 +85,7 @@ impl Features {
         names(self.0)
     }
 
-    /// Lists the names of all known features, which [`Features::without`] accepts.
+    /// Lists the names of all known features, as accepted by [`Features::without`].
     pub fn known() -> impl Iterator<Item = &'static str> {
         names(!0)
     }
@@ -197,7 +197,7 @@ fn detected() -> u32 {
 pub(crate) fn is_intel() -> bool {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     {
-        // Virtual machines emulate this instruction, which takes a microsecond or more.
+        // Virtual machines emulate this instruction; that takes a microsecond or more.
         static IS_INTEL: OnceLock<bool> = OnceLock::new();
         *IS_INTEL.get_or_init(|| {
             let vendor = core::arch::x86_64::__cpuid(0);

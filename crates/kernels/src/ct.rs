@@ -1,4 +1,4 @@
-//! Comparisons whose time does not depend on the bytes that are compared.
+//! Constant-time comparisons.
 #![forbid(unsafe_code)]
 
 use crate::InOut;

@@ -9,7 +9,7 @@ use core::fmt;
 /// A key could not be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyError {
-    /// The key has this number of bytes, which the cipher does not accept.
+    /// The cipher does not accept this number of key bytes.
     InvalidLength(usize),
     /// Every variant that the processor features allow, the portable one included, failed its
     /// self-test.
@@ -21,7 +21,7 @@ pub enum KeyError {
 pub enum Part {
     /// The plaintext or ciphertext, without the tag.
     Data,
-    /// The associated data, which are authenticated but not encrypted.
+    /// The associated data: authenticated but not encrypted.
     AssociatedData,
     /// The nonce, where the algorithm accepts more than one length.
     Nonce,

@@ -19,7 +19,7 @@ use crate::ghash::{BigEndian, ByteOrder};
 use crate::vector::{NUMBERS, Products, Schedule};
 use crate::zero::wipe;
 
-/// The differences for all last bytes, which are wiped from memory on drop.
+/// The differences for all last bytes. Wiped from memory on drop.
 ///
 /// Two blocks of padding align the entry of counter 2, with which the data of AES-GCM begins, to a
 /// cache line. After the last byte, the first two are repeated, so that vectors can be loaded where
@@ -32,7 +32,7 @@ const PADDING: usize = 2;
 impl FirstRound {
     pub(crate) const EMPTY: Self = Self([[0; 16]; PADDING + 256 + PADDING]);
 
-    /// Loads a vector of differences, from that of `byte` on.
+    /// Loads a vector of differences, beginning with `byte`'s.
     #[inline(always)]
     pub(crate) fn differences<B: Products>(&self, b: B, byte: usize) -> B::V {
         b.load(self.0[PADDING + byte..].as_flattened())

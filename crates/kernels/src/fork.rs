@@ -27,7 +27,7 @@ mod os {
     const MAP_PRIVATE_ANONYMOUS: c_int = 0x02 | 0x20;
     const MADV_WIPEONFORK: c_int = 18;
     const NO_ADVICE: c_int = -1;
-    /// The kernel rounds up to the size of its pages, which is never smaller.
+    /// The kernel rounds up to its page size, never smaller.
     const PAGE: usize = 4096;
 
     // Declared here, because this crate has no dependencies. `off_t` has 64 bits on every 64-bit Linux.
@@ -57,9 +57,10 @@ mod os {
         if page.addr() == usize::MAX {
             return None; // MAP_FAILED
         }
-        // SAFETY: advice on exactly the mapping just made, which has no other user.
+        // SAFETY: advice on exactly the mapping just made; it has no other user.
         let accepts = |advice| unsafe { madvise(page, PAGE, advice) } == 0;
-        // The user mode of qemu 7.2 accepts any advice and follows none. So invalid advice is tried first.
+        // The user mode of qemu 7.2 accepts any advice and follows none. So invalid advice is tried
+        // first.
         if accepts(NO_ADVICE) || !accepts(MADV_WIPEONFORK) {
             return None;
         }

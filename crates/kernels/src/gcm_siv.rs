@@ -138,7 +138,7 @@ fn check_and_pad(nonce: &[u8; 12], aad: &[u8], len: usize) -> Result<u128, Messa
     Ok(u128::from_le_bytes(block))
 }
 
-/// Returns whether a message that is sealed out of place and opened in place has the known results.
+/// Returns whether a message, sealed out of place and opened in place, has the known results.
 fn passes(variant: Selected<GcmSivFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(siv) = GcmSiv::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     let (mut data, mut tag) = ([0; TEXT.len()], [0; 16]);

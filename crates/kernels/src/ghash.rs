@@ -128,7 +128,7 @@ impl ShortPowers {
         u128::from_le_bytes(self.whole[Self::COUNT - 1])
     }
 
-    /// Sets H^1 only, which suffices to multiply by it. The other powers must be zero.
+    /// Sets only H^1, enough to multiply by it. The other powers must be zero.
     pub(crate) fn set_first(&mut self, h: u128) {
         self.whole[Self::COUNT - 1] = h.to_le_bytes();
         self.halves[Self::COUNT - 1] = (h ^ h.rotate_left(64)).to_le_bytes();
@@ -219,7 +219,7 @@ impl<V: Copy> Sum<V> {
         Self([b.splat(&[0; 16]); 3])
     }
 
-    /// Returns the product x·h in three parts, which are not reduced yet.
+    /// Returns the product x·h in three parts, not reduced.
     #[inline(always)]
     pub(crate) fn product<B: Products<V = V>>(b: B, x: V, h: V, halves: V) -> [V; 3] {
         [b.clmul_low(x, h), b.clmul_low(b.xor(x, b.swap_halves(x)), halves), b.clmul_high(x, h)]
@@ -292,7 +292,7 @@ impl ByteOrder for LittleEndian {
     }
 }
 
-/// Continues the hash `state`, which is in lane 0, with `W` vectors.
+/// Continues the hash `state` (in lane 0) with `W` vectors.
 #[inline(always)]
 pub(crate) fn absorb_group<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,
@@ -303,7 +303,8 @@ pub(crate) fn absorb_group<B: Products, O: ByteOrder, const W: usize, const N: u
     let group = &group[..W * B::BYTES];
     let mut sum = Sum::new(b);
     unroll!(k < W => {
-        // The first vector is the last one, because it depends on the state, the result of a long chain.
+        // The first vector is the last one, because it depends on the state, the result of a long
+        // chain.
         let i = (k + 1) % W;
         let x = O::reverse_bytes(b, b.load(&group[i * B::BYTES..]));
         let x = if i == 0 { b.xor(x, state) } else { x };
@@ -368,7 +369,7 @@ fn absorb_end<B: Products, O: ByteOrder, const N: usize>(
     b.xor_lanes(sum.reduce(b))
 }
 
-/// Does the work of [`absorb`] with a state in memory, which is an integer in the order of POLYVAL.
+/// Does the work of [`absorb`] with a state in memory, an integer in POLYVAL's order.
 #[inline(always)]
 pub(crate) fn absorb_into<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,

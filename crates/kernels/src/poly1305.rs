@@ -27,7 +27,7 @@ use scalar::State;
 /// allocation that is written and wiped, while a single block takes only 14 cycles.
 const LONG_ON_HEAP: usize = 1024;
 
-/// A computation of the tag of one message, which may be passed in pieces of any length.
+/// A computation of one message's tag, in pieces of any length.
 ///
 /// The key must not be used for another message. The key and everything derived from it are on the
 /// heap, so moving this value leaves no copy behind, and they are wiped on drop.
@@ -57,7 +57,7 @@ struct Inner {
     buffer: Buffer,
 }
 
-/// The beginning of a block, which is wiped from memory on drop.
+/// The beginning of a block. Wiped from memory on drop.
 struct Buffer([u8; 16]);
 
 impl Drop for Buffer {
@@ -117,7 +117,7 @@ impl Poly1305 {
         }
     }
 
-    /// Absorbs whole blocks of the message, whose length must be a multiple of 16 bytes.
+    /// Absorbs whole blocks of the message; its length must be a multiple of 16 bytes.
     fn blocks(&mut self, blocks: &[u8]) {
         let state = &mut self.inner.state;
         let enough = if self.powers.is_some() { SHORT } else { LONG_ON_HEAP };
@@ -127,7 +127,8 @@ impl Poly1305 {
         let powers = self.powers.get_or_insert_with(|| Box::new(Powers::EMPTY));
         let more_powers = blocks.len() > self.made;
         if more_powers {
-            // If a second piece is longer, a third one may be even longer, so all powers are computed.
+            // If a second piece is longer, a third one may be even longer, so all powers are
+            // computed.
             self.made = if self.made > 0 { usize::MAX } else { blocks.len() };
             self.variant.set_up(state, powers, self.made);
         }

@@ -1,4 +1,4 @@
-//! One message on several threads: it is cut into segments, which are processed at the same time.
+//! One message on several threads, cut into segments that are processed in parallel.
 //!
 //! A segment has the keystream at its offset, and its own sum of the authenticator, which begins
 //! with zero. GHASH and Poly1305 are polynomials, so the sums are combined afterwards: for segments
@@ -40,7 +40,7 @@ const MULTIPLE: usize = 4096;
 /// The sum of a segment: a POLYVAL element in two words, or a Poly1305 accumulator in three.
 pub(crate) type Sum = [u64; 3];
 
-/// A segment that waits for its thread, or its sum, which is wiped from memory on drop.
+/// A segment waiting for its thread, or its sum. Wiped from memory on drop.
 struct Segment<D> {
     data: Option<D>,
     sum: Sum,

@@ -22,7 +22,7 @@ use crate::zero::wipe;
 use crate::{InOut, Parts, ct};
 use alloc::boxed::Box;
 
-/// An expanded AES-SIV key, which consists of two AES keys. It is wiped on drop.
+/// An expanded AES-SIV key: two AES keys. Wiped on drop.
 pub struct Siv {
     /// K1, the key of S2V.
     k1: Aes,

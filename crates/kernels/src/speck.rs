@@ -214,7 +214,7 @@ impl Speck {
         Ok(())
     }
 
-    /// XORs the keystream to data in a single block, which takes less time than a vector.
+    /// XORs the keystream to data within a block, faster than a vector.
     #[inline(always)]
     fn xor_block<W: Word>(&self, counter: u128, skip: usize, mut data: InOut<'_>) {
         let counter = (counter << (128 - 2 * W::BITS)).to_be_bytes();
@@ -223,7 +223,7 @@ impl Speck {
         store16(sum, data.target());
     }
 
-    /// XORs the keystream to data in which the low word of the counter does not overflow.
+    /// XORs the keystream to data where the counter's low word does not overflow.
     #[inline(always)]
     fn xor_from<W: Word>(&self, counter: u128, skip: usize, data: InOut<'_>) {
         let (variant, keys, order, len) = (self.variant, self.keys(), self.order, data.len());

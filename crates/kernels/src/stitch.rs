@@ -26,7 +26,7 @@ use core::marker::PhantomData;
 /// The last byte of the counter with which the data of AES-GCM begins, if the nonce has 96 bits.
 pub(crate) const FIRST_BYTE: usize = 2;
 
-/// The keys of a message: those of AES, and the powers that suffice for a short message.
+/// The keys of a message: the AES keys, and enough powers for a short message.
 pub(crate) struct Key {
     pub(crate) schedule: Schedule,
     pub(crate) short_powers: ShortPowers,
@@ -79,7 +79,7 @@ pub(crate) struct Call<'a, B: Products, O, const W: usize, const N: usize> {
     lanes: B::V,
     /// Whether there is a hash in `lanes`.
     in_lanes: bool,
-    /// The block of lengths, which is hashed last.
+    /// The block of lengths, hashed last.
     lengths: [u8; 16],
     /// The precomputed first round, if there is one and the counter is public.
     first_round: Option<&'a FirstRound>,
@@ -134,7 +134,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
     /// counter is [`FIRST_BYTE`].
     #[inline(always)]
     pub(crate) fn with_two_rounds(mut self, two_rounds: Option<&'a mut TwoRounds>) -> Self {
-        // The portable variant converts each state from bytes, which takes longer than two rounds.
+        // The portable variant converts each state from bytes; that takes longer than two rounds.
         if W > 1
             && let Some(first_round) = self.first_round
             && let Some(table) = two_rounds
@@ -252,7 +252,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             if r > 2 || self.two_rounds.is_none() {
                 unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, r); });
             }
-            // Without the fence LLVM does all of the hashing first, and then the chains of AES two at a time.
+            // Without the fence LLVM does all of the hashing first, and then the chains of AES two
+            // at a time.
             b.fence_with_sums(&mut s, &mut sum.0);
             if let Some(hashed) = hashed && r >= skipped {
                 let step = steps * (r - skipped) / (rounds - skipped);
@@ -295,7 +296,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let b = self.b;
         let pairs = W.div_ceil(2);
         if k < pairs {
-            // The first one is last, because it depends on the group before, the result of a long chain.
+            // The first one is last, because it depends on the group before, the result of a long
+            // chain.
             let one = self.product(hashed, (2 * k + 1) % W);
             if 2 * k + 1 < W {
                 sum.add_two(b, one, self.product(hashed, (2 * k + 2) % W));
@@ -498,7 +500,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
     }
 }
 
-/// Loads a vector or a part of one. With masks a part is as fast as the whole.
+/// Loads a vector or part of one. With masks, a part is as fast as the whole.
 #[inline(always)]
 fn load<B: Products>(b: B, from: &[u8]) -> B::V {
     if B::LANES < 4 && from.len() == B::BYTES { b.load(from) } else { b.load_part(from, 0) }

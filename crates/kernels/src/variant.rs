@@ -34,7 +34,7 @@ use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 pub struct Variant {
     /// The name of the variant in listings and error messages, for example `"vaes512"`.
     pub name: &'static str,
-    /// The processor features that the variant needs, which this processor may not have.
+    /// The processor features the variant needs; this processor may lack them.
     pub needs: Needs,
 }
 
@@ -111,7 +111,7 @@ impl<F> Entry<F> {
     }
 }
 
-/// A variant whose features are present, so that its functions may be called.
+/// A variant with all its features present, so its functions may be called.
 pub(crate) struct Selected<F: 'static>(pub(crate) &'static Entry<F>);
 
 impl<F> Clone for Selected<F> {
@@ -236,8 +236,9 @@ macro_rules! functions {
                 #[allow(clippy::too_many_arguments)] // as many as the body has
                 pub(crate) fn $name(self, $(index: $index,)? $($arg: $type),*) {
                     let wrapper = self.0.functions.$name[0 $(+ index as $index as usize)?];
-                    // SAFETY: the wrapper is unsafe only for the features that it enables. `self` was made by
-                    // `Entry::check`, which found them all in a `Features`, and that cannot be made up.
+                    // SAFETY: the wrapper is unsafe only for the features that it enables. `self`
+                    // was made by `Entry::check`, which found them all in a `Features`, and that
+                    // cannot be made up.
                     unsafe { wrapper($($arg),*) }
                 }
             )*

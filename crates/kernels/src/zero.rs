@@ -30,7 +30,7 @@ fn observe<T>(data: &mut [T]) {
     unsafe { core::arch::asm!("/* {} */", in(reg) data.as_mut_ptr(), options(nostack, preserves_flags)) }
 }
 
-/// Does the same with volatile reads, for targets on which `asm!` is not used.
+/// Does the same with volatile reads, for targets without `asm!`.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 fn observe<T: sealed::Plain>(data: &mut [T]) {
     for x in data {
@@ -96,12 +96,12 @@ pub fn wipe_registers() {
 /// The allocator returns long buffers as pages that the operating system clears at their first use,
 /// so each thread clears its own part. `try_reserve` and `resize` would write all of them here.
 pub fn try_zeroed(len: usize) -> Option<Vec<u8>> {
-    // The error has no content: the length is above `isize::MAX`.
+    // The error carries no detail: the length is above `isize::MAX`.
     let layout = core::alloc::Layout::array::<u8>(len).ok()?;
     if len == 0 {
         return Some(Vec::new());
     }
-    // SAFETY: the size of the layout is `len`, which is not zero here.
+    // SAFETY: the layout's size is `len`, not zero here.
     let bytes = unsafe { alloc::alloc::alloc_zeroed(layout) };
     // SAFETY: if it is not null, the global allocator returned it for this layout, and all `len` bytes
     // are zeros.

@@ -1,4 +1,4 @@
-//! Calls with two outputs, of which one can be null.
+//! Calls with two outputs; one of them can be null.
 
 use super::{Out, Output, overlap};
 
@@ -9,7 +9,7 @@ impl Out {
 }
 
 impl Output<'_> {
-    /// Returns whether two outputs of a call share a byte.
+    /// Returns whether two outputs share a byte.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let span = |output: &Self| output.start.addr()..output.start.addr() + output.len;
         overlap(&span(self), &span(other))

@@ -1,18 +1,18 @@
-# The tag does not belong to the data, the key, the nonce and the associated data. Nothing was decrypted.
+# The tag does not match the data, key, nonce and associated data. Nothing was decrypted.
 class Crypto::TagException < Exception
   def initialize(message : String = "mismatching tag for cipher text")
     super
   end
 end
 
-# ChaCha20-Poly1305 (RFC 8439, section 2.8) for one message, in the layout of the shard rfc8439: associated data, padded
-# to 16 bytes, ciphertext, padded as well, and both lengths. The tag is stored apart. `Sealane::Aead` has the layout of
-# the RFC.
+# ChaCha20-Poly1305 (RFC 8439, section 2.8) for one message, in the layout of the shard rfc8439:
+# associated data, padded to 16 bytes, ciphertext, padded as well, and both lengths. The tag is
+# stored separately. `Sealane::Aead` has the layout of the RFC.
 class Crypto::AeadChacha20Poly1305
   # :nodoc:
   BLOCK_SIZE = 16
-  # Number of bytes that are encrypted at once. With smaller pieces, an `IO::Memory` grows several times and copies all of its
-  # bytes each time.
+  # Bytes encrypted at once. With smaller pieces, an `IO::Memory` grows several times and copies all
+  # its bytes each time.
   private PIECE_SIZE = 1_048_576
 
   private enum Stage
@@ -30,7 +30,8 @@ class Crypto::AeadChacha20Poly1305
   @data_size = 0_u64
   @scratch = Bytes.empty
 
-  # A key of 32 bytes, a nonce of 12 that is used for no other message of this key, and the IO that receives the result.
+  # Takes a 32-byte key, a 12-byte nonce used for no other message of this key, and the IO for the
+  # result.
   def initialize(key : Bytes, nonce : Bytes, @io : IO)
     raise ArgumentError.new("key needs to be 32 bytes (256 bits), found #{key.size}") unless key.size == 32
     raise ArgumentError.new("nonce needs to be 12 bytes (96 bits), found #{nonce.size}") unless nonce.size == 12
@@ -66,8 +67,8 @@ class Crypto::AeadChacha20Poly1305
     encryptor.final.tap { encryptor.close }
   end
 
-  # Verifies the tag in constant time. Then writes the plaintext to the IO and returns the associated data. Raises
-  # `TagException` otherwise, and writes nothing.
+  # Verifies the tag in constant time. If it matches, writes the plaintext to the IO and returns the
+  # associated data; otherwise raises `TagException` and writes nothing.
   def decrypt(data : Bytes, tag : Bytes) : Bytes
     raise ArgumentError.new("expected a new object for each message, found one that was used") unless @stage.new?
     @stage = Stage::Done
@@ -115,8 +116,8 @@ class Crypto::AeadChacha20Poly1305
     @io.write(Bytes.new(BLOCK_SIZE - used)) if used > 0
   end
 
-  # Returns associated data and ciphertext. The tag is over exactly the bytes that the lengths describe, so other
-  # lengths and other padding than zeros are as wrong as a wrong tag.
+  # Returns associated data and ciphertext. The tag covers exactly the bytes that the lengths
+  # describe, so other lengths or nonzero padding are as wrong as a wrong tag.
   private def parts(data : Bytes) : {Bytes, Bytes}
     raise TagException.new if data.size < BLOCK_SIZE
     aad_size, data_size = {-16, -8}.map do |place|

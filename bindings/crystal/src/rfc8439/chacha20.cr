@@ -1,6 +1,7 @@
 require "./hex"
 
-# The stream cipher ChaCha20 (RFC 8439, section 2.4). It does not detect changes; see `AeadChacha20Poly1305`.
+# The stream cipher ChaCha20 (RFC 8439, section 2.4). It does not detect changes; see
+# `AeadChacha20Poly1305`.
 module Crypto::ChaCha20
   BLOCK_SIZE = 64
 
@@ -12,17 +13,17 @@ module Crypto::ChaCha20
     abstract def reset
   end
 
-  # The implementation of sealane, which chooses instructions when a key is set up.
+  # sealane's implementation; chooses instructions when a key is set up.
   class Default < Cipher
     BLOCK_SIZE = ChaCha20::BLOCK_SIZE
 
     @position : UInt64
 
-    # A key of 32 bytes, a nonce of 12 bytes, and the number of the first block.
+    # Takes a 32-byte key, a 12-byte nonce, and the number of the first block.
     def initialize(@key : Bytes, @nonce : Bytes, counter : UInt32 = 0_u32)
       raise ArgumentError.new("key needs to be 32 bytes (256 bits), found #{@key.size}") unless @key.size == 32
       raise ArgumentError.new("nonce needs to be 12 bytes (96 bits), found #{@nonce.size}") unless @nonce.size == 12
-      # The caller may change its bytes before it calls `clone`.
+      # The caller may change its bytes before calling `clone`.
       @key, @nonce = @key.dup, @nonce.dup
       @keystream = Sealane::Hazmat::Keystream.new("chacha20", @key, @nonce)
       @position = counter.to_u64 * BLOCK_SIZE
@@ -33,7 +34,7 @@ module Crypto::ChaCha20
       new(Hex.bytes(key), Hex.bytes(nonce), counter)
     end
 
-    # Continues a state (RFC 8439, section 2.3): constants, key, number of the block, nonce.
+    # Continues a state (RFC 8439, section 2.3): constants, key, block number, nonce.
     def self.new(state : UInt32[16]) : self
       constants = {0x61707865_u32, 0x3320646e_u32, 0x79622d32_u32, 0x6b206574_u32}
       unless constants.each_with_index.all? { |constant, index| state[index] == constant }
@@ -45,7 +46,7 @@ module Crypto::ChaCha20
 
     # Returns another cipher with the same key and nonce, at block 0.
     def clone
-      # A closed cipher has no key any more.
+      # A closed cipher has no key.
       @keystream.handle
       self.class.new(@key, @nonce)
     end
@@ -62,13 +63,13 @@ module Crypto::ChaCha20
       encrypted
     end
 
-    # As the other `encrypt`, to memory of the caller, which may be longer or the same.
+    # Like the other `encrypt`, to the caller's memory, which may be longer or the same.
     def encrypt(plaintext : Bytes, encrypted : Bytes) : Nil
       @keystream.xor_into(@position, plaintext, encrypted)
       @position += plaintext.size
     end
 
-    # Encrypts or decrypts all that can be read from another IO.
+    # Encrypts or decrypts everything readable from another IO.
     def encrypt(plaintext : IO, encrypted : IO) : Nil
       buffer = Bytes.new(65536)
       while (count = plaintext.read(buffer)) > 0
@@ -105,14 +106,14 @@ module Crypto::ChaCha20
     end
   end
 
-  # The names of the shard's backends. All of them are the implementation of sealane.
+  # The shard's backend names. All are sealane's implementation.
   alias Native = Default
   # :ditto:
   alias Neon = Default
   # :ditto:
   alias OpenSSL = Default
 
-  # Returns a cipher for keys and nonces in bytes or in hexadecimal text.
+  # Returns a cipher for keys and nonces in bytes or hexadecimal.
   def self.new(key, nonce, counter : UInt32 = 0_u32) : Cipher
     Default.new(key, nonce, counter)
   end

@@ -1,7 +1,7 @@
 # Hexadecimal text, as keys are usually printed.
 module Crypto::Hex
-  # Returns the bytes of hexadecimal digits, between which colons and white space are allowed. Any other character is
-  # refused: a key with a misspelled digit would otherwise be another, shorter key.
+  # Returns the bytes of hexadecimal digits; colons and white space may separate them. Any other
+  # character is refused: a key with a typo would otherwise become another, shorter key.
   def self.bytes(input : String) : Bytes
     digits = String.build(input.bytesize) do |text|
       input.each_char_with_index do |char, index|

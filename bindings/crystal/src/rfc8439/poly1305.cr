@@ -1,18 +1,18 @@
 require "./chacha20"
 
-# The one-time authenticator Poly1305 (RFC 8439, section 2.5). A key is for one message: two tags under one key are
-# enough to forge a third.
+# The one-time authenticator Poly1305 (RFC 8439, section 2.5). Use a key for one message: with two
+# tags under one key, an attacker can forge a third.
 module Crypto::Poly1305
   BLOCK_SIZE = 16
 
-  # A tag that is being computed.
+  # A tag being computed.
   abstract class MAC
     abstract def key : Bytes
     abstract def update(msg : Bytes)
     abstract def final : Bytes
   end
 
-  # The implementation of sealane, which takes pieces of any length.
+  # sealane's implementation; takes pieces of any length.
   class Default < MAC
     BLOCK_SIZE = Poly1305::BLOCK_SIZE
 
@@ -31,13 +31,13 @@ module Crypto::Poly1305
       new(Hex.bytes(key))
     end
 
-    # The one-time key that ChaCha20 makes of a key and a nonce (RFC 8439, section 2.6).
+    # ChaCha20's one-time key for a key and a nonce (RFC 8439, section 2.6).
     def self.chacha20(key, nonce) : self
       cipher = ChaCha20::Default.new(key, nonce)
       chacha20(cipher).tap { cipher.close }
     end
 
-    # The one-time key in the first block of a cipher.
+    # The one-time key from a cipher's first block.
     def self.chacha20(cipher : ChaCha20::Cipher) : self
       first = cipher.clone
       block = ChaCha20.block_bytes(first.next_key_block, false)
@@ -81,14 +81,14 @@ module Crypto::Poly1305
     end
   end
 
-  # The names of the shard's backends. All of them are the implementation of sealane.
+  # The shard's backend names. All are sealane's implementation.
   alias Native = Default
   # :ditto:
   alias Fast = Default
   # :ditto:
   alias OpenSSL = Default
 
-  # Returns a tag that is being computed, for a key in bytes or in hexadecimal text.
+  # Returns a tag being computed, for a key in bytes or hexadecimal.
   def self.new(key) : MAC
     Default.new(key)
   end
@@ -98,12 +98,12 @@ module Crypto::Poly1305
     Default.auth(key, message)
   end
 
-  # The one-time key that ChaCha20 makes of a key and a nonce.
+  # ChaCha20's one-time key for a key and a nonce.
   def self.chacha20(key, nonce) : MAC
     Default.chacha20(key, nonce)
   end
 
-  # The one-time key in the first block of a cipher.
+  # The one-time key from a cipher's first block.
   def self.chacha20(cipher : ChaCha20::Cipher) : MAC
     Default.chacha20(cipher)
   end

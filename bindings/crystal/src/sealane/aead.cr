@@ -1,5 +1,5 @@
 module Sealane
-  # An algorithm of authenticated encryption with a key. Fibers and threads may share it.
+  # An AEAD algorithm with a key. Fibers and threads may share it.
   #
   # ```
   # aead = Sealane::Aead.new("aes-256-gcm", Sealane.random_bytes(32))
@@ -9,21 +9,21 @@ module Sealane
   class Aead
     Sealane.owns_closable_handle(Aead)
 
-    # Returns the length of a nonce in bytes.
+    # Returns the nonce length in bytes.
     getter nonce_size : Int32
-    # Returns the length of a tag in bytes.
+    # Returns the tag length in bytes.
     getter tag_size : Int32
-    # Returns the name of the algorithm, for example "aes-256-gcm".
+    # Returns the algorithm's name, such as "aes-256-gcm".
     getter algorithm : String
-    # Returns the name of the implementation, for example "native".
+    # Returns the implementation's name, such as "native".
     getter provider : String
-    # Returns the name of the code for an instruction set, for example "vaes512".
+    # Returns the variant (the code for an instruction set), such as "vaes512".
     getter variant : String
-    # Returns the maximum length of a plaintext in bytes.
+    # Returns the maximum plaintext length in bytes.
     getter max_plaintext_size : UInt64
 
-    # Expands a key. `Sealane.algorithms` lists the names with the length of a key. Without a provider, the fastest
-    # implementation on this machine is used.
+    # Expands a key. `Sealane.algorithms` lists the names with their key lengths. The default
+    # provider is the fastest on this machine.
     def self.new(algorithm : String, key : Bytes, provider : String? = nil) : self
       algorithm, provider = Sealane.c_text(algorithm), Sealane.c_text(provider)
       new(Sealane.create { |error| LibSealane.aead_new(algorithm, key, key.size, provider, error) })
@@ -50,13 +50,13 @@ module Sealane
       @max_plaintext_size = description.max_plaintext_len
     end
 
-    # Returns the number of bytes that a sealed message is longer than its plaintext.
+    # Returns the number of bytes that sealing adds.
     def overhead : Int32
       nonce_size + tag_size
     end
 
-    # Seals a message under a fresh random nonce, and returns `nonce || ciphertext || tag`. The associated data is
-    # authenticated and not part of the result.
+    # Seals a message under a fresh random nonce. Returns `nonce || ciphertext || tag`. The
+    # associated data is authenticated but not part of the result.
     def seal(data : Bytes, aad : Bytes = Bytes.empty) : Bytes
       seal_into(data, Sealane.new_bytes(data.size.to_i64 + overhead), aad)
     end
@@ -66,24 +66,24 @@ module Sealane
       open_into(sealed, Sealane.new_bytes({sealed.size - overhead, 0}.max), aad)
     end
 
-    # As `seal`, to memory of the caller. Returns the part of *output* that was written. The result is written in place
-    # if *data* is `output + nonce_size`; any other overlap is refused.
+    # Like `seal`, to the caller's memory. Returns the written part of *output*. In place if *data*
+    # is `output + nonce_size`; any other overlap is refused.
     def seal_into(data : Bytes, output : Bytes, aad : Bytes = Bytes.empty) : Bytes
       call_into(output) do |error|
         LibSealane.aead_seal(handle, data, data.size, aad, aad.size, output, output.size, error)
       end
     end
 
-    # As `open`, to memory of the caller. In place if *output* is `sealed + nonce_size`.
+    # Like `open`, to the caller's memory. In place if *output* is `sealed + nonce_size`.
     def open_into(sealed : Bytes, output : Bytes, aad : Bytes = Bytes.empty) : Bytes
       call_into(output) do |error|
         LibSealane.aead_open(handle, sealed, sealed.size, aad, aad.size, output, output.size, error)
       end
     end
 
-    # Seals messages in one call, which costs less for each of them than `seal` and uses several cores for large batches. The
-    # messages lie one after the other in *data* and have the lengths *sizes*. The result has them in the same order, each
-    # longer by `overhead`.
+    # Seals messages in one call: faster per message than `seal`, and large batches use several
+    # cores. The messages are consecutive in *data*, with the lengths *sizes*. So are the sealed
+    # messages in the result, each longer by `overhead`.
     def seal_many(data : Bytes, sizes : Enumerable(Int), aad : Bytes = Bytes.empty) : Bytes
       sizes = sizes_of_messages(sizes)
       output = Sealane.new_bytes(data.size.to_i64 + sizes.size.to_i64 * overhead)
@@ -93,8 +93,8 @@ module Sealane
       output
     end
 
-    # Opens messages of `seal_many`, which lie one after the other in *sealed* and have the lengths *sizes*. If one is not
-    # authentic, raises `AuthenticationError` with the index of the first one.
+    # Opens messages of `seal_many`, consecutive in *sealed*, with the lengths *sizes*. If any is
+    # not authentic, raises `AuthenticationError` with the first one's index.
     def open_many(sealed : Bytes, sizes : Enumerable(Int), aad : Bytes = Bytes.empty) : Bytes
       sizes = sizes_of_messages(sizes)
       output = Sealane.new_bytes({sealed.size.to_i64 - sizes.size.to_i64 * overhead, 0_i64}.max)
@@ -112,7 +112,8 @@ module Sealane
       end
     end
 
-    # Encrypts under a nonce of the caller, which must never be used twice with one key. Returns `ciphertext || tag`.
+    # Encrypts under the caller's nonce. Never use a nonce twice with one key. Returns `ciphertext
+    # || tag`.
     def encrypt(nonce : Bytes, data : Bytes, aad : Bytes = Bytes.empty) : Bytes
       encrypt_into(nonce, data, Sealane.new_bytes(data.size.to_i64 + tag_size), aad)
     end
@@ -122,14 +123,14 @@ module Sealane
       decrypt_into(nonce, data, Sealane.new_bytes({data.size - tag_size, 0}.max), aad)
     end
 
-    # As `encrypt`, to memory of the caller. In place if *output* begins where *data* does.
+    # Like `encrypt`, to the caller's memory. In place if *output* begins where *data* does.
     def encrypt_into(nonce : Bytes, data : Bytes, output : Bytes, aad : Bytes = Bytes.empty) : Bytes
       call_into(output) do |error|
         LibSealane.aead_encrypt(handle, nonce, nonce.size, data, data.size, aad, aad.size, output, output.size, error)
       end
     end
 
-    # As `decrypt`, to memory of the caller. In place if *output* begins where *data* does.
+    # Like `decrypt`, to the caller's memory. In place if *output* begins where *data* does.
     def decrypt_into(nonce : Bytes, data : Bytes, output : Bytes, aad : Bytes = Bytes.empty) : Bytes
       call_into(output) do |error|
         LibSealane.aead_decrypt(handle, nonce, nonce.size, data, data.size, aad, aad.size, output, output.size, error)

@@ -1,13 +1,13 @@
 module Sealane
-  # Decrypts another `IO` that cannot seek, for example a socket or a pipe.
+  # Decrypts another, non-seekable `IO`, such as a socket or a pipe.
   #
   # ```
   # decrypted = Sealane::Decryptor.new(STDIN, keys)
   # IO.copy(decrypted, STDOUT)
   # ```
   #
-  # All bytes that are read are verified. Only the end of file says that none are missing: a truncated stream raises
-  # `TruncatedError` or `AuthenticationError` in its place.
+  # All bytes read are verified. Only end of file says that none are missing: a truncated stream
+  # raises `TruncatedError` or `AuthenticationError` instead.
   class Decryptor < IO
     include ReadOnly
 
@@ -25,7 +25,7 @@ module Sealane
       @handle = keys.lend { |lent| Sealane.create { |error| LibSealane.decryptor_new(lent, error) } }
     end
 
-    # As `new`. The stream is closed after the block.
+    # Like `new`, and closes the stream after the block.
     def self.open(io : IO, keys : DecryptWith, *, sync_close : Bool = false, &)
       decryptor = new(io, keys, sync_close: sync_close)
       begin
@@ -44,7 +44,7 @@ module Sealane
 
     # :nodoc:
     def unbuffered_read(slice : Bytes)
-      # A stream that failed never reaches its end.
+      # A failed stream never reaches its end.
       @failure.try { |failure| raise failure }
       loop do
         count = call { |error| LibSealane.filter_take(handle, slice, slice.size, error) }

@@ -1,5 +1,5 @@
 module Sealane
-  # Encrypts what is written, to another `IO`, for example a socket or a pipe.
+  # Encrypts what you write to another `IO`, such as a socket or a pipe.
   #
   # ```
   # Sealane::Encryptor.open(STDOUT, keys) do |encrypted|
@@ -7,9 +7,10 @@ module Sealane
   # end
   # ```
   #
-  # `close` writes the end of the file. A stream without it is truncated, which the decryptor detects.
+  # `close` writes the end of the file. Without it the stream is truncated, and the decryptor
+  # detects this.
   class Encryptor < IO
-    # The piece that is encrypted at once, so that a long write needs no second copy of all its bytes.
+    # Encrypted in pieces, so that a long write needs no second copy of all its bytes.
     PIECE_SIZE = 262144
 
     Sealane.owns_handle(Filter)
@@ -23,7 +24,7 @@ module Sealane
       @handle = keys.lend { |lent| Sealane.create { |error| LibSealane.encryptor_new(lent, error) } }
     end
 
-    # As `new`. The stream is closed after the block, or given up if the block raises.
+    # Like `new`, and closes the stream after the block, or discards it if the block raises.
     def self.open(io : IO, keys : EncryptWith, *, sync_close : Bool = false, &)
       encryptor = new(io, keys, sync_close: sync_close)
       begin
@@ -45,7 +46,7 @@ module Sealane
       end
     end
 
-    # Writes what was encrypted so far. The bytes of a chunk that is not full have to wait for the next ones.
+    # Writes what is encrypted so far. A partial chunk waits for more bytes.
     def flush
       check_open
       @io.flush
@@ -63,7 +64,7 @@ module Sealane
       end
     end
 
-    # Gives the stream up: its end is not written, so it does not decrypt as a complete one.
+    # Discards the stream: its end is not written, so it does not decrypt as complete.
     def abort : Nil
       return if closed?
       free_handle

@@ -1,11 +1,11 @@
 module Sealane
-  # The base class of all errors that are specific to sealane. A mistake in a call is `ArgumentError`, and an error of
-  # the operating system is `IO::Error`, for example `File::NotFoundError`.
+  # The base class of errors specific to sealane. A mistake in a call is `ArgumentError`, and an
+  # operating-system error is `IO::Error`, such as `File::NotFoundError`.
   class Error < Exception
   end
 
-  # The data is not authentic: another key, nonce, associated data or context, or changed data. The error does not say
-  # which, because the difference would help an attacker.
+  # The data is not authentic: wrong key, nonce, associated data or context, or modified data. The
+  # error does not say which, because the difference would help an attacker.
   class AuthenticationError < Error
   end
 
@@ -17,23 +17,25 @@ module Sealane
   class TruncatedError < FormatError
   end
 
-  # The data has a version of the format that this release does not support.
+  # This release does not support the data's format version.
   class UnsupportedVersionError < FormatError
   end
 
-  # No identity matches any recipient of the file, or the passphrase is another one.
+  # No identity matches any recipient of the file, or the passphrase is wrong.
   class NoMatchingKeyError < Error
   end
 
-  # The provider does not have the algorithm on this machine.
+  # The provider cannot compute the algorithm on this machine.
   class ProviderUnavailableError < Error
   end
 
-  # A limit of the algorithm, the format or the machine is exceeded, for example the maximum length of a message.
+  # A limit of the algorithm, the format or the machine is exceeded, such as the maximum message
+  # length.
   class LimitExceededError < Error
   end
 
-  # An operation was cancelled. The block of a file operation raises it, or any other exception, to cancel.
+  # An operation was cancelled. To cancel a file operation, raise this or any other exception in its
+  # block.
   class CancelledError < Error
   end
 
@@ -41,7 +43,7 @@ module Sealane
   class ClosedError < Error
   end
 
-  # The system does not have the memory for a buffer.
+  # A buffer could not be allocated.
   class OutOfMemoryError < Error
   end
 
@@ -50,8 +52,8 @@ module Sealane
   end
 
   # :nodoc:
-  # Translates an error of the C library. The paths are those of the call: if the system reports an error about one of
-  # them, the exception is the one that `File` raises.
+  # Translates an error of the C library. If the system reports an error about one of the call's
+  # *paths*, the exception is the one that `File` raises.
   def self.failure(error : LibSealane::Error*, paths : Enumerable(String) = [] of String) : Exception
     text = String.new(error.value.text.to_unsafe)
     case error.value.code

@@ -1,15 +1,16 @@
 module Sealane
-  # Encrypts the file *from* to the file *to*, which appears complete or not at all. Either side may be a pipe.
+  # Encrypts the file *from* to the file *to*, which appears complete or not at all. Either may be a
+  # pipe.
   #
-  # *threads* includes the calling one; 0 is one for each core, at most 8. With *sync*, the call waits until the disk has
-  # the bytes.
+  # *threads* includes the calling one; 0 means one per core, at most 8. With *sync*, the call waits
+  # until the bytes are on disk.
   def self.encrypt_file(from : String | Path, to : String | Path, keys : EncryptWith, *, threads : Int = 0,
                         sync : Bool = false) : Nil
     encrypt_file(from, to, keys, threads: threads, sync: sync, progress: nil)
   end
 
-  # The same with reports of progress: the number of bytes done and the total, or nil if it is not known. An exception
-  # of the block cancels the operation.
+  # The same with progress reports: the bytes done and the total, or nil if unknown. An exception in
+  # the block cancels the operation.
   def self.encrypt_file(from : String | Path, to : String | Path, keys : EncryptWith, *, threads : Int = 0,
                         sync : Bool = false, &progress : UInt64, UInt64? ->) : Nil
     encrypt_file(from, to, keys, threads: threads, sync: sync, progress: progress)
@@ -49,11 +50,11 @@ module Sealane
   end
 
   # :nodoc:
-  # The block of a file operation, and the exception that it raised.
+  # A file operation's block, and the exception it raised.
   class Progress
     getter raised : Exception?
 
-    # An exception may not pass through the frames of the library.
+    # An exception must not unwind the library's frames.
     CALLBACK = ->(context : Void*, done : UInt64, total : UInt64) do
       context.as(Progress).report(done, total) ? 0 : 1
     end

@@ -1,6 +1,6 @@
 module Sealane
   # :nodoc:
-  # Declares that an object owns a handle of the C library, which is freed by `close`, or by the garbage collector.
+  # Declares that an object owns a C library handle, freed by `close` or the garbage collector.
   macro owns_handle(type)
     @handle : LibSealane::{{type}} = Pointer(Void).null.as(LibSealane::{{type}})
 
@@ -20,7 +20,7 @@ module Sealane
       free_handle
     end
 
-    # Calls the library, and keeps this object alive until the call returns.
+    # Calls the library, keeping this object alive until the call returns.
     private def call(paths : Enumerable(String) = [] of String, &) : Int64
       error = uninitialized LibSealane::Error
       result = yield pointerof(error)
@@ -29,28 +29,28 @@ module Sealane
       result
     end
 
-    # Calls the library, and returns the part of *output* that it has written.
+    # Calls the library and returns the written part of *output*.
     private def call_into(output : Bytes, & : LibSealane::Error* ->) : Bytes
       Sealane.writable(output)
       output[0, call { |error| yield error }]
     end
 
     # :nodoc:
-    # Yields the handle, and keeps this object alive until the block returns.
+    # Yields the handle, keeping this object alive until the block returns.
     def lend(&)
       result = yield handle
       Sealane.keep_alive(self.as(Void*))
       result
     end
 
-    # Returns whether the object was closed.
+    # Returns whether the object is closed.
     def closed? : Bool
       @handle.null?
     end
   end
 
   # :nodoc:
-  # As `owns_handle`, with a public method that closes the object.
+  # Like `owns_handle`, with a public method that closes the object.
   macro owns_closable_handle(type)
     Sealane.owns_handle({{type}})
 
@@ -61,8 +61,8 @@ module Sealane
   end
 
   # :nodoc:
-  # Reads the object, so that the garbage collector cannot finalize it before. The compiler ends the life of `self` at
-  # its last use, which would be the moment when the handle is loaded for a call.
+  # Reads the object, so that the garbage collector cannot finalize it earlier. The compiler ends
+  # the life of `self` at its last use; that would be when the handle is loaded for a call.
   @[AlwaysInline]
   def self.keep_alive(object : Void*) : Nil
     asm("" :: "r"(object) :: "volatile")
@@ -87,7 +87,7 @@ module Sealane
   end
 
   # :nodoc:
-  # Calls a function with a text output, of which 8192 bytes are enough for almost all texts.
+  # Calls a function with a text output. 8192 bytes are enough for almost all texts.
   def self.text(&) : String
     size = 8192
     loop do
@@ -101,7 +101,7 @@ module Sealane
   end
 
   # :nodoc:
-  # Calls a function that allocates its result, and moves the result to memory of Crystal.
+  # Calls a function that allocates its result, and moves the result to Crystal's memory.
   def self.take_result(&) : Bytes
     result = Pointer(UInt8).null
     length = check { |error| yield pointerof(result), error }
@@ -113,7 +113,7 @@ module Sealane
   end
 
   # :nodoc:
-  # Returns a length as the type of lengths of `Slice`.
+  # Returns a length in `Slice`'s length type.
   def self.checked_size(length : Int) : Int32
     return length.to_i32 if length <= Int32::MAX
     raise LimitExceededError.new("expected a result of at most #{Int32::MAX} bytes, which a Slice can have, " \
@@ -121,8 +121,8 @@ module Sealane
   end
 
   # :nodoc:
-  # Returns memory for a result that the library writes whole. `Bytes.new` would fill it with zeros first, which takes as
-  # long as to encrypt it.
+  # Returns memory for a result that the library writes completely. `Bytes.new` would zero it first,
+  # which takes as long as encrypting it.
   def self.new_bytes(size : Int) : Bytes
     raise ArgumentError.new("expected a length, found #{size}") if size < 0
     size = checked_size(size)
@@ -130,14 +130,15 @@ module Sealane
   end
 
   # :nodoc:
-  # Refuses output to memory that may not change, for example that of a string.
+  # Refuses output to read-only memory, such as a string's.
   def self.writable(output : Bytes) : Bytes
     return output unless output.read_only?
     raise ArgumentError.new("expected an output that can be written, found read-only bytes; use Bytes.new or #dup")
   end
 
   # :nodoc:
-  # Returns a text as the library takes it, which would end at a zero byte. The pointer keeps the text alive.
+  # Returns a text for the library, where a zero byte would end it. The pointer keeps the text
+  # alive.
   def self.c_text(text : String?) : LibC::Char*
     text ? text.check_no_null_byte.to_unsafe : Pointer(LibC::Char).null
   end

@@ -1,10 +1,11 @@
 module Sealane
-  # Messages for the holder of a private key: HPKE for X25519, P-256 and X-Wing, RSA-OAEP, or ECIES for secp256k1.
+  # Messages for the holder of a private key: HPKE for X25519, P-256 and X-Wing, RSA-OAEP, or ECIES
+  # for secp256k1.
   #
-  # *info* and *suite* are options of HPKE, which both sides need: the description of the exchange, and "aes-128-gcm",
-  # "aes-256-gcm" (the default) or "chacha20-poly1305".
+  # *info* and *suite* are HPKE options that both sides need: the description of the exchange, and
+  # "aes-128-gcm", "aes-256-gcm" (the default) or "chacha20-poly1305".
   module Hybrid
-    # Seals a message for a public key in text form, as `Secret#public_key` returns it.
+    # Seals a message for a public key in the text form of `Secret#public_key`.
     def self.seal(public_key : String, data : Bytes, aad : Bytes = Bytes.empty, *, info : Bytes = Bytes.empty,
                   suite : String? = nil) : Bytes
       public_key, suite = Sealane.c_text(public_key), Sealane.c_text(suite)

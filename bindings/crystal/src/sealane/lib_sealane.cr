@@ -1,8 +1,9 @@
-# The functions and structures of the C library, as bindings/c/include/sealane.h declares and documents them.
+# The C library's functions and structures, declared and documented in bindings/c/include/sealane.h.
 # spec/lib_sealane_spec.cr compares this file with the header, line by line.
 #
-# The library is linked statically from target/c of the repository, where `make -C bindings lib-c` leaves it, or from the folder in
-# the environment variable SEALANE_LIB_DIR. With `-Dsealane_dynamic`, pkg-config finds the shared library.
+# The library is linked statically from the repository's target/c (built by `make -C bindings
+# lib-c`), or from the folder in the environment variable SEALANE_LIB_DIR. With `-Dsealane_dynamic`,
+# pkg-config finds the shared library.
 {% begin %}
   {% if flag?(:sealane_dynamic) %}
     @[Link("sealane", pkg_config: "sealane")]

@@ -1,18 +1,18 @@
 module Sealane
-  # An algorithm of `Aead`, with its lengths in bytes.
+  # An algorithm of `Aead`, with lengths in bytes.
   record Algorithm, name : String, key_size : Int32, nonce_size : Int32, tag_size : Int32,
     max_plaintext_size : UInt64, max_aad_size : UInt64
 
-  # An implementation of an algorithm. `reason` says why it is not available.
+  # An implementation of an algorithm. `reason` says why it is unavailable.
   record Provider, algorithm : String, name : String, variant : String, available : Bool, chosen : Bool,
     reason : String
 
-  # Returns the version of the C library, for example "0.1.0".
+  # Returns the C library's version, such as "0.1.0".
   def self.version : String
     String.new(LibSealane.version)
   end
 
-  # Returns the number of handles and results of the C library that were not freed, for tests of leaks.
+  # Returns the number of the C library's handles and results not freed, for leak tests.
   def self.live_handles : Int64
     LibSealane.live_handles
   end
@@ -33,20 +33,20 @@ module Sealane
     end
   end
 
-  # Sets the provider of this process, or none with nil, for calls that name none. It can be set once.
+  # Sets this process's provider (nil for none) for calls that name none. It can be set once.
   def self.default_provider=(name : String?) : String?
     check { |error| LibSealane.set_default_provider(c_text(name), error) }
     name
   end
 
-  # Returns random bytes of the operating system, which are secure enough for keys.
+  # Returns random bytes from the operating system, fit for keys.
   def self.random_bytes(size : Int32) : Bytes
     bytes = Bytes.new(size)
     check { |error| LibSealane.random(bytes, bytes.size, error) }
     bytes
   end
 
-  # Overwrites bytes with zeros, which the compiler may not leave out.
+  # Overwrites bytes with zeros. The compiler cannot remove the writes.
   def self.wipe(bytes : Bytes) : Nil
     writable(bytes)
     LibSealane.wipe(bytes, bytes.size)
@@ -54,8 +54,8 @@ module Sealane
 
   # Derives a key of *size* bytes from a passphrase with Argon2id (RFC 9106).
   #
-  # The salt has at least 8 bytes, better 16 random ones. 65536 KiB, 3 passes and 4 lanes are the recommendation of the
-  # RFC where 2 GiB are too much.
+  # The salt needs at least 8 bytes, better 16 random ones. The RFC recommends 65536 KiB, 3 passes
+  # and 4 lanes where 2 GiB are too much.
   def self.derive(passphrase : Bytes | String, salt : Bytes, size : Int32 = 32, memory_kib : UInt32 = 65536_u32,
                   passes : UInt32 = 3_u32, lanes : UInt32 = 4_u32) : Bytes
     phrase = passphrase.to_slice

@@ -1,6 +1,6 @@
 module Sealane
   # :nodoc:
-  # The part of a buffered `IO` that refuses to write.
+  # The part of a buffered `IO` that refuses writes.
   module ReadOnly
     include IO::Buffered
 

@@ -1,5 +1,6 @@
 module Sealane
-  # An encrypted file that is read at any position. Only the chunks that are read are decrypted, and each is verified.
+  # Random access to an encrypted file. Only the chunks you read are decrypted, and each is
+  # verified.
   #
   # ```
   # Sealane::Reader.open("data.sealed", keys) do |file|
@@ -8,34 +9,35 @@ module Sealane
   # end
   # ```
   #
-  # An age file has chunks of 64 KiB, the other formats of 4 KiB, 16 KiB or 1 MiB.
+  # An age file has chunks of 64 KiB; other formats 4 KiB, 16 KiB or 1 MiB.
   class Reader < IO
     include ReadOnly
 
-    # Number of bytes that a small read decrypts at once: a chunk of the format "chunked".
+    # Bytes that a small read decrypts at once: a chunk of the format "chunked".
     BLOCK_SIZE = 16384
 
     Sealane.owns_handle(Reader)
 
-    # Returns the length of the plaintext in bytes, which is authentic.
+    # Returns the authentic plaintext length in bytes.
     getter size : Int64
     # Whether `close` closes the other IO.
     property? sync_close = false
 
     @source : Source?
     @position = 0_i64
-    # Fibers take turns to read another IO. In the library they would wait for each other and stop the whole thread.
+    # Fibers take turns reading another IO. In the library they would wait for each other and block
+    # the whole thread.
     @mutex = Mutex.new
 
-    # Opens a file. The header and the last chunk are verified.
+    # Opens a file. Verifies the header and the last chunk.
     def self.new(path : String | Path, keys : DecryptWith) : self
       path = Sealane.c_path(path)
       handle = keys.lend { |lent| Sealane.create({path}) { |error| LibSealane.reader_open(path, lent, error) } }
       new(handle, nil, false)
     end
 
-    # Opens an encrypted file in another IO, which must be able to seek, for example `IO::Memory`. While the reader is
-    # open, nothing else may use the other IO. With *sync_close*, `close` closes the other IO.
+    # Opens an encrypted file in another, seekable IO, such as `IO::Memory`. Do not use the other IO
+    # while the reader is open. With *sync_close*, `close` closes the other IO.
     def self.new(io : IO, keys : DecryptWith, *, sync_close : Bool = false) : self
       source = Source.new(io)
       description = LibSealane::Source.new
@@ -50,7 +52,7 @@ module Sealane
       new(handle, source, sync_close)
     end
 
-    # As `new`. The reader is closed after the block.
+    # Like `new`, and closes the reader after the block.
     def self.open(source, keys : DecryptWith, **options, &)
       reader = new(source, keys, **options)
       begin
@@ -67,8 +69,8 @@ module Sealane
       @size = call { |error| LibSealane.reader_size(@handle, error) }
     end
 
-    # Reads plaintext from byte *offset* on, wherever the position is. Returns the number of bytes, which is smaller than
-    # the length of *output* only at the end. Fibers and threads may call it at once.
+    # Reads plaintext from byte *offset* on, independent of the position. Returns the number of
+    # bytes, smaller than *output* only at the end. Fibers and threads may call it concurrently.
     def read_at(offset : Int, output : Bytes) : Int32
       check_open
       Sealane.writable(output)
@@ -81,14 +83,15 @@ module Sealane
       end
     end
 
-    # As the other `read_at`, to new memory.
+    # Like the other `read_at`, to new memory.
     def read_at(offset : Int, *, count : Int32) : Bytes
       rest = {@size.to_i128 - offset, 0_i128}.max
       output = Sealane.new_bytes({count.to_i128, rest}.min)
       output[0, read_at(offset, output)]
     end
 
-    # Sets the position of the next read. A position behind the end is allowed; nothing is there to read.
+    # Sets the position of the next read. A position past the end is allowed; reads there return
+    # nothing.
     def seek(offset, whence : Seek = Seek::Set)
       check_open
       base = case whence
@@ -124,7 +127,7 @@ module Sealane
 
     # :nodoc:
     def unbuffered_read(slice : Bytes)
-      # The buffer ends where a chunk does. Otherwise the next read would decrypt that chunk again.
+      # End the buffer at a chunk boundary; otherwise the next read would decrypt that chunk again.
       into_next = (@position + slice.size) % BLOCK_SIZE
       slice = slice[0, slice.size - into_next] if slice.size == BLOCK_SIZE && into_next < slice.size
       count = read_at(@position, slice)

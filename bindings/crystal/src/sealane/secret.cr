@@ -1,5 +1,5 @@
 module Sealane
-  # A private or symmetric key in memory of the C library, which is wiped when the key is closed or collected.
+  # A private or symmetric key in the C library's memory, wiped when closed or collected.
   class Secret
     Sealane.owns_closable_handle(Secret)
 
@@ -8,9 +8,9 @@ module Sealane
       new(Sealane.create { |error| LibSealane.secret_from_bytes(key, key.size, error) })
     end
 
-    # Generates a key: "aes-128", "aes-192" or "aes-256" (symmetric, also for other ciphers), "aes-256-siv" (for names of
-    # files), "age" or "age-pq" (for files), "rsa-2048", "rsa-3072", "rsa-4096", "secp256k1", "x25519", "p-256" or
-    # "x-wing" (for `Hybrid`).
+    # Generates a key: "aes-128", "aes-192" or "aes-256" (symmetric, also for other ciphers),
+    # "aes-256-siv" (for file names), "age" or "age-pq" (for files), "rsa-2048", "rsa-3072",
+    # "rsa-4096", "secp256k1", "x25519", "p-256" or "x-wing" (for `Hybrid`).
     def self.generate(kind : String) : self
       new(Sealane.create { |error| LibSealane.secret_generate(Sealane.c_text(kind), error) })
     end
@@ -31,20 +31,21 @@ module Sealane
     def initialize(@handle : LibSealane::Secret)
     end
 
-    # Writes the key to a file that only its owner can read, encrypted if there is a passphrase. A file that exists is
-    # refused, unless *replace* is true.
+    # Writes the key to a file that only the owner can read, encrypted if there is a passphrase. An
+    # existing file is refused unless *replace* is true.
     def save(path : String | Path, passphrase : String? = nil, *, replace : Bool = false) : Nil
       path, passphrase = Sealane.c_path(path), Sealane.c_text(passphrase)
       flags = replace ? LibSealane::REPLACE : 0_u32
       call({path}) { |error| LibSealane.secret_save(handle, path, passphrase, flags, error) }
     end
 
-    # Returns the kind of the key as `generate` takes it, or nil if it has none.
+    # Returns the key's kind, as for `generate`, or nil if it has none.
     def kind : String?
       lend { |key| Sealane.text { |buffer, size, error| LibSealane.secret_kind(key, buffer, size, error) } }.presence
     end
 
-    # Returns the key as the text of a key file, encrypted if there is a passphrase. Crystal cannot wipe a string.
+    # Returns the key as the text of a key file, encrypted if there is a passphrase. Crystal cannot
+    # wipe a string.
     def to_text(passphrase : String? = nil) : String
       passphrase = Sealane.c_text(passphrase)
       lend do |key|
@@ -52,13 +53,14 @@ module Sealane
       end
     end
 
-    # Returns the public key: age1..., an SSH key or PEM, or nil for a symmetric key. No newline is at its end.
+    # Returns the public key: age1..., an SSH key or PEM, or nil for a symmetric key. Without a
+    # trailing newline.
     def public_key : String?
       text = lend { |key| Sealane.text { |buffer, size, error| LibSealane.secret_public(key, buffer, size, error) } }
       text.chomp.presence
     end
 
-    # Returns the bytes of a symmetric key. `Sealane.wipe` overwrites them after their use.
+    # Returns the bytes of a symmetric key. Wipe them with `Sealane.wipe` after use.
     def bytes : Bytes
       key = Bytes.new(64)
       key[0, call { |error| LibSealane.secret_bytes(handle, key, key.size, error) }]

@@ -1,8 +1,8 @@
 module Sealane
   # :nodoc:
-  # An `IO` that the library reads at any offset.
+  # An `IO` that the library reads with random access.
   class Source
-    # The exception of the last call, which may not pass through the frames of the library.
+    # The exception of the last call. It must not unwind the library's frames.
     property raised : Exception?
 
     CALLBACK = ->(context : Void*, offset : UInt64, into : UInt8*, size : LibC::SizeT) do
@@ -17,7 +17,7 @@ module Sealane
       @io.pos.to_u64
     end
 
-    # Returns the number of bytes, or the negative number of an error.
+    # Returns the number of bytes, or a negative error number.
     def read_at(offset : UInt64, into : Bytes) : Int64
       @io.seek(offset.to_i64)
       @io.read(into).to_i64
@@ -26,7 +26,7 @@ module Sealane
       -Errno::EIO.value.to_i64
     end
 
-    # Calls the library, and raises what this IO raised instead of the error that the library made of it.
+    # Calls the library and raises what this IO raised instead of the library's resulting error.
     def call(&)
       @raised = nil
       begin

@@ -1,6 +1,6 @@
 module Sealane
-  # An encrypted file that is written in pieces. It gets its name when it is closed. Until then nothing is there, and a
-  # file that exists stays unchanged.
+  # An encrypted file written in pieces. It gets its name when closed; until then an existing file
+  # stays unchanged.
   #
   # ```
   # Sealane::Writer.open("data.sealed", keys) do |file|
@@ -8,11 +8,12 @@ module Sealane
   # end
   # ```
   #
-  # An exception that leaves the block of `open` gives the file up. A writer that is never closed leaves nothing behind.
+  # An exception in the block of `open` discards the file. A writer that is never closed leaves
+  # nothing behind.
   class Writer < IO
     Sealane.owns_handle(Writer)
 
-    # Whether `close` waits until the disk has the bytes.
+    # Whether `close` waits until the bytes are on disk.
     property? sync : Bool
 
     # Starts a file.
@@ -21,7 +22,7 @@ module Sealane
       @handle = keys.lend { |lent| Sealane.create({@path}) { |error| LibSealane.writer_create(@path, lent, error) } }
     end
 
-    # As `new`. The file is closed after the block, or given up if the block raises.
+    # Like `new`, and closes the file after the block, or discards it if the block raises.
     def self.open(path : String | Path, keys : EncryptWith, *, sync : Bool = false, &)
       writer = new(path, keys, sync: sync)
       begin
@@ -39,7 +40,8 @@ module Sealane
       call({@path}) { |error| LibSealane.writer_push(handle, slice, slice.size, error) }
     end
 
-    # Writes the rest and gives the file its name. After an error, for example of a full disk, nothing is left.
+    # Writes the rest and gives the file its name. After an error, such as a full disk, nothing is
+    # left.
     def close : Nil
       return if closed?
       begin
@@ -50,7 +52,7 @@ module Sealane
       end
     end
 
-    # Gives the file up. Nothing remains on disk, and a file of this name stays as it was.
+    # Discards the file. Nothing remains on disk, and an existing file stays as it was.
     def abort : Nil
       free_handle
     end

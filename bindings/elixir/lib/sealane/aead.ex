@@ -1,9 +1,9 @@
 defmodule Sealane.Aead do
   @moduledoc """
-  An algorithm with a key, which `Sealane.aead/3` makes.
+  An algorithm with a key, made by `Sealane.aead/3`.
 
-  All processes can use it at the same time. The expanded key lies in memory of the library, which is wiped when the
-  value is garbage, and `inspect/1` does not show it.
+  All processes can use it concurrently. The expanded key is in the library's memory and is wiped
+  when the value is garbage. `inspect/1` does not show it.
   """
   @derive {Inspect, only: [:algorithm]}
   @enforce_keys [:algorithm, :handle]

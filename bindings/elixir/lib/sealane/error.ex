@@ -2,9 +2,9 @@ defmodule Sealane.Error do
   @moduledoc """
   The error of an operation.
 
-  Functions return it as `{:error, %Sealane.Error{}}`. Functions whose name ends in `!`, streams, and messages that are
-  too long raise it. A mistake in a call, for example a key of the wrong length, raises `ArgumentError` or
-  `FunctionClauseError` instead.
+  Functions return it as `{:error, %Sealane.Error{}}`. Functions ending in `!`, streams, and too
+  long messages raise it. A mistake in a call, such as a key of the wrong length, raises
+  `ArgumentError` or `FunctionClauseError` instead.
 
   | `reason` | meaning |
   |---|---|
@@ -20,7 +20,7 @@ defmodule Sealane.Error do
   | `:out_of_memory` | the machine has no memory for the result |
   | `:internal` | an error that this version of the package does not know |
 
-  `message` names the thing, what was found and what was expected. It never contains a secret.
+  `message` says what was found and what was expected. It never contains a secret.
   """
   defexception [:reason, :message, :posix]
 

@@ -9,7 +9,7 @@ defmodule Sealane.File do
 
   ## Keys
 
-  The keys determine the format. Exactly one source is given:
+  The keys determine the format. Give exactly one source:
 
   | option | format |
   |---|---|
@@ -35,8 +35,9 @@ defmodule Sealane.File do
   | `:synced` | `true` waits until the disk has the bytes |
   | `:progress` | a process that receives `{:sealane_progress, caller, done, total}`; `total` is `nil` for a pipe |
 
-  An output appears under its name complete, and verified after decryption, or not at all. If the calling process ends,
-  for example by `Task.shutdown(task, :brutal_kill)`, the operation is cancelled and no output remains.
+  An output appears under its name complete (after decryption, also verified) or not at all. If the
+  calling process ends, for example by `Task.shutdown(task, :brutal_kill)`, the operation is
+  cancelled and no output remains.
   """
   import Sealane.Native, only: [otherwise: 2]
   alias Sealane.{Error, FileKeys, Native, Options}
@@ -46,8 +47,8 @@ defmodule Sealane.File do
   @doc """
   Encrypts the file `from` to the file `to`.
 
-  Returns `:ok` or an error, for example `{:error, %Sealane.Error{reason: :io, posix: :enoent}}`. Raises `ArgumentError`
-  if the options do not fit together.
+  Returns `:ok` or an error such as `{:error, %Sealane.Error{reason: :io, posix: :enoent}}`. Raises
+  `ArgumentError` if the options do not go together.
   """
   @spec encrypt_file(Path.t(), Path.t(), keyword) :: :ok | {:error, Error.t()}
   def encrypt_file(from, to, opts) do
@@ -119,12 +120,12 @@ defmodule Sealane.File do
   @doc """
   Returns an encrypted file as a stream, like `File.stream!/3`.
 
-  It can be enumerated, which decrypts the file piece by piece, and it can be collected into, which encrypts what it
-  gets. The keys are options as above; `:identities` are used for the first and `:recipients` for the second. The option
-  `:bytes` is the length of a piece, 64 KiB without it. Nothing happens before the stream is used.
+  Enumerating it decrypts the file piece by piece; collecting into it encrypts. The keys are options
+  as above; `:identities` decrypt and `:recipients` encrypt. The option `:bytes` is the length of a
+  piece, 64 KiB by default. Nothing happens before the stream is used.
 
-  A collected file gets its name when the last piece is written. If an exception occurs before, or if the process ends,
-  no file remains. Each piece that is read is verified. Errors raise `Sealane.Error`.
+  A collected file gets its name when the last piece is written. If an exception occurs before, or
+  the process ends, no file remains. Each piece read is verified. Errors raise `Sealane.Error`.
 
       iex> path = Path.join(System.tmp_dir!(), "sealane-doctest-\#{System.unique_integer([:positive])}")
       iex> stream = Sealane.File.stream!(path, key: <<0::256>>)

@@ -1,6 +1,6 @@
 defmodule Sealane.FileKeys do
   @moduledoc false
-  # Converts the options that all operations on files share to handles.
+  # Converts the options shared by all file operations to handles.
   alias Sealane.{Key, Native, Options}
 
   @sources [:key, :keyset, :recipients, :identities, :passphrase]
@@ -35,7 +35,7 @@ defmodule Sealane.FileKeys do
     Native.decrypt_with(source, opts[:context], opts[:format])
   end
 
-  # The options of a stream hold those of both directions. Each direction uses its own.
+  # A stream has the options of both directions. Each direction uses its own.
   def for_encryption(opts), do: Keyword.drop(opts, [:identities, :max_work_factor])
   def for_decryption(opts), do: Keyword.drop(opts, [:recipients, :work_factor, :armor])
 

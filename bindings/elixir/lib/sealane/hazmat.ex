@@ -34,11 +34,12 @@ defmodule Sealane.Hazmat do
   @max_offset 0xFFFF_FFFF_FFFF_FFFF
 
   @doc """
-  Makes a keystream of `"aes-ctr"`, `"chacha20"`, `"xchacha20"` or a size of Speck, for example `"speck128-256"`.
+  Makes a keystream of `"aes-ctr"`, `"chacha20"`, `"xchacha20"` or a size of Speck, such as
+  `"speck128-256"`.
 
-  The IV of AES-CTR and of Speck is a whole block, the first counter; that of ChaCha20 has 12 bytes, of XChaCha20 24.
-  Options: `:counter`, the first block counter of ChaCha20 and XChaCha20; `:byte_order` of Speck, `:big` as in the paper or
-  `:little` as in the guide of the NSA.
+  The IV of AES-CTR and Speck is a whole block, the first counter; ChaCha20's has 12 bytes,
+  XChaCha20's 24. Options: `:counter`, the first block counter of ChaCha20 and XChaCha20;
+  `:byte_order` of Speck, `:big` as in the paper or `:little` as in the NSA's guide.
   """
   @spec keystream(String.t(), binary, binary, keyword) :: Keystream.t()
   def keystream(cipher, key, iv, opts \\ [])
@@ -52,7 +53,7 @@ defmodule Sealane.Hazmat do
   otherwise(:keystream, 4)
 
   @doc """
-  XORs data with the keystream from an offset in bytes. Encryption and decryption are the same.
+  XORs data with the keystream from a byte offset on. Encryption and decryption are the same.
 
   Raises `Sealane.Error` where the keystream ends.
   """
@@ -64,7 +65,7 @@ defmodule Sealane.Hazmat do
   otherwise(:xor_at, 3)
 
   @doc """
-  Returns the tag of 16 bytes of a message. A key of 32 bytes must never be used for a second message.
+  Returns a message's 16-byte tag. Never use the 32-byte key for a second message.
 
       iex> Sealane.Hazmat.poly1305(<<0::256>>, "message")
       <<0::128>>
@@ -74,7 +75,7 @@ defmodule Sealane.Hazmat do
   otherwise(:poly1305, 2)
 
   @doc """
-  Returns whether the tag is that of the message, in constant time.
+  Returns whether the tag matches the message, in constant time.
 
       iex> Sealane.Hazmat.poly1305_valid?(<<0::256>>, "message", <<0::128>>)
       true
@@ -86,9 +87,9 @@ defmodule Sealane.Hazmat do
   otherwise(:poly1305_valid?, 3)
 
   @doc """
-  Expands a key of the block cipher, for example of `"speck128-256"`.
+  Expands a key of the block cipher, such as `"speck128-256"`.
 
-  The option `:byte_order` is `:big` as in the paper, or `:little` as in the guide of the NSA.
+  The option `:byte_order` is `:big` as in the paper, or `:little` as in the NSA's guide.
   """
   @spec speck(String.t(), binary, keyword) :: Speck.t()
   def speck(name, key, opts \\ [])
@@ -101,7 +102,7 @@ defmodule Sealane.Hazmat do
   otherwise(:speck, 3)
 
   @doc """
-  Encrypts a whole number of blocks, each for itself.
+  Encrypts a whole number of blocks, each separately.
 
       iex> speck = Sealane.Hazmat.speck("speck32-64", <<0x1918111009080100::64>>)
       iex> Sealane.Hazmat.encrypt_blocks(speck, <<0x6574694C::32, 0x6574694C::32>>)
@@ -121,11 +122,11 @@ defmodule Sealane.Hazmat do
   otherwise(:decrypt_blocks, 2)
 
   @doc """
-  Makes Speck-Poly1305 ready for use, for example `"speck128-256-poly1305"`.
+  Makes a Speck-Poly1305 key, such as `"speck128-256-poly1305"`.
 
-  `Sealane.seal/3`, `open/3`, `encrypt/4` and `decrypt/4` take the result. A nonce has 12 bytes. With `nonce: :block`, it
-  is a whole counter block of 16 bytes that the caller chooses; with `nonce: :small_block`, the variants with smaller
-  blocks can be used, whose nonce is a whole block.
+  Pass the result to `Sealane.seal/3`, `open/3`, `encrypt/4` and `decrypt/4`. A nonce has 12 bytes.
+  With `nonce: :block`, it is a whole 16-byte counter block that the caller chooses. `nonce:
+  :small_block` allows the variants with smaller blocks; their nonce is a whole block.
 
       iex> aead = Sealane.Hazmat.speck_poly1305("speck128-256-poly1305", <<0::256>>)
       iex> Sealane.open(aead, Sealane.seal(aead, "hello"))

@@ -1,15 +1,17 @@
 defmodule Sealane.Key do
   @moduledoc """
-  A private or symmetric key, which the library holds.
+  A private or symmetric key held by the library.
 
-  It lies in memory of the library, which is wiped when the value is garbage. `inspect/1` shows its kind only.
+  It is in the library's memory and is wiped when the value is garbage. `inspect/1` shows only its
+  kind.
 
       iex> key = Sealane.Key.generate("age")
       iex> "age1" <> _ = Sealane.Key.public(key)
       iex> inspect(key)
       "#Sealane.Key<kind: \\"age\\", ...>"
 
-  The kinds are those of `sealane keygen -t`, for example `"aes-256"`, `"age"`, `"age-pq"`, `"x25519"` and `"rsa-3072"`.
+  The kinds are those of `sealane keygen -t`, such as `"aes-256"`, `"age"`, `"age-pq"`, `"x25519"`
+  and `"rsa-3072"`.
   """
   import Sealane.Native, only: [otherwise: 2]
   alias Sealane.{Error, Native, Options}
@@ -21,7 +23,7 @@ defmodule Sealane.Key do
   @type t :: %__MODULE__{kind: String.t() | nil, handle: reference}
 
   @doc """
-  Generates a key. Raises `ArgumentError`, which lists the kinds, if `kind` is none of them.
+  Generates a key. Raises `ArgumentError`, listing the kinds, for an unknown `kind`.
 
       iex> byte_size(Sealane.Key.to_binary(Sealane.Key.generate("aes-256")))
       32
@@ -31,7 +33,7 @@ defmodule Sealane.Key do
   otherwise(:generate, 1)
 
   @doc """
-  Returns the symmetric key of the bytes of a binary, for example of 32 bytes.
+  Returns a symmetric key from a binary, for example of 32 bytes.
 
       iex> Sealane.Key.from_binary(<<0::256>>) |> Sealane.Key.to_binary()
       <<0::256>>
@@ -61,7 +63,8 @@ defmodule Sealane.Key do
   otherwise(:from_text, 2)
 
   @doc """
-  Loads a private or symmetric key from a file of any kind that `sealane keygen` and other programs write.
+  Loads a private or symmetric key from a file of any kind written by `sealane keygen` and other
+  programs.
 
   The option `:passphrase` decrypts it.
   """
@@ -78,9 +81,9 @@ defmodule Sealane.Key do
   def load!(path, opts \\ []), do: path |> load(opts) |> Error.unwrap!()
 
   @doc """
-  Saves a key in a file that only its owner may read.
+  Saves a key to a file that only the owner may read.
 
-  Options: `:passphrase` encrypts it; `replace: true` allows a file that exists.
+  Options: `:passphrase` encrypts it; `replace: true` replaces an existing file.
   """
   @spec save(t, Path.t(), passphrase: String.t(), replace: boolean) :: :ok | {:error, Error.t()}
   def save(key, path, opts \\ [])
@@ -95,7 +98,7 @@ defmodule Sealane.Key do
   @doc """
   Returns the text of a key file. The option `:passphrase` encrypts it.
 
-  The result is a binary with the secret, unless it is encrypted.
+  The result is a binary with the secret unless encrypted.
   """
   @spec to_text(t, passphrase: String.t()) :: String.t()
   def to_text(key, opts \\ [])
@@ -117,7 +120,7 @@ defmodule Sealane.Key do
   otherwise(:to_binary, 1)
 
   @doc """
-  Returns the text of the public key: an age recipient or PEM; `nil` for a symmetric key.
+  Returns the public key as text: an age recipient or PEM; `nil` for a symmetric key.
 
       iex> Sealane.Key.public(Sealane.Key.from_binary(<<0::256>>))
       nil
@@ -125,7 +128,7 @@ defmodule Sealane.Key do
   @spec public(t) :: String.t() | nil
   def public(%__MODULE__{handle: handle}) do
     text = Native.key_public(handle)
-    # A recipient is one line, which belongs into a list or an argument; PEM has several.
+    # A recipient is one line, for a list or an argument; PEM has several.
     case text && String.split(text, "\n", trim: true) do
       [line] -> line
       _ -> text
@@ -137,8 +140,8 @@ defmodule Sealane.Key do
   @doc """
   Derives a key from a passphrase with Argon2id.
 
-  Options: `:len`, 32 bytes; `:memory_kib`, 65,536; `:passes`, 3; `:lanes`, 4. The salt has at least 16 random bytes and is
-  stored beside what is encrypted.
+  Options: `:len`, 32 bytes; `:memory_kib`, 65,536; `:passes`, 3; `:lanes`, 4. Use a salt of at
+  least 16 random bytes and store it with the ciphertext.
 
       iex> cost = [memory_kib: 256, passes: 1, lanes: 1]
       iex> key = Sealane.Key.derive("correct horse", "a salt of 16 byt", cost)

@@ -1,10 +1,11 @@
 defmodule Sealane.Native do
   @moduledoc false
-  # Calls the native functions: on the right scheduler, and without secrets in the stack trace of an error.
+  # Calls the native functions on the right scheduler, without secrets in an error's stack trace.
   alias Sealane.Native.Functions
 
-  # From this number of bytes on, a call goes to a dirty scheduler, which costs two microseconds. The slowest variant of
-  # all, Speck on a processor without vectors, needs about a third of a millisecond for so many.
+  # From this many bytes on, a call goes to a dirty scheduler, at a cost of two microseconds. The
+  # slowest variant, Speck on a processor without vectors, needs about a third of a millisecond for
+  # them.
   @long 65_536
 
   @foreign "an argument has another type than expected: give a handle of this package, text in UTF-8, and numbers in range"
@@ -33,7 +34,7 @@ defmodule Sealane.Native do
     end
   end
 
-  # The machine puts the arguments of a native function into the stack trace, and loggers print them.
+  # The machine puts a native function's arguments into the stack trace, and loggers print them.
   defp failed(:badarg, trace), do: reraise(ArgumentError, [message: @foreign], without_arguments(trace))
   defp failed(reason, trace), do: :erlang.raise(:error, reason, without_arguments(trace))
 
@@ -43,7 +44,7 @@ defmodule Sealane.Native do
   defp without_arguments(trace), do: trace
 
   @doc """
-  Defines the last clause of a function: arguments that no clause accepts raise `FunctionClauseError`.
+  Defines a function's last clause: unmatched arguments raise `FunctionClauseError`.
 
   The machine would do so too, but with all arguments in the stack trace, and loggers print them.
   """

@@ -1,8 +1,8 @@
 defmodule Sealane.Options do
   @moduledoc false
 
-  # Merges options with their defaults. Unlike `Keyword.validate!/2`, an error names the unknown options only and not the
-  # values of the others, which can be keys.
+  # Merges options with their defaults. Unlike `Keyword.validate!/2`, an error names only the
+  # unknown options and not the others' values, which can be keys.
   def validate!(opts, defaults) do
     defaults = Enum.map(defaults, fn option -> if is_atom(option), do: {option, nil}, else: option end)
 
@@ -18,13 +18,14 @@ defmodule Sealane.Options do
     end
   end
 
-  # Splits options into those of `names` and the others.
+  # Splits options into those in `names` and the others.
   def split!(opts, names) do
     unless Keyword.keyword?(opts), do: raise(ArgumentError, "options must be a keyword list")
     Keyword.split(opts, names)
   end
 
-  # Converts a path to bytes. `IO.chardata_to_string/1` prints what it cannot convert, which can be keys in the wrong place.
+  # Converts a path to bytes. `IO.chardata_to_string/1` prints what it cannot convert; that can be a
+  # misplaced key.
   def path!(path) when is_binary(path), do: path
 
   def path!(path) do

@@ -1,9 +1,9 @@
 defmodule Sealane.Reader do
   @moduledoc """
-  An encrypted file that is read at any offset.
+  Random access to an encrypted file.
 
-  Only the chunks of the range are decrypted, and each of them is verified. Processes can read the same file at the same
-  time. The file is closed by `close/1`, or when the value is garbage.
+  Only the chunks in the range are decrypted, and each is verified. Processes can read the same file
+  concurrently. The file is closed by `close/1` or when the value is garbage.
 
       iex> path = Path.join(System.tmp_dir!(), "sealane-doctest-\#{System.unique_integer([:positive])}")
       iex> {:ok, file} = Sealane.File.encrypt("hello world", key: <<0::256>>)
@@ -28,7 +28,7 @@ defmodule Sealane.Reader do
   defguardp is_offset(number) when is_integer(number) and number in 0..@max_offset
 
   @doc """
-  Opens an encrypted file, and verifies its header and its last chunk: its size is authentic.
+  Opens an encrypted file and verifies its header and last chunk: its size is authentic.
 
   The options are the keys of `Sealane.File`.
   """
@@ -60,7 +60,7 @@ defmodule Sealane.Reader do
   def read_at!(reader, offset, len), do: reader |> read_at(offset, len) |> Error.unwrap!()
 
   @doc """
-  Closes the file. Calls of other processes that read at this moment end first.
+  Closes the file. Running reads of other processes finish first.
   """
   @spec close(t) :: :ok
   def close(%__MODULE__{handle: handle}), do: Native.reader_close(handle)

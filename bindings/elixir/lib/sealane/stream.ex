@@ -1,21 +1,21 @@
 defmodule Sealane.Stream do
   @moduledoc """
-  Encrypts and decrypts streams of binaries that are not files, for example the body of an HTTP response.
+  Encrypts and decrypts streams of binaries other than files, such as the body of an HTTP response.
 
       iex> pieces = ["one ", "two"] |> Sealane.Stream.encrypt(key: <<0::256>>)
       iex> pieces |> Sealane.Stream.decrypt(key: <<0::256>>) |> Enum.join()
       "one two"
 
-  For files, use `Sealane.File.stream!/2`, which commits an encrypted file at its end and verifies the end of a file
-  before its beginning is read.
+  For files, use `Sealane.File.stream!/2`: it commits an encrypted file at its end, and verifies the
+  end of a file before reading its beginning.
 
-  The options are the keys of `Sealane.File`. The result is lazy, and each enumeration encrypts with a new file key.
-  Errors raise `Sealane.Error`.
+  The options are the keys of `Sealane.File`. The result is lazy, and each enumeration encrypts with
+  a new file key. Errors raise `Sealane.Error`.
   """
   alias Sealane.{Error, FileKeys, Native}
 
   @doc """
-  Encrypts a stream of iodata to a stream of binaries, which together are an encrypted file.
+  Encrypts a stream of iodata to a stream of binaries that together are an encrypted file.
   """
   @spec encrypt(Enumerable.t(), keyword) :: Enumerable.t()
   def encrypt(pieces, opts) do
@@ -26,8 +26,8 @@ defmodule Sealane.Stream do
   @doc """
   Decrypts a stream of iodata, the pieces of an encrypted file, to a stream of plaintext.
 
-  Each piece that comes out is verified. **Only the end of the stream shows whether bytes are missing at its end:** if the
-  enumeration raises or is stopped before, do not use the pieces as a complete file.
+  Each piece that comes out is verified. **Only the end of the stream shows whether bytes are
+  missing:** if the enumeration raises or stops early, do not use the pieces as a complete file.
   """
   @spec decrypt(Enumerable.t(), keyword) :: Enumerable.t()
   def decrypt(pieces, opts) do
@@ -41,7 +41,7 @@ defmodule Sealane.Stream do
     end
 
     finish = fn filter -> {some(Native.filter_finish(filter)), filter} end
-    # There is nothing to close: what the stream holds is wiped when it is garbage.
+    # Nothing to close: the stream's secrets are wiped when it is garbage.
     Stream.transform(pieces, start, push, finish, fn _filter -> :ok end)
   end
 

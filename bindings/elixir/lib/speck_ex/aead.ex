@@ -1,10 +1,10 @@
 defmodule SpeckEx.AEAD do
   @moduledoc """
-  Speck-Poly1305 under a whole block as nonce, in all ten variants.
+  Speck-Poly1305 with a whole block as nonce, in all ten variants.
 
-  The caller chooses the nonce, which is the first counter: two messages of one key must not share a counter. A message
-  uses a counter for each block of its data and for the 32 bytes before it. `SpeckEx.aead_encrypt/3` chooses the nonce
-  itself.
+  The caller chooses the nonce, the first counter: two messages of one key must not share a counter.
+  A message uses a counter for each block of its data and of the 32 bytes before it.
+  `SpeckEx.aead_encrypt/3` chooses the nonce itself.
 
       iex> key = :crypto.strong_rand_bytes(32)
       iex> nonce = :crypto.strong_rand_bytes(16)
@@ -12,8 +12,8 @@ defmodule SpeckEx.AEAD do
       iex> SpeckEx.AEAD.decrypt(ciphertext, tag, key, nonce, "user_id:12345")
       {:ok, "Secret message"}
 
-  Lengths that do not fit to the variant raise `FunctionClauseError`. Data that is longer than the variant can encrypt
-  safely raises `Sealane.Error`.
+  Lengths that do not match the variant raise `FunctionClauseError`. Data longer than the variant
+  can encrypt safely raises `Sealane.Error`.
   """
   import Sealane.Native, only: [otherwise: 2]
   alias Sealane.Native
@@ -21,7 +21,7 @@ defmodule SpeckEx.AEAD do
   @type variant :: SpeckEx.Block.variant()
 
   @doc """
-  Encrypts, and returns the ciphertext and a tag of 16 bytes.
+  Encrypts. Returns the ciphertext and a 16-byte tag.
 
       iex> {ciphertext, tag} = SpeckEx.AEAD.encrypt("Hello", <<0::256>>, <<0::128>>, "metadata")
       iex> {byte_size(ciphertext), byte_size(tag)}

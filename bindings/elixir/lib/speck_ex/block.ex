@@ -2,15 +2,16 @@ defmodule SpeckEx.Block do
   @moduledoc """
   Single blocks of Speck, in all ten variants.
 
-  Equal blocks give equal blocks, and nothing is authenticated. Use `SpeckEx` or `Sealane` for data.
+  Equal blocks give equal results, and nothing is authenticated. Use `SpeckEx` or `Sealane` for
+  data.
 
       iex> cipher = SpeckEx.Block.init(:crypto.strong_rand_bytes(32))
       iex> ciphertext = SpeckEx.Block.encrypt(<<0::128>>, cipher)
       iex> SpeckEx.Block.decrypt(ciphertext, cipher)
       <<0::128>>
 
-  A key or a block of another length, and a variant that does not exist, raise `FunctionClauseError`. A key that was made
-  for another variant raises `ArgumentError`.
+  A wrong key or block length, and an unknown variant, raise `FunctionClauseError`. A key made for
+  another variant raises `ArgumentError`.
 
   The expanded key is wiped when the reference is garbage.
   """

@@ -1,9 +1,9 @@
 defmodule SpeckEx.CTR do
   @moduledoc """
-  Counter mode under a whole block as nonce, in all ten variants.
+  Counter mode with a whole block as nonce, in all ten variants.
 
-  The nonce is the first counter, in big-endian order, and the caller chooses it: two messages of one key must not share
-  a counter. Nothing is authenticated. `SpeckEx.crypt/3` chooses the nonce itself.
+  The nonce is the first counter, big-endian, and the caller chooses it: two messages of one key
+  must not share a counter. Nothing is authenticated. `SpeckEx.crypt/3` chooses the nonce itself.
 
       iex> key = :crypto.strong_rand_bytes(32)
       iex> nonce = :crypto.strong_rand_bytes(16)
@@ -11,8 +11,8 @@ defmodule SpeckEx.CTR do
       iex> SpeckEx.CTR.crypt(ciphertext, key, nonce)
       "Secret message"
 
-  Lengths that do not fit to the variant raise `FunctionClauseError`. Data that is so long that its counters would start
-  again raises `Sealane.Error`; for `:speck32_64` that is 16 GiB.
+  Lengths that do not match the variant raise `FunctionClauseError`. Data so long that its counters
+  would repeat raises `Sealane.Error`; for `:speck32_64` that is 16 GiB.
   """
   import Sealane.Native, only: [otherwise: 2]
   alias Sealane.Native

@@ -26,7 +26,7 @@ impl Aead {
         data: &[u8],
         aad: &[u8],
     ) -> Result<Binary<'a>, CallError> {
-        // Checked before anything that an attacker controls, as the core does.
+        // Checked before anything an attacker controls, as in the core.
         self.0.check_nonce_len(nonce.len())?;
         let len = data.len().checked_sub(self.0.tag_len()).ok_or(CallError::AUTHENTICATION)?;
         let (data, tag) = data.split_at(len);

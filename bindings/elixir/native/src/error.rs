@@ -1,4 +1,4 @@
-//! Translates errors to exceptions of Elixir.
+//! Translates errors to Elixir exceptions.
 
 use rustler::{Atom, Encoder, Env, Error as Raised, NifException, Term};
 use std::borrow::Cow;
@@ -7,27 +7,27 @@ use std::io::ErrorKind;
 /// The result of a native function.
 pub(crate) type Answer<T> = Result<T, Raised>;
 
-/// An error of a call, before it is translated.
+/// An error of a call, not yet translated.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     /// An error of the core.
     #[error(transparent)]
     Core(#[from] sealane::Error),
-    /// A mistake in an argument that only this package can find.
+    /// An invalid argument that only this package can find.
     #[error(transparent)]
     Argument(#[from] ArgumentError),
 }
 
-/// A mistake in an argument. `name` is its name in the documentation.
+/// An invalid argument. `name` is its name in the documentation.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ArgumentError {
-    /// A name that is in none of the tables.
+    /// An unknown name.
     #[error("unknown {name}: expected {expected}")]
     Name { name: &'static str, expected: Cow<'static, str> },
-    /// A number that is out of range.
+    /// A number out of range.
     #[error("{name} must be at most {max}, found {found}")]
     Range { name: &'static str, found: u64, max: u64 },
-    /// The call does not fit to the handle or to another argument. The text says what does.
+    /// The call does not match the handle or another argument; the text says what does.
     #[error("{0}")]
     Unsuitable(&'static str),
 }
@@ -51,7 +51,7 @@ struct Exception {
     posix: Option<Name>,
 }
 
-/// The exception `ArgumentError` of Elixir.
+/// Elixir's exception `ArgumentError`.
 #[derive(NifException)]
 #[rustler(encode)]
 #[module = "ArgumentError"]
@@ -66,20 +66,20 @@ impl From<sealane::Misuse> for CallError {
 }
 
 impl CallError {
-    /// Returns the error for a message that is too short to have a tag, as for one that was changed.
+    /// Returns the error for a message too short to have a tag, the same as for a modified one.
     pub(crate) const AUTHENTICATION: Self = Self::Core(sealane::Error::Authentication);
 
-    /// Returns the error for a binary that the system has no memory for.
+    /// Returns the error for a binary that cannot be allocated.
     pub(crate) fn out_of_memory(bytes: usize) -> Self {
         Self::Core(sealane::Error::OutOfMemory { bytes })
     }
 
-    /// Returns an error of the operating system about a path.
+    /// Returns an operating-system error about a path.
     pub(crate) fn io(path: &std::path::Path, source: std::io::Error) -> Self {
         Self::Core(sealane::Error::Io { path: Some(path.to_owned()), source })
     }
 
-    /// Returns nothing if data is not authentic, and raises any other error.
+    /// Returns nothing for unauthentic data, and raises any other error.
     pub(crate) fn only_authentication(self) -> Answer<()> {
         match self {
             Self::Core(sealane::Error::Authentication) => Ok(()),
@@ -102,8 +102,8 @@ impl CallError {
         }
     }
 
-    /// Returns `{:error, :authentication_failed}` for a message that is not authentic, and raises any other error: a
-    /// message in memory has no other reason that a caller expects.
+    /// Returns `{:error, :authentication_failed}` for an unauthentic message, and raises any other
+    /// error: for a message in memory, callers expect no other.
     #[cold]
     pub(crate) fn message(self) -> Raised {
         match self {
@@ -127,7 +127,7 @@ impl CallError {
         }
     }
 
-    /// Returns the reason that the module `File` of Elixir gives for the same error of the operating system.
+    /// Returns the reason that Elixir's `File` gives for the same operating-system error.
     fn posix(&self) -> Option<Name> {
         let Self::Core(sealane::Error::Io { source, .. }) = self else { return None };
         Some(Name(match source.kind() {

@@ -1,4 +1,4 @@
-//! The keys and the format of files.
+//! Keys and formats of files.
 
 use crate::error::{Answer, ArgumentError, CallError};
 use crate::keys::Secret;
@@ -10,13 +10,13 @@ use sealane::keys::Keyring;
 use sealane::keys::SecretKey;
 use std::panic::RefUnwindSafe;
 
-/// The highest limit of a work factor that age files know.
+/// Largest work factor in age files.
 const MAX_WORK_FACTOR: u8 = 30;
 
-/// The keys and the format of files to encrypt.
+/// Keys and format for encrypting files.
 pub(crate) struct EncryptWith(pub(crate) file::EncryptWith);
 
-/// The keys and the format of files to decrypt.
+/// Keys and format for decrypting files.
 pub(crate) struct DecryptWith(pub(crate) file::DecryptWith);
 
 #[rustler::resource_impl]
@@ -25,11 +25,11 @@ impl Resource for EncryptWith {}
 #[rustler::resource_impl]
 impl Resource for DecryptWith {}
 
-// No call changes them, so a panic cannot leave one in another state.
+// Calls do not change them, so a panic cannot leave one half-changed.
 impl RefUnwindSafe for EncryptWith {}
 impl RefUnwindSafe for DecryptWith {}
 
-/// One source of keys, for example `{:key, binary}`.
+/// A source of keys, such as `{:key, binary}`.
 #[derive(NifTaggedEnum)]
 enum Source<'a> {
     Key(Binary<'a>),

@@ -14,7 +14,7 @@ mod atoms {
     rustler::atoms! { sealane_progress }
 }
 
-/// Runs an operation with the options of the caller. It is cancelled when the calling process ends.
+/// Runs an operation with the caller's options. It is cancelled when the calling process ends.
 fn with_options(
     env: Env<'_>,
     (threads, synced, progress): (usize, bool, Option<LocalPid>),

@@ -1,4 +1,4 @@
-//! Streams: pieces go in, and the encrypted or decrypted bytes come out.
+//! Streams: pieces go in, encrypted or decrypted bytes come out.
 
 use crate::error::{Answer, CallError};
 use crate::file_keys::{DecryptWith, EncryptWith};
@@ -19,7 +19,7 @@ pub(crate) struct Filter(Exclusive<Work>);
 #[rustler::resource_impl]
 impl Resource for Filter {}
 
-/// Moves the bytes that came out of a stream to a binary.
+/// Moves a stream's output to a binary.
 fn taken<'a>(env: Env<'a>, queue: &mut ByteQueue) -> Result<(Atom, Binary<'a>), CallError> {
     let bytes = written(env, queue.len(), |out| {
         queue.take(out);

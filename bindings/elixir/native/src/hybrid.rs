@@ -9,7 +9,7 @@ use rustler::{Atom, Binary, Env, ResourceArc};
 use sealane::hybrid::{self, Options, hpke};
 use sealane::keys::PublicKey;
 
-/// Returns the options of HPKE.
+/// Returns the HPKE options.
 fn options<'a>(info: &'a [u8], suite: Option<&str>) -> Result<Options<'a>, CallError> {
     let suite = suite.map(|name| Ok::<_, CallError>(hpke::Aead::try_from(algorithm_named(name)?)?));
     Ok(Options { info, suite: suite.transpose()? })

@@ -1,4 +1,4 @@
-//! Keys that the library holds: generated, loaded, saved and derived.
+//! Keys held by the library: generate, load, save and derive.
 
 use crate::error::{Answer, CallError};
 use crate::output::written;
@@ -15,8 +15,8 @@ pub(crate) struct Secret(SecretKey);
 #[rustler::resource_impl]
 impl Resource for Secret {}
 
-// No call changes a key, so a panic cannot leave one in another state. The compiler does not see it, because the
-// passphrase of an SSH key can come from a function.
+// Calls do not change a key, so a panic cannot leave one half-changed. The compiler cannot tell,
+// because an SSH key's passphrase can come from a function.
 impl RefUnwindSafe for Secret {}
 
 impl Secret {
@@ -25,13 +25,13 @@ impl Secret {
         &self.0
     }
 
-    /// Returns the symmetric key, or an error if it is a private key.
+    /// Returns the symmetric key, or an error for a private key.
     pub(crate) fn symmetric(&self) -> Result<Key, CallError> {
         Ok(self.0.clone().into_symmetric()?)
     }
 }
 
-/// A key, as functions return it that fail for reasons outside of the program.
+/// A key from a function that can fail for reasons outside the program.
 type Loaded = Answer<(Atom, ResourceArc<Secret>)>;
 
 fn loaded(key: Result<SecretKey, sealane::Error>) -> Loaded {

@@ -1,12 +1,12 @@
-//! The native functions of the Elixir package, which `Sealane.Native.Functions` declares.
+//! The Elixir package's native functions, declared in `Sealane.Native.Functions`.
 //!
-//! A function reads the binaries of the Erlang machine where they lie, calls the core, and writes the result into a new
-//! binary where it stays. Errors are translated in `error`. A panic is caught by `rustler`: the caller gets the error
+//! A function reads Erlang binaries in place, calls the core, and writes the result directly into a
+//! new binary. `error` translates errors. `rustler` catches panics: the caller gets the error
 //! `:nif_panicked`, and the machine continues.
 //!
-//! A call on a normal scheduler must return within a millisecond, because other processes wait for it. A function whose
-//! time depends on the length of its data therefore exists twice (`schedule`), and `Sealane.Native` chooses by length.
-//! Functions for files and keys run on dirty schedulers always.
+//! A call on a normal scheduler must return within a millisecond, because other processes wait for
+//! it. So a function whose time depends on its data's length exists twice (`schedule`), and
+//! `Sealane.Native` chooses by length. Functions for files and keys always run on dirty schedulers.
 #![forbid(unsafe_code)]
 
 mod aead;
@@ -26,7 +26,7 @@ mod shared;
 mod speck;
 mod writer;
 
-/// The entry of the library.
+/// The library's entry point.
 mod init {
     #![allow(
         clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Version, listings, and the lookup of names.
+//! Version, listings, and name lookup.
 
 use crate::error::{Answer, ArgumentError, CallError};
 use rustler::{Binary, Env};
@@ -21,7 +21,7 @@ fn nothing_dirty() -> bool {
     true
 }
 
-/// A bug, for the tests of the package.
+/// Panics, for the package's tests.
 #[cfg(feature = "panics")]
 #[rustler::nif]
 fn panics() -> bool {
@@ -39,7 +39,7 @@ fn algorithms() -> Vec<AlgorithmRow> {
     rows.collect()
 }
 
-/// Runs the self-tests that have not run yet.
+/// Runs the pending self-tests.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn providers() -> Vec<(String, String, String, bool, bool, String)> {
     let rows = sealane::listing().into_iter().map(|row| {
@@ -60,7 +60,7 @@ fn random<'a>(env: Env<'a>, len: usize) -> Answer<Binary<'a>> {
     crate::output::written(env, len, copy).map_err(CallError::raise)
 }
 
-/// Returns the algorithm of a name.
+/// Returns the algorithm with this name.
 pub(crate) fn algorithm_named(name: &str) -> Result<Algorithm, CallError> {
     Algorithm::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
@@ -68,7 +68,7 @@ pub(crate) fn algorithm_named(name: &str) -> Result<Algorithm, CallError> {
     })
 }
 
-/// Returns the provider of a name, or `None` without a name.
+/// Returns the provider with this name, or `None` without a name.
 pub(crate) fn provider_named(name: Option<&str>) -> Result<Option<Provider>, CallError> {
     let find = |name| {
         Provider::from_name(name).ok_or_else(|| {
@@ -79,7 +79,7 @@ pub(crate) fn provider_named(name: Option<&str>) -> Result<Option<Provider>, Cal
     name.map(find).transpose()
 }
 
-/// Returns the error for a name that is in none of the tables.
+/// Returns the error for an unknown name.
 pub(crate) fn unknown(name: &'static str, known: &[&str]) -> CallError {
     ArgumentError::Name { name, expected: format!("one of {}", known.join(", ")).into() }.into()
 }

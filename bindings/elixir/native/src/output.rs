@@ -1,14 +1,14 @@
-//! New binaries of the Erlang machine, into which results are written.
+//! New Erlang binaries for results.
 
 use crate::error::CallError;
 use rustler::{Binary, Env, NewBinary, OwnedBinary};
 use sealane::InOut;
 
-/// From this length on, a binary is allocated by a call that can fail. For a shorter one, the machine ends if it has no
-/// memory, as it does for any other term.
+/// From this length on, a binary is allocated by a call that can fail. For a shorter one, the
+/// machine ends if it is out of memory, as for any other term.
 const LONG: usize = 1 << 16;
 
-/// A binary that is being written.
+/// A binary being written.
 pub(crate) enum Output<'a> {
     Short(NewBinary<'a>),
     Long(OwnedBinary, Env<'a>),
@@ -40,7 +40,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Returns a binary of `len` bytes that `work` has written.
+/// Returns a binary of `len` bytes written by `work`.
 #[inline]
 pub(crate) fn written<'a, E: Into<CallError>>(
     env: Env<'a>,
@@ -52,7 +52,7 @@ pub(crate) fn written<'a, E: Into<CallError>>(
     Ok(out.finish())
 }
 
-/// Returns a binary of the length of `data` that `work` has computed from it.
+/// Returns a binary as long as `data`, computed from it by `work`.
 #[inline]
 pub(crate) fn transformed<'a>(
     env: Env<'a>,

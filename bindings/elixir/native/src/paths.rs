@@ -1,9 +1,9 @@
-//! Paths and how durable what is written there is.
+//! Paths and the durability of writes.
 
 use sealane::file::Durability;
 use std::path::Path;
 
-/// Returns the path of bytes of the file system, or of UTF-8 on systems whose paths are text.
+/// Returns a path from the file system's bytes, or from UTF-8 where paths are text.
 pub(crate) fn path(bytes: &[u8]) -> &Path {
     #[cfg(unix)]
     {

@@ -7,10 +7,10 @@ use crate::speck::{order_named, size_named};
 use rustler::{Binary, Encoder, Env, Resource, ResourceArc, Term};
 use sealane::hazmat::{self, AesCtr, ChaCha20, SpeckCtr, XChaCha20};
 
-/// The length of a tag of Poly1305, in bytes.
+/// Length of a Poly1305 tag in bytes.
 const TAG_LEN: usize = 16;
 
-/// A keystream with its key and its IV.
+/// A keystream with its key and IV.
 pub(crate) enum Keystream {
     AesCtr(AesCtr),
     ChaCha20(ChaCha20),
@@ -41,7 +41,8 @@ fn new(
 ) -> Result<Keystream, CallError> {
     let has_counter = matches!(cipher, "chacha20" | "xchacha20");
     let max = if has_counter { u32::MAX } else { 0 };
-    // The first counter of the other ciphers is their IV, so the caller means another position than would be used.
+    // The other ciphers' IV is their first counter, so the caller means another position than would
+    // be used.
     let range = ArgumentError::Range { name: "counter", found: counter, max: max.into() };
     let counter = u32::try_from(counter).ok().filter(|counter| *counter <= max).ok_or(range)?;
     let stream = match cipher {
@@ -100,7 +101,7 @@ fn poly1305<'a>(env: Env<'a>, key: Binary<'_>, data: Binary<'_>) -> Answer<Term<
     Ok(tag.map_err(CallError::raise)?.to_term(env))
 }
 
-/// Returns whether the tag is that of the data, in constant time. A tag of another length is not.
+/// Returns whether the tag matches the data, in constant time. A tag of another length does not.
 #[inline]
 fn poly1305_verify<'a>(env: Env<'a>, key: Binary<'_>, data: Binary<'_>, tag: Binary<'_>) -> Answer<Term<'a>> {
     let mut mac = hazmat::Poly1305::new(&key).map_err(|error| CallError::from(error).raise())?;

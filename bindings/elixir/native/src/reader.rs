@@ -1,4 +1,4 @@
-//! Encrypted files that are read at any offset.
+//! Encrypted files with random access.
 
 use crate::error::{Answer, CallError};
 use crate::file_keys::DecryptWith;
@@ -11,7 +11,7 @@ use sealane::file;
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// An encrypted file, or `None` after it was closed. Processes may read it at the same time.
+/// An encrypted file, or `None` once closed. Processes may read it concurrently.
 pub(crate) struct Reader(RwLock<Option<Arc<file::Reader<File>>>>);
 
 #[rustler::resource_impl]
@@ -19,7 +19,7 @@ impl Resource for Reader {}
 
 impl Reader {
     fn file(&self) -> Result<Arc<file::Reader<File>>, CallError> {
-        // The lock is held for the copy of a pointer only, so no panic can leave it in another state.
+        // The lock is held only to copy a pointer, so a panic cannot poison its value.
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(ended)
     }
 }
@@ -46,7 +46,7 @@ fn reader_read_at<'a>(
     let read = || {
         let reader = reader.file()?;
         let len = len.min(reader.size().saturating_sub(offset));
-        // The conversion fails only where pointers have 32 bits.
+        // It fails only on 32-bit targets.
         let len = usize::try_from(len).map_err(|_| CallError::out_of_memory(usize::MAX))?;
         written(env, len, |out| reader.read_at(offset, out).map(drop))
     };

@@ -1,24 +1,24 @@
-//! Functions that are exported for both kinds of schedulers.
+//! Functions exported for both kinds of schedulers.
 
 use rustler::Env;
 
-/// Number of bytes that stand for 1 % of the millisecond after which a scheduler changes to the next process. A portable
-/// kernel needs about 10 microseconds for them.
+/// Bytes that count as 1 % of the millisecond after which a scheduler switches processes. A
+/// portable kernel needs about 10 microseconds for them.
 const BYTES_PER_PERCENT: usize = 1 << 12;
 
-/// Counts the work of a call on a normal scheduler. Without it, a process that calls in a loop would be interrupted after
-/// 4,000 calls, however long each of them takes.
+/// Counts the work of a call on a normal scheduler. Without it, a process that calls in a loop
+/// would be preempted only after 4,000 calls, however long each takes.
 #[inline]
 pub(crate) fn count_work(env: Env<'_>, bytes: usize) {
     let percent = bytes / BYTES_PER_PERCENT;
     if percent > 0 {
-        // It fits, because longer data goes to the dirty schedulers.
+        // It fits: longer data goes to the dirty schedulers.
         rustler::schedule::consume_timeslice(env, percent.min(100) as i32);
     }
 }
 
-/// Exports a function under two names, for the normal and for the dirty schedulers. The function gets the environment and
-/// the arguments; the binaries in brackets are its long ones.
+/// Exports a function under two names, for the normal and the dirty schedulers. The function gets
+/// the environment and the arguments; the binaries in brackets are the long ones.
 macro_rules! on_both_schedulers {
     ($($work:ident: $normal:ident, $dirty:ident($($name:ident: $kind:ident $(<$of:ident>)?),*), [$($long:ident),*];)*) => {$(
         #[rustler::nif]
@@ -29,7 +29,7 @@ macro_rules! on_both_schedulers {
 
         #[rustler::nif(schedule = "DirtyCpu")]
         fn $dirty<'a>(env: Env<'a>, $($name: $kind $(<$of>)?),*) -> Answer<Term<'a>> {
-            // The scheduler of another process waits up to 17 ms if both of two cores encrypt.
+            // If both of two cores encrypt, another process's scheduler waits up to 17 ms.
             sealane::on_one_thread(|| $work(env, $($name),*))
         }
     )*};

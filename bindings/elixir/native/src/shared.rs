@@ -1,9 +1,9 @@
-//! Handles that change with their calls, and end.
+//! Handles that change with their calls and come to an end.
 
 use crate::error::{ArgumentError, CallError};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// A value that one call uses at a time, until it is finished or closed.
+/// A value used by one call at a time, until finished or closed.
 pub(crate) struct Exclusive<T>(Mutex<Option<T>>);
 
 impl<T> Exclusive<T> {
@@ -11,8 +11,8 @@ impl<T> Exclusive<T> {
         Self(Mutex::new(Some(value)))
     }
 
-    /// Returns the value, or `None` after it was taken out. A call while another process is inside is refused: waiting
-    /// would block a scheduler.
+    /// Returns the value, or `None` once taken. A call while another process is inside is refused:
+    /// waiting would block a scheduler.
     pub(crate) fn enter(&self) -> Result<MutexGuard<'_, Option<T>>, CallError> {
         let expected = match self.0.try_lock() {
             Ok(inside) => return Ok(inside),
@@ -27,7 +27,7 @@ impl<T> Exclusive<T> {
     }
 }
 
-/// Returns the error for a handle that was finished or closed.
+/// Returns the error for a finished or closed handle.
 pub(crate) fn ended() -> CallError {
     sealane::Misuse::AlreadyFinalized.into()
 }

@@ -1,4 +1,4 @@
-//! Speck as the package SpeckEx has it: a key comes with each call.
+//! Speck in SpeckEx's style: a key comes with each call.
 
 use crate::error::{Answer, ArgumentError, CallError};
 use crate::library::unknown;
@@ -9,20 +9,20 @@ use rustler::{Atom, Binary, Encoder, Env, Resource, ResourceArc, Term};
 use sealane::InOut;
 use sealane::hazmat::{Aead, ByteOrder, Speck, SpeckCtr, SpeckSize};
 
-/// The length of the tag of Speck-Poly1305, in bytes.
+/// Length of a Speck-Poly1305 tag in bytes.
 const TAG_LEN: usize = 16;
 
 /// A key of the block cipher.
 pub(crate) struct Blocks {
     speck: Speck,
-    /// The name that the key was made with. Another variant with blocks of the same length is refused.
+    /// The key's variant. Another variant with the same block length is refused.
     variant: Atom,
 }
 
 #[rustler::resource_impl]
 impl Resource for Blocks {}
 
-/// Returns the size of Speck that `name` without `suffix` is the name of.
+/// Returns the Speck size named `name` without `suffix`.
 pub(crate) fn size_named(name: &str, suffix: &str) -> Result<SpeckSize, CallError> {
     name.strip_suffix(suffix).and_then(SpeckSize::from_name).ok_or_else(|| {
         let names: Vec<_> = SpeckSize::ALL.iter().map(|size| format!("{}{suffix}", size.name())).collect();
@@ -31,7 +31,7 @@ pub(crate) fn size_named(name: &str, suffix: &str) -> Result<SpeckSize, CallErro
     })
 }
 
-/// Returns the byte order of a name.
+/// Returns the byte order with this name.
 pub(crate) fn order_named(name: &str) -> Result<ByteOrder, CallError> {
     match name {
         "big" => Ok(ByteOrder::Big),
@@ -100,7 +100,7 @@ fn decrypt_blocks<'a>(
     Ok(blocks.map_err(CallError::raise)?.to_term(env))
 }
 
-/// Returns the size of Speck of a name in UTF-8.
+/// Returns the Speck size with this UTF-8 name.
 #[inline]
 fn size(name: &[u8], suffix: &str) -> Result<SpeckSize, CallError> {
     size_named(std::str::from_utf8(name).unwrap_or_default(), suffix)
@@ -121,7 +121,7 @@ fn ctr<'a>(
     Ok(crypt().map_err(CallError::raise)?.to_term(env))
 }
 
-/// Returns the key of Speck-Poly1305 with nonces of a whole block.
+/// Returns a Speck-Poly1305 key with nonces of a whole block.
 fn aead(name: &[u8], key: &[u8], nonce_len: usize) -> Result<Aead, CallError> {
     let size = size(name, "")?;
     Ok(if nonce_len == 16 { Aead::new_block_nonce(size, key) } else { Aead::new_small_block(size, key) }?)

@@ -1,4 +1,4 @@
-//! Encrypted files that are written in pieces.
+//! Encrypted files written in pieces.
 
 use crate::error::{Answer, CallError};
 use crate::file_keys::EncryptWith;
@@ -8,7 +8,8 @@ use rustler::types::atom::ok;
 use rustler::{Atom, Binary, Resource, ResourceArc};
 use sealane::file;
 
-/// An encrypted file that has no name yet. If it is dropped, for example because its process ended, nothing remains.
+/// An encrypted file without a name yet. If it is dropped, for example because its process ended,
+/// nothing remains.
 pub(crate) struct Writer(Exclusive<file::Writer>);
 
 #[rustler::resource_impl]
@@ -41,7 +42,7 @@ fn writer_finish(writer: ResourceArc<Writer>, synced: bool) -> Answer<Atom> {
     finish().map_err(CallError::tuple)
 }
 
-/// Removes what was written. A writer that has ended stays as it is.
+/// Removes what was written. A finished writer stays as it is.
 #[rustler::nif(schedule = "DirtyIo")]
 fn writer_abort(writer: ResourceArc<Writer>) -> Answer<Atom> {
     drop(writer.0.enter().map_err(CallError::raise)?.take());

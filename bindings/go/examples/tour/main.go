@@ -1,4 +1,5 @@
-// Command tour seals a message, encrypts a file, reads from the middle of it, and processes a disk image at any offset.
+// Command tour seals a message, encrypts a file, reads from its middle, and processes a disk image
+// at any offset.
 package main
 
 import (
@@ -47,7 +48,7 @@ func run() error {
 	_, err = aead.OpenMessage(nil, message, []byte("header"))
 	fmt.Println("after a change:", errors.Is(err, sealane.ErrAuthentication))
 
-	// A file, of which a part is read and verified.
+	// A file; part of it is read and verified.
 	encrypt, err := sealane.EncryptWithKey(key, nil)
 	if err != nil {
 		return err

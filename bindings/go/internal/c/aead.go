@@ -23,21 +23,21 @@ import (
 	"unsafe"
 )
 
-// AEAD is an expanded key of an AEAD. It implements the methods of [crypto/cipher.AEAD].
+// AEAD is an expanded AEAD key. It implements the methods of [crypto/cipher.AEAD].
 type AEAD struct {
 	handle             *C.sealane_aead
 	nonceSize, tagSize int
 	description        C.sealane_aead_description
 }
 
-// NewAEAD expands a key. An empty provider is the fastest one.
+// NewAEAD expands a key. An empty provider means the fastest one.
 func NewAEAD(algorithm string, key []byte, provider string) (*AEAD, error) {
 	return newAEAD(algorithm, provider, func(name, provider *C.char, e *C.sealane_error) *C.sealane_aead {
 		return C.sealane_aead_new(name, ptr(key), size(key), provider, e)
 	})
 }
 
-// NewAEADWithSecret expands a symmetric key that the library holds.
+// NewAEADWithSecret expands a symmetric key held by the library.
 func NewAEADWithSecret(algorithm string, secret *Secret, provider string) (*AEAD, error) {
 	return use(secret, func(handle *C.sealane_secret) (*AEAD, error) {
 		return newAEAD(algorithm, provider, func(name, provider *C.char, e *C.sealane_error) *C.sealane_aead {
@@ -46,21 +46,21 @@ func NewAEADWithSecret(algorithm string, secret *Secret, provider string) (*AEAD
 	})
 }
 
-// NewSpeckPoly1305 expands a key of Speck-Poly1305 with nonces of 12 bytes.
+// NewSpeckPoly1305 expands a Speck-Poly1305 key with 12-byte nonces.
 func NewSpeckPoly1305(algorithm string, key []byte) (*AEAD, error) {
 	return newAEAD(algorithm, "", func(name, _ *C.char, e *C.sealane_error) *C.sealane_aead {
 		return C.sealane_hazmat_aead_new(name, ptr(key), size(key), e)
 	})
 }
 
-// NewSpeckPoly1305BlockNonce expands a key of Speck-Poly1305 with nonces of a whole block.
+// NewSpeckPoly1305BlockNonce expands a Speck-Poly1305 key with whole-block nonces.
 func NewSpeckPoly1305BlockNonce(algorithm string, key []byte) (*AEAD, error) {
 	return newAEAD(algorithm, "", func(name, _ *C.char, e *C.sealane_error) *C.sealane_aead {
 		return C.sealane_hazmat_aead_new_block_nonce(name, ptr(key), size(key), e)
 	})
 }
 
-// NewSpeckPoly1305SmallBlock expands a key of Speck-Poly1305 with blocks of 32 to 96 bits.
+// NewSpeckPoly1305SmallBlock expands a Speck-Poly1305 key with blocks of 32 to 96 bits.
 func NewSpeckPoly1305SmallBlock(algorithm string, key []byte) (*AEAD, error) {
 	return newAEAD(algorithm, "", func(name, _ *C.char, e *C.sealane_error) *C.sealane_aead {
 		return C.sealane_hazmat_aead_new_small_block(name, ptr(key), size(key), e)
@@ -94,31 +94,32 @@ func newAEAD(algorithm, provider string, call newAEADCall) (*AEAD, error) {
 	return a, nil
 }
 
-// Algorithm returns the name of the algorithm.
+// Algorithm returns the algorithm's name.
 func (a *AEAD) Algorithm() string { return member(&a.description.algorithm) }
 
-// Provider returns the name of the provider.
+// Provider returns the provider's name.
 func (a *AEAD) Provider() string { return member(&a.description.provider) }
 
-// Variant returns the name of the code for an instruction set.
+// Variant returns the variant (the code for an instruction set).
 func (a *AEAD) Variant() string { return member(&a.description.variant) }
 
-// MaxPlaintext returns the maximum length of a plaintext in bytes.
+// MaxPlaintext returns the maximum plaintext length in bytes.
 func (a *AEAD) MaxPlaintext() uint64 { return uint64(a.description.max_plaintext_len) }
 
-// member returns the text of a member of a structure.
+// member returns the text in a structure's member.
 func member(text *[32]C.uint8_t) string { return C.GoString((*C.char)(unsafe.Pointer(text))) }
 
-// NonceSize returns the length of a nonce in bytes.
+// NonceSize returns the nonce length in bytes.
 func (a *AEAD) NonceSize() int { return a.nonceSize }
 
-// Overhead returns the length of a tag in bytes.
+// Overhead returns the tag length in bytes.
 func (a *AEAD) Overhead() int { return a.tagSize }
 
-// Seal encrypts under the nonce and appends ciphertext and tag to dst. It panics after a mistake in the call.
+// Seal encrypts under the nonce and appends ciphertext and tag to dst. It panics on a mistake in
+// the call.
 //
-// With a structure for the error, which Go fills with zeros, 64 bytes took 91 ns instead of 85. So the call is made without one,
-// and repeated for the text of a mistake.
+// With an error structure, which Go zeroes, 64 bytes took 91 ns instead of 85. So we call without
+// one, and repeat the call to get the text of a mistake.
 func (a *AEAD) Seal(dst, nonce, plaintext, additionalData []byte) []byte {
 	whole, out := extend(dst, len(plaintext)+a.tagSize)
 	n := C.sealane_aead_encrypt(a.handle, ptr(nonce), size(nonce), ptr(plaintext), size(plaintext),
@@ -130,8 +131,9 @@ func (a *AEAD) Seal(dst, nonce, plaintext, additionalData []byte) []byte {
 	return whole
 }
 
-// sealFailed panics with the error of a call. After a mistake no byte is written, so the call is repeated for the text. After any
-// other failure, bytes may have been encrypted in place, and a second call would decrypt them.
+// sealFailed panics with a call's error. After a mistake no byte is written, so we repeat the call
+// for the text. After any other failure, bytes may have been encrypted in place, and a second call
+// would decrypt them.
 func (a *AEAD) sealFailed(code C.int64_t, out, nonce, plaintext, additionalData []byte) {
 	if code != C.SEALANE_MISUSE && code != C.SEALANE_LIMIT_EXCEEDED {
 		panic(kind(code))
@@ -145,7 +147,7 @@ func (a *AEAD) sealFailed(code C.int64_t, out, nonce, plaintext, additionalData 
 	}
 }
 
-// Open decrypts and appends the plaintext to dst. It panics after a mistake in the call.
+// Open decrypts and appends the plaintext to dst. It panics on a mistake in the call.
 func (a *AEAD) Open(dst, nonce, ciphertext, additionalData []byte) ([]byte, error) {
 	whole, out := extend(dst, max(0, len(ciphertext)-a.tagSize))
 	n := C.sealane_aead_decrypt(a.handle, ptr(nonce), size(nonce), ptr(ciphertext), size(ciphertext),
@@ -162,8 +164,8 @@ func (a *AEAD) Open(dst, nonce, ciphertext, additionalData []byte) ([]byte, erro
 	return whole, nil
 }
 
-// openFailed returns the error of a call or panics with it. After a mistake no byte is written, so the call is repeated for the
-// text.
+// openFailed returns a call's error or panics with it. After a mistake no byte is written, so we
+// repeat the call for the text.
 func (a *AEAD) openFailed(code C.int64_t, out, nonce, ciphertext, additionalData []byte) error {
 	if code != C.SEALANE_MISUSE && code != C.SEALANE_LIMIT_EXCEEDED {
 		return kind(code)
@@ -202,7 +204,7 @@ func (a *AEAD) OpenMessage(dst, message, additionalData []byte) ([]byte, error) 
 	return filled(whole, n, &e)
 }
 
-// SealMany encrypts messages that lie one after the other and appends them, each with its nonce and tag, to dst.
+// SealMany encrypts consecutive messages and appends them, each with its nonce and tag, to dst.
 func (a *AEAD) SealMany(dst, data []byte, lens []uint64, additionalData []byte) ([]byte, error) {
 	whole, out := extend(dst, len(data)+len(lens)*(a.nonceSize+a.tagSize))
 	var e C.sealane_error
@@ -225,7 +227,7 @@ func (a *AEAD) OpenMany(dst, sealed []byte, lens []uint64, additionalData []byte
 // lengths returns the pointer to the lengths of messages.
 func lengths(lens []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(lens)) }
 
-// extend returns dst with n more bytes, in its own memory if it has the capacity, and these bytes.
+// extend returns dst extended by n bytes, in place if it has the capacity, and those bytes.
 func extend(dst []byte, n int) (whole, tail []byte) {
 	if cap(dst)-len(dst) >= n {
 		whole = dst[:len(dst)+n]

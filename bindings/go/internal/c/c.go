@@ -1,5 +1,5 @@
-// Package c is the only package that calls the C library. It translates slices, strings, errors and callbacks; handles
-// are freed by Close, or else by the garbage collector.
+// Package c is the only package that calls the C library. It translates slices, strings, errors and
+// callbacks. Close frees handles, or else the garbage collector does.
 package c
 
 /*
@@ -21,16 +21,16 @@ func init() {
 	}
 }
 
-// ABI returns the version of the interface of the library. It is the cheapest call.
+// ABI returns the version of the library's interface. It is the cheapest call.
 func ABI() uint32 { return uint32(C.sealane_abi()) }
 
 // Version returns the version of the library.
 func Version() string { return C.GoString(C.sealane_version()) }
 
-// LiveHandles returns the number of handles and results that were not freed, for tests of leaks.
+// LiveHandles returns the number of handles and results not freed, for leak tests.
 func LiveHandles() int64 { return int64(C.sealane_live_handles()) }
 
-// SetDefaultProvider sets the provider of this process.
+// SetDefaultProvider sets this process's provider.
 func SetDefaultProvider(provider string) error {
 	name, err := cText("provider", provider)
 	if err != nil {
@@ -70,8 +70,8 @@ func table(call textCall) ([][]string, error) {
 	return rows, nil
 }
 
-// textOutput returns the text that a call writes. The first buffer is long enough for every key, because a call that
-// encrypts a key with a passphrase takes a second.
+// textOutput returns the text that a call writes. The first buffer is long enough for every key,
+// because encrypting a key with a passphrase takes a second.
 func textOutput(call textCall) (string, error) {
 	for buffer := make([]byte, 8192); ; {
 		var e C.sealane_error
@@ -94,7 +94,7 @@ func ptr(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
 // size returns the length of a slice.
 func size(b []byte) C.size_t { return C.size_t(len(b)) }
 
-// cText returns a text with a zero at its end, as C expects it, or nil for the empty text.
+// cText returns a zero-terminated text for C, or nil for the empty text.
 func cText(name, text string) ([]byte, error) {
 	if text == "" {
 		return nil, nil
@@ -105,7 +105,7 @@ func cText(name, text string) ([]byte, error) {
 	return append([]byte(text), 0), nil
 }
 
-// required returns a text with a zero at its end. The empty text is allowed.
+// required returns a zero-terminated text. The empty text is allowed.
 func required(name, text string) ([]byte, error) {
 	if text == "" {
 		return []byte{0}, nil
@@ -113,7 +113,7 @@ func required(name, text string) ([]byte, error) {
 	return cText(name, text)
 }
 
-// chars returns the pointer to a text of cText, which is null for the empty one.
+// chars returns the pointer to a text of cText, null for the empty one.
 func chars(text []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(text))) }
 
 // withText converts a text with cText, required or pathText, and wipes it after the call.
@@ -130,7 +130,7 @@ func withText[T any](
 	return call(chars(converted), &e)
 }
 
-// check returns the error of a call, which has a negative result.
+// check returns the error of a call with a negative result.
 func check(n C.int64_t, e *C.sealane_error) error {
 	if n < 0 {
 		return failure(*e)
@@ -146,7 +146,7 @@ func count(n C.int64_t, e *C.sealane_error) (int, error) {
 	return int(n), nil
 }
 
-// filled returns the bytes that a call has written.
+// filled returns the bytes a call has written.
 func filled(out []byte, n C.int64_t, e *C.sealane_error) ([]byte, error) {
 	if n < 0 {
 		return nil, failure(*e)
@@ -154,7 +154,7 @@ func filled(out []byte, n C.int64_t, e *C.sealane_error) ([]byte, error) {
 	return out, nil
 }
 
-// given copies a result that the library allocated, and frees it.
+// given copies a result allocated by the library, and frees it.
 func given(out *C.uint8_t, n C.int64_t, e *C.sealane_error) ([]byte, error) {
 	if n < 0 {
 		return nil, failure(*e)

@@ -14,14 +14,15 @@ import (
 	"unsafe"
 )
 
-// progress is a function of the caller that is told how far an operation is.
+// progress is the caller's progress function.
 type progress struct {
 	report func(done, total int64) error
 	err    error // the error that cancelled the operation
 	panic  *panicked
 }
 
-// panicked is a panic of a function of the caller. It must not unwind the stack of the library, so it continues after the call.
+// panicked is a panic in the caller's function. It must not unwind the library's stack, so it
+// continues after the call.
 type panicked struct{ value any }
 
 func (p *panicked) Error() string {
@@ -49,7 +50,7 @@ func sealaneGoProgress(context C.uintptr_t, done, total C.uint64_t) (cancel C.in
 	return 0
 }
 
-// source is an [io.ReaderAt] of the caller. Threads of the library read it.
+// source is the caller's [io.ReaderAt]. Library threads read it.
 type source struct {
 	from io.ReaderAt
 
@@ -58,7 +59,8 @@ type source struct {
 	next     int
 }
 
-// firstFailure is the number that the library is told for failures[0] in the place of an errno. No system has such an errno.
+// firstFailure is the number passed to the library for failures[0] instead of an errno. No system
+// has such an errno.
 const firstFailure = 1 << 24
 
 //export sealaneGoReadAt
@@ -71,7 +73,7 @@ func sealaneGoReadAt(context C.uintptr_t, offset C.uint64_t, into *C.uint8_t, si
 	return C.int64_t(n)
 }
 
-// read returns 0 only at the end. An error after some bytes is returned by the read that follows.
+// read returns 0 only at the end. An error after some bytes is returned by the next read.
 func (s *source) read(into []byte, offset int64) (n int, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -99,7 +101,7 @@ func (s *source) number(err error) int {
 	return firstFailure + at
 }
 
-// failure returns the error of the reader if the library failed because of it. A panic of the reader continues.
+// failure returns the reader's error if it made the library fail. A panic of the reader continues.
 func (s *source) failure(osCode int, err error) error {
 	at := osCode - firstFailure
 	if s == nil || at < 0 || at >= len(s.failures) {

@@ -13,7 +13,7 @@ import (
 	"unsafe"
 )
 
-// The kinds of errors, which package sealane exports and documents.
+// The kinds of errors, exported and documented by package sealane.
 var (
 	ErrAuthentication      = errors.New("sealane: authentication failed")
 	ErrFormat              = errors.New("sealane: not in the expected format")
@@ -45,7 +45,7 @@ var kinds = map[C.int32_t]error{
 	C.SEALANE_OUT_OF_MEMORY:        ErrOutOfMemory,
 }
 
-// Error is a failure with the words of the library. Its kind is one of the errors above.
+// Error is a failure with the library's text. Its kind is one of the errors above.
 type Error struct {
 	Kind error
 	Text string
@@ -53,7 +53,8 @@ type Error struct {
 
 func (e *Error) Error() string { return "sealane: " + e.Text }
 
-// Unwrap returns the kind. A truncated input is also an unexpected end for packages that know nothing of sealane.
+// Unwrap returns the kind. A truncated input is also an io.ErrUnexpectedEOF, for packages unaware
+// of sealane.
 func (e *Error) Unwrap() []error {
 	if e.Kind == ErrTruncated {
 		return []error{e.Kind, io.ErrUnexpectedEOF}
@@ -61,8 +62,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind}
 }
 
-// failure translates the description of a failure. It takes a copy: if the address of the caller's structure went
-// further than the call of the library, every call would allocate it, also those that succeed.
+// failure translates the description of a failure. It takes a copy: if the address of the caller's
+// structure escaped beyond the library call, every call would allocate it, even successful ones.
 func failure(e C.sealane_error) error {
 	text := unsafe.Slice((*byte)(&e.text[0]), len(e.text))
 	if end := bytes.IndexByte(text, 0); end >= 0 {
@@ -71,7 +72,7 @@ func failure(e C.sealane_error) error {
 	return &Error{kind(C.int64_t(e.code)), string(text)}
 }
 
-// kind returns the kind of an error with this code.
+// kind returns the kind of error with this code.
 func kind(code C.int64_t) error {
 	if kind := kinds[C.int32_t(code)]; kind != nil {
 		return kind
@@ -79,7 +80,7 @@ func kind(code C.int64_t) error {
 	return ErrInternal
 }
 
-// fileFailure translates the failure of an operation with files. An error of the operating system is a [*fs.PathError].
+// fileFailure translates a failed file operation. An operating-system error is a [*fs.PathError].
 func fileFailure(e C.sealane_error, operation string, paths ...string) error {
 	err := failure(e)
 	if e.code != C.SEALANE_IO || e.os_code == 0 {
@@ -95,14 +96,14 @@ func pathIn(text string, paths []string) string {
 			return path
 		}
 	}
-	// Another file of the operation, for example the folder of the output.
+	// Another file of the operation, such as the output's folder.
 	if end := strings.LastIndex(text, ": "); end > 0 {
 		return text[:end]
 	}
 	return paths[0]
 }
 
-// pathText returns a path as C expects it. A path with a zero is refused as package os refuses it.
+// pathText returns a path for C. A path with a NUL is refused as in package os.
 func pathText(operation, path string) ([]byte, error) {
 	text, err := required("path", path)
 	if err != nil {

@@ -5,7 +5,7 @@ import "C"
 
 import "runtime"
 
-// EncryptWith is the keys and the format of files to encrypt. Goroutines can share it.
+// EncryptWith holds keys and format for encrypting files. Goroutines can share it.
 type EncryptWith struct{ handle *C.sealane_encrypt_with }
 
 func newEncryptWith(handle *C.sealane_encrypt_with, e *C.sealane_error) (*EncryptWith, error) {
@@ -24,7 +24,7 @@ func EncryptWithKey(key []byte, format string, context []byte) (*EncryptWith, er
 	})
 }
 
-// EncryptWithSecret encrypts with a symmetric key that the library holds.
+// EncryptWithSecret encrypts with a symmetric key held by the library.
 func EncryptWithSecret(secret *Secret, format string, context []byte) (*EncryptWith, error) {
 	return withText(cText, "format", format, func(name *C.char, e *C.sealane_error) (*EncryptWith, error) {
 		return use(secret, func(handle *C.sealane_secret) (*EncryptWith, error) {
@@ -40,7 +40,7 @@ func EncryptWithKeyset(keyset string, context []byte) (*EncryptWith, error) {
 	})
 }
 
-// armorFlag returns the flag of files that are text.
+// armorFlag returns the flag for armored files.
 func armorFlag(armor bool) C.uint32_t {
 	if armor {
 		return C.SEALANE_ARMOR
@@ -48,7 +48,7 @@ func armorFlag(armor bool) C.uint32_t {
 	return 0
 }
 
-// EncryptWithRecipients encrypts age files for recipients, one on a line.
+// EncryptWithRecipients encrypts age files for recipients, one per line.
 func EncryptWithRecipients(recipients string, armor bool) (*EncryptWith, error) {
 	return withText(required, "recipients", recipients, func(text *C.char, e *C.sealane_error) (*EncryptWith, error) {
 		return newEncryptWith(C.sealane_encrypt_with_recipients(text, armorFlag(armor), e), e)
@@ -62,7 +62,7 @@ func EncryptWithPassphrase(passphrase string, workFactor uint32, armor bool) (*E
 	})
 }
 
-// DecryptWith is the keys and the format of files to decrypt. Goroutines can share it.
+// DecryptWith holds keys and format for decrypting files. Goroutines can share it.
 type DecryptWith struct{ handle *C.sealane_decrypt_with }
 
 func newDecryptWith(handle *C.sealane_decrypt_with, e *C.sealane_error) (*DecryptWith, error) {
@@ -81,7 +81,7 @@ func DecryptWithKey(key []byte, format string, context []byte) (*DecryptWith, er
 	})
 }
 
-// DecryptWithSecret decrypts with a symmetric key or an age identity that the library holds.
+// DecryptWithSecret decrypts with a symmetric key or an age identity held by the library.
 func DecryptWithSecret(secret *Secret, format string, context []byte) (*DecryptWith, error) {
 	return withText(cText, "format", format, func(name *C.char, e *C.sealane_error) (*DecryptWith, error) {
 		return use(secret, func(handle *C.sealane_secret) (*DecryptWith, error) {
@@ -97,7 +97,7 @@ func DecryptWithKeyset(keyset string, context []byte) (*DecryptWith, error) {
 	})
 }
 
-// DecryptWithIdentities decrypts age files with identities, one on a line.
+// DecryptWithIdentities decrypts age files with identities, one per line.
 func DecryptWithIdentities(identities string) (*DecryptWith, error) {
 	return withText(required, "identities", identities, func(text *C.char, e *C.sealane_error) (*DecryptWith, error) {
 		return newDecryptWith(C.sealane_decrypt_with_identities(text, e), e)

@@ -3,7 +3,8 @@ package c
 /*
 #include "sealane.h"
 
-// Functions of callback.go. Their context is a number in Go and a pointer in C, so it is converted here.
+// Functions of callback.go. Their context is a number in Go and a pointer in C, so it is converted
+// here.
 extern int32_t sealaneGoProgress(uintptr_t context, uint64_t done, uint64_t total);
 extern int64_t sealaneGoReadAt(uintptr_t context, uint64_t offset, uint8_t *into, size_t len);
 
@@ -59,7 +60,7 @@ import (
 	"sync"
 )
 
-// Options are the options of an operation with whole files.
+// Options are options for an operation on whole files.
 type Options struct {
 	Threads  int
 	Synced   bool
@@ -149,7 +150,7 @@ func Encrypt(data []byte, with *EncryptWith) ([]byte, error) {
 	return given(out, n, &e)
 }
 
-// Decrypt returns the plaintext of the bytes of an encrypted file.
+// Decrypt returns the plaintext of an encrypted file's bytes.
 func Decrypt(file []byte, with *DecryptWith) ([]byte, error) {
 	var e C.sealane_error
 	var out *C.uint8_t
@@ -158,7 +159,7 @@ func Decrypt(file []byte, with *DecryptWith) ([]byte, error) {
 	return given(out, n, &e)
 }
 
-// Reader is an encrypted file that is read at any offset. Goroutines can share it. Close waits for reads.
+// Reader is an encrypted file with random access. Goroutines can share it. Close waits for reads.
 type Reader struct {
 	mu      sync.RWMutex
 	parts   readerParts // zero after Close
@@ -168,7 +169,7 @@ type Reader struct {
 	size    int64
 }
 
-// readerParts is everything that a reader has to free.
+// readerParts is everything a reader must free.
 type readerParts struct {
 	handle *C.sealane_reader
 	source cgo.Handle // or 0
@@ -193,7 +194,7 @@ func OpenReader(path string, with *DecryptWith) (*Reader, error) {
 	})
 }
 
-// NewReader opens an encrypted file of a length in a reader of the caller.
+// NewReader opens an encrypted file of this length in the caller's reader.
 func NewReader(from io.ReaderAt, length int64, with *DecryptWith) (*Reader, error) {
 	if length < 0 {
 		return nil, &Error{ErrMisuse, fmt.Sprintf("the size of the encrypted file is %d, expected 0 or more", length)}
@@ -222,7 +223,7 @@ func newReader(parts readerParts, path string, source *source) (*Reader, error) 
 	return r, nil
 }
 
-// Size returns the number of bytes of the plaintext.
+// Size returns the plaintext length in bytes.
 func (r *Reader) Size() int64 { return r.size }
 
 // ReadAt reads plaintext.
@@ -235,7 +236,8 @@ func (r *Reader) ReadAt(p []byte, offset int64) (int, error) {
 	if r.parts.handle == nil {
 		return 0, fs.ErrClosed
 	}
-	// Neither noescape nor nocallback: the library calls the source, which may need a larger stack and so move this one.
+	// Neither noescape nor nocallback: the library calls the source, which may need a larger stack and
+	// so move this one.
 	var e C.sealane_error
 	n := C.sealane_reader_read_at(r.parts.handle, C.uint64_t(offset), ptr(p), size(p), &e)
 	switch {

@@ -59,7 +59,7 @@ func (s *Stream) XORKeyStreamUnder(dst, src, iv []byte, offset uint64) error {
 	return err
 }
 
-// Poly1305 is a tag that is being computed. Its mutex protects the handle, which is for one thread at a time.
+// Poly1305 is a tag being computed. Its mutex protects the handle: one thread at a time.
 type Poly1305 struct {
 	mu     sync.Mutex
 	handle *C.sealane_poly1305
@@ -139,20 +139,20 @@ func (s *Speck) DecryptBlocks(dst, src []byte) error {
 	return err
 }
 
-// Pieces is one message that is processed in pieces. Its mutex protects the handle, which is for one thread at a time.
+// Pieces is a message processed in pieces. Its mutex protects the handle: one thread at a time.
 type Pieces struct {
 	mu     sync.Mutex
 	handle *C.sealane_pieces
 }
 
-// NewEncryptor starts a message that is encrypted.
+// NewEncryptor starts encrypting a message.
 func NewEncryptor(algorithm string, key, nonce []byte) (*Pieces, error) {
 	return withText(required, "algorithm", algorithm, func(name *C.char, e *C.sealane_error) (*Pieces, error) {
 		return newPieces(C.sealane_hazmat_encryptor_new(name, ptr(key), size(key), ptr(nonce), size(nonce), e), e)
 	})
 }
 
-// NewDecryptor starts a message that is decrypted.
+// NewDecryptor starts decrypting a message.
 func NewDecryptor(algorithm string, key, nonce []byte) (*Pieces, error) {
 	return withText(required, "algorithm", algorithm, func(name *C.char, e *C.sealane_error) (*Pieces, error) {
 		return newPieces(C.sealane_hazmat_decryptor_new(name, ptr(key), size(key), ptr(nonce), size(nonce), e), e)

@@ -61,7 +61,7 @@ func LoadSecret(path, passphrase string) (*Secret, error) {
 	})
 }
 
-// use calls work with the handle, which is not freed during the call.
+// use calls work with the handle, which stays valid during the call.
 func use[T any](s *Secret, work func(handle *C.sealane_secret) (T, error)) (T, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -148,7 +148,7 @@ func (s *Secret) Encode(passphrase string) (string, error) {
 // Bytes returns the bytes of a symmetric key.
 func (s *Secret) Bytes() ([]byte, error) {
 	return use(s, func(handle *C.sealane_secret) ([]byte, error) {
-		// The keys of all algorithms have at most 64 bytes.
+		// No algorithm's key exceeds 64 bytes.
 		buffer := make([]byte, 1024)
 		defer clear(buffer)
 		var e C.sealane_error

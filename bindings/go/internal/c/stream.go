@@ -17,13 +17,14 @@ import (
 	"sync"
 )
 
-// Filter is a stream: bytes are pushed in and taken out. Its mutex protects the handle, which is for one thread at a time.
+// Filter is a stream: bytes are pushed in and taken out. Its mutex protects the handle: one thread
+// at a time.
 type Filter struct {
 	mu     sync.Mutex
 	handle *C.sealane_filter
 }
 
-// NewEncryptFilter starts to encrypt a stream.
+// NewEncryptFilter starts encrypting a stream.
 func NewEncryptFilter(with *EncryptWith) (*Filter, error) {
 	var e C.sealane_error
 	handle := C.sealane_encryptor_new(with.handle, &e)
@@ -31,7 +32,7 @@ func NewEncryptFilter(with *EncryptWith) (*Filter, error) {
 	return newFilter(handle, &e)
 }
 
-// NewDecryptFilter starts to decrypt a stream.
+// NewDecryptFilter starts decrypting a stream.
 func NewDecryptFilter(with *DecryptWith) (*Filter, error) {
 	var e C.sealane_error
 	handle := C.sealane_decryptor_new(with.handle, &e)
@@ -48,7 +49,7 @@ func newFilter(handle *C.sealane_filter, e *C.sealane_error) (*Filter, error) {
 	return f, nil
 }
 
-// Push processes data and returns the number of bytes that can be taken.
+// Push processes data and returns the number of bytes ready to take.
 func (f *Filter) Push(data []byte) (waiting int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,7 +57,7 @@ func (f *Filter) Push(data []byte) (waiting int, err error) {
 	return count(C.sealane_filter_push(f.handle, ptr(data), size(data), &e), &e)
 }
 
-// Finish ends the stream and returns the number of bytes that can be taken.
+// Finish ends the stream and returns the number of bytes ready to take.
 func (f *Filter) Finish() (waiting int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,7 +65,7 @@ func (f *Filter) Finish() (waiting int, err error) {
 	return count(C.sealane_filter_finish(f.handle, &e), &e)
 }
 
-// Take takes bytes that came out of the stream.
+// Take takes output bytes of the stream.
 func (f *Filter) Take(out []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +73,7 @@ func (f *Filter) Take(out []byte) (int, error) {
 	return count(C.sealane_filter_take(f.handle, ptr(out), size(out), &e), &e)
 }
 
-// Writer is an encrypted file that is written in pieces.
+// Writer is an encrypted file written in pieces.
 type Writer struct {
 	mu      sync.Mutex
 	handle  *C.sealane_writer // null after Close and Abort
@@ -127,7 +128,7 @@ func (w *Writer) Close(synced bool) error {
 	return nil
 }
 
-// Abort leaves no file behind, unless Close gave it its name.
+// Abort leaves no file behind, unless Close already named it.
 func (w *Writer) Abort() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +137,7 @@ func (w *Writer) Abort() {
 	}
 }
 
-// free frees the handle. The mutex is locked.
+// free frees the handle. The mutex must be locked.
 func (w *Writer) free() {
 	w.cleanup.Stop()
 	C.sealane_writer_free(w.handle)

@@ -11,7 +11,7 @@ import (
 	"example.invalid/sealane/go/internal/c"
 )
 
-// Main runs the tests and fails if the garbage collector leaves handles or results alive.
+// Main runs the tests and fails if handles or results survive the garbage collector.
 func Main(m *testing.M) {
 	code := m.Run()
 	if live := Live(); code == 0 && live != 0 {
@@ -21,7 +21,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Live collects garbage until no handle is alive, at most for ten seconds, and returns their number.
+// Live collects garbage until no handle is alive, for at most ten seconds, and returns the number
+// left.
 func Live() int64 {
 	for end := time.Now().Add(10 * time.Second); c.LiveHandles() != 0 && time.Now().Before(end); {
 		runtime.GC()

@@ -1,11 +1,11 @@
-"""Bulk calls: many files at once, on threads of the core or on any executor.
+"""Bulk calls: many files at once, on threads of the core or any executor.
 
-The job of the core looks at all files and refuses what cannot work, before anything is written. Then it
-processes the files on threads, or hands them in batches to the executor. Results are recorded on the calling
-thread.
+The core's job scans all files and refuses impossible work before anything is written. Then it
+processes the files on threads, or hands them to the executor in batches. The calling thread records
+the results.
 
-The calls import the module that does the work: executors and pickle take longer to import than the rest of
-sealane.
+The calls import the module that does the work: executors and pickle take longer to import than the
+rest of sealane.
 """
 
 from __future__ import annotations
@@ -47,26 +47,26 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class BulkReport:
-    """The result of a bulk call, which lists the files that failed with their errors."""
+    """The result of a bulk call. Lists failed files with their errors."""
 
     done: int
-    """Number of files processed by this call."""
+    """Number of files processed."""
     skipped: int
-    """Number of files that the manifest lists as finished, or that are under the primary key already."""
+    """Number of files already finished in the manifest or under the primary key."""
     bytes: int
-    """Number of bytes in the sources processed by this call."""
+    """Source bytes processed."""
     failed: dict[str, Exception]
-    """The error of each file that failed, by its source."""
+    """The error of each failed file, by source."""
     removed: tuple[str, ...] = ()
     """The encrypted files that ``delete`` removed because their source is gone."""
     unproven: tuple[str, ...] = ()
-    """Files whose source is gone and that stay, because nothing shows that sealane wrote them."""
+    """Files without a source that were kept, because nothing shows that sealane wrote them."""
     links: int = 0
-    """Number of symbolic links that ``preserve`` copied."""
+    """Number of symbolic links copied with ``preserve``."""
     unknown: tuple[str, ...] = ()
-    """Files and folders that stay, because their names do not decrypt."""
+    """Files and folders that were kept, because their names do not decrypt."""
     excluded: int = 0
-    """Number of files and folders left out by patterns. The content of a folder is not counted."""
+    """Number of files and folders excluded by patterns. A folder's contents are not counted."""
 
     def __repr__(self) -> str:
         counts = f"{self.done} done, {self.skipped} skipped, {len(self.failed)} failed"
@@ -89,52 +89,53 @@ def encrypt_many(
 ) -> BulkReport:
     """Encrypts the first file of each pair to the second, with either ``key`` or ``recipients``.
 
-    A target appears complete or not at all. A file that fails does not stop the others. The folders of the
-    targets are created.
+    A target appears complete or not at all. A failing file does not stop the others. Target folders
+    are created.
 
     Parameters
     ----------
     pairs : iterable of (str or os.PathLike, str or os.PathLike)
         Sources and targets, for example ``[("a.csv", "a.csv.sealed")]``.
     key : bytes-like, sealane.keys.Key, sealane.keys.Keyring, or str
-        A str is a reference, for example "env:NAME" or "file:PATH" (see ``sealane.keys.resolve``). Each
-        worker process resolves it once. Only references can be sent to other processes. A worker process
-        keeps the key until it works for another call or ends.
+        A str is a reference, such as "env:NAME" or "file:PATH" (see ``sealane.keys.resolve``). Each
+        worker process resolves it once. Only references can be sent to other processes. A worker
+        process keeps the key until it works for another call or ends.
     executor : concurrent.futures.Executor, optional
-        For example a process pool or Dask's ``client.get_executor()``. It is not shut down. Default: threads
-        of the core, one per core, at most 8.
+        For example, a process pool or Dask's ``client.get_executor()``. It is not shut down.
+        Default: core threads, one per core, at most 8.
     manifest : str or os.PathLike, optional
-        A file that lists the finished files. A later call with the same manifest skips them without reading
-        them, unless their size or modification time has changed. After a power failure that is only reliable
-        for ``durable`` files.
+        A file that lists the finished files. A later call with the same manifest skips them without
+        reading them, unless their size or modification time changed. After a power failure this is
+        reliable only for ``durable`` files.
     progress : callable(done, total), optional
-        Called on this thread after each batch with numbers of source bytes. Skipped and failed files count as
-        done. An exception of the callable cancels the call: no file is begun, and the exception is raised.
-        Ctrl-C does the same. Threads of the core then give up their files, which leave nothing behind.
-        Batches of an executor that are running are awaited and noted in the manifest.
+        Called on this thread after each batch with numbers of source bytes. Skipped and failed
+        files count as done. If it raises, the call is cancelled: no file is begun, and the
+        exception is raised. Ctrl-C does the same. Core threads abandon their files, which leave
+        nothing behind. An executor's running batches are awaited and recorded in the manifest.
     verify : bool
-        Whether each target is read back and verified before it counts as finished. Only with ``key``.
+        Whether to read back and verify each target before it counts as finished. Only with ``key``.
     errors : "raise" or "return"
-        Whether errors of files are raised at the end or only returned in the report.
+        Whether to raise the errors of files at the end or only return them in the report.
 
     See ``encrypt_file`` for the other parameters.
 
     Raises
     ------
     ExceptionGroup
-        At the end, with the error of each file that failed: an OSError with the path, or a SealaneError whose
-        text begins with the path. If the worker of a file vanished, a ChildProcessError.
+        At the end, with the error of each failed file: an OSError with the path, or a SealaneError
+        with the path at the beginning of its text. ChildProcessError if the file's worker vanished.
     ValueError
-        Before anything is written: if two pairs have the same target, if a target is also a source, or if a
-        key that is a str is not a reference.
+        Before anything is written: if two pairs have the same target, a target is also a source, or
+        a str key is not a reference.
     TypeError
-        Unless exactly one of key and recipients is given. Also for a key that is not a reference if the
-        workers are other processes.
+        Unless exactly one of key and recipients is given. Also if the workers are other processes
+        and the key is not a reference.
     AuthenticationError
-        Before anything is written: if a file that the manifest lists as finished does not open with this key,
-        context and format.
+        Before anything is written: if a file listed as finished in the manifest does not open with
+        this key, context and format.
     OSError
-        If the manifest cannot be read or written. Errors of the key or its reference are raised as well.
+        If the manifest cannot be read or written. Errors of the key or its reference are raised as
+        well.
 
     Examples
     --------
@@ -202,43 +203,44 @@ def encrypt_tree(
 ) -> BulkReport:
     """Encrypts every file below a folder to the same place below another folder.
 
-    Folders are created, empty ones too. A symbolic link to a file is read as that file. A link to a folder, a
-    pipe, a socket or a device is reported as an error. A manifest below the folder is not encrypted.
+    Folders are created, including empty ones. A symbolic link to a file is read as that file. A
+    link to a folder, a pipe, a socket or a device is reported as an error. A manifest below the
+    folder is not encrypted.
 
     Parameters
     ----------
     src_dir, dst_dir : str or os.PathLike
-        With a suffix both can be the same. A ``dst_dir`` inside ``src_dir`` is a ValueError.
+        They may be the same if there is a suffix. A ``dst_dir`` inside ``src_dir`` is a ValueError.
     suffix : str
         Appended to each name, for example ".sealed".
     exclude : list of str
-        Patterns of files and folders that are left out, as lines of a ``.gitignore`` file, for example
-        ``["*.tmp", "/cache/"]``. They apply to paths below ``src_dir``, and the last one that matches counts.
+        Patterns of files and folders to exclude, as lines of a ``.gitignore`` file, for example
+        ``["*.tmp", "/cache/"]``. They apply to paths below ``src_dir``; the last match counts.
     exclude_from : str or os.PathLike, optional
         A file with more patterns, in UTF-8.
     preserve : bool
-        Whether files and folders get the mode and the modification time of their sources, and their owner and
-        group as far as this user may set them. Symbolic links stay links. A link or a read-only file in place
-        of a target is replaced.
+        Whether files and folders get the mode and modification time of their sources, and their
+        owner and group where permitted. Symbolic links stay links. A link or a read-only file at a
+        target's path is replaced.
     encrypt_names : bytes-like, sealane.keys.Key, sealane.keys.Keyring, or str
-        A key of 64 bytes, for example of ``sealane.keys.generate("aes-256-siv")``, a keyring of such keys, or
-        a reference. Names of files and folders are encrypted with it, and the paths in links. Lengths of
-        names and the shape of the tree stay visible. A name of more than 143 bytes, or 139 with the suffix
-        ".sealed", is a LimitExceededError. After a rotation of the keyring, ``delete`` removes the files
-        under retired keys.
+        A 64-byte key, for example from ``sealane.keys.generate("aes-256-siv")``, a keyring of such
+        keys, or a reference. It encrypts the names of files and folders, and the paths in links.
+        Name lengths and the shape of the tree stay visible. A name over 143 bytes, or 139 with the
+        suffix ".sealed", is a LimitExceededError. After rotating the keyring, ``delete`` removes
+        the files under retired keys.
     delete : bool
-        Whether encrypted files are removed whose source is gone, if no file failed. The manifest, or ``key``,
-        must show that sealane wrote them. Excluded files are not gone.
+        Whether to remove encrypted files with no source, if no file failed. The manifest, or
+        ``key``, must show that sealane wrote them. Excluded files do not count as gone.
     dry_run : bool
-        Whether nothing is written. The report says what would be done.
+        Write nothing; the report says what would be done.
 
     See ``encrypt_many`` for the other parameters.
 
     Raises
     ------
     ValueError
-        For a line that is not a pattern. With ``delete``, if ``src_dir`` has no file, or is ``dst_dir``. With
-        ``encrypt_names``, if ``src_dir`` is ``dst_dir``, or the manifest lies in ``dst_dir``.
+        For an invalid pattern. With ``delete``, if ``src_dir`` has no file or is ``dst_dir``. With
+        ``encrypt_names``, if ``src_dir`` is ``dst_dir`` or the manifest is in ``dst_dir``.
     OSError
         If ``exclude_from`` or a folder cannot be read.
 
@@ -292,10 +294,10 @@ def decrypt_tree(
     suffix : str
         Removed from each name. A file without it is reported as an error.
     exclude, exclude_from, preserve, dry_run
-        As for ``encrypt_tree``. Patterns apply to the names of the encrypted files.
+        As for ``encrypt_tree``. Patterns apply to the encrypted files' names.
     encrypt_names
-        The key of the names, as for ``encrypt_tree``. A name that does not decrypt is reported as an
-        AuthenticationError, and two that decrypt to the same one as a FormatError for each. Patterns then
+        The name key, as for ``encrypt_tree``. A name that does not decrypt is reported as an
+        AuthenticationError; names that decrypt to the same name, as a FormatError each. Patterns
         apply to the decrypted names, without the suffix.
 
     See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the other parameters.
@@ -332,29 +334,29 @@ def rotate_tree(
     durable: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
-    """Encrypts every file below a folder again that is under a retired key of a keyring.
+    """Re-encrypts every file below a folder that is under a retired key of a keyring.
 
-    A retired key is an enabled key that is not the primary key. A file under it is decrypted and encrypted
-    with the primary key. It is replaced when the new file is complete, so the call can be repeated after an
-    interruption. Files under the primary key are not changed; of these, the header and the last chunk are
-    read. Nothing else may write the files meanwhile.
+    A retired key is an enabled key other than the primary key. A file under it is decrypted,
+    encrypted with the primary key, and replaced once the new file is complete, so you can repeat
+    the call after an interruption. Files under the primary key are not changed; only their header
+    and last chunk are read. Do not modify the files during the call.
 
     Parameters
     ----------
     src_dir : str or os.PathLike
-        The folder. A link to a file is followed, and the file that it leads to is replaced.
+        The folder. A link to a file is followed, and its target is replaced.
     key : sealane.keys.Keyring or str
         The keyring, or a reference to it, for example "file:ring.json".
     context : bytes-like
-        The context that the files were encrypted with, and are encrypted with again.
+        The context of the files. It stays the same.
 
     Returns
     -------
     BulkReport
-        ``done`` counts the files that were encrypted again, ``skipped`` those under the primary key.
+        ``done`` counts re-encrypted files, ``skipped`` those already under the primary key.
 
-    See ``encrypt_many`` for the other parameters and the errors. A file that no key of the ring opens has an
-    AuthenticationError or a NoMatchingKeyError.
+    See ``encrypt_many`` for the other parameters and the errors. A file that no key of the ring
+    opens is an AuthenticationError or a NoMatchingKeyError.
 
     Examples
     --------
@@ -387,10 +389,10 @@ def verify_tree(
 ) -> BulkReport:
     """Verifies every byte of every file below a folder, without writing the plaintext.
 
-    A file without the suffix is reported as an error. Patterns of ``exclude`` and ``exclude_from`` apply to
-    the names of the encrypted files. With ``preserve``, symbolic links are neither read nor followed. With
-    ``encrypt_names``, names and the paths in links are verified too; content is verified without it. See
-    ``decrypt_tree`` for the parameters.
+    A file without the suffix is reported as an error. The patterns in ``exclude`` and
+    ``exclude_from`` apply to the encrypted files' names. With ``preserve``, symbolic links are
+    neither read nor followed. With ``encrypt_names``, names and the paths in links are verified
+    too; content is verified either way. See ``decrypt_tree`` for the parameters.
 
     Examples
     --------
@@ -415,7 +417,7 @@ def verify_tree(
 def _finished(
     call: Call, job: Job, executor: Executor | None, progress: Progress | None, errors: str
 ) -> BulkReport:
-    """Runs a job and returns its report. Raises ExceptionGroup for files that failed, if requested."""
+    """Runs a job and returns its report. Raises ExceptionGroup for failed files, if requested."""
     with contextlib.closing(job):
         if errors not in ("raise", "return"):
             raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")

@@ -1,12 +1,12 @@
-"""A bulk call: its keys, and the workers of its executor.
+"""A bulk call: its keys and its executor's workers.
 
-A worker may be a thread of this process, another process, or a process on another machine. The description
-of a call may be pickled, logged and shown on a dashboard, so it contains no secret. A key travels as a
-reference, and each worker process resolves it once per call. A key that was given as bytes stays in the
-process of the call, where only workers of that process find it.
+A worker may be a thread of this process, another process, or a process on another machine. A call's
+description may be pickled, logged and shown on a dashboard, so it contains no secret. A key travels
+as a reference, and each worker process resolves it once per call. A key given as bytes stays in the
+calling process, and only workers in that process find it.
 
-A worker process that is reused keeps the key of its last call until it works for another call or ends,
-because it is not told that a call has ended.
+A reused worker process keeps its last call's key until it works for another call or ends, because
+nobody tells it that a call has ended.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ if TYPE_CHECKING:
     _Verb: TypeAlias = Literal["encrypt", "decrypt", "verify", "rotate"]
 
 Files: TypeAlias = list[tuple[str, str]]
-"""Absolute paths of sources and targets. The targets are "" for files to be verified."""
+"""Absolute paths of sources and targets. To verify, targets are ""."""
 
 Failures: TypeAlias = dict[int, Exception]
-"""The errors of a batch, by the index of the file."""
+"""The errors of a batch, by file index."""
 
 Progress: TypeAlias = Callable[[int, int], object]
 
 BATCH_FILES = 64
-"""Largest number of files in a batch, which share the cost of handing a batch over."""
+"""Maximum number of files in a batch; they share the cost of the handover."""
 MAX_IN_FLIGHT = 256
-"""Largest number of batches that are handed over at once: enough for the threads of a large cluster."""
+"""Maximum number of batches handed over at once: enough for the threads of a large cluster."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """The description of a bulk call, as it is sent to the workers."""
+    """The description of a bulk call as sent to the workers."""
 
     call: str
     """Identifier of the call."""
@@ -74,14 +74,14 @@ class Task:
     verify: bool
     durable: bool
     root: str | None = None
-    """The target folder of a tree, an absolute path. No link is followed below it."""
+    """The target folder of a tree, an absolute path. Links below it are not followed."""
     preserve: bool = False
     """Whether the targets of a tree get the attributes of their sources."""
 
     def operation(
         self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None
     ) -> Operation:
-        """Returns the operation on each file. Raises as ``encrypt_file`` and ``decrypt_file`` do."""
+        """Returns the operation on each file. Raises as ``encrypt_file`` and ``decrypt_file``."""
         if self.verb == "rotate":
             if not isinstance(key, Keyring):
                 raise TypeError(f"expected a keyring, sealane.keys.Keyring, found {type(key).__name__}")
@@ -96,12 +96,12 @@ class Task:
 
 _guard = threading.Lock()
 _operations: dict[str, Operation] = {}
-"""The operations of running calls, which contain keys, by the identifier of the call."""
+"""The operations of running calls, by call identifier. They contain keys."""
 _calls_here: set[str] = set()
 
 
 def _forget() -> None:
-    """Clears the state in a forked child, which must inherit neither keys nor a lock that is held."""
+    """Clears the state in a forked child, which must inherit neither keys nor a held lock."""
     global _guard
     _guard = threading.Lock()
     _operations.clear()
@@ -114,7 +114,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def calling(task: Task, operation: Operation | None) -> Iterator[None]:
-    """Makes ``operation``, or the one that a worker resolves here, available until the call ends."""
+    """Makes ``operation``, or one resolved here by a worker, available until the call ends."""
     with _guard:
         _calls_here.add(task.call)
         if operation is not None:
@@ -151,7 +151,7 @@ def _resolved(task: Task) -> Operation:
 
 
 def prepare(task: Task, manifest: str | None, finished: str | None) -> Exception | None:
-    """Resolves the key and checks that it opens ``finished``, a target of the manifest. Returns the error."""
+    """Resolves the key and checks that it opens ``finished``. Returns the error."""
     try:
         operation = operation_of(task)
         if manifest is not None and finished is not None:
@@ -162,7 +162,7 @@ def prepare(task: Task, manifest: str | None, finished: str | None) -> Exception
 
 
 def run(task: Task, files: Files) -> Failures:
-    """Processes the files of one batch and returns the errors of those that failed."""
+    """Processes one batch and returns the errors of the failed files."""
     try:
         operation = operation_of(task)
     except Exception as missing:
@@ -181,8 +181,8 @@ def run(task: Task, files: Files) -> Failures:
 
 
 def _portable(error: BaseException, path: str | None) -> Exception:
-    """Returns ``error`` with the path it is about. An exception that does not survive pickling is replaced by
-    its text, because a process pool breaks on an exception that cannot be unpickled.
+    """Returns ``error`` with its path. An exception that does not survive pickling is replaced by
+    its text, because an exception that cannot be unpickled breaks a process pool.
     """
     if not isinstance(error, Exception):
         error = SealaneError(f"stopped by {type(error).__name__}")
@@ -196,10 +196,10 @@ def _portable(error: BaseException, path: str | None) -> Exception:
 
 
 def _check(executor: Executor, task: Task, manifest: str | None, finished: str | None) -> None:
-    """Checks in a worker that the key is available and opens the target ``finished`` of the manifest. Raises
-    the error.
+    """Checks in a worker that the key is available and opens ``finished``, a target in the
+    manifest. Raises the error.
 
-    A worker that vanished raises nothing here: then each file has the error.
+    A vanished worker raises nothing here: each of its files gets the error.
     """
     future = executor.submit(prepare, task, manifest, finished)
     try:
@@ -214,9 +214,9 @@ def _check(executor: Executor, task: Task, manifest: str | None, finished: str |
 
 
 def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -> None:
-    """Processes the batches of a job. Records each result and calls ``progress`` on this thread. An exception
-    of ``progress``, or Ctrl-C, ends the work: batches that have not begun are cancelled; the others are
-    awaited and recorded.
+    """Processes the batches of a job. Records each result and calls ``progress`` on this thread. If
+    ``progress`` raises, or on Ctrl-C, the work ends: pending batches are cancelled; running ones
+    are awaited and recorded.
     """
     unrecorded: dict[int, list[int]] = {}
     running: dict[int, Future[Failures]] = {}
@@ -226,7 +226,7 @@ def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -
 
     def end(number: int, files: Files, future: Future[Failures]) -> None:
         outcomes[number] = _outcome(future, files)
-        # Dask runs a batch again, and writes its files again, if a worker is lost while a future for its
+        # Dask reruns a batch, and rewrites its files, if it loses a worker while a future for the
         # result exists.
         del running[number]
         ended.put(number)
@@ -258,7 +258,7 @@ def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -
             try:
                 hand_over(number, batch, files)
             except (RuntimeError, OSError) as error:
-                # An executor raises this if its pool is broken or was shut down.
+                # Raised by an executor with a broken or closed pool.
                 job.record(batch, _lost(error, files))
                 tell()
             number += 1
@@ -267,16 +267,16 @@ def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -
         if job.progress()[0] != told:
             tell()
     except BaseException:
-        # If no future is running, the executor does not report that, as Dask's. Cancelling would also drop
-        # batches that are running, and they would finish unrecorded.
+        # If no future is running, the executor does not report it, as with Dask. Cancelling would
+        # also drop running batches, and they would finish unrecorded.
         futures = list(running.values())
         if any(future.running() for future in futures):
             for future in futures:
                 future.cancel()
         while unrecorded.keys() - outcomes.keys():
             ended.get()
-        # Not only those taken from `ended` here: Ctrl-C may have come after a number was taken from it and
-        # before its batch was recorded.
+        # Not only those taken from `ended` here: Ctrl-C may have come between taking a number from
+        # it and recording the batch.
         for number, batch in unrecorded.items():
             job.record(batch, outcomes[number])
         raise
@@ -288,7 +288,7 @@ def _outcome(future: Future[Failures], files: Files) -> Failures:
 
 
 def _lost(error: BaseException, files: Files) -> Failures:
-    """Returns errors for files that a failed executor lost. Dask's exception is known by its name."""
+    """Returns errors for files lost by a failed executor. Dask's is recognised by name."""
     vanished = isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ == "KilledWorker"
     why = "the worker vanished" if vanished else f"the worker failed: {type(error).__name__}: {error}"
     failures: Failures = {}
@@ -299,7 +299,7 @@ def _lost(error: BaseException, files: Files) -> Failures:
 
 
 class Call:
-    """A bulk call, which checks the keys in this process when it is made. Raises as ``encrypt_many`` does."""
+    """A bulk call. Creating it checks the keys. Raises the errors of ``encrypt_many``."""
 
     def __init__(
         self,
@@ -321,7 +321,7 @@ class Call:
             raise TypeError("verify=True needs a key: only the recipients can read their files")
         if isinstance(key, str):
             if not is_reference(key):
-                # It is not shown: it may be the key itself, or a password.
+                # Not shown: it may be the key itself, or a password.
                 raise ValueError('a key that is a str must be a reference, such as "env:NAME" or "file:PATH"')
             check_reference(key)
         public = None if recipients is None else list(recipients)
@@ -393,7 +393,7 @@ class Call:
         )
 
     def run(self, job: Job, executor: Executor | None, progress: Progress | None) -> None:
-        """Processes all files, or only counts them. Raises what ``encrypt_many`` does."""
+        """Processes all files, or only counts them. Raises the errors of ``encrypt_many``."""
         task = self._task
         with calling(task, self._operation):
             if executor is None:
@@ -410,7 +410,7 @@ class Call:
 
 
 def _references(identities: Sequence[_Identity]) -> tuple[str | pathlib.Path, ...] | None:
-    """Returns references and paths, which other processes can use; None if any identity is a key itself."""
+    """Returns references and paths for other processes; None if any identity is a key."""
     found: list[str | pathlib.Path] = []
     for one in identities:
         if isinstance(one, os.PathLike):
@@ -434,7 +434,7 @@ def name_of(place: Path) -> str:
 
 
 def _patterns(exclude: Iterable[str], exclude_from: Path | None) -> list[str]:
-    """Returns the patterns of files that are left out, those in the file last."""
+    """Returns the patterns of excluded files; those from the file come last."""
     if isinstance(exclude, str):
         raise TypeError('exclude must be a list of patterns, as in exclude=["*.tmp"], not one str')
     found = list(exclude)
@@ -445,10 +445,10 @@ def _patterns(exclude: Iterable[str], exclude_from: Path | None) -> list[str]:
 
 
 def _name_key(names: FileKey | str | None) -> FileKey | None:
-    """Returns the key of encrypted names. Raises ValueError for a str that is not a reference."""
+    """Returns the key for encrypted names. Raises ValueError for a str that is not a reference."""
     if not isinstance(names, str):
         return names
     if not is_reference(names):
-        # It is not shown: it may be the key itself.
+        # Not shown: it may be the key itself.
         raise ValueError('encrypt_names that is a str must be a reference, such as "env:NAME" or "file:PATH"')
     return resolve(names)

@@ -1,6 +1,6 @@
-"""Replacements for other libraries, with their calls and their bytes.
+"""Drop-in replacements for other libraries, with their calls and bytes.
 
-They are for existing programs. For example, ``from sealane.compat.rencrypt import REncrypt, Cipher`` replaces
+They are for existing programs: ``from sealane.compat.rencrypt import REncrypt, Cipher`` replaces
 ``from rencrypt import REncrypt, Cipher``. New programs should use ``sealane.Aead`` and
 ``sealane.encrypt_file``.
 """

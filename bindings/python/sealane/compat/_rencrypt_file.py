@@ -1,10 +1,10 @@
-"""Decryption of the files that ``encrypt_file`` of REncrypt wrote in May 2024, when it existed for two days.
+"""Decrypts files of REncrypt's ``encrypt_file`` of May 2024, which existed for two days.
 
-The file has no header. Each chunk of 131072 bytes of plaintext, and the shorter rest at the end, is a
-separate message, numbered from 0. REncrypt set the length of the file to
-``size + (size // 131072 + 1) * 28`` before it wrote the chunks. If the size is a multiple of 131072, for
-example 0, the file therefore ends with 28 zero bytes. REncrypt took them for a chunk, and could not decrypt
-the file. No complete file ends with a full chunk.
+The file has no header. Each chunk of 131072 plaintext bytes, and the shorter rest at the end, is a
+separate message, numbered from 0. REncrypt set the file length to ``size + (size // 131072 + 1) *
+28`` before it wrote the chunks. So if the size is a multiple of 131072 (such as 0), the file ends
+with 28 zero bytes. REncrypt took them for a chunk and could not decrypt the file. No complete file
+ends with a full chunk.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def decrypt_old_file(
 ) -> None:
     """Decrypts the file ``src`` to the file ``dst``.
 
-    ``open_chunk(buffer, message_len, index)`` decrypts one message in place and returns the length of its
-    plaintext.
+    ``open_chunk(buffer, message_len, index)`` decrypts one message in place and returns the length
+    of its plaintext.
     """
     source, target = os.fsdecode(src), os.fsdecode(dst)
     with about(source):
-        # Checked before opening, which would wait for the writer of a pipe.
+        # Checked before opening, because opening a pipe would wait for its writer.
         if not stat.S_ISREG(os.stat(source).st_mode):
             raise ValueError(f"expected a regular file, found another kind of file: {source}")
         with open(source, "rb", buffering=0) as file:
@@ -59,9 +59,9 @@ def decrypt_old_file(
 
 
 def chunk_layout(file_len: int) -> tuple[int, int]:
-    """Returns the number of full chunks and the number of plaintext bytes after them.
+    """Returns the number of full chunks and of plaintext bytes after them.
 
-    Raises TruncatedError for a length that no complete file has.
+    Raises TruncatedError for an impossible length.
     """
     full, rest = divmod(file_len, SEALED)
     if rest < OVERHEAD:
@@ -70,7 +70,7 @@ def chunk_layout(file_len: int) -> tuple[int, int]:
 
 
 def check_length(found: int, plaintext_len: int | None) -> None:
-    """Raises TruncatedError or FormatError if the plaintext has not the length that the caller expects."""
+    """Raises TruncatedError or FormatError if the plaintext length is not the expected one."""
     if plaintext_len is None:
         return
     expected = operator.index(plaintext_len)
@@ -81,7 +81,7 @@ def check_length(found: int, plaintext_len: int | None) -> None:
 
 
 def fill(file: IO[bytes], buffer: bytearray, need: int) -> None:
-    """Reads ``need`` bytes from the file to the start of ``buffer``."""
+    """Reads ``need`` bytes from the file into the start of ``buffer``."""
     done = 0
     with memoryview(buffer) as view:
         while done < need:
@@ -92,7 +92,7 @@ def fill(file: IO[bytes], buffer: bytearray, need: int) -> None:
 
 
 def check_target(target: str, source: os.stat_result) -> None:
-    """Raises ValueError if the target is the source itself or exists and is not a regular file."""
+    """Raises ValueError if the target is the source, or exists and is not a regular file."""
     try:
         replaced = os.stat(target)
     except FileNotFoundError:

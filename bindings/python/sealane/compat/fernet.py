@@ -4,7 +4,7 @@ An existing program changes one line::
 
     from sealane.compat.fernet import Fernet, InvalidToken, MultiFernet
 
-Tokens of either library are read by the other one. New programs should use ``sealane.Aead``: its messages are
+Each library reads the other's tokens. New programs should use ``sealane.Aead``: its messages are
 shorter, can be bound to associated data, and have no size limit of base64 text.
 """
 
@@ -23,7 +23,7 @@ __all__ = ["Fernet", "InvalidToken", "MultiFernet"]
 
 
 class InvalidToken(AuthenticationError):
-    """The token is malformed or forged, was made with another key, is too old, or is from the future.
+    """The token is malformed or forged, too old, from the future, or made with another key.
 
     The error does not say which.
     """
@@ -35,19 +35,19 @@ class Fernet(_native.Fernet):
     Parameters
     ----------
     key : bytes or str
-        32 bytes in URL-safe base64, as ``generate_key`` returns them.
+        32 bytes in URL-safe base64, as from ``generate_key``.
     backend : optional
-        Ignored, as in cryptography.
+        Ignored, as in pyca/cryptography.
 
     Raises
     ------
     ValueError
-        If the key does not have this form.
+        If the key is malformed.
 
     Notes
     -----
-    Threads may share an object, and it works after ``os.fork()``. It cannot be pickled or copied, because it
-    holds the key.
+    Threads may share an object, and it works after ``os.fork()``. It holds the key, so it cannot be
+    pickled or copied.
 
     Examples
     --------
@@ -61,11 +61,11 @@ class Fernet(_native.Fernet):
 
     @classmethod
     def generate_key(cls) -> bytes:
-        """Returns a random key, which must be kept confidential."""
+        """Returns a random key. Keep it confidential."""
         return base64.urlsafe_b64encode(os.urandom(32))
 
     def encrypt(self, data: bytes) -> bytes:
-        """Encrypts ``data`` and returns a token with the current time, which is readable without the key.
+        """Encrypts ``data`` and returns a token with the current time, readable without the key.
 
         Raises
         ------
@@ -82,13 +82,12 @@ class Fernet(_native.Fernet):
         token : bytes or str
             The result of ``encrypt``.
         ttl : int, optional
-            The number of seconds after which a token is too old. Without it, the time of the token is
-            ignored.
+            Maximum age of a token in seconds. Without it, the token's time is ignored.
 
         Raises
         ------
         InvalidToken
-            If the token cannot be verified, is older than ``ttl``, or has a time that is more than 60
+            If the token cannot be verified, is older than ``ttl``, or has a time more than 60
             seconds ahead.
         TypeError
             If ``token`` is neither ``bytes`` nor ``str``.
@@ -98,7 +97,7 @@ class Fernet(_native.Fernet):
         return data if data is not None else _invalid()
 
     def decrypt_at_time(self, token: bytes | str, ttl: int, current_time: int) -> bytes:
-        """Verifies a token as ``decrypt`` does at the time ``current_time``, in seconds since 1970."""
+        """Verifies a token like ``decrypt``, at ``current_time`` in seconds since 1970."""
         data = self.decrypt_or_none(token, _given(ttl), current_time)
         return data if data is not None else _invalid()
 
@@ -113,7 +112,7 @@ class Fernet(_native.Fernet):
         found = self.time_or_none(token)
         return found if found is not None else _invalid()
 
-    # The tests of cryptography call these two methods, and so may programs.
+    # cryptography's tests call these two methods, and so may programs.
 
     @staticmethod
     def _get_unverified_token_data(token: bytes | str) -> tuple[int, bytes]:
@@ -130,15 +129,15 @@ class Fernet(_native.Fernet):
 
 
 class MultiFernet:
-    """Several keys for Fernet tokens: the first one encrypts, and all of them decrypt.
+    """Several Fernet keys: the first encrypts, and all of them decrypt.
 
-    Its methods are those of ``Fernet``. As in the package cryptography, the argument ``msg`` is the data or
-    the token, and ``ttl`` is the greatest age of a token in seconds.
+    The methods are those of ``Fernet``. As in pyca/cryptography, ``msg`` is the data or the token,
+    and ``ttl`` is a token's maximum age in seconds.
 
     Parameters
     ----------
     fernets : iterable of Fernet
-        The keys, the newest first.
+        The keys, newest first.
 
     Raises
     ------
@@ -163,11 +162,11 @@ class MultiFernet:
         return self._fernets[0].encrypt(msg)
 
     def encrypt_at_time(self, msg: bytes, current_time: int) -> bytes:
-        """Encrypts ``msg`` with the first key and returns a token with the time ``current_time``."""
+        """Encrypts ``msg`` with the first key. The token has the time ``current_time``."""
         return self._fernets[0].encrypt_at_time(msg, current_time)
 
     def rotate(self, msg: bytes | str) -> bytes:
-        """Encrypts the data of a token again, with the first key. The token keeps its time.
+        """Re-encrypts a token's data with the first key. The token keeps its time.
 
         Raises
         ------
@@ -181,16 +180,16 @@ class MultiFernet:
         _invalid()
 
     def decrypt(self, msg: bytes | str, ttl: int | None = None) -> bytes:
-        """Verifies a token with the first key that fits and returns its data, as ``Fernet.decrypt`` does."""
+        """Verifies a token with the first matching key. Returns its data."""
         now = None if ttl is None else int(time.time())
         return self._decrypt(msg, ttl, now)
 
     def decrypt_at_time(self, msg: bytes | str, ttl: int, current_time: int) -> bytes:
-        """Verifies a token as ``decrypt`` does at the time ``current_time``, in seconds since 1970."""
+        """Verifies a token like ``decrypt``, at ``current_time`` in seconds since 1970."""
         return self._decrypt(msg, _given(ttl), current_time)
 
     def extract_timestamp(self, msg: bytes | str) -> int:
-        """Verifies a token with the first key that fits and returns its time, in seconds since 1970."""
+        """Verifies a token with the first matching key. Returns its time in seconds since 1970."""
         for fernet in self._fernets:
             found = fernet.time_or_none(msg)
             if found is not None:

@@ -1,4 +1,4 @@
-"""A replacement for the package rencrypt, with the calls and messages of its README of May 2024.
+"""A replacement for the package rencrypt: the calls and messages of its README of May 2024.
 
 For example::
 
@@ -9,18 +9,19 @@ For example::
     ciphertext = enc.encrypt_from(b"text", block_index=42, aad=b"header")
     assert enc.decrypt_from(ciphertext, block_index=42, aad=b"header") == b"text"
 
-A message is ``ciphertext || tag[16] || nonce[12]`` under a fresh random nonce. Its associated data is ``aad``
-followed by ``block_index`` as 8 bytes, little-endian, and is not part of the message.
+A message is ``ciphertext || tag[16] || nonce[12]`` under a fresh random nonce. Its associated data
+is ``aad`` followed by ``block_index`` as 8 bytes, little-endian, and is not part of the message.
 
 .. warning::
-    Encrypt at most 2**32 messages under one key, because the nonces are random.
+    The nonces are random: encrypt at most 2**32 messages under one key.
 
-Every contiguous buffer is accepted, for example a NumPy array or an ``mmap``. An argument that is not a
-buffer, or an output buffer that is read-only, raises TypeError; any other invalid argument raises ValueError.
-In both cases nothing is written. A message that is not authentic for the key, ``aad`` and ``block_index``
+Any contiguous buffer is accepted, such as a NumPy array or an ``mmap``. A non-buffer argument or a
+read-only output buffer raises TypeError; any other invalid argument raises ValueError. In both
+cases nothing is written. A message that is not authentic for the key, ``aad`` and ``block_index``
 raises ``sealane.AuthenticationError``, and the output is filled with zeros.
 
-Files have the format of ``sealane.encrypt_file``. ``decrypt_old_file`` reads the files that REncrypt wrote.
+Files have the format of ``sealane.encrypt_file``. ``decrypt_old_file`` reads files written by
+REncrypt.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _NONCE, _TAG, _OVERHEAD = 12, 16, 28
 
 
 class Cipher(enum.Enum):
-    """The algorithms. The value of a member is the name that ``sealane.Aead`` uses.
+    """The algorithms. A member's value is its name in ``sealane.Aead``.
 
     Examples
     --------
@@ -58,11 +59,11 @@ class Cipher(enum.Enum):
     ChaCha20Poly1305 = "chacha20-poly1305"
 
     def key_len(self) -> int:
-        """Returns the length in bytes of a key of this algorithm."""
+        """Returns the key length in bytes."""
         return next(row.key_len for row in algorithms() if row.name == self.value)
 
     def max_plaintext_len(self) -> int:
-        """Returns the largest length in bytes that the plaintext of a message may have."""
+        """Returns the maximum plaintext length of a message in bytes."""
         return next(row.max_plaintext_len for row in algorithms() if row.name == self.value)
 
     def generate_key(self) -> bytearray:
@@ -71,26 +72,26 @@ class Cipher(enum.Enum):
 
 
 class REncrypt(_native.REncrypt):
-    """Encryption of messages and files with one key, as the package rencrypt does it.
+    """Encryption of messages and files with one key, like the package rencrypt.
 
     Threads may share an object, and it works after ``os.fork()``. The methods for messages
-    authenticate ``block_index``, a number below 2**64, and ``aad``, bytes-like data, with the message:
-    decryption needs the same. ``plaintext`` and ``ciphertext`` are bytes-like, and ``buf`` is a writable
-    buffer of at least ``ciphertext_len`` bytes.
+    authenticate ``block_index``, a number below 2**64, and ``aad``, bytes-like data, with the
+    message; pass the same to decrypt. ``plaintext`` and ``ciphertext`` are bytes-like, and ``buf``
+    is a writable buffer of at least ``ciphertext_len`` bytes.
 
     Parameters
     ----------
     cipher : Cipher
-        The algorithm that encrypts and decrypts messages.
+        The algorithm for messages.
     key : bytes-like or sealane.keys.Key
         A random key of 32 bytes, never a password. It is copied and not wiped.
 
     Raises
     ------
     TypeError
-        If an argument has another type.
+        If an argument has the wrong type.
     ValueError
-        If the key has another length.
+        If the key length is wrong.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class REncrypt(_native.REncrypt):
     bytearray(b'hello')
     """
 
-    # The methods for messages are native: in Python they would take longer than the encryption.
+    # The message methods are native: in Python they would take longer than the encryption.
 
     __slots__ = ("_cipher", "_key")
 
@@ -119,42 +120,44 @@ class REncrypt(_native.REncrypt):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._cipher.name}>"
 
-    # Other names of the same methods, in the README, the code and later releases of REncrypt.
+    # Other names of the same methods, from REncrypt's README, code and later releases.
     encrypt_into = encrypt_to_buf = encrypt_into1 = _native.REncrypt.encrypt_into_buf
     decrypt_into = decrypt_to_buf = decrypt_into1 = _native.REncrypt.decrypt_into_buf
     encrypt_from1 = _native.REncrypt.encrypt_from
     decrypt_from1 = _native.REncrypt.decrypt_from
     copy_slice1 = staticmethod(_native.REncrypt.copy_slice)
 
-    # ---- lengths ----------------------------------------------------------------------------------------
+    # ---- lengths
+    # ----------------------------------------------------------------------------------------
 
     def overhead(self) -> int:
-        """Returns the number of bytes by which a message is longer than its plaintext: 28."""
+        """Returns the number of bytes added to each plaintext: 28."""
         return _OVERHEAD
 
     def get_nonce_len(self) -> int:
-        """Returns the length of a nonce in bytes: 12."""
+        """Returns the nonce length in bytes: 12."""
         return _NONCE
 
     def get_tag_len(self) -> int:
-        """Returns the length of a tag in bytes: 16."""
+        """Returns the tag length in bytes: 16."""
         return _TAG
 
     def ciphertext_len(self, plaintext_len: int) -> int:
-        """Returns the length of a message with ``plaintext_len`` bytes of plaintext."""
+        """Returns the message length for ``plaintext_len`` bytes of plaintext."""
         return operator.index(plaintext_len) + _OVERHEAD
 
     def create_buf(self, block_len: int) -> tuple[int, int, bytearray]:
-        """Returns ``block_len``, the length of a message with that much plaintext, and a buffer for it."""
+        """Returns ``block_len``, the message length for it, and a buffer for the message."""
         n = operator.index(block_len)
         if n < 0:
             raise ValueError("block_len must not be negative")
         return n, n + _OVERHEAD, bytearray(n + _OVERHEAD)
 
-    # ---- files ------------------------------------------------------------------------------------------
+    # ---- files
+    # ------------------------------------------------------------------------------------------
 
     def encrypt_file(self, src: Path, dst: Path, aad: Buffer) -> None:
-        """Encrypts a file as ``sealane.encrypt_file`` does, with this key and the context ``aad``.
+        """Encrypts a file like ``sealane.encrypt_file``, with this key and the context ``aad``.
 
         ``src`` and ``dst`` are paths.
 
@@ -163,40 +166,41 @@ class REncrypt(_native.REncrypt):
         encrypt_file(src, dst, key=self._key, context=aad)
 
     def decrypt_file(self, src: Path, dst: Path, aad: Buffer) -> None:
-        """Decrypts a file of ``encrypt_file`` as ``sealane.decrypt_file`` does, not a file of REncrypt.
+        """Decrypts a file of ``encrypt_file``; not REncrypt's own files.
 
-        ``src`` and ``dst`` are paths, and ``aad`` is the context of the encryption.
+        ``src`` and ``dst`` are paths, and ``aad`` is the context from encryption.
         """
         decrypt_file(src, dst, key=self._key, context=aad)
 
     def decrypt_old_file(
         self, src: Path, dst: Path, aad: Buffer, *, plaintext_len: int | None = None
     ) -> None:
-        """Decrypts a file that ``encrypt_file`` of REncrypt wrote, in order to migrate it.
+        """Decrypts a file written by REncrypt's ``encrypt_file``, for migration.
 
         .. warning::
-            An attacker with write access can remove any number of 131072-byte chunks from the end of the
-            file; ``plaintext_len`` detects this. An attacker can also replace a chunk by the chunk at the
-            same position of another file with the same key and ``aad``; only a checksum of your own detects
-            this. The old format does not contain the data to detect either.
+            An attacker with write access can remove any number of 131072-byte chunks from the end
+            of the file; ``plaintext_len`` detects this. An attacker can also replace a chunk with
+            the chunk at the same position of another file with the same key and ``aad``; only a
+            checksum of your own detects this. The old format lacks the data to detect either.
 
-        Every other change is detected: changed bytes, chunks that are moved, repeated or missing before the
-        end, and files that a crash or a full disk truncated. The file ``dst`` appears complete or not at all.
-        Files whose length is a multiple of 131072 bytes are decrypted as well, although REncrypt cannot.
+        Every other change is detected: modified bytes; chunks moved, repeated or missing before the
+        end; and files truncated by a crash or a full disk. The file ``dst`` appears complete or not
+        at all. Files with a multiple of 131072 bytes are decrypted as well, although REncrypt
+        cannot.
 
         Parameters
         ----------
         src, dst : str or os.PathLike
             The encrypted file and the new file.
         aad : bytes-like
-            The associated data that the file was encrypted with.
+            The associated data the file was encrypted with.
         plaintext_len : int, optional
-            The expected length of the plaintext.
+            The expected plaintext length.
 
         Raises
         ------
         AuthenticationError
-            If the key or ``aad`` is another one, or the data was changed.
+            If the key or ``aad`` is wrong, or the data was modified.
         TruncatedError
             If the end of the file is missing.
         FormatError

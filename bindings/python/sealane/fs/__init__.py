@@ -1,7 +1,7 @@
-"""A filesystem of encrypted files for programs that use fsspec, such as pandas, pyarrow, zarr and Dask.
+"""An encrypting filesystem for fsspec users such as pandas, pyarrow, zarr and Dask.
 
-It works over another fsspec filesystem: local files, memory, HTTP, S3, GCS and so on. For example, this
-reads an encrypted Parquet file on S3 and fetches only the parts that are needed::
+It works over another fsspec filesystem: local files, memory, HTTP, S3, GCS and so on. This reads an
+encrypted Parquet file on S3 and fetches only the parts it needs::
 
     import pandas
 
@@ -9,9 +9,9 @@ reads an encrypted Parquet file on S3 and fetches only the parts that are needed
         "sealane::s3://bucket/part.parquet", storage_options={"sealane": {"key": "env:DATASET_KEY"}}
     )
 
-Every file has the format C2SP chunked-encryption@v1, which ``sealane.encrypt_file`` writes with a key. The
-filesystem stores and pickles a key *reference* such as ``"env:DATASET_KEY"``, never the key. Each process
-resolves the reference when it opens the first file.
+Every file has the format C2SP chunked-encryption@v1, as written by ``sealane.encrypt_file`` with a
+key. The filesystem stores and pickles a key *reference* such as ``"env:DATASET_KEY"``, never the
+key. Each process resolves the reference when it opens the first file.
 
 The module needs the package fsspec: ``pip install 'sealane[fs]'``.
 """
@@ -31,10 +31,10 @@ from sealane.fs._rewrap import rewrap
 
 
 def _wait_for_pyarrow() -> None:
-    """Lets the threads of pyarrow release the files that they have read.
+    """Lets pyarrow's threads release the files they have read.
 
-    A thread that does so while the interpreter exits aborts the process (apache/arrow#36389), with any
-    filesystem that is written in Python.
+    A thread that does so while the interpreter exits aborts the process (apache/arrow#36389), with
+    any filesystem written in Python.
     """
     if "pyarrow" in sys.modules:
         time.sleep(0.01)

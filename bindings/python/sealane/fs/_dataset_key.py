@@ -1,8 +1,8 @@
-"""Dataset keys: one key for many files, encrypted to several recipients or by a key service.
+"""Dataset keys: one key for many files, encrypted to recipients or by a key service.
 
-For recipients, the key is stored as a JWK inside an age file, so the program ``age`` can decrypt it as well.
-Adding or removing a recipient rewrites this one file; the data files stay as they are. A key service encrypts
-a keyring, which is stored as a Tink encrypted keyset.
+For recipients, the key is stored as a JWK inside an age file, so ``age`` can decrypt it too. Adding
+or removing a recipient rewrites this one file; the data files stay as they are. A key service
+encrypts a keyring, stored as a Tink encrypted keyset.
 """
 
 from __future__ import annotations
@@ -38,24 +38,25 @@ def create_dataset_key(
     kind: str = "aes-256",
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Generates a key for a dataset and saves it at ``url``, encrypted to ``recipients`` or by a key service.
+    """Generates a dataset key and saves it, encrypted for recipients or by a key service.
 
     Parameters
     ----------
     url : str
-        The URL of the new file, for example ``"s3://bucket/table.key.age"``. It can be inside the dataset.
+        The URL of the new file, such as ``"s3://bucket/table.key.age"``. It may be inside the
+        dataset.
     recipients : list of str or sealane.keys.PublicKey
-        The public keys that can decrypt it: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …". The file is an
-        age file then.
+        The public keys that can decrypt it: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …". The
+        file is an age file.
     wrapping_key : str
-        A key of a key service or a token instead: "aws-kms:ARN", "vault:MOUNT/KEY" or "pkcs11:URI", and
-        "?context=TEXT" to bind the file to this text. The file is a Tink encrypted keyset then. It is
-        encrypted and decrypted once, so both must be permitted.
+        A key of a key service or a token instead: "aws-kms:ARN", "vault:MOUNT/KEY" or "pkcs11:URI",
+        and "?context=TEXT" to bind the file to this text. The file is a Tink encrypted keyset. It
+        is encrypted and decrypted once, so both must be permitted.
     kind : str
-        The kind of key: "aes-256" or "aes-128"; or "keyring", a ``sealane.keys.Keyring``, whose keys the
-        command ``sealane keyring`` lists, adds and rotates.
+        The kind of key: "aes-256" or "aes-128"; or "keyring", a ``sealane.keys.Keyring`` that the
+        command ``sealane keyring`` lists, extends and rotates.
     storage_options : dict, optional
-        Options that are passed to the fsspec filesystem that opens ``url``.
+        Options for the fsspec filesystem that opens ``url``.
 
     Raises
     ------
@@ -68,7 +69,7 @@ def create_dataset_key(
     FormatError
         If a recipient cannot be parsed.
     KeyNotFoundError, KeyServiceError
-        If the service has no such key, refuses it (KeyRefusedError), or cannot be reached.
+        If the service lacks the key, refuses to use it (KeyRefusedError), or cannot be reached.
     OSError
         If the file cannot be written.
 
@@ -93,7 +94,7 @@ def create_dataset_key(
     wrapping = None if wrapping_key is None else _kms.parse_wrapping_key(wrapping_key)
     fs, path = url_to_fs(url, **dict(storage_options or {}))
     if wrapping is not None:
-        # Refused before the service is asked. The check when writing decides.
+        # Fail before asking the service. The check when writing decides.
         _refuse_existing(fs, path)
         ring = Keyring.generate() if kind == "keyring" else Keyring.generate(f"{kind}-gcm")
         sealed = _kms.wrapped(wrapping, ring)
@@ -112,28 +113,28 @@ def rewrap_dataset_key(
     wrapping_key: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Encrypts the dataset key at ``url`` to other recipients, or with another key of a key service.
+    """Encrypts the dataset key at ``url`` to other recipients or with another service key.
 
-    The data files are not touched. Between two keys of AWS KMS in one region, the service does this by
+    The data files are not touched. Between two AWS KMS keys in one region, the service uses
     ReEncrypt. In each case the new file is decrypted once before it replaces the old one.
 
     .. warning::
-        A former recipient may have saved the key. To exclude a person from data, encrypt the data under a new
-        dataset key.
+        A former recipient may have saved the key. To exclude somebody from data, encrypt the data
+        under a new dataset key.
 
     Parameters
     ----------
     url : str
-        The URL of the file that contains the dataset key.
+        The URL of the dataset key.
     identity : str
-        A reference to an identity that can decrypt it now, for example ``"file:alice.key"``; or to the
-        wrapping key that encrypted it, for example ``"aws-kms:ARN?context=TEXT"``.
+        A reference to an identity that can decrypt it now, such as ``"file:alice.key"``; or to the
+        wrapping key that encrypted it, such as ``"aws-kms:ARN?context=TEXT"``.
     recipients : list of str or sealane.keys.PublicKey
         The public keys that can decrypt it from now on.
     wrapping_key : str
         The new wrapping key, as for ``create_dataset_key``, if the file is an encrypted keyset.
     storage_options : dict, optional
-        Options that are passed to the fsspec filesystem that opens ``url``.
+        Options for the fsspec filesystem that opens ``url``.
 
     Raises
     ------
@@ -142,14 +143,14 @@ def rewrap_dataset_key(
     KeyNotFoundError
         If the reference leads to no identity on this machine.
     AuthenticationError
-        If a keyset is encrypted with another wrapping key or for another context, or was changed.
+        If a keyset is encrypted with another wrapping key or for another context, or was modified.
     FormatError
         If the file is neither an age file nor an encrypted keyset, or a recipient cannot be parsed.
     KeyServiceError, TypeError, ValueError
-        As for ``create_dataset_key``. A key of an age file cannot move to a key service, or back.
+        As for ``create_dataset_key``. An age file's key cannot move to a key service or back.
     OSError
-        If the file cannot be read or written. The old key file is still there then. If the filesystem renames
-        by copying and failed in the middle, the message contains the path of a complete copy.
+        If the file cannot be read or written. The old key file remains. If the filesystem renames
+        by copying and failed midway, the message contains the path of a complete copy.
 
     Examples
     --------
@@ -177,10 +178,10 @@ def rewrap_dataset_key(
 
 
 def load(fs: Any, path: str, identity: str) -> Key | Keyring:
-    """Returns the dataset key in the file ``path``, decrypted with the identity of a reference."""
+    """Returns the dataset key in the file ``path``, decrypted with a reference's identity."""
     found = _reference.identity(identity)
     with about(path):
-        # Decrypted by the native module: Python could not wipe the cleartext.
+        # Decrypted by the native module, because Python could not wipe the cleartext.
         key = parse_key(_read(fs, path), identities=[found])
         if isinstance(key, Key | Keyring):
             return key
@@ -188,7 +189,7 @@ def load(fs: Any, path: str, identity: str) -> Key | Keyring:
 
 
 def unwrapped(fs: Any, path: str, wrapping_key: WrappingKey) -> tuple[Keyring, float]:
-    """Returns the keyring in the file ``path``, and the time until which to use it."""
+    """Returns the keyring in the file ``path``, and when to stop using it."""
     with about(path):
         return _kms.unwrapped(wrapping_key, _read(fs, path), None)
 
@@ -220,10 +221,10 @@ def _refuse_existing(fs: Any, path: str) -> None:
 
 
 def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
-    """Writes a key file as a whole or not at all, because losing the key loses all data under it."""
+    """Writes a key file as a whole or not at all: losing the key loses all data under it."""
     if isinstance(fs, LocalFileSystem):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        # The file and the folder are on the disk before the key is used.
+        # File and folder are on disk before the key is used.
         with staged(path, exclusive=exclusive, durable=True) as file:
             file.write(data)
         fs.invalidate_cache(path)
@@ -259,13 +260,13 @@ def _write_by_renaming(fs: Any, path: str, data: bytes, *, exclusive: bool) -> N
             with contextlib.suppress(Exception):
                 fs.rm_file(temporary)
             raise
-        # Many filesystems rename by copying, which can fail after a part of the file was overwritten.
+        # Many filesystems rename by copying. That can fail after part of the file was overwritten.
         text = f"{error}. The key file may be damaged now. {_rescued(fs, path, temporary, data)}"
         raise OSError(errno.EIO, text, path) from error
 
 
 def _rescued(fs: Any, path: str, temporary: str, data: bytes) -> str:
-    """Makes sure that a complete copy is beside a damaged key file, and returns what to do with it."""
+    """Makes sure that a complete copy is beside a damaged key file. Returns what to do with it."""
     for place in (temporary, temporary_name(path)):
         with contextlib.suppress(Exception):
             if place != temporary:

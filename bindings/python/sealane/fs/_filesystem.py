@@ -1,4 +1,4 @@
-"""``SealaneFileSystem``: the filesystem that fsspec registers under the protocol ``sealane``."""
+"""``SealaneFileSystem``: the filesystem registered with fsspec under the protocol ``sealane``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 def _blocking(name: str, doc: str | None = None) -> Any:
-    """Returns the method of fsspec that waits for the coroutine with an underscore before the name."""
+    """Returns fsspec's blocking version of the coroutine ``_name``."""
 
     @wraps(getattr(AbstractFileSystem, name))
     def method(self: SealaneFileSystem, *args: Any, **options: Any) -> Any:
@@ -49,7 +49,7 @@ def _blocking(name: str, doc: str | None = None) -> Any:
 
 
 def _asking(name: str) -> Any:
-    """Returns the coroutine of a question about a path, which the store answers."""
+    """Returns a coroutine for a question about a path, answered by the store."""
 
     async def method(self: SealaneFileSystem, path: str, **options: Any) -> bool:
         return bool(await self.store.call(name, self._strip_protocol(path), **options))
@@ -60,55 +60,54 @@ def _asking(name: str) -> Any:
 class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ignore[misc]
     """A filesystem of encrypted files over another fsspec filesystem.
 
-    Data is encrypted when it is written and decrypted and verified when it is read, at any position. Every
-    file has the format C2SP chunked-encryption@v1, so ``sealane.open`` and the program ``sealane`` read it
+    Data is encrypted on write, and decrypted and verified on read, at any position. Every file has
+    the format C2SP chunked-encryption@v1, so ``sealane.open`` and the program ``sealane`` read it
     with the same key.
 
     .. warning::
-        File names, sizes and times are not hidden. Replacing a file by an older version of itself is not
-        detected.
+        File names, sizes and times are not hidden. Replacing a file with an older version of itself
+        is not detected.
 
     Parameters
     ----------
     target_protocol : str
-        The protocol of the other filesystem, for example ``"s3"``. A chained URL (``sealane::s3://…``) sets
-        it, and ``target_options`` as well.
+        The protocol of the other filesystem, such as ``"s3"``. A chained URL (``sealane::s3://…``)
+        sets it along with ``target_options``.
     target_options : dict, optional
-        Options that are passed to the constructor of the other filesystem.
+        Options for the constructor of the other filesystem.
     fs : fsspec.AbstractFileSystem
-        The other filesystem itself, in place of ``target_protocol``.
+        The other filesystem itself, instead of ``target_protocol``.
     asynchronous : bool, optional
-        Whether the caller awaits the coroutines (``_cat_file`` and so on) on its own event loop, as with any
-        asynchronous filesystem of fsspec. By default, as the other filesystem.
+        Whether the caller awaits the coroutines (``_cat_file`` and so on) on its own event loop, as
+        with any asynchronous fsspec filesystem. The default is as for the other filesystem.
     key : str
-        A key reference. The reference is stored and pickled, never the key. Each process resolves it when
-        the first file is opened. Possible references are ``"env:NAME"``, ``"file:PATH"``,
-        ``"keyring:SERVICE/USER"`` and ``"call:package.module:function"`` (see ``sealane.keys.resolve``);
-        ``"age:PATH"``, the dataset key at this path of the other filesystem (see ``create_dataset_key``);
-        and ``"each:package.module:function"``, a function that is called with the path of each file and
-        returns its key.
+        A key reference. The reference is stored and pickled, never the key. Each process resolves
+        it when it opens the first file. References are ``"env:NAME"``, ``"file:PATH"``,
+        ``"keyring:SERVICE/USER"`` and ``"call:package.module:function"`` (see
+        ``sealane.keys.resolve``); ``"age:PATH"``, the dataset key at this path of the other
+        filesystem (see ``create_dataset_key``); and ``"each:package.module:function"``, a function
+        that returns the key for each file's path.
     identity : str, optional
         A reference to the age or SSH identity that decrypts the dataset key.
     context : str
-        A text that every file is bound to. It is not stored: reading needs the same context.
+        Text bound to every file. It is not stored; pass the same context to read.
 
     Notes
     -----
-    This filesystem is asynchronous (``async_impl``), whatever the other one is. ``cat``, ``get``, ``put``,
-    ``pipe`` and ``cat_ranges`` of many files have many requests in flight. Ciphers and the calls of a
-    synchronous filesystem run in threads, and all transfers together hold at most 72 MiB of encrypted data.
-    With ``asynchronous=True``, the methods without an underscore raise RuntimeError, except ``open``, which
-    blocks.
+    This filesystem is asynchronous (``async_impl``), whatever the other one is. ``cat``, ``get``,
+    ``put``, ``pipe`` and ``cat_ranges`` of many files keep many requests in flight. Ciphers and a
+    synchronous filesystem's calls run in threads, and all transfers together hold at most 72 MiB of
+    encrypted data. With ``asynchronous=True``, the methods without an underscore raise
+    RuntimeError, except ``open``, which blocks.
 
     ``info`` and ``ls`` compute plaintext sizes (``size``) from the sizes of the encrypted files
-    (``sealed_size``). ``open`` verifies the
-    end of a file, and with it the size. A file is written as a whole: mode "ab" is not supported. ``mv``
-    and ``rm`` leave the dataset key where it is.
+    (``sealed_size``). ``open`` verifies the end of a file, and with it the size. Files are written
+    as a whole: mode "ab" is not supported. ``mv`` and ``rm`` do not touch the dataset key.
 
-    Every error names the path of its file. Another key, another context or changed data is
-    AuthenticationError; a truncated file, or one that was never encrypted, is TruncatedError; a reference
-    that leads to no key is KeyNotFoundError. Errors of the other filesystem, such as FileNotFoundError, are
-    raised as they are.
+    Every error names the path of its file. A wrong key, a wrong context or modified data is
+    AuthenticationError; a truncated file, or one that was never encrypted, is TruncatedError; a
+    reference that leads to no key is KeyNotFoundError. Errors of the other filesystem, such as
+    FileNotFoundError, pass through.
 
     Examples
     --------
@@ -119,7 +118,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
     """
 
     protocol: ClassVar[str] = "sealane"
-    # The path of a chained URL is not an option that distinguishes filesystems.
+    # The path of a chained URL does not distinguish filesystems.
     _strip_tokenize_options: ClassVar[tuple[str, ...]] = ("fo",)
 
     def __init__(
@@ -148,12 +147,12 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         self.fs, self.store = fs, Store(fs)
         super().__init__(asynchronous=bool(asynchronous), **storage_options)
         self.local = isinstance(fs, LocalFileSystem)
-        """Whether the files are on a disk of this machine, so that the core reads and writes them itself."""
+        """Whether the files are on a local disk, so that the core reads and writes them itself."""
         self.keys = Keys(self.store.files, key, identity, context)
         self.guard = Guard(fs, self.keys.dataset_key, self.local)
         self._blocking = Store(self.store.files) if asynchronous else self.store
-        # A synchronous store answers one call at a time, and a function that returns keys is called for files
-        # that are opened, and for no others.
+        # A synchronous store answers one call at a time, and a key function is called only for
+        # files that are opened.
         ahead = self.store.awaited and not asynchronous and not self.keys.per_file
         self.opener = Opener(self._blocking, ahead)
 
@@ -170,7 +169,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
 
     @property
     def loop(self) -> Any:
-        """The event loop that runs the coroutines for the methods that block."""
+        """The event loop behind the blocking methods."""
         return None if self.asynchronous else self.store.loop
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -179,7 +178,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         work.close()
         raise RuntimeError("a filesystem with asynchronous=True has coroutines only, such as _cat_file")
 
-    # Those that fsspec would make go on after Ctrl-C, and lose the path of a TimeoutError.
+    # fsspec's own versions continue after Ctrl-C and lose the path of a TimeoutError.
     cat = _blocking("cat")
     cat_ranges = _blocking("cat_ranges")
     copy = _blocking("copy")
@@ -210,7 +209,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
     touch = _blocking("touch")
 
     async def set_session(self, *args: Any, **kwargs: Any) -> Any:
-        """Opens the connections of the other filesystem, if it has this method."""
+        """Opens the other filesystem's connections, if it has this method."""
         return await self.fs.set_session(*args, **kwargs)
 
     async def _decryption(self, path: str) -> DecryptWith:
@@ -261,7 +260,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
     async def _expand_path(
         self, path: Any, recursive: bool = False, maxdepth: int | None = None, assume_literal: bool = False
     ) -> list[str]:
-        """Returns the paths that patterns and folders lead to. They are listed side by side."""
+        """Returns the paths that patterns and folders expand to. Lists them in parallel."""
         given = [path] if isinstance(path, str | os.PathLike) else path
         paths: list[str] = [self._strip_protocol(one) for one in given]
         listed = [one for one in paths if recursive or (has_magic(one) and not assume_literal)]
@@ -280,11 +279,11 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         return sorted(found)
 
     def created(self, path: str) -> Any:
-        """Returns the time when the encrypted file was created, as the other filesystem reports it."""
+        """Returns the encrypted file's creation time, as reported by the other filesystem."""
         return self.store.files.created(self._strip_protocol(path))
 
     def modified(self, path: str) -> Any:
-        """Returns the time when the encrypted file was last written, as the other filesystem reports it."""
+        """Returns the encrypted file's modification time, as reported by the other filesystem."""
         return self.store.files.modified(self._strip_protocol(path))
 
     def ukey(self, path: str) -> str:
@@ -296,7 +295,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         return self.store.files.checksum(self._strip_protocol(path))
 
     def invalidate_cache(self, path: str | None = None) -> None:
-        """Drops the cached listings of folders, so that the next call asks again."""
+        """Drops cached folder listings, so that the next call asks again."""
         stripped = None if path is None else self._strip_protocol(path)
         for fs in {id(fs): fs for fs in (self.fs, self.store.files)}.values():
             fs.invalidate_cache(stripped)
@@ -314,8 +313,8 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         compression: str | None = None,
         **options: Any,
     ) -> Any:
-        """Opens a file as ``fsspec.AbstractFileSystem.open`` does, in text mode without a "b" in the mode."""
-        # Text mode calls this method again, for the binary file below.
+        """Opens a file like ``AbstractFileSystem.open``; text mode unless ``mode`` has a "b"."""
+        # Text mode calls this method again for the binary file below.
         inner = None if "b" in mode else compression
         file = super().open(path, mode, block_size, cache_options, inner, **options)
         if compression is not None and "b" in mode:
@@ -352,7 +351,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
             return WrittenFile(self, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
-        """Returns the plaintext of a file, or a range of it. Negative numbers count from the end."""
+        """Returns a file's plaintext, or a range. Negative numbers count from the end."""
         if self.local and not self.asynchronous:
             with self._open(self._strip_protocol(path)) as file:
                 return file.read_range(start, end)  # type: ignore[no-any-return]
@@ -420,7 +419,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         return out
 
     def _local_size(self, paths: list[str]) -> int | None:
-        """Returns the length of local files. None if they must not be processed on the event loop."""
+        """Returns the total size of local files; None if the event loop must not read them."""
         if self.asynchronous or self.keys.resolved() is None:
             return None  # It is the loop of the caller, or finding a key may wait.
         with contextlib.suppress(OSError):
@@ -430,7 +429,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
     def _read_local(
         self, paths: list[str], starts: list[int | None], ends: list[int | None]
     ) -> list[bytes | Exception]:
-        """Reads ranges of local files. Each file is opened once, however many ranges it has."""
+        """Reads ranges of local files. Opens each file once."""
         out: list[bytes | Exception] = [b""] * len(paths)
         for path, group in groupby(sorted(range(len(paths)), key=paths.__getitem__), paths.__getitem__):
             wanted = list(group)
@@ -453,13 +452,13 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         return await open_verified(self.store, path, await self._decryption(path), self.opener.headers)
 
     async def _read_from_end(self, path: str, start: int, end: int | None) -> bytes:
-        """Reads a range that is counted from the end of the file, which is verified first."""
+        """Reads a range relative to the end of the file, verifying the end first."""
         opened = await self._verified(path)
         begin, stop, _ = slice(start, end).indices(opened.size)
         return await read_opened(self.store, path, opened, begin, max(begin, stop))
 
     async def _past_the_end(self, one: PlainRange, error: Exception) -> bytes:
-        """Returns no bytes if a failed range is past the end of the file, which is verified for this."""
+        """Returns no bytes if a failed range is past the verified end of the file."""
         if isinstance(error, FileNotFoundError):
             raise error
         try:
@@ -486,7 +485,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
             work = partial(self._get_local, rpath, lpath, callback)
             await self.store.compute(work, size=self._local_size([rpath]), waits=True)
             return
-        # An object store is asked for the object first, because most paths are objects.
+        # An object store is asked for the object first: most paths are objects.
         objects = is_object_store(self.fs)
         if (not objects or os.path.isdir(lpath)) and await self._make_folder(rpath, lpath):
             return
@@ -507,7 +506,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
             _native.decrypt_path(rpath, lpath, decryption, None, progress_of(callback), False)
 
     async def _make_folder(self, rpath: str, lpath: str) -> bool:
-        """Makes a local folder if the path is one of a folder. Returns whether it is."""
+        """Makes a local folder if the path is a folder. Returns whether it is."""
         if not await self.store.call("isdir", rpath):
             return False
         os.makedirs(lpath, exist_ok=True)
@@ -561,7 +560,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         _native.encrypt_path(lpath, rpath, encryption, None, progress_of(callback), False)
 
     def _at_once(self, size: int, options: dict[str, Any]) -> bool:
-        """Returns whether a file is written in one request. A transaction needs file objects."""
+        """Returns whether to write a file in one request. A transaction needs file objects."""
         return not (self.local or self._intrans or options) and size <= WHOLE
 
     async def _write_at_once(self, path: str, size: int, content: Callable[[], Any], mode: str) -> None:
@@ -569,7 +568,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         exclusive = mode == "create"
         encryption = await self._encryption(path)
         if exclusive:
-            # Found out now, and not after the data was sent. The request checks it again.
+            # Fail now rather than after sending the data. The request checks again.
             await self.store.refuse_existing(path)
         await write_whole(self.store, path, size, content, encryption, exclusive=exclusive)
         self.invalidate_cache(path)

@@ -1,4 +1,4 @@
-"""The key of the files of a filesystem, and the guard of the file that holds it."""
+"""The key of a filesystem's files, and the guard of the file that holds it."""
 
 from __future__ import annotations
 
@@ -22,25 +22,26 @@ _AGE = "age:"
 
 
 class Keys:
-    """The keys of a filesystem. A reference is resolved when the first file needs it, and only once.
-    A key service is asked again after a time limit.
+    """The keys of a filesystem. A reference is resolved once, when the first file needs it. A key
+    service is asked again after a time limit.
 
-    A reference can lead to another key later, for example when a variable changes, and a function can return
-    a new key at each call. So files are written and read under one result. An object is never pickled: the
-    filesystem pickles the references.
+    A reference can later lead to another key, for example when a variable changes, and a function
+    can return a new key on each call. So files are written and read under one result. The object is
+    never pickled: the filesystem pickles the references.
 
     Parameters
     ----------
     files : fsspec.AbstractFileSystem
-        The filesystem that holds the encrypted files, for calls that block.
+        The filesystem with the encrypted files, for blocking calls.
     key : str
-        A reference for ``sealane.keys.resolve`` to a key or a keyring, where the path of an encrypted keyset
-        is one of ``files``; or ``"age:PATH"``, a dataset key at this path of ``files``; or
-        ``"each:package.module:function"``, a function that returns the key for the path of a file.
+        A reference for ``sealane.keys.resolve`` to a key or a keyring, where the path of an
+        encrypted keyset is one of ``files``; or ``"age:PATH"``, a dataset key at this path of
+        ``files``; or ``"each:package.module:function"``, a function that returns the key for a
+        file's path.
     identity : str, optional
         A reference to the identity that decrypts the dataset key; with ``"age:PATH"`` only.
     context : str
-        The context that every file of the filesystem is bound to.
+        The context bound to every file of the filesystem.
     """
 
     def __init__(self, files: Any, key: str | None, identity: str | None, context: str) -> None:
@@ -50,9 +51,9 @@ class Keys:
             raise TypeError(f"context must be a str here, not {type(context).__name__}")
         self._files, self._key, self._identity, self._context = files, key, identity, context.encode()
         self.dataset_key: str | None = None
-        """The path of the dataset key, with a reference ``age:PATH`` or to a key service."""
+        """The path of the dataset key, for ``age:PATH`` and key services."""
         self.per_file = isinstance(key, str) and key.startswith(_EACH)
-        """Whether each file has a key of its own."""
+        """Whether each file has its own key."""
         self._wrapping_key: WrappingKey | None = None
         if isinstance(key, str) and key.startswith(_AGE):
             if identity is None:
@@ -87,12 +88,12 @@ class Keys:
         return (self.resolved() or self._resolve())[1]
 
     def resolved(self) -> tuple[EncryptWith, DecryptWith] | None:
-        """Returns the keys that are known, so that finding them does not wait."""
+        """Returns the keys if they are known, so that finding them does not wait."""
         return self._resolved if time.monotonic() < self._until else None
 
     def _resolve(self) -> tuple[EncryptWith, DecryptWith]:
         if self._process != os.getpid():
-            # After a fork, a lock that another thread of the parent held is never released.
+            # After a fork, a lock held by another thread of the parent is never released.
             self._lock, self._process = threading.Lock(), os.getpid()
         if id(self) in (outer := _OUTER.get()):
             raise RuntimeError(f"{self._key}: finding the key uses the filesystem that needs the key")
@@ -125,27 +126,27 @@ class Keys:
 
 
 _OUTER: ContextVar[frozenset[int]] = ContextVar("_OUTER", default=frozenset())
-"""The filesystems whose keys are being found, by the function of a reference that runs now."""
+"""The filesystems whose keys the running function of a reference is finding."""
 
 
 class Guard:
-    """Finds out whether a path leads to the dataset key: without it, all files of the dataset are lost.
+    """Detects paths that lead to the dataset key: without it, all files of the dataset are lost.
 
     Parameters
     ----------
     fs : fsspec.AbstractFileSystem
-        The filesystem that holds the encrypted files.
+        The filesystem with the encrypted files.
     key : str or None
-        The path of the dataset key on it, if it has one.
+        The path of the dataset key on it, if any.
     local : bool
-        Whether the files are on a disk of this machine.
+        Whether the files are on a local disk.
     """
 
     def __init__(self, fs: Any, key: str | None, local: bool) -> None:
         self._key, self._local, self._literal = key, local, is_object_store(fs)
 
     def is_key(self, path: str) -> bool:
-        """Returns whether a path is that of the key, as it was given and as listings show it."""
+        """Returns whether a path is the key's, as given or as shown in listings."""
         return self._key is not None and path.strip("/") == self._key.strip("/")
 
     def refusal(self, path: str) -> PermissionError:
@@ -154,7 +155,7 @@ class Guard:
         return PermissionError(errno.EACCES, text, path)
 
     def refuse(self, *paths: str, change: bool = False) -> None:
-        """Raises PermissionError if one of the paths is that of the key.
+        """Raises PermissionError if one of the paths is the key's.
 
         With ``change``, also if it leads to the key in another spelling or by a link.
         """
@@ -167,7 +168,7 @@ class Guard:
         return self._key is not None and self.is_same(path, self._key)
 
     def is_same(self, one: str, other: str) -> bool:
-        """Returns whether two paths can be those of one file."""
+        """Returns whether two paths can name the same file."""
         if self.parts(one) == self.parts(other):
             return True
         try:
@@ -188,11 +189,11 @@ class Guard:
         return len(above) < len(parts) and parts[: len(above)] == above
 
     def parts(self, path: str) -> list[str]:
-        """Returns the names on the way to a file. Paths that can mean the same file have the same names."""
+        """Returns the names on the way to a file, equal for paths that can mean the same file."""
         if self._literal:
             return path.strip("/").split("/") if path.strip("/") else []
         path = posixpath.normpath("/" + path.strip("/")).strip("/")
         if not self._local:
-            # Many servers do not distinguish upper and lower case.
+            # Many servers are case-insensitive.
             path = unicodedata.normalize("NFC", path.casefold())
         return path.split("/") if path else []

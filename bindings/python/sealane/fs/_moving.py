@@ -1,4 +1,4 @@
-"""Copying, moving and removing encrypted files as they are, around the dataset key."""
+"""Copying, moving and removing encrypted files unchanged, around the dataset key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sealane.fs._writing import make_parents
 
 
 class Moving:
-    """The operations of the filesystem that change names: encrypted files are moved as they are."""
+    """The filesystem operations that change names: encrypted files move unchanged."""
 
     fs: Any
     store: Store
@@ -49,7 +49,7 @@ class Moving:
             await self.store.call("cp_file", path1, path2, **kwargs)
 
     async def _is_folder_only(self, path: str) -> bool:
-        """Returns whether there is a folder at the path, and no file. An object store can have both."""
+        """Returns whether the path is a folder and not a file. An object store can have both."""
         return bool((await self.store.call("info", path)).get("type") == "directory")
 
     def _copy_by_decrypting(self, path1: str, path2: str) -> None:
@@ -93,11 +93,11 @@ class Moving:
             ):
                 await store.rename(source, target, **kwargs)
                 return
-        # The list is made once: a file that arrives while others are copied is not removed.
+        # Listed once: a file that arrives during the copy is not removed.
         pairs = await self._pairs(path1, path2, recursive, maxdepth)
         named = [self._strip_protocol(one) for one in path1] if isinstance(path1, list) else []
         self.guard.refuse(*named, *(other for _, other in pairs), change=True)
-        # A file that is copied to its own name would be removed afterwards.
+        # A file copied to its own name would be removed afterwards.
         pairs = [
             (one, other)
             for one, other in pairs
@@ -123,7 +123,7 @@ class Moving:
     async def _pairs(
         self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None
     ) -> list[tuple[str, str]]:
-        """Returns each source and its target, as ``fsspec.AbstractFileSystem.copy`` finds them."""
+        """Returns each source and its target, as found by ``fsspec.AbstractFileSystem.copy``."""
         if isinstance(path1, list) and isinstance(path2, list):
             sources, targets = path1, path2
         else:
@@ -169,15 +169,15 @@ class Moving:
         await self._remove([self._strip_protocol(one) for one in paths], recursive, maxdepth)
 
     async def _remove(self, paths: Iterable[str], recursive: bool, maxdepth: int | None) -> None:
-        """Removes what the paths and patterns lead to, except the key and the folders above it."""
+        """Removes what the paths and patterns match, except the key and the folders above it."""
         if self.keys.dataset_key is None:
             await self.store.call("rm", list(paths), recursive=recursive, maxdepth=maxdepth)
             return
-        # Patterns first, because the path of the key does not look like the pattern that matches it.
+        # Patterns first: the key's path does not look like the pattern that matches it.
         found: list[str] = []
         for path in paths:
             self.guard.refuse(path, change=True)
-            # A local file can have a name that looks like a pattern.
+            # A local file's name can look like a pattern.
             literal = not has_magic(path) or (self.local and os.path.lexists(path))
             if literal and not recursive and self.guard.is_above_key(path):
                 raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
@@ -185,7 +185,7 @@ class Moving:
         await self._remove_found(found, recursive, maxdepth)
 
     async def _remove_found(self, paths: list[str], recursive: bool, maxdepth: int | None = None) -> None:
-        """Removes files and folders by their literal paths, except the key and the folders above it."""
+        """Removes files and folders by literal path, except the key and the folders above it."""
         together: list[str] = []
         removed: set[tuple[str, ...]] = set()
         for path in sorted(set(paths)):
@@ -198,7 +198,7 @@ class Moving:
                 if recursive:
                     await self._remove_content(path, maxdepth)
             elif has_magic(path) and not self.local:
-                # The other filesystem would take the name for a pattern, which may match the key.
+                # The other filesystem would take the name for a pattern that may match the key.
                 await self._remove_literal(path, recursive, maxdepth)
             else:
                 together.append(path)

@@ -1,12 +1,13 @@
-"""Opening an encrypted file on a store: its header and its end are fetched and verified.
+"""Opening an encrypted file on a store: fetches and verifies its header and its end.
 
-PyArrow opens the files of a dataset one after the other in one thread, and reads them in several. Opening
-waits for a request, because the size of an open file is the verified one. A plain file is opened without a
-request, so a scan of four encrypted files on a store that answers after 30 ms took 370 ms instead of 230 ms.
-Therefore the next files of a listing are opened ahead. PyArrow also opens the first file twice, once for the
-schema of the dataset and once to read it, so the file that was opened first after a listing is kept.
+PyArrow opens the files of a dataset one after the other in one thread and reads them in several.
+Our opening waits for a request, because an open file's size is the verified one; a plain file opens
+without a request. A scan of four encrypted files on a store that answers after 30 ms took 370 ms
+instead of 230 ms. So we open the next files of a listing ahead. PyArrow also opens the first file
+twice, for the schema of the dataset and to read it, so we keep the first file opened after a
+listing.
 
-A file that was opened ahead or kept is used once, and only if the store still reports the same properties.
+A file opened ahead or kept is used once, and only if the store still reports the same properties.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ from sealane.exceptions import SealaneError
 from sealane.fs._store import Store, file_size
 
 SMALL = 256 << 10
-"""Largest file, in bytes, that is fetched completely when it is opened: one request instead of two."""
+"""Largest file in bytes fetched completely on opening: one request instead of two."""
 TAIL = 64 << 10
-"""Number of plaintext bytes at the end that are fetched on opening. Parquet readers begin there."""
+"""Plaintext bytes fetched from the end on opening. Parquet readers begin there."""
 MAX_HEADERS = 512
-"""Number of files whose headers a filesystem remembers."""
+"""Number of file headers a filesystem remembers."""
 AHEAD: Final = 4
-"""Number of files that are opened ahead, as many as PyArrow reads at a time."""
+"""Number of files opened ahead: as many as PyArrow reads at a time."""
 SECONDS = 5.0
-"""Time in seconds after which a file that was opened ahead or kept is not used."""
+"""Seconds after which a file opened ahead or kept is not used."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """An encrypted file whose header and end are verified."""
+    """An encrypted file with verified header and end."""
 
     ranges: Ranges
     size: int
@@ -50,14 +51,14 @@ class Opened:
     tail: bytes
     """The plaintext of the last chunks."""
     info: dict[str, Any]
-    """What the store reported when the file was opened, for example the time of the last change."""
+    """What the store reported on opening, such as the modification time."""
 
 
 class Headers:
-    """The headers of the files that were opened last, so that opening them again takes one request.
+    """The headers of recently opened files; opening them again takes one request.
 
-    A remembered header is a guess: it opens the file if nobody has written the file since. The end of the
-    file is fetched and verified in any case. If that fails, the header is fetched again.
+    A remembered header is a guess: it opens the file unless somebody has written the file since.
+    The end of the file is always fetched and verified. If that fails, the header is fetched again.
     """
 
     def __init__(self) -> None:
@@ -65,7 +66,7 @@ class Headers:
         self._known = collections.OrderedDict()
 
     def find(self, path: str, decryption: DecryptWith, info: dict[str, Any]) -> Ranges | None:
-        """Returns the header of a file that has the same properties as when it was opened."""
+        """Returns the header of a file with the same properties as when it was opened."""
         known = self._known.get(path)
         if known is None or known[0] is not decryption or known[1] != info:
             return None
@@ -87,7 +88,7 @@ class Headers:
 
 
 async def open_verified(store: Store, path: str, decryption: DecryptWith, headers: Headers) -> Opened:
-    """Fetches and verifies the header and the end of a file together, and finds its true size."""
+    """Fetches and verifies a file's header and end together, and finds its true size."""
 
     async def work(info: dict[str, Any]) -> Opened:
         if (size := info["size"]) is None:
@@ -97,9 +98,10 @@ async def open_verified(store: Store, path: str, decryption: DecryptWith, header
         sealed_start, _ = sealed_range(tail_start, tail_start)
 
         def opened(ranges: Ranges, sealed: memoryview) -> Opened:
-            # One byte more than the plaintext has, so that the last chunk is verified even if it is empty.
+            # One byte beyond the plaintext, so that the last chunk is verified even if it is empty.
             tail = ranges.open(tail_start, plain + 1, sealed)
-            # Fewer bytes than requested were verified to be the end of a shorter file: the true size.
+            # If shorter than requested, the bytes are verified to be the end of a shorter file: its
+            # true size.
             return Opened(ranges, tail_start + len(tail), tail_start, tail, info)
 
         if tail_start and (known := headers.find(path, decryption, info)) is not None:
@@ -123,7 +125,7 @@ async def open_verified(store: Store, path: str, decryption: DecryptWith, header
 
 
 def plain_entry(entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns the properties of a file with its plaintext size, if an encrypted file can have its size."""
+    """Returns a file's properties with its plaintext size, if its size is possible."""
     size = file_size(entry.get("size"))
     if entry.get("type") != "file" or size is None:
         return entry
@@ -136,27 +138,27 @@ def plain_entry(entry: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Early:
-    """A file that was opened ahead or kept."""
+    """A file opened ahead or kept."""
 
     path: str
     decryption: DecryptWith
     until: float
-    """The reading of the clock until which the file may be used."""
+    """The file may be used until this clock reading."""
     future: Future[Opened]
 
 
 class Opener:
-    """Opens files, and the next files of the last listing as soon as two of it were opened in its order.
+    """Opens files, and the next files of the last listing once two were opened in its order.
 
-    The same file opened twice counts as well. There are no locks, because a signal handler or a forked child
-    may open files too.
+    Opening the same file twice counts as well. There are no locks, because a signal handler or a
+    forked child may open files too.
 
     Parameters
     ----------
     store : Store
-        The store, for calls that block.
+        The store, for blocking calls.
     ahead : bool
-        Whether files are opened ahead.
+        Whether to open files ahead.
     """
 
     def __init__(self, store: Store, ahead: bool) -> None:
@@ -172,7 +174,7 @@ class Opener:
         self._reached = -1
 
     def open(self, path: str, decryption: DecryptWith) -> Opened:
-        """Returns a verified file, which may have been opened ahead."""
+        """Returns a verified file, perhaps opened ahead."""
         # The loop does not run in a forked child.
         ahead = self._ahead and self._process == os.getpid()
         if ahead and (early := self._take(path, decryption)) is not None:
@@ -186,14 +188,14 @@ class Opener:
         return opened
 
     def listed(self, entries: Iterable[dict[str, Any]]) -> None:
-        """Takes the entries of a listing, whose files may be opened next."""
+        """Takes the entries of a listing; their files may be opened next."""
         if self._ahead:
             self._names = [entry["name"] for entry in entries if entry.get("type") == "file"]
             self._places, self._last, self._reached = {}, None, -1
             self._kept = self._first = None
 
     def forget(self) -> None:
-        """Drops the files that were opened ahead."""
+        """Drops the files opened ahead."""
         pending, self._pending, self._kept = self._pending, {}, None
         for one in pending.values():
             one.future.cancel()
@@ -207,7 +209,7 @@ class Opener:
         if early is None or early.decryption is not decryption or time.monotonic() > early.until:
             return None
         try:
-            # This takes no request if the listing is cached. A plain file is opened in the same way.
+            # No request if the listing is cached. A plain file is opened the same way.
             info = self._store.run(self._store.info(path))
             opened = early.future.result()
         except Exception:
@@ -215,7 +217,7 @@ class Opener:
         return opened if opened.info == info else None
 
     def _go_on(self, path: str, decryption: DecryptWith) -> None:
-        """Opens files that follow ``path`` in the listing, if the file before it was opened last."""
+        """Opens the files after ``path`` in the listing, if the file before it was opened last."""
         names, places = self._names, self._places
         if names and not places:
             places = self._places = {name: place for place, name in enumerate(names)}
@@ -235,6 +237,6 @@ class Opener:
             self._pending[name] = _Early(name, decryption, time.monotonic() + SECONDS, future)
 
     async def _limited(self, name: str, work: Coroutine[Any, Any, Opened]) -> Opened:
-        """Opens a file, which is dropped after a time."""
+        """Opens a file and drops it after a time."""
         asyncio.get_running_loop().call_later(SECONDS, self._pending.pop, name, None)
         return await work

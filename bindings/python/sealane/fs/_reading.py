@@ -1,4 +1,4 @@
-"""Encrypted files that are being read: local files through the core, others with few range requests."""
+"""Encrypted files open for reading: local ones by the core, others by few range requests."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 Keyed: TypeAlias = Mapping[str, DecryptWith | Exception]
-"""What decrypts each file, or the exception that finding it raised."""
+"""Each file's decryption keys, or the exception from finding them."""
 
 MAX_GAP = 64 << 10
-"""Largest gap in bytes between two ranges that are fetched as one: a second request costs more."""
+"""Largest gap in bytes between two ranges fetched as one: a second request costs more."""
 MAX_JOINED = 1 << 20
-"""Largest range in bytes to which the end of the file is appended, if that is known from opening the file.
+"""Longest range in bytes to which a cached end of file is appended.
 
-For longer ranges, the copy takes longer than fetching and decrypting the end again: a scan of all columns of
-Parquet files on S3 took 6 to 9 % longer.
+For longer ranges, the copy takes longer than fetching and decrypting the end again: scanning all
+columns of Parquet files on S3 took 6 to 9 % longer.
 """
 MAX_BLOCK = 16 << 20
-"""Largest merged range in bytes, so that several requests can be in flight."""
+"""Longest merged range in bytes, so that several requests can be in flight."""
 
 
 class LocalFile(EncryptedReader):
-    """An encrypted file on a disk of this machine."""
+    """An encrypted file on a local disk."""
 
     blocksize = 1 << 20
 
@@ -45,7 +45,7 @@ class LocalFile(EncryptedReader):
         self.fs, self.path = fs, path
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Reads as ``sealane.EncryptedReader.read`` does."""
+        """Reads like ``sealane.EncryptedReader.read``."""
         try:
             return super().read(size)
         except SealaneError:
@@ -53,7 +53,7 @@ class LocalFile(EncryptedReader):
                 raise
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Reads as ``sealane.EncryptedReader.readinto`` does."""
+        """Reads like ``sealane.EncryptedReader.readinto``."""
         try:
             return super().readinto(buffer)
         except SealaneError:
@@ -67,7 +67,7 @@ class LocalFile(EncryptedReader):
 
     @property
     def closed(self) -> bool:
-        """Whether the file is closed. The caches of fsspec assign True after they have closed a file."""
+        """Whether the file is closed. fsspec's caches assign True after they close a file."""
         return super().closed
 
     @closed.setter
@@ -87,7 +87,7 @@ class LocalFile(EncryptedReader):
         return self.details
 
     def __reduce__(self) -> Any:
-        # The filesystem is pickled with a key reference, so the key is not pickled.
+        # The filesystem pickles a key reference, not the key.
         return _reopen, (self.fs, self.path, self.tell())
 
 
@@ -98,10 +98,10 @@ def _reopen(fs: Any, path: str, position: int) -> Any:
 
 
 class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
-    """An encrypted file on another filesystem, which is fetched in ranges of bytes.
+    """An encrypted file on another filesystem, fetched in byte ranges.
 
-    Opening it fetches and verifies the header and the end of the file together, so the size is verified.
-    Later requests fetch whole chunks, and the read-ahead ends at the end of a chunk.
+    Opening fetches and verifies the header and the end of the file together, so the size is
+    verified. Later requests fetch whole chunks, and the read-ahead stops at a chunk boundary.
     """
 
     DEFAULT_BLOCK_SIZE = 4 << 20
@@ -117,7 +117,7 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
         super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        """Returns the plaintext from ``start`` to ``end``, or to the end of the chunk for the read-ahead."""
+        """Returns plaintext from ``start`` to ``end``, or to the chunk's end for read-ahead."""
         if not self._exact and start < self._opened.tail_start:
             end = max(end, min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._opened.tail_start))
         return self._store.run(read_opened(self._store, self.path, self._opened, start, end))
@@ -130,7 +130,7 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
         return self._details
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Moves as ``sealane.EncryptedReader.seek`` does."""
+        """Moves like ``sealane.EncryptedReader.seek``."""
         self._check()
         self.loc = seek_target(offset, whence, self.loc, self.size)
         return self.loc
@@ -151,7 +151,7 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
 
 
 async def read_opened(store: Store, path: str, opened: Opened, start: int, end: int) -> bytes:
-    """Returns the plaintext from ``start`` to ``end``, which must not be past the end of the file."""
+    """Returns the plaintext from ``start`` to ``end``, at most to the end of the file."""
     tail = b""
     if end - start <= MAX_JOINED or start >= opened.tail_start:
         tail = opened.tail[max(start - opened.tail_start, 0) : max(end - opened.tail_start, 0)]
@@ -169,7 +169,7 @@ async def read_opened(store: Store, path: str, opened: Opened, start: int, end: 
 
 @dataclass(frozen=True)
 class PlainRange:
-    """A range of the plaintext of a file, both ends counted from its beginning."""
+    """A plaintext range of a file; both ends count from the beginning."""
 
     path: str
     start: int
@@ -177,7 +177,7 @@ class PlainRange:
 
 
 async def read_ranges(store: Store, ranges: Sequence[PlainRange], keys: Keyed) -> list[bytes | Exception]:
-    """Reads ranges of files, which are fetched together. A range that fails becomes its exception."""
+    """Reads ranges of files, fetched together. A failed range becomes its exception."""
     paths = list(keys)
     spans = [(path, 0, HEADER_LEN) for path in paths]
     spans += [(one.path, *sealed_range(one.start, one.end)) for one in ranges]

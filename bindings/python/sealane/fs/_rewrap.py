@@ -1,7 +1,8 @@
-"""Other recipients for an age file on another filesystem.
+"""Changes the recipients of an age file on another filesystem.
 
-On S3, the store copies the content itself (UploadPartCopy). Every part but the last must have at least 5 MiB
-there, so the new header and the first bytes of the content are downloaded and uploaded as the first part.
+On S3, the store copies the content itself (UploadPartCopy). There, every part but the last must
+have at least 5 MiB, so we download the first bytes of the content and upload them with the new
+header as the first part.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ if TYPE_CHECKING:
     from sealane._native import _Text as Text
 
 HEADER: Final = 64 << 10
-"""Number of bytes that are fetched first. Most headers have less than 1 KiB."""
+"""Bytes fetched first. Most headers have less than 1 KiB."""
 PIECE: Final = 8 << 20
-"""Number of bytes that are copied at once from a filesystem other than S3."""
+"""Bytes copied at once from a filesystem other than S3."""
 FIRST_PART: Final = 5 << 20
-"""Smallest size in bytes of a part on S3 that is not the last one."""
+"""Minimum size in bytes of an S3 part other than the last."""
 COPIED_PART: Final = 128 << 20
-"""Number of bytes that S3 copies in one request, unless there would be more parts than S3 allows."""
+"""Bytes S3 copies per request, unless that would exceed S3's number of parts."""
 MAX_PARTS: Final = 10_000
 COPIES: Final = 8
-"""Number of requests at a time, in each of which S3 copies a part."""
+"""Copy requests in flight; each copies one part."""
 
 _KEPT: Final = (
     *("CacheControl", "ContentDisposition", "ContentEncoding", "ContentLanguage", "ContentType", "Expires"),
     *("Metadata", "StorageClass", "WebsiteRedirectLocation"),
     *("ServerSideEncryption", "SSEKMSKeyId", "BucketKeyEnabled"),
 )
-"""Properties of an object that the new one gets as well."""
+"""Properties that the new object keeps."""
 
 
 def rewrap(
@@ -62,42 +63,43 @@ def rewrap(
 ) -> None:
     """Changes the recipients or the passphrase of an age file on an fsspec filesystem.
 
-    The content is not decrypted. On S3, the store copies it itself: less than 6 MiB are downloaded and
-    uploaded for an object of any size. The new object appears complete or not at all. If the old one
-    changes meanwhile, the call fails and replaces nothing. From other filesystems, the content is
-    downloaded and uploaded piece by piece.
+    The content is not decrypted. On S3, the store copies it: for an object of any size, less than 6
+    MiB are downloaded and uploaded. The new object appears complete or not at all. If the old one
+    changes during the call, the call fails and replaces nothing. From other filesystems, the
+    content is downloaded and uploaded piece by piece.
 
     .. warning::
-        The key of the content stays the same, as for ``sealane.rewrap``. Old versions of an object in a
-        bucket with versions stay readable for former recipients.
+        The content key stays the same, as for ``sealane.rewrap``. In a versioned bucket, old
+        versions stay readable for former recipients.
 
     Parameters
     ----------
     url : str
-        The URL of a binary age file, for example ``"s3://bucket/backup.age"``.
+        The URL of a binary age file, such as ``"s3://bucket/backup.age"``.
     dst : str, optional
-        The URL of the new file. By default, the old one is replaced. On S3, the content is copied by the
-        store if both URLs are on S3, also between buckets.
+        The URL of the new file. By default, the old one is replaced. If both URLs are on S3, the
+        store copies the content, also between buckets.
     identities, passphrase, recipients, new_passphrase, max_work_factor
         As for ``sealane.rewrap``.
     progress : callable, optional
-        Called with the number of bytes that are copied and their total. An exception cancels the call.
+        Called with the number of bytes copied and their total. An exception cancels the call.
     storage_options : dict, optional
-        Options that are passed to the fsspec filesystem that opens the URLs.
+        Options for the fsspec filesystem that opens the URLs.
 
     Raises
     ------
     NoMatchingKeyError, FormatError, TruncatedError, LimitExceededError
         As for ``sealane.rewrap``.
     ValueError
-        If the file is armored. Rewrap a copy of it on a disk.
+        If the file is armored. Rewrap a local copy.
     OSError
-        If the file cannot be read or written, or changed meanwhile. Nothing is replaced then.
+        If the file cannot be read or written, or changed during the call. Nothing is replaced.
 
     Notes
     -----
-    On S3, the new object keeps metadata, content type, tags, storage class and the kind of encryption by the
-    store. It does not keep access control lists and locks, which the bucket can give by its settings.
+    On S3, the new object keeps metadata, content type, tags, storage class and the store's kind of
+    encryption. It does not keep access control lists and locks; the bucket's settings can supply
+    them.
 
     Examples
     --------
@@ -133,7 +135,7 @@ def rewrap_with(
 
 
 def _is_s3(fs: Any) -> bool:
-    """Returns whether a filesystem is that of the package s3fs."""
+    """Returns whether a filesystem is s3fs."""
     protocols = (fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol
     return "s3" in protocols and callable(getattr(fs, "call_s3", None))
 
@@ -141,7 +143,7 @@ def _is_s3(fs: Any) -> bool:
 def _new_header(
     keys: _native.RewrapWith, path: str, size: int, fetch: Callable[[int, int], bytes]
 ) -> tuple[bytes, int, bytes]:
-    """Returns the new header, the length of the old one, and the beginning of the old file."""
+    """Returns the new header, the old header's length, and the beginning of the old file."""
     beginning = b""
     while True:
         # Doubled until the header is complete. The parser refuses one that is too long.
@@ -154,7 +156,7 @@ def _new_header(
 
 
 def _check_end(fetch: Callable[[int, int], bytes], path: str, size: int) -> None:
-    """Raises OSError if the file goes on after the size that is reported, so that no end is lost."""
+    """Raises OSError if the file continues past its reported size, so that no end is lost."""
     if len(fetch(size - 1, size + 1)) > 1:
         text = f"The filesystem reports {size} bytes, and the file is longer; nothing was replaced; try again"
         raise OSError(errno.EIO, text, path)
@@ -195,12 +197,12 @@ def _rewrap_by_copying(
 
 
 class _Object(NamedTuple):
-    """An object on S3, as it is at the beginning."""
+    """An object on S3, as it was when the call began."""
 
     fs: Any
     path: str
     where: dict[str, str]
-    """The arguments of a request for exactly this object."""
+    """The request arguments for exactly this object."""
     head: dict[str, Any]
 
     @property
@@ -219,7 +221,7 @@ class _Object(NamedTuple):
             found = await self.fs._call_s3("get_object", **self.where, Range=span, IfMatch=self.etag)
             received = bytearray()
             async with found["Body"] as stream:
-                # One byte more than requested, so that a longer response is noticed and not collected.
+                # One byte more than requested, to detect a longer response without collecting it.
                 while len(received) <= end - start:
                     piece = await stream.read(end - start + 1 - len(received))
                     if not piece:
@@ -254,7 +256,7 @@ def _rewrap_on_s3(
         size = old.size
     header, old_len, beginning = _new_header(keys, path, size, old.fetch)
     _check_end(old.fetch, path, size)
-    # S3 copies ranges only of objects that are longer than a part.
+    # S3 copies ranges only of objects longer than a part.
     split = old_len + max(FIRST_PART - len(header), 0) if size > FIRST_PART + HEADER else size
     split = min(split, size)
     if len(beginning) < split:
@@ -263,7 +265,7 @@ def _rewrap_on_s3(
     first = header + beginning[old_len:split]
     bucket, key, _ = fs.split_path(target)
     to = {"Bucket": bucket, "Key": key}
-    # An object that is replaced must still be the one that was read.
+    # A replaced object must still be the one we read.
     replaced = {"IfMatch": old.etag} if (bucket, key) == (old.where["Bucket"], old.where["Key"]) else {}
     with _unchanged(path), asking(target):
         if split == size:
@@ -283,7 +285,7 @@ def _upload(
     replaced: dict[str, str],
     report: Callable[[int], object] | None,
 ) -> None:
-    """Makes an object of ``first`` and the bytes of the old object from ``split`` on."""
+    """Makes an object of ``first`` and the old object's bytes from ``split`` on."""
     fs, size = old.fs, old.size
     step = max(COPIED_PART, -(-(size - split) // (MAX_PARTS - 1)))
     spans = [(start, min(size, start + step)) for start in range(split, size, step)]
@@ -291,7 +293,7 @@ def _upload(
     source = {
         "CopySource": old.where,
         "CopySourceIfMatch": old.etag,
-        # The key that the store needs for an object that is encrypted with a key of the caller.
+        # The key the store needs for an object encrypted with a caller's key.
         **{
             f"CopySource{name}": value
             for name, value in fs.s3_additional_kwargs.items()
@@ -319,13 +321,14 @@ def _upload(
                     if report is not None:
                         report(end)
             except BaseException:
-                # The requests that have begun end before the upload is removed, or their parts would remain.
+                # The running requests must end before the upload is removed, or their parts would
+                # remain.
                 pool.shutdown(cancel_futures=True)
                 raise
-        # The object may be replaced, so its parts are checked first: some stores ignore ranges.
+        # Check the parts before the object is replaced: some stores ignore ranges.
         _check_parts(fs, upload, [len(first), *(end - start for start, end in spans)])
         if replaced:
-            # For stores that ignore the condition of the last request.
+            # Some stores ignore the condition of the last request.
             fs.call_s3("head_object", **to, **replaced)
         parts = [{"PartNumber": number, "ETag": etag} for number, etag in enumerate(etags, 1)]
         fs.call_s3("complete_multipart_upload", **upload, MultipartUpload={"Parts": parts}, **replaced)
@@ -348,7 +351,7 @@ def _check_parts(fs: Any, upload: dict[str, str], expected: list[int]) -> None:
 
 @contextlib.contextmanager
 def _unchanged(path: str) -> Iterator[None]:
-    """Raises an OSError that says so if the block fails because the object at ``path`` has changed."""
+    """Raises a clear OSError if the block fails because the object at ``path`` has changed."""
     try:
         yield
     except OSError as error:

@@ -1,12 +1,13 @@
-"""The store: the other filesystem, which holds the encrypted files, and what it reports.
+"""The store: the other filesystem, with the encrypted files, and what it reports.
 
-The coroutines of an asynchronous filesystem are awaited. The methods of a synchronous one run in threads.
-We do not use fsspec's ``AsyncFileSystemWrapper``, because it takes the threads of the event loop, which also
-look up host names. If all of them waited for a cache over S3, its request would never be sent.
+Coroutines of an asynchronous filesystem are awaited. Methods of a synchronous one run in threads.
+We do not use fsspec's ``AsyncFileSystemWrapper``, because it takes the threads of the event loop,
+which also look up host names. If all of them waited for a cache over S3, its request would never be
+sent.
 
-What a server reports (sizes, types, byte ranges) decides which bytes are requested, and nothing else. The
-size of a file is known when its last chunk is verified, and its content when the chunks are. So a listing may
-be stale and a server may lie: the result is the verified plaintext or an error.
+What a server reports (sizes, types, byte ranges) decides only which bytes we request. A file's size
+is known when its last chunk is verified, and its content when the chunks are. So a listing may be
+stale and a server may lie: the result is the verified plaintext or an error.
 """
 
 from __future__ import annotations
@@ -37,42 +38,42 @@ from sealane.exceptions import SealaneError, TruncatedError
 T = TypeVar("T")
 
 BUDGET: Final = 40 << 20
-"""Number of encrypted bytes that the transfers of one filesystem hold at a time."""
+"""Encrypted bytes that a filesystem's transfers hold at a time."""
 REST: Final = 32 << 20
-"""Number of bytes in addition, for what follows the beginning of long files.
+"""Additional bytes, for the rest of long files.
 
-A transfer asks for them while it holds a part of the first budget, so they cannot be of the same budget: all
+A transfer asks for them while it holds part of the first budget. From the same budget, all
 transfers would wait for each other.
 """
 INLINE: Final = 64 << 10
-"""Largest number of bytes that are encrypted or decrypted on the event loop.
+"""Maximum number of bytes encrypted or decrypted on the event loop.
 
-This takes some tens of microseconds, which is less than handing the work to a thread takes.
+This takes some tens of microseconds, less than handing the work to a thread.
 """
 THREADS: Final = 4 + (os.cpu_count() or 1)
 
 QUESTIONS: Final = ("exists", "info", "isdir", "isfile", "lexists")
 
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "memory"})
-"""Protocols whose objects appear complete, and whose files support ``autocommit=False`` and ``commit``."""
+"""Protocols with atomic objects, whose files support ``autocommit=False`` and ``commit``."""
 
 
 def is_asynchronous(fs: Any) -> bool:
-    """Returns whether the coroutines of a filesystem can be awaited."""
+    """Returns whether a filesystem's coroutines can be awaited."""
     if isinstance(fs, DirFileSystem):
         return is_asynchronous(fs.fs)  # Its own coroutines call those of the filesystem below it.
-    # The class itself, because the caches of fsspec have all attributes of the filesystem below them.
+    # The class itself: fsspec's caches have all attributes of the filesystem below them.
     return issubclass(type(fs), AsyncFileSystem) and bool(fs.async_impl)
 
 
 def is_object_store(fs: Any) -> bool:
-    """Returns whether a file of the filesystem appears complete, under exactly the name that was given."""
+    """Returns whether the filesystem's files appear complete, under exactly the given name."""
     protocols = (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
     return not OBJECT_STORES.isdisjoint(protocols)
 
 
 def moves_itself(fs: Any) -> bool:
-    """Returns whether a filesystem has a call of its own to move files."""
+    """Returns whether a filesystem implements moving files itself."""
     while isinstance(fs, DirFileSystem):
         fs = fs.fs
     own = type(fs).mv is not AbstractFileSystem.mv
@@ -80,7 +81,7 @@ def moves_itself(fs: Any) -> bool:
 
 
 def in_mode(fs: Any, *, asynchronous: bool) -> Any:
-    """Returns a filesystem with the same files, for the event loop of the caller or for calls that block."""
+    """Returns the same filesystem for the caller's event loop or for blocking calls."""
     if not asynchronous and isinstance(fs, AsyncFileSystemWrapper):
         return fs.sync_fs  # The wrapper has no file objects.
     if not is_asynchronous(fs) or fs.asynchronous == asynchronous:
@@ -93,20 +94,20 @@ def in_mode(fs: Any, *, asynchronous: bool) -> Any:
 
 
 class Share:
-    """A part of a budget that a transfer holds."""
+    """A transfer's share of a budget."""
 
     def __init__(self, budget: Budget, size: int) -> None:
         self._budget, self.size = budget, size
 
     def shrink(self, size: int) -> None:
-        """Returns all but ``size`` bytes."""
+        """Gives back all but ``size`` bytes."""
         if size < self.size:
             self._budget.give(self.size - size)
             self.size = size
 
 
 class Budget:
-    """A number of bytes that the coroutines of one event loop share, in the order of their requests."""
+    """A number of bytes shared by the coroutines of an event loop, in request order."""
 
     def __init__(self, total: int) -> None:
         self._total = self._free = total
@@ -114,7 +115,7 @@ class Budget:
 
     @contextlib.asynccontextmanager
     async def reserve(self, size: int) -> AsyncIterator[Share]:
-        """Waits until ``size`` bytes are free. A larger transfer than the budget takes all of it."""
+        """Waits for ``size`` free bytes. A transfer larger than the budget takes all of it."""
         size = min(size, self._total)
         await self._take(size)
         share = Share(self, size)
@@ -152,19 +153,19 @@ class Budget:
 
 
 class Store:
-    """The filesystem that holds the encrypted files, with threads for ciphers and a budget of memory.
+    """The filesystem with the encrypted files, with cipher threads and a memory budget.
 
     Parameters
     ----------
     fs : fsspec.AbstractFileSystem
-        The filesystem. The coroutines of the object belong to its event loop; for a synchronous filesystem
-        to that of fsspec, or to the caller's.
+        The filesystem. Its coroutines belong to its event loop; for a synchronous filesystem, to
+        fsspec's or the caller's.
     """
 
     def __init__(self, fs: Any) -> None:
         self.fs = fs
         self.files = in_mode(fs, asynchronous=False)
-        """The same filesystem for calls that block, such as those of its file objects."""
+        """The same filesystem for blocking calls, such as those of its file objects."""
         self.awaited = is_asynchronous(fs)
         self._in_memory = type(fs) is MemoryFileSystem
         self._on_disk = type(fs) is LocalFileSystem
@@ -177,15 +178,15 @@ class Store:
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The event loop that runs in a thread of its own."""
+        """The event loop, which runs in its own thread."""
         if self._process != os.getpid() and not self.awaited:
             self._start()  # The threads of the parent do not exist in a forked child.
         return self.fs.loop if self.awaited else get_loop()  # type: ignore[no-any-return]
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Returns the result of a coroutine. An exception of the caller, as at Ctrl-C, cancels it.
+        """Returns a coroutine's result. An exception in the caller, such as Ctrl-C, cancels it.
 
-        The function of fsspec goes on after Ctrl-C, and its TimeoutError names no path.
+        fsspec's function continues after Ctrl-C, and its TimeoutError names no path.
         """
         try:
             loop = self.loop
@@ -211,14 +212,14 @@ class Store:
         check: Callable[[Any], Any] | None = None,
         **options: Any,
     ) -> Any:
-        """Calls the method ``name``, for example ``"cat_file"``. Every error names the path.
+        """Calls the method ``name``, such as ``"cat_file"``. Every error names the path.
 
         Parameters
         ----------
         of : str, optional
-            Another path that the errors name instead.
+            Another path for the errors.
         check : callable, optional
-            A function that returns the result for what the method returned, or raises an error as well.
+            A function that turns the method's return value into the result, or raises an error.
         """
         method = getattr(self.fs, f"_{name}", None) if self.awaited else None
         with asking(of or _shown(path)):
@@ -226,7 +227,7 @@ class Store:
                 found = await method(path, *args, **options)
             else:
                 blocking = partial(getattr(self.files, name), path, *args, **options)
-                # What never waits needs no thread, which would take longer than the call.
+                # What never waits needs no thread: it would take longer than the call.
                 at_once = self._in_memory or (self._on_disk and name in QUESTIONS)
                 found = blocking() if at_once else await self.compute(blocking)
             return found if check is None else check(found)
@@ -234,14 +235,14 @@ class Store:
     async def compute(
         self, work: Callable[..., T], *args: Any, size: int | None = None, waits: bool = False
     ) -> T:
-        """Returns ``work(*args)``, which uses a processor, a local file or a blocking call, from a thread.
+        """Runs ``work(*args)`` in a thread, for processor time, a local file or a blocking call.
 
         Parameters
         ----------
         size : int, optional
-            The number of bytes, if the work only processes bytes in memory. A small number needs no thread.
+            The number of bytes, if the work only processes memory. A small number needs no thread.
         waits : bool
-            Whether the work itself uses the store. Such work has threads of its own, because all others
+            Whether the work itself uses the store. It gets its own threads, because all others
             might be waiting for it.
         """
         if size is not None and size <= INLINE:
@@ -257,19 +258,19 @@ class Store:
             try:
                 await asyncio.shield(running)
             except asyncio.CancelledError as error:
-                # The thread still uses the objects that the caller is going to release.
+                # The thread still uses objects that the caller is about to release.
                 cancelled = error
         if cancelled is not None:
             raise cancelled
         result = running.result()
         if isinstance(result, _Failure) and not isinstance(result.error, Exception | asyncio.CancelledError):
-            # KeyboardInterrupt or SystemExit would end the event loop, on which others wait.
+            # KeyboardInterrupt or SystemExit would end the event loop, and others wait on it.
             text = f"{type(result.error).__name__} was raised in a thread"
             raise RuntimeError(text) from result.error
         return _result(result)
 
     async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | Exception]:
-        """Returns the result or the exception of each coroutine. As many run at a time as fsspec allows."""
+        """Returns each coroutine's result or exception. As many run at a time as fsspec allows."""
         limit = self.fs.__dict__.get("batch_size") or _get_batch_size(nofiles=True)
         free = asyncio.Semaphore(limit if limit > 0 else max(len(works), 1))
 
@@ -294,9 +295,9 @@ class Store:
     async def find_levels(
         self, path: str, maxdepth: int, withdirs: bool, prefix: str = "", **kwargs: Any
     ) -> dict[str, Any]:
-        """Lists the files of the first levels of folders, as patterns need them.
+        """Lists the files of the first folder levels, as patterns need them.
 
-        The method of fsspec leaves out each folder whose listing fails, as if it were empty.
+        fsspec's method omits a folder whose listing fails, as if it were empty.
         """
         found: dict[str, Any] = {}
         if withdirs and path and await self.call("isdir", path):
@@ -305,7 +306,7 @@ class Store:
         for level in range(maxdepth):
             works = [partial(self.call, "ls", folder, detail=True, **kwargs) for folder in folders]
             if level == 0 and prefix:
-                # Only the names that begin so. Filesystems that know this option report failures.
+                # Only names with this prefix. Filesystems with this option report failures.
                 works = [partial(self._begin_with, path, prefix)]
             listings = zip(folders, await self.together(works), strict=True)
             folders = []
@@ -326,13 +327,13 @@ class Store:
         return found
 
     async def _begin_with(self, path: str, prefix: str) -> list[Any]:
-        """Lists what is in a folder under names with this prefix, which the store selects."""
+        """Lists a folder's entries with this prefix; the store selects them."""
         options: dict[str, Any] = {"maxdepth": 1, "withdirs": True, "detail": True, "prefix": prefix}
         found = await self.call("find", path, **options)
         return [entry for name, entry in found.items() if name != path]
 
     async def info(self, path: str) -> dict[str, Any]:
-        """Returns what is reported about a file. ``size`` can be None, and is at least no nonsense."""
+        """Returns a file's reported properties. ``size`` is None or plausible."""
 
         def check(info: Any) -> dict[str, Any]:
             kind, reported = info.get("type"), info.get("size")
@@ -348,10 +349,10 @@ class Store:
         return found
 
     async def with_info(self, path: str, work: Callable[[dict[str, Any]], Coroutine[Any, Any, T]]) -> T:
-        """Returns the result of ``work`` for what is reported about a file.
+        """Returns ``work``'s result for a file's reported properties.
 
-        Many filesystems cache listings. If ``work`` fails, the filesystem is asked again, and if the size has
-        changed, ``work`` is called a second time.
+        Many filesystems cache listings. If ``work`` fails, we ask the filesystem again and, if the
+        size changed, call ``work`` a second time.
         """
         info = await self.info(path)
         try:
@@ -365,7 +366,7 @@ class Store:
         return await work(now)
 
     async def fetch(self, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Fetches byte ranges of a file. A range can be shorter than requested, but never longer."""
+        """Fetches byte ranges of a file. A range can be shorter than requested, never longer."""
         starts, ends = [start for start, _ in spans], [end for _, end in spans]
 
         def check(found: Any) -> list[bytes]:
@@ -387,16 +388,16 @@ class Store:
         return checked(await self.call("cat_file", path, start=0, end=length), length, path)
 
     async def refuse_existing(self, path: str) -> None:
-        """Raises FileExistsError if there is a file at ``path``. Cached listings are dropped first."""
+        """Raises FileExistsError if ``path`` exists. Drops cached listings first."""
         self.fs.invalidate_cache(path)
         if await self.call("exists", path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
 
     async def rename(self, source: str, target: str, *, of: str | None = None, **options: Any) -> None:
-        """Gives one file another name.
+        """Renames one file.
 
-        Without a call of its own for this, fsspec copies what its patterns and listings find, and removes the
-        source. A file that the server lists as a folder would be removed without a copy.
+        Without its own call for this, fsspec copies what its patterns and listings find and removes
+        the source. A file that the server lists as a folder would be removed without a copy.
         """
         if moves_itself(self.fs):
             await self.call("mv", source, target, of=of, **options)
@@ -406,7 +407,7 @@ class Store:
 
 
 def _shown(path: Any) -> str:
-    """Returns the path that an error names: that of a file, or the first of several."""
+    """Returns the path for an error: a file's, or the first of several."""
     if not isinstance(path, list):
         return str(path)
     names = list(dict.fromkeys(path))
@@ -414,7 +415,7 @@ def _shown(path: Any) -> str:
 
 
 def ranges_of(found: Any, count: int) -> list[Any]:
-    """Returns the results of ``cat_ranges``, of which there must be ``count``."""
+    """Returns the ``count`` results of ``cat_ranges``."""
     results = list(found)
     if len(results) != count:
         raise OSError(errno.EIO, f"The filesystem returned {len(results)} ranges instead of {count}")
@@ -422,7 +423,7 @@ def ranges_of(found: Any, count: int) -> list[Any]:
 
 
 def checked(data: Any, requested: int | None, path: str) -> bytes:
-    """Returns the bytes of a request. Raises the exception of a failed request."""
+    """Returns a request's bytes, or raises its exception."""
     if isinstance(data, Exception):
         raise data
     if not isinstance(data, bytes | bytearray | memoryview):
@@ -435,7 +436,7 @@ def checked(data: Any, requested: int | None, path: str) -> bytes:
 
 
 def complete(data: bytes, requested: int, path: str) -> bytes:
-    """Returns ``data``. Raises TruncatedError if it is shorter than a range that the file must have."""
+    """Returns ``data``. Raises TruncatedError if it is shorter than requested."""
     if len(data) < requested:
         raise truncated(path, len(data), requested)
     return data
@@ -447,7 +448,7 @@ def truncated(path: str, got: int, requested: int) -> TruncatedError:
 
 
 def file_size(reported: Any) -> int | None:
-    """Returns a size that is reported. None if no file can have it."""
+    """Returns a reported size, or None if no file can have it."""
     try:
         size = operator.index(reported)
     except TypeError:
@@ -458,7 +459,7 @@ def file_size(reported: Any) -> int | None:
 class _Failure:
     """An exception as a result.
 
-    A future cannot hold a StopIteration, and raises a copy of a TimeoutError, which names no path.
+    A future cannot hold a StopIteration, and raises a copy of a TimeoutError, without the path.
     """
 
     def __init__(self, error: BaseException) -> None:

@@ -1,8 +1,8 @@
-"""Whole files: their plaintext in memory, and transfers between the other filesystem and local files.
+"""Whole files: their plaintext in memory, and transfers to and from local files.
 
-The size of a file is a claim, so an object store is asked for the beginning of an object, of a fixed length.
-A response that is shorter holds the whole object, which is the only request then. Other servers may not
-support ranges. They are asked for the size first, and without a size for the whole file.
+A file's size is a claim, so we ask an object store for a fixed-length beginning of the object. A
+shorter response is the whole object: a single request. Other servers may not support ranges, so we
+ask them for the size first, and without a size for the whole file.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 FIRST = 4 << 20
-"""Number of bytes of an object that the first request asks for."""
+"""Bytes of an object in the first request."""
 STEP = 8 << 20
-"""Number of bytes of each later request."""
+"""Bytes in each later request."""
 IN_FLIGHT = 4
-"""Number of later requests for one file that are in progress at a time."""
+"""Number of later requests in flight for one file."""
 WHOLE = 16 << 20
-"""Largest plaintext in bytes that is encrypted in memory and sent in one request."""
+"""Longest plaintext in bytes encrypted in memory and sent in one request."""
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 
@@ -48,7 +48,7 @@ async def read_whole(store: Store, path: str, decryption: DecryptWith) -> bytes:
     with about(path):
         async with store.budget.reserve(FIRST) as share:
             if not (store.awaited and is_object_store(store.fs)):
-                # In place, one request is a consistent view of a file that others replace.
+                # One request is a consistent view of a file that others replace.
                 data = await store.fetch_all(path)
                 return await store.compute(_native.decrypt_bytes, data, decryption, size=len(data))
             first = await _beginning(store, path)
@@ -62,7 +62,7 @@ async def read_whole(store: Store, path: str, decryption: DecryptWith) -> bytes:
 
 
 async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, callback: Callback) -> None:
-    """Decrypts a file to a local path, or to a file object.
+    """Decrypts a file to a local path or a file object.
 
     A local file appears complete and verified, or not at all.
     """
@@ -85,7 +85,7 @@ async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, ca
         if isinstance(out, str):
             await _read_rest(store, path, started, begin, progress)
             return
-        # There is only one attempt, because a file object cannot be written again.
+        # Only one attempt: a file object cannot be rewritten.
         decryptor = await store.compute(begin) if started is None else started
         try:
             size = (await store.info(path))["size"]
@@ -102,7 +102,7 @@ async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, ca
 async def _read_rest(
     store: Store, path: str, started: Writer | None, begin: Callable[[], Writer], progress: Progress
 ) -> None:
-    """Decrypts a file, or what follows its first bytes, which ``started`` has already decrypted."""
+    """Decrypts a file, or its rest after the bytes ``started`` has already decrypted."""
     attempts = [started] if started is not None else []
 
     async def work(info: dict[str, Any]) -> None:
@@ -117,7 +117,7 @@ async def _read_rest(
 
 
 async def _beginning(store: Store, path: str) -> bytes | None:
-    """Returns the beginning of an object. None if the request failed, so that it is made without a range."""
+    """Returns the beginning of an object; None if the request must be repeated without range."""
     try:
         return await store.fetch_beginning(path, FIRST)
     except (FileNotFoundError, PermissionError, IsADirectoryError):
@@ -149,11 +149,11 @@ def _decrypt_at_once(begin: Callable[[], Writer], data: bytes) -> None:
 async def _decrypt(
     store: Store, path: str, size: int | None, decryptor: Writer, done: int, progress: Progress
 ) -> None:
-    """Decrypts a file from the byte ``done`` on. The file ends where its data ends, not at ``size``."""
+    """Decrypts a file from byte ``done`` on. The file ends where its data ends, not at ``size``."""
     try:
         await _decrypt_rest(store, path, size, decryptor, done, progress)
     finally:
-        # A task that is cancelled has waited for its thread, so nothing else uses the decryptor any more.
+        # A cancelled task has waited for its thread, so nothing else uses the decryptor.
         decryptor.discard()
 
 
@@ -181,7 +181,7 @@ async def _decrypt_rest(
                 done += len(piece)
                 progress(total * done // size, total)
                 if len(piece) < end - start:
-                    # This is the end, which is verified. The server has no say in how long the loop runs.
+                    # This is the verified end. The server cannot prolong the loop.
                     shorter = truncated(path, len(piece), end - start)
                     break
     try:
@@ -202,7 +202,7 @@ async def write_whole(
     *,
     exclusive: bool,
 ) -> None:
-    """Encrypts ``content()``, which has ``size`` bytes, and writes it in one request."""
+    """Encrypts ``content()``, ``size`` bytes long, and writes it in one request."""
 
     def encrypted() -> bytes:
         return _native.encrypt_bytes(content(), encryption)
@@ -230,17 +230,17 @@ async def send(store: Store, path: str, data: bytes, *, exclusive: bool) -> None
 
 
 def temporary_name(path: str) -> str:
-    """Returns a new name in the folder of ``path``, for a file that is not complete yet."""
+    """Returns a new name in the folder of ``path`` for an incomplete file."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
 
 
 class Grown(Exception):
-    """A local file became too long for one request while it was read."""
+    """A local file outgrew a single request while we read it."""
 
 
 def content_of(path: Any) -> bytes:
-    """Returns the content of a local file of at most ``WHOLE`` bytes."""
+    """Returns the content of a local file, at most ``WHOLE`` bytes."""
     with open(path, "rb", buffering=0) as file:
         data = file.read(WHOLE + 1)
         while data and len(data) <= WHOLE and (more := file.read(WHOLE + 1 - len(data))):

@@ -1,4 +1,4 @@
-"""Encrypted files that are being written. A file appears under its name complete, or never."""
+"""Encrypted files open for writing. A file appears under its name complete, or never."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
     from sealane._native import EncryptWith
 
 IN_MEMORY = 8 << 20
-"""Number of encrypted bytes that are buffered and sent in one request when the file is complete."""
+"""Encrypted bytes buffered and sent in one request when the file is complete."""
 PART = 16 << 20
-"""Size in bytes of a part of a longer upload, unless ``block_size`` is given. S3 requires at least 5 MiB."""
+"""Part size in bytes of a longer upload, unless ``block_size`` is given. S3 requires 5 MiB."""
 
 
 def make_parents(target: Any, path: str) -> None:
-    """Makes the folders above a local file, as none need to be made in an object store.
+    """Makes the folders above a local file. Object stores need none.
 
-    ``LocalFileSystem(auto_mkdir=False)`` makes none. Without that option, its default, folders are made.
+    ``LocalFileSystem(auto_mkdir=False)`` makes none. By default, folders are made.
     """
     if target.storage_options.get("auto_mkdir", True) and (folder := os.path.dirname(path)):
         os.makedirs(folder, exist_ok=True)
 
 
 class WrittenFile(WritableFile):
-    """An encrypted file that is being written and that appears when it is complete.
+    """An encrypted file open for writing; it appears when complete.
 
-    It appears under its name when it is closed, or when its transaction ends. A file that is closed while an
-    exception propagates is discarded, and ``close`` raises that exception: the context managers of fsspec and
-    of many libraries close a file without telling it that the block failed.
+    It appears under its name when it is closed or when its transaction ends. A file closed while an
+    exception propagates is discarded, and ``close`` raises that exception: the context managers of
+    fsspec and many libraries close a file without telling it that the block failed.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class WrittenFile(WritableFile):
         self._upload = upload
         self._autocommit = autocommit
         self._exception_at_open = sys.exception()
-        # The exclusive creation of an upload happens at its end.
+        # An upload's exclusive creation happens at its end.
         self._encrypted = EncryptedWriter(
             upload or path,  # type: ignore[arg-type]
             encryption,
@@ -93,7 +93,7 @@ class WrittenFile(WritableFile):
             return written
 
     def close(self) -> None:
-        """Completes the file. Outside of a transaction it gets its name now."""
+        """Completes the file. Outside a transaction it gets its name now."""
         with self._lock:
             if self.closed:
                 return
@@ -102,7 +102,7 @@ class WrittenFile(WritableFile):
                 propagating is not self._exception_at_open or self._in_failing_block()
             ):
                 self._discard()
-                # This changes nothing for a caller that the exception reaches anyway. A caller that caught it
+                # No change for a caller that the exception reaches anyway. A caller that caught it
                 # and goes on to close the file learns that there is no file.
                 raise propagating
             if self._autocommit:
@@ -112,7 +112,7 @@ class WrittenFile(WritableFile):
                 super().close()
 
     def commit(self) -> None:
-        """Gives the completed file its name, under which it can then be read."""
+        """Gives the completed file its name and makes it readable."""
         with self._lock:
             self._commit()
 
@@ -129,7 +129,7 @@ class WrittenFile(WritableFile):
         self.fs.invalidate_cache(self.path)
 
     def discard(self) -> None:
-        """Closes the file and removes what is not committed."""
+        """Closes the file and removes uncommitted data."""
         with self._lock:
             self._discard()
 
@@ -143,9 +143,9 @@ class WrittenFile(WritableFile):
 
 
 def compressed(file: Any, compression: str | None, mode: str) -> Any:
-    """Returns a file object that compresses to or decompresses from ``file``, and closes it at the end.
+    """Returns a (de)compressing file object over ``file`` that closes it at the end.
 
-    The compressing classes leave the closing to the caller, and a file that is not closed never appears.
+    The compression classes do not close the file, and an unclosed file never appears.
     """
     if compression is None:
         return file
@@ -166,17 +166,17 @@ def compressed(file: Any, compression: str | None, mode: str) -> Any:
 
 
 def write_byte_order_mark(file: io.TextIOWrapper) -> None:
-    """Writes the mark of an encoding that has one. TextIOWrapper writes it only to files that can seek."""
+    """Writes an encoding's byte order mark. TextIOWrapper writes it only to seekable files."""
     name = codecs.lookup(file.encoding).name
     file.buffer.write({"utf-16": codecs.BOM_UTF16, "utf-32": codecs.BOM_UTF32}.get(name, b""))
 
 
 class Upload:
-    """Encrypted bytes for a file of another filesystem, which appears there at ``commit``.
+    """Encrypted bytes for a file on another filesystem. It appears at ``commit``.
 
-    Up to ``IN_MEMORY`` bytes are sent in one request. A longer file goes to an object store as a multipart
-    upload that ``commit`` completes. Any other filesystem gets it from a local temporary file, under a
-    temporary name that is then changed.
+    Up to ``IN_MEMORY`` bytes are sent in one request. A longer file goes to an object store as a
+    multipart upload that ``commit`` completes. Other filesystems get it from a local temporary
+    file, under a temporary name that is then changed.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class Upload:
         self._part = block_size or PART
         self._options = options
         if exclusive:
-            # Found out now, and not after all of the data was written. The end of the upload checks it again.
+            # Fail now rather than after writing all data. The end of the upload checks again.
             store.run(store.refuse_existing(path))
         self._atomic = is_object_store(self._fs)
         self._max_buffered = sys.maxsize if isinstance(self._fs, MemoryFileSystem) else IN_MEMORY
@@ -216,7 +216,7 @@ class Upload:
         self._spilled.write(data)
 
     def flush(self) -> None:
-        """Does nothing: buffered bytes are sent when the buffer is full, or at ``commit``."""
+        """Does nothing: buffered bytes are sent when the buffer is full or at ``commit``."""
 
     def commit(self) -> None:
         """Completes the file under its name."""
@@ -240,12 +240,12 @@ class Upload:
         if not self._atomic:
             spilled.close()
             return
-        # Marked as closed first, so that its destructor does not go on with the upload.
+        # Marked as closed first, so that its destructor does not continue the upload.
         spilled.closed = True  # type: ignore[misc]
         spilled.discard()  # type: ignore[attr-defined]
 
     def abandon(self) -> None:
-        """Drops the upload in a forked child, without a request: it belongs to the parent."""
+        """Drops the upload in a forked child without a request: it belongs to the parent."""
         spilled, self._spilled = self._spilled, None
         self._buffer = bytearray()
         if spilled is not None and self._atomic:
@@ -284,7 +284,7 @@ class Upload:
 
 
 _UPLOADS: weakref.WeakSet[Upload] = weakref.WeakSet()
-"""The uploads of this process that exist."""
+"""This process's uploads."""
 
 
 def _abandon_uploads() -> None:

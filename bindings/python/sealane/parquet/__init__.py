@@ -1,7 +1,7 @@
-"""Parquet modular encryption with the keys of sealane: columns with keys of their own.
+"""Parquet modular encryption with sealane's keys; columns can have their own.
 
-The engine encrypts: PyArrow, Polars or DuckDB. sealane supplies the keys, from the same references as for
-files and datasets::
+The engine encrypts: PyArrow, Polars or DuckDB. sealane supplies the keys, from the same references
+as for files and datasets::
 
     import pyarrow.parquet as pq
 
@@ -9,10 +9,11 @@ files and datasets::
     pq.write_table(table, "people.parquet", encryption_properties=keys.encryption("all", {"pii": ["name"]}))
     table = pq.read_table("people.parquet", decryption_properties=keys.decryption())
 
-Each file gets data keys of its own, which PyArrow stores in the file, encrypted under the named keys. The
-format is that of Apache Parquet. To encrypt whole files of any kind, use ``sealane.fs``.
+PyArrow gives each file its own data keys and stores them in the file, encrypted under the named
+keys. The format is Apache Parquet's. To encrypt whole files of any kind, use ``sealane.fs``.
 
-The module needs the package pyarrow. Polars and DuckDB are imported only by the methods that use them.
+The module needs the package pyarrow. Polars and DuckDB are imported only by the methods that use
+them.
 """
 
 try:

@@ -1,4 +1,4 @@
-"""``KmsClient``: encrypts the data keys of Parquet files under keys that references name."""
+"""``KmsClient``: encrypts the data keys of Parquet files under keys named by references."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from sealane._native import Aead, Key, Keyring
 from sealane.exceptions import AuthenticationError, FormatError, KeyNotFoundError, SealaneError
 
 MAX_WRAPPED = 4096
-"""Longest text of an encrypted data key that is decoded. A file contains it, so it is a claim."""
+"""Longest encrypted data key (text) to decode. It comes from the file, so it is a claim."""
 
 
 class KmsClient(pe.KmsClient):  # type: ignore[misc]
     """Encrypts and decrypts ("wraps" and "unwraps") data keys for PyArrow's ``CryptoFactory``.
 
-    A master key is a key or a keyring behind a reference. Files contain its name, never the reference, so a
-    file cannot make a program read another variable, file or key service.
+    A master key is a key or a keyring behind a reference. Files contain its name, never the
+    reference, so a file cannot make a program read another variable, file or key service.
 
     Parameters
     ----------
     keys : dict of str to str
-        Key references by the names of the master keys, for example ``{"pii": "env:PII_KEY"}``. A reference
-        may lead to an AES key or to a keyring for messages (``sealane.keys.Keyring``). It is resolved when
-        its name is first used, and once for each client. PyArrow creates a new client after its
+        Key references by master key name, for example ``{"pii": "env:PII_KEY"}``. A reference may
+        lead to an AES key or to a keyring for messages (``sealane.keys.Keyring``). It is resolved
+        on first use of its name, once per client. PyArrow creates a new client after its
         ``cache_lifetime``.
 
     Raises
@@ -38,9 +38,9 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
 
     Notes
     -----
-    An encrypted data key is ``base64(nonce || ciphertext || tag)`` of AES-GCM, with the name of the master
-    key as associated data, as in the class ``LocalWrapKmsClient`` of Apache Parquet. A keyring adds the
-    prefix of Tink before the nonce.
+    An encrypted data key is ``base64(nonce || ciphertext || tag)`` of AES-GCM, with the master
+    key's name as associated data, as in Apache Parquet's ``LocalWrapKmsClient``. A keyring adds the
+    Tink prefix before the nonce.
 
     Examples
     --------
@@ -57,28 +57,28 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
         return f"KmsClient({self._references!r})"
 
     def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> str:
-        """Returns the data key ``key_bytes``, encrypted under the key of the name ``master_key_identifier``.
+        """Returns the data key ``key_bytes`` encrypted under ``master_key_identifier``.
 
-        PyArrow calls it. The result is text in base64, which PyArrow stores in the file.
+        PyArrow calls it and stores the result (base64 text) in the file.
 
         Raises
         ------
         KeyNotFoundError
-            If no reference has this name, or the reference leads to no key.
+            If no reference has this name, or it leads to no key.
         """
         with self._lock:
             cipher = self._cipher(master_key_identifier)
         return base64.b64encode(cipher.seal(key_bytes, master_key_identifier.encode())).decode()
 
     def unwrap_key(self, wrapped_key: str, master_key_identifier: str) -> bytes:
-        """Returns the data key in ``wrapped_key``, which is encrypted under ``master_key_identifier``.
+        """Returns the data key in ``wrapped_key``, encrypted under ``master_key_identifier``.
 
         Raises
         ------
         KeyNotFoundError
-            If no reference has this name, or the reference leads to no key.
+            If no reference has this name, or it leads to no key.
         AuthenticationError
-            If the data key was encrypted under another key or name, or was changed.
+            If the data key was encrypted under another key or name, or was modified.
         FormatError
             If the text is not an encrypted data key.
         """
@@ -104,7 +104,7 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
 
 
 def check_names(keys: Mapping[str, str]) -> dict[str, str]:
-    """Returns a copy of the references by name. Raises TypeError or ValueError if one is malformed."""
+    """Returns a copy of the references. Raises TypeError or ValueError if one is malformed."""
     if not isinstance(keys, Mapping):
         raise TypeError(f"expected key references by their names, found {type(keys).__name__}")
     for name, reference in keys.items():

@@ -1,11 +1,11 @@
-"""Reads how the data keys of an encrypted Parquet file are stored.
+"""Reads how an encrypted Parquet file stores its data keys.
 
-A file ends with a footer, its length and four characters. With ``PARE``, the footer is a clear structure
-(``FileCryptoMetaData``) and the encrypted file metadata. With ``PAR1``, the metadata is clear and signed.
-Both are structures of the compact protocol of Apache Thrift. Encryption.md of the Parquet format describes
-the modules.
+A file ends with a footer, its length and four characters. With ``PARE``, the footer is a cleartext
+structure (``FileCryptoMetaData``) and the encrypted file metadata. With ``PAR1``, the metadata is
+cleartext and signed. Both are structures in the compact protocol of Apache Thrift. The Parquet
+format's Encryption.md describes the modules.
 
-All lengths are claims of the file. They are checked before memory is used.
+All lengths are claims of the file, checked before memory is used.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from sealane._native import Aead
 from sealane.exceptions import AuthenticationError, FormatError
 
 MAX_FOOTER = 64 << 20
-"""Longest footer in bytes that is read."""
+"""Longest footer in bytes to read."""
 _MAX_DEPTH = 32
 _NONCE, _TAG = 12, 16
 
 
 @dataclasses.dataclass(frozen=True)
 class Metadata:
-    """The stored forms of the data keys of a file."""
+    """A file's data keys, as stored."""
 
     footer: bytes
     columns: dict[str, bytes]
-    """By the path of the column in the schema, for example ``a.b.c``."""
+    """By column path in the schema, such as ``a.b.c``."""
 
 
 def read_metadata(file: IO[bytes], footer_key: Callable[[bytes], bytes]) -> Metadata:
-    """Returns the key metadata of a file. ``footer_key`` returns the data key for its stored form."""
+    """Returns a file's key metadata. ``footer_key`` returns the data key for its stored form."""
     size = file.seek(0, os.SEEK_END)
     if size < 12:
         raise FormatError(f"expected a Parquet file, found {size} bytes")
@@ -73,7 +73,7 @@ def read_metadata(file: IO[bytes], footer_key: Callable[[bytes], bytes]) -> Meta
 
 
 def _footer_aad(crypto: dict[int, Any]) -> bytes:
-    """Returns the associated data of the footer module: prefix, unique part of the file, and type 0."""
+    """Returns the footer module's associated data: prefix, the file's unique part, and type 0."""
     algorithm = crypto.get(1)
     if not isinstance(algorithm, dict) or len(algorithm) != 1:
         raise FormatError("the file names no encryption algorithm")
@@ -108,7 +108,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def _structure(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
-    """Returns the fields of a structure by their numbers, and the position after it."""
+    """Returns a structure's fields by number, and the position after it."""
     if depth > _MAX_DEPTH:
         raise FormatError("the footer is nested too deeply")
     fields: dict[int, Any] = {}

@@ -26,13 +26,14 @@ Columns: TypeAlias = Mapping[str, Iterable[str]]
 
 
 class ParquetKeys:
-    """The keys of encrypted Parquet files, by names that the files contain.
+    """The keys of encrypted Parquet files, by the names in the files.
 
     Parameters
     ----------
     keys : dict of str to str
-        Key references by name, for example ``{"all": "env:TABLE_KEY", "pii": "file:pii.keyring"}``. They are
-        resolved when a name is first used. The object can be pickled, because it contains references only.
+        Key references by name, for example ``{"all": "env:TABLE_KEY", "pii": "file:pii.keyring"}``.
+        They are resolved on first use of a name. The object can be pickled: it contains only
+        references.
 
     Raises
     ------
@@ -57,7 +58,7 @@ class ParquetKeys:
 
     @property
     def crypto_factory(self) -> pe.CryptoFactory:
-        """The ``pyarrow.parquet.encryption.CryptoFactory`` with these keys, for other calls of PyArrow."""
+        """PyArrow's ``CryptoFactory`` with these keys, for its other calls."""
         if self._made is None:
             self._made = pe.CryptoFactory(lambda _: KmsClient(self._references))
         return self._made
@@ -70,20 +71,20 @@ class ParquetKeys:
         plaintext_footer: bool = False,
         external: bool = False,
     ) -> pe.EncryptionConfiguration:
-        """Returns PyArrow's configuration of which key encrypts which column.
+        """Returns PyArrow's configuration of keys and columns.
 
         Parameters
         ----------
         footer : str
-            The name of the key for the footer, which contains the schema and statistics; without ``columns``,
-            for all columns as well.
+            The name of the footer key; the footer contains the schema and statistics. Without
+            ``columns``, it also encrypts all columns.
         columns : dict of str to list of str, optional
-            Columns by the name of their key. Columns that are not listed are **not encrypted**.
+            Columns by key name. Columns not listed are **not encrypted**.
         plaintext_footer : bool
-            Whether readers without the footer key can read the schema and the columns that are not encrypted.
+            Whether readers without the footer key can read the schema and the unencrypted columns.
         external : bool
-            Whether the encrypted data keys are stored in a file beside the Parquet file, so that
-            ``rotate_master_keys`` can encrypt them again without a change of the Parquet file.
+            Whether to store the encrypted data keys in a file beside the Parquet file, so that
+            ``rotate_master_keys`` can re-encrypt them without changing the Parquet file.
 
         Raises
         ------
@@ -99,7 +100,7 @@ class ParquetKeys:
             uniform_encryption=not listed,
             plaintext_footer=plaintext_footer,
             internal_key_material=not external,
-            # PyArrow would generate keys of 128 bits.
+            # PyArrow's default is 128-bit keys.
             data_key_length_bits=256,
             cache_lifetime=_LIFETIME,
         )
@@ -113,7 +114,7 @@ class ParquetKeys:
         external: str | os.PathLike[str] | None = None,
         filesystem: Any = None,
     ) -> Any:
-        """Returns the ``encryption_properties`` for one file that PyArrow writes.
+        """Returns the ``encryption_properties`` for a file written by PyArrow.
 
         Parameters
         ----------
@@ -132,11 +133,11 @@ class ParquetKeys:
         )
 
     def decryption(self, *, external: str | os.PathLike[str] | None = None, filesystem: Any = None) -> Any:
-        """Returns the ``decryption_properties`` for files that PyArrow reads.
+        """Returns the ``decryption_properties`` for files read by PyArrow.
 
-        Only the keys of the columns that are read are needed. ``external`` is the path of a file whose
-        encrypted data keys are in a file beside it, and ``filesystem`` is its ``pyarrow.fs.FileSystem``; by
-        default the local one.
+        Only the keys of the columns you read are needed. ``external`` is the path of a Parquet file
+        with its encrypted data keys in a file beside it, and ``filesystem`` is its
+        ``pyarrow.fs.FileSystem``; by default the local one.
         """
         configuration = pe.DecryptionConfiguration(cache_lifetime=_LIFETIME)
         return self.crypto_factory.file_decryption_properties(
@@ -146,9 +147,9 @@ class ParquetKeys:
     def dataset_encryption(
         self, footer: str, columns: Columns | None = None, *, plaintext_footer: bool = False
     ) -> Any:
-        """Returns the ``encryption_config`` of the files that ``pyarrow.dataset.write_dataset`` writes.
+        """Returns the ``encryption_config`` for files written by ``pyarrow.dataset.write_dataset``.
 
-        ``footer``, ``columns`` and ``plaintext_footer`` are those of ``configuration``.
+        ``footer``, ``columns`` and ``plaintext_footer`` are as for ``configuration``.
         """
         import pyarrow.dataset as ds
 
@@ -163,11 +164,11 @@ class ParquetKeys:
         return ds.ParquetDecryptionConfig(self.crypto_factory, pe.KmsConnectionConfig(), configuration)
 
     def rotate_master_keys(self, path: str | os.PathLike[str], filesystem: Any = None) -> None:
-        """Encrypts the data keys of a file again, under the keys that the names lead to now.
+        """Re-encrypts a file's data keys under the keys that the names lead to now.
 
         The Parquet file at ``path`` is not changed, only the file with its data keys beside it
-        (``external``). ``filesystem`` is its ``pyarrow.fs.FileSystem``; by default the local one. For
-        example, rotate the keyring behind a name first, and disable its old key afterwards.
+        (``external``). ``filesystem`` is its ``pyarrow.fs.FileSystem``; by default the local one.
+        For example, first rotate the keyring behind a name, and disable its old key afterwards.
 
         Raises
         ------
@@ -176,7 +177,7 @@ class ParquetKeys:
         OSError
             If the file with the data keys cannot be read or written.
         """
-        # A factory of its own, because another one keeps the keys of earlier calls.
+        # A new factory, because another one caches the keys of earlier calls.
         factory = pe.CryptoFactory(lambda _: KmsClient(self._references))
         with about(os.fspath(path)):
             factory.rotate_master_keys(pe.KmsConnectionConfig(), path, filesystem)
@@ -186,16 +187,16 @@ class ParquetKeys:
     def polars_encryption(
         self, footer: str, columns: Mapping[str, str] | None = None, *, plaintext_footer: bool = False
     ) -> polars.ParquetEncryptionProperties:
-        """Returns the ``encryption`` of files that Polars writes, with the named keys themselves.
+        """Returns the ``encryption`` for files written by Polars, with the named keys themselves.
 
         Parameters
         ----------
         footer : str
-            The name of the key of the footer; without ``columns``, of all columns.
+            The name of the footer key; without ``columns``, the key of all columns.
         columns : dict of str to str, optional
-            The name of the key of each encrypted column. The other columns are **not encrypted**.
+            The key name of each encrypted column. Other columns are **not encrypted**.
         plaintext_footer : bool
-            Whether readers without the footer key can read the schema and the columns that are not encrypted.
+            Whether readers without the footer key can read the schema and the unencrypted columns.
 
         Raises
         ------
@@ -217,15 +218,15 @@ class ParquetKeys:
         *,
         source: str | os.PathLike[str] | IO[bytes] | None = None,
     ) -> polars.ParquetDecryptionProperties:
-        """Returns the ``decryption`` of files that Polars reads.
+        """Returns the ``decryption`` for files read by Polars.
 
         Parameters
         ----------
         footer, columns
-            As for ``polars_encryption``: the names of the keys themselves, as for files of Polars.
+            As for ``polars_encryption``: the named keys themselves, for files of Polars.
         source : str, os.PathLike or binary file object
-            Instead, a file that PyArrow has written with ``encryption``. Its data keys are decrypted. Keys
-            for which this object has no reference are left out, so that the other columns can be read.
+            Instead, a file written by PyArrow with ``encryption``. Its data keys are decrypted.
+            Keys without a reference are left out, so that the other columns can be read.
         """
         import polars
 
@@ -241,18 +242,19 @@ class ParquetKeys:
     def add_to_duckdb(
         self, connection: Any, name: str, *, source: str | os.PathLike[str] | IO[bytes] | None = None
     ) -> None:
-        """Adds a key to a connection of DuckDB, for ``encryption_config = {footer_key: 'NAME'}``.
+        """Adds a key to a DuckDB connection, for ``encryption_config = {footer_key: 'NAME'}``.
 
-        DuckDB 2.0 knows one key for a whole file. It holds the key in the connection until that is closed.
+        DuckDB 2.0 supports one key per file. It holds the key until the connection is closed.
 
         Parameters
         ----------
         connection : duckdb.DuckDBPyConnection
-            The connection. The key is part of a statement, so no statements may be logged meanwhile.
+            The connection. The key is part of a statement, so do not log statements during the
+            call.
         name : str
-            The name of the key, which DuckDB uses as well.
+            The name of the key, also in DuckDB.
         source : str, os.PathLike or binary file object, optional
-            A file that PyArrow has written with ``encryption``, whose data key is added under the name.
+            A file written by PyArrow with ``encryption``; its data key is added under the name.
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r}: DuckDB takes names of letters, digits and '_'")
@@ -261,7 +263,7 @@ class ParquetKeys:
         try:
             connection.execute(f"PRAGMA add_parquet_key('{name}', '{text}')")
         except Exception as error:
-            # The text of the error can contain the statement.
+            # The error's text can contain the statement.
             shown = str(error).replace(text, "…")
             raise OSError(f"DuckDB did not take the key {name!r}: {type(error).__name__}: {shown}") from None
 
@@ -273,7 +275,7 @@ class ParquetKeys:
         return bytes(key)
 
     def _data_keys(self, source: str | os.PathLike[str] | IO[bytes]) -> tuple[bytes, dict[str, bytes]]:
-        """Returns the data key of the footer of a file, and those of its columns that can be decrypted."""
+        """Returns a file's footer data key, and those of its columns that can be decrypted."""
         client = KmsClient(self._references)
         with _opened(source) as (file, path), about(path):
             metadata = read_metadata(file, lambda stored: _unwrapped(client, stored))
@@ -286,7 +288,7 @@ class ParquetKeys:
 
 
 _LIFETIME = datetime.timedelta(minutes=5)
-"""Time for which PyArrow keeps a client, and with it the keys that were found."""
+"""How long PyArrow keeps a client and the keys it found."""
 
 
 def _known(references: Mapping[str, str], name: str) -> None:
@@ -306,7 +308,7 @@ def _opened(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[IO[byt
 
 
 def _material(stored: bytes) -> dict[str, Any]:
-    """Returns the key material that PyArrow and Spark store: JSON that names the master key."""
+    """Returns the key material stored by PyArrow and Spark: JSON that names the master key."""
     try:
         material = json.loads(stored)
     except (ValueError, RecursionError) as error:
@@ -321,7 +323,7 @@ def _material(stored: bytes) -> dict[str, Any]:
 
 
 def _unwrapped(client: KmsClient, stored: bytes) -> bytes:
-    """Returns a data key, which the master key encrypts, or a key that the master key encrypts."""
+    """Returns a data key, encrypted directly by the master key or by a key it encrypts."""
     material = _material(stored)
     try:
         master, wrapped = str(material["masterKeyID"]), str(material["wrappedDEK"])

@@ -9,7 +9,7 @@ use crate::{integers, keys};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Defines the class of a keystream of the core. The constructor stands in braces.
+/// Defines the class of a core keystream. The constructor is in braces.
 macro_rules! keystream {
     ($(#[$doc:meta])* $name:ident { $($constructor:tt)* }) => {
         $(#[$doc])*
@@ -22,12 +22,12 @@ macro_rules! keystream {
         impl $name {
             $($constructor)*
 
-            /// Returns ``data`` XOR the keystream from position ``offset``, in bytes, as new bytes.
+            /// Returns ``data`` XOR the keystream from byte ``offset`` on, as new bytes.
             ///
             /// Raises
             /// ------
             /// LimitExceededError
-            ///     If the range passes the end of the keystream.
+            ///     If the range exceeds the keystream.
             fn xor_at<'py>(
                 &self,
                 py: Python<'py>,
@@ -40,18 +40,19 @@ macro_rules! keystream {
                 })
             }
 
-            /// Writes ``src`` XOR the keystream from ``offset`` to the start of ``out``; returns ``len(src)``.
+            /// Writes ``src`` XOR the keystream from ``offset`` to the start of ``out``; returns
+            /// ``len(src)``.
             ///
-            /// It works in place if ``out`` starts where ``src`` starts.
+            /// Works in place if ``out`` starts where ``src`` starts.
             ///
             /// Raises
             /// ------
             /// ValueError
-            ///     If ``out`` is too short, or overlaps ``src`` in any other way. Nothing is written.
+            ///     If ``out`` is too short or otherwise overlaps ``src``. Nothing is written.
             /// TypeError
             ///     If ``out`` is read-only. Nothing is written.
             /// LimitExceededError
-            ///     If the range passes the end of the keystream. Nothing is written.
+            ///     If the range exceeds the keystream. Nothing is written.
             fn xor_into<'py>(
                 &self,
                 py: Python<'py>,
@@ -67,7 +68,8 @@ macro_rules! keystream {
                 Ok(len)
             }
 
-            /// XORs the keystream from ``offset`` into ``buf``. Raises as ``xor_into`` does.
+            /// XORs the keystream from ``offset`` on into ``buf``. Raises the errors of
+            /// ``xor_into``.
             fn xor_in_place<'py>(
                 &self,
                 py: Python<'py>,
@@ -79,7 +81,7 @@ macro_rules! keystream {
                 detached(py, data.len(), || self.core.xor_in_place(offset, data))
             }
 
-            /// Name of the variant (the code for an instruction set) that computes the keystream.
+            /// The variant (the code for an instruction set) in use for the keystream.
             #[getter]
             fn variant(&self) -> &'static str {
                 self.core.variant()
@@ -96,20 +98,21 @@ macro_rules! keystream {
     };
 }
 
-/// Defines a [`keystream`] with a key, a nonce and a block counter, from its first doc lines and those of the nonce.
+/// Defines a [`keystream`] with a key, a nonce and a block counter. Takes its first doc lines and
+/// the nonce's.
 macro_rules! chacha {
     ($(#[$summary:meta])* $name:ident; $(#[$nonce:meta])* nonce) => {
         keystream! {
             $(#[$summary])*
             ///
             /// .. warning::
-            ///     There is no authentication: a changed bit of the ciphertext changes that bit of the plaintext. Two
-            ///     texts under one keystream reveal their difference.
+            ///     There is no authentication: flipping a bit of the ciphertext flips that bit of
+            ///     the plaintext. Two texts under one keystream reveal their XOR.
             ///
             /// Parameters
             /// ----------
             /// key : bytes-like or sealane.keys.Key
-            ///     32 bytes, which are copied.
+            ///     32 bytes, copied.
             /// nonce : bytes-like
             $(#[$nonce])*
             /// counter : int
@@ -117,8 +120,9 @@ macro_rules! chacha {
             ///
             /// Notes
             /// -----
-            /// Encryption and decryption are the same call. Block 2**32 raises LimitExceededError before any byte is
-            /// written; the counter never wraps. Threads may share an object.
+            /// Encryption and decryption are the same call. Reaching block 2**32 raises
+            /// LimitExceededError before any byte is written; the counter never wraps. Threads may
+            /// share an object.
             ///
             /// Examples
             /// --------
@@ -146,23 +150,23 @@ macro_rules! chacha {
 }
 
 keystream! {
-    /// The keystream of AES in counter mode (NIST SP 800-38A) at any offset, up to 2**64 bytes.
+    /// The AES keystream in counter mode (NIST SP 800-38A) at any offset, up to 2**64 bytes.
     ///
     /// .. warning::
-    ///     There is no authentication: a changed bit of the ciphertext changes that bit of the plaintext. Two texts
-    ///     under one keystream reveal their difference.
+    ///     There is no authentication: flipping a bit of the ciphertext flips that bit of the
+    ///     plaintext. Two texts under one keystream reveal their XOR.
     ///
     /// Parameters
     /// ----------
     /// key : bytes-like or sealane.keys.Key
-    ///     16, 24 or 32 bytes, which are copied.
+    ///     16, 24 or 32 bytes, copied.
     /// iv : bytes-like
-    ///     The first counter block, 16 bytes. All 128 bits count, big-endian, modulo 2**128.
+    ///     The first counter block, 16 bytes, a big-endian counter modulo 2**128.
     ///
     /// Notes
     /// -----
-    /// Encryption and decryption are the same call. Passing 2**64 bytes raises LimitExceededError before any byte is
-    /// written; the offset never wraps. Threads may share an object.
+    /// Encryption and decryption are the same call. Exceeding 2**64 bytes raises LimitExceededError
+    /// before any byte is written; the offset never wraps. Threads may share an object.
     ///
     /// Examples
     /// --------
@@ -181,7 +185,7 @@ keystream! {
 }
 
 chacha! {
-    /// The keystream of ChaCha20 (RFC 8439) at any offset, 2**32 blocks of 64 bytes for a nonce.
+    /// The ChaCha20 keystream (RFC 8439) at any offset, 2**32 blocks of 64 bytes per nonce.
     ChaCha20;
 
     ///     12 bytes.
@@ -189,39 +193,42 @@ chacha! {
 }
 
 chacha! {
-    /// The keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03) at any offset, 2**32 blocks of 64 bytes for a nonce.
+    /// The XChaCha20 keystream (draft-irtf-cfrg-xchacha-03) at any offset, 2**32 blocks of 64 bytes
+    /// per nonce.
     XChaCha20;
 
-    ///     24 bytes, which may be random.
+    ///     24 bytes; may be random.
     nonce
 }
 
 keystream! {
-    /// The keystream of Speck in counter mode at any offset.
+    /// The Speck keystream in counter mode at any offset.
     ///
     /// .. warning::
-    ///     Prefer AesCtr or ChaCha20. There is no authentication: a changed bit of the ciphertext changes that bit of
-    ///     the plaintext. Two texts under one keystream reveal their difference. Never share a key with a
-    ///     ``hazmat.Aead``, whose one-time keys come from the same keystream.
+    ///     Prefer AesCtr or ChaCha20. There is no authentication: flipping a bit of the ciphertext
+    ///     flips that bit of the plaintext. Two texts under one keystream reveal their XOR. Never
+    ///     share a key with a ``hazmat.Aead``, which takes its one-time keys from the same
+    ///     keystream.
     ///
     /// Parameters
     /// ----------
     /// variant : str
-    ///     "speck32-64", "speck48-72", "speck48-96", "speck64-96", "speck64-128", "speck96-96", "speck96-144",
-    ///     "speck128-128", "speck128-192" or "speck128-256": the bits of a block and of a key. Blocks of 32, 48 and
-    ///     64 bits can be distinguished from random after 2**16, 2**24 and 2**32 of them.
+    ///     "speck32-64", "speck48-72", "speck48-96", "speck64-96", "speck64-128", "speck96-96",
+    ///     "speck96-144", "speck128-128", "speck128-192" or "speck128-256": block and key size in
+    ///     bits. Blocks of 32, 48 and 64 bits are distinguishable from random after 2**16, 2**24
+    ///     and 2**32 blocks.
     /// key : bytes-like or sealane.keys.Key
-    ///     The number of bytes that the variant has, which are copied.
+    ///     The key, of the length of the variant. It is copied.
     /// iv : bytes-like
-    ///     The first counter block. The whole block counts, big-endian in both byte orders.
+    ///     The first counter block. The whole block is a big-endian counter in both byte orders.
     /// byte_order : str
-    ///     "big", as in the test vectors of the paper (ePrint 2013/404), or "little", as in the implementation guide of
-    ///     the NSA, in Linux and in Crypto++.
+    ///     "big", as in the paper's test vectors (ePrint 2013/404), or "little", as in the NSA's
+    ///     implementation guide, Linux and Crypto++.
     ///
     /// Notes
     /// -----
-    /// Encryption and decryption are the same call. Past 2**64 bytes, or where a small counter would return to its
-    /// start, a call raises LimitExceededError before any byte is written. Threads may share an object.
+    /// Encryption and decryption are the same call. Exceeding 2**64 bytes, or wrapping a small
+    /// counter, raises LimitExceededError before any byte is written. Threads may share an object.
     ///
     /// Examples
     /// --------

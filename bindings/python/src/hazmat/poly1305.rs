@@ -11,17 +11,18 @@ use pyo3::types::PyBytes;
 /// The one-time authenticator Poly1305 (RFC 8439).
 ///
 /// .. warning::
-///     Use a key for one message only. The tags of two messages under one key let an attacker forge a third.
+///     Use a key for one message only. With the tags of two messages under one key, an attacker can
+///     forge a third.
 ///
 /// Parameters
 /// ----------
 /// key : bytes-like or sealane.keys.Key
-///     32 bytes, which are copied.
+///     32 bytes, copied.
 ///
 /// Notes
 /// -----
-/// After ``finalize`` or ``verify``, every call raises ValueError. In a forked child, ``finalize`` raises ForkedError.
-/// Threads may share an object: updates are processed whole, in the order of the calls.
+/// After ``finalize`` or ``verify``, every call raises ValueError. In a forked child, ``finalize``
+/// raises ForkedError. Threads may share an object: updates are atomic and in call order.
 ///
 /// Examples
 /// --------
@@ -46,9 +47,10 @@ impl Poly1305 {
         sealane::hazmat::Poly1305::new(key.as_bytes()).map(Self::from_core).map_err(raise)
     }
 
-    /// Creates an object with the one-time key of ChaCha20: the first half of block 0 (RFC 8439, section 2.6).
+    /// Creates an object with ChaCha20's one-time key: the first half of block 0 (RFC 8439, section
+    /// 2.6).
     ///
-    /// The arguments are those of ChaCha20: ``key`` has 32 bytes and ``nonce`` has 12.
+    /// The arguments are ChaCha20's: a 32-byte ``key`` and a 12-byte ``nonce``.
     #[staticmethod]
     fn from_chacha20(py: Python<'_>, key: &Bound<'_, PyAny>, nonce: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut slot = Slot::new(py);
@@ -57,7 +59,7 @@ impl Poly1305 {
         Ok(Self::from_core(core))
     }
 
-    /// Adds ``data``, of any length, to the message and returns the object itself.
+    /// Adds ``data`` of any length to the message and returns the object itself.
     fn update<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
         read!(py; data);
@@ -68,12 +70,12 @@ impl Poly1305 {
         Ok(slf)
     }
 
-    /// Returns the tag of the message, 16 bytes, and ends the object: it is the last call.
+    /// Returns the tag of the message, 16 bytes. No call may follow.
     fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.core.take(py)?.finalize().map_err(raise)?))
     }
 
-    /// Compares the tag of the message with ``tag`` in constant time, and ends the object: it is the last call.
+    /// Compares the tag of the message with ``tag`` in constant time. No call may follow.
     ///
     /// Raises
     /// ------
@@ -84,7 +86,7 @@ impl Poly1305 {
         self.core.take(py)?.verify(&tag).map_err(raise)
     }
 
-    /// Name of the variant (the code for an instruction set) that computes it.
+    /// The variant (the code for an instruction set) in use for it.
     #[getter]
     fn variant(&self) -> &'static str {
         self.variant

@@ -12,22 +12,23 @@ use sealane::{Error, InOut};
 /// The block cipher Speck (ePrint 2013/404), applied to each block separately.
 ///
 /// .. warning::
-///     There is no mode of operation: equal plaintext blocks become equal ciphertext blocks. Prefer AES or ChaCha20.
+///     There is no mode of operation: equal plaintext blocks give equal ciphertext blocks. Prefer
+///     AES or ChaCha20.
 ///
 /// Parameters
 /// ----------
 /// variant : str
-///     "speck32-64", "speck48-72", "speck48-96", "speck64-96", "speck64-128", "speck96-96", "speck96-144",
-///     "speck128-128", "speck128-192" or "speck128-256": the bits of a block and of a key.
+///     "speck32-64", "speck48-72", "speck48-96", "speck64-96", "speck64-128", "speck96-96",
+///     "speck96-144", "speck128-128", "speck128-192" or "speck128-256": block and key size in bits.
 /// key : bytes-like or sealane.keys.Key
-///     The number of bytes that the variant has, which are copied.
+///     The key, of the length of the variant. It is copied.
 /// byte_order : str
-///     "big", as in the test vectors of the paper, or "little", as in the implementation guide of the NSA, in Linux and
-///     in Crypto++: all bytes of key and block are reversed.
+///     "big", as in the paper's test vectors, or "little", as in the NSA's implementation guide,
+///     Linux and Crypto++: all bytes of key and block are reversed.
 ///
 /// Notes
 /// -----
-/// Several threads may share an object, because a call does not change it.
+/// Calls do not change an object, so threads may share it.
 ///
 /// Examples
 /// --------
@@ -49,7 +50,7 @@ impl Speck {
         Ok(Self { core: sealane::hazmat::Speck::new(size, key.as_bytes(), order).map_err(raise)? })
     }
 
-    /// Encrypts each block of ``data`` separately and returns the ciphertext as new bytes.
+    /// Encrypts each block of ``data`` separately into new bytes.
     ///
     /// Raises
     /// ------
@@ -63,7 +64,7 @@ impl Speck {
         blocks(py, data, |data| self.core.encrypt_blocks(data))
     }
 
-    /// Decrypts each block of ``data`` separately. Raises as ``encrypt_blocks`` does.
+    /// Decrypts each block of ``data`` separately. Raises the errors of ``encrypt_blocks``.
     fn decrypt_blocks<'py>(
         &self,
         py: Python<'py>,
@@ -72,13 +73,13 @@ impl Speck {
         blocks(py, data, |data| self.core.decrypt_blocks(data))
     }
 
-    /// Length of a block of this variant in bytes, for example 16 for Speck128.
+    /// Block length in bytes, for example 16 for Speck128.
     #[getter]
     fn block_len(&self) -> usize {
         self.core.block_len()
     }
 
-    /// Name of the variant (the code for an instruction set) that computes it.
+    /// The variant (the code for an instruction set) in use for it.
     #[getter]
     fn variant(&self) -> &'static str {
         self.core.variant()

@@ -1,4 +1,5 @@
-//! `sealane.hazmat.Aead`: Speck-Poly1305. It is `SpeckAead` in the native module, where `Aead` is another class.
+//! `sealane.hazmat.Aead`: Speck-Poly1305. In the native module it is `SpeckAead`, because `Aead` is
+//! taken.
 
 use crate::arguments::unknown;
 use crate::error::raise;
@@ -14,21 +15,22 @@ use sealane::hazmat::{Aead, SpeckSize};
 /// The methods are those of ``sealane.Aead``. A sealed message is ``nonce || ciphertext || tag``.
 ///
 /// .. warning::
-///     Prefer ``sealane.Aead``. No analysis of this construction is published. Never share a key with ``SpeckCtr``:
-///     its keystream under the same key and iv contains the one-time key of a message.
+///     Prefer ``sealane.Aead``. No analysis of this construction has been published. Never share a
+///     key with ``SpeckCtr``: its keystream under the same key and iv contains a message's one-time
+///     key.
 ///
 /// Parameters
 /// ----------
 /// algorithm : str
-///     "speck128-128-poly1305", "speck128-192-poly1305" or "speck128-256-poly1305". ``Aead.new_small_block`` has the
-///     algorithms with smaller blocks.
+///     "speck128-128-poly1305", "speck128-192-poly1305" or "speck128-256-poly1305". For smaller
+///     blocks, see ``Aead.new_small_block``.
 /// key : bytes-like or sealane.keys.Key
-///     The number of bytes that the algorithm has, which are copied.
+///     The key, of the length of the algorithm. It is copied.
 ///
 /// Notes
 /// -----
-/// A message is limited to 2**36 - 32 bytes, and one object to 2**32 sealed messages. Two objects with one key do not
-/// count together. Threads may share an object.
+/// A message is limited to 2**36 - 32 bytes, and an object to 2**32 sealed messages. Two objects
+/// with one key count separately. Threads may share an object.
 ///
 /// Examples
 /// --------
@@ -48,12 +50,13 @@ aead_methods! {
             Ok(Self { core: aead.into() })
         }
 
-        /// Creates an object with a block of 32 to 96 bits, for example "speck64-128-poly1305".
+        /// Creates an object with a 32- to 96-bit block, for example "speck64-128-poly1305".
         ///
         /// .. warning::
-        ///     Use it only to read existing data. The nonce is the whole counter block, and the counter ranges of
-        ///     messages must not overlap: a message takes one number for each of its blocks and for each block of the
-        ///     32 bytes before them. So ``seal`` and ``seal_into`` raise ValueError; count nonces and use ``encrypt``.
+        ///     Use it only to read existing data. The nonce is the whole counter block, and the
+        ///     counter ranges of messages must not overlap: a message uses one number per block,
+        ///     and one per block of the 32 bytes before them. So ``seal`` and ``seal_into`` raise
+        ///     ValueError; count nonces and use ``encrypt``.
         ///
         /// One object seals at most 2**(bits / 2) blocks, and the counter never wraps.
         #[staticmethod]
@@ -68,7 +71,7 @@ aead_methods! {
     }
 }
 
-/// The end of the names of the algorithms, which begin with the name of the size.
+/// The end of the algorithm names; they begin with the size.
 const SUFFIX: &str = "-poly1305";
 
 fn size(algorithm: &str) -> PyResult<SpeckSize> {

@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::InOut;
 
-/// Defines the class of a streamed message of the core, from its doc comment, that of `update`, and `finalize` in braces.
+/// Defines the class of a streamed core message, from its doc comment, `update`'s, and `finalize`
+/// in braces.
 macro_rules! aead_stream {
     ($(#[$doc:meta])* $name:ident; $(#[$update:meta])* update; { $($finalize:tt)* }) => {
         $(#[$doc])*
@@ -67,18 +68,18 @@ macro_rules! aead_stream {
                 })
             }
 
-            /// Works as ``update`` does, but writes to the start of ``out`` and returns ``len(data)``.
+            /// Like ``update``, but writes to the start of ``out`` and returns ``len(data)``.
             ///
-            /// It works in place if ``out`` starts where ``data`` starts.
+            /// Works in place if ``out`` starts where ``data`` starts.
             ///
             /// Raises
             /// ------
             /// ValueError
-            ///     If ``out`` is too short, or overlaps ``data`` in any other way. Nothing is written.
+            ///     If ``out`` is too short or otherwise overlaps ``data``. Nothing is written.
             /// TypeError
             ///     If ``out`` is read-only. Nothing is written.
             /// LimitExceededError
-            ///     As ``update`` does.
+            ///     As ``update``.
             fn update_into<'py>(
                 &self,
                 py: Python<'py>,
@@ -95,7 +96,7 @@ macro_rules! aead_stream {
 
             $($finalize)*
 
-            /// Name of the algorithm, as the constructor takes it.
+            /// The algorithm's name.
             #[getter]
             fn algorithm(&self) -> &'static str {
                 self.algorithm
@@ -113,9 +114,10 @@ macro_rules! aead_stream {
 }
 
 aead_stream! {
-    /// Encrypts one message in pieces of any length: associated data first, then data, then the tag.
+    /// Encrypts one message in pieces of any length: first associated data, then data, then the
+    /// tag.
     ///
-    /// The ciphertext is the same as that of one call with the whole message, for any division into pieces.
+    /// The ciphertext is the same as for one call with the whole message, however it is divided.
     ///
     /// .. warning::
     ///     Never use a nonce twice with one key.
@@ -125,15 +127,15 @@ aead_stream! {
     /// algorithm : str
     ///     "aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305" or "xchacha20-poly1305".
     /// key : bytes-like or sealane.keys.Key
-    ///     The number of bytes that the algorithm has, which are copied.
+    ///     The key, of the length of the algorithm. It is copied.
     /// nonce : bytes-like
     ///     12 bytes, or 24 with XChaCha20.
     ///
     /// Notes
     /// -----
-    /// After ``finalize``, every call raises ValueError. In a forked child, every call raises ForkedError, because the
-    /// parent can encrypt other data under the same nonce. Threads may share an object: pieces are processed whole, in
-    /// the order of the calls.
+    /// After ``finalize``, every call raises ValueError. In a forked child, every call raises
+    /// ForkedError, because the parent can encrypt other data under the same nonce. Threads may
+    /// share an object: pieces are atomic and in call order.
     ///
     /// Examples
     /// --------
@@ -142,11 +144,11 @@ aead_stream! {
     /// >>> tag = encryptor.finalize()
     AeadEncryptor;
 
-    /// Returns the ciphertext of a piece of plaintext, of the same length, as new bytes.
+    /// Returns the ciphertext of a piece of plaintext, equally long, as new bytes.
     update;
 
     {
-        /// Returns the tag of the whole message, 16 bytes, and ends the object: it is the last call.
+        /// Returns the tag of the whole message, 16 bytes. No call may follow.
         fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
             Ok(PyBytes::new(py, &self.core.take(py)?.finalize().map_err(raise)?))
         }
@@ -154,26 +156,28 @@ aead_stream! {
 }
 
 aead_stream! {
-    /// Decrypts one message in pieces of any length: associated data first, then data, then the tag.
+    /// Decrypts one message in pieces of any length: first associated data, then data, then the
+    /// tag.
     ///
     /// .. warning::
-    ///     ``update`` returns plaintext that is not verified. Until ``finalize(tag)`` returns, the plaintext can be
-    ///     chosen by an attacker: do not act on it, show it or parse it, and discard all of it if ``finalize`` raises.
-    ///     ``sealane.Aead`` and ``sealane.decrypt_file`` verify before they return plaintext.
+    ///     ``update`` returns unverified plaintext. Until ``finalize(tag)`` returns, an attacker
+    ///     may have chosen it: do not act on it, show it or parse it, and discard all of it if
+    ///     ``finalize`` raises. ``sealane.Aead`` and ``sealane.decrypt_file`` verify before they
+    ///     return plaintext.
     ///
     /// Parameters
     /// ----------
     /// algorithm : str
     ///     "aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305" or "xchacha20-poly1305".
     /// key : bytes-like or sealane.keys.Key
-    ///     The number of bytes that the algorithm has, which are copied.
+    ///     The key, of the length of the algorithm. It is copied.
     /// nonce : bytes-like
     ///     12 bytes, or 24 with XChaCha20.
     ///
     /// Notes
     /// -----
-    /// After ``finalize``, every call raises ValueError. Threads may share an object: pieces are processed whole, in the
-    /// order of the calls.
+    /// After ``finalize``, every call raises ValueError. Threads may share an object: pieces are
+    /// atomic and in call order.
     ///
     /// Examples
     /// --------
@@ -182,7 +186,7 @@ aead_stream! {
     /// >>> decryptor.finalize(tag)  # before this, the plaintext is not verified
     AeadDecryptor;
 
-    /// Returns the plaintext of a piece of ciphertext, of the same length and not verified, as new bytes.
+    /// Returns the unverified plaintext of a piece of ciphertext, equally long, as new bytes.
     update;
 
     {

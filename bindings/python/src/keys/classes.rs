@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// A private or symmetric key. It is wiped when dropped, and never shown or pickled.
+/// A private or symmetric key. Wiped when dropped; never shown or pickled.
 ///
-/// Equal keys compare equal: symmetric keys in constant time, private keys by their public keys. Keys are not hashable,
-/// because the place of a secret in a hash table depends on the secret.
+/// Equal keys compare equal: symmetric keys in constant time, private keys by their public keys.
+/// Keys are not hashable: the position in a hash table would depend on the secret.
 ///
 /// Examples
 /// --------
@@ -27,8 +27,9 @@ pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
 /// Parameters
 /// ----------
 /// text : str
-///     "age1…", "age1pq1…", "age1tag1…", "age1tagpq1…", "age1NAME1…" of an age plugin, "ssh-ed25519 …" or "ssh-rsa …", PEM, or
-///     a secp256k1 key in hexadecimal: 33, 65 or, as Ethereum writes them, 64 bytes, with or without 0x.
+///     "age1…", "age1pq1…", "age1tag1…", "age1tagpq1…", "age1NAME1…" of an age plugin, "ssh-ed25519
+///     …" or "ssh-rsa …", PEM, or a secp256k1 key in hexadecimal: 33, 65 or (as in Ethereum) 64
+///     bytes, with or without 0x.
 ///
 /// Raises
 /// ------
@@ -52,12 +53,12 @@ impl Key {
         Self(key, None)
     }
 
-    /// A key that was loaded from a file, which no output may replace.
+    /// A key that was loaded from a file, which is never overwritten.
     pub(super) fn from_file(key: SecretKey, path: Option<PathBuf>) -> Self {
         Self(key, path)
     }
 
-    /// Returns the file that the key was loaded from, if any.
+    /// Returns the file the key was loaded from, if any.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.1.as_ref()
     }
@@ -66,7 +67,7 @@ impl Key {
         &self.0
     }
 
-    /// Returns the name of the kind of this key, as Python programs write it.
+    /// Returns the name of this key's kind in Python.
     pub(crate) fn kind_name(&self) -> Cow<'static, str> {
         match (self.0.kind(), &self.0) {
             (Some(kind), _) => kind.name().into(),
@@ -102,12 +103,12 @@ impl PublicKey {
         Self(key, None)
     }
 
-    /// A key from a file, or of a private key that was loaded from one, which no output may replace.
+    /// A key loaded from a file, or the public half of one, which is never overwritten.
     pub(super) fn from_file(key: keys::PublicKey, path: Option<PathBuf>) -> Self {
         Self(key, path)
     }
 
-    /// Returns the file that the key, or its private key, was loaded from, if any.
+    /// Returns the file the key or its private key was loaded from, if any.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.1.as_ref()
     }
@@ -116,7 +117,7 @@ impl PublicKey {
         &self.0
     }
 
-    /// Returns the name of the kind of this key, as Python programs write it.
+    /// Returns the name of this key's kind in Python.
     pub(crate) fn kind_name(&self) -> Cow<'static, str> {
         match (self.0.kind(), &self.0) {
             (Some(kind), _) => kind.name().into(),
@@ -137,7 +138,7 @@ impl PublicKey {
     }
 }
 
-/// Copies the secret of a [`Key`], or of any buffer. A `str` is refused, because it is probably a password.
+/// Copies the secret of a [`Key`] or any buffer. A `str` is refused: it is probably a password.
 pub(crate) fn extract(key: &Bound<'_, PyAny>) -> PyResult<sealane::Key> {
     if let Ok(key) = key.cast::<Key>() {
         return key.get().symmetric().cloned();
@@ -155,7 +156,7 @@ pub(super) fn existing(overwrite: bool) -> Existing {
     if overwrite { Existing::Replace } else { Existing::Refuse }
 }
 
-/// Refuses two arguments that exclude each other.
+/// Refuses mutually exclusive arguments.
 pub(super) fn at_most_one(
     a: &str,
     is_a: Option<&Bound<'_, PyAny>>,
@@ -173,7 +174,7 @@ pub(crate) fn never_pickled() -> PyErr {
     PyTypeError::new_err("secrets are never pickled or copied; load the key where it is needed")
 }
 
-/// Encodes a key in hexadecimal, without tables. Only the copy that Python gets is not wiped.
+/// Encodes a key in hexadecimal, without tables. Only Python's copy is not wiped.
 pub(super) fn hex<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
     PyString::new(py, &Zeroizing::new(base16ct::lower::encode_string(bytes)))
 }

@@ -1,4 +1,5 @@
-//! Keyrings that a key service has encrypted: Tink's encrypted keysets, and the services of the Python package.
+//! Keyrings encrypted by a key service: Tink's encrypted keysets and the services of the Python
+//! package.
 
 use super::keyring::Keyring;
 use crate::error::raise;
@@ -9,7 +10,7 @@ use sealane::Error;
 use sealane::keys::{EncryptedKeyring, Reference};
 use zeroize::Zeroizing;
 
-/// Returns a keyring with the same keys and file, which changes independently.
+/// Returns an independent keyring with the same keys and file.
 #[pyfunction]
 pub(crate) fn duplicate_keyring(py: Python<'_>, ring: &Bound<'_, Keyring>) -> PyResult<Keyring> {
     Ok(Keyring::new(ring.get().keyring(py)?, ring.get().file().cloned()))
@@ -27,7 +28,7 @@ pub(crate) fn encrypted_keyset<'py>(
     Ok(PyBytes::new(py, found.to_json().as_bytes()))
 }
 
-/// Returns the ciphertext in an encrypted keyset, in JSON or in the binary format.
+/// Returns the ciphertext of an encrypted keyset in JSON or the binary format.
 ///
 /// Raises FormatError for other content.
 #[pyfunction]
@@ -35,9 +36,9 @@ pub(crate) fn keyset_ciphertext<'py>(content: &Bound<'py, PyAny>) -> PyResult<Bo
     Ok(PyBytes::new(content.py(), parse(content)?.ciphertext()))
 }
 
-/// Returns the encrypted keyset, in JSON, with another ciphertext of the same keys.
+/// Returns the encrypted keyset in JSON with another ciphertext of the same keys.
 ///
-/// Raises FormatError if the first argument is no encrypted keyset.
+/// Raises FormatError if the first argument is not an encrypted keyset.
 #[pyfunction]
 pub(crate) fn replace_keyset_ciphertext<'py>(
     content: &Bound<'py, PyAny>,
@@ -49,11 +50,11 @@ pub(crate) fn replace_keyset_ciphertext<'py>(
 }
 
 fn parse(content: &Bound<'_, PyAny>) -> PyResult<EncryptedKeyring> {
-    // A cleartext keyset may have been named by mistake, so it is treated like a secret.
+    // It may be a cleartext keyset named by mistake, so treat it as a secret.
     EncryptedKeyring::parse(&secrets::bytes("an encrypted keyset", content)?).map_err(raise)
 }
 
-/// Returns the cleartext keyset that a reference to a key service leads to, for the program.
+/// Returns the cleartext keyset behind a reference to a key service, for the program.
 pub(crate) fn keyset_of_service(reference: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     Python::attach(|py| {
         let find = py.import("sealane._reference").and_then(|module| module.getattr("keyset"));
@@ -61,7 +62,7 @@ pub(crate) fn keyset_of_service(reference: &str) -> Result<Zeroizing<Vec<u8>>, E
         let content = found.and_then(|found| secrets::bytes("a keyset", &found));
         content.map_err(|error| {
             let text = error.value(py).to_string();
-            // Exceptions of the operating system contain the path of the keyset alone.
+            // Operating-system exceptions contain only the path of the keyset.
             let shown =
                 Reference::parse(reference.as_ref()).map_or_else(|_| String::new(), |r| r.to_string());
             let named = text.contains(shown.split('#').next().unwrap_or(&shown));

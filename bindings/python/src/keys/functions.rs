@@ -1,4 +1,4 @@
-//! The functions of `sealane.keys`, which generate, load and derive keys.
+//! The functions of `sealane.keys`: generate, load and derive keys.
 
 use super::classes::{Key, PublicKey, at_most_one};
 use super::keyring::Keyring;
@@ -21,12 +21,12 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, Kind::ALL.map(Kind::name))
 }
 
-/// Generates a key from the operating system's random bytes, which takes up to some seconds for RSA.
+/// Generates a random key from the operating system's generator. RSA takes up to some seconds.
 ///
 /// Parameters
 /// ----------
 /// kind : str
-///     One of ``KINDS``, for example "aes-256", "age" or "x25519".
+///     One of ``KINDS``, such as "aes-256", "age" or "x25519".
 ///
 /// Raises
 /// ------
@@ -45,7 +45,7 @@ pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
     interruptible(py, || SecretKey::generate(kind))?.map(Key::new).map_err(raise)
 }
 
-/// The content of a key file, which is of one of three classes.
+/// The content of a key file, as one of three classes.
 #[derive(IntoPyObject)]
 pub(crate) enum Loaded {
     Key(Key),
@@ -55,8 +55,9 @@ pub(crate) enum Loaded {
 
 /// Loads a key file of any kind.
 ///
-/// Reads JSON Web Keys and sets of them, PEM (PKCS#8, SPKI, PKCS#1 and SEC 1), age identities and recipients, OpenSSH
-/// private and public keys, secp256k1 keys in hexadecimal, Tink keysets in JSON and in the binary format, and all of these in age files.
+/// Reads JSON Web Keys and sets of them, PEM (PKCS#8, SPKI, PKCS#1 and SEC 1), age identities and
+/// recipients, OpenSSH private and public keys, secp256k1 keys in hexadecimal, Tink keysets in JSON
+/// and in the binary format, and all of these in age files.
 ///
 /// Parameters
 /// ----------
@@ -65,7 +66,7 @@ pub(crate) enum Loaded {
 /// passphrase : str or bytes, optional
 ///     Decrypts the file.
 /// identities : list, optional
-///     Decrypt a file that is encrypted for recipients. See ``sealane.decrypt_file``.
+///     Decrypt a file encrypted for recipients. See ``sealane.decrypt_file``.
 /// kid : str, optional
 ///     Selects a key of a JSON Web Key Set.
 ///
@@ -76,12 +77,12 @@ pub(crate) enum Loaded {
 /// Raises
 /// ------
 /// NoMatchingKeyError
-///     If the passphrase is wrong, or no identity matches.
+///     If the passphrase is wrong or no identity matches.
 /// FormatError
 ///     If it is not a key file.
 /// ValueError
-///     If the passphrase or the identities are missing, or given for a file that is not encrypted; if a JSON Web Key
-///     Set has several keys and ``kid`` is not given, or no key with this ``kid``.
+///     If the passphrase or the identities are missing, or given for an unencrypted file; if a JSON
+///     Web Key Set has several keys and no ``kid`` is given, or none of them has this ``kid``.
 /// OSError
 ///     If the file cannot be read.
 ///
@@ -103,14 +104,15 @@ pub(crate) fn load(
         .map_err(|e| raise_load(&path, e))
 }
 
-/// Returns whether ``text`` is a secret key, which must not be printed. 64 hexadecimal digits do not count.
+/// Returns whether ``text`` is a secret key and must not be printed. 64 hexadecimal digits do not
+/// count.
 #[pyfunction]
 #[pyo3(signature = (text, /))]
 pub(crate) fn is_secret(text: OsString) -> bool {
     keys::is_secret(&text.to_string_lossy())
 }
 
-/// Parses the content of a key file, as ``load`` does. ``file`` is the path of the file, if there is one.
+/// Parses the content of a key file like ``load``. ``file`` is the file's path, if any.
 #[pyfunction]
 #[pyo3(signature = (content, passphrase = None, *, identities = None, kid = None, file = None))]
 pub(crate) fn parse_key(
@@ -126,7 +128,8 @@ pub(crate) fn parse_key(
         .map_err(raise)
 }
 
-/// Loads the key that a reference ``env:NAME`` or ``file:PATH`` names. No copy of its text gets to Python, which cannot wipe it.
+/// Loads the key that a reference ``env:NAME`` or ``file:PATH`` names. Its text never reaches
+/// Python, which cannot wipe it.
 #[pyfunction]
 pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Loaded> {
     let reference = Reference::parse(&reference).map_err(raise)?;
@@ -150,7 +153,7 @@ pub(crate) fn read_reference<'py>(py: Python<'py>, reference: OsString) -> PyRes
     Ok(PyBytes::new(py, &content))
 }
 
-/// Looks up a keyring entry with the Python package `keyring`.
+/// Looks up an OS keyring entry with the Python package `keyring`.
 pub(crate) fn keyring_text(service: &str, user: &str) -> Result<Zeroizing<String>, String> {
     Python::attach(|py| {
         let find = py.import("sealane._reference").and_then(|module| module.getattr("keyring_text"));
@@ -160,7 +163,7 @@ pub(crate) fn keyring_text(service: &str, user: &str) -> Result<Zeroizing<String
     })
 }
 
-/// The arguments of a call that can decrypt an encrypted key file.
+/// The arguments for decrypting an encrypted key file.
 struct Secrets {
     passphrase: Option<Zeroizing<String>>,
     identities: Option<Vec<Identity>>,
@@ -194,12 +197,13 @@ fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded, Error> {
     })
 }
 
-/// Makes the path of a key file absolute, because the current folder may change before the key is used.
+/// Makes the path of a key file absolute, because the current folder may change before the key is
+/// used.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The exception for a key file that cannot be read. A message about its format begins with the path.
+/// Returns the exception for an unreadable key file. A format error begins with the path.
 pub(super) fn raise_load(path: &Path, error: Error) -> PyErr {
     match error {
         Error::Format(_) => raise_among(path, error),
@@ -213,13 +217,15 @@ pub(super) fn raise_load(path: &Path, error: Error) -> PyErr {
 /// ----------
 /// passphrase : str or bytes-like
 /// salt : bytes-like
-///     At least 8 bytes, better 16, random for each passphrase; it is not secret.
+///     At least 8 bytes, better 16, random per passphrase; not secret.
 /// length : int
 ///     From 4 to 65536.
 /// memory_kib, passes, lanes : int
-///     The cost. Other numbers give another key. The limits are 4 GiB of memory, and 64 GiB for memory times passes.
+///     The cost. Other numbers derive another key. The limits are 4 GiB of memory, and 64 GiB for
+///     memory times passes.
 ///
-/// Raises ValueError if a number is out of range, and LimitExceededError if the system does not have the memory.
+/// Raises ValueError if a number is out of range, and LimitExceededError if the system lacks the
+/// memory.
 ///
 /// Examples
 /// --------

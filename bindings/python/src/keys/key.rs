@@ -1,4 +1,4 @@
-//! The methods of `sealane.keys.Key`, for example to save a key to a file.
+//! The methods of `sealane.keys.Key`.
 
 use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
 use crate::detach::interruptible;
@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 #[pymethods]
 impl Key {
-    /// A symmetric key of the bytes in ``data``, which must be uniformly random, never a password.
+    /// Creates a symmetric key from ``data``, which must be uniformly random, never a password.
     ///
-    /// ``kid``, ``alg`` and ``use`` are saved with the key, as members of its JSON Web Key.
+    /// ``kid``, ``alg`` and ``use`` are saved with the key as JSON Web Key members.
     #[staticmethod]
     #[pyo3(signature = (data, *, kid = None, alg = None, r#use = None))]
     fn from_bytes(
@@ -26,11 +26,11 @@ impl Key {
         Ok(Self::new(SecretKey::Symmetric(Jwk { key: extract(data)?, kid, alg, usage: r#use })))
     }
 
-    /// Parses the private or symmetric key in ``text``: a JSON Web Key, PEM, an age identity, 64 hexadecimal digits of secp256k1, or
-    /// one of these in an armored age file.
+    /// Parses the private or symmetric key in ``text``: a JSON Web Key, PEM, an age identity, 64
+    /// hexadecimal digits of secp256k1, or one of these in an armored age file.
     ///
-    /// Raises FormatError, NoMatchingKeyError if the passphrase is wrong, and ValueError if it is missing or the key is
-    /// not encrypted.
+    /// Raises FormatError, NoMatchingKeyError if the passphrase is wrong, and ValueError if it is
+    /// missing or the key is not encrypted.
     #[staticmethod]
     #[pyo3(signature = (text, passphrase = None))]
     fn from_text(
@@ -43,49 +43,50 @@ impl Key {
         interruptible(py, || SecretKey::from_text(&text, passphrase))?.map(Self::new).map_err(raise)
     }
 
-    /// The kind: one of ``sealane.keys.KINDS``, or for other lengths a name like "symmetric-152" or "rsa-2560".
+    /// The kind: one of ``sealane.keys.KINDS``, or a name like "symmetric-152" or "rsa-2560" for
+    /// other lengths.
     #[getter]
     fn kind(&self) -> Cow<'static, str> {
         self.kind_name()
     }
 
-    /// The public key of a private key, which may be published; None for a symmetric key, and for an identity of an age plugin,
-    /// whose recipient only the plugin knows.
+    /// The public key of a private key. None for a symmetric key and for an age plugin's identity:
+    /// only the plugin knows its recipient.
     #[getter]
     fn public(&self) -> Option<PublicKey> {
         self.0.public().map(|public| PublicKey::from_file(public, self.file().cloned()))
     }
 
-    /// The key identifier of a JSON Web Key (``kid``); None if there is none.
+    /// The JSON Web Key identifier (``kid``), or None.
     #[getter]
     fn kid(&self) -> Option<&str> {
         self.jwk()?.kid.as_deref()
     }
 
-    /// The algorithm of a JSON Web Key (``alg``), for example "A256GCM"; None if there is none.
+    /// The JSON Web Key algorithm (``alg``), for example "A256GCM", or None.
     #[getter]
     fn alg(&self) -> Option<&str> {
         self.jwk()?.alg.as_deref()
     }
 
-    /// The use of a JSON Web Key (``use``), for example "enc"; None if there is none.
+    /// The JSON Web Key use (``use``), for example "enc", or None.
     #[getter]
     fn r#use(&self) -> Option<&str> {
         self.jwk()?.usage.as_deref()
     }
 
-    /// Writes the key to a new file that only its owner can read.
+    /// Writes the key to a new file that only the owner can read.
     ///
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
     /// passphrase : str or bytes, optional
-    ///     A passphrase that encrypts the file, and that is needed to load it again.
+    ///     Encrypts the file; needed to load it again.
     /// recipients : list, optional
     ///     Encrypts the file for these recipients instead. See ``sealane.encrypt_file``.
     /// overwrite : bool
-    ///     Whether to replace a file. Otherwise FileExistsError is raised, because files encrypted with a lost key cannot
-    ///     be decrypted.
+    ///     Whether to replace an existing file. Otherwise FileExistsError is raised: files
+    ///     encrypted with a lost key cannot be decrypted.
     #[pyo3(signature = (path, passphrase = None, *, recipients = None, overwrite = false))]
     fn save(
         &self,
@@ -105,7 +106,7 @@ impl Key {
         .map_err(|e| raise_about(&path, e))
     }
 
-    /// The text of a key file, for other kinds of storage. It is the secret, unless ``passphrase`` encrypts it.
+    /// The text of a key file, for other storage. It is secret unless ``passphrase`` encrypts it.
     #[pyo3(signature = (passphrase = None))]
     fn to_text<'py>(
         &self,
@@ -118,7 +119,7 @@ impl Key {
         Ok(PyString::new(py, &text.map_err(raise)?))
     }
 
-    /// Returns the secret number of a secp256k1 key as 64 hexadecimal digits, and raises TypeError for other kinds.
+    /// Returns a secp256k1 private key as 64 hexadecimal digits. Raises TypeError for other kinds.
     fn to_hex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         match &self.0 {
             SecretKey::Secp256k1(key) => Ok(hex(py, key.as_bytes())),
@@ -126,7 +127,7 @@ impl Key {
         }
     }
 
-    /// Returns the bytes of a symmetric key, and raises TypeError for other kinds.
+    /// Returns the bytes of a symmetric key. Raises TypeError for other kinds.
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.symmetric()?.as_bytes()))
     }

@@ -11,14 +11,15 @@ use sealane::Error;
 use sealane::keys::{KeyType, Keyring as Core, Prefix};
 use std::path::PathBuf;
 
-/// Several keys with identifiers and states, one of which is the primary key. It is never shown or pickled.
+/// Several keys with identifiers and states; one is the primary key. Never shown or pickled.
 ///
-/// The primary key seals and encrypts, and every enabled key opens and decrypts. So a key can be replaced while old data
-/// stays readable. A keyring is a Tink keyset: the libraries and tools of Tink read and write it.
+/// The primary key seals and encrypts; every enabled key opens and decrypts. So you can replace a
+/// key while old data stays readable. A keyring is a Tink keyset: Tink's libraries and tools read
+/// and write it.
 ///
-/// ``generate``, ``from_key``, ``from_json``, ``from_bytes``, ``from_jwk_set`` and ``sealane.keys.load`` return one. Pass
-/// it as ``keyring=`` to ``sealane.Aead``, or as ``key=``, for example to ``sealane.encrypt_file``. They use the keys that
-/// it has at that time.
+/// Create one with ``generate``, ``from_key``, ``from_json``, ``from_bytes``, ``from_jwk_set`` or
+/// ``sealane.keys.load``. Pass it as ``keyring=`` to ``sealane.Aead`` or as ``key=``, for example
+/// to ``sealane.encrypt_file``; they copy the keys it has at that time.
 ///
 /// Examples
 /// --------
@@ -33,16 +34,16 @@ pub(crate) struct Keyring {
     file: Option<PathBuf>,
 }
 
-/// The public facts about a key of a keyring.
+/// Public information about a key in a keyring.
 #[pyclass(frozen, get_all, module = "sealane.keys")]
 pub(crate) struct KeyringKey {
-    /// The identifier of the key, an int that is unique in the keyring.
+    /// The key's identifier, unique in the keyring.
     id: u32,
     /// The state: "enabled", "disabled" or "destroyed".
     state: &'static str,
     /// The algorithm, for example "aes-256-gcm"; None if the key is destroyed.
     algorithm: Option<&'static str>,
-    /// The prefix of the messages of this key: "tink", "raw", "crunchy" or "legacy".
+    /// The message prefix of this key: "tink", "raw", "crunchy" or "legacy".
     prefix: &'static str,
     /// Whether it is the primary key.
     primary: bool,
@@ -68,8 +69,8 @@ impl Keyring {
     ///     or "xaes-256-gcm", for messages and files; "aes-256-siv", for deterministic encryption; "tink-4kb" or
     ///     "tink-1mb", for files in the format of Tink.
     /// prefix : str, optional
-    ///     The bytes before each message: "tink", the default, or "crunchy" and "legacy", which have the identifier of the key;
-    ///     "raw", nothing. Keys for files are always "raw".
+    ///     The prefix of each message: "tink" (the default), "crunchy" or "legacy" contain the key
+    ///     identifier; "raw" is empty. File keys are always "raw".
     ///
     /// Raises ValueError for another algorithm or prefix.
     #[staticmethod]
@@ -80,14 +81,15 @@ impl Keyring {
         Core::generate(key_type, prefix).map(|ring| Self::new(ring, None)).map_err(raise)
     }
 
-    /// Makes a keyring of one key, which is given.
+    /// Makes a keyring of one given key.
     ///
     /// Parameters
     /// ----------
     /// key : bytes-like or sealane.keys.Key
-    ///     The key, of the length that the algorithm takes; 16 or 32 bytes for "tink-4kb" and "tink-1mb".
+    ///     The key, of the algorithm's length; 16 or 32 bytes for "tink-4kb" and "tink-1mb".
     /// algorithm, prefix : str
-    ///     As for ``generate``. With the prefix "raw", it opens messages that ``sealane.Aead`` sealed with this key.
+    ///     As for ``generate``. With the prefix "raw", it opens messages sealed by ``sealane.Aead``
+    ///     with this key.
     ///
     /// Raises ValueError for another algorithm, prefix or length.
     #[staticmethod]
@@ -99,9 +101,10 @@ impl Keyring {
         Core::from_key(key_type, prefix, &key).map(|ring| Self::new(ring, None)).map_err(raise)
     }
 
-    /// Parses the cleartext Tink keyset in JSON in ``text``, as ``tinkey --out-format json`` and the JSON writers of Tink make it.
+    /// Parses a cleartext Tink keyset in JSON, as written by ``tinkey --out-format json`` and
+    /// Tink's JSON writers.
     ///
-    /// Raises FormatError, which names the identifier of a key that cannot be used.
+    /// Raises FormatError, naming the identifier of any unusable key.
     #[staticmethod]
     fn from_json(text: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = secrets::text("a keyset", text)?;
@@ -110,16 +113,16 @@ impl Keyring {
 
     /// Parses a cleartext Tink keyset in the binary format.
     ///
-    /// Raises FormatError, which names the identifier of a key that cannot be used.
+    /// Raises FormatError, naming the identifier of any unusable key.
     #[staticmethod]
     fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<Self> {
         let data = secrets::bytes("a keyset", data)?;
         Core::from_bytes(&data).map(|ring| Self::new(ring, None)).map_err(raise)
     }
 
-    /// Parses a JSON Web Key Set of AES-GCM keys, of which the first becomes the primary key.
+    /// Parses a JSON Web Key Set of AES-GCM keys. The first becomes the primary key.
     ///
-    /// A ``kid`` that is a number becomes the identifier. The prefix of the keys is "raw".
+    /// A numeric ``kid`` becomes the identifier. The prefix of the keys is "raw".
     ///
     /// Raises FormatError for another text, and ValueError for keys with another ``alg`` or length.
     #[staticmethod]
@@ -128,37 +131,37 @@ impl Keyring {
         Core::from_jwk_set(&text).map(|ring| Self::new(ring, None)).map_err(raise)
     }
 
-    /// The cleartext keyset in JSON, as Tink reads it. It is the secret.
+    /// The cleartext keyset in Tink's JSON format. It is secret.
     fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         let text = self.core.with(py, 0, |ring| Ok(ring.to_json()))?;
         Ok(PyString::new(py, &text))
     }
 
-    /// The cleartext keyset in the binary format, as Tink reads it. It is the secret.
+    /// The cleartext keyset in Tink's binary format. It is secret.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.core.with(py, 0, |ring| Ok(ring.to_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The enabled keys as a JSON Web Key Set, the primary key first. It is the secret.
+    /// The enabled keys as a JSON Web Key Set, primary key first. It is secret.
     ///
-    /// Raises ValueError unless they are AES-GCM keys, for which alone JSON Web Keys have names.
+    /// Raises ValueError unless all are AES-GCM keys: JSON Web Keys have names only for these.
     fn to_jwk_set<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         let text = self.core.with(py, 0, |ring| ring.to_jwk_set())?;
         Ok(PyString::new(py, &text))
     }
 
-    /// Adds a key, which opens and decrypts from now on, and returns its identifier.
+    /// Adds a key, which opens and decrypts from now on. Returns its identifier.
     ///
     /// Parameters
     /// ----------
     /// key : bytes-like or sealane.keys.Key, optional
-    ///     The key. The default is a new one.
+    ///     The key. The default is to generate one.
     /// algorithm, prefix : str, optional
-    ///     As for ``generate``. The defaults are those of the primary key.
+    ///     As for ``generate``. They default to the primary key's.
     ///
-    /// Raises ValueError for a key that the algorithm does not take or that has another use than the others, and
-    /// LimitExceededError for more than 512 keys.
+    /// Raises ValueError if the algorithm does not take the key or its use differs from the
+    /// others', and LimitExceededError beyond 512 keys.
     #[pyo3(signature = (key = None, algorithm = None, *, prefix = None))]
     fn add(
         &self,
@@ -194,49 +197,52 @@ impl Keyring {
 
     /// Disables the key ``id``. It opens nothing until ``enable`` is called.
     ///
-    /// Raises ValueError for the primary key, a destroyed one or none.
+    /// Raises ValueError for the primary key, a destroyed key or an unknown one.
     fn disable(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.core.with(py, 0, |ring| ring.disable(id))
     }
 
     /// Enables the disabled key ``id``.
     ///
-    /// Raises ValueError for a destroyed key or none.
+    /// Raises ValueError for a destroyed or unknown key.
     fn enable(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.core.with(py, 0, |ring| ring.enable(id))
     }
 
-    /// Destroys the key ``id``: its secret is wiped, and its identifier remains. What only this key opens is lost.
+    /// Destroys the key ``id``: wipes its secret and keeps its identifier. Data that only this key
+    /// opens is lost.
     ///
-    /// Raises ValueError for the primary key, a destroyed one or none.
+    /// Raises ValueError for the primary key, a destroyed key or an unknown one.
     fn destroy(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.core.with(py, 0, |ring| ring.destroy(id))
     }
 
-    /// Removes the key ``id`` in any state with its identifier. What only this key opens is lost.
+    /// Removes the key ``id``, in any state, with its identifier. Data that only this key opens is
+    /// lost.
     ///
-    /// Tink in Go and Java read no keyring with a destroyed key, and this removes it.
+    /// Tink in Go and Java rejects a keyring with a destroyed key; removing the key helps.
     ///
-    /// Raises ValueError for the primary key or none.
+    /// Raises ValueError for the primary key or an unknown one.
     fn delete(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.core.with(py, 0, |ring| ring.delete(id))
     }
 
-    /// Generates a key like the primary key, makes it the primary key, and returns its identifier.
+    /// Generates a key like the primary key, makes it primary, and returns its identifier.
     ///
-    /// The old primary key stays enabled. If several machines have the keyring, ``add`` a key, distribute the keyring, and
-    /// ``promote`` the key later. Otherwise some of them cannot open what others seal.
+    /// The old primary key stays enabled. If several machines have the keyring, ``add`` a key,
+    /// distribute the keyring, then ``promote`` the key; otherwise some of them cannot open what
+    /// others seal.
     fn rotate(&self, py: Python<'_>) -> PyResult<u32> {
         self.core.with(py, 0, Core::rotate)
     }
 
-    /// The identifier of the primary key, which seals and encrypts.
+    /// The identifier of the primary key.
     #[getter]
     fn primary(&self, py: Python<'_>) -> PyResult<u32> {
         self.core.with(py, 0, |ring| Ok(ring.primary().id))
     }
 
-    /// A tuple with a ``KeyringKey`` for each key, in their order.
+    /// The keys in order, as a tuple of ``KeyringKey``.
     #[getter]
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let keys: Vec<_> = self.core.with(py, 0, |ring| Ok(ring.keys().collect()))?;
@@ -251,17 +257,17 @@ impl Keyring {
         PyTuple::new(py, keys)
     }
 
-    /// Writes the keyring to a new file that only its owner can read.
+    /// Writes the keyring to a new file that only the owner can read.
     ///
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
     /// passphrase : str or bytes, optional
-    ///     A passphrase that encrypts the file, and that is needed to load it again.
+    ///     Encrypts the file; needed to load it again.
     /// recipients : list, optional
     ///     Encrypts the file for these recipients instead. See ``sealane.encrypt_file``.
     /// overwrite : bool
-    ///     Whether to replace a file. Otherwise FileExistsError is raised.
+    ///     Whether to replace an existing file. Otherwise FileExistsError is raised.
     #[pyo3(signature = (path, passphrase = None, *, recipients = None, overwrite = false))]
     fn save(
         &self,
@@ -297,17 +303,17 @@ impl Keyring {
 }
 
 impl Keyring {
-    /// A keyring, and the file that it was loaded from, which no output may replace.
+    /// A keyring, and the file that it was loaded from, which is never overwritten.
     pub(super) fn new(ring: Core, file: Option<PathBuf>) -> Self {
         Self { core: Shared::new(ring), file }
     }
 
-    /// Returns the file that the keyring was loaded from, if any.
+    /// Returns the file the keyring was loaded from, if any.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.file.as_ref()
     }
 
-    /// Returns the keys as they are now.
+    /// Returns a copy of the current keys.
     pub(crate) fn keyring(&self, py: Python<'_>) -> PyResult<Core> {
         self.core.with(py, 0, |ring| Ok(ring.clone()))
     }

@@ -1,4 +1,4 @@
-//! The methods of `sealane.keys.PublicKey`, for example to save a key to a file.
+//! The methods of `sealane.keys.PublicKey`.
 
 use super::classes::{PublicKey, existing, hex, only_secp256k1};
 use super::functions::{absolute, raise_load};
@@ -18,27 +18,29 @@ impl PublicKey {
         keys::PublicKey::from_text(&secrets::text("a public key", text)?).map(Self::new).map_err(raise)
     }
 
-    /// Loads a public key from the file at ``path``, and raises OSError or FormatError if that fails.
+    /// Loads a public key from the file at ``path``. Raises OSError or FormatError.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let found = py.detach(|| keys::PublicKey::load(&path));
         found.map(|key| Self::from_file(key, Some(absolute(&path)))).map_err(|e| raise_load(&path, e))
     }
 
-    /// Writes the key to a new file at ``path``, and raises FileExistsError for an existing one unless ``overwrite``.
+    /// Writes the key to a new file at ``path``. Raises FileExistsError for an existing one unless
+    /// ``overwrite``.
     #[pyo3(signature = (path, *, overwrite = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
         py.detach(|| self.0.save(&path, existing(overwrite))).map_err(|e| raise_about(&path, e))
     }
 
-    /// The kind: one of ``sealane.keys.KINDS``, "ssh-ed25519", "ssh-rsa", or "rsa-" and another number of bits.
+    /// The kind: one of ``sealane.keys.KINDS``, "ssh-ed25519", "ssh-rsa", or "rsa-" and another
+    /// number of bits.
     #[getter]
     fn kind(&self) -> Cow<'static, str> {
         self.kind_name()
     }
 
-    /// A secp256k1 key as the hexadecimal digits of 65 bytes, or of 33 if ``compressed``. Raises TypeError for other
-    /// kinds.
+    /// A secp256k1 key in hexadecimal: 65 bytes, or 33 if ``compressed``. Raises TypeError for
+    /// other kinds.
     #[pyo3(signature = (compressed = false))]
     fn to_hex<'py>(&self, py: Python<'py>, compressed: bool) -> PyResult<Bound<'py, PyString>> {
         let encoding = if compressed { Encoding::Compressed } else { Encoding::Uncompressed };
@@ -48,8 +50,8 @@ impl PublicKey {
         }
     }
 
-    /// The Ethereum address of a secp256k1 key, with the upper-case letters of EIP-55. Raises TypeError for other
-    /// kinds.
+    /// The Ethereum address of a secp256k1 key with EIP-55's checksum case. Raises TypeError for
+    /// other kinds.
     #[getter]
     fn ethereum_address(&self) -> PyResult<String> {
         match &self.0 {

@@ -7,21 +7,23 @@ use pyo3::types::{PyByteArray, PyBytes};
 use sealane::keys::TokenKey;
 use zeroize::Zeroizing;
 
-/// Returns a reference to a key of a token without the value of ``pin-value``. It need not be well-formed.
+/// Returns a reference to a token's key without the value of ``pin-value``. It need not be
+/// well-formed.
 #[pyfunction]
 pub(crate) fn shown_token_key(reference: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(TokenKey::without_pin(&text(reference)?))
 }
 
-/// Raises ValueError if an attribute of a PKCS#11 URI is unknown, malformed or missing. Its text contains no value.
+/// Raises ValueError if an attribute of a PKCS#11 URI is unknown, malformed or missing. The message
+/// contains no value.
 #[pyfunction]
 pub(crate) fn check_token_key(uri: &Bound<'_, PyAny>) -> PyResult<()> {
     parse(uri).map(drop)
 }
 
-/// Encrypts a keyset with the key of a token, bound to the context in the URI.
+/// Encrypts a keyset with a token's key, bound to the context in the URI.
 ///
-/// Raises KeyNotFoundError, KeyRefusedError or KeyServiceError, whose text begins with the URI.
+/// Raises KeyNotFoundError, KeyRefusedError or KeyServiceError; the message begins with the URI.
 #[pyfunction]
 pub(crate) fn token_encrypt<'py>(
     py: Python<'py>,
@@ -33,9 +35,9 @@ pub(crate) fn token_encrypt<'py>(
     Ok(PyBytes::new(py, &ciphertext))
 }
 
-/// Decrypts what ``token_encrypt`` returned, for the same context. The caller wipes the result.
+/// Decrypts the result of ``token_encrypt`` for the same context. The caller wipes the result.
 ///
-/// Raises AuthenticationError for another key or context, and otherwise as ``token_encrypt`` does.
+/// Raises AuthenticationError if the key or context is wrong, and otherwise as ``token_encrypt``.
 #[pyfunction]
 pub(crate) fn token_decrypt<'py>(
     py: Python<'py>,
@@ -51,7 +53,7 @@ fn parse(uri: &Bound<'_, PyAny>) -> PyResult<TokenKey> {
     TokenKey::parse(&text(uri)?).map_err(raise)
 }
 
-/// The text of a URI. It can contain a PIN, so it is treated like a secret.
+/// The text of a URI. It can contain a PIN, so treat it as a secret.
 fn text(uri: &Bound<'_, PyAny>) -> PyResult<Zeroizing<String>> {
     secrets::text("a PKCS#11 URI", uri)
 }

@@ -1,4 +1,4 @@
-//! Handshakes and records with the AEADs of sealane, against the providers of rustls.
+//! Handshakes and records with sealane's AEADs, against rustls's providers.
 
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -36,9 +36,9 @@ fn connected(client: &CryptoProvider, server: &CryptoProvider, suite: SupportedC
 /// What differs between two handshakes with one cipher suite.
 #[derive(Clone, Copy, Default)]
 struct Setup {
-    /// Maximum number of bytes in a record, its header and tag included.
+    /// Maximum record length in bytes, including header and tag.
     fragment: Option<usize>,
-    /// Whether the client has a certificate, which the server requires.
+    /// Whether the server requires a client certificate.
     client_auth: bool,
 }
 
@@ -57,7 +57,7 @@ impl Configs {
         setup: Setup,
     ) -> Self {
         let algorithm = match suite.suite().as_str().unwrap() {
-            // A signature with RSA needs a key that takes a second, so that key is in a file.
+            // RSA signatures need a key that takes a second to generate, so it is in a file.
             name if name.contains("_RSA_") => &rcgen::PKCS_RSA_SHA256,
             _ => &rcgen::PKCS_ECDSA_P256_SHA256,
         };
@@ -149,8 +149,8 @@ fn data(len: u32) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// Calls a test with a client and a server of which at least one is ours, for every cipher suite. The other side has
-/// our AEADs too, or is ring; with the feature `aws-lc-rs`, also aws-lc-rs.
+/// Runs a test for every cipher suite with a client and a server; at least one is ours. The other
+/// side is ours or ring's; with the feature `aws-lc-rs`, also aws-lc-rs's.
 fn in_both_directions(test: impl Fn(&CryptoProvider, &CryptoProvider, SupportedCipherSuite)) {
     let (ours, ring) = (ours(), ring::default_provider());
     #[allow(unused_mut, reason = "changed with the feature aws-lc-rs")]
@@ -252,7 +252,8 @@ fn updates_of_keys() {
 fn every_changed_byte_ends_the_connection() {
     let ours = ours();
     for suite in ring::ALL_CIPHER_SUITES {
-        // The header has a type and a version, which rustls ignores in TLS 1.3, and a length, for which it would wait.
+        // The header has a type and a version, which rustls ignores in TLS 1.3, and a length;
+        // rustls would wait for that many bytes.
         let header = if suite.tls13().is_some() { 0..0 } else { 0..3 };
         for at in header.chain(5..60) {
             let mut pair = connected(&ours, &ours, *suite);

@@ -33,7 +33,7 @@ use crate::vector::rounds::{Degrees, Rounds};
 use crate::vector::unroll;
 use crate::zero::wipe;
 
-/// A key of 32 bytes, or of 16 bytes followed by zeros, which is wiped from memory on drop.
+/// A key of 32 bytes, or of 16 bytes followed by zeros. Wiped from memory on drop.
 #[repr(align(16))]
 pub(crate) struct Key(pub(crate) [u8; 32]);
 
@@ -57,7 +57,7 @@ trait State<B: Rounds, const N: usize>: Sized {
     /// data as the round key and adding the word afterwards has the same result. But data are
     /// known early and words late, so this order removes one xor from the critical path.
     fn update(&mut self, b: B, keys: [B::V; N], plus: [B::V; N]);
-    /// Returns the words to which an update adds data: S0 and S4, or S0.
+    /// Returns the words an update adds data to: S0 and S4, or S0.
     fn absorbing_words(&self) -> [B::V; N];
     /// Returns Z, the keystream for the next update.
     fn keystream(&self, b: B) -> [B::V; N];
@@ -95,7 +95,7 @@ struct Aegis128State<V>([V; 8]);
 /// The state of AEGIS-256, AEGIS-256X2 and AEGIS-256X4 (RFC 10032, sections 4 and 5.5).
 struct Aegis256State<V>([V; 6]);
 
-/// The constants of RFC 10032, section 2, which are Fibonacci numbers modulo 256.
+/// The constants of RFC 10032, section 2: Fibonacci numbers modulo 256.
 const C0: [u8; 16] = 0x0001_0102_0305_080d_1522_3759_90e9_7962_u128.to_be_bytes();
 const C1: [u8; 16] = 0xdb3d_1855_6dc2_2ff1_2011_3142_73b5_28dd_u128.to_be_bytes();
 
@@ -338,7 +338,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     state.finalize(b, &lengths.to_le_bytes())
 }
 
-/// Computes Enc or Dec of the data of one update, whose vectors begin `stride` bytes apart.
+/// Computes Enc or Dec of one update's data; its vectors begin `stride` bytes apart.
 #[inline(always)]
 fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,

@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Returns the length of a nonce in bytes, which is that of a key.
+    /// Returns the nonce length in bytes, the same as the key's.
     pub const fn nonce_len(self) -> usize {
         self.key_len()
     }

@@ -7,7 +7,7 @@ use crate::InOut;
 use crate::error::KeyError;
 use crate::vector::{Blocks, NUMBERS, Schedule, each_round, repeat, unroll};
 
-/// The size of an AES key, which determines the number of rounds.
+/// The size of an AES key; it determines the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySize {
     Bits128,
@@ -122,7 +122,7 @@ pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block
 /// XORs each whole block of `blocks` to `state` and encrypts the result. `R` is the number of
 /// rounds.
 ///
-/// Each block depends on the one before, so there is one block in flight.
+/// Each block depends on the previous one, so only one is in flight.
 #[inline(always)]
 pub(crate) fn cbc_mac<B: Blocks, const R: usize>(
     b: B,
@@ -220,7 +220,7 @@ fn single<B: Blocks, const R: usize>(
     }
 }
 
-/// Encrypts whole groups of `N` vectors, which are in flight at the same time.
+/// Encrypts whole groups of `N` vectors, all in flight at once.
 #[inline(always)]
 fn groups<B: Blocks, const N: usize, const R: usize>(
     b: B,
@@ -278,7 +278,7 @@ pub(crate) fn xor_periods<B: Blocks, const W: usize, const R: usize>(
     mut data: InOut<'_>,
 ) {
     if W == 1 {
-        // The portable variant converts each state from bytes, which takes longer than two rounds.
+        // The portable variant converts each state from bytes; that takes longer than two rounds.
         return xor_blocks::<B, W, R>(b, schedule, counter, 0, data);
     }
     let mut keys = b.keys(schedule);

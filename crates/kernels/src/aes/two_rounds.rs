@@ -23,7 +23,7 @@ pub(crate) const PERIOD: usize = 256;
 /// a part.
 pub(crate) const COUNTERS: u64 = 1 << 40;
 
-/// The differences for all last bytes, which are wiped from memory on drop.
+/// The differences for all last bytes. Wiped from memory on drop.
 ///
 /// A period begins with last byte 0 in counter mode, and with 2 in AES-GCM, whose data begins
 /// there.

@@ -36,7 +36,7 @@ use crate::vector::unroll;
 use crate::zero::wipe;
 use alloc::boxed::Box;
 
-/// The key, which is wiped from memory on drop.
+/// The key. Wiped from memory on drop.
 #[repr(C, align(16))]
 pub(crate) struct Key(pub(crate) [[u8; 16]; 2]);
 
@@ -149,7 +149,7 @@ pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) 
     to.0 = [*rows.0.first_chunk().unwrap(), *rows.0[WIDEST..].first_chunk().unwrap()];
 }
 
-/// XORs `data` with `bytes`, which have the same length.
+/// XORs `data` with equally long `bytes`.
 #[inline(always)]
 pub(crate) fn xor_bytes<Q: Quads>(q: Q, bytes: &[u8], mut data: InOut<'_>) {
     let len = bytes.len();
@@ -175,7 +175,7 @@ fn xor_part<Q: Quads>(q: Q, v: Q::V, mut data: InOut<'_>) {
     q.store_part(q.xor(x, v), data.target());
 }
 
-/// A buffer for keystream or for the rows of a state, which is wiped from memory on drop.
+/// A buffer for keystream or for the rows of a state. Wiped from memory on drop.
 #[repr(C, align(64))]
 struct Buffer([u8; 4 * WIDEST]);
 

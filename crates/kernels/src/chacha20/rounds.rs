@@ -144,7 +144,7 @@ impl<Q: Quads, const N: usize> State<Q, N> {
         });
     }
 
-    /// The inverse of [`State::diagonals_to_columns`], which rotates the rows back.
+    /// The inverse of [`State::diagonals_to_columns`]: rotates the rows back.
     #[inline(always)]
     fn columns_to_diagonals(&mut self, q: Q) {
         unroll!(i < 8 => {

@@ -47,7 +47,8 @@ pub(crate) fn seal<B: Products, const R: usize>(
             return;
         }
         *head = *nonce;
-        // Each message loads the round keys again. Kept in registers, they would be spilled to the stack.
+        // Each message loads the round keys again. Kept in registers, they would be spilled to the
+        // stack.
         let key = b.opaque_ref(key);
         let mut data = InOut::apart(plaintext, ciphertext);
         short::<B, R, true>(b, key, j0(nonce), aad_hash, aad_len, &mut data, tag);

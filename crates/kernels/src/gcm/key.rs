@@ -27,7 +27,7 @@ mod batch;
 pub(super) const MAX_DATA_LEN: u128 = (1 << 36) - 32;
 /// Largest length of associated data and nonces in bytes: their length in bits has 64 bits.
 pub(super) const MAX_AAD_LEN: u128 = (1 << 61) - 1;
-/// Length of the data in bytes from which on a precomputed first round saves time.
+/// Data length from which a precomputed first round saves time.
 #[cfg(feature = "std")]
 const LONG: usize = 4096;
 /// Length of the data in bytes from which on a precomputed first round saves more time than its
@@ -57,7 +57,7 @@ pub struct Gcm {
     /// Whether there was a long message with this key before.
     #[cfg(feature = "std")]
     seen_long: AtomicBool,
-    /// The value of [`two_rounds_from`], which tests change.
+    /// The value of [`two_rounds_from`]; tests change it.
     two_rounds_from: usize,
     pub(super) size: KeySize,
     pub(super) variant: Selected<GcmFunctions>,

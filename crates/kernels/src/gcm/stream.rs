@@ -45,7 +45,7 @@ pub struct Stream<G: Borrow<Gcm>> {
     state: Box<State>,
 }
 
-/// The state of a message, which is wiped from memory on drop.
+/// The state of a message. Wiped from memory on drop.
 struct State {
     /// J0, the pre-counter block of the message, as an integer.
     j0: u128,
@@ -85,7 +85,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
         self.gcm.borrow().variant()
     }
 
-    /// Adds a piece of associated data, of which a message may have any number.
+    /// Adds a piece of associated data. A message may have any number.
     ///
     /// # Errors
     /// Returns [`MessageError::LateAssociatedData`] after the first byte of data, and
@@ -102,7 +102,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
         Ok(())
     }
 
-    /// Encrypts a piece of the data, of which a message may have any number.
+    /// Encrypts a piece of the data. A message may have any number.
     ///
     /// # Errors
     /// Returns [`MessageError::TooLong`] and writes nothing if the data would have more than 2^36 -
@@ -164,7 +164,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
 }
 
 impl State {
-    /// Encrypts or decrypts whole groups, which begin at a block, and hashes them in the same pass.
+    /// Encrypts or decrypts whole groups, beginning at a block, and hashes them in the same pass.
     fn process_groups(
         &mut self,
         gcm: &Gcm,
@@ -173,7 +173,7 @@ impl State {
         mut data: InOut<'_>,
     ) {
         let (len, counter) = (data.len(), counter(self.j0, self.data_len));
-        // With a hashed nonce, which has no first round, the counter is secret.
+        // A hashed nonce has no first round, and its counter is secret.
         let byte = if first_round.is_some() { counter as usize % 256 } else { 0 };
         let (key, powers) = (gcm.key(), gcm.bulk_powers());
         let (variant, size, hash, data) = (gcm.variant, gcm.size, &mut self.hash, &mut data);

@@ -13,7 +13,7 @@ use crate::zero::wipe;
 /// messages are used: more powers take longer to compute than they save.
 const SHORT: usize = 512;
 
-/// The size of an AES-GCM-SIV key, which determines the number of rounds.
+/// The size of an AES-GCM-SIV key; it determines the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySize {
     Bits128,
@@ -54,7 +54,7 @@ pub(crate) fn run<B: Products, const W: usize, const R: usize, const SEAL: bool>
     }
 }
 
-/// A message with its own keys, which are derived from the nonce.
+/// A message with its own keys, derived from the nonce.
 struct Message<'a, B, const N: usize> {
     b: B,
     schedule: &'a Schedule,
@@ -131,7 +131,7 @@ pub(super) fn initial_counter(tag: &[u8; 16]) -> u128 {
 // ---- a message on several threads
 // -------------------------------------------------------------------------------
 
-/// The keys of a long message, which are wiped from memory on drop.
+/// The keys of a long message. Wiped from memory on drop.
 pub(crate) struct MessageKeys {
     pub(super) key: Key,
     pub(super) powers: AlignedBulkPowers,
@@ -170,7 +170,7 @@ pub(crate) fn open_segment<B: Products, const W: usize, const R: usize>(
     *times_h = u128::from_le_bytes(b.first_lane(Message::open::<W, R>(&mut call, data)));
 }
 
-/// Encrypts a segment, whose first counter block is `counter`.
+/// Encrypts a segment with first counter block `counter`.
 #[inline(always)]
 pub(crate) fn encrypt_segment<B: Products, const W: usize, const R: usize>(
     b: B,
@@ -235,7 +235,7 @@ fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonc
     key.short_powers.set_up_polyval(b, derived.key(0));
 }
 
-/// The encrypted blocks, padded to whole vectors of four, which are wiped from memory on drop.
+/// The encrypted blocks, padded to whole vectors of four. Wiped from memory on drop.
 struct Derived([[u8; 16]; 8]);
 
 impl Derived {

@@ -73,7 +73,8 @@ impl GcmSiv {
         let opened = |at: usize, data: InOut<'_>, sum: &mut Sum| {
             self.open_segment(keys, advanced(counter, at / 16), data, sum);
         };
-        // The sum of a segment is multiplied by H, so the state before them and the lengths are too.
+        // The sum of a segment is multiplied by H, so the state before them and the lengths are
+        // too.
         self.times_h(keys, &mut hash);
         self.combined(keys, threads, segment_len, data.part(0, len), opened, &mut hash);
         let mut last = lengths(aad.len(), len);

@@ -51,7 +51,7 @@ const MAX_VECTORS_FOUR_POWERS: usize = 12;
 /// Number of bytes from which on two vectors of powers of R are computed. Each vector takes about
 /// 50 cycles, and saves carries of 35 cycles.
 const LEN_TWO_VECTORS: usize = 4 << 10;
-/// Number of bytes from which on all powers of R are computed, for the same reason.
+/// Length from which all powers of R are computed, for the same reason.
 const LEN_ALL_POWERS: usize = 8 << 10;
 
 /// Powers of `r`. They are wiped from memory on drop, and computing them takes longer than
@@ -298,7 +298,7 @@ fn pow_lanes<P: Limbs>([.., fourth]: [Element; 4]) -> Element {
     if P::LANES == 8 { fourth.mul(fourth) } else { fourth }
 }
 
-/// Returns x to the power of `exponents`, which are from 1 to LANES.
+/// Returns x to the power of `exponents`, from 1 to LANES.
 #[inline(always)]
 fn in_lanes<P: Limbs, R: Radix<P>>(p: P, four: [Element; 4], exponents: &[usize; 8]) -> R::Elements {
     let elements = in_four::<P, R>(p, four, exponents);

@@ -104,7 +104,7 @@ impl World {
         (self.values.len() - 1) as u32
     }
 
-    /// Adds a number of which only the range is known.
+    /// Adds a number with only its range known.
     fn limb(&mut self, range: Range) -> u32 {
         assert!(range.0 <= range.1, "{range:?}");
         self.limbs.push(range);
@@ -113,7 +113,7 @@ impl World {
         self.add(Value { range, sum, shift: 0 })
     }
 
-    /// Returns the value that a word stands for, which is a constant unless it is a handle.
+    /// Returns the value of a word: a constant unless it is a handle.
     fn word(&mut self, word: u64) -> u32 {
         match word >> 48 == HANDLE >> 48 {
             true => (word & 0xffff_ffff) as u32,
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// Returns the constant by which a value differs from its formula.
+    /// Returns the constant difference between a value and its formula.
     fn constant(value: &Value) -> i128 {
         if value.sum.is_empty() { value.range.0 } else { 0 }
     }
@@ -193,7 +193,8 @@ impl World {
         sum.retain(|_, factor| *factor != 0);
         let range = range.intersect(self.bounds(&sum, constant).shr(shift));
         assert!(SIGNED.contains(range), "a sum overflows: {range:?}");
-        // A carry is a new number, and so is a sum with a constant, which formulas do not have.
+        // A carry is a new number, and so is a sum with a constant, because formulas have no
+        // constants.
         match shift > 0 || constant != 0 {
             true => self.limb(range),
             false => self.add(Value { range, sum, shift: 0 }),
@@ -236,7 +237,7 @@ impl World {
         }
     }
 
-    /// Drops the bits that leave a word at the top, as the instruction does.
+    /// Drops the bits above a word, like the instruction.
     fn shl(&mut self, a: u32, n: u32) -> u32 {
         let range = self.get(a).range;
         match SIGNED.contains(range.times(1 << n)) {

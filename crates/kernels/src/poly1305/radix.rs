@@ -47,7 +47,7 @@ pub(crate) trait Radix<P: Limbs> {
     /// Returns the sum of all lanes of a result of [`Radix::carry`].
     fn sum_lanes(p: P, elements: Self::Elements) -> [u64; 3];
     fn add(p: P, a: Self::Elements, b: Self::Elements) -> Self::Elements;
-    /// Returns empty sums, to which products can be added.
+    /// Returns empty sums.
     fn zero(p: P) -> Self::Sums;
     /// Returns sums + elements * factors, without carries.
     fn add_products(p: P, sums: Self::Sums, elements: Self::Elements, factors: Self::Factors) -> Self::Sums;

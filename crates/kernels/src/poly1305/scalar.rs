@@ -55,7 +55,7 @@ impl State {
         self.h.words()
     }
 
-    /// Replaces the accumulator `h`, of which the third word must be at most 4.
+    /// Replaces the accumulator `h`. Its third word must be at most 4.
     #[inline(always)]
     pub(crate) fn set_accumulator(&mut self, h: [u64; 3]) {
         self.h = Accumulator::from_words(h);
@@ -119,7 +119,8 @@ impl State {
     /// Absorbs whole blocks as the integers that they represent.
     #[inline(always)]
     pub(crate) fn integers(&mut self, blocks: impl Iterator<Item = u128>) {
-        // `h` is not updated in memory, because each block would wait for the store of the last one.
+        // `h` is not updated in memory, because each block would wait for the store of the last
+        // one.
         let (mut h, r) = (self.h, self.r);
         for block in blocks {
             h = h.step(r, block, 1);
@@ -187,7 +188,7 @@ impl Accumulator {
         Self { low: [h0, h1], over: 0, high: h2 }
     }
 
-    /// Returns the words, of which the third is at most 4.
+    /// Returns the words; the third is at most 4.
     #[inline(always)]
     fn words(self) -> [u64; 3] {
         let (low, carry) = join(self.low).overflowing_add(u128::from(self.over));
@@ -213,7 +214,8 @@ impl Accumulator {
         let d1 = wide(h0, r1) + wide(h1, r0) + u128::from(h2 * s1) + (d0 >> 64);
         let d2 = h2 * r0 + (d1 >> 64) as u64;
 
-        // 2^130 = 5, so the part above it is added again five times: 4 d2' + d2', where d2' = d2 / 4.
+        // 2^130 = 5, so the part above it is added again five times: 4 d2' + d2', where d2' = d2 /
+        // 4.
         Self { low: [d0 as u64, d1 as u64], over: (d2 & !3) + (d2 >> 2), high: d2 & 3 }
     }
 }
@@ -262,7 +264,7 @@ impl Element {
         Self([h0 & M44, (h0 >> 44 | h1 << 20) & M44, h1 >> 24 | h2 << 40])
     }
 
-    /// Returns the product of two integers modulo 2^130 - 5, which is not fully reduced.
+    /// Returns the product of two integers modulo 2^130 - 5, not fully reduced.
     ///
     /// Bounds: limbs are below 2^44.1, so a column of three products, two of them times 20, is
     /// below 41·2^88.2 < 2^94. Its carry is below 2^52, and five times the last carry is below
@@ -279,7 +281,7 @@ impl Element {
         Self([l0 & M44, (d1 as u64 & M44) + (l0 >> 44), d2 as u64 & M42])
     }
 
-    /// Converts limbs below 2^52 to words of 64 bits, of which the third is at most 4.
+    /// Converts limbs below 2^52 to 64-bit words; the third is at most 4.
     #[inline(always)]
     pub(crate) fn to_words(self) -> [u64; 3] {
         let Self([l0, l1, l2]) = self;

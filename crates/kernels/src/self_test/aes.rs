@@ -2,7 +2,7 @@
 
 use super::counting;
 
-/// The keys of FIPS 197, appendix C: 00 01 02 …, of which the first 16, 24 or 32 bytes are used.
+/// The keys of FIPS 197, appendix C: the first 16, 24 or 32 bytes of 00 01 02 ….
 pub(crate) const KEY: [u8; 32] = counting(0);
 
 /// The block of FIPS 197, appendix C: 00 11 22 …. It is also the initial counter block of the

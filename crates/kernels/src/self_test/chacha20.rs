@@ -15,12 +15,12 @@ pub(crate) const MAX_LEN: usize = 3900;
 /// Offset at which a keystream is cut in two, so that the second piece begins inside a block.
 pub(crate) const CUT: usize = 5;
 
-/// A nonce, whose length determines the algorithm.
+/// A nonce; its length determines the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Nonce {
     /// A nonce of ChaCha20 with 12 bytes (RFC 8439).
     Short([u8; 12]),
-    /// A nonce of XChaCha20 with 24 bytes, of which 16 derive a subkey.
+    /// A 24-byte XChaCha20 nonce; 16 bytes derive a subkey.
     Long([u8; 24]),
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct KnownAnswer {
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],
     pub(crate) tag: u128,
-    /// [`super::digest`] of the ciphertext, which the tag does not cover.
+    /// [`super::digest`] of the ciphertext; the tag does not cover it.
     pub(crate) sealed: u128,
 }
 

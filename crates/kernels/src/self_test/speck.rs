@@ -6,10 +6,10 @@
 
 use super::counting;
 
-/// Keys 00 01 02 …, of which as many bytes are used as the size has.
+/// Keys 00 01 02 …, as many bytes as the size takes.
 pub(crate) const KEY: [u8; 32] = counting(0);
 
-/// Returns the initial counter block of `block` bytes, whose low word overflows after 111 blocks.
+/// Returns an initial counter block of `block` bytes; its low word overflows after 111 blocks.
 pub(crate) const fn iv(block: usize) -> [u8; 16] {
     let mut iv = [0; 16];
     let mut i = 0;

@@ -229,7 +229,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Copies as many bytes as the shorter slice has. It compiles to code without a call of `memcpy`.
+/// Copies as many bytes as the shorter slice has, without calling `memcpy`.
 #[inline(always)]
 fn copy(from: &[u8], to: &mut [u8]) {
     for (from, to) in from.chunks(16).zip(to.chunks_mut(16)) {

@@ -8,7 +8,7 @@
 //!     k[i + 1]     = (k[i] <<< beta) ^ l[i + m - 1]
 //! ```
 //!
-//! Each round depends on the one before it, so vectors would not be faster here.
+//! Each round depends on the previous one, so vectors would not be faster here.
 #![forbid(unsafe_code)]
 
 use crate::vector::pairs::{ByteOrder, Word, word};

@@ -12,8 +12,8 @@ macro_rules! sizes {
     ($($size:ident $block:literal / $key:literal word $word_bits:literal key $key_words:literal rounds $rounds:literal;)*) => {
         /// A size of Speck: the number of bits in a block and in a key (table 4.1 of the paper).
         ///
-        /// The keystream of a small block can be distinguished from random data after some hundred kilobytes (blocks of 32
-        /// bits) or some hundred megabytes (blocks of 48 bits).
+        /// The keystream of a small block can be distinguished from random data after some hundred
+        /// kilobytes (blocks of 32 bits) or some hundred megabytes (blocks of 48 bits).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Size {
             $(

@@ -9,8 +9,8 @@ use crate::vector::Schedule;
 use core::sync::atomic::AtomicU8;
 
 variants! {
-    /// AES: the key schedule, the keystream, and CBC-MAC. With a loop over the rounds, the portable keystream takes a sixth
-    /// longer.
+    /// AES: the key schedule, the keystream, and CBC-MAC. With a loop over the rounds, the portable
+    /// keystream takes a sixth longer.
     AES: AesFunctions for aes_instructions {
         /// Calls [`aes::expand`].
         fn expand(key: &[u8], schedule: &mut Schedule) = [aes::expand];

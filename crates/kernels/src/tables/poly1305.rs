@@ -8,7 +8,8 @@ use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
 use core::sync::atomic::AtomicU8;
 
 variants! {
-    /// Poly1305: the powers of r, and data of any length. Short data needs no variant, see [`State`].
+    /// Poly1305: the powers of r, and data of any length. Short data needs no variant, see
+    /// [`State`].
     POLY1305: Poly1305Functions for limbs {
         /// Calls [`poly1305::set_up`].
         fn set_up(state: &State, powers: &mut Powers, len: usize) = [poly1305::set_up];

@@ -18,9 +18,9 @@ pub struct InOut<'a> {
 /// The ordinary slices of an [`InOut`].
 #[derive(Debug)]
 pub enum Parts<'a> {
-    /// One buffer, which is the source and the destination.
+    /// One buffer as source and destination.
     InPlace(&'a mut [u8]),
-    /// The source and the destination, which do not overlap.
+    /// Source and destination, which do not overlap.
     Apart(&'a [u8], &'a mut [u8]),
 }
 
@@ -53,7 +53,8 @@ fn opaque(p: *mut u8) -> *mut u8 {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     {
         let mut p = p;
-        // SAFETY: there is no instruction, so `p` is the same pointer after it and no memory is accessed.
+        // SAFETY: there is no instruction, so `p` is the same pointer after it and no memory is
+        // accessed.
         unsafe { core::arch::asm!("/* {} */", inout(reg) p, options(nostack, preserves_flags)) }
         p
     }
@@ -77,7 +78,7 @@ pub(crate) fn read_once<const LEN: usize>(bytes: &[u8; LEN]) -> [u8; LEN] {
 #[inline(always)]
 pub(crate) fn copy_once<'a>(from: &[u8], to: &'a mut [u8]) -> &'a [u8] {
     to.copy_from_slice(from);
-    // SAFETY: the same slice, which stays borrowed as long as the result.
+    // SAFETY: the same slice, borrowed as long as the result.
     unsafe { core::slice::from_raw_parts(opaque(to.as_mut_ptr()), to.len()) }
 }
 
@@ -97,7 +98,7 @@ impl<'a> InOut<'a> {
         Self { from: from.as_ptr(), to: to.as_mut_ptr(), len: to.len(), life: PhantomData }
     }
 
-    /// Returns the number of bytes in the source, which is also that of the destination.
+    /// Returns the number of bytes in the source (and the destination).
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
@@ -115,7 +116,7 @@ impl<'a> InOut<'a> {
         core::ptr::eq(self.from, self.to)
     }
 
-    /// Returns the source, which is also the destination of an operation in place.
+    /// Returns the source; in place, it is also the destination.
     #[inline(always)]
     pub fn source(&self) -> &[u8] {
         // SAFETY: made from a slice of this length and lifetime; `to` is not lent while `self` is borrowed
@@ -123,10 +124,11 @@ impl<'a> InOut<'a> {
         unsafe { core::slice::from_raw_parts(self.from, self.len) }
     }
 
-    /// Returns the destination, which is also the source of an operation in place.
+    /// Returns the destination; in place, it is also the source.
     #[inline(always)]
     pub fn target(&mut self) -> &mut [u8] {
-        // SAFETY: made from a unique slice; `self` is borrowed uniquely here, so no other view is alive.
+        // SAFETY: made from a unique slice; `self` is borrowed uniquely here, so no other view is
+        // alive.
         unsafe { core::slice::from_raw_parts_mut(self.to, self.len) }
     }
 
@@ -187,7 +189,8 @@ impl<'a> InOut<'a> {
             // SAFETY: made from one unique slice of this length and lifetime, and `self` is gone.
             Parts::InPlace(unsafe { core::slice::from_raw_parts_mut(self.to, self.len) })
         } else {
-            // SAFETY: made from a shared and a unique slice, which cannot overlap, and `self` is gone.
+            // SAFETY: made from a shared and a unique slice, so they cannot overlap, and `self` is
+            // gone.
             unsafe {
                 Parts::Apart(
                     core::slice::from_raw_parts(self.from, self.len),

@@ -54,7 +54,7 @@ pub(crate) trait Limbs: Token {
 pub(crate) trait Limbs52: Limbs {
     /// Returns a - b modulo 2^64.
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Divides every word, which is signed, by 2^N and rounds down. `N` is below 64.
+    /// Divides every signed word by 2^N and rounds down. `N` is below 64.
     fn shr_signed<const N: u32>(self, v: Self::V) -> Self::V;
     /// Multiplies every word by 20, modulo 2^64.
     fn times_20(self, v: Self::V) -> Self::V;
@@ -69,7 +69,7 @@ pub(crate) trait Limbs32: Limbs {
     /// `LANES` words below 2^32 in the form that the multiplication takes.
     type Narrow: Copy;
 
-    /// Converts words, which must be below 2^32.
+    /// Converts words below 2^32.
     fn narrow(self, v: Self::V) -> Self::Narrow;
     /// Copies `x` to every lane.
     fn splat_narrow(self, x: u32) -> Self::Narrow;

@@ -157,7 +157,7 @@ pub(crate) trait Blocks: Token {
 
     // ---- the key schedule of AES: four columns of 32 bits in lane 0 -------------------------
 
-    /// Copies column `I`, which is 1 or 3, to all columns.
+    /// Copies column `I` (1 or 3) to all columns.
     fn column<const I: usize>(self, v: Self::V) -> Self::V;
     /// Applies RotWord (FIPS 197, 5.2) to every column.
     fn rot_word(self, v: Self::V) -> Self::V;
@@ -308,7 +308,8 @@ fn opaque_ref<T>(x: &T) -> &T {
         clippy::pointers_in_nomem_asm_block,
         reason = "the pointer is an operand, the memory is not accessed"
     )]
-    // SAFETY: there is no instruction, so `p` is the same reference after it; the memory is not accessed.
+    // SAFETY: there is no instruction, so `p` is the same reference after it; the memory is not
+    // accessed.
     unsafe {
         core::arch::asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
         &*p
@@ -323,7 +324,7 @@ fn load_block(from: &[u8], skip: usize, i: usize) -> u128 {
     if i == 0 { x << (8 * skip) } else { x }
 }
 
-/// Stores block `i` of a vector to the bytes from which [`load_block`] would load it.
+/// Stores block `i` of a vector to the bytes [`load_block`] would load it from.
 #[inline(always)]
 fn store_block(x: u128, to: &mut [u8], skip: usize, i: usize) {
     let range = block_range(to.len(), skip, i);

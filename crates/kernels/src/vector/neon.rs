@@ -27,7 +27,8 @@ impl Neon {
 /// features, and such a function cannot be inlined into a method without them.
 macro_rules! op {
     ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
-        // SAFETY: the helper or intrinsic does not access memory, and the token `self` exists only where it may run.
+        // SAFETY: the helper or intrinsic does not access memory, and the token `self` exists only
+        // where it may run.
         unsafe { $f $(::<$i>)? ($($a),*) }
     }};
 }
@@ -36,7 +37,7 @@ pub(super) use op;
 /// Makes the compiler assume that these array elements are read and written here.
 macro_rules! pin {
     ($(($s:ident $($i:literal)*))*) => {
-        // SAFETY: the assembly has no instruction, only a comment that names the operands.
+        // SAFETY: the assembly is only a comment naming the operands.
         unsafe {
             asm!($($(concat!("/* {:v} is ", $i, " */"),)*)* $($(inout(vreg) $s[$i],)*)*
                 options(pure, nomem, nostack, preserves_flags))

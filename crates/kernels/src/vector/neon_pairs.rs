@@ -9,7 +9,7 @@ use super::words::Words;
 use super::{load16, store16};
 use core::arch::aarch64::*;
 
-/// Loads `len` bytes, which are 12 or 16, followed by zeros.
+/// Loads `len` bytes (12 or 16), followed by zeros.
 #[inline(always)]
 fn load_halves(len: usize, from: &[u8]) -> [u8; 16] {
     load16(&from[..len]).to_le_bytes()
@@ -18,18 +18,20 @@ fn load_halves(len: usize, from: &[u8]) -> [u8; 16] {
 impl NeonWords {
     #[inline(always)]
     fn bytes(self, bytes: &[u8; 16]) -> uint8x16_t {
-        // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token allows the rest.
+        // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token allows the
+        // rest.
         unsafe { vld1q_u8(bytes.as_ptr()) }
     }
     #[inline(always)]
     fn shuffle(self, v: uint8x16_t, shuffle: &Shuffle) -> uint8x16_t {
         op!(vqtbl1q_u8(v, self.bytes(shuffle)))
     }
-    /// Stores the first `len` bytes, which are 12 or 16.
+    /// Stores the first `len` bytes (12 or 16).
     #[inline(always)]
     fn store_halves(self, len: usize, v: uint8x16_t, to: &mut [u8]) {
         let mut bytes = [0; 16];
-        // SAFETY: writes the 16 bytes of the array; bytes need no alignment. The token allows the rest.
+        // SAFETY: writes the 16 bytes of the array; bytes need no alignment. The token allows the
+        // rest.
         unsafe { vst1q_u8(bytes.as_mut_ptr(), v) };
         store16(u128::from_le_bytes(bytes), &mut to[..len]);
     }

@@ -38,7 +38,8 @@ impl Quads for NeonWords {
     }
     #[inline(always)]
     fn transpose(self, [a, b, c, d]: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
-        // First words 0 and 2, and words 1 and 3, of two quads are combined, and then pairs of words.
+        // First words 0 and 2, and words 1 and 3, of two quads are combined, and then pairs of
+        // words.
         let (ab, ab_odd) = (pairs!(vtrn1q_u32(a, b)), pairs!(vtrn2q_u32(a, b)));
         let (cd, cd_odd) = (pairs!(vtrn1q_u32(c, d)), pairs!(vtrn2q_u32(c, d)));
         [

@@ -6,7 +6,7 @@ use super::shuffles::rotated;
 use super::words::Words;
 use core::arch::aarch64::*;
 
-/// The token for vectors of 128 bits, of which there are 32 registers.
+/// The token for 128-bit vectors in 32 registers.
 #[derive(Clone, Copy, Debug)]
 pub struct NeonWords(());
 
@@ -45,7 +45,8 @@ macro_rules! words {
                 #[inline(always)]
                 fn load(self, from: &[u8]) -> $v {
                     let from: &[u8; 16] = from.first_chunk().unwrap();
-                    // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token allows the rest.
+                    // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token
+                    // allows the rest.
                     unsafe { $from(vld1q_u8(from.as_ptr())) }
                 }
                 #[inline(always)]
@@ -60,7 +61,8 @@ macro_rules! words {
                 fn sub(self, a: $v, b: $v) -> $v { op!($sub(a, b)) }
                 #[inline(always)]
                 fn xor(self, a: $v, b: $v) -> $v { op!($xor(a, b)) }
-                // LLVM sees that the count is a constant and makes it an immediate. A negative count shifts right.
+                // LLVM sees that the count is a constant and makes it an immediate. A negative
+                // count shifts right.
                 #[inline(always)]
                 fn shift_left<const N: i32>(self, v: $v) -> $v { op!($shift(v, $counts(N as $signed))) }
                 #[inline(always)]

@@ -23,7 +23,7 @@ pub enum ByteOrder {
 /// The vector type of a token for one word size.
 pub(crate) type V<B, W> = <<B as Pairs<W>>::Words as Words<<W as Word>::Lane>>::V;
 
-/// A word size of Speck, which has blocks of two words.
+/// A word size of Speck. A block has two words.
 pub(crate) trait Word: Copy {
     /// The integer that holds a word.
     type Lane: Copy;
@@ -142,7 +142,7 @@ macro_rules! rotated {
 }
 
 sizes! {
-    /// Words of 16 bits, for which alpha is 7 and beta is 2. For the larger words they are 8 and 3.
+    /// 16-bit words, with alpha 7 and beta 2. Larger words have 8 and 3.
     Bits16 16 u16 [9 7] [7 9] [2 14] [14 2];
     /// Words of 24 bits.
     Bits24 24 u32 [16 16] [8 24] [3 29] [21 11];

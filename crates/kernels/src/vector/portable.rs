@@ -221,8 +221,8 @@ fn mix_shifted_columns(s: &mut S) {
         let [a, b, c, d] = *plane;
         let next = [b, c, d, a];
         for r in 0..4 {
-            // Doubling shifts every bit up by one. The highest bit is added at bits 0, 1, 3 and 4, since
-            // x^8 = x^4 + x^3 + x + 1.
+            // Doubling shifts every bit up by one. The highest bit is added at bits 0, 1, 3 and 4,
+            // since x^8 = x^4 + x^3 + x + 1.
             let carry = if matches!(k, 0 | 1 | 3 | 4) { pairs[7][r] } else { 0 };
             let double = if k > 0 { pairs[k - 1][r] } else { 0 } ^ carry;
             plane[r] = double ^ next[r] ^ pairs[k][(r + 2) % 4];
@@ -240,7 +240,7 @@ fn gather_row(block: u128, r: usize) -> u64 {
     two(block as u64) | two((block >> 64) as u64) << 32
 }
 
-/// The inverse of [`gather_row`] for row 0. The bytes between those of the row are ignored.
+/// The inverse of [`gather_row`] for row 0. Bytes between the row's are ignored.
 #[inline(always)]
 fn scatter_row(row: u64) -> u128 {
     let two = |x: u64| {

@@ -16,7 +16,7 @@ pub(crate) trait Quads: Words<u32> {
     /// ones, and so on.
     fn transpose_quads(self, v: [Self::V; 4]) -> [Self::V; 4];
 
-    /// Rotates every word left by `N` bits, which is 16, 12, 8 or 7.
+    /// Rotates every word left by `N` bits: 16, 12, 8 or 7.
     #[inline(always)]
     fn rotate<const N: i32>(self, v: Self::V) -> Self::V {
         self.rotate_left::<N>(v)
@@ -24,7 +24,7 @@ pub(crate) trait Quads: Words<u32> {
 
     /// Loads all bytes of `from`, fewer than a vector has, followed by zeros.
     fn load_part(self, from: &[u8]) -> Self::V;
-    /// Fills `to`, which is shorter than a vector, with the first bytes of `v`.
+    /// Fills `to`, shorter than a vector, with the first bytes of `v`.
     fn store_part(self, v: Self::V, to: &mut [u8]);
 
     /// Returns `x`, but the compiler cannot see that it is the same reference.

@@ -158,7 +158,7 @@ macro_rules! degrees {
 }
 pub(super) use degrees;
 
-/// Vectors of twice as many blocks as those of `B`, each made of two of them.
+/// Vectors of twice as many blocks as `B`'s, each made of two of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<B>(pub(super) B);
 

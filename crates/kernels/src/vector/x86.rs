@@ -23,10 +23,11 @@ use super::{Blocks, Schedule, Token, load_block, opaque_ref, store_block};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// Calls an intrinsic, which only the token in scope as `self` makes safe.
+/// Calls an intrinsic; the token in scope as `self` makes this safe.
 macro_rules! op {
     ($f:ident $(::<$i:tt>)? ($($a:expr),*)) => {{
-        // SAFETY: the instruction does not access memory, and the token `self` exists only where it may run.
+        // SAFETY: the instruction does not access memory, and the token `self` exists only where it
+        // may run.
         unsafe { $f $(::<$i>)? ($($a),*) }
     }};
 }
@@ -36,7 +37,7 @@ pub(super) use op;
 /// Makes the compiler assume that these array elements are read and written here.
 macro_rules! pin {
     ($reg:ident $(($s:ident $($i:literal)*))*) => {
-        // SAFETY: the assembly has no instruction, only a comment that names the operands.
+        // SAFETY: the assembly is only a comment naming the operands.
         unsafe {
             asm!($($(concat!("/* {} is ", $i, " */"),)*)* $($(inout($reg) $s[$i],)*)*
                 options(pure, nomem, nostack, preserves_flags))
@@ -57,7 +58,8 @@ macro_rules! tokens {
                 /// Makes the token, in a function that enables the features of the instruction set.
                 ///
                 /// # Safety
-                /// A caller that does not enable these features must know that the processor has them.
+                /// A caller that does not enable these features must know that the processor has
+                /// them.
                 #[inline]
                 #[target_feature(enable = $features)]
                 pub fn new() -> Self { Self(()) }
@@ -91,7 +93,8 @@ macro_rules! blocks {
     ) => {
         $(#[$doc])*
         ///
-        /// With `PRODUCTS`, the token also stands for the carry-less multiplication of these vectors.
+        /// With `PRODUCTS`, the token also stands for the carry-less multiplication of these
+        /// vectors.
         #[derive(Clone, Copy, Debug)]
         pub struct $name<const PRODUCTS: bool>(());
 
@@ -106,7 +109,8 @@ macro_rules! blocks {
         }
 
         impl $name<true> {
-            /// Makes the token for the constructor in `x86_products`, which enables the features.
+            /// Makes the token for the constructor in `x86_products`, where the features are
+            /// enabled.
             #[inline(always)]
             pub(super) fn new_unchecked() -> Self { Self(()) }
         }
@@ -129,13 +133,13 @@ macro_rules! blocks {
             #[inline(always)]
             fn load(self, from: &[u8]) -> $v {
                 let from: &[u8; 16 * $lanes] = from.first_chunk().unwrap();
-                // SAFETY: reads as many bytes as the array behind `from` has; needs no alignment.
+                // SAFETY: reads exactly the array behind `from`; needs no alignment.
                 unsafe { $load(from.as_ptr().cast()) }
             }
             #[inline(always)]
             fn store(self, v: $v, to: &mut [u8]) {
                 let to: &mut [u8; 16 * $lanes] = to.first_chunk_mut().unwrap();
-                // SAFETY: writes as many bytes as the array behind `to` has; needs no alignment.
+                // SAFETY: writes exactly the array behind `to`; needs no alignment.
                 unsafe { $store(to.as_mut_ptr().cast(), v) }
             }
             #[inline(always)]
@@ -156,7 +160,8 @@ macro_rules! blocks {
             fn rot_word(self, v: $v) -> $v { op!($shuffle(v, self.splat(&ROTATE))) }
             #[inline(always)]
             fn sub_word(self, v: $v) -> $v {
-                // ShiftRows does not change four equal columns, so a last round with key zero is SubBytes.
+                // ShiftRows does not change four equal columns, so a last round with key zero is
+                // SubBytes.
                 op!($last(v, self.splat(&[0; 16])))
             }
             #[inline(always)]
@@ -176,7 +181,8 @@ macro_rules! blocks {
             fn aes_add(self, s: $v, bytes: $v) -> $v { self.xor(s, bytes) }
             #[inline(always)]
             fn aes_last(self, s: $v, keys: &&Schedule, r: usize, data: $v) -> $v {
-                // The last step of AES is an xor, so XORing the data to the key in advance adds no latency.
+                // The last step of AES is an xor, so XORing the data to the key in advance adds no
+                // latency.
                 op!($last(s, self.xor(data, self.splat(keys.round(r)))))
             }
 
@@ -202,7 +208,7 @@ macro_rules! blocks {
 }
 
 impl Vaes512 {
-    /// Returns the token for two blocks, whose features are among those for four.
+    /// Returns the token for two blocks; the token for four includes its features.
     #[inline(always)]
     pub(super) fn two(self) -> Vaes256 {
         Ymm(())
@@ -295,8 +301,8 @@ blocks! {
     #[inline(always)]
     fn load_part(self, from: &[u8], skip: usize) -> __m512i {
         let (mask, skip) = op!(mask(from.len(), skip));
-        // SAFETY: bit `skip + i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`. Bytes whose
-        // bit is clear are not accessed.
+        // SAFETY: bit `skip + i` of the mask is set only for `i < from.len()`, and its byte is
+        // `from[i]`. Bytes whose bit is clear are not accessed.
         unsafe { _mm512_maskz_loadu_epi8(mask, from.as_ptr().wrapping_sub(skip).cast()) }
     }
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! `Limbs` on x86-64: eight words with the products of AVX-512 IFMA, or four with those of AVX2.
+//! `Limbs` on x86-64: eight words with AVX-512 IFMA's products, or four with AVX2's.
 
 use super::Token;
 use super::limbs::{Limbs, Limbs32, Limbs52};
@@ -45,13 +45,13 @@ macro_rules! limbs {
             #[inline(always)]
             fn load_words(self, from: &[u64]) -> $v {
                 let from: &[u64; $lanes] = from.first_chunk().unwrap();
-                // SAFETY: reads as many bytes as the array behind `from` has; needs no alignment.
+                // SAFETY: reads exactly the array behind `from`; needs no alignment.
                 unsafe { $load(from.as_ptr().cast()) }
             }
             #[inline(always)]
             fn store_words(self, v: $v, to: &mut [u64]) {
                 let to: &mut [u64; $lanes] = to.first_chunk_mut().unwrap();
-                // SAFETY: writes as many bytes as the array behind `to` has; needs no alignment.
+                // SAFETY: writes exactly the array behind `to`; needs no alignment.
                 unsafe { $store(to.as_mut_ptr().cast(), v) }
             }
             #[inline(always)]
@@ -115,7 +115,7 @@ fn sum4(v: __m256i) -> u64 {
 #[target_feature(enable = "avx512f")]
 fn times_20(v: __m512i) -> __m512i {
     let mut four = _mm512_slli_epi64::<2>(v);
-    // SAFETY: the assembly has no instruction, only a comment that names the operand.
+    // SAFETY: the assembly is only a comment naming the operand.
     unsafe { asm!("/* {} */", inout(zmm_reg) four, options(pure, nomem, nostack, preserves_flags)) };
     _mm512_add_epi64(four, _mm512_slli_epi64::<2>(four))
 }

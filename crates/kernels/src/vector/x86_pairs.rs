@@ -79,7 +79,7 @@ impl Avx512Bytes {
         let one = unsafe { _mm_loadu_si128(shuffle.as_ptr().cast()) };
         op!(_mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(one)))
     }
-    /// Loads `len` bytes, which are 96 or 128.
+    /// Loads `len` bytes (96 or 128).
     #[inline(always)]
     fn load_pair(self, len: usize, from: &[u8]) -> [__m512i; 2] {
         let a = self.table(from.first_chunk().unwrap());
@@ -91,7 +91,7 @@ impl Avx512Bytes {
         let b = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
         [a, op!(_mm512_zextsi256_si512(b))]
     }
-    /// Stores `len` bytes, which are 96 or 128.
+    /// Stores `len` bytes (96 or 128).
     #[inline(always)]
     fn store_pair(self, len: usize, [a, b]: [__m512i; 2], to: &mut [u8]) {
         Words::<u64>::store(self.0, a, to);
@@ -187,7 +187,7 @@ impl Avx2 {
         let one = unsafe { _mm_loadu_si128(shuffle.as_ptr().cast()) };
         op!(_mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(one)))
     }
-    /// Loads `len` bytes, which are 12 or 16, to each half of a vector.
+    /// Loads `len` bytes (12 or 16) to each half of a vector.
     #[inline(always)]
     fn load_halves(self, len: usize, from: &[u8]) -> __m256i {
         if len == 16 {
@@ -198,7 +198,7 @@ impl Avx2 {
         let high = |at: usize| i64::from(u32::from_le_bytes(*from[at..].first_chunk().unwrap()));
         op!(_mm256_set_epi64x(high(20), low(12), high(8), low(0)))
     }
-    /// Stores the first `len` bytes, which are 12 or 16, of each half of a vector.
+    /// Stores the first `len` bytes (12 or 16) of each half of a vector.
     #[inline(always)]
     fn store_halves(self, len: usize, v: __m256i, to: &mut [u8]) {
         if len == 16 {

@@ -55,7 +55,7 @@ quads! {
     Avx2 __m256i _mm256_broadcastsi128_si256 _mm256_shuffle_epi32
     _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
 
-    /// Hides the shuffle from LLVM, which would otherwise replace it by two other shuffles.
+    /// Hides the shuffle from LLVM, which would replace it with two other shuffles.
     #[inline(always)]
     fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
         match N {
@@ -106,8 +106,8 @@ quads! {
     #[inline(always)]
     fn load_part(self, from: &[u8]) -> __m512i {
         let mask = op!(low_bits(from.len()));
-        // SAFETY: bit `i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`. Bytes whose bit is
-        // clear are not accessed.
+        // SAFETY: bit `i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`.
+        // Bytes whose bit is clear are not accessed.
         unsafe { _mm512_maskz_loadu_epi8(mask, from.as_ptr().cast()) }
     }
     #[inline(always)]

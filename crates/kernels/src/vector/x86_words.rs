@@ -7,9 +7,9 @@ use super::x86::{op, tokens};
 use core::arch::x86_64::*;
 
 tokens! {
-    /// The token for vectors of 256 bits, of which there are 16 registers.
+    /// The token for 256-bit vectors in 16 registers.
     Avx2 "avx2" spills true;
-    /// The token for vectors of 512 bits with masks, of which there are 32 registers.
+    /// The token for 512-bit vectors with masks, in 32 registers.
     Avx512 "avx512f,avx512bw,avx512vl,bmi2" spills false;
 }
 
@@ -29,13 +29,13 @@ macro_rules! words {
                 #[inline(always)]
                 fn load(self, from: &[u8]) -> $v {
                     let from: &[u8; size_of::<$v>()] = from.first_chunk().unwrap();
-                    // SAFETY: reads as many bytes as the array behind `from` has; needs no alignment.
+                    // SAFETY: reads exactly the array behind `from`; needs no alignment.
                     unsafe { $load(from.as_ptr().cast()) }
                 }
                 #[inline(always)]
                 fn store(self, v: $v, to: &mut [u8]) {
                     let to: &mut [u8; size_of::<$v>()] = to.first_chunk_mut().unwrap();
-                    // SAFETY: writes as many bytes as the array behind `to` has; needs no alignment.
+                    // SAFETY: writes exactly the array behind `to`; needs no alignment.
                     unsafe { $store(to.as_mut_ptr().cast(), v) }
                 }
                 #[inline(always)]
@@ -55,10 +55,10 @@ macro_rules! words {
     };
 }
 
-/// Returns a shift count as the shift instructions take it.
+/// Returns a shift count in the form of the shift instructions.
 #[inline(always)]
 fn count(bits: i32) -> __m128i {
-    // SAFETY: the instruction is part of SSE2, which every x86-64 processor has.
+    // SAFETY: the instruction is part of SSE2, and every x86-64 processor has it.
     unsafe { _mm_cvtsi32_si128(bits) }
 }
 
@@ -93,7 +93,7 @@ macro_rules! with_rotate {
 /// Returns a vector of 16 bytes, the lowest first.
 #[inline(always)]
 fn block(bytes: u128) -> __m128i {
-    // SAFETY: the instruction is part of SSE2, which every x86-64 processor has.
+    // SAFETY: the instruction is part of SSE2, and every x86-64 processor has it.
     unsafe { _mm_set_epi64x((bytes >> 64) as i64, bytes as i64) }
 }
 

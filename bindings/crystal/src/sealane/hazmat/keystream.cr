@@ -1,16 +1,16 @@
 module Sealane
-  # Raw parts of ciphers. They are dangerous in the hands of a caller who does not know the algorithm.
+  # Raw ciphers. They are easy to misuse unless you know the algorithm.
   module Hazmat
-    # A keystream that can be used at any offset. Fibers and threads may share it.
+    # A keystream with random access. Fibers and threads may share it.
     #
-    # A keystream does not detect changes: a changed bit of the ciphertext changes the same bit of the plaintext. Two
-    # texts under one part of a keystream reveal each other.
+    # A keystream does not detect changes: flipping a bit of the ciphertext flips the same bit of
+    # the plaintext. Two texts under the same part of a keystream reveal each other.
     class Keystream
       Sealane.owns_closable_handle(Stream)
 
-      # Makes a keystream: "aes-ctr" (key of 16, 24 or 32 bytes, IV of 16), "chacha20" (32, 12), "xchacha20" (32, 24), or
-      # Speck in counter mode, for example "speck128-256" (32, 16). *counter* is the first block of ChaCha20 and
-      # XChaCha20. *byte_order* is "big" or "little" for Speck.
+      # Makes a keystream: "aes-ctr" (key of 16, 24 or 32 bytes, IV of 16), "chacha20" (32, 12),
+      # "xchacha20" (32, 24), or Speck in counter mode, such as "speck128-256" (32, 16). *counter*
+      # is the first block of ChaCha20 and XChaCha20. *byte_order* is "big" or "little" for Speck.
       def initialize(cipher : String, key : Bytes, iv : Bytes, counter : UInt32 = 0_u32, byte_order : String? = nil)
         cipher, byte_order = Sealane.c_text(cipher), Sealane.c_text(byte_order)
         @handle = Sealane.create do |error|
@@ -18,13 +18,13 @@ module Sealane
         end
       end
 
-      # Returns *data* XOR the keystream from byte *offset* on, which encrypts and decrypts.
+      # Returns *data* XOR the keystream from byte *offset* on; encrypts and decrypts.
       def xor_at(offset : Int, data : Bytes) : Bytes
         xor_into(offset, data, Sealane.new_bytes(data.size))
       end
 
-      # As `xor_at`, to memory of the caller. Returns the part of *output* that was written. In place if *output* begins
-      # where *data* does; any other overlap is refused.
+      # Like `xor_at`, to the caller's memory. Returns the written part of *output*. In place if
+      # *output* begins where *data* does; any other overlap is refused.
       def xor_into(offset : Int, data : Bytes, output : Bytes) : Bytes
         at = Hazmat.offset(offset)
         call_into(output) do |error|
@@ -32,18 +32,18 @@ module Sealane
         end
       end
 
-      # As `xor_at`, where the data lies.
+      # Like `xor_at`, in place.
       def xor_in_place(offset : Int, data : Bytes) : Bytes
         xor_into(offset, data, data)
       end
 
-      # As `xor_at` with another IV, for "aes-ctr". Each 16 bytes advance the IV by one, so IVs that are close to each
-      # other have keystreams that overlap: number the keystreams in the first 8 bytes.
+      # Like `xor_at` with another IV, for "aes-ctr". Every 16 bytes advance the IV by one, so
+      # nearby IVs have overlapping keystreams: number the keystreams in the first 8 bytes.
       def xor_under(iv : Bytes, offset : Int, data : Bytes) : Bytes
         xor_under_into(iv, offset, data, Sealane.new_bytes(data.size))
       end
 
-      # As `xor_under`, to memory of the caller.
+      # Like `xor_under`, to the caller's memory.
       def xor_under_into(iv : Bytes, offset : Int, data : Bytes, output : Bytes) : Bytes
         at = Hazmat.offset(offset)
         call_into(output) do |error|

@@ -1,5 +1,5 @@
 module Sealane::Hazmat
-  # Another `IO` through a keystream: bytes that are read or written are encrypted or decrypted at their position.
+  # Another `IO` through a keystream: encrypts or decrypts bytes at their position.
   #
   # ```
   # keystream = Sealane::Hazmat::Keystream.new("aes-ctr", key, iv)

@@ -1,6 +1,6 @@
 module Sealane::Hazmat
   # :nodoc:
-  # Defines what `AeadEncryptor` and `AeadDecryptor` have in common.
+  # Defines what `AeadEncryptor` and `AeadDecryptor` share.
   macro aead_pieces(function)
     Sealane.owns_closable_handle(Pieces)
 
@@ -18,13 +18,13 @@ module Sealane::Hazmat
       self
     end
 
-    # Encrypts the next data, or decrypts it to bytes that are not verified. The result has as many bytes.
+    # Encrypts the next data, or decrypts it to unverified bytes. The result is equally long.
     def update(data : Bytes) : Bytes
       update_into(data, Sealane.new_bytes(data.size))
     end
 
-    # As `update`, to memory of the caller. Returns the part of *output* that was written. In place if *output* begins
-    # where *data* does.
+    # Like `update`, to the caller's memory. Returns the written part of *output*. In place if
+    # *output* begins where *data* does.
     def update_into(data : Bytes, output : Bytes) : Bytes
       call_into(output) do |error|
         LibSealane.pieces_update(handle, data, data.size, output, output.size, error)
@@ -32,12 +32,12 @@ module Sealane::Hazmat
     end
   end
 
-  # One message that is encrypted in pieces: AES-GCM, "chacha20-poly1305" or "xchacha20-poly1305". The nonce must never
-  # be used twice with one key. Associated data comes first, then data, then `final`.
+  # A message encrypted in pieces: AES-GCM, "chacha20-poly1305" or "xchacha20-poly1305". Never use a
+  # nonce twice with one key. First associated data, then data, then `final`.
   class AeadEncryptor
     Hazmat.aead_pieces(hazmat_encryptor_new)
 
-    # Returns the tag of 16 bytes. Then the object can only be closed.
+    # Returns the 16-byte tag. Afterwards, only close the object.
     def final : Bytes
       tag = Bytes.new(16)
       call { |error| LibSealane.pieces_finalize(handle, tag, tag.size, error) }
@@ -45,12 +45,13 @@ module Sealane::Hazmat
     end
   end
 
-  # One message that is decrypted in pieces. Its plaintext is not verified until `verify` returns: an attacker may have
-  # chosen it. Discard all of it otherwise.
+  # A message decrypted in pieces. The plaintext is unverified until `verify` returns: an attacker
+  # may have chosen it. If `verify` raises, discard all of it.
   class AeadDecryptor
     Hazmat.aead_pieces(hazmat_decryptor_new)
 
-    # Compares the tag, and raises `AuthenticationError` if it differs. Then the object can only be closed.
+    # Compares the tag and raises `AuthenticationError` if it differs. Afterwards, only close the
+    # object.
     def verify(tag : Bytes) : Nil
       call { |error| LibSealane.pieces_verify(handle, tag, tag.size, error) }
     end

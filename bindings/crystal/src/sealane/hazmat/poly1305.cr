@@ -1,6 +1,6 @@
 module Sealane::Hazmat
-  # A tag of Poly1305 that is being computed. The key of 32 bytes is for one message: two tags under one key are enough
-  # to forge a third.
+  # A Poly1305 tag being computed. Use the 32-byte key for one message: with two tags under one key,
+  # an attacker can forge a third.
   class Poly1305
     TAG_SIZE = 16
 
@@ -11,7 +11,7 @@ module Sealane::Hazmat
       new(Sealane.create { |error| LibSealane.hazmat_poly1305_new(key, key.size, error) })
     end
 
-    # Starts a tag with the one-time key that ChaCha20 makes from a key of 32 bytes and a nonce of 12 (RFC 8439,
+    # Starts a tag with ChaCha20's one-time key for a 32-byte key and a 12-byte nonce (RFC 8439,
     # section 2.6).
     def self.from_chacha20(key : Bytes, nonce : Bytes) : self
       new(Sealane.create do |error|
@@ -29,15 +29,15 @@ module Sealane::Hazmat
       self
     end
 
-    # Returns the tag. Then the object can only be closed.
+    # Returns the tag. Afterwards, only close the object.
     def final : Bytes
       tag = Bytes.new(TAG_SIZE)
       call { |error| LibSealane.poly1305_finalize(handle, tag, tag.size, error) }
       tag
     end
 
-    # Compares the tag in constant time, and raises `AuthenticationError` if it differs. Then the object can only be
-    # closed.
+    # Compares the tag in constant time and raises `AuthenticationError` if it differs. Afterwards,
+    # only close the object.
     def verify(tag : Bytes) : Nil
       call { |error| LibSealane.poly1305_verify(handle, tag, tag.size, error) }
     end

@@ -1,11 +1,11 @@
 module Sealane::Hazmat
-  # The block cipher Speck with a key, for example "speck128-256". Equal blocks give equal results, so this is no way to
-  # encrypt data. Fibers and threads may share it.
+  # The block cipher Speck with a key, such as "speck128-256". Equal blocks give equal results, so
+  # do not encrypt data with it. Fibers and threads may share it.
   class Speck
     Sealane.owns_closable_handle(Speck)
 
-    # Expands a key. *byte_order* is "big" for the order of the paper, which is the default, or "little" for that of the
-    # NSA guide.
+    # Expands a key. *byte_order* is "big" for the paper's order (the default), or "little" for the
+    # NSA guide's.
     def initialize(algorithm : String, key : Bytes, byte_order : String? = nil)
       algorithm, byte_order = Sealane.c_text(algorithm), Sealane.c_text(byte_order)
       @handle = Sealane.create do |error|
@@ -28,8 +28,8 @@ module Sealane::Hazmat
     end
   end
 
-  # Speck-Poly1305, the AEAD of the library SpeckEx. Prefer AES or ChaCha20: no analysis of this construction is
-  # published. Never use the key with `Keystream`, whose keystream contains the keys of the tags.
+  # Speck-Poly1305, SpeckEx's AEAD. Prefer AES or ChaCha20: no analysis of this construction has
+  # been published. Never use the key with `Keystream`: its keystream contains the tag keys.
   class SpeckAead < Aead
     # Expands a key of "speck128-128-poly1305", "speck128-192-poly1305" or "speck128-256-poly1305".
     def self.new(algorithm : String, key : Bytes) : self
@@ -37,15 +37,17 @@ module Sealane::Hazmat
       new(Sealane.create { |error| LibSealane.hazmat_aead_new(algorithm, key, key.size, error) })
     end
 
-    # The same with nonces of a whole block, 16 bytes, as SpeckEx's low-level functions take them. The caller keeps the
-    # counters of messages apart: a message takes a counter for each block, and two more. `seal` is refused.
+    # The same with nonces of a whole 16-byte block, as in SpeckEx's low-level functions. Keep the
+    # counters of messages apart: a message takes a counter per block, and two more. `seal` is
+    # refused.
     def self.block_nonce(algorithm : String, key : Bytes) : self
       algorithm = Sealane.c_text(algorithm)
       new(Sealane.create { |error| LibSealane.hazmat_aead_new_block_nonce(algorithm, key, key.size, error) })
     end
 
-    # The same for blocks of 32 to 96 bits, for example "speck64-128-poly1305". Only for existing messages. The nonce is
-    # a whole block, which must be counted so that messages do not overlap; `seal` is refused.
+    # The same for blocks of 32 to 96 bits, such as "speck64-128-poly1305". Only for existing
+    # messages. The nonce is a whole block; count it so that messages do not overlap. `seal` is
+    # refused.
     def self.small_block(algorithm : String, key : Bytes) : self
       algorithm = Sealane.c_text(algorithm)
       new(Sealane.create { |error| LibSealane.hazmat_aead_new_small_block(algorithm, key, key.size, error) })

@@ -1,6 +1,6 @@
 defmodule Sealane.File.Stream do
   @moduledoc """
-  An encrypted file as a stream, which `Sealane.File.stream!/2` makes.
+  An encrypted file as a stream, made by `Sealane.File.stream!/2`.
 
   `inspect/1` shows no keys.
   """

@@ -1,6 +1,6 @@
 defmodule Sealane.Native.Functions do
   @moduledoc false
-  # The functions of the library, each of which is replaced when it is loaded. Only `Sealane.Native` calls them.
+  # Stubs of the library's functions, replaced when it is loaded. Only `Sealane.Native` calls them.
   @on_load :load
 
   @doc false
@@ -11,7 +11,7 @@ defmodule Sealane.Native.Functions do
 
   @plain [
     version: 0,
-    # Does nothing. Benchmarks measure the time of the call.
+    # Does nothing. Benchmarks measure the call overhead.
     nothing: 0,
     nothing_dirty: 0,
     algorithms: 0,
@@ -55,10 +55,11 @@ defmodule Sealane.Native.Functions do
     filter_finish: 1
   ]
 
-  # A function that panics, in the library of the tests.
+  # A function that panics, in the tests' library.
   @plain if Mix.env() == :test, do: [{:panics, 0} | @plain], else: @plain
 
-  # Name in `Sealane.Native`, name in the library, arguments, and those whose length chooses the scheduler.
+  # Name in `Sealane.Native`, name in the library, arguments, and the arguments whose length chooses
+  # the scheduler.
   @by_length [
     {:seal, :aead_seal, [:aead, :data, :aad], [:data, :aad]},
     {:open, :aead_open, [:aead, :sealed, :aad], [:sealed, :aad]},
