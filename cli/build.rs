@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The libraries that compute ciphers, keys or hashes, whose versions belong into a report of an error.
+/// The libraries that compute ciphers, keys or hashes, whose versions belong into a report of an
+/// error.
 const LIBRARIES: [&str; 13] = [
     "aes-gcm",
     "aes-gcm-siv",

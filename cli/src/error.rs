@@ -95,7 +95,8 @@ impl Failure {
         Self { kind: Kind::AUTHENTICATION, text: format!("{subject}: {difference}") }
     }
 
-    /// Returns the failure for a file that was exchanged since the last inventory, although the manifest lists it as finished.
+    /// Returns the failure for a file that was exchanged since the last inventory, although the
+    /// manifest lists it as finished.
     pub(crate) fn exchanged(subject: &str) -> Self {
         let text = format!(
             "{subject}: expected the version of the last inventory, found another; remove the file and run the command again"
@@ -148,7 +149,8 @@ impl Failure {
         Self { kind: Kind::Of(error.kind()), text: text + advice(&error) }
     }
 
-    /// Returns the failure for an error of the operating system about `subject`, which the message names.
+    /// Returns the failure for an error of the operating system about `subject`, which the message
+    /// names.
     pub(crate) fn io(subject: &str, error: &io::Error) -> Self {
         let text = match error.kind() {
             io::ErrorKind::NotFound => "no such file or folder; check the name".into(),

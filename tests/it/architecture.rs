@@ -4,7 +4,8 @@ use project::modules::{Graph, cycles, graph};
 use project::{Page, own_dependencies, pages, root};
 use std::collections::BTreeMap;
 
-/// The crates of the product and the helper crates of its tests, with the crates of this workspace that each may use.
+/// The crates of the product and the helper crates of its tests, with the crates of this workspace
+/// that each may use.
 const CRATES: [(&str, &[&str]); 16] = [
     ("crates/kernels", &[]),
     ("crates/providers", &["kernels"]),
@@ -101,7 +102,8 @@ fn unsafe_code_is_in_a_closed_list() {
     }
 }
 
-/// Rule 3: a choice is an entry in a table, so that one file detects processor features and four read the environment.
+/// Rule 3: a choice is an entry in a table, so that one file detects processor features and four
+/// read the environment.
 #[test]
 fn features_and_environment_are_read_in_one_file() {
     const DETECTS: &str = "crates/kernels/src/cpu.rs";
@@ -182,7 +184,8 @@ fn the_names_of_errors_exist() {
     }
 }
 
-/// Rules 1 and 5: in Elixir, one module calls the native functions. It removes arguments from stack traces.
+/// Rules 1 and 5: in Elixir, one module calls the native functions. It removes arguments from stack
+/// traces.
 #[test]
 fn one_elixir_module_calls_the_native_functions() {
     const CALLS: [&str; 2] =
@@ -200,7 +203,8 @@ fn one_elixir_module_calls_the_native_functions() {
     }
 }
 
-/// Rules 1 and 5: in Crystal, the names of rfc8439.cr stand on the package, and one file translates errors.
+/// Rules 1 and 5: in Crystal, the names of rfc8439.cr stand on the package, and one file translates
+/// errors.
 #[test]
 fn the_crystal_package_has_layers() {
     let mut translating = Vec::new();
@@ -214,7 +218,8 @@ fn the_crystal_package_has_layers() {
     assert_eq!(translating, ["bindings/crystal/src/sealane/errors.cr"]);
 }
 
-/// Rule 5: a failing system call is an error. The replacements of these parts of the standard library panic.
+/// Rule 5: a failing system call is an error. The replacements of these parts of the standard
+/// library panic.
 #[test]
 fn no_system_call_panics() {
     const PANICS: [(&str, &str); 4] = [
@@ -255,7 +260,8 @@ fn discarded_errors_have_a_reason() {
     }
 }
 
-/// Rule 2: only one package of the Go module calls C. The other one that mentions it has the library as an object file.
+/// Rule 2: only one package of the Go module calls C. The other one that mentions it has the
+/// library as an object file.
 #[test]
 fn one_go_package_calls_c() {
     const MAY: [&str; 2] = ["bindings/go/internal/c/", "bindings/go/internal/static/"];

@@ -1,4 +1,5 @@
-//! The header of the C library, which is written by hand, against the functions, structures and constants of its crate.
+//! The header of the C library, which is written by hand, against the functions, structures and
+//! constants of its crate.
 
 use project::{pages, root};
 use std::collections::{BTreeMap, BTreeSet};
@@ -250,7 +251,8 @@ fn the_header_has_the_constants() {
     assert_eq!(defined, library.constants);
 }
 
-/// `bad_input.c` calls every function that can fail, and the other test programs and examples call all functions.
+/// `bad_input.c` calls every function that can fail, and the other test programs and examples call
+/// all functions.
 #[test]
 fn every_function_is_tested() {
     let source = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();

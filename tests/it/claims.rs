@@ -1,5 +1,5 @@
-//! The promises of SECURITY.md and their tests: a comment `claim: ID` above a test names the promise
-//! that it attacks.
+//! The promises of SECURITY.md and their tests: a comment `claim: ID` above a test names the
+//! promise that it attacks.
 
 use project::{Page, pages, root};
 use std::collections::BTreeMap;
@@ -82,14 +82,17 @@ fn promises_and_limits_are_short() {
     }
 }
 
-/// Files in which each allocation has a length that no input decides, or that a limit bounds to less than a MiB.
+/// Files in which each allocation has a length that no input decides, or that a limit bounds to
+/// less than a MiB.
 const SHORT: [&str; 5] =
     ["keys/age/armor/encoder.rs", "keys/age/stanza.rs", "keys/age/text.rs", "keys/jwk.rs", "base/memory.rs"];
 
-/// SECURITY.md: memory whose amount an input decides is refused with a typed error if the system does not have it.
+/// SECURITY.md: memory whose amount an input decides is refused with a typed error if the system
+/// does not have it.
 ///
-/// `vec![0; n]` and `with_capacity` abort the process then, so where the length is not a constant, `crate::memory`
-/// allocates. Lines whose length is bounded otherwise say so by `bounded:` in a comment above.
+/// `vec![0; n]` and `with_capacity` abort the process then, so where the length is not a constant,
+/// `crate::memory` allocates. Lines whose length is bounded otherwise say so by `bounded:` in a
+/// comment above.
 // claim: input-memory
 #[test]
 fn allocations_of_any_length_can_fail() {

@@ -1,14 +1,15 @@
-//! The list of all public types of the crate `sealane` that change with their calls, with what a copy of them may do.
+//! The list of all public types of the crate `sealane` that change with their calls, with what a
+//! copy of them may do.
 //!
-//! `fork()` copies every value. A copy that counts nonces would use them for other messages. So a new type that changes
-//! must be added to one of the lists.
+//! `fork()` copies every value. A copy that counts nonces would use them for other messages. So a
+//! new type that changes must be added to one of the lists.
 
 use project::{pages, root};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 
-/// Types that refuse to continue in a forked child. They contain a `ForkGuard`, or a field of a type that does.
-/// `crates/sealane/tests/it/fork.rs` tests each of them.
+/// Types that refuse to continue in a forked child. They contain a `ForkGuard`, or a field of a
+/// type that does. `crates/sealane/tests/it/fork.rs` tests each of them.
 const GUARDED: [&str; 6] = [
     "keys/asymmetric/hpke/context.rs: Sender",
     "files/output.rs: OutputFile",
@@ -45,7 +46,8 @@ const HARMLESS: [(&str, &str); 17] = [
 /// The crates behind `sealane`.
 const LIBRARIES: [&str; 6] = ["base", "messages", "engine", "keys", "files", "folders"];
 
-/// The structs and enums of a file, and those that change with a call or through a shared reference.
+/// The structs and enums of a file, and those that change with a call or through a shared
+/// reference.
 #[derive(Default)]
 struct Types {
     structs: BTreeMap<String, Struct>,
@@ -161,8 +163,8 @@ fn is_guarded(all: &BTreeMap<String, Types>, name: &str, seen: &mut BTreeSet<Str
         || fields.into_iter().any(|field| seen.insert(field.clone()) && is_guarded(all, field, seen))
 }
 
-/// Python classes use the lock of `shared.rs`, which raises an exception for a call inside a call. With a plain mutex,
-/// a signal handler or a file object that calls back would wait forever.
+/// Python classes use the lock of `shared.rs`, which raises an exception for a call inside a call.
+/// With a plain mutex, a signal handler or a file object that calls back would wait forever.
 #[test]
 fn python_classes_use_the_shared_lock() {
     // No Python code runs while the mutex is held: in `plugins.rs` the value is cloned or replaced.

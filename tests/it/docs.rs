@@ -4,8 +4,8 @@ use project::{pages, root};
 use providers::{Algorithm, Provider, entries, listing};
 use std::fs;
 
-/// The guide's table of algorithms and providers is the registry. A build without the features `ring` and `aegis` does not check
-/// their columns.
+/// The guide's table of algorithms and providers is the registry. A build without the features
+/// `ring` and `aegis` does not check their columns.
 #[test]
 fn the_table_of_providers_is_the_registry() {
     let guide = fs::read_to_string(root().join("docs/guide/messages.md")).unwrap();
@@ -133,7 +133,8 @@ fn comments_have_at_most_100_columns() {
     assert!(long.is_empty(), "{} comments are longer than 100 columns: {long:#?}", long.len());
 }
 
-/// Each row of the table in the guide's page on speed, and the lines of the records that its figures come from, in their order.
+/// Each row of the table in the guide's page on speed, and the lines of the records that its
+/// figures come from, in their order.
 const FIGURES: &[(&str, &[&str])] = &[
     (
         "| AES-256-GCM, 64 bytes, beside the best of aws-lc, ring and RustCrypto | 3.4 x | 4.7 x |",
@@ -379,7 +380,8 @@ fn figures_have_a_record() {
     }
 }
 
-/// Neither README nor the page on speed contains another figure. Another test checks the quotations of the lab.
+/// Neither README nor the page on speed contains another figure. Another test checks the quotations
+/// of the lab.
 #[test]
 fn there_are_no_figures_without_a_record() {
     for page in ["README.md", "docs/guide/speed.md"] {
@@ -440,7 +442,8 @@ fn the_ranks_have_a_record() {
     }
 }
 
-/// The logarithm of the time behind a cell such as "20 ns" or "14.98 GB/s", up to a constant for each column.
+/// The logarithm of the time behind a cell such as "20 ns" or "14.98 GB/s", up to a constant for
+/// each column.
 fn log_time(cell: &str) -> f64 {
     let (figure, unit) = cell.split_once(' ').unwrap();
     let figure: f64 = figure.parse().unwrap();

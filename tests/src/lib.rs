@@ -53,7 +53,8 @@ impl Page {
         lines.filter(|(_, line)| !line.trim_start().starts_with("//")).map(|(i, line)| (i + 1, line))
     }
 
-    /// Whether the file is part of the product: no test, benchmark, example or fuzz target, and not of the lab.
+    /// Whether the file is part of the product: no test, benchmark, example or fuzz target, and not
+    /// of the lab.
     pub fn is_product(&self) -> bool {
         !self.path.starts_with("lab/")
             && !self.path.split('/').any(|part| matches!(part, "tests" | "examples" | "benches" | "fuzz"))

@@ -1,13 +1,14 @@
 //! The module graph of a crate: which source file uses items that another file defines.
 //!
-//! Each file is parsed, and each path in it is resolved as the compiler would resolve it: through `crate`, `self` and
-//! `super`, through imports, glob imports and re-exports, down to the module that defines the item. A path that leads
-//! out of the crate, or to a local name, is left out. An import or a re-export is no use by itself: it counts where
-//! code mentions the imported name. Code under `#[cfg(test)]` is left out too, so that, for example, a unit test of a
-//! low layer may use a higher one.
+//! Each file is parsed, and each path in it is resolved as the compiler would resolve it: through
+//! `crate`, `self` and `super`, through imports, glob imports and re-exports, down to the module
+//! that defines the item. A path that leads out of the crate, or to a local name, is left out. An
+//! import or a re-export is no use by itself: it counts where code mentions the imported name. Code
+//! under `#[cfg(test)]` is left out too, so that, for example, a unit test of a low layer may use a
+//! higher one.
 //!
-//! Macro calls are not expanded. Their tokens are read as paths where they look like paths, so that a name in a
-//! `format!` or in a table of variants counts.
+//! Macro calls are not expanded. Their tokens are read as paths where they look like paths, so that
+//! a name in a `format!` or in a table of variants counts.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,11 +17,12 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree};
 
-/// Edges from each file to the files whose items it uses, with one path that makes the edge. Files are named relative to
-/// the source folder.
+/// Edges from each file to the files whose items it uses, with one path that makes the edge. Files
+/// are named relative to the source folder.
 pub type Graph = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Reads the graph of the crate whose root module is `root`, for example `crates/sealane/src/lib.rs`.
+/// Reads the graph of the crate whose root module is `root`, for example
+/// `crates/sealane/src/lib.rs`.
 pub fn graph(root: &Path) -> Graph {
     let folder = root.parent().expect("a source file lies in a folder").to_owned();
     let mut modules = Modules { folder: folder.clone(), ..Modules::default() };
@@ -247,7 +249,8 @@ impl<'ast> Visit<'ast> for Paths<'_> {
 }
 
 impl Paths<'_> {
-    /// Reads `a::b::c` out of tokens. A single name counts as well, because a table may name an imported function.
+    /// Reads `a::b::c` out of tokens. A single name counts as well, because a table may name an
+    /// imported function.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
@@ -313,7 +316,8 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Whether an item is compiled for tests only: `#[cfg(test)]`, `#[cfg(all(test, unix))]` or `#[test]`.
+/// Whether an item is compiled for tests only: `#[cfg(test)]`, `#[cfg(all(test, unix))]` or
+/// `#[test]`.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("test")

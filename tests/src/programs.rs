@@ -1,4 +1,5 @@
-//! Programs that a test needs and that a machine may lack, for example other implementations. `tests/programs.txt` lists them.
+//! Programs that a test needs and that a machine may lack, for example other implementations.
+//! `tests/programs.txt` lists them.
 
 use crate::root;
 use std::fs::{self, OpenOptions};
@@ -6,7 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, thread};
 
-/// Returns whether one of these programs is missing, so that the calling test has to return. `make test` then lists the test.
+/// Returns whether one of these programs is missing, so that the calling test has to return. `make
+/// test` then lists the test.
 ///
 /// # Panics
 ///

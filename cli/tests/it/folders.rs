@@ -51,7 +51,8 @@ pub(crate) fn tree(sandbox: &Sandbox) {
     set(&sandbox.path("in"), 0o750, 1_600_000_000);
 }
 
-/// Returns path, type, mode, time, size or link of everything below a folder, and of the folder itself.
+/// Returns path, type, mode, time, size or link of everything below a folder, and of the folder
+/// itself.
 pub(crate) fn listing(top: &Path) -> Vec<String> {
     let mut all = Vec::new();
     let mut waiting = vec![top.to_owned()];

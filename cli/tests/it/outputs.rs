@@ -1,5 +1,5 @@
-//! Outputs that are inputs: a key, an identity, a list of recipients, a passphrase, a manifest or another source. They are
-//! refused, through any links, before a byte of them is changed.
+//! Outputs that are inputs: a key, an identity, a list of recipients, a passphrase, a manifest or
+//! another source. They are refused, through any links, before a byte of them is changed.
 
 use crate::common::{Sandbox, data};
 use std::fs;

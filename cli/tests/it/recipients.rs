@@ -4,7 +4,8 @@ use crate::common::{Sandbox, data};
 #[cfg(unix)]
 use std::fs;
 
-/// Returns a sandbox with the age keys `me` and `you`, their recipients in `me.pub` and `you.pub`, and `plain`.
+/// Returns a sandbox with the age keys `me` and `you`, their recipients in `me.pub` and `you.pub`,
+/// and `plain`.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     for name in ["me", "you"] {

@@ -34,7 +34,8 @@ fn below(sandbox: &Sandbox, folder: &str) -> BTreeMap<PathBuf, Option<Vec<u8>>> 
     all
 }
 
-/// Creates empty folders and files, unusual names, nested folders, a link to a file and a large file.
+/// Creates empty folders and files, unusual names, nested folders, a link to a file and a large
+/// file.
 #[cfg(unix)]
 fn special_files(sandbox: &Sandbox) {
     for folder in ["in/empty/also", "in/a/b/c/d/e/f", "in/- x"] {
@@ -180,7 +181,8 @@ fn a_failed_file_does_not_stop_the_others() {
     for gone in ["in/folder link", "in/broken", "in/pipe"] {
         fs::remove_file(sandbox.path(gone)).unwrap();
     }
-    // A changed byte and a truncated file are reported by name and leave no output. The other files are decrypted.
+    // A changed byte and a truncated file are reported by name and leave no output. The other files are
+    // decrypted.
     let mut bytes = sandbox.read("out/a/link");
     bytes[5_000_000] ^= 1;
     sandbox.write("out/a/link", &bytes);
@@ -257,7 +259,8 @@ fn a_manifest_continues_a_job() {
     sandbox.refuses(line.replace("--json ", "").as_str(), 1, "m: another job is using this manifest");
 }
 
-/// A manifest of Windows cannot be read while it is locked, so the progress of the job is not known.
+/// A manifest of Windows cannot be read while it is locked, so the progress of the job is not
+/// known.
 #[cfg(unix)]
 #[test]
 fn a_killed_job_continues() {

@@ -3,8 +3,8 @@
 use crate::common::{Outcome, Sandbox, data};
 use std::fs;
 
-/// Returns a sandbox with the keys `old` and `new`, their recipients in `old.pub` and `new.pub`, and `file`, which is
-/// encrypted for `old`.
+/// Returns a sandbox with the keys `old` and `new`, their recipients in `old.pub` and `new.pub`,
+/// and `file`, which is encrypted for `old`.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     for name in ["old", "new"] {

@@ -1,4 +1,5 @@
-//! Secrets among the arguments are never printed: not in text, not in JSON, not by the parser of the command line.
+//! Secrets among the arguments are never printed: not in text, not in JSON, not by the parser of
+//! the command line.
 
 use crate::common::Sandbox;
 

@@ -5,9 +5,9 @@ use crate::{Error, Misuse};
 
 /// Remembers which process created a value that must not be used in two processes.
 ///
-/// `fork()` copies counters of nonces and one-time keys. If parent and child continued, they would use a nonce for two
-/// messages. So `hazmat::AeadEncryptor`, `file::Encryptor` and other types contain a guard and
-/// return [`Misuse::Forked`] in a child process. The parent continues.
+/// `fork()` copies counters of nonces and one-time keys. If parent and child continued, they would
+/// use a nonce for two messages. So `hazmat::AeadEncryptor`, `file::Encryptor` and other types
+/// contain a guard and return [`Misuse::Forked`] in a child process. The parent continues.
 ///
 /// ```
 /// # use base as sealane;

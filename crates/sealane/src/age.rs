@@ -5,7 +5,8 @@
 //! header = a fresh file key, wrapped for each recipient, and a MAC
 //! ```
 //!
-//! This module encrypts and decrypts in memory. [`mod@crate::file`] does the same with files and streams.
+//! This module encrypts and decrypts in memory. [`mod@crate::file`] does the same with files and
+//! streams.
 //!
 //! ```
 //! use sealane::age::{self, Armor, Identity, Kind};

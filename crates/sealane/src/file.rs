@@ -1,7 +1,8 @@
 //! Encryption of files, streams and buffers in formats that other software reads.
 //!
-//! The keys determine the format. [`EncryptWith`] and [`DecryptWith`] hold the keys; [`EncryptParams`] and
-//! [`DecryptParams`] build them from options and check that the options fit together.
+//! The keys determine the format. [`EncryptWith`] and [`DecryptWith`] hold the keys;
+//! [`EncryptParams`] and [`DecryptParams`] build them from options and check that the options fit
+//! together.
 //!
 //! | keys | format |
 //! |---|---|
@@ -9,7 +10,8 @@
 //! | recipients or a passphrase | age v1, binary or armored |
 //! | a keyring of streaming keys | Tink AES-GCM-HKDF streaming: binds a context |
 //!
-//! All formats divide the plaintext into chunks, so several threads can process a file and [`Reader`] can read any range.
+//! All formats divide the plaintext into chunks, so several threads can process a file and
+//! [`Reader`] can read any range.
 //!
 //! | from | to | use |
 //! |---|---|---|
@@ -29,8 +31,8 @@
 //! | folders | folders | [`job::Job`], with a [`Manifest`] to continue after an interruption |
 //! | folders | folders with encrypted names | [`NameKey`] in [`job::JobOptions`] |
 //!
-//! Output files appear under their name complete, and verified after decryption, or not at all. A pipe or a device gets
-//! its bytes directly.
+//! Output files appear under their name complete, and verified after decryption, or not at all. A
+//! pipe or a device gets its bytes directly.
 //!
 //! # Example
 //!

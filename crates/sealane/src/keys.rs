@@ -1,4 +1,5 @@
-//! Keys: generated from random bytes, wiped when they are dropped, and saved in files that other software reads.
+//! Keys: generated from random bytes, wiped when they are dropped, and saved in files that other
+//! software reads.
 //!
 //! | key | file | with a passphrase | for recipients |
 //! |---|---|---|---|
@@ -8,9 +9,10 @@
 //! | keyring | Tink keyset in JSON | age file | age file |
 //! | public | `age1…`, or SPKI in PEM | | |
 //!
-//! [`load`] also reads JSON Web Key Sets, DER, PKCS#1 and SEC 1 in PEM, secp256k1 keys in hexadecimal, OpenSSH private and
-//! public keys, which are identities and recipients of age files, and Tink keysets in the binary format. `docs/decisions/013-key-files.md`
-//! has the reasons for these formats.
+//! [`load`] also reads JSON Web Key Sets, DER, PKCS#1 and SEC 1 in PEM, secp256k1 keys in
+//! hexadecimal, OpenSSH private and public keys, which are identities and recipients of age files,
+//! and Tink keysets in the binary format. `docs/decisions/013-key-files.md` has the reasons for
+//! these formats.
 //!
 //! ```
 //! use sealane::keys::{Kind, SecretKey};

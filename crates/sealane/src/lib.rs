@@ -1,13 +1,15 @@
-//! Encryption of messages, files and streams at the speed of the hardware, in formats that other software reads.
+//! Encryption of messages, files and streams at the speed of the hardware, in formats that other
+//! software reads.
 //!
-//! sealane selects the fastest implementation of an algorithm on this machine, for example AES-GCM with VAES and
-//! AVX-512, and falls back to portable code. Large files use all cores. Every format has an implementation outside this
-//! project: RFC 8439 and NIST messages, age v1, C2SP chunked encryption, Tink streaming AEAD, HPKE and JSON Web Keys.
+//! sealane selects the fastest implementation of an algorithm on this machine, for example AES-GCM
+//! with VAES and AVX-512, and falls back to portable code. Large files use all cores. Every format
+//! has an implementation outside this project: RFC 8439 and NIST messages, age v1, C2SP chunked
+//! encryption, Tink streaming AEAD, HPKE and JSON Web Keys.
 //!
 //! # Sealing a message
 //!
-//! [`Aead`] generates the nonce. The sealed message is `nonce || ciphertext || tag`; the associated data is
-//! authenticated and not part of it.
+//! [`Aead`] generates the nonce. The sealed message is `nonce || ciphertext || tag`; the associated
+//! data is authenticated and not part of it.
 //!
 //! ```
 //! use sealane::{Aead, Algorithm, Key};
@@ -21,8 +23,8 @@
 //!
 //! # Encrypting a file
 //!
-//! [`EncryptWith`](file::EncryptWith) selects the format: a symmetric key, a Tink keyset, or age recipients. The same
-//! value encrypts bytes, paths and streams.
+//! [`EncryptWith`](file::EncryptWith) selects the format: a symmetric key, a Tink keyset, or age
+//! recipients. The same value encrypts bytes, paths and streams.
 //!
 //! ```
 //! use sealane::Key;
@@ -52,8 +54,8 @@
 //!
 //! # Features
 //!
-//! Without the default features, only Rust is compiled: messages, with the native kernels and RustCrypto. The modules
-//! and types that need a feature say so.
+//! Without the default features, only Rust is compiled: messages, with the native kernels and
+//! RustCrypto. The modules and types that need a feature say so.
 //!
 //! | feature | adds | needs |
 //! |---|---|---|
@@ -65,27 +67,31 @@
 //!
 //! # Guarantees
 //!
-//! - **Only verified plaintext is returned.** After a failed `open`, the destination has no byte of the plaintext. The
-//!   exceptions are the parts of [`hazmat`] whose documentation says so, for example [`hazmat::AeadDecryptor`].
+//! - **Only verified plaintext is returned.** After a failed `open`, the destination has no byte of
+//!   the plaintext. The exceptions are the parts of [`hazmat`] whose documentation says so, for
+//!   example [`hazmat::AeadDecryptor`].
 //! - **Keys are wiped** when they are dropped, and neither `Debug` nor an error shows them.
-//! - **Nonces are fresh** in every thread and after a fork. Values that count nonces, for example [`file::Encryptor`], return
-//!   [`Misuse::Forked`] in a forked child. A snapshot of a virtual machine can repeat them; use
-//!   AES-GCM-SIV or explicit nonces there.
-//! - **Native code runs in constant time** with respect to keys and plaintext. Each variant passes a self-test before its
-//!   first use; a variant that fails is not used.
+//! - **Nonces are fresh** in every thread and after a fork. Values that count nonces, for example
+//!   [`file::Encryptor`], return [`Misuse::Forked`] in a forked child. A snapshot of a virtual
+//!   machine can repeat them; use AES-GCM-SIV or explicit nonces there.
+//! - **Native code runs in constant time** with respect to keys and plaintext. Each variant passes
+//!   a self-test before its first use; a variant that fails is not used.
 //!
 //! # Errors
 //!
-//! All functions return [`Error`]. An authentication failure of a message is opaque: a wrong key, a wrong nonce and a
-//! changed byte are all [`Error::Authentication`]. [`Error::Misuse`] is a mistake in the call. The other errors name
-//! the thing that is wrong, for example the damaged chunk of a file. [`Error::kind`] sorts them into a few kinds.
+//! All functions return [`Error`]. An authentication failure of a message is opaque: a wrong key, a
+//! wrong nonce and a changed byte are all [`Error::Authentication`]. [`Error::Misuse`] is a mistake
+//! in the call. The other errors name the thing that is wrong, for example the damaged chunk of a
+//! file. [`Error::kind`] sorts them into a few kinds.
 //!
 //! # Limits
 //!
-//! Each algorithm limits the length of a message ([`Algorithm::max_plaintext_len`], for example 64 GiB for AES-GCM) and
-//! the number of messages with random nonces under one key ([`Algorithm::max_random_messages_log2`], for example 2^32
-//! for AES-GCM). The first is enforced. Of the second, an [`Aead`] counts its own messages with
-//! AES-GCM and ChaCha20-Poly1305 and refuses more than 2^32 ([`Aead::sealed_messages`]). Other processes may use the same key, so the user has to count too.
+//! Each algorithm limits the length of a message ([`Algorithm::max_plaintext_len`], for example 64
+//! GiB for AES-GCM) and the number of messages with random nonces under one key
+//! ([`Algorithm::max_random_messages_log2`], for example 2^32 for AES-GCM). The first is enforced.
+//! Of the second, an [`Aead`] counts its own messages with AES-GCM and ChaCha20-Poly1305 and
+//! refuses more than 2^32 ([`Aead::sealed_messages`]). Other processes may use the same key, so the
+//! user has to count too.
 #![forbid(unsafe_code)]
 
 pub mod aead {

@@ -1,17 +1,19 @@
 //! Providers: the implementations that compute an algorithm.
 //!
-//! [`crate::Aead`] uses the first provider that applies: the argument of [`crate::Aead::with_provider`], the process
-//! default ([`crate::set_default`]), the environment variable `SEALANE_PROVIDER`, or the available entry of the lowest
-//! rank. There is no silent fallback. [`crate::listing()`] shows all of them.
+//! [`crate::Aead`] uses the first provider that applies: the argument of
+//! [`crate::Aead::with_provider`], the process default ([`crate::set_default`]), the environment
+//! variable `SEALANE_PROVIDER`, or the available entry of the lowest rank. There is no silent
+//! fallback. [`crate::listing()`] shows all of them.
 //!
 //! # Adding a provider
 //!
-//! A provider can live in any crate. It implements [`AeadKey`] for its keys, describes each algorithm by an [`Entry`],
-//! and the application calls [`register`] once at its start. From then on the provider takes part in selection, in the
-//! listing and in `SEALANE_PROVIDER`. Keys that exist already keep their provider. The name of a built-in provider
-//! cannot be used.
+//! A provider can live in any crate. It implements [`AeadKey`] for its keys, describes each
+//! algorithm by an [`Entry`], and the application calls [`register`] once at its start. From then
+//! on the provider takes part in selection, in the listing and in `SEALANE_PROVIDER`. Keys that
+//! exist already keep their provider. The name of a built-in provider cannot be used.
 //!
-//! The functions in [`contract`] check that an entry behaves as every other provider does; run them in a test.
+//! The functions in [`contract`] check that an entry behaves as every other provider does; run them
+//! in a test.
 //!
 //! ```
 //! use chacha20poly1305::aead::{AeadInOut, KeyInit, inout::InOutBuf};

@@ -1,4 +1,5 @@
-//! A build with the feature `fips`: what the module of AWS-LC computes, and the refusal of everything else by name.
+//! A build with the feature `fips`: what the module of AWS-LC computes, and the refusal of
+//! everything else by name.
 
 use sealane::age::{self, Armor, Identity, Recipient};
 use sealane::asymmetric::{ed25519, hpke, mlkem768_p256, p256, rsa, secp256k1, x25519, xwing};
@@ -141,7 +142,8 @@ fn every_other_computation_is_refused() {
             other => panic!("{name}: {other:?}"),
         }
     }
-    // ECIES fails at its keys already. The others are parameters of formats that the crate refuses inside.
+    // ECIES fails at its keys already. The others are parameters of formats that the crate refuses
+    // inside.
     let inside = ["ECIES", "HKDF without associated data or context"];
     let refused = ecies::PrivateKey::from_bytes(ecies::Curve::X25519, &KEY);
     assert!(matches!(refused, Err(Error::NotApproved("X25519"))));

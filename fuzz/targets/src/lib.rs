@@ -1,5 +1,5 @@
-//! The fuzz targets, each in the module with its name. `fuzz/fuzz_targets` runs them with libFuzzer, and a test runs them on
-//! the inputs in `fuzz/seeds` with the compiler of the project.
+//! The fuzz targets, each in the module with its name. `fuzz/fuzz_targets` runs them with
+//! libFuzzer, and a test runs them on the inputs in `fuzz/seeds` with the compiler of the project.
 #![forbid(unsafe_code)]
 #![allow(clippy::type_complexity, reason = "an input is a tuple of its parts")]
 
@@ -51,7 +51,8 @@ pub(crate) fn repeated(bytes: Vec<u8>, times: u8, most: usize) -> Vec<u8> {
     bytes
 }
 
-/// Checks that `compute` turns `data` into `want`, in place and apart. Without `want`, it must fail and write nothing.
+/// Checks that `compute` turns `data` into `want`, in place and apart. Without `want`, it must fail
+/// and write nothing.
 pub(crate) fn check<E>(
     name: &str,
     data: &[u8],
@@ -70,7 +71,8 @@ pub(crate) fn check<E>(
     }
 }
 
-/// Splits `all` into pieces with lengths from `cuts`; the last piece has the remaining bytes. Some pieces are empty.
+/// Splits `all` into pieces with lengths from `cuts`; the last piece has the remaining bytes. Some
+/// pieces are empty.
 pub(crate) fn pieces<'a>(mut all: &'a [u8], cuts: &[u16]) -> Vec<&'a [u8]> {
     let mut pieces = Vec::new();
     let mut cuts = cuts.iter().cycle().take(1000);
@@ -130,7 +132,8 @@ pub(crate) fn damaged<N: Copy + Into<u64>>(
     damaged
 }
 
-/// Checks that a call, a stream and a reader decrypt `damaged` to `plain` if it is `sealed`, and refuse it otherwise.
+/// Checks that a call, a stream and a reader decrypt `damaged` to `plain` if it is `sealed`, and
+/// refuse it otherwise.
 pub(crate) fn readers(sealed: &[u8], damaged: &[u8], plain: &[u8], with: &DecryptWith) {
     let whole = file::decrypt(damaged, with);
     let mut decryptor = Decryptor::new(Vec::new(), with);

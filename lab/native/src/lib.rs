@@ -5,15 +5,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Instant;
 
-/// At most this many bytes in one call, because the loop cannot be interrupted: 64 GiB take some seconds.
+/// At most this many bytes in one call, because the loop cannot be interrupted: 64 GiB take some
+/// seconds.
 const MAX_BYTES: u64 = 1 << 36;
 
-/// Returns the seconds that the AES instructions alone take for the rounds of ``bytes`` bytes of AES-CTR.
+/// Returns the seconds that the AES instructions alone take for the rounds of ``bytes`` bytes of
+/// AES-CTR.
 ///
-/// The rounds run on registers, with the widest AES instructions of this processor, whatever ``SEALANE_CPU`` says:
-/// other libraries, which are compared with this figure, do not read that variable. Other Python threads run meanwhile.
-/// Returns None if the processor has no AES instructions. Raises ``ValueError`` unless ``key_len`` is 16, 24 or 32 and
-/// ``bytes`` at most 64 GiB.
+/// The rounds run on registers, with the widest AES instructions of this processor, whatever
+/// ``SEALANE_CPU`` says: other libraries, which are compared with this figure, do not read that
+/// variable. Other Python threads run meanwhile. Returns None if the processor has no AES
+/// instructions. Raises ``ValueError`` unless ``key_len`` is 16, 24 or 32 and ``bytes`` at most 64
+/// GiB.
 #[pyfunction]
 fn aes_limit(py: Python<'_>, key_len: usize, bytes: u64) -> PyResult<Option<f64>> {
     if ![16, 24, 32].contains(&key_len) {

@@ -1,4 +1,5 @@
-//! Native AEADs against all other providers, in interleaved rounds of one process: medians, ratios and their targets.
+//! Native AEADs against all other providers, in interleaved rounds of one process: medians, ratios
+//! and their targets.
 //!
 //! ```text
 //! cargo bench -p sealane-lab-bench --bench aead -- [part of the name of an algorithm]
@@ -154,7 +155,8 @@ impl Operation {
     }
 }
 
-/// All providers with messages of one length. They share their buffers, so that the caches are equally warm for each.
+/// All providers with messages of one length. They share their buffers, so that the caches are
+/// equally warm for each.
 struct Cell<'a> {
     entries: Vec<(&'a Entry, Box<dyn AeadKey>)>,
     nonce: Vec<u8>,
@@ -198,7 +200,8 @@ impl<'a> Cell<'a> {
         })
     }
 
-    /// Times that many calls. `black_box` hides the arguments from the compiler and uses the results.
+    /// Times that many calls. `black_box` hides the arguments from the compiler and uses the
+    /// results.
     fn time(&mut self, entry: usize, operation: Operation, calls: u32) -> Duration {
         let (entry, key) = &self.entries[entry];
         let (nonce, target, mut tag) = (&self.nonce[..], &mut self.target, self.tag);
@@ -230,8 +233,9 @@ impl<'a> Cell<'a> {
 
 /// Calls `call` with a stack that starts `frames` times 256 bytes further down.
 ///
-/// The position of the stack in its page decides whether its stores seem to alias the loads of a call, for example of a
-/// key. That makes two calls of 20 ns wait for each other and take 35 ns in some processes, so the position varies.
+/// The position of the stack in its page decides whether its stores seem to alias the loads of a
+/// call, for example of a key. That makes two calls of 20 ns wait for each other and take 35 ns in
+/// some processes, so the position varies.
 fn deeper(frames: usize, call: &mut dyn FnMut() -> Duration) -> Duration {
     let frame = black_box([0u8; 256]);
     let time = if frames == 0 { call() } else { deeper(frames - 1, call) };

@@ -4,9 +4,10 @@
 //! cargo bench -p sealane-lab-bench --bench aegis_speed -- [variant [algorithm]]
 //! ```
 //!
-//! Each figure is the best of many short runs, because other load on the machine only makes a run slower. Short
-//! messages are timed back to back, so that they overlap as far as the processor allows. One line has the cycles of a
-//! state update with associated data only, which is the ring of AES rounds alone.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run
+//! slower. Short messages are timed back to back, so that they overlap as far as the processor
+//! allows. One line has the cycles of a state update with associated data only, which is the ring
+//! of AES rounds alone.
 
 use kernels::InOut;
 use kernels::aegis::{self, Aegis, Kind};

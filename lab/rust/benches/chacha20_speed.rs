@@ -4,8 +4,8 @@
 //! cargo bench -p sealane-lab-bench --bench chacha20_speed -- [variant]
 //! ```
 //!
-//! Each figure is the best of many short runs, because other load on the machine only makes a run slower. Short calls
-//! are timed back to back, so that they overlap as far as the processor allows.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run
+//! slower. Short calls are timed back to back, so that they overlap as far as the processor allows.
 
 use kernels::InOut;
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
@@ -58,8 +58,8 @@ fn main() {
 
 /// Returns the bytes per cycle if every cycle executes two instructions on 512 bits.
 ///
-/// 16 blocks take 80 quarter rounds of 12 steps, without the steps of the first round that are equal for all blocks,
-/// and then additions, transpositions and XORs.
+/// 16 blocks take 80 quarter rounds of 12 steps, without the steps of the first round that are
+/// equal for all blocks, and then additions, transpositions and XORs.
 fn bound() -> f64 {
     let rounds = 80 * 12 - 3 * 12;
     let after = 16 + 32 + 32 + 16;

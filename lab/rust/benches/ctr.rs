@@ -1,6 +1,8 @@
-//! Native AES-CTR in place against aws-lc, in interleaved rounds of one process: medians and their ratio.
+//! Native AES-CTR in place against aws-lc, in interleaved rounds of one process: medians and their
+//! ratio.
 //!
-//! `cargo bench -p sealane-lab-bench --bench ctr_bound` compares it with the limit of the AES instructions.
+//! `cargo bench -p sealane-lab-bench --bench ctr_bound` compares it with the limit of the AES
+//! instructions.
 
 use aws_lc_rs::cipher::{AES_128, AES_256, EncryptingKey, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::iv::FixedLength;

@@ -1,12 +1,13 @@
-//! AES-CTR of every variant, as a fraction of the limit that AES instructions on registers set on this machine.
+//! AES-CTR of every variant, as a fraction of the limit that AES instructions on registers set on
+//! this machine.
 //!
 //! ```text
 //! cargo bench -p sealane-lab-bench --bench ctr_bound -- [variant]
 //! ```
 //!
-//! Bytes per cycle depend on the clock frequency, which changes. The fraction of the limit does not, because both are
-//! measured in alternation. Each figure is the best of many short runs, because other load on the machine only makes a
-//! run slower.
+//! Bytes per cycle depend on the clock frequency, which changes. The fraction of the limit does
+//! not, because both are measured in alternation. Each figure is the best of many short runs,
+//! because other load on the machine only makes a run slower.
 
 use kernels::cpu::Features;
 use kernels::{InOut, aes, aes::Aes};

@@ -1,10 +1,12 @@
-//! The speed limits of AES-GCM on this machine: instructions on registers, one kind at a time and mixed as in GCM.
+//! The speed limits of AES-GCM on this machine: instructions on registers, one kind at a time and
+//! mixed as in GCM.
 //!
 //! ```text
 //! cargo bench -p sealane-lab-bench --bench gcm_bound --
 //! ```
 //!
-//! Each figure is the best of many short runs, because other load on the machine only makes a run slower.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run
+//! slower.
 
 #[cfg(not(target_arch = "x86_64"))]
 fn main() {
@@ -48,7 +50,8 @@ mod instructions {
     const ITERATIONS: u64 = 200;
     const EACH: f64 = 24.0;
 
-    /// Two loops of one instruction: in the first each depends on the one before, in the second none does.
+    /// Two loops of one instruction: in the first each depends on the one before, in the second
+    /// none does.
     type Pair = [fn(u64); 2];
 
     /// Defines both loops. `$rest` is the text after the registers.
@@ -90,7 +93,8 @@ mod instructions {
         };
     }
 
-    /// The loops of one instruction at each width. The zmm forms of plain operations have another name.
+    /// The loops of one instruction at each width. The zmm forms of plain operations have another
+    /// name.
     macro_rules! widths {
         ($($kind:ident)? $name:literal: $wide:literal, $narrow:literal, $rest:literal) => {
             ($name, [

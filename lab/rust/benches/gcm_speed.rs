@@ -4,8 +4,9 @@
 //! cargo bench -p sealane-lab-bench --bench gcm_speed -- [variant]
 //! ```
 //!
-//! Each figure is the best of many short runs, because other load on the machine only makes a run slower. Short
-//! messages are timed back to back, so that they overlap as far as the processor allows.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run
+//! slower. Short messages are timed back to back, so that they overlap as far as the processor
+//! allows.
 
 use kernels::InOut;
 use kernels::cpu::Features;
@@ -37,8 +38,9 @@ fn main() {
                     let start = data.as_ptr().align_offset(4096);
                     let data = &mut data[start..][..n];
                     let nonce = black_box([0x42; 12]);
-                    // A second buffer for calls that cannot be repeated in place: opening, and sealing that does not
-                    // wait for the message before. It has another offset in its page, as `PageBuffer` explains.
+                    // A second buffer for calls that cannot be repeated in place: opening, and sealing that
+                    // does not wait for the message before. It has another offset in its
+                    // page, as `PageBuffer` explains.
                     let mut other = vec![0; n + 4096 + 1088];
                     let start = other.as_ptr().align_offset(4096) + 1088;
                     let other = &mut other[start..][..n];

@@ -4,8 +4,9 @@
 //! cargo bench -p sealane-lab-bench --bench poly1305_speed -- [variant]
 //! ```
 //!
-//! Each figure is the best of many short runs, because other load on the machine only makes a run slower. Short
-//! messages are timed back to back, so that they overlap as far as the processor allows.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run
+//! slower. Short messages are timed back to back, so that they overlap as far as the processor
+//! allows.
 
 use kernels::cpu::Features;
 use kernels::poly1305::{self, Poly1305};

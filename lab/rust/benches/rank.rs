@@ -1,11 +1,13 @@
-//! Times every provider of every algorithm, and prints the table that the ranks of the providers rest on.
+//! Times every provider of every algorithm, and prints the table that the ranks of the providers
+//! rest on.
 //!
 //! ```text
 //! cargo bench -p sealane-lab-bench --bench rank
 //! ```
 //!
-//! The providers of an algorithm are timed in interleaved rounds, so that a slow moment of the machine hits all of
-//! them; each number is a median. Providers are printed in the order of the geometric mean of their times.
+//! The providers of an algorithm are timed in interleaved rounds, so that a slow moment of the
+//! machine hits all of them; each number is a median. Providers are printed in the order of the
+//! geometric mean of their times.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use lab_bench::clock::{medians, time};

@@ -1,4 +1,5 @@
-//! Native raw ciphers against RustCrypto, in interleaved rounds of one process: medians, ratios and their targets.
+//! Native raw ciphers against RustCrypto, in interleaved rounds of one process: medians, ratios and
+//! their targets.
 //!
 //! ```text
 //! cargo bench -p sealane-lab-bench --bench raw -- [part of a name]

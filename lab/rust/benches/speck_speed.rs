@@ -4,7 +4,8 @@
 //! cargo bench -p sealane-lab-bench --bench speck_speed -- [variant or size]
 //! ```
 //!
-//! Each figure is the best of many short runs, because other load on the machine only makes a run slower.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run
+//! slower.
 
 use kernels::InOut;
 use kernels::cpu::Features;

@@ -1,9 +1,11 @@
-//! The AES speed limit of this processor: AES rounds on registers, with no load and no store between them.
+//! The AES speed limit of this processor: AES rounds on registers, with no load and no store
+//! between them.
 //!
-//! The loop keeps twelve vectors in flight, half as many again as the eight of the kernels, because a kernel begins the
-//! next vectors of a message while the last ones are under way.
-//! The round is the `Cipher()` loop body of FIPS 197, section 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey.
-//! Every round uses the same round key, because fifteen keys and twelve blocks do not fit into 16 registers.
+//! The loop keeps twelve vectors in flight, half as many again as the eight of the kernels, because
+//! a kernel begins the next vectors of a message while the last ones are under way.
+//! The round is the `Cipher()` loop body of FIPS 197, section 5.1: SubBytes, ShiftRows, MixColumns,
+//! AddRoundKey. Every round uses the same round key, because fifteen keys and twelve blocks do not
+//! fit into 16 registers.
 
 use std::hint::black_box;
 
@@ -37,9 +39,11 @@ impl AesLimit {
         available().into_iter().next()
     }
 
-    /// Runs as many rounds as `bytes` bytes of AES-CTR keystream take, rounded up, at least one on each vector.
+    /// Runs as many rounds as `bytes` bytes of AES-CTR keystream take, rounded up, at least one on
+    /// each vector.
     ///
-    /// The time of this call is the limit. `key_len` is in bytes: 16, 24 and 32 mean 10, 12 and 14 rounds per block.
+    /// The time of this call is the limit. `key_len` is in bytes: 16, 24 and 32 mean 10, 12 and 14
+    /// rounds per block.
     pub fn run(&self, key_len: usize, bytes: u64) {
         let rounds_per_block = key_len as u128 / 4 + 6;
         let in_flight = (16 * self.lanes * VECTORS) as u128;
@@ -50,7 +54,8 @@ impl AesLimit {
     }
 }
 
-/// Defines the loop for one width: `$move` loads and stores a vector, `$splat` repeats the round key.
+/// Defines the loop for one width: `$move` loads and stores a vector, `$splat` repeats the round
+/// key.
 #[cfg(target_arch = "x86_64")]
 macro_rules! rounds {
     ($name:ident: $v:literal, $width:literal, $splat:literal, $move:literal) => {
@@ -103,12 +108,13 @@ fn available() -> Vec<AesLimit> {
     available.map(|(_, variant, lanes, rounds)| AesLimit { variant, lanes, rounds }).collect()
 }
 
-/// The loop on Arm, where a round is two instructions, AESE and AESMC, and adds the round key first.
+/// The loop on Arm, where a round is two instructions, AESE and AESMC, and adds the round key
+/// first.
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon,aes")]
 fn neon_aes(blocks: &mut [Block; MAX_BLOCKS], round_key: &Block, rounds: u64) {
-    // SAFETY: reads 16 bytes of the key, reads and writes twelve vectors of the blocks, without alignment, and changes
-    // the registers that it declares.
+    // SAFETY: reads 16 bytes of the key, reads and writes twelve vectors of the blocks, without
+    // alignment, and changes the registers that it declares.
     unsafe {
         core::arch::asm!(
             "ldr q12, [{key}]",
@@ -155,7 +161,8 @@ mod test {
     use super::*;
     use reference::aes::round_vartime;
 
-    /// The measured rounds are AES rounds: every vector in flight agrees with the reference, block by block.
+    /// The measured rounds are AES rounds: every vector in flight agrees with the reference, block
+    /// by block.
     #[test]
     fn rounds_match_the_reference() {
         let round_key: Block = std::array::from_fn(|i| (37 * i) as u8);
@@ -167,7 +174,8 @@ mod test {
                 let (mut blocks, mut expected) = (start, start);
                 (limit.rounds)(&mut blocks, &round_key, rounds);
                 for block in expected.iter_mut().take(limit.lanes * VECTORS) {
-                    // With one key for all rounds, Arm's order is the standard's with the key added before and after.
+                    // With one key for all rounds, Arm's order is the standard's with the key added before
+                    // and after.
                     let arm = limit.variant == "neon-aes";
                     *block = if arm { xor(*block) } else { *block };
                     (0..rounds).for_each(|_| *block = round_vartime(block, &round_key));

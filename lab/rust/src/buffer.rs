@@ -2,8 +2,8 @@
 
 /// A buffer that begins `offset` bytes into a memory page. All its pages are touched.
 ///
-/// Source and destination of one call need different offsets: with equal ones, the processor would take loads and
-/// stores at the same place in their pages for the same address and wait.
+/// Source and destination of one call need different offsets: with equal ones, the processor would
+/// take loads and stores at the same place in their pages for the same address and wait.
 pub struct PageBuffer {
     memory: Vec<u8>,
     start: usize,

@@ -1,9 +1,11 @@
-//! Measuring time: the best of many runs, medians of interleaved rounds, and the length of a clock cycle.
+//! Measuring time: the best of many runs, medians of interleaved rounds, and the length of a clock
+//! cycle.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Returns the nanoseconds of one clock cycle, by a chain of rotations and additions, each of which takes one cycle.
+/// Returns the nanoseconds of one clock cycle, by a chain of rotations and additions, each of which
+/// takes one cycle.
 pub fn nanoseconds_per_cycle() -> f64 {
     const STEPS: u32 = 10_000;
     let chain = || {
@@ -13,12 +15,13 @@ pub fn nanoseconds_per_cycle() -> f64 {
         }
         black_box(x);
     };
-    // Each figure is already the best of many. Several of them are needed because another process can keep the
-    // processor busy for longer than one figure takes.
+    // Each figure is already the best of many. Several of them are needed because another process can
+    // keep the processor busy for longer than one figure takes.
     (0..5).map(|_| best_time(chain)).fold(f64::MAX, f64::min) / f64::from(2 * STEPS)
 }
 
-/// Returns the best time of one call of `f` in nanoseconds. Other load on the machine can only make a call slower.
+/// Returns the best time of one call of `f` in nanoseconds. Other load on the machine can only make
+/// a call slower.
 pub fn best_time(mut f: impl FnMut()) -> f64 {
     let mut calls = 1u32;
     let mut best = f64::MAX;
@@ -34,9 +37,10 @@ pub fn best_time(mut f: impl FnMut()) -> f64 {
 
 /// Returns the median nanoseconds of one call of each contender.
 ///
-/// The contenders are interleaved: every round times each of them once, so that a slow moment of the machine hits all.
-/// `measure(contender, calls, round)` makes that many calls and returns their time. A sample takes at least `sample`,
-/// which has to be long against the clock's resolution and short against a time slice of the scheduler.
+/// The contenders are interleaved: every round times each of them once, so that a slow moment of
+/// the machine hits all. `measure(contender, calls, round)` makes that many calls and returns their
+/// time. A sample takes at least `sample`, which has to be long against the clock's resolution and
+/// short against a time slice of the scheduler.
 pub fn medians(
     contenders: usize,
     rounds: usize,

@@ -1,8 +1,10 @@
-//! The speed limits of AES-GCM: AES rounds, carry-less products and plain operations on registers alone.
+//! The speed limits of AES-GCM: AES rounds, carry-less products and plain operations on registers
+//! alone.
 //!
-//! GCM computes per block 10, 12 or 14 AES rounds (CTR mode) and one multiplication in GF(2^128) (GHASH), which takes
-//! three or four carry-less products and some XORs. A [`Mix`] executes such a mix without loads, stores and
-//! dependencies between vectors. The loops are assembly, because a compiler would change the order of instructions.
+//! GCM computes per block 10, 12 or 14 AES rounds (CTR mode) and one multiplication in GF(2^128)
+//! (GHASH), which takes three or four carry-less products and some XORs. A [`Mix`] executes such a
+//! mix without loads, stores and dependencies between vectors. The loops are assembly, because a
+//! compiler would change the order of instructions.
 
 use crate::aes_limit::AesLimit;
 use crate::clock::{best_time, nanoseconds_per_cycle};
@@ -36,9 +38,9 @@ pub fn bytes_per_cycle(mixes: &[Mix]) -> Vec<f64> {
 
 /// Returns the cycles that one iteration of each loop takes.
 ///
-/// The figure is the best of several passes over all loops, because another process can keep the processor busy for
-/// longer than one pass takes. The same holds for the clock: a cycle that was measured too long would make a loop look
-/// faster than the processor is.
+/// The figure is the best of several passes over all loops, because another process can keep the
+/// processor busy for longer than one pass takes. The same holds for the clock: a cycle that was
+/// measured too long would make a loop look faster than the processor is.
 pub fn cycles(loops: &[fn(u64)], iterations: u64) -> Vec<f64> {
     let (mut best, mut cycle) = (vec![f64::MAX; loops.len()], f64::MAX);
     for _ in 0..5 {
@@ -50,7 +52,8 @@ pub fn cycles(loops: &[fn(u64)], iterations: u64) -> Vec<f64> {
     best.into_iter().map(|ns| ns / cycle).collect()
 }
 
-/// Defines the loop of one width: the rounds of eight vectors, and all other instructions spread evenly among them.
+/// Defines the loop of one width: the rounds of eight vectors, and all other instructions spread
+/// evenly among them.
 macro_rules! loops {
     ($name:ident: $v:literal, $xor:literal) => {
         fn $name<const ROUNDS: u32, const PRODUCTS: u32, const OTHERS: u32>(iterations: u64) {
@@ -114,7 +117,8 @@ pub fn mixes() -> Vec<Mix> {
     all
 }
 
-/// Returns whether this processor has the AES rounds and carry-less products of that AES-GCM variant.
+/// Returns whether this processor has the AES rounds and carry-less products of that AES-GCM
+/// variant.
 pub fn available(variant: &str) -> bool {
     let products = match variant {
         "aesni" => is_x86_feature_detected!("pclmulqdq"),

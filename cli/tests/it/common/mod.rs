@@ -25,8 +25,8 @@ pub(crate) struct Outcome {
 impl Sandbox {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        // In a job in the background of a script, signals are ignored, and children inherit that. A handler they do not inherit:
-        // they begin with the default of the system.
+        // In a job in the background of a script, signals are ignored, and children inherit that. A handler
+        // they do not inherit: they begin with the default of the system.
         static HANDLER: Once = Once::new();
         HANDLER.call_once(|| ctrlc::set_handler(end).unwrap());
         let name = format!("sealane-cli-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -112,8 +112,8 @@ impl Sandbox {
         piped(self.sealane().args(line.split_whitespace()))
     }
 
-    /// Checks that a line fails with this status and one line that contains these words, that it prints no result, and
-    /// that it leaves all files unchanged.
+    /// Checks that a line fails with this status and one line that contains these words, that it
+    /// prints no result, and that it leaves all files unchanged.
     pub(crate) fn refuses(&self, line: &str, status: i32, words: &str) {
         self.refuses_input(line, b"", status, words);
     }

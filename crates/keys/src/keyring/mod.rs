@@ -196,7 +196,8 @@ impl Keyring {
     /// Generates a keyring of one key. Most users want the prefix from [`Prefix::default_for`].
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if the prefix is wrong, [`Error::Io`] without random bytes.
+    /// Returns [`Misuse::UnsuitableKey`] if the prefix is wrong, [`Error::Io`] without random
+    /// bytes.
     pub fn generate(key_type: KeyType, prefix: Prefix) -> Result<Self, Error> {
         Self::from_key(key_type, prefix, &Key::generate(key_type.key_len())?)
     }

@@ -1,6 +1,7 @@
 //! Tests of age files: all recipient types, files of other implementations, and errors.
 //!
-//! The folder `age/` has keys of ssh-keygen (OpenSSH 9.2) and a file that the program age 1.1.1 encrypted for them.
+//! The folder `age/` has keys of ssh-keygen (OpenSSH 9.2) and a file that the program age 1.1.1
+//! encrypted for them.
 
 use proptest::prelude::*;
 use sealane::age::armor::{Decoder, Encoder, View};

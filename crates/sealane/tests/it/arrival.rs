@@ -1,4 +1,5 @@
-//! Decryption of a file whose bytes arrive slowly: each chunk is returned with its last byte, and the end is verified.
+//! Decryption of a file whose bytes arrive slowly: each chunk is returned with its last byte, and
+//! the end is verified.
 
 use sealane::age::Armor;
 use sealane::age::{Identity, Kind};
@@ -55,7 +56,8 @@ fn plain(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// Returns the length of the header. A last chunk that is neither empty nor full has a tag of 16 bytes.
+/// Returns the length of the header. A last chunk that is neither empty nor full has a tag of 16
+/// bytes.
 fn header_len(case: &Case) -> usize {
     file::encrypt(b"1", &case.lock).unwrap().len() - 17
 }
@@ -109,7 +111,8 @@ fn every_length_and_every_piece() {
     }
 }
 
-/// A file that is cut after a chunk, of which all have arrived and were opened as chunks before the last one.
+/// A file that is cut after a chunk, of which all have arrived and were opened as chunks before the
+/// last one.
 #[test]
 fn a_missing_last_chunk_is_noticed() {
     for case in cases() {
@@ -134,7 +137,8 @@ fn a_missing_last_chunk_is_noticed() {
     }
 }
 
-/// A full chunk that does not verify may be the last one. It is returned neither now nor later if it is changed.
+/// A full chunk that does not verify may be the last one. It is returned neither now nor later if
+/// it is changed.
 #[test]
 fn a_changed_chunk_is_never_returned() {
     for case in cases() {

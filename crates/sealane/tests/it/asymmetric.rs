@@ -11,7 +11,8 @@ fn x25519_of(scalar: &[u8], u: &[u8]) -> Result<[u8; 32], Error> {
     Ok(*private.diffie_hellman(&x25519::PublicKey::from_bytes(u.try_into().unwrap()))?)
 }
 
-/// The "acceptable" vectors have public keys on the twist or not reduced. They are accepted, unless the secret is zero.
+/// The "acceptable" vectors have public keys on the twist or not reduced. They are accepted, unless
+/// the secret is zero.
 // claim: public-key-changed
 #[test]
 fn x25519_wycheproof() {

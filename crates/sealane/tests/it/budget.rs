@@ -1,5 +1,5 @@
-//! Budgets as law: parsers and openers in processes with a limit of their memory, their processor time and the length of
-//! their files. They end with a result or a typed error, never by a signal.
+//! Budgets as law: parsers and openers in processes with a limit of their memory, their processor
+//! time and the length of their files. They end with a result or a typed error, never by a signal.
 //!
 //! [`child`] is the process: this test binary runs itself with the name of a case and a budget.
 #![cfg(target_os = "linux")]
@@ -18,8 +18,8 @@ const CASE: &str = "SEALANE_BUDGET_CASE";
 const MIB: usize = 1 << 20;
 /// Length of the data in the cases whose memory grows with the data.
 const LEN: usize = 24 * MIB;
-/// Memory in MiB that a process may allocate more than it has at the beginning. Threads and the first allocations of the
-/// libraries need one.
+/// Memory in MiB that a process may allocate more than it has at the beginning. Threads and the
+/// first allocations of the libraries need one.
 const BUDGETS: [usize; 6] = [2, 4, 12, 30, 60, 200];
 /// Processor time of a case in seconds.
 const CPU_SECONDS: u64 = 60;
@@ -42,7 +42,8 @@ fn age_file(len: usize, armor: Armor) -> (Vec<u8>, Identity) {
     (age::seal(&vec![1; len], &[identity.recipient()], armor).unwrap(), identity)
 }
 
-/// Encrypted PKCS#8 with scrypt and these parameters, as in the audit: 300 bytes that request gigabytes.
+/// Encrypted PKCS#8 with scrypt and these parameters, as in the audit: 300 bytes that request
+/// gigabytes.
 fn scrypt_key(n: u64, r: u64, p: u64) -> Vec<u8> {
     fn der(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
         let content = parts.concat();
@@ -228,7 +229,8 @@ fn limit(resource: libc::__rlimit_resource_t, value: u64) {
     assert_eq!(unsafe { libc::setrlimit(resource, &limit) }, 0);
 }
 
-/// The process of one case. Without the variable there is nothing to do: cargo runs it with the other tests.
+/// The process of one case. Without the variable there is nothing to do: cargo runs it with the
+/// other tests.
 #[test]
 fn child() {
     let Ok(case) = std::env::var(CASE) else { return };
@@ -263,7 +265,8 @@ fn every_case_ends_with_a_result_or_a_typed_error() {
             let output = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", "budget::child", "--nocapture", "--test-threads", "1"])
                 .env(CASE, format!("{name} {budget}"))
-                // Otherwise glibc keeps what the preparation freed, and has room for more in an arena of the thread.
+                // Otherwise glibc keeps what the preparation freed, and has room for more in an arena of the
+                // thread.
                 .env("MALLOC_MMAP_THRESHOLD_", "65536")
                 .env("MALLOC_ARENA_MAX", "1")
                 .output()

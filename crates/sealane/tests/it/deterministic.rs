@@ -13,7 +13,8 @@ fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// The cases with one header and a key of this algorithm. The tests of the crate `providers` run all of them.
+/// The cases with one header and a key of this algorithm. The tests of the crate `providers` run
+/// all of them.
 #[test]
 fn published_vectors() {
     let mut checked = [0; 2];

@@ -16,8 +16,8 @@ use std::io::{self, Write};
 
 /// Returns whether `work` returns true in a forked child process.
 fn in_child(work: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child runs `work` and ends. It needs no other thread: glibc keeps its allocator usable in the child,
-    // and `work` takes no lock.
+    // SAFETY: the child runs `work` and ends. It needs no other thread: glibc keeps its allocator
+    // usable in the child, and `work` takes no lock.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {

@@ -21,7 +21,8 @@ fn plain(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// Returns plaintext lengths around the ends of chunks, jobs and batches, where an error is most likely.
+/// Returns plaintext lengths around the ends of chunks, jobs and batches, where an error is most
+/// likely.
 fn lengths() -> Vec<usize> {
     let borders = [0, 16, 16_384, 32_768, 15 * 16_384, 262_144, 64 * 16_384, 4 << 20];
     borders.iter().flat_map(|&b: &usize| [b.saturating_sub(1), b, b + 1, b + 15]).collect()
@@ -337,7 +338,8 @@ fn boxes_and_references_of_sources() {
     }
 }
 
-/// A source that gives a few bytes at once, is interrupted between them, and fails at `fails_at` or ends.
+/// A source that gives a few bytes at once, is interrupted between them, and fails at `fails_at` or
+/// ends.
 struct Halting<'a> {
     bytes: &'a [u8],
     fails_at: Option<usize>,

@@ -45,7 +45,8 @@ unsafe impl GlobalAlloc for Watch {
 #[global_allocator]
 static ALLOCATOR: Watch = Watch;
 
-/// Calls `run`, and returns how many pieces of memory of `len` bytes it freed, and how many of them were not zero.
+/// Calls `run`, and returns how many pieces of memory of `len` bytes it freed, and how many of them
+/// were not zero.
 fn freed_by(len: usize, run: impl FnOnce()) -> (usize, usize) {
     FREED.set((0, 0));
     WATCHED.set(len);

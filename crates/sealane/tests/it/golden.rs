@@ -1,4 +1,5 @@
-//! Decryption of the golden files, which other implementations and earlier releases wrote (see tests/golden/README.md).
+//! Decryption of the golden files, which other implementations and earlier releases wrote (see
+//! tests/golden/README.md).
 
 use sealane::age::Identity;
 use sealane::file::{self, DecryptWith, Reader};

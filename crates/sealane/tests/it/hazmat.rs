@@ -90,7 +90,8 @@ struct Known {
     tag: &'static str,
 }
 
-/// Outputs of an independent model of SpeckEx, since no published vector is known. The key is 00 01 02 ….
+/// Outputs of an independent model of SpeckEx, since no published vector is known. The key is 00 01
+/// 02 ….
 const KNOWN: [Known; 6] = [
     Known {
         name: "speck32-64",

@@ -1,4 +1,5 @@
-//! HKDF (RFC 5869) against its published vectors. AWS-LC computes those with SHA-1, as it does for Tink keysets.
+//! HKDF (RFC 5869) against its published vectors. AWS-LC computes those with SHA-1, as it does for
+//! Tink keysets.
 
 use aws_lc_rs::hkdf as aws_lc;
 use hkdf::Hkdf;

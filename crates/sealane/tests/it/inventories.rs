@@ -1,4 +1,5 @@
-//! Inventories of encrypted folders in files, with their signatures, and the folders that are compared with them.
+//! Inventories of encrypted folders in files, with their signatures, and the folders that are
+//! compared with them.
 #![cfg(unix)]
 
 use sealane::age::{Armor, Identity, Kind};

@@ -286,7 +286,8 @@ fn a_keyring_of_one_key_has_the_files_of_the_key() {
     }
 }
 
-/// The primary key alone of two can have sealed a message with its prefix. Every key can have sealed one without any.
+/// The primary key alone of two can have sealed a message with its prefix. Every key can have
+/// sealed one without any.
 #[test]
 fn the_only_key_of_a_message() {
     let mut ring = Keyring::generate(named("aes-256-gcm"), Prefix::Tink).unwrap();

@@ -1,4 +1,5 @@
-//! Integration tests of the crate `sealane`: messages, files, keys and hybrid encryption, with published vectors.
+//! Integration tests of the crate `sealane`: messages, files, keys and hybrid encryption, with
+//! published vectors.
 
 mod age;
 mod age_limits;

@@ -181,7 +181,8 @@ fn aes_ctr_ends_at_2_to_the_64() {
     ));
 }
 
-/// In place, the plaintext would be lost if it were encrypted before the slot for the nonce is checked.
+/// In place, the plaintext would be lost if it were encrypted before the slot for the nonce is
+/// checked.
 #[test]
 fn rejects_a_nonce_slot_of_another_length_before_it_encrypts() {
     let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();

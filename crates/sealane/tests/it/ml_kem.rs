@@ -1,5 +1,5 @@
-//! ML-KEM of `libcrux-ml-kem` and AWS-LC, which X-Wing uses, with the vectors of NIST and CCTV. X-Wing itself has few
-//! vectors.
+//! ML-KEM of `libcrux-ml-kem` and AWS-LC, which X-Wing uses, with the vectors of NIST and CCTV.
+//! X-Wing itself has few vectors.
 
 use aws_lc_rs::kem;
 use libcrux_ml_kem::{mlkem512, mlkem768, mlkem1024};

@@ -1,7 +1,7 @@
 //! No key and nonce ever seal two plaintexts: an instrumented provider records every message.
 //!
-//! The registry belongs to the process, so the test runs this program again as a child process. Forked children of that
-//! process append their records to the same file.
+//! The registry belongs to the process, so the test runs this program again as a child process.
+//! Forked children of that process append their records to the same file.
 
 #![cfg(unix)]
 
@@ -82,9 +82,11 @@ static ENTRIES: [Entry; 8] = entries! {
     Aes128Gcm Aes192Gcm Aes256Gcm Aes256GcmSiv ChaCha20Poly1305 XChaCha20Poly1305 Xaes256Gcm Aegis256
 };
 
-/// Runs `work` in a forked child process and waits for it. Its result does not matter: the records do.
+/// Runs `work` in a forked child process and waits for it. Its result does not matter: the records
+/// do.
 fn in_child(work: impl FnOnce()) {
-    // SAFETY: the child runs `work` and ends. It needs no other thread: glibc keeps its allocator usable in the child.
+    // SAFETY: the child runs `work` and ends. It needs no other thread: glibc keeps its allocator
+    // usable in the child.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
@@ -153,7 +155,8 @@ fn formats() -> Vec<(EncryptWith, DecryptWith)> {
     ]
 }
 
-/// Pushes pieces to an encryptor that may fail, continues after failures, and continues in forked children.
+/// Pushes pieces to an encryptor that may fail, continues after failures, and continues in forked
+/// children.
 fn streams(random: &mut Random, with: &EncryptWith) {
     let mut sink = Random(random.0 ^ 0x5bd1);
     let Ok(mut encryptor) = Encryptor::new(Hostile(&mut sink), with) else { return };
@@ -219,7 +222,8 @@ fn messages(random: &mut Random) {
     }
 }
 
-/// Seals under HPKE contexts and hybrid messages. Calls with wrong buffers must not use up or repeat a nonce.
+/// Seals under HPKE contexts and hybrid messages. Calls with wrong buffers must not use up or
+/// repeat a nonce.
 fn public_keys(random: &mut Random) {
     let private = hpke::PrivateKey::from(x25519::PrivateKey::generate().unwrap());
     for aead in [hpke::Aead::Aes128Gcm, hpke::Aead::Aes256Gcm, hpke::Aead::ChaCha20Poly1305] {

@@ -1,4 +1,5 @@
-//! Files on disk: the output that appears, the files that stay unchanged, and cleanup after failures.
+//! Files on disk: the output that appears, the files that stay unchanged, and cleanup after
+//! failures.
 
 use sealane::file::{
     self, DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Options, OutputFile, Writer,

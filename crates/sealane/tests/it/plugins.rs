@@ -1,5 +1,5 @@
-//! Plugins of age that are missing, slow, wrong or hostile. Each is a shell script. Files are exchanged with real plugins in
-//! `tests/interop/test_age_plugins.py`.
+//! Plugins of age that are missing, slow, wrong or hostile. Each is a shell script. Files are
+//! exchanged with real plugins in `tests/interop/test_age_plugins.py`.
 #![cfg(unix)]
 
 mod limits;
@@ -31,7 +31,8 @@ impl Folder {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         let program = folder.join("age-plugin-test");
-        // A thread that forks at the same time can hold a file open for writing, which then cannot be started.
+        // A thread that forks at the same time can hold a file open for writing, which then cannot be
+        // started.
         let text = format!("#!/bin/sh\nf={}\n{script}", folder.display());
         fs::write(folder.join("script"), text).unwrap();
         fs::set_permissions(folder.join("script"), fs::Permissions::from_mode(0o700)).unwrap();
@@ -90,7 +91,8 @@ fn problems(name: &str, script: &str) -> [PluginProblem; 2] {
 
 /// Returns the number of plugins that have ended and that our process never waits for.
 ///
-/// Plugins of the tests on other threads are there for a moment too, so those are counted that are there for ten seconds.
+/// Plugins of the tests on other threads are there for a moment too, so those are counted that are
+/// there for ten seconds.
 fn zombies() -> usize {
     let is_zombie = |process: &PathBuf| {
         fs::read_to_string(process.join("stat")).is_ok_and(|stat| {
@@ -251,7 +253,8 @@ fn identities_that_do_not_match() {
     assert!(matches!(open(&folder.plugins()), Err(Error::NoMatchingKey)));
 }
 
-/// The plugin keeps the file key that it gets, so it is as bad as a plugin can be for secrecy, and correct otherwise.
+/// The plugin keeps the file key that it gets, so it is as bad as a plugin can be for secrecy, and
+/// correct otherwise.
 const KEEPING: &str = "case $1 in
 *recipient*)
     while read -r line; do

@@ -1,4 +1,5 @@
-//! Files for recipients and passphrases through all interfaces (paths, memory, pieces, random access), binary and armored.
+//! Files for recipients and passphrases through all interfaces (paths, memory, pieces, random
+//! access), binary and armored.
 
 use sealane::Error;
 use sealane::age::{Armor, Identity, Kind, Recipient};

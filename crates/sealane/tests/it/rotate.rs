@@ -54,7 +54,8 @@ fn sealed(ring: &Keyring, plain: &[u8]) -> Vec<u8> {
     encrypt(plain, &EncryptWith::keyring(ring, b"context").unwrap()).unwrap()
 }
 
-/// Every length around the ends of chunks, between keys of types with other chunks and other headers.
+/// Every length around the ends of chunks, between keys of types with other chunks and other
+/// headers.
 #[test]
 fn files_of_every_format_are_moved() {
     let folder = Folder::new("formats");
@@ -142,7 +143,8 @@ fn a_file_that_is_replaced_meanwhile_is_kept() {
     assert_eq!(folder.count(), 1);
 }
 
-/// A file that belongs to the call is not replaced, but it is moved itself if it is the file to move.
+/// A file that belongs to the call is not replaced, but it is moved itself if it is the file to
+/// move.
 #[test]
 fn inputs_of_the_call_are_not_replaced() {
     let folder = Folder::new("inputs");

@@ -53,7 +53,8 @@ struct Case {
     name: &'static str,
     encrypt: EncryptWith,
     decrypt: DecryptWith,
-    /// Number of plaintext bytes in a chunk, and number of those by which the first chunk is shorter.
+    /// Number of plaintext bytes in a chunk, and number of those by which the first chunk is
+    /// shorter.
     chunk: usize,
     lead: usize,
     /// Whether a full chunk can be the last one.
@@ -133,7 +134,8 @@ fn one_changed_bit_costs_one_chunk() {
     }
 }
 
-/// Cut at every kind of place: the output has the complete chunks, and the end is not taken for that of the file.
+/// Cut at every kind of place: the output has the complete chunks, and the end is not taken for
+/// that of the file.
 #[test]
 fn a_file_that_was_cut() {
     let folder = Folder::new("cut");
@@ -194,7 +196,8 @@ fn consecutive_chunks_are_one_hole_up_to_the_end() {
     }
 }
 
-/// The commitment, the MAC and the length do not carry keys. The salt, the nonce and the file key do.
+/// The commitment, the MAC and the length do not carry keys. The salt, the nonce and the file key
+/// do.
 #[test]
 fn a_damaged_header() {
     let folder = Folder::new("header");
@@ -254,7 +257,8 @@ fn another_key_salvages_nothing() {
     }
 }
 
-/// A keyring finds the key of a file by its commitment or its first segment, also if both are damaged.
+/// A keyring finds the key of a file by its commitment or its first segment, also if both are
+/// damaged.
 #[test]
 fn a_keyring_finds_the_key_of_a_damaged_file() {
     let folder = Folder::new("ring");

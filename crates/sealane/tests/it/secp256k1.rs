@@ -9,7 +9,8 @@ use vectors::Agreement;
 const EC_PUBLIC_KEY: &str = "1.2.840.10045.2.1";
 const SECP256K1: &str = "1.3.132.0.10";
 
-/// Returns the point in a SubjectPublicKeyInfo (RFC 5480, section 2), or the reason why there is none.
+/// Returns the point in a SubjectPublicKeyInfo (RFC 5480, section 2), or the reason why there is
+/// none.
 fn point(spki: &[u8]) -> Result<&[u8], &'static str> {
     let spki = SubjectPublicKeyInfoRef::from_der(spki).map_err(|_| "no strict DER")?;
     if spki.algorithm.oid.to_string() != EC_PUBLIC_KEY {

@@ -1,4 +1,5 @@
-//! Signatures of `ssh-keygen` and minisign: their own, ours, damaged ones, and keys that are refused.
+//! Signatures of `ssh-keygen` and minisign: their own, ours, damaged ones, and keys that are
+//! refused.
 
 use base64ct::{Base64, Encoding};
 use sealane::interrupt::with_check;
@@ -258,7 +259,8 @@ fn content_that_is_no_secret_key() {
 #[test]
 fn damaged_secret_keys() {
     let case = minisign();
-    // The algorithms have 6 bytes, salt and limits 48, the number of the key 8, and the checksum is after the key.
+    // The algorithms have 6 bytes, salt and limits 48, the number of the key 8, and the checksum is
+    // after the key.
     for at in [62, 93, 94, 125] {
         let damaged = changed_line(&case.secret_key, 1, |bytes| bytes[at] ^= 1);
         let key = SigningKey::parse(damaged.as_bytes(), None);

@@ -1,8 +1,8 @@
-//! Tests that the operations of key pairs leave nothing of a private key on the stack, as `stack.rs` of the kernels does
-//! for symmetric keys.
+//! Tests that the operations of key pairs leave nothing of a private key on the stack, as
+//! `stack.rs` of the kernels does for symmetric keys.
 //!
-//! The stack is filled with a pattern, a call is made, and the stack below the call is searched for the secrets. These
-//! are kept inverted on the heap, so the search finds no copy of its own.
+//! The stack is filled with a pattern, a call is made, and the stack below the call is searched for
+//! the secrets. These are kept inverted on the heap, so the search finds no copy of its own.
 #![cfg(not(miri))]
 
 use libcrux_ml_kem::mlkem768;
@@ -49,8 +49,8 @@ fn left_by(call: &mut dyn FnMut(), seen: &mut [u8]) {
     // Hides from the compiler what this points to.
     let below = black_box(&raw mut here).wrapping_sub(seen.len());
     for (i, seen) in seen.iter_mut().enumerate() {
-        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to it. Other threads do
-        // not write to it.
+        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to it.
+        // Other threads do not write to it.
         *seen = unsafe { below.wrapping_add(i).read_volatile() };
     }
 }

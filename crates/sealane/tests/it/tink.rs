@@ -1,4 +1,5 @@
-//! Tink AES-GCM-HKDF streaming: all interfaces, keysets of several keys, every changed byte and truncation.
+//! Tink AES-GCM-HKDF streaming: all interfaces, keysets of several keys, every changed byte and
+//! truncation.
 
 use sealane::file::tink::{Hash, Parameters, TEMPLATES};
 use sealane::file::{

@@ -1,4 +1,5 @@
-//! Truncated and changed key files give an error or a different key, never a panic or unlimited work.
+//! Truncated and changed key files give an error or a different key, never a panic or unlimited
+//! work.
 
 use super::fixtures::*;
 use sealane::Error;
@@ -32,8 +33,8 @@ fn every_truncation() {
     }
 }
 
-/// Some changes give a different key. A file without the public key, and without encryption that authenticates, does not
-/// detect them.
+/// Some changes give a different key. A file without the public key, and without encryption that
+/// authenticates, does not detect them.
 // claim: key-file
 #[test]
 fn every_changed_byte() {

@@ -1,5 +1,5 @@
-//! Key files as other software writes them: PEM with other line lengths and blanks (RFC 7468, section 2), DER, and
-//! compressed points.
+//! Key files as other software writes them: PEM with other line lengths and blanks (RFC 7468,
+//! section 2), DER, and compressed points.
 
 use super::fixtures::*;
 use base64ct::{Base64, Encoding};
@@ -10,7 +10,8 @@ const PRIVATE: [&str; 8] = [X25519, P256, P256_SEC1, SECP256K1, SECP256K1_SEC1, 
 const PUBLIC: [&str; 6] =
     [X25519_PUBLIC, P256_PUBLIC, P256_PUBLIC_COMPRESSED, RSA_PUBLIC, RSA_PUBLIC_PKCS1, X_WING_PUBLIC];
 
-/// Splits a PEM file into its first line, its base64 and its last line. A block of parameters before it is dropped.
+/// Splits a PEM file into its first line, its base64 and its last line. A block of parameters
+/// before it is dropped.
 fn parts(pem: &str) -> (&str, String, &str) {
     let start = pem.rfind("-----BEGIN").unwrap();
     let mut lines: Vec<_> = pem[start..].lines().collect();

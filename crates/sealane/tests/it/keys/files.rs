@@ -242,7 +242,8 @@ fn rejects_an_empty_passphrase() {
     }
 }
 
-/// A keyring belongs to the program, so only its first function counts, whose answers are the text of key files.
+/// A keyring belongs to the program, so only its first function counts, whose answers are the text
+/// of key files.
 #[test]
 fn the_keyring_of_the_program() {
     fn lookup(service: &str, user: &str) -> Result<Zeroizing<String>, String> {

@@ -1,5 +1,5 @@
-//! Key files of other software, each with the command that made it. OpenSSL is 3.0.19; a word after `-in` is the
-//! constant of that name in lower case. The passphrase is `hunter2`.
+//! Key files of other software, each with the command that made it. OpenSSL is 3.0.19; a word after
+//! `-in` is the constant of that name in lower case. The passphrase is `hunter2`.
 
 /// `openssl genpkey -algorithm X25519`
 pub(crate) const X25519: &str = "\
@@ -212,7 +212,8 @@ aeFKjO9V
 -----END ENCRYPTED PRIVATE KEY-----
 ";
 
-/// `openssl pkcs8 -topk8 -in x25519 -scrypt -scrypt_N 1024 -scrypt_r 4 -scrypt_p 2 -passout pass:hunter2`
+/// `openssl pkcs8 -topk8 -in x25519 -scrypt -scrypt_N 1024 -scrypt_r 4 -scrypt_p 2 -passout
+/// pass:hunter2`
 pub(crate) const X25519_SCRYPT_SMALL: &str = "\
 -----BEGIN ENCRYPTED PRIVATE KEY-----
 MIGTME8GCSqGSIb3DQEFDTBCMCEGCSsGAQQB2kcECzAUBAgMwy6SjZgtVAICBAAC
@@ -254,7 +255,8 @@ ZMTSe/dAJJ7LH33tWypA1IQNAUzB+/w4voY+TKpBV3WronTStiMzMDP7eyf81yI=
 -----END ENCRYPTED PRIVATE KEY-----
 ";
 
-/// `openssl pkcs8 -topk8 -in secp256k1 -v2 aes-256-cbc -v2prf hmacWithSHA512 -iter 10000 -passout pass:hunter2`
+/// `openssl pkcs8 -topk8 -in secp256k1 -v2 aes-256-cbc -v2prf hmacWithSHA512 -iter 10000 -passout
+/// pass:hunter2`
 pub(crate) const SECP256K1_SHA512: &str = "\
 -----BEGIN ENCRYPTED PRIVATE KEY-----
 MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjNCphQr5Vo9gICJxAw
@@ -414,7 +416,8 @@ rrhPqE0vgw==
 -----END ENCRYPTED PRIVATE KEY-----
 ";
 
-/// draft-connolly-cfrg-xwing-kem-10 appendix D (dconnolly/draft-connolly-cfrg-xwing-kem: x509/xwing.priv @ 9b6ce9e61481)
+/// draft-connolly-cfrg-xwing-kem-10 appendix D (dconnolly/draft-connolly-cfrg-xwing-kem:
+/// x509/xwing.priv @ 9b6ce9e61481)
 pub(crate) const X_WING: &str = "\
 -----BEGIN PRIVATE KEY-----
 MDQCAQAwDQYLKwYBBAGD5i2ByHoEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZ
@@ -422,7 +425,8 @@ GhscHR4f
 -----END PRIVATE KEY-----
 ";
 
-/// draft-connolly-cfrg-xwing-kem-10 appendix D (dconnolly/draft-connolly-cfrg-xwing-kem: x509/xwing.pub @ 9b6ce9e61481)
+/// draft-connolly-cfrg-xwing-kem-10 appendix D (dconnolly/draft-connolly-cfrg-xwing-kem:
+/// x509/xwing.pub @ 9b6ce9e61481)
 pub(crate) const X_WING_PUBLIC: &str = "\
 -----BEGIN PUBLIC KEY-----
 MIIE1DANBgsrBgEEAYPmLYHIegOCBMEAb1QJigoOZBFGYUtpYLpg2GA9YvRH+atJ

@@ -21,7 +21,8 @@ fn protocol<T: std::fmt::Debug>(result: Result<T, Error>) -> &'static str {
     }
 }
 
-/// Encodes a body like the program `base64`, in lines of 64 columns of which the last one is shorter.
+/// Encodes a body like the program `base64`, in lines of 64 columns of which the last one is
+/// shorter.
 fn body(len: usize) -> String {
     let encoded = base64ct::Base64Unpadded::encode_string(&vec![7; len]);
     let full = encoded.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap());
@@ -70,7 +71,8 @@ fn a_plugin_has_at_most_4096_stanzas() {
     }
 }
 
-/// Words count with their separators, so a stanza with the words `recipient-stanza 0 a` counts 21 bytes and its body.
+/// Words count with their separators, so a stanza with the words `recipient-stanza 0 a` counts 21
+/// bytes and its body.
 #[test]
 fn the_stanzas_of_a_plugin_have_at_most_16_mib() {
     const FULL: usize = 180_000;
@@ -141,7 +143,8 @@ fn inputs_have_at_most_4096_bytes() {
     assert_eq!(fs::read_to_string(folder.0.join("log")).unwrap(), "-> ok\n-> fail\n-> ok\n");
 }
 
-/// The user is reminded once of a plugin that is silent for more than five seconds, and never of another one.
+/// The user is reminded once of a plugin that is silent for more than five seconds, and never of
+/// another one.
 #[test]
 fn reminders() {
     for (name, script, expected) in
