@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-# In a job in the background of a script, the signal is ignored, and tests that send it would wait forever.
+# In a job in the background of a script, the signal is ignored, and tests that send it would wait
+# forever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 WORDS = "Skipped: NOT RUN: needs "

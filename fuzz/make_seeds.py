@@ -36,7 +36,8 @@ for name, text in keys.items():
     if "OPENSSH" in text:
         write("ssh_key", name.lower(), der(text))
     elif "Proc-Type" not in text:
-        # Structured input: the first field takes its length from the end, so plain DER is a beginning only.
+        # Structured input: the first field takes its length from the end, so plain DER is a
+        # beginning only.
         write("pkcs8", name.lower(), der(text))
 for path in sorted(AGE.iterdir()):
     content = path.read_bytes()

@@ -39,7 +39,8 @@ def timed(command: list[str]) -> Cost:
     child = os.posix_spawnp(command[0], command, os.environ)
     peak, ended, watched = 0, select.poll(), os.pidfd_open(child)
     ended.register(watched, select.POLLIN)
-    # `ru_maxrss` cannot be used: it starts with the memory of the parent, more than some commands ever need.
+    # `ru_maxrss` cannot be used: it starts with the memory of the parent, more than some commands
+    # ever need.
     while not ended.poll(10):
         peak = max(peak, peak_of(child))
     seconds = time.perf_counter() - began

@@ -11,7 +11,8 @@ import (
 // program is the path of the program sealane, or empty.
 var program = os.Getenv("SEALANE_PROGRAM")
 
-// filesOnDisk compares EncryptFile and DecryptFile with whole processes of the program. Its folder is removed by main.
+// filesOnDisk compares EncryptFile and DecryptFile with whole processes of the program. Its folder
+// is removed by main.
 func filesOnDisk() []row {
 	if program == "" {
 		return nil

@@ -1,7 +1,9 @@
-// Command bench measures calls of the Go module beside those of crypto/cipher and golang.org/x/crypto.
+// Command bench measures calls of the Go module beside those of crypto/cipher and
+// golang.org/x/crypto.
 //
-// The implementations of a row are called in turns, so that a change of the processor's frequency meets all of them. A figure is
-// the time that a tenth of the rounds does not exceed, because other programs of the machine only make calls slower.
+// The implementations of a row are called in turns, so that a change of the processor's frequency
+// meets all of them. A figure is the time that a tenth of the rounds does not exceed, because other
+// programs of the machine only make calls slower.
 package main
 
 import (
@@ -76,7 +78,8 @@ func main() {
 	}
 }
 
-// print measures and prints a table. Ratios are the time of the first implementation divided by that of each.
+// print measures and prints a table. Ratios are the time of the first implementation divided by
+// that of each.
 func print(t table) {
 	for i, r := range t.rows() {
 		if i == 0 {

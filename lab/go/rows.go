@@ -128,8 +128,8 @@ func batches() []row {
 	}
 }
 
-// atOffset has AES-CTR of the standard library at an offset, as a program has to write it: the counter is the IV and the number
-// of blocks, and the first bytes are thrown away.
+// atOffset has AES-CTR of the standard library at an offset, as a program has to write it: the
+// counter is the IV and the number of blocks, and the first bytes are thrown away.
 func atOffset(block cipher.Block, dst, src, iv []byte, offset uint64) {
 	counter := [16]byte(iv)
 	carry := offset / 16
@@ -162,8 +162,8 @@ func counterMode() (rows []row) {
 	return rows
 }
 
-// aesctratTable has the columns of aesctrat's table with its sizes: 8 KiB of the standard library's CTR, 1350 bytes of its GCM, 32 MiB of
-// aesctrat. Every row has all of them with one size.
+// aesctratTable has the columns of aesctrat's table with its sizes: 8 KiB of the standard library's
+// CTR, 1350 bytes of its GCM, 32 MiB of aesctrat. Every row has all of them with one size.
 func aesctratTable() (rows []row) {
 	key, iv := random(16), random(16)
 	block, ours, aead := must(aes.NewCipher(key)), aesctrat.NewAesCtr(key), gcm(key)

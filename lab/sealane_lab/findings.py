@@ -161,7 +161,8 @@ def _headroom(task: str, ours: Sequence[Sample], samples: Sequence[Sample]) -> s
     limits = [s for s in samples if s.peer == LIMIT and (s.size, s.threads) == place]
     if not limits:
         return None
-    # The nearest faster limit applies: contenders that work in place may be faster than other limits.
+    # The nearest faster limit applies: contenders that work in place may be faster than other
+    # limits.
     above = [limit for limit in limits if limit.median <= sample.median]
     limit = max(above, key=lambda one: one.median) if above else min(limits, key=lambda one: one.median)
     share = limit.median / sample.median

@@ -195,7 +195,8 @@ def _dots(axes: Any, plot: Plot, samples: Sequence[Sample], _: Sequence[float], 
         label.set_color(style.INK["limit"][0] if sample.peer == LIMIT else style.colour(sample.peer))
         label.set_fontweight("bold" if sample.peer == OURS else "normal")
     axes.set_ylim(-0.7, len(ordered) - 0.3)
-    # Leaves space for the figure after the upper quartile; it is text, so its width is not to scale.
+    # Leaves space for the figure after the upper quartile; it is text, so its width is not to
+    # scale.
     spreads = [_spread(plot, sample) for sample in ordered]
     low, high = min(low for low, _ in spreads), max(high for _, high in spreads)
     reach = high / low
@@ -237,7 +238,8 @@ def _fit(
     )
     whole.canvas.draw_idle()
     for axes in whole.axes:
-        # The title starts at the edge of the plot, because a long one would not fit over a narrow panel.
+        # The title starts at the edge of the plot, because a long one would not fit over a narrow
+        # panel.
         axes.lab_title.set_x(0.03 / width - left / (axes.get_position().width * width))
         _name_ends(axes)
 
@@ -282,8 +284,8 @@ def spread(wanted: Sequence[float], apart: float, low: float, high: float) -> li
     fit.
     """
     last = max(low, high - (len(wanted) - 1) * apart)
-    # This is an isotonic regression: after the distances are subtracted, the places have to be in order, and
-    # places that are not are merged into a group at their mean.
+    # This is an isotonic regression: after the distances are subtracted, the places have to be in
+    # order, and places that are not are merged into a group at their mean.
     groups: list[tuple[float, int]] = []
     for index, place in enumerate(wanted):
         sum_, size = min(max(place - index * apart, low), last), 1

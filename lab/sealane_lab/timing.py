@@ -92,7 +92,8 @@ def calls_for(timed: Timed, min_seconds: float) -> int:
         return 1
     calls = 1
     while (seconds := timed(calls)) < min_seconds:
-        # At most ten times as many: the first calls are slow, and an estimate from them would be far too low.
+        # At most ten times as many: the first calls are slow, and an estimate from them would be
+        # far too low.
         wanted = int(calls * min_seconds / seconds * 1.2) + 1 if seconds > 0 else calls * 10
         calls = max(calls + 1, min(wanted, calls * 10))
     return calls

@@ -13,13 +13,14 @@ import sys
 
 import variants
 
-# The variants that valgrind 3.19 can run. If a later version can run more, the check fails and this list must
-# grow.
+# The variants that valgrind 3.19 can run. If a later version can run more, the check fails and this
+# list must grow.
 UNDER_VALGRIND = "aesni,avx2,portable"
 
 
 def valgrind(*command: str) -> subprocess.CompletedProcess[str]:
-    # `--error-exitcode` is not used, because the example counts the reports: each call of `open` has one.
+    # `--error-exitcode` is not used, because the example counts the reports: each call of `open`
+    # has one.
     options = ["--quiet", "--error-limit=no", "--num-callers=1"]
     return subprocess.run(["valgrind", *options, *command], capture_output=True, text=True)
 
@@ -41,7 +42,8 @@ def main(binary: str) -> int:
     print(done.stdout, end="")
     places = set(re.findall(r"==\s+at 0x\w+: (.+) \(in ", done.stderr))
     print("functions with reports of valgrind:", *sorted(places))
-    # The result of authentication is public, and only `open` and `open_on`, for threads, branch on it.
+    # The result of authentication is public, and only `open` and `open_on`, for threads, branch on
+    # it.
     ours = r"kernels::(?:\w+::)+\w+|constant_time::sealing::\w+<.*>"
     opens = re.compile(rf"<({ours})( as constant_time::sealing::Sealing)?>::open(_on)?$")
     bad = done.returncode != 0 or any(not opens.match(place) for place in places)

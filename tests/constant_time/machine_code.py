@@ -122,16 +122,17 @@ class Function:
     ) -> None:
         self.callees = callees or {}
         self.aligned: int | None = None
-        # Flags are not passed to functions. They are public, because a `dec` at the beginning preserves one.
+        # Flags are not passed to functions. They are public, because a `dec` at the beginning
+        # preserves one.
         entry = State({"rsp": 0, "flags": PUBLIC})
         for place, kind in zip([*ARGUMENTS, *range(8, 8 * 99, 8)], arguments, strict=False):
             if isinstance(place, str):
                 entry.registers |= {place: kind, f"low {place}": kind}
             else:
                 entry.stack |= {place + byte: kind for byte in range(8)}
-        # Bytes of the stack that are stored from general registers, and never zeroed, are registers that
-        # the compiler spilled. They are not part of an array, since arrays filled by index hold secrets
-        # here and are wiped.
+        # Bytes of the stack that are stored from general registers, and never zeroed, are registers
+        # that the compiler spilled. They are not part of an array, since arrays filled by index
+        # hold secrets here and are wiped.
         self.scalars: set[int] = set()
         while True:
             self.stored: dict[range, set[bool]] = {}
@@ -404,7 +405,8 @@ class Function:
         if on_stack(found[0]) and name in {"add", "sub"} and (constant or found[1] == PUBLIC):
             return STACK
         if name == "and" and operands[0] == "rsp" and isinstance(found[0], int) and constant:
-            # The size of the alignment gap is unknown, so the stack below it gets its own numbers, far away.
+            # The size of the alignment gap is unknown, so the stack below it gets its own numbers,
+            # far away.
             self.aligned = found[0] - GAP
             return self.aligned
         if name == "imul" and len(operands) == 3:

@@ -124,7 +124,8 @@ def check(binary: str) -> list[str]:
                     function = Function(f"{table} {variant_name} {name}", body, kinds_of(arguments), callees)
                     print(function.summary())
                     findings += function.findings.values()
-            # A difference means that the functions are numbered differently, or that the variant is new.
+            # A difference means that the functions are numbered differently, or that the variant is
+            # new.
             expected = "" if variant_name == "portable" else WIDTH[variant_name]
             assert widest == expected, f"{table} {variant_name} computes on {widest!r}, not on {expected!r}"
             if variant_name == "portable":

@@ -291,7 +291,8 @@ def plugin(folder: Path, behaviour: str) -> Case:
     if behaviour != "is missing":
         (folder / "age-plugin-bad").write_text(f"#!/bin/sh\n{scripts[behaviour]}\n")
         (folder / "age-plugin-bad").chmod(0o700)
-    # On a busy machine a script may be silent for half a second before it does what it is there for.
+    # On a busy machine a script may be silent for half a second before it does what it is there
+    # for.
     timeout = 0.5 if behaviour == "hangs" else 60
     source = (
         "import pathlib\n"

@@ -126,7 +126,8 @@ def test_a_change_between_the_first_two_times(bucket: Place, reader: SealaneFile
     reader.ls(bucket.path("d"))
     reader.open(paths[0]).close()
     bucket.fs.pipe_file(paths[0], pattern(LONG + 90))
-    # The listing of this client is an old one, so it takes the old file, and reads no byte of the new one.
+    # The listing of this client is an old one, so it takes the old file, and reads no byte of the
+    # new one.
     with reader.open(paths[0]) as file, pytest.raises(sealane.SealaneError, match="d/0"):
         file.read(9)
     with reader.open(paths[0]) as file:

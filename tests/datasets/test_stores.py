@@ -92,7 +92,8 @@ def azure() -> Iterator[dict[str, Any]]:
         text = f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={ACCOUNT_KEY}"
         created: list[Any] = []
         with pytest.MonkeyPatch.context() as patch:
-            # adlfs would close all connections at the end, also those of event loops that have ended.
+            # adlfs would close all connections at the end, also those of event loops that have
+            # ended.
             keep = types.SimpleNamespace(finalize=lambda fs, *_: created.append(fs))
             patch.setattr("adlfs.spec.weakref", keep)
             yield {"connection_string": f"{text};BlobEndpoint={url}/{ACCOUNT};"}
@@ -336,8 +337,8 @@ def test_tables(store: Place) -> None:
         assert not data.startswith(b"PAR1")
 
 
-# In a process of its own: when the collector frees other filesystems, s3fs closes their connections on the
-# loop that runs.
+# In a process of its own: when the collector frees other filesystems, s3fs closes their connections
+# on the loop that runs.
 COROUTINES = """
 import asyncio, json, sys
 from sealane.fs import SealaneFileSystem

@@ -74,7 +74,8 @@ def disturbed(
     names = ",".join(sorted({injection.point.name for injection in injections}))
     options = [option for injection in injections for option in ("-e", injection.text())]
     if not any("signal" in injection.action for injection in injections):
-        # Other system calls do not stop the program, which saves time. No signal can be sent in these stops.
+        # Other system calls do not stop the program, which saves time. No signal can be sent in
+        # these stops.
         options.append("--seccomp-bpf")
     return traced(command, folder, "-e", f"trace={names}", *options)
 

@@ -40,7 +40,8 @@ CASES = {
         "open('in', 'wb').write(sealane.encrypt(bytes(24 << 20), key=KEY))",
         "sealane.open('in', key=KEY).read()",
     ),
-    # Sealed on one thread. One that is still starting when the limit is set takes memory of the opener.
+    # Sealed on one thread. One that is still starting when the limit is set takes memory of the
+    # opener.
     "message": (
         "data = sealane.Aead('aes-256-gcm', KEY, threads=1).seal(bytes(24 << 20));"
         "aead = sealane.Aead('aes-256-gcm', KEY)",

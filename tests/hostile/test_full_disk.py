@@ -164,7 +164,8 @@ def test_an_error_at_closing_standard_output_is_an_error(
         (folder / name).rename(scene / name)
     done, log = killed.traced(command, scene)
     assert done.returncode == 0, done.stderr
-    # Each descriptor of the output that is closed. Without a check, the system closes the last at the end.
+    # Each descriptor of the output that is closed. Without a check, the system closes the last at
+    # the end.
     failed = 0
     for point in [point for point in killed.points(log) if point.name == "close"]:
         done, injected = killed.disturbed(command, scene, Injection(point, "error=ENOSPC"))

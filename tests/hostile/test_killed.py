@@ -130,7 +130,8 @@ class Scene:
             self.restore()
             done = killed.run([binary, *case.setup.split()], self.folder)
             assert done.returncode == 0, done.stderr
-            # The job is resumed: one result is missing, and one source was changed and changed back.
+            # The job is resumed: one result is missing, and one source was changed and changed
+            # back.
             (self.folder / "vault" / "b").unlink()
             (self.folder / "folder" / "deep" / "c").touch()
             shutil.rmtree(self.saved)

@@ -71,7 +71,8 @@ class LyingWorld(RuleBasedStateMachine):
             fs=below, key=f"age:{KEY}", identity="env:ALICE", skip_instance_cache=True
         )
         self.folder = tempfile.TemporaryDirectory()
-        # All plaintexts that a path had, and which one it has now. A server can always show an older one.
+        # All plaintexts that a path had, and which one it has now. A server can always show an
+        # older one.
         self.versions: dict[str, set[bytes]] = {path: set() for path in PATHS}
         self.current: dict[str, bytes] = {}
         self.number = 0
@@ -320,7 +321,8 @@ class LyingWorld(RuleBasedStateMachine):
             lambda: rewrap_dataset_key(KEY, identity="env:ALICE", recipients=[ALICE.public]),
         )
         if self.world.files[KEY] != self.key and self.damaged():
-            # A disk that loses bytes of a file while it is renamed. The error names a complete copy.
+            # A disk that loses bytes of a file while it is renamed. The error names a complete
+            # copy.
             copies = [name for name in self.world.files if name.startswith("/data/.key.age.")]
             (copy,) = (name for name in copies if name in str(self.error))
             self.world.store(KEY, self.world.files[copy])

@@ -246,7 +246,8 @@ def test_both_reject_changed_files(
 def test_passphrases_of_pyrage(tmp_path: Path, armor: bool) -> None:
     data = pattern(CHUNK + 1)
     theirs = pyrage.passphrase.encrypt(data, PASSPHRASE, armored=armor)
-    # pyrage picks the work factor for one second on this machine, which may exceed the default limit.
+    # pyrage picks the work factor for one second on this machine, which may exceed the default
+    # limit.
     assert sealane.decrypt(theirs, passphrase=PASSPHRASE, max_work_factor=24) == data
     with pytest.raises(sealane.NoMatchingKeyError):
         sealane.decrypt(theirs, passphrase=PASSPHRASE + "?", max_work_factor=24)

@@ -78,7 +78,7 @@ class User:
         )
 
 
-# ---- exchange of files ----------------------------------------------------------------------------------
+# ---- exchange of files ---------------------------------------------------------------------------
 
 
 def test_files_with_the_program_age(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_post_quantum_recipients() -> None:
             sealane.encrypt(DATA, recipients=both)
 
 
-# ---- interaction ----------------------------------------------------------------------------------------
+# ---- interaction ---------------------------------------------------------------------------------
 
 
 def test_questions_to_the_user() -> None:
@@ -222,7 +222,7 @@ def test_wrong_arguments(arguments: dict[str, object]) -> None:
         sealane.plugins.enable(**arguments)  # type: ignore[arg-type]
 
 
-# ---- errors ---------------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 
 # claim: plugin-permission
@@ -286,7 +286,7 @@ def test_a_forked_child_runs_plugins() -> None:
     assert sealane.decrypt(sealed, identities=[identity]) == DATA
 
 
-# ---- the command line -----------------------------------------------------------------------------------
+# ---- the command line ----------------------------------------------------------------------------
 
 PROGRAM = [sys.executable, "-m", "sealane"]
 

@@ -67,7 +67,8 @@ fn unsafe_code_is_in_a_closed_list() {
         "crates/kernels/src/variant.rs",
         "crates/kernels/src/zero.rs",
         "bindings/python/src/buffer.rs",
-        // Pointers and functions of C. All other files of that crate get types that only C can create.
+        // Pointers and functions of C. All other files of that crate get types that only C can
+        // create.
         "bindings/c/src/memory.rs",
     ];
     let may = |path: &str| path.starts_with("crates/kernels/src/vector/") || MAY.contains(&path);

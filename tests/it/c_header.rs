@@ -245,7 +245,8 @@ fn the_header_has_the_constants() {
         .lines()
         .filter_map(|line| line.trim().strip_prefix("#define SEALANE_")?.split_once(' '))
         .map(|(name, value)| (format!("SEALANE_{name}"), value.trim().to_owned()))
-        // A test of `call` compares the codes of errors, which are negative, with those of the core.
+        // A test of `call` compares the codes of errors, which are negative, with those of the
+        // core.
         .filter(|(name, value)| !value.starts_with("(-") || library.constants.contains_key(name))
         .collect();
     assert_eq!(defined, library.constants);

@@ -172,7 +172,8 @@ impl Modules {
         let mut below = at.clone();
         below.push(first.clone());
         if self.all.contains_key(&below) {
-            // Of a path that ends at a module the use is of the item behind it, which another path names.
+            // Of a path that ends at a module the use is of the item behind it, which another path
+            // names.
             return if rest.is_empty() { None } else { self.walk(&below, rest, depth) };
         }
         if module.defined.contains(first) {

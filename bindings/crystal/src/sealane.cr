@@ -22,8 +22,9 @@ require "./sealane/decryptor"
 # Authenticated encryption of messages, files and streams, through sealane's C library.
 #
 # * `Aead` seals messages; `Hybrid` seals them for the holder of a private key.
-# * `Sealane.encrypt_file` and `Sealane.decrypt_file` process files on all cores. `Reader` and `Writer` are encrypted
-#   files as `IO`, and `Encryptor` and `Decryptor` are filters over any other `IO`.
+# * `Sealane.encrypt_file` and `Sealane.decrypt_file` process files on all cores. `Reader` and
+#   `Writer` are encrypted files as `IO`, and `Encryptor` and `Decryptor` are filters over any other
+#   `IO`.
 # * `Secret` holds a private or symmetric key outside of the garbage-collected memory.
 # * `Hazmat` has raw parts, which are dangerous in the hands of a caller who does not know the
 #   algorithm.

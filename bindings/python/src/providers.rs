@@ -83,8 +83,8 @@ pub(crate) fn algorithms() -> Vec<AlgorithmInfo> {
 ///
 /// Examples
 /// --------
-/// >>> [row.provider for row in sealane.providers() if row.algorithm == "aes-256-gcm" and
-/// row.chosen] ['native']
+/// >>> [row.provider for row in sealane.providers() if row.algorithm == "aes-256-gcm" and row.chosen]
+/// ['native']
 #[pyfunction]
 pub(crate) fn providers() -> Vec<ProviderInfo> {
     let info = |row: sealane::ListedVariant| ProviderInfo {

@@ -223,7 +223,7 @@ def test_key_derivation_lets_other_threads_run() -> None:
     assert during > 20
 
 
-# ---- wrong arguments ------------------------------------------------------------------------------------
+# ---- wrong arguments -----------------------------------------------------------------------------
 
 SECRET = AGE.to_text().split()[-1]
 LISTED = r"must be a list, as in (recipients=\[\"age1\.\.\.\"\]|identities=\[\"AGE-SECRET-KEY-1.*\])"
@@ -340,7 +340,7 @@ def test_secrets_are_not_shown_or_pickled(tmp_path: Path) -> None:
                 pickle.dumps(thing)
 
 
-# ---- damaged files --------------------------------------------------------------------------------------
+# ---- damaged files -------------------------------------------------------------------------------
 
 
 def attempt(way: Callable[..., bytes], how: dict[str, object]) -> type[BaseException] | None:

@@ -434,7 +434,8 @@ def test_the_dataset_key(place: tuple[Any, str], monkeypatch: pytest.MonkeyPatch
         with pytest.raises((ValueError, sealane.FormatError)):
             rewrap_dataset_key(where, identity="env:BOB", recipients=recipients)
 
-    # It is not a file of the dataset, and survives Dask and zarr, which clear the folder before they write.
+    # It is not a file of the dataset, and survives Dask and zarr, which clear the folder before
+    # they write.
     fs = of("BOB")
     assert fs.find(f"{folder}/data") == [f"{folder}/data/part/file"]
     assert [entry["name"] for entry in fs.ls(f"{folder}/data")] == [f"{folder}/data/part"]

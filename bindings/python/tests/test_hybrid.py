@@ -66,7 +66,8 @@ def test_detects_every_changed_byte(kind: str) -> None:
     for at, byte in enumerate(blob):
         with pytest.raises(sealane.SealaneError) as caught:
             hybrid.open(key, blob[:at] + bytes([byte ^ 1 << at % 8]) + blob[at + 1 :])
-        # An error that depends on a secret is always AuthenticationError. The point of ECIES is public.
+        # An error that depends on a secret is always AuthenticationError. The point of ECIES is
+        # public.
         if kind != "secp256k1" or at >= 65:
             assert type(caught.value) is sealane.AuthenticationError
 
@@ -171,7 +172,7 @@ def test_rejects_wrong_arguments_of_hpke() -> None:
         hybrid.hpke_open(key, b"", sender=key)  # type: ignore[arg-type]
 
 
-# ---- RSA ------------------------------------------------------------------------------------------------
+# ---- RSA -----------------------------------------------------------------------------------------
 
 
 def test_rsa_messages_match_pycryptodome() -> None:
@@ -225,7 +226,7 @@ def test_rejects_wrong_parts_of_rsa() -> None:
         hybrid.rsa_open_parts(KEYS["rsa-2048"], bytes(256), b"", b"", bytes(16))
 
 
-# ---- ECIES ----------------------------------------------------------------------------------------------
+# ---- ECIES ---------------------------------------------------------------------------------------
 
 
 def ecies_vectors() -> list[dict[str, Any]]:

@@ -280,7 +280,8 @@ def test_text_with_a_byte_order_mark(tmp_path: Path, encoding: str, compression:
             assert file.read() == text
     if compression is None:
         assert fs.cat_file(f"{tmp_path}/text") == text.encode(encoding)
-    # With `io.TextIOWrapper` itself, the mark is written first, as the documentation of `sealane.open` says.
+    # With `io.TextIOWrapper` itself, the mark is written first, as the documentation of
+    # `sealane.open` says.
     with sealane.open(tmp_path / "own", "wb", key=KEY) as file:
         file.write(codecs.BOM_UTF16)
         with io.TextIOWrapper(file, encoding="utf-16") as wrapped:

@@ -16,7 +16,8 @@ from support import ROOT
 
 # Records that calls return. Their fields have docstrings of their own in the sources.
 RECORDS = {"BulkReport", "Difference", "InventoryReport", "SalvageReport"}
-# `sealane.open` creates these objects, and the names of algorithms of the other package are an enumeration.
+# `sealane.open` creates these objects, and the names of algorithms of the other package are an
+# enumeration.
 MADE_ELSEWHERE = {"EncryptedReader", "EncryptedWriter", "Cipher"}
 
 
@@ -84,7 +85,8 @@ def inherited(owner: Any, member: str) -> set[str]:
 CALLS = [*calls()]
 
 
-# Without the other arguments, whose text has addresses: the processes of a run must collect the same names.
+# Without the other arguments, whose text has addresses: the processes of a run must collect the
+# same names.
 @pytest.mark.parametrize(("name", "module", "owner", "call"), CALLS, ids=[name for name, *_ in CALLS])
 def test_every_parameter_is_documented(name: str, module: ModuleType, owner: Any, call: Any) -> None:
     try:

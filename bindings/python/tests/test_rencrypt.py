@@ -32,7 +32,7 @@ def bound(aad: bytes, index: int) -> bytes:
     return aad + index.to_bytes(8, "little")
 
 
-# ---- the interface of REncrypt --------------------------------------------------------------------------
+# ---- the interface of REncrypt -------------------------------------------------------------------
 
 README = (Path(__file__).parent / "rencrypt_readme.md").read_text()
 EXAMPLES = dict(re.findall(r"^## (.*?)\n.*?^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL))
@@ -77,7 +77,8 @@ def test_known_answers(test: dict[str, str]) -> None:
     def expected(nonce: bytes) -> bytes:
         return other.encrypt(nonce, plain, bound(aad, index)) + nonce
 
-    # No call takes a nonce, so the message is decrypted and compared with the known answer under its nonce.
+    # No call takes a nonce, so the message is decrypted and compared with the known answer under
+    # its nonce.
     assert expected(nonce) == message
 
     ours = enc.encrypt_from(plain, *rest)
@@ -211,7 +212,7 @@ def test_arguments_have_their_names() -> None:
     assert not any(buf)
 
 
-# ---- defects of REncrypt, one by one --------------------------------------------------------------------
+# ---- defects of REncrypt, one by one -------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")

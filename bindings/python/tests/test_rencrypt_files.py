@@ -25,7 +25,7 @@ def old_file(plain: bytes, enc: REncrypt = ENC, aad: bytes = AAD) -> bytearray:
     return file
 
 
-# ---- encrypt_file and decrypt_file ----------------------------------------------------------------------
+# ---- encrypt_file and decrypt_file ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cipher", Cipher)
@@ -85,7 +85,7 @@ def test_rejects_the_same_file_as_source_and_target(tmp_path: Path) -> None:
         assert leftovers(tmp_path, "file", "hard", "soft") == []
 
 
-# ---- files that REncrypt wrote --------------------------------------------------------------------------
+# ---- files that REncrypt wrote -------------------------------------------------------------------
 
 
 def read_old(tmp_path: Path, file: bytes, **options: int) -> bytes:

@@ -26,7 +26,8 @@ fn refused_by_every_command(sandbox: &Sandbox, damaged: &[u8], what: &str) {
         "cat --range : bad",
         "cat --range 20000:20001 bad",
     ] {
-        // A range of an undamaged chunk may be read. The header and the end are verified in any case.
+        // A range of an undamaged chunk may be read. The header and the end are verified in any
+        // case.
         if line.contains("20000") && !what.contains("truncated") {
             continue;
         }

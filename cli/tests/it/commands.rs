@@ -261,7 +261,8 @@ fn output_on_a_terminal() {
     assert!(!script("$SEALANE encrypt -k k -o - plain").contains("terminal"));
     assert!(script("$SEALANE encrypt -k k -o sealed plain").is_empty());
     assert_eq!(script("$SEALANE decrypt -k k sealed"), "data");
-    // A long job shows a bar and removes it. The pauses are long enough for a program that starts late.
+    // A long job shows a bar and removes it. The pauses are long enough for a program that starts
+    // late.
     let slowly = "(cat plain; for i in 1 2 3; do sleep 0.6; head -c 6000000 /dev/zero; done) | $SEALANE";
     let slow = script(&format!("{slowly} encrypt -k k -o sealed"));
     assert!(slow.contains("standard input"), "{slow:?}");

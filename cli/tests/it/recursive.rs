@@ -181,8 +181,8 @@ fn a_failed_file_does_not_stop_the_others() {
     for gone in ["in/folder link", "in/broken", "in/pipe"] {
         fs::remove_file(sandbox.path(gone)).unwrap();
     }
-    // A changed byte and a truncated file are reported by name and leave no output. The other files are
-    // decrypted.
+    // A changed byte and a truncated file are reported by name and leave no output. The other files
+    // are decrypted.
     let mut bytes = sandbox.read("out/a/link");
     bytes[5_000_000] ^= 1;
     sandbox.write("out/a/link", &bytes);

@@ -432,8 +432,8 @@ mod valgrind {
     fn request(code: usize, a: usize, b: usize) -> usize {
         let args = [code, a, b, 0, 0, 0];
         let mut response = 0usize;
-        // SAFETY: the instructions are rotations by 128 bits in total and an exchange of a register with
-        // itself. The compiler must assume that memory changes, so it keeps no secret in a
+        // SAFETY: the instructions are rotations by 128 bits in total and an exchange of a register
+        // with itself. The compiler must assume that memory changes, so it keeps no secret in a
         // register, where a declaration would not reach it.
         unsafe {
             core::arch::asm!(

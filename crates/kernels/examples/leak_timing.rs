@@ -178,7 +178,8 @@ fn messages<A: Sealing>(table: &str, variant: Variant) {
         let batches = if len == LONG { FEW_BATCHES } else { batches };
         let message = |key: &[u8], from: &[u8], tag| {
             let a = new(key);
-            // The powers for long messages are computed here, since they are not part of the measurement.
+            // The powers for long messages are computed here, since they are not part of the
+            // measurement.
             a.seal(&NONCE, &[], InOut::in_place(&mut vec![0; len]), &mut [0; 16]);
             Message { a, from: from.to_vec(), to: vec![0; len], tag }
         };

@@ -128,8 +128,8 @@ impl Aes {
     /// overflows.
     #[cold]
     fn xor_parts(&self, counter: u128, skip: usize, mut data: InOut<'_>) {
-        // Lanes count in 64 bits (see `xor_blocks`). A keystream has 2^60 blocks, so they overflow at most
-        // once.
+        // Lanes count in 64 bits (see `xor_blocks`). A keystream has 2^60 blocks, so they overflow
+        // at most once.
         let before_overflow = ((1 << 64) - u128::from(counter as u64)) * 16 - skip as u128;
         let len = data.len();
         let cut = before_overflow.min(len as u128) as usize;

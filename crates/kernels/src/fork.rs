@@ -30,8 +30,9 @@ mod os {
     /// The kernel rounds up to its page size, never smaller.
     const PAGE: usize = 4096;
 
-    // Declared here, because this crate has no dependencies. `off_t` has 64 bits on every 64-bit Linux.
-    // The prototypes are those of mmap(2) and madvise(2), and std links the C library anyway.
+    // Declared here, because this crate has no dependencies. `off_t` has 64 bits on every 64-bit
+    // Linux. The prototypes are those of mmap(2) and madvise(2), and std links the C library
+    // anyway.
     unsafe extern "C" {
         fn mmap(
             at: *mut c_void,
@@ -64,8 +65,8 @@ mod os {
         if accepts(NO_ADVICE) || !accepts(MADV_WIPEONFORK) {
             return None;
         }
-        // SAFETY: the mapping is page-aligned, readable, writable, zero, as long as any u64, and never
-        // unmapped.
+        // SAFETY: the mapping is page-aligned, readable, writable, zero, as long as any u64, and
+        // never unmapped.
         Some(unsafe { &*page.cast::<AtomicU64>() })
     }
 }

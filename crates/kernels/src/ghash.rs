@@ -167,8 +167,9 @@ impl ShortPowers {
     pub(crate) fn set_up_polyval<B: Products>(&mut self, b: B, h: [u8; 16]) {
         let mut v = b.splat(&h);
         let mut known = 1;
-        // The powers of one vector are computed in registers: what was stored in parts cannot be loaded as
-        // a whole before it has reached the cache, which took longer than all of the products.
+        // The powers of one vector are computed in registers: what was stored in parts cannot be
+        // loaded as a whole before it has reached the cache, which took longer than all of the
+        // products.
         unroll!(k < 4 => {
             const N: usize = 1 << k;
             if 2 * N <= B::LANES.min(SHORT_POWERS) {

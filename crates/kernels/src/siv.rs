@@ -83,8 +83,8 @@ impl Siv {
     /// The headers are a list: other headers with the same concatenation are another list. RFC 5297
     /// allows 126.
     pub fn seal(&self, headers: &[&[u8]], data: InOut<'_>, v: &mut [u8; 16]) {
-        // The plaintext is used twice. If it changed in between, the keystream of one plaintext would
-        // encrypt another.
+        // The plaintext is used twice. If it changed in between, the keystream of one plaintext
+        // would encrypt another.
         let target = match data.into_parts() {
             Parts::InPlace(target) => {
                 *v = self.s2v(headers, target);
@@ -127,8 +127,8 @@ impl Siv {
         for header in headers {
             d = dbl(d) ^ u128::from_be_bytes(self.cmac(header));
         }
-        // T is the plaintext up to the last block boundary that is at least a block before its end, and
-        // `end`, which has 16 to 31 bytes.
+        // T is the plaintext up to the last block boundary that is at least a block before its end,
+        // and `end`, which has 16 to 31 bytes.
         let Some(at) = plaintext.len().checked_sub(16) else {
             return self.cmac(&(dbl(d) ^ u128::from_be_bytes(pad(plaintext))).to_be_bytes());
         };

@@ -213,8 +213,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let block = self.counter_byte - FIRST_BYTE;
         let mut s = table.states::<B, W>(b, first, block);
         if block + W * B::LANES == PERIOD {
-            // The last byte wraps before the last two blocks of a period, so the other bytes are those of the
-            // next period.
+            // The last byte wraps before the last two blocks of a period, so the other bytes are
+            // those of the next period.
             let next = rounds(b, &self.keys, self.with_last_byte_0(b.splat(&256u128.to_le_bytes())));
             let change = b.xor(b.aes_bytes(first), b.aes_bytes(next));
             if B::LANES == 1 {
@@ -457,8 +457,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             let (h, halves) = self.powers.down_from(b, blocks + 1 + B::LANES);
             sum.add(b, self.lanes, h, halves);
         }
-        // The bytes after whole vectors are read before and written after the others, so that their code
-        // exists once.
+        // The bytes after whole vectors are read before and written after the others, so that their
+        // code exists once.
         let rest = len % B::BYTES;
         let mut last = b.splat(&[0; 16]);
         if rest > 0 {

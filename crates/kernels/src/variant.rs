@@ -309,14 +309,14 @@ macro_rules! cipher {
         passes: $passes:ident;
         changed: |$answer:ident| $changed:expr;
     ) => {
-        /// Lists all variants of this build, widest first. The last one, `"portable"`, needs no processor
-        /// features.
+        /// Lists all variants of this build, widest first. The last one, `"portable"`, needs no
+        /// processor features.
         pub fn variants() -> impl Iterator<Item = Variant> {
             $table.variants()
         }
 
-        /// Lists every variant with `Ok(())` or the reason it cannot be used. Runs self-tests that have not
-        /// run yet.
+        /// Lists every variant with `Ok(())` or the reason it cannot be used. Runs self-tests that
+        /// have not run yet.
         ///
         /// The variants of other processor architectures come last.
         pub fn check(features: Features) -> impl Iterator<Item = (Variant, Result<(), Refusal>)> {
@@ -332,8 +332,8 @@ macro_rules! cipher {
             $known_answers.iter().all(|answer| $passes(variant, answer))
         }
 
-        /// Returns whether the variant that `features` select reproduces all known answers, and no changed
-        /// copy of one.
+        /// Returns whether the variant that `features` select reproduces all known answers, and no
+        /// changed copy of one.
         #[doc(hidden)]
         pub fn rejects_changed_answers(features: Features) -> bool {
             let Ok(variant) = select(features) else { return false };

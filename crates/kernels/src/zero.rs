@@ -25,8 +25,8 @@ pub fn wipe<T: sealed::Plain>(data: &mut [T]) {
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline(always)]
 fn observe<T>(data: &mut [T]) {
-    // SAFETY: it contains no instruction. Without `nomem` the compiler assumes that it reads through
-    // the pointer.
+    // SAFETY: it contains no instruction. Without `nomem` the compiler assumes that it reads
+    // through the pointer.
     unsafe { core::arch::asm!("/* {} */", in(reg) data.as_mut_ptr(), options(nostack, preserves_flags)) }
 }
 
@@ -57,14 +57,14 @@ pub fn wipe_registers() {
     let has = |feature| crate::cpu::Features::detect().names().any(|name| name == feature);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if has("avx") {
-        // SAFETY: the processor has AVX, and the ABI that is named says that all vector registers may
-        // change.
+        // SAFETY: the processor has AVX, and the ABI that is named says that all vector registers
+        // may change.
         unsafe {
             core::arch::asm!("vzeroall", clobber_abi("sysv64"), options(nomem, nostack, preserves_flags))
         }
         if has("avx512f") {
-            // SAFETY: the processor has AVX-512, and the ABI that is named says that all vector registers may
-            // change.
+            // SAFETY: the processor has AVX-512, and the ABI that is named says that all vector
+            // registers may change.
             unsafe {
                 core::arch::asm!(
                     ".irp n,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
@@ -77,8 +77,8 @@ pub fn wipe_registers() {
         }
     }
     #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: NEON is a part of the architecture, and the ABI that is named says that these registers may
-    // change.
+    // SAFETY: NEON is a part of the architecture, and the ABI that is named says that these
+    // registers may change.
     unsafe {
         core::arch::asm!(
             ".irp n,0,1,2,3,4,5,6,7,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
@@ -103,8 +103,8 @@ pub fn try_zeroed(len: usize) -> Option<Vec<u8>> {
     }
     // SAFETY: the layout's size is `len`, not zero here.
     let bytes = unsafe { alloc::alloc::alloc_zeroed(layout) };
-    // SAFETY: if it is not null, the global allocator returned it for this layout, and all `len` bytes
-    // are zeros.
+    // SAFETY: if it is not null, the global allocator returned it for this layout, and all `len`
+    // bytes are zeros.
     (!bytes.is_null()).then(|| unsafe { Vec::from_raw_parts(bytes, len, len) })
 }
 

@@ -1,4 +1,5 @@
-//! Every provider and every native variant seals to the bytes of the reference implementation and rejects changed messages.
+//! Every provider and every native variant seals to the bytes of the reference implementation and
+//! rejects changed messages.
 
 use kernels::aegis::{self, Aegis, Kind};
 use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};

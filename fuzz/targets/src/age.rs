@@ -1,5 +1,5 @@
-//! The age parsers do not panic on any bytes. A header that arrives in pieces parses as the whole header, and armor
-//! decodes to the same bytes in sequence and at any position.
+//! The age parsers do not panic on any bytes. A header that arrives in pieces parses as the whole
+//! header, and armor decodes to the same bytes in sequence and at any position.
 // claim: input-no-crash
 
 use sealane::age::armor::{Decoder, View};

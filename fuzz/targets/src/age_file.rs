@@ -1,5 +1,5 @@
-//! A damaged age file is an error, for a recipient with X25519 or ML-KEM and with armor or without. All three readers
-//! agree.
+//! A damaged age file is an error, for a recipient with X25519 or ML-KEM and with armor or without.
+//! All three readers agree.
 // claim: file-changed, input-no-crash
 
 use sealane::age::{Armor, Identity, parse_identities};

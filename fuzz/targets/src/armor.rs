@@ -1,5 +1,5 @@
-//! Armor: what is encoded decodes to the same bytes in pieces and at any position, and a changed character is an error
-//! or changes the bytes.
+//! Armor: what is encoded decodes to the same bytes in pieces and at any position, and a changed
+//! character is an error or changes the bytes.
 // claim: input-no-crash
 
 use sealane::age::Armor;

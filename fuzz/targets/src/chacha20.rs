@@ -1,5 +1,5 @@
-//! Every variant of ChaCha20 and XChaCha20 against the reference implementation, at any counter and offset, also after
-//! the end of the keystream.
+//! Every variant of ChaCha20 and XChaCha20 against the reference implementation, at any counter and
+//! offset, also after the end of the keystream.
 
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use reference::chacha20 as expected;

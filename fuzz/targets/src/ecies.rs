@@ -1,5 +1,5 @@
-//! ECIES opens no arbitrary message and does not panic, in any configuration; a sealed message opens, and a changed one at
-//! most to the same plaintext.
+//! ECIES opens no arbitrary message and does not panic, in any configuration; a sealed message
+//! opens, and a changed one at most to the same plaintext.
 // claim: public-key-changed, input-no-crash
 
 use sealane::hybrid::ecies::{

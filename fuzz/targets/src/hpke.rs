@@ -1,5 +1,5 @@
-//! HPKE opens no arbitrary message and does not panic, for each KEM and AEAD; a sealed message opens, and not after a
-//! change.
+//! HPKE opens no arbitrary message and does not panic, for each KEM and AEAD; a sealed message
+//! opens, and not after a change.
 // claim: public-key-changed, input-no-crash
 
 use sealane::Error;
@@ -27,6 +27,7 @@ pub(crate) fn run(input: (u8, &[u8], &[u8], &[u8], (u16, u8))) {
     assert_eq!(opener.open(&sealed, aad).expect("our own message"), message);
     let at = usize::from(at) % sealed.len();
     sealed[at] ^= mask;
-    // X25519 ignores the top bit of a public key, but the encapsulated key is authenticated as it was sent.
+    // X25519 ignores the top bit of a public key, but the encapsulated key is authenticated as it
+    // was sent.
     assert_eq!(opener.open(&sealed, aad).is_ok(), mask == 0, "byte {at}");
 }

@@ -1,4 +1,5 @@
-//! The parser of JSON Web Key Sets does not panic on any text, and selects a key only if it is the only one.
+//! The parser of JSON Web Key Sets does not panic on any text, and selects a key only if it is the
+//! only one.
 // claim: input-no-crash
 
 use sealane::keys::{KeyFile, LoadOptions, SecretKey};

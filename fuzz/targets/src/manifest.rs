@@ -1,4 +1,5 @@
-//! The parser of manifests does not panic on any file, and a manifest that was opened can be opened again.
+//! The parser of manifests does not panic on any file, and a manifest that was opened can be opened
+//! again.
 // claim: input-no-crash
 
 use sealane::file::Manifest;

@@ -1,5 +1,6 @@
-//! A message in pieces equals the message of one call for any lengths of the pieces, and changed messages are rejected,
-//! for every algorithm with a streaming interface and every variant of AES-GCM.
+//! A message in pieces equals the message of one call for any lengths of the pieces, and changed
+//! messages are rejected, for every algorithm with a streaming interface and every variant of
+//! AES-GCM.
 
 use kernels::error::MessageError;
 use kernels::gcm::{self, Gcm, Stream};

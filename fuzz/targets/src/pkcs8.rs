@@ -1,5 +1,6 @@
-//! The parsers of DER and PEM do not panic on any bytes, and a parsed key round-trips. PBES2 (encrypted PKCS#8) is built
-//! with parameters that cost little, because a derivation of seconds would leave no time for inputs.
+//! The parsers of DER and PEM do not panic on any bytes, and a parsed key round-trips. PBES2
+//! (encrypted PKCS#8) is built with parameters that cost little, because a derivation of seconds
+//! would leave no time for inputs.
 // claim: key-file, input-no-crash
 
 use sealane::Error;
@@ -23,10 +24,12 @@ const LABELS: [&str; 6] =
 const SCRYPT: &[u8] = &[6, 9, 0x2b, 6, 1, 4, 1, 0xda, 0x47, 4, 11];
 const PBKDF2: &[u8] = &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 5, 12];
 const PBES2: &[u8] = &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 5, 13];
-/// The last number of the identifiers of AES-256-CBC, AES-128-CBC and AES-192-CBC, and the lengths of their keys.
+/// The last number of the identifiers of AES-256-CBC, AES-128-CBC and AES-192-CBC, and the lengths
+/// of their keys.
 const AES: [(u8, u8); 3] = [(42, 32), (2, 16), (22, 24)];
 const AES_CBC: &[u8] = &[6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1];
-/// The last numbers of the identifiers of HMAC with SHA-256, SHA-1, SHA-384 and SHA-512, and of one that is not supported.
+/// The last numbers of the identifiers of HMAC with SHA-256, SHA-1, SHA-384 and SHA-512, and of one
+/// that is not supported.
 const HMAC: [u8; 5] = [9, 7, 10, 11, 8];
 
 pub(crate) fn run(input: Input<'_>) {

@@ -1,5 +1,6 @@
-//! Commands of an age plugin: whatever a plugin prints, wrapping and unwrapping a file key end without a panic. Its stanzas
-//! are written to a header that parses, and it cannot make a file open with another file key.
+//! Commands of an age plugin: whatever a plugin prints, wrapping and unwrapping a file key end
+//! without a panic. Its stanzas are written to a header that parses, and it cannot make a file open
+//! with another file key.
 
 use sealane::Error;
 use sealane::age::plugin::Interaction;

@@ -1,4 +1,5 @@
-//! Every variant of Poly1305 against the reference implementation, with any key, message and lengths of the pieces.
+//! Every variant of Poly1305 against the reference implementation, with any key, message and
+//! lengths of the pieces.
 
 use kernels::poly1305::{self, Poly1305};
 use reference::poly1305::tag_vartime;

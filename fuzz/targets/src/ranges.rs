@@ -1,4 +1,5 @@
-//! Ranges of a file, as `sealane.fs` fetches them: bytes that a server made up are an error or the plaintext.
+//! Ranges of a file, as `sealane.fs` fetches them: bytes that a server made up are an error or the
+//! plaintext.
 // claim: file-reader, input-no-crash
 
 use sealane::Key;

@@ -1,5 +1,5 @@
-//! Text of the command line and of settings: a key reference, a format or a kind of key does not panic, and is written as
-//! it was parsed.
+//! Text of the command line and of settings: a key reference, a format or a kind of key does not
+//! panic, and is written as it was parsed.
 // claim: input-no-crash
 
 use sealane::file::Format;

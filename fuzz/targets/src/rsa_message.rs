@@ -1,4 +1,5 @@
-//! RSA-OAEP opens no arbitrary message and does not panic; a sealed message opens, and not after a change.
+//! RSA-OAEP opens no arbitrary message and does not panic; a sealed message opens, and not after a
+//! change.
 // claim: input-no-crash
 
 use sealane::asymmetric::rsa::{Oaep, PrivateKey};

@@ -1,5 +1,5 @@
-//! Every variant of Speck against the reference implementation: ten sizes, two byte orders, blocks and keystreams, at any
-//! counter and offset, also after the end of the keystream.
+//! Every variant of Speck against the reference implementation: ten sizes, two byte orders, blocks
+//! and keystreams, at any counter and offset, also after the end of the keystream.
 
 use kernels::speck::{self, ByteOrder, Size, Speck};
 use reference::speck::{Order, Speck as Reference};

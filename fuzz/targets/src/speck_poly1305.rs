@@ -1,4 +1,5 @@
-//! Speck-Poly1305 against its definition, built from reference implementations. Changed messages are rejected.
+//! Speck-Poly1305 against its definition, built from reference implementations. Changed messages
+//! are rejected.
 
 use reference::poly1305::tag_vartime;
 use reference::speck::{Order, Speck as Reference};
@@ -53,7 +54,8 @@ pub(crate) fn run(input: (u8, [u8; 32], [u8; 16], u16, u8, u8, Vec<u8>, Vec<u8>)
     );
 }
 
-/// Seals as SpeckEx defines it: the keystream begins with the one-time key, and the tag is that of RFC 8439, section 2.8.
+/// Seals as SpeckEx defines it: the keystream begins with the one-time key, and the tag is that of
+/// RFC 8439, section 2.8.
 fn seal_by_definition(cipher: &Reference, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
     let mut iv = nonce.to_vec();
     iv.resize(cipher.block_len(), 0);

@@ -1,5 +1,5 @@
-//! The parser of OpenSSH keys does not panic on any bytes inside PEM, and an identity decrypts what its recipient
-//! encrypts.
+//! The parser of OpenSSH keys does not panic on any bytes inside PEM, and an identity decrypts what
+//! its recipient encrypts.
 // claim: input-no-crash
 
 use sealane::age::{self, Armor, Identity, Recipient};

@@ -1,4 +1,5 @@
-//! A damaged file of Tink is an error, for each hash and length of the derived key. All three readers agree.
+//! A damaged file of Tink is an error, for each hash and length of the derived key. All three
+//! readers agree.
 // claim: file-changed, input-no-crash
 
 use sealane::Key;

@@ -1,4 +1,5 @@
-//! The parsers of keyrings do not panic on any input, and a parsed keyring round-trips in both formats.
+//! The parsers of keyrings do not panic on any input, and a parsed keyring round-trips in both
+//! formats.
 // claim: service-errors, input-no-crash
 
 use sealane::keys::{EncryptedKeyring, Keyring};

@@ -38,9 +38,9 @@ fn main() {
                     let start = data.as_ptr().align_offset(4096);
                     let data = &mut data[start..][..n];
                     let nonce = black_box([0x42; 12]);
-                    // A second buffer for calls that cannot be repeated in place: opening, and sealing that
-                    // does not wait for the message before. It has another offset in its
-                    // page, as `PageBuffer` explains.
+                    // A second buffer for calls that cannot be repeated in place: opening, and
+                    // sealing that does not wait for the message before. It has another offset in
+                    // its page, as `PageBuffer` explains.
                     let mut other = vec![0; n + 4096 + 1088];
                     let start = other.as_ptr().align_offset(4096) + 1088;
                     let other = &mut other[start..][..n];

@@ -60,8 +60,9 @@ impl AesLimit {
 macro_rules! rounds {
     ($name:ident: $v:literal, $width:literal, $splat:literal, $move:literal) => {
         fn $name(blocks: &mut [Block; MAX_BLOCKS], round_key: &Block, rounds: u64) {
-            // SAFETY: reads 16 bytes of the key, reads and writes twelve vectors of the blocks, without alignment, and
-            // changes the registers that it declares. `AesLimit::all` has detected the features.
+            // SAFETY: reads 16 bytes of the key, reads and writes twelve vectors of the blocks,
+            // without alignment, and changes the registers that it declares. `AesLimit::all` has
+            // detected the features.
             unsafe {
                 core::arch::asm!(
                     concat!($splat, " ", $v, "12, [{key}]"),
@@ -174,8 +175,8 @@ mod test {
                 let (mut blocks, mut expected) = (start, start);
                 (limit.rounds)(&mut blocks, &round_key, rounds);
                 for block in expected.iter_mut().take(limit.lanes * VECTORS) {
-                    // With one key for all rounds, Arm's order is the standard's with the key added before
-                    // and after.
+                    // With one key for all rounds, Arm's order is the standard's with the key added
+                    // before and after.
                     let arm = limit.variant == "neon-aes";
                     *block = if arm { xor(*block) } else { *block };
                     (0..rounds).for_each(|_| *block = round_vartime(block, &round_key));

@@ -15,8 +15,8 @@ pub fn nanoseconds_per_cycle() -> f64 {
         }
         black_box(x);
     };
-    // Each figure is already the best of many. Several of them are needed because another process can
-    // keep the processor busy for longer than one figure takes.
+    // Each figure is already the best of many. Several of them are needed because another process
+    // can keep the processor busy for longer than one figure takes.
     (0..5).map(|_| best_time(chain)).fold(f64::MAX, f64::min) / f64::from(2 * STEPS)
 }
 

@@ -20,8 +20,8 @@ def cells(scale: Scale) -> list[Cell]:
 
 def contenders() -> list[Contender]:
     all_styles = aead_contenders.contenders("aes-256-gcm", "in place", "into", "new bytes")
-    # Decryption in place needs a copy of the ciphertext before each call. Excluding that copy takes two more
-    # readings of the clock, which would be half of the figure.
+    # Decryption in place needs a copy of the ciphertext before each call. Excluding that copy takes
+    # two more readings of the clock, which would be half of the figure.
     timed = [one for one in all_styles if (one.task, one.name.partition(" ")[2]) != ("decrypt", "in place")]
     return [*timed, *machine.call_limits(*TASKS)]
 

@@ -1,4 +1,5 @@
-// Command tink_go responds to requests with Tink in Go: one line of JSON for each line of JSON on standard input.
+// Command tink_go responds to requests with Tink in Go: one line of JSON for each line of JSON on
+// standard input.
 package main
 
 import (

@@ -1,7 +1,8 @@
 //! An age plugin on the crate `age-plugin`, with which tests exchange files.
 //!
-//! `age-plugin-sealanetest BYTE FLAGS` prints an identity and its recipient. Both contain a symmetric key, 32 times BYTE, and
-//! FLAGS: letters that say what the plugin does before it uses the key.
+//! `age-plugin-sealanetest BYTE FLAGS` prints an identity and its recipient. Both contain a
+//! symmetric key, 32 times BYTE, and FLAGS: letters that say what the plugin does before it uses
+//! the key.
 //!
 //! | flag | effect |
 //! |---|---|

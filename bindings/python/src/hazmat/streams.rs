@@ -54,7 +54,8 @@ macro_rules! aead_stream {
             /// Raises
             /// ------
             /// LimitExceededError
-            ///     If the message would be longer than the algorithm allows. The piece is not processed.
+            ///     If the message would be longer than the algorithm allows. The piece is not
+            ///     processed.
             /// ValueError
             ///     After ``finalize``.
             fn update<'py>(
@@ -125,7 +126,8 @@ aead_stream! {
     /// Parameters
     /// ----------
     /// algorithm : str
-    ///     "aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305" or "xchacha20-poly1305".
+    ///     "aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305" or
+    ///     "xchacha20-poly1305".
     /// key : bytes-like or sealane.keys.Key
     ///     The key, of the length of the algorithm. It is copied.
     /// nonce : bytes-like
@@ -168,7 +170,8 @@ aead_stream! {
     /// Parameters
     /// ----------
     /// algorithm : str
-    ///     "aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305" or "xchacha20-poly1305".
+    ///     "aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305" or
+    ///     "xchacha20-poly1305".
     /// key : bytes-like or sealane.keys.Key
     ///     The key, of the length of the algorithm. It is copied.
     /// nonce : bytes-like

@@ -25,8 +25,8 @@ pub(crate) struct Outcome {
 impl Sandbox {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        // In a job in the background of a script, signals are ignored, and children inherit that. A handler
-        // they do not inherit: they begin with the default of the system.
+        // In a job in the background of a script, signals are ignored, and children inherit that. A
+        // handler they do not inherit: they begin with the default of the system.
         static HANDLER: Once = Once::new();
         HANDLER.call_once(|| ctrlc::set_handler(end).unwrap());
         let name = format!("sealane-cli-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));

@@ -303,9 +303,9 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     }
     let len = data.len();
     let mut at = 0;
-    // The number of updates in an iteration of the loop. With a single one, a fifth of the instructions
-    // only moves words between registers. There are more if words have several parts, because an
-    // iteration loads and stores the state of each part.
+    // The number of updates in an iteration of the loop. With a single one, a fifth of the
+    // instructions only moves words between registers. There are more if words have several parts,
+    // because an iteration loads and stores the state of each part.
     let updates = if B::PARTS > 1 { 4 } else { 2 };
     while len - at >= updates * rate {
         let mut group = data.part(at, updates * rate);

@@ -77,8 +77,8 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     let len = data.len();
     let mut message =
         Message::<B, W, _>::new(b, &key.schedule, powers, Preamble { j0, aad_hash, aad_len }, len);
-    // With a nonce of 96 bits the counter of the data begins with 2; with other nonces `first_round` is
-    // `None`.
+    // With a nonce of 96 bits the counter of the data begins with 2; with other nonces
+    // `first_round` is `None`.
     message.call = message.call.with(first_round, FIRST_BYTE).with_two_rounds(two_rounds);
     let bulk = len - len % (W * B::BYTES);
     if SEAL {

@@ -192,8 +192,8 @@ impl Gcm {
         if first_round.is_some() && len >= self.two_rounds_from {
             TwoRounds::with(|table| {
                 run(Some(table));
-                // From here, where the variant was called. The caller of this function is a table's length
-                // above.
+                // From here, where the variant was called. The caller of this function is a table's
+                // length above.
                 self.clean_stack(len);
             });
         } else {

@@ -190,8 +190,8 @@ impl State {
 
     /// Encrypts or decrypts less than a group, and hashes it in another pass.
     fn process_part(&mut self, gcm: &Gcm, hashed: Hashed, waiting: usize, data: InOut<'_>) {
-        // The bytes that are hashed are the bytes that are decrypted, even if another process changes the
-        // source meanwhile.
+        // The bytes that are hashed are the bytes that are decrypted, even if another process
+        // changes the source meanwhile.
         let mut copy = SourceCopy::<GROUPS_LEN>::new();
         let len = data.len();
         let mut data = if hashed == Hashed::Source { data.copy_source(&mut copy) } else { data };

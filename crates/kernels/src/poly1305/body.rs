@@ -351,8 +351,8 @@ pub(super) fn multiply<P: Limbs, R: Radix<P>>(
 #[inline(always)]
 fn absorb<P: Limbs, R: Radix<P>>(p: P, state: &mut State, powers: &Powers, mut rest: impl Input) {
     let (bytes, len) = (16 * P::LANES, rest.len());
-    // The blocks that do not fill a vector are absorbed first, while the vectors are being loaded. At
-    // the end they would have to wait for everything else.
+    // The blocks that do not fill a vector are absorbed first, while the vectors are being loaded.
+    // At the end they would have to wait for everything else.
     each_block(state, rest.take(len % bytes));
     let (mut h, max_steps) = (R::insert_accumulator(p, state.accumulator()), steps::<P, R>(len));
     while rest.len() > bytes {

@@ -300,8 +300,8 @@ impl<P: Limbs32> Radix<P> for Radix26 {
 
     #[inline(always)]
     fn sum_lanes(p: P, n: Self::Elements) -> [u64; 3] {
-        // The sums of four lanes are below 2^29. They are joined to two limbs of 52 bits and a rest, below
-        // 2^56, and then split into limbs of 44 bits.
+        // The sums of four lanes are below 2^29. They are joined to two limbs of 52 bits and a
+        // rest, below 2^56, and then split into limbs of 44 bits.
         let a = p.sum_lanes(n[0]) + (p.sum_lanes(n[1]) << 26);
         let b = p.sum_lanes(n[2]) + (p.sum_lanes(n[3]) << 26);
         let low = u128::from(a) + (u128::from(b) << 52);
@@ -327,8 +327,8 @@ impl<P: Limbs32> Radix<P> for Radix26 {
                 $( $( sums[$to] = p.add_product(sums[$to], n[$a], factors[$word]); )* )*
             };
         }
-        // In the order of the words of the factors, so that each is loaded once. Word 4 + i is five times
-        // limb i.
+        // In the order of the words of the factors, so that each is loaded once. Word 4 + i is five
+        // times limb i.
         add! {
             0: 0 = 0, 1 = 1, 2 = 2, 3 = 3, 4 = 4;
             1: 1 = 0, 2 = 1, 3 = 2, 4 = 3;
@@ -483,8 +483,8 @@ mod test {
         let pick = |limbs: [i64; 3], bits: u32, least: i64| {
             [0, 1, 2].map(|i| if bits >> i & 1 == 1 { limbs[i] } else { least })
         };
-        // The low part of a product is largest when it ends in ones, so limbs near powers of two are tested
-        // too.
+        // The low part of a product is largest when it ends in ones, so limbs near powers of two
+        // are tested too.
         for (a, b, least) in (0..8).flat_map(|a| (0..8).flat_map(move |b| [0, 1, 3].map(|l| (a, b, l)))) {
             for odd in [0, 1, 0x0fff, 0x3ff_ffff] {
                 let n = pick(NUMBER, a, least).map(|limb| (limb - odd).max(0));

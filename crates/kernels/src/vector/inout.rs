@@ -119,8 +119,8 @@ impl<'a> InOut<'a> {
     /// Returns the source; in place, it is also the destination.
     #[inline(always)]
     pub fn source(&self) -> &[u8] {
-        // SAFETY: made from a slice of this length and lifetime; `to` is not lent while `self` is borrowed
-        // here.
+        // SAFETY: made from a slice of this length and lifetime; `to` is not lent while `self` is
+        // borrowed here.
         unsafe { core::slice::from_raw_parts(self.from, self.len) }
     }
 
@@ -177,8 +177,8 @@ impl<'a> InOut<'a> {
     {
         assert!(self.len <= LEN, "the copy is too short");
         let at = copy.0.as_mut_ptr().cast::<u8>();
-        // SAFETY: both have `len` bytes, by the line above, and `copy` is borrowed uniquely, so they are
-        // disjoint.
+        // SAFETY: both have `len` bytes, by the line above, and `copy` is borrowed uniquely, so
+        // they are disjoint.
         unsafe { core::ptr::copy_nonoverlapping(self.from, at, self.len) };
         InOut { from: opaque(at), to: self.to, len: self.len, life: PhantomData }
     }

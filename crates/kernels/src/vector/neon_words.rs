@@ -27,8 +27,8 @@ impl Token for NeonWords {}
 /// Permutes the bytes of a vector of words.
 macro_rules! shuffle {
     ($v:ident, $order:ident, $from:ident, $to:ident) => {
-        // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token `self` allows the
-        // rest.
+        // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token `self` allows
+        // the rest.
         unsafe { $from(vqtbl1q_u8($to($v), vld1q_u8($order.as_ptr()))) }
     };
 }

@@ -275,8 +275,8 @@ fn transpose(q: &mut [u64; 8]) {
 fn slice(v: &V) -> S {
     let mut s = [[0; 4]; 8];
     for r in 0..4 {
-        // The bytes of block j alternate with those of block j + 8, so that the transposed bits are in the
-        // order of the blocks.
+        // The bytes of block j alternate with those of block j + 8, so that the transposed bits are
+        // in the order of the blocks.
         let mut q = core::array::from_fn(|j| gather_row(v[j], r) | gather_row(v[j + 8], r) << 8);
         transpose(&mut q);
         for (plane, q) in s.iter_mut().zip(q) {

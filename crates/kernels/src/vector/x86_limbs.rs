@@ -152,8 +152,8 @@ impl Limbs32 for Avx2Limbs {
     }
     #[inline(always)]
     fn splat_narrow(self, x: u32) -> __m256i {
-        // A splat of 64-bit words would cost one instruction more, because LLVM would clear their upper
-        // halves.
+        // A splat of 64-bit words would cost one instruction more, because LLVM would clear their
+        // upper halves.
         op!(_mm256_set1_epi32(x as i32))
     }
     #[inline(always)]

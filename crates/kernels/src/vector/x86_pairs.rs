@@ -149,8 +149,8 @@ where
             24.. if N % 8 == 0 => {
                 op!(shuffle_opaque(v, const { &rotated(W::BYTES, W::LANE, N as usize / 8) }))
             }
-            // The bits shifted in from below are the high bits of the word, which is at the top of the second
-            // operand.
+            // The bits shifted in from below are the high bits of the word, which is at the top of
+            // the second operand.
             24 => op!(_mm512_shldi_epi32::<N>(v, shuffle_opaque(v, const { &raised(W::BYTES, W::LANE) }))),
             48 => op!(_mm512_shldi_epi64::<N>(v, shuffle_opaque(v, const { &raised(W::BYTES, W::LANE) }))),
             _ => self.0.rotate_left::<N>(v),

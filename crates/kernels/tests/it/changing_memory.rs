@@ -40,8 +40,8 @@ fn while_it_changes(memory: &[AtomicU8], at: usize, mut open: impl FnMut(&[u8]))
         let _stop = Stop(&going);
         let end = Instant::now() + Duration::from_millis(10);
         while Instant::now() < end {
-            // SAFETY: the bytes are valid for reads during the call. That they change is what is tested: the
-            // memory stands for a mapping that another process writes.
+            // SAFETY: the bytes are valid for reads during the call. That they change is what is
+            // tested: the memory stands for a mapping that another process writes.
             open(unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), memory.len()) });
         }
     });

@@ -190,8 +190,8 @@ fn two_rounds_computed_once() {
     const STARTS: [u128; 5] = [
         0,
         0x0102_0304_0506_0708_a1a2_a3a4_feff_fe00,
-        // The low 40 bits overflow after 512 blocks, and after so many that long data is left before and
-        // behind.
+        // The low 40 bits overflow after 512 blocks, and after so many that long data is left
+        // before and behind.
         0x0102_0304_0506_0708_a1a2_a3ff_ffff_fe00,
         0x0102_0304_0506_0708_a1a2_a3ff_ffff_e800,
         0x55u128 << 64 | 0xffff_ffff_ffff_fc00,

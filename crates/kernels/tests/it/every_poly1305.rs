@@ -141,8 +141,8 @@ fn lengths_around_cuts() {
         for len in (cut - 144..=cut + 144).step_by(16).chain([cut - 1, cut + 1]) {
             same("random", &variants, &random.key(), &message[..len]);
             same("largest", &variants, &[0xff; 32], &vec![0xff; len]);
-            // Every second vector is zero, for vectors of four and of eight blocks, so that differences are
-            // negative.
+            // Every second vector is zero, for vectors of four and of eight blocks, so that
+            // differences are negative.
             for vector in [64, 128] {
                 let mut message = vec![0xff; len];
                 message.chunks_mut(vector).step_by(2).for_each(|vector| vector.fill(0));

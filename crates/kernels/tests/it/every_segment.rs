@@ -109,7 +109,8 @@ macro_rules! on_threads {
                 rejects_too_long_input_before_access
             }
 
-            /// The lengths around the borders of blocks and of one to three segments, against one thread.
+            /// The lengths around the borders of blocks and of one to three segments, against one
+            /// thread.
             #[test]
             #[cfg_attr(miri, ignore = "large")]
             fn every_border_of_segments() {

@@ -58,9 +58,11 @@ struct Known {
     what: &'static str,
 }
 
-/// The secrets that may remain. All others fail the test, and so do these for shorter messages or in larger numbers.
+/// The secrets that may remain. All others fail the test, and so do these for shorter messages or
+/// in larger numbers.
 ///
-/// The portable variants leave secrets because their functions are not inlined and pass arrays to each other.
+/// The portable variants leave secrets because their functions are not inlined and pass arrays to
+/// each other.
 #[rustfmt::skip]
 const KNOWN: &[Known] = &[
     Known { table: "AES", variant: "portable", from: None, max: 15, what: "round key" },
@@ -294,8 +296,8 @@ fn left_by(call: &mut dyn FnMut(), seen: &mut [u8]) {
     // Hides from the compiler what this points to.
     let below = black_box(&raw mut here).wrapping_sub(seen.len());
     for (i, seen) in seen.iter_mut().enumerate() {
-        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to it.
-        // Other threads do not write to it.
+        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to
+        // it. Other threads do not write to it.
         *seen = unsafe { below.wrapping_add(i).read_volatile() };
     }
 }
@@ -317,8 +319,8 @@ struct Report {
 impl Report {
     /// Searches the stack after a call, with a message of `len` bytes if there is one.
     fn look(&mut self, secrets: &Secrets, what: &str, len: Option<usize>, mut call: impl FnMut()) {
-        // The stack is also painted here. Otherwise gaps in the frame of `left_by` would still have secrets
-        // of the reference implementations.
+        // The stack is also painted here. Otherwise gaps in the frame of `left_by` would still have
+        // secrets of the reference implementations.
         paint();
         left_by(&mut call, &mut self.seen);
         self.search(secrets, what, len);
@@ -469,7 +471,8 @@ impl Report {
                     assert!(a.open(nonce, &aad, InOut::apart(&sealed, &mut opened), &tag));
                 });
                 assert_eq!(opened, plain);
-                // The associated data are different, so that the expected tag is one of the same plaintext.
+                // The associated data are different, so that the expected tag is one of the same
+                // plaintext.
                 let mut expected_tag = [0; 16];
                 a.seal(nonce, &other, InOut::apart(&plain, &mut opened), &mut expected_tag);
                 self.look(&secrets, &what("open forged"), Some(len), || {

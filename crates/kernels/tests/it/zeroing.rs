@@ -19,8 +19,8 @@ use std::sync::{Mutex, PoisonError};
 struct Watch;
 
 thread_local! {
-    /// Whether this thread is watched. Other threads, for example those of the test harness, may free memory of these
-    /// layouts at any time.
+    /// Whether this thread is watched. Other threads, for example those of the test harness, may
+    /// free memory of these layouts at any time.
     static WATCHING: Cell<bool> = const { Cell::new(false) };
 }
 /// Number of watched pieces of memory with one of the layouts below that were freed.
@@ -72,8 +72,8 @@ unsafe impl GlobalAlloc for Watch {
         ]
         .contains(&(layout.size(), layout.align()));
         if ours && WATCHING.get() {
-            // SAFETY: the memory is still allocated. The test drops only the memory of its keys with these
-            // layouts, all of which was initialised.
+            // SAFETY: the memory is still allocated. The test drops only the memory of its keys
+            // with these layouts, all of which was initialised.
             let bytes = unsafe { std::slice::from_raw_parts(at, layout.size()) };
             FREED.fetch_add(1, Ordering::Relaxed);
             DIRTY.fetch_add(usize::from(bytes.iter().any(|b| *b != 0)), Ordering::Relaxed);
@@ -247,8 +247,8 @@ fn fork_clears_the_mark() {
     };
     assert!(std::ptr::eq(mark, kernels::fork::fork_mark().unwrap()));
     mark.store(0x1234_5678_9abc_def0, Ordering::Relaxed);
-    // SAFETY: the child only reads an atomic and exits, which is allowed without the other threads of
-    // the parent.
+    // SAFETY: the child only reads an atomic and exits, which is allowed without the other threads
+    // of the parent.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
@@ -273,9 +273,9 @@ fn registers_are_wiped() {
         return;
     }
     let mut found = [0xffu8; 128];
-    // SAFETY: the processor has AVX-512, the pointer is valid for both vectors, and a call of this ABI
-    // may change the registers that the ABI names. `rbx` keeps the pointer, because calls preserve
-    // it.
+    // SAFETY: the processor has AVX-512, the pointer is valid for both vectors, and a call of this
+    // ABI may change the registers that the ABI names. `rbx` keeps the pointer, because calls
+    // preserve it.
     unsafe {
         std::arch::asm!(
             "push rbx",

@@ -415,7 +415,8 @@ fn errors_of_damaged_armor() {
 }
 
 proptest! {
-    /// The parser accepts any bytes without a panic, and a prefix gives the same header as the complete file.
+    /// The parser accepts any bytes without a panic, and a prefix gives the same header as the
+    /// complete file.
     // claim: input-no-crash
     #[test]
     fn any_bytes_as_a_header(

@@ -128,7 +128,8 @@ fn a_missing_last_chunk_is_noticed() {
                 }
                 let error = decryptor.finish().unwrap_err();
                 let reader = Reader::new(&sealed[..cut], &case.unlock).unwrap_err();
-                // A reader has not opened a chunk yet, so it does not know a key of Tink to be right.
+                // A reader has not opened a chunk yet, so it does not know a key of Tink to be
+                // right.
                 let same = error.to_string() == reader.to_string();
                 let later = matches!((&error, &reader), (Error::DamagedChunk { .. }, Error::Authentication));
                 assert!(same || later, "{} {chunks} {error} {reader}", case.name);

@@ -205,7 +205,8 @@ fn a_forked_child_seals_batches() {
     let seal = || aead.seal_packed(&data, &offsets, b"").unwrap().0;
     seal();
     let mut pipe = [0; 2];
-    // SAFETY: the child only computes, writes to the pipe and leaves without running any destructor.
+    // SAFETY: the child only computes, writes to the pipe and leaves without running any
+    // destructor.
     unsafe {
         assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
         match libc::fork() {

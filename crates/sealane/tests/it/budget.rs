@@ -265,8 +265,8 @@ fn every_case_ends_with_a_result_or_a_typed_error() {
             let output = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", "budget::child", "--nocapture", "--test-threads", "1"])
                 .env(CASE, format!("{name} {budget}"))
-                // Otherwise glibc keeps what the preparation freed, and has room for more in an arena of the
-                // thread.
+                // Otherwise glibc keeps what the preparation freed, and has room for more in an
+                // arena of the thread.
                 .env("MALLOC_MMAP_THRESHOLD_", "65536")
                 .env("MALLOC_ARENA_MAX", "1")
                 .output()

@@ -523,7 +523,8 @@ fn progress_reports_the_end_and_may_cancel() {
         heard.push((done, total));
         ControlFlow::Continue(())
     };
-    // With one thread each step is reported. With more, the calling thread may find that all is done.
+    // With one thread each step is reported. With more, the calling thread may find that all is
+    // done.
     let options = Options { progress: Some(&mut hear), threads: NonZeroUsize::new(1), ..Options::default() };
     file::encrypt_file(&from, &to, &EncryptWith::key(&key(), b""), options).unwrap();
     assert!(heard.len() >= 10 && heard.is_sorted(), "{heard:?}");

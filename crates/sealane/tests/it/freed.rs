@@ -32,7 +32,8 @@ unsafe impl GlobalAlloc for Watch {
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         // A thread that ends has no such variables any more, and is not watched.
         if WATCHED.try_with(Cell::get).is_ok_and(|len| len == layout.size()) {
-            // SAFETY: the memory is still allocated. The tests free only initialised memory of this length.
+            // SAFETY: the memory is still allocated. The tests free only initialised memory of this
+            // length.
             let dirty =
                 unsafe { std::slice::from_raw_parts(at, layout.size()) }.iter().any(|byte| *byte != 0);
             FREED.with(|freed| freed.set((freed.get().0 + 1, freed.get().1 + usize::from(dirty))));

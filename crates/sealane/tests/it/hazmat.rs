@@ -206,7 +206,8 @@ fn speck_aead_with_block_nonces() {
             let stream = SpeckCtr::new(size, &key, &nonce, ByteOrder::Big).unwrap();
             let keystream = stream.xor_at(0, &vec![0; 32 + plain.len()]).unwrap();
             let ciphertext: Vec<u8> = plain.iter().zip(&keystream[32..]).map(|(a, b)| a ^ b).collect();
-            // The input of RFC 8439, section 2.8: each part is padded to 16 bytes, and two lengths follow.
+            // The input of RFC 8439, section 2.8: each part is padded to 16 bytes, and two lengths
+            // follow.
             let mut mac = Poly1305::new(&keystream[..32]).unwrap();
             mac.update(b"header").update(&[0; 10]).update(&ciphertext);
             mac.update(&6u64.to_le_bytes()).update(&20_000u64.to_le_bytes());
@@ -286,7 +287,8 @@ fn speck_blocks() {
     for (name, plain, sealed) in known {
         let size = size(name);
         let word = size.block_len() / 2;
-        // The keys of the paper: words of 0 1 2 3, then 8 9 10 11, and so on, with the last word first.
+        // The keys of the paper: words of 0 1 2 3, then 8 9 10 11, and so on, with the last word
+        // first.
         let small: Vec<u8> = (0..size.key_len()).map(|i| (i / word * 8.max(word) + i % word) as u8).collect();
         let key = reversed(&small);
         let (plain, sealed) = (hex(plain), hex(sealed));

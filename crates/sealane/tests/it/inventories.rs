@@ -106,7 +106,8 @@ fn a_folder_is_compared_with_its_inventory() {
             ("other".to_owned(), Difference::Added),
         ];
         assert_eq!(vault.findings(), expected);
-        // The next inventory lists what is there now, and the file that is gone as a former version.
+        // The next inventory lists what is there now, and the file that is gone as a former
+        // version.
         let second = vault.write().unwrap();
         assert!(second.counter() > first.counter());
         assert_eq!(vault.findings(), []);

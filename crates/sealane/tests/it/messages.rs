@@ -117,7 +117,8 @@ fn a_forked_child_uses_other_nonces() {
     let draw = || (0..50).flat_map(|_| aead.seal(b"", b"").unwrap()[..12].to_vec()).collect::<Vec<_>>();
     draw();
     let mut pipe = [0; 2];
-    // SAFETY: the child only computes, writes to the pipe and leaves without running any destructor.
+    // SAFETY: the child only computes, writes to the pipe and leaves without running any
+    // destructor.
     unsafe {
         assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
         match libc::fork() {

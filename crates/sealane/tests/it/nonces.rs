@@ -42,7 +42,8 @@ impl AeadKey for WitnessKey {
         record[..32].copy_from_slice(&self.key.clone().chain_update(nonce).finalize());
         let message = Sha256::new().chain_update(aad.len().to_be_bytes()).chain_update(aad);
         record[32..].copy_from_slice(&message.chain_update(data.source()).finalize());
-        // One write to a file that was opened for appending is one record, also with several processes.
+        // One write to a file that was opened for appending is one record, also with several
+        // processes.
         log().write_all(&record).unwrap();
         self.inner.seal(nonce, aad, data, tag)
     }

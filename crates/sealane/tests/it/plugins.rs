@@ -31,8 +31,8 @@ impl Folder {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         let program = folder.join("age-plugin-test");
-        // A thread that forks at the same time can hold a file open for writing, which then cannot be
-        // started.
+        // A thread that forks at the same time can hold a file open for writing, which then cannot
+        // be started.
         let text = format!("#!/bin/sh\nf={}\n{script}", folder.display());
         fs::write(folder.join("script"), text).unwrap();
         fs::set_permissions(folder.join("script"), fs::Permissions::from_mode(0o700)).unwrap();

@@ -49,8 +49,8 @@ fn left_by(call: &mut dyn FnMut(), seen: &mut [u8]) {
     // Hides from the compiler what this points to.
     let below = black_box(&raw mut here).wrapping_sub(seen.len());
     for (i, seen) in seen.iter_mut().enumerate() {
-        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to it.
-        // Other threads do not write to it.
+        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to
+        // it. Other threads do not write to it.
         *seen = unsafe { below.wrapping_add(i).read_volatile() };
     }
 }
@@ -168,7 +168,8 @@ fn ssh_identities_leave_no_secret() {
     on_a_long_stack(|| {
         let base64: String = TEXT.lines().filter(|line| !line.starts_with('-')).collect();
         let der = Base64::decode_vec(&base64).unwrap();
-        // The last two fields of the private part: seed and public key in 64 bytes, and the comment.
+        // The last two fields of the private part: seed and public key in 64 bytes, and the
+        // comment.
         let identity: Identity = TEXT.parse().unwrap();
         let at = der.windows(4).rposition(|len| len == [0, 0, 0, 64]).unwrap() + 4;
         let scalar = Sha512::digest(&der[at..at + 32]);

@@ -360,8 +360,8 @@ pub(crate) fn rejects_too_long_input_before_access<A: Aead>() {
     let Some(pages) = Pages::new(len) else {
         return no_space();
     };
-    // SAFETY: the slice is only used as an address and a length. An access is a fault, which fails the
-    // test.
+    // SAFETY: the slice is only used as an address and a length. An access is a fault, which fails
+    // the test.
     let bytes = unsafe { std::slice::from_raw_parts_mut(pages.start(), len) };
     for (_, features) in available(A::variants()) {
         let (key, mut tag) = (A::new(&vec![1; largest::<A>() / 8], features), [0xab; 16]);
