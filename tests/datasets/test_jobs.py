@@ -71,7 +71,8 @@ def test_a_call_continues_after_its_worker_vanished(cluster: Client, tree: Path)
     )
     assert killed
     assert first.done + len(first.failed) == len(FILES)
-    cluster.wait_for_workers(2)
+    # One is enough. On a busy machine Dask may give up the restart of the other one.
+    cluster.wait_for_workers(1, timeout=120)
     second = sealane.encrypt_tree(
         tree / "src",
         tree / "dst",
