@@ -195,7 +195,7 @@ defmodule ProcessesTest do
   end
 
   test "short calls count against the time of their process" do
-    data = Support.bytes(660_000)
+    data = Support.bytes(65_000)
     {:reductions, before} = Process.info(self(), :reductions)
     for _ <- 1..100, do: SpeckEx.CTR.crypt(data, <<0::256>>, <<0::128>>)
     {:reductions, later} = Process.info(self(), :reductions)

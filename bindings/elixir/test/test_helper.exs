@@ -5,4 +5,5 @@ unless File.exists?(Support.program()) do
   ExUnit.configure(exclude: [:program])
 end
 
-ExUnit.start()
+# Only a guard against hanging: a busy machine is slow.
+ExUnit.start(timeout: 600_000)

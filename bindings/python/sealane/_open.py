@@ -297,7 +297,7 @@ class EncryptedReader(_EncryptedFile):
         return self.readinto(memoryview(buffer).cast("B")[:PIECE])
 
     def write(self, data: Buffer, /) -> int:
-        """Always raises an error: a file open for reading cannot be written."""
+        """Raises ``io.UnsupportedOperation``: the file is open for reading, so ``data`` is refused."""
         raise io.UnsupportedOperation("not writable")
 
     def peek(self, size: int = 0, /) -> bytes:

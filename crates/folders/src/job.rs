@@ -99,7 +99,7 @@ impl Job {
     /// # Errors
     /// Returns the errors of [`Tree::walk_with`], [`FolderError::ManifestAmong`],
     /// [`FolderError::ManifestReveals`], and
-    /// [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) for a target among
+    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) for a target among
     /// [`JobOptions::kept`].
     pub fn new(options: JobOptions) -> Result<Self, Error> {
         let links = if options.preserve { Links::Keep } else { Links::Follow };
@@ -115,8 +115,8 @@ impl Job {
     /// targets' folders.
     ///
     /// # Errors
-    /// Returns [`Misuse::DuplicateTarget`](crate::Misuse::DuplicateTarget) if two pairs have the
-    /// same target, [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput) if a target is a
+    /// Returns [`Misuse::DuplicateTarget`](base::Misuse::DuplicateTarget) if two pairs have the
+    /// same target, [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) if a target is a
     /// source, and [`FolderError::ManifestAmong`].
     pub fn pairs(pairs: Vec<(PathBuf, PathBuf)>, options: JobOptions) -> Result<Self, Error> {
         collisions::check_pairs(&pairs, options.manifest.as_deref())?;
@@ -325,7 +325,7 @@ impl Job {
         })
     }
 
-    /// Returns the indexes in [`Self::files`] of the next batch: up to [`JobOptions::batch`] files
+    /// Returns the indexes in [`Self::files`] of the next batch: up to `JobOptions::batch` files
     /// of 4 MiB in all, or one large file. `None` after the last one.
     pub fn next_batch(&mut self) -> Option<Vec<usize>> {
         let (batch, size) = &mut self.batch;

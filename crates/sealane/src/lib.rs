@@ -90,8 +90,8 @@
 //! GiB for AES-GCM) and the number of messages with random nonces under one key
 //! ([`Algorithm::max_random_messages_log2`], for example 2^32 for AES-GCM). The first is enforced.
 //! Of the second, an [`Aead`] counts its own messages with AES-GCM and ChaCha20-Poly1305 and
-//! refuses more than 2^32 ([`Aead::sealed_messages`]). Other processes may use the same key, so the
-//! user has to count too.
+//! refuses more than 2^32 ([`sealed_messages`](MessageKeys::sealed_messages)). Other processes may
+//! use the same key, so the user has to count too.
 #![forbid(unsafe_code)]
 
 pub mod aead {

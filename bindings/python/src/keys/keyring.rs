@@ -101,8 +101,8 @@ impl Keyring {
         Core::from_key(key_type, prefix, &key).map(|ring| Self::new(ring, None)).map_err(raise)
     }
 
-    /// Parses a cleartext Tink keyset in JSON, as written by ``tinkey --out-format json`` and
-    /// Tink's JSON writers.
+    /// Parses ``text``, a cleartext Tink keyset in JSON, as written by ``tinkey --out-format json``
+    /// and Tink's JSON writers.
     ///
     /// Raises FormatError, naming the identifier of any unusable key.
     #[staticmethod]

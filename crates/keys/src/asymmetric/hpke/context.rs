@@ -151,7 +151,7 @@ impl Receiver {
     /// Decrypts the next message, in place or between buffers.
     ///
     /// # Errors
-    /// Returns the errors of [`Aead::decrypt_parts`](messages::Aead::decrypt_parts), and
+    /// Returns the errors of [`Aead::decrypt_parts`](messages::MessageKeys::decrypt_parts), and
     /// [`Error::LimitExceeded`] after 2^64 - 1 messages.
     pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         self.context.message(|aead, nonce| aead.decrypt_parts(nonce, aad, data, tag))
