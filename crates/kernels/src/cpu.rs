@@ -200,7 +200,8 @@ pub(crate) fn is_intel() -> bool {
         // Virtual machines emulate this instruction; that takes a microsecond or more.
         static IS_INTEL: OnceLock<bool> = OnceLock::new();
         *IS_INTEL.get_or_init(|| {
-            crate::vector::x86::vendor().map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
+            let vendor = core::arch::x86_64::__cpuid(0);
+            [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
         })
     }
     #[cfg(not(all(target_arch = "x86_64", feature = "std")))]

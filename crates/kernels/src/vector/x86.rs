@@ -23,15 +23,6 @@ use super::{Blocks, Schedule, Token, load_block, opaque_ref, store_block};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// Returns the processor's vendor, four letters in each word.
-#[cfg(feature = "std")]
-pub(crate) fn vendor() -> [u32; 3] {
-    // SAFETY: every x86-64 processor has the instruction and leaf 0.
-    #[allow(unused_unsafe, reason = "it is safe in newer compilers than the oldest that we support")]
-    let vendor = unsafe { __cpuid(0) };
-    [vendor.ebx, vendor.edx, vendor.ecx]
-}
-
 /// Calls an intrinsic; the token in scope as `self` makes this safe.
 macro_rules! op {
     ($f:ident $(::<$i:tt>)? ($($a:expr),*)) => {{
