@@ -64,7 +64,7 @@ impl Prefixed {
         Ok(())
     }
 
-    #[inline(always)]
+    #[inline]
     fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let len = plaintext.len() + self.overhead();
         let out = memory::first(out, len)?;
@@ -280,6 +280,8 @@ impl MessageKeys {
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`] and [`Misuse::OutputTooShort`], and writes nothing.
+    // Inlined into its callers, calls of 64 bytes take up to 7 % longer.
+    #[inline(never)]
     pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         self.first.seal_into(plaintext, out, aad)
     }

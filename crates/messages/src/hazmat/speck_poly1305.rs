@@ -48,7 +48,8 @@ impl Aead {
     /// Expands a key for 128-bit blocks and 12-byte nonces.
     ///
     /// # Errors
-    /// Returns [`Misuse::SmallBlock`] for other sizes, and the errors of [`Speck::new`](super::Speck::new).
+    /// Returns [`Misuse::SmallBlock`] for other sizes, and the errors of
+    /// [`Speck::new`](super::Speck::new).
     pub fn new(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
         if size.block_len() < MAX_BLOCK_LEN {
             return Err(Misuse::SmallBlock(8 * size.block_len()).into());
@@ -64,7 +65,8 @@ impl Aead {
     /// the nonce from the caller.
     ///
     /// # Errors
-    /// Returns [`Misuse::LargeBlock`] for 128-bit blocks, and the errors of [`Speck::new`](super::Speck::new).
+    /// Returns [`Misuse::LargeBlock`] for 128-bit blocks, and the errors of
+    /// [`Speck::new`](super::Speck::new).
     pub fn new_small_block(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
         if size.block_len() == MAX_BLOCK_LEN {
             return Err(Misuse::LargeBlock.into());
