@@ -30,6 +30,7 @@ func (c *calling) Write(p []byte) (int, error)             { c.do(); return c.Bu
 
 // TestEndsInsideCalls ends an object inside one of its calls: the call is finished, or the end is
 // refused.
+// claim: lifetimes
 func TestEndsInsideCalls(t *testing.T) {
 	encrypt, decrypt := keys(t, nil)
 	plain := bytes.Repeat([]byte("0123456789"), 30_000)

@@ -92,7 +92,7 @@ private def refused?(result) : Bool
 end
 
 describe "a call in progress" do
-  # claim: runtime-crystal
+  # claim: lifetimes, runtime-crystal
   it "finishes after the reader is closed" do
     keys do |encrypt, decrypt|
       source = Stopping.new(Sealane.encrypt(DATA, encrypt))
@@ -212,6 +212,7 @@ describe "a call in progress" do
   end
 
   # On one thread, no two of these calls overlap.
+  # claim: lifetimes, runtime-crystal
   it "of any object is finished or refused, on all threads" do
     closed = Atomic(Int32).new(0)
     expect_no_leak do

@@ -49,6 +49,7 @@ defmodule ProcessesTest do
     assert eventually(fn -> File.ls!(folder) == [] and open_files(folder) == 0 end)
   end
 
+  # claim: runtime-elixir
   test "a process that is killed while it holds a writer leaves no file, and closes it" do
     folder = Support.folder()
     parent = self()
@@ -130,7 +131,7 @@ defmodule ProcessesTest do
     |> Stream.run()
   end
 
-  # claim: runtime-elixir
+  # claim: lifetimes, runtime-elixir
   test "closing or ending an object during a call waits or is refused" do
     folder = Support.folder()
     path = Path.join(folder, "file")
@@ -306,6 +307,7 @@ defmodule ProcessesTest do
 
   # A call that stops the others does so every time. A busy machine does it occasionally, so one
   # good try of many is enough.
+  # claim: runtime-elixir
   test "no call stops other processes" do
     for {name, work} <- Enum.take_every(long_calls(), 3) ++ Enum.take(costly_calls(), 4) do
       {us, _} = :timer.tc(work)
