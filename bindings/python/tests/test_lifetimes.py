@@ -106,7 +106,7 @@ def test_ending_a_writer_waits(name: str) -> None:
     writer = sealane.open(sink, "wb", key=KEY)
     found = during(sink, lambda: writer.write(DATA * 3), getattr(writer, name), waits=True)
     assert found == (3 * len(DATA), None)
-    with pytest.raises(ValueError, match="closed|finished|discarded"):
+    with pytest.raises(ValueError, match=r"closed|finished|discarded"):
         writer.write(b"more")
     if name == "close":
         assert sealane.decrypt(sink.getvalue(), key=KEY) == DATA * 3
@@ -186,8 +186,10 @@ def test_no_call_uses_freed_memory(tmp_path: Path) -> None:
     if valgrind is None:
         pytest.skip("NOT RUN: needs valgrind")
     done = subprocess.run(
-        [valgrind, "-q", "--error-exitcode=9", "--undef-value-errors=no"]
-        + [sys.executable, __file__, "ends-everything", str(tmp_path)],
+        [
+            *(valgrind, "-q", "--error-exitcode=9", "--undef-value-errors=no"),
+            *(sys.executable, __file__, "ends-everything", str(tmp_path)),
+        ],
         env=os.environ | {"PYTHONMALLOC": "malloc"},
         capture_output=True,
         text=True,
