@@ -72,7 +72,9 @@ impl Console {
     /// Prints a result: the document with `--json`, otherwise the text, unless `--quiet` was given.
     pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<(), Failure> {
         match (self.json, self.quiet) {
-            (true, _) => self.print(&format!("{}\n", self.redactor.redact(&document().to_string()))),
+            (true, _) => {
+                self.print(&format!("{}\n", escaped(&self.redactor.redact(&document().to_string()))))
+            }
             (_, true) => Ok(()),
             _ => self.print(&format!("{}\n", escaped(&self.redactor.redact(text)))),
         }

@@ -176,10 +176,17 @@ defmodule ProcessesTest do
 
       for found <- Task.await_many(tasks, 60_000) do
         case found do
-          :ok -> :ok
-          {:ok, bytes} when byte_size(bytes) == 2_000_000 -> assert bytes == binary_part(data, round, 2_000_000)
-          {:ok, _encrypted} -> :ok
-          {:refused, message} -> assert message =~ ~r/another process|already|closed|finish/
+          :ok ->
+            :ok
+
+          {:ok, bytes} when byte_size(bytes) == 2_000_000 ->
+            assert bytes == binary_part(data, round, 2_000_000)
+
+          {:ok, _encrypted} ->
+            :ok
+
+          {:refused, message} ->
+            assert message =~ ~r/another process|already|closed|finish/
         end
       end
     end
@@ -221,8 +228,7 @@ defmodule ProcessesTest do
 
   # Calls that take long with any arguments, or with long ones that are not encrypted.
   defp costly_calls do
-    identities =
-      for _ <- 1..300, into: "", do: Sealane.Key.to_text(Sealane.Key.generate("age-pq"))
+    identities = for _ <- 1..300, into: "", do: Sealane.Key.to_text(Sealane.Key.generate("age-pq"))
 
     recipients = List.duplicate(Sealane.Key.public(Sealane.Key.generate("age-pq")), 300)
     secret = Sealane.Key.generate("age-pq")

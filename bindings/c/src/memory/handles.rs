@@ -12,43 +12,44 @@ use std::sync::Arc;
 
 /// A handle that several threads share.
 pub(crate) trait Handle: 'static {
-    /// Whether calls with it call the caller's functions. They, or other threads meanwhile, may free
-    /// the handle; it lives until the last such call ends. Counting takes 10 ns and more if threads
-    /// count at once, so calls for messages, which call nobody, do not count.
-    const CALLS_BACK: bool = false;
+    /// Whether calls with it call the caller's functions. They, or other threads in the meantime,
+    /// may free the handle; it lives until the last such call ends. Counting takes 10 ns, and more
+    /// if threads count at once, so calls for messages, which call nobody, do not count.
+    const CALLS_BACK: bool;
 }
 
-impl Handle for MessageKeys {}
-impl Handle for Secret {}
-impl Handle for Speck {}
-impl Handle for Stream {}
-
-impl Handle for EncryptWith {
-    const CALLS_BACK: bool = true;
+macro_rules! handles {
+    ($($kind:ty: $calls_back:expr;)*) => {$(
+        impl Handle for $kind {
+            const CALLS_BACK: bool = $calls_back;
+        }
+    )*};
 }
 
-impl Handle for DecryptWith {
-    const CALLS_BACK: bool = true;
-}
-
-impl Handle for Reader {
-    const CALLS_BACK: bool = true;
+handles! {
+    MessageKeys: false;
+    Secret: false;
+    Speck: false;
+    Stream: false;
+    EncryptWith: true;
+    DecryptWith: true;
+    Reader: true;
 }
 
 impl<T: Handle> Shared<T> {
     #[inline]
     pub(crate) fn get<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
         if T::CALLS_BACK && !self.0.is_null() {
-            // SAFETY: the header requires a handle of this type that `Owned::new` made and that nobody
-            // has freed yet.
+            // SAFETY: the header requires a handle of this type that `Owned::new` made and that
+            // nobody has freed yet.
             let held = unsafe {
                 Arc::increment_strong_count(self.0);
                 Arc::from_raw(self.0)
             };
             call.0.borrow_mut().push(held);
         }
-        // SAFETY: the header requires null or a live handle of this type from an earlier call. It stays
-        // alive during the call, because nobody may free it, or because the call holds it.
+        // SAFETY: the header requires null or a live handle of this type from an earlier call. It
+        // stays alive during the call, because nobody may free it, or because the call holds it.
         unsafe { self.0.as_ref() }.ok_or(ArgumentError::Null { name })
     }
 }

@@ -18,8 +18,8 @@ module Sealane
 
     @finished = false
     @failure : Exception?
-    # Fibers take turns: reading the other IO lets others run, and all share one buffer. `close` does
-    # not wait, so that it can end a read.
+    # Fibers take turns: reading the other IO lets others run, and all share one buffer. `close`
+    # does not wait, so that it can end a read.
     @mutex = Mutex.new
 
     # Starts a stream.

@@ -1,52 +1,47 @@
 module Sealane
   # :nodoc:
   # Counts the calls that use a handle, so that `close` never frees it under one of them: a call can
-  # let other fibers run, for example in an `IO` that it reads. The last call frees it instead.
+  # let other fibers run, for example in an `IO` that it reads. The last call frees it instead. The
+  # state is twice the number of calls, and odd once closed.
   struct Calls
-    private CLOSED = 1
-    private CALL   = 2
-
+    # Changes the state and returns the one before. Fibers of one thread change places only where
+    # they wait, so a plain number is enough for them.
     {% if flag?(:preview_mt) %}
       @state = Atomic(Int32).new(0)
 
-      private def change(&) : {Int32, Int32}
+      private def change(&) : Int32
         loop do
           state = @state.get
-          changed = yield state
-          return {state, changed} if @state.compare_and_set(state, changed)[1]
+          return state if @state.compare_and_set(state, yield state)[1]
         end
       end
     {% else %}
-      # Fibers of one thread change places only where they wait.
       @state = 0
 
-      private def change(&) : {Int32, Int32}
+      private def change(&) : Int32
         state = @state
-        {state, @state = yield state}
+        @state = yield state
+        state
       end
     {% end %}
 
     # Returns whether a call may begin.
     def enter? : Bool
-      change { |state| closed?(state) ? state : state + CALL }[0] & CLOSED == 0
+      change { |state| state.odd? ? state : state + 2 }.even?
     end
 
     # Ends a call. Returns whether the handle must be freed now.
     def leave? : Bool
-      change { |state| state - CALL }[1] == CLOSED
+      change { |state| state - 2 } == 3
     end
 
     # Refuses later calls. Returns whether the handle must be freed now.
     def close? : Bool
-      change { |state| state | CLOSED } == {0, CLOSED}
+      change { |state| state | 1 } == 0
     end
 
     def closed? : Bool
-      closed?({% if flag?(:preview_mt) %} @state.get {% else %} @state {% end %})
-    end
-
-    private def closed?(state : Int32) : Bool
-      state & CLOSED != 0
+      change(&.itself).odd?
     end
   end
 
@@ -130,8 +125,8 @@ module Sealane
   end
 
   # :nodoc:
-  # Reads the object, so that the garbage collector cannot finalize it earlier: the compiler ends its
-  # life at its last use.
+  # Reads the object, so that the garbage collector cannot finalize it earlier: the compiler ends
+  # its life at its last use.
   @[AlwaysInline]
   def self.keep_alive(object : Void*) : Nil
     asm("" :: "r"(object) :: "volatile")

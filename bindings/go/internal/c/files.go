@@ -160,8 +160,8 @@ func Decrypt(file []byte, with *DecryptWith) ([]byte, error) {
 	return given(out, n, &e)
 }
 
-// Reader is an encrypted file with random access. Goroutines can share it. Close waits for reads, or
-// lets the last one free the file if there is a source, which may be what calls Close.
+// Reader is an encrypted file with random access. Goroutines can share it. Close waits for reads,
+// or lets the last one free the file if there is a source, which may be what calls Close.
 type Reader struct {
 	mu      sync.RWMutex
 	closed  atomic.Bool
@@ -234,7 +234,8 @@ func (r *Reader) ReadAt(p []byte, offset int64) (int, error) {
 	if offset < 0 {
 		return 0, &Error{ErrMisuse, fmt.Sprintf("the offset is %d, expected 0 or more", offset)}
 	}
-	// Before the lock: a source that reads its own reader must not wait for a Close that waits for it.
+	// Before the lock: a source that reads its own reader must not wait for a Close that waits for
+	// it.
 	if r.closed.Load() {
 		return 0, fs.ErrClosed
 	}

@@ -22,8 +22,8 @@ pub enum PluginProblem {
     NotFound,
     /// The operating system could not start the program.
     NotStarted(io::Error),
-    /// The plugin sent no complete command within this time, or did not read ours; or was silent for
-    /// this time in all.
+    /// The plugin sent no complete command within this time, or did not read ours; or was silent
+    /// for this time in all.
     TimedOut(Duration),
     /// The plugin ended before the conversation was over.
     Ended {

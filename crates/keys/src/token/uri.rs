@@ -77,8 +77,8 @@ impl Uri {
             "expected attributes such as token=NAME;object=NAME, found one without an equals sign",
         ))?;
         let decoded = decoded(value)?;
-        // Other programs skip white space, and `&` before the question mark or an attribute in a value
-        // is more often a slip than a part of the name. A slip may hide a PIN.
+        // Other programs skip white space, and `&` before the question mark or an attribute in a
+        // value is more often a slip than a part of the name. A slip may hide a PIN.
         if value.contains(|c: char| c.is_whitespace() || c.is_control()) || (!in_query && value.contains('&'))
         {
             return Err(invalid("expected %20 for a space and %26 for & in the value of an attribute"));
