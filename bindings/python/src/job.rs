@@ -8,7 +8,7 @@ use crate::file_keys;
 use crate::shared::Shared;
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 use sealane::Error;
 use sealane::file::Exclude;
 use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
@@ -233,18 +233,22 @@ impl Job {
         })
     }
 
-    /// Returns the arguments of ``BulkReport``.
-    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    /// Returns the arguments of ``BulkReport`` by name.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Report { summary, failed, removed, unproven, unknown, .. } =
             self.with(py, |state| Ok(std::mem::take(&mut state.report)))?;
-        let errors = PyDict::new(py);
-        for (path, error) in failed {
-            errors.set_item(path, error)?;
-        }
-        let [removed, unproven, unknown] = [removed, unproven, unknown].map(|paths| PyTuple::new(py, paths));
         let Summary { done, skipped, source_bytes, links, excluded, .. } = summary;
-        (done, skipped, source_bytes, errors, removed?, unproven?, links, unknown?, excluded)
-            .into_pyobject(py)
+        let report = PyDict::new(py);
+        report.set_item("failed", failed.into_py_dict(py)?)?;
+        for (name, paths) in [("removed", removed), ("unproven", unproven), ("unknown", unknown)] {
+            report.set_item(name, PyTuple::new(py, paths)?)?;
+        }
+        for (name, count) in [("done", done), ("skipped", skipped), ("links", links), ("excluded", excluded)]
+        {
+            report.set_item(name, count)?;
+        }
+        report.set_item("bytes", source_bytes)?;
+        Ok(report)
     }
 
     /// Closes the manifest, so that another job can open it.
@@ -319,7 +323,19 @@ impl Report {
             // If a file failed, that error is in the report and this is only its consequence.
             Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
             Event::Ended(summary) => self.summary = summary,
-            _ => {}
+            // The report has their counts, or nothing: Python has no jobs with an inventory.
+            Event::NothingRemoved(_)
+            | Event::Planned(..)
+            | Event::Skipped(_)
+            | Event::Begun { .. }
+            | Event::Done { .. }
+            | Event::Progress { .. }
+            | Event::FilesEnded
+            | Event::Linked(_)
+            | Event::InventoryReplaced(_)
+            | Event::Exchanged(_)
+            | Event::Differs { .. }
+            | Event::Compared { .. } => {}
         }
         Ok(())
     }
