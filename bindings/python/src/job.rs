@@ -5,6 +5,7 @@ use crate::detach::continue_unless_raised;
 use crate::error::{raise, raise_about, raise_among};
 use crate::file::durability;
 use crate::file_keys;
+use crate::objects::Any;
 use crate::shared::Shared;
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
@@ -93,7 +94,7 @@ impl Job {
         durable: bool,
         exclude: Vec<String>,
         preserve: bool,
-        names: Option<&Bound<'_, PyAny>>,
+        names: Option<&Any<'_>>,
         delete: bool,
         dry_run: bool,
     ) -> PyResult<Self> {
@@ -136,7 +137,7 @@ impl Job {
     /// nothing behind. Completed files are in the manifest before the exception is raised.
     #[pyo3(signature = (operation, progress = None))]
     fn run(&self, py: Python<'_>, operation: &Operation, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let keys = JobKeys { operation: operation.core(), inventory: None, compare: None };
+        let keys = JobKeys { operation: &operation.0, inventory: None, compare: None };
         self.with(py, |State { job, report }| {
             let stopped = AtomicBool::new(false);
             let listen = &mut |events: Vec<Event<'_>>| {
@@ -229,7 +230,7 @@ impl Job {
     /// Takes the steps after the files.
     fn finish(&self, py: Python<'_>, operation: Option<&Operation>) -> PyResult<()> {
         self.with(py, |State { job, report }| {
-            job.finish(operation.map(Operation::core), &mut |events| report.listen(events, None))
+            job.finish(operation.map(|operation| &operation.0), &mut |events| report.listen(events, None))
         })
     }
 
