@@ -24,32 +24,26 @@ type Failures = Vec<Option<Py<PyBaseException>>>;
 
 /// The operation of a job on each file. It holds the key, so it is never shown or pickled.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct Operation(bulk::Operation);
-
-impl Operation {
-    pub(crate) fn core(&self) -> &bulk::Operation {
-        &self.0
-    }
-}
+pub(crate) struct Operation(pub(crate) bulk::Operation);
 
 #[pymethods]
 impl Operation {
     /// Creates the operation that encrypts each source to its target.
     #[staticmethod]
     fn encrypt(with: &EncryptWith) -> Self {
-        Self(bulk::Operation::Encrypt(with.core().clone()))
+        Self(bulk::Operation::Encrypt(with.0.clone()))
     }
 
     /// Creates the operation that decrypts each source to its target.
     #[staticmethod]
     fn decrypt(with: &DecryptWith) -> Self {
-        Self(bulk::Operation::Decrypt(with.core().clone()))
+        Self(bulk::Operation::Decrypt(with.0.clone()))
     }
 
     /// Creates the operation that verifies each source; targets are ignored.
     #[staticmethod]
     fn verify(with: &DecryptWith) -> Self {
-        Self(bulk::Operation::Verify(with.core().clone()))
+        Self(bulk::Operation::Verify(with.0.clone()))
     }
 
     /// Creates the operation that re-encrypts a file with the keyring's primary key unless it

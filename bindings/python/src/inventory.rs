@@ -4,6 +4,7 @@ use crate::detach::interruptible;
 use crate::error::{raise, raise_about};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
+use crate::objects::Any;
 use crate::secrets;
 use pyo3::prelude::*;
 use sealane::file::{Inventory, InventoryKeys, compare_inventory, write_inventory};
@@ -21,7 +22,7 @@ pub(crate) fn write_inventory_path(
     path: PathBuf,
     encryption: &EncryptWith,
     sign_key: PathBuf,
-    sign_passphrase: Option<&Bound<'_, PyAny>>,
+    sign_passphrase: Option<&Any<'_>>,
     durable: bool,
 ) -> PyResult<(u64, usize)> {
     let passphrase = secrets::passphrase(sign_passphrase)?;
@@ -30,8 +31,7 @@ pub(crate) fn write_inventory_path(
     let key =
         interruptible(py, || SigningKey::parse(&content, text))?.map_err(|e| raise_about(&sign_key, e))?;
     let keys = InventoryKeys { path: &path, key: &key };
-    let written =
-        interruptible(py, || write_inventory(&folder, &keys, encryption.core(), durability(durable)))?;
+    let written = interruptible(py, || write_inventory(&folder, &keys, &encryption.0, durability(durable)))?;
     written.map(|inventory| (inventory.counter(), inventory.len())).map_err(raise)
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn compare_inventory_path(
     let content = Reference::File(signer.clone()).read().map_err(|e| raise_about(&signer, e))?;
     let signers = Signers::parse(&content).map_err(|e| raise_about(&signer, e))?;
     let found = interruptible(py, || {
-        let inventory = Inventory::open(&path, decryption.core(), &signers, min_counter)?;
+        let inventory = Inventory::open(&path, &decryption.0, &signers, min_counter)?;
         let findings = compare_inventory(&folder, &inventory)?;
         Ok::<_, sealane::Error>((inventory.counter(), inventory.len(), findings))
     })?;

@@ -5,10 +5,11 @@ use crate::detach::continue_unless_raised;
 use crate::error::{raise, raise_about, raise_among};
 use crate::file::durability;
 use crate::file_keys;
+use crate::objects::Any;
 use crate::shared::Shared;
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 use sealane::Error;
 use sealane::file::Exclude;
 use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
@@ -93,7 +94,7 @@ impl Job {
         durable: bool,
         exclude: Vec<String>,
         preserve: bool,
-        names: Option<&Bound<'_, PyAny>>,
+        names: Option<&Any<'_>>,
         delete: bool,
         dry_run: bool,
     ) -> PyResult<Self> {
@@ -136,7 +137,7 @@ impl Job {
     /// nothing behind. Completed files are in the manifest before the exception is raised.
     #[pyo3(signature = (operation, progress = None))]
     fn run(&self, py: Python<'_>, operation: &Operation, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let keys = JobKeys { operation: operation.core(), inventory: None, compare: None };
+        let keys = JobKeys { operation: &operation.0, inventory: None, compare: None };
         self.with(py, |State { job, report }| {
             let stopped = AtomicBool::new(false);
             let listen = &mut |events: Vec<Event<'_>>| {
@@ -229,22 +230,26 @@ impl Job {
     /// Takes the steps after the files.
     fn finish(&self, py: Python<'_>, operation: Option<&Operation>) -> PyResult<()> {
         self.with(py, |State { job, report }| {
-            job.finish(operation.map(Operation::core), &mut |events| report.listen(events, None))
+            job.finish(operation.map(|operation| &operation.0), &mut |events| report.listen(events, None))
         })
     }
 
-    /// Returns the arguments of ``BulkReport``.
-    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    /// Returns the arguments of ``BulkReport`` by name.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Report { summary, failed, removed, unproven, unknown, .. } =
             self.with(py, |state| Ok(std::mem::take(&mut state.report)))?;
-        let errors = PyDict::new(py);
-        for (path, error) in failed {
-            errors.set_item(path, error)?;
-        }
-        let [removed, unproven, unknown] = [removed, unproven, unknown].map(|paths| PyTuple::new(py, paths));
         let Summary { done, skipped, source_bytes, links, excluded, .. } = summary;
-        (done, skipped, source_bytes, errors, removed?, unproven?, links, unknown?, excluded)
-            .into_pyobject(py)
+        let report = PyDict::new(py);
+        report.set_item("failed", failed.into_py_dict(py)?)?;
+        for (name, paths) in [("removed", removed), ("unproven", unproven), ("unknown", unknown)] {
+            report.set_item(name, PyTuple::new(py, paths)?)?;
+        }
+        for (name, count) in [("done", done), ("skipped", skipped), ("links", links), ("excluded", excluded)]
+        {
+            report.set_item(name, count)?;
+        }
+        report.set_item("bytes", source_bytes)?;
+        Ok(report)
     }
 
     /// Closes the manifest, so that another job can open it.
@@ -319,7 +324,19 @@ impl Report {
             // If a file failed, that error is in the report and this is only its consequence.
             Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
             Event::Ended(summary) => self.summary = summary,
-            _ => {}
+            // The report has their counts, or nothing: Python has no jobs with an inventory.
+            Event::NothingRemoved(_)
+            | Event::Planned(..)
+            | Event::Skipped(_)
+            | Event::Begun { .. }
+            | Event::Done { .. }
+            | Event::Progress { .. }
+            | Event::FilesEnded
+            | Event::Linked(_)
+            | Event::InventoryReplaced(_)
+            | Event::Exchanged(_)
+            | Event::Differs { .. }
+            | Event::Compared { .. } => {}
         }
         Ok(())
     }

@@ -422,7 +422,7 @@ def _finished(
         if errors not in ("raise", "return"):
             raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
         call.run(job, executor, progress)
-        report = BulkReport(*job.report())
+        report = BulkReport(**job.report())
     if report.failed and errors == "raise":
         files = report.done + report.skipped + len(report.failed)
         word = "file" if files == 1 else "files"

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 /// list may be empty while the job looks at its sources.
 pub type Listener<'l> = dyn FnMut(Vec<Event<'_>>) -> ControlFlow<()> + 'l;
 
-/// Something that happened in a job.
+/// Something that happened in a job. A listener names every event, so that the compiler shows the
+/// listeners that miss a new one.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Event<'a> {
     /// What a dry run would do.
     Planned(Action, Pair<'a>),
