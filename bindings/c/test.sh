@@ -42,8 +42,9 @@ run() { # run PREFIX...: all test programs with a way to run them
 	"$@" "$work/round_trips" >"$work/log" || { cat "$work/log"; return 1; }
 	tail -n 1 "$work/log"
 	"$@" "$work/threads"
+	"$@" "$work/lifetimes"
 }
-tests="vectors bad_input round_trips threads"
+tests="vectors bad_input round_trips threads lifetimes"
 
 echo "== static"
 for test in $tests; do compile "$work/$test" "tests/$test.c" -O2; done
@@ -67,9 +68,11 @@ ASAN_OPTIONS=detect_leaks=1 run
 if command -v valgrind >/dev/null; then
 	echo "== valgrind"
 	# Debian's valgrind knows no AVX-512.
-	compile "$work/bad_input" tests/bad_input.c -O1 -g
-	valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect \
-		--show-leak-kinds=definite,indirect "$work/bad_input"
+	for test in bad_input lifetimes; do
+		compile "$work/$test" "tests/$test.c" -O1 -g
+		valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect \
+			--show-leak-kinds=definite,indirect "$work/$test"
+	done
 else
 	echo "NOT RUN: the tests under valgrind, which is not installed" >&2
 fi

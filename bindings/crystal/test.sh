@@ -22,17 +22,21 @@ echo "== specs"
 crystal spec --no-color
 
 echo "== fibers on several threads"
-crystal build -Dpreview_mt spec/fibers_spec.cr -o "$work/fibers"
-CRYSTAL_WORKERS=4 "$work/fibers" --no-color
+for spec in fibers lifetimes; do
+	crystal build -Dpreview_mt "spec/${spec}_spec.cr" -o "$work/$spec"
+	CRYSTAL_WORKERS=4 "$work/$spec" --no-color
+done
 
 echo "== handles"
 crystal run spec/live_handles.cr
 if command -v valgrind >/dev/null; then
 	# The collector scans memory that was never written, which valgrind reports. Debian's valgrind knows no AVX-512.
-	crystal build -Dgc_none spec/live_handles.cr -o "$work/live_handles"
-	valgrind -q --error-exitcode=9 "$work/live_handles"
+	for program in live_handles lifetimes_spec; do
+		crystal build -Dgc_none "spec/$program.cr" -o "$work/$program"
+		valgrind -q --error-exitcode=9 "$work/$program"
+	done
 else
-	echo "NOT RUN: the handles under valgrind, which is not installed" >&2
+	echo "NOT RUN: the handles and lifetimes under valgrind, which is not installed" >&2
 fi
 
 # blocks LANGUAGE FILE: writes each block of this language to $work/NUMBER.LANGUAGE

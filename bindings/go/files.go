@@ -57,7 +57,7 @@ func DecryptBytes(file []byte, with *DecryptWith) ([]byte, error) {
 
 // Reader gives random access to an encrypted file's plaintext. Every byte returned is verified.
 //
-// Goroutines can share ReadAt, and Close waits for it. Read and Seek share a position, so they are
+// Goroutines can share ReadAt, and Close waits for it, or with [NewReader] lets it finish. Read and Seek share a position, so they are
 // for one goroutine at a time. A read decrypts whole chunks, for example of 16 KiB; for small
 // sequential reads use a [bufio.Reader].
 type Reader struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"sync"
 
 	"example.invalid/sealane/go/internal/c"
 )
@@ -15,6 +16,10 @@ const (
 	// maxEmptyReads is the number of consecutive reads without a byte or an error before we give up.
 	maxEmptyReads = 100
 )
+
+// errInUse refuses a call during another one. Waiting would be a deadlock if the destination or the
+// source made the call.
+var errInUse = fmt.Errorf("%w: a stream is for one goroutine at a time, and another call is in progress", ErrMisuse)
 
 // Encrypt returns a writer that encrypts to dst. Its Close writes the rest; it does not close dst.
 // Without Close the result is truncated, and decryption detects this. The writer is for one
@@ -28,6 +33,7 @@ func Encrypt(dst io.Writer, with *EncryptWith) (io.WriteCloser, error) {
 }
 
 type encryptor struct {
+	mu     sync.Mutex
 	filter *c.Filter
 	dst    io.Writer
 	buffer []byte
@@ -35,6 +41,10 @@ type encryptor struct {
 }
 
 func (e *encryptor) Write(p []byte) (n int, err error) {
+	if !e.mu.TryLock() {
+		return 0, errInUse
+	}
+	defer e.mu.Unlock()
 	if e.err != nil {
 		return 0, e.err
 	}
@@ -71,6 +81,10 @@ func (e *encryptor) flush(waiting int) error {
 }
 
 func (e *encryptor) Close() error {
+	if !e.mu.TryLock() {
+		return errInUse
+	}
+	defer e.mu.Unlock()
 	if e.err != nil {
 		return e.err
 	}
@@ -96,6 +110,7 @@ func Decrypt(src io.Reader, with *DecryptWith) (io.Reader, error) {
 }
 
 type decryptor struct {
+	mu     sync.Mutex
 	filter *c.Filter
 	src    io.Reader
 	buffer []byte
@@ -107,6 +122,10 @@ func (d *decryptor) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	if !d.mu.TryLock() {
+		return 0, errInUse
+	}
+	defer d.mu.Unlock()
 	for {
 		// The filter also holds the chunks before a damaged one.
 		n, err := d.filter.Take(p)

@@ -10,6 +10,7 @@ use crate::error::{Failure, Kind};
 use crate::redact::Redactor;
 use crate::signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+pub(crate) use sealane::error::escaped;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -217,12 +218,6 @@ fn line(failure: &Failure, json: bool) -> String {
 /// Prints one line on standard error. `eprintln!` would panic if it is closed.
 fn print_error(text: &str) {
     let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
-}
-
-/// Escapes control characters: a terminal would execute them.
-pub(crate) fn escaped(text: &str) -> String {
-    let keep = |c: char| !c.is_control();
-    text.chars().map(|c| if keep(c) { c.to_string() } else { c.escape_default().to_string() }).collect()
 }
 
 /// Returns a file name without its folder, cut at the start to 24 characters to leave space for the

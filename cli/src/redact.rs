@@ -27,7 +27,7 @@ impl Redactor {
         let mut redactor = Self::default();
         for (at, arg) in args.iter().enumerate().skip(1) {
             let arg = arg.to_string_lossy();
-            if let Some(at) = arg.find("pkcs11:") {
+            if let Some(at) = arg.to_ascii_lowercase().find("pkcs11:") {
                 let (reference, shown) = (&arg[at..], TokenKey::without_pin(&arg[at..]));
                 redactor.references.extend((reference != shown).then(|| (reference.to_owned(), shown)));
             }
@@ -100,11 +100,12 @@ mod test {
 
     #[test]
     fn pins_are_replaced() {
-        for form in ["", "-k", "--key="] {
-            let reference = "pkcs11:object=a?pin-value=1234#keyset";
+        for (form, scheme) in [("", "pkcs11"), ("-k", "pkcs11"), ("--key=", "pkcs11"), ("-k", "PKCS11")] {
+            let reference = format!("{scheme}:object=a?pin-value=1234#keyset");
             let redactor = Redactor::new(&["sealane".into(), format!("{form}{reference}").into()]).unwrap();
             let printed = redactor.redact(&format!("sealane: {form}{reference}: no such file"));
-            assert_eq!(printed, format!("sealane: {form}pkcs11:object=a?pin-value=***#keyset: no such file"));
+            let shown = format!("sealane: {form}{scheme}:object=a?pin-value=***#keyset: no such file");
+            assert_eq!(printed, shown);
         }
     }
 

@@ -311,6 +311,7 @@ def test_places_of_the_pin(tokens: Tokens, tmp_path: Path, monkeypatch: pytest.M
     for query in (
         f"pin-source={tokens.folder}/pin",
         f"pin-source=file:{tokens.folder}/pin",
+        f"pin-source=file://localhost{tokens.folder}/pin",
         f"pin-value={PIN}",
     ):
         _kms._forget()

@@ -19,10 +19,11 @@ from sealane import (
     KeyServiceError,
     SealaneError,
     _kms,
+    _reference,
 )
 from sealane.fs import create_dataset_key
 from sealane.keys import Keyring, resolve
-from tokens import OTHER_PIN, PIN, Tokens, made
+from tokens import OTHER_PIN, PIN, Tokens, made, softhsm
 
 
 def ciphertext(path: Path) -> bytes:
@@ -165,6 +166,14 @@ def test_a_wrong_pin_is_tried_once(tokens: Tokens, tmp_path: Path, monkeypatch: 
         fails(f"{key}&pin-value={OTHER_PIN}#{path}", KeyRefusedError, "refused this PIN before", OTHER_PIN)
         with pytest.raises(KeyRefusedError, match="refused this PIN before"):
             create_dataset_key(str(tmp_path / "new"), wrapping_key=key)
+        # The same token through other paths, another module and another attribute.
+        alias = tokens.folder / "alias.so"
+        alias.symlink_to(tokens.module)
+        for module in alias, f"{tokens.folder}/./odd_module.so", softhsm():
+            other = key.replace(f"module-path={tokens.module}", f"module-path={module}")
+            fails(f"{other}#{path}", KeyRefusedError, "refused this PIN before", OTHER_PIN)
+        other = key.replace("token=sealane", "manufacturer=SoftHSM%20project;token=sealane")
+        fails(f"{other}#{path}", KeyRefusedError, "refused this PIN before", OTHER_PIN)
     assert len(logins) == 1
     assert os.listdir(tmp_path) == ["key.json"]
     monkeypatch.setenv("SEALANE_PKCS11_PIN", PIN)
@@ -319,6 +328,15 @@ def test_too_many_keys(tokens: Tokens) -> None:
         (f"pkcs11:object=a?pin-value={PIN}&pin-source=/p", "found both"),
         (f"pkcs11:object=a?pin-vlaue={PIN}", "found another attribute"),
         ("pkcs11:object=a?context=", "context=TEXT"),
+        ("pkcs11:object=a b", "%20 for a space"),
+        (f"pkcs11:object=a&pin-value={PIN}", "%26 for &"),
+        (f"pkcs11:object=a?module-name=m;pin-value={PIN}", "another attribute in it"),
+        (f"pkcs11:object=a?module-name=m%26user-pin%3D{PIN}", "another attribute in it"),
+        (f"pkcs11:object=a?pin-source={PIN}", "absolute path of a file"),
+        (f"pkcs11:object=a?%70in-value={PIN}", "found another attribute"),
+        (f"pkcs11:object=a?PIN-value={PIN}", "found another attribute"),
+        (f"pkcs11:object=a? pin-value={PIN}", "found another attribute"),
+        ("pkcs11:object=a?pin-source=file://elsewhere/pin", "absolute path of a file"),
     ],
 )
 def test_malformed_uris(uri: str, text: str, tmp_path: Path) -> None:
@@ -332,6 +350,14 @@ def test_malformed_uris(uri: str, text: str, tmp_path: Path) -> None:
         assert "pkcs11:" in str(caught.value)
         assert PIN not in "".join(traceback.format_exception(caught.value))
     assert not os.listdir(tmp_path)
+
+
+# claim: token-no-secrets
+def test_a_pin_with_a_number_sign(tmp_path: Path) -> None:
+    for call in resolve, _reference.check:
+        with pytest.raises(ValueError, match="write %23 in a PIN") as caught:
+            call(f"pkcs11:object=a?pin-value=1#{PIN}#{tmp_path}/key.json")
+        assert PIN not in "".join(traceback.format_exception(caught.value))
 
 
 # claim: token-no-secrets

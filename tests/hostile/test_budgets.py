@@ -47,6 +47,15 @@ CASES = {
         "aead = sealane.Aead('aes-256-gcm', KEY)",
         "aead.open(data)",
     ),
+    "batch": (
+        "messages = [bytes(1 << 20)] * 24; aead = sealane.Aead('aes-256-gcm', KEY)",
+        "aead.seal_many(messages)",
+    ),
+    "packed batch": (
+        "import struct; data = bytes(24 << 20); offsets = struct.pack('25q', *range(0, 25 << 20, 1 << 20));"
+        "offsets = memoryview(offsets).cast('q'); aead = sealane.Aead('aes-256-gcm', KEY)",
+        "aead.seal_packed(data, offsets)",
+    ),
     "passphrase": (
         "data = sealane.encrypt(b'', passphrase='x')",
         "sealane.decrypt(data, passphrase='x')",

@@ -27,6 +27,15 @@ fn marked_test(path: &str, below: &[&str]) -> Option<String> {
     if path.ends_with("Makefile") {
         return Some(format!("make {}", below.first()?.split_once(':')?.0));
     }
+    let quoted =
+        [(".cr", "it \""), (".exs", "test \"")].into_iter().find(|(ending, _)| path.ends_with(ending));
+    if let Some((_, word)) = quoted {
+        return Some(below.first()?.trim_start().strip_prefix(word)?.split_once('"')?.0.to_owned());
+    }
+    if path.ends_with(".go") {
+        let test = below.iter().find_map(|line| line.strip_prefix("func "))?;
+        return test.starts_with("Test").then(|| test.split('(').next().unwrap_or_default().to_owned());
+    }
     let word = if path.ends_with(".py") { "def " } else { "fn " };
     let at =
         below.iter().position(|line| line.trim_start().trim_start_matches("async ").starts_with(word))?;
@@ -42,7 +51,8 @@ fn marked_test(path: &str, below: &[&str]) -> Option<String> {
 /// Returns the tests of each promise that a marker names.
 fn tests() -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for page in [".rs", ".py", ".txt", "Makefile"].into_iter().flat_map(|ending| pages(".", ending)) {
+    let endings = [".rs", ".py", ".txt", "Makefile", "_spec.cr", "_test.exs", "_test.go"];
+    for page in endings.into_iter().flat_map(|ending| pages(".", ending)) {
         let lines: Vec<_> = page.text.lines().collect();
         for (at, line) in lines.iter().enumerate() {
             let line = line.trim_start();

@@ -12,7 +12,10 @@
  *
  * Handles. Free a handle once, with its type's function `..._free`, which also accepts null. A
  * handle passed as `const` can be used by several threads at once, and after fork(). Other handles
- * are for one thread at a time. Keys are copied into a handle and wiped when it is freed.
+ * are for one thread at a time. Keys are copied into a handle and wiped when it is freed. Do not
+ * free a handle during a call with it, except a sealane_reader, sealane_encrypt_with or
+ * sealane_decrypt_with: calls with these can call your functions, which may free them, as may other
+ * threads once the call has begun. The memory is wiped and freed when the last such call ends.
  *
  * Outputs. `out` must be at least as long as the result; the rest stays unchanged. The result may
  * be written over the data ("in place") as each function describes. Any other overlap of the output
@@ -502,7 +505,7 @@ typedef struct sealane_source {
 	 * it, reads wait for each other, and a child of fork() must not use the reader if another thread
 	 * was reading. It must neither throw an exception nor longjmp. */
 	int64_t (*read_at)(void *context, uint64_t offset, uint8_t *into, size_t len);
-	void *context;  /* the first argument of read_at; used until the reader is freed */
+	void *context;  /* the first argument of read_at; used until the reader is freed and its calls have ended */
 	uint32_t flags; /* 0 or SEALANE_CALLING_THREAD */
 } sealane_source;
 

@@ -14,13 +14,15 @@ use crate::error::{ArgumentError, CallError, flags};
 use sealane::file::{Concurrency, ReadAt};
 use sealane::{InOut, Misuse};
 use std::alloc::{Layout as Allocation, alloc_zeroed, dealloc};
+use std::any::Any;
+use std::cell::RefCell;
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::NonNull;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::{io, path::Path};
 use zeroize::Zeroize;
 
@@ -31,12 +33,13 @@ pub(crate) fn live() -> i64 {
     LIVE.load(Relaxed)
 }
 
-/// A call from C. Its references end with it.
-pub(crate) struct Call(());
+/// A call from C. Its references end with it, as do the handles that the caller frees meanwhile.
+#[derive(Default)]
+pub(crate) struct Call(RefCell<Vec<Arc<dyn Any>>>);
 
 impl Call {
     pub(crate) fn lend<T>(body: impl FnOnce(&Self) -> T) -> T {
-        body(&Self(()))
+        body(&Self::default())
     }
 }
 
@@ -298,14 +301,6 @@ impl CText {
 
 // Handles.
 
-impl<T> Shared<T> {
-    #[inline]
-    pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
-        // SAFETY: the header requires null or a live handle of this type from an earlier call.
-        unsafe { self.0.as_ref() }.ok_or(ArgumentError::Null { name })
-    }
-}
-
 impl<T> Unique<T> {
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "the call gives its lifetime, not the value")]
@@ -331,15 +326,16 @@ impl<T> Owned<T> {
     /// Gives a value to the caller.
     pub(crate) fn new(value: T) -> Self {
         LIVE.fetch_add(1, Relaxed);
-        Self(Box::into_raw(Box::new(value)))
+        Self(Arc::into_raw(Arc::new(value)).cast_mut())
     }
 
-    /// Takes a value back and drops it. Does nothing for null.
+    /// Takes a value back and drops it, or lets the last call that holds it do so. Does nothing for
+    /// null.
     pub(crate) fn free(self) {
         if !self.0.is_null() {
             LIVE.fetch_sub(1, Relaxed);
             // SAFETY: the header requires null or a handle made by `new` and freed once.
-            drop(unsafe { Box::from_raw(self.0) });
+            drop(unsafe { Arc::from_raw(self.0) });
         }
     }
 }
@@ -592,6 +588,7 @@ pub(crate) fn lent<T>(value: &mut T) -> Unique<T> {
     Unique(value)
 }
 
+mod handles;
 mod outputs;
 #[cfg(test)]
 mod test;

@@ -44,6 +44,7 @@ private def in_fibers(&block : Int32 ->)
 end
 
 describe "fibers" do
+  # claim: runtime-crystal
   it "share keys, and an encrypted file" do
     key, data = sample(32), sample(1_000_000)
     aead = Sealane::Aead.new("aes-256-gcm", key)
@@ -89,6 +90,28 @@ describe "fibers" do
       own.close
     end
     [shared, encrypt, decrypt].each(&.close)
+  end
+
+  # claim: runtime-crystal
+  it "are interrupted by signals and the collector" do
+    encrypt, decrypt = Sealane::EncryptWith.key(sample(32)), Sealane::DecryptWith.key(sample(32))
+    received = 0
+    Signal::USR1.trap { received += 1 }
+    sender = Process.new("while kill -USR1 #{Process.pid} 2>/dev/null; do sleep 0.001; done", shell: true)
+    in_folder do |folder|
+      data = sample(3_000_000)
+      File.write(folder / "plain", data)
+      until received > 20
+        Sealane.encrypt_file(folder / "plain", folder / "sealed", encrypt) { sleep 0 }
+        Sealane::Reader.open(folder / "sealed", decrypt, &.getb_to_end.should(eq(data)))
+        GC.collect
+      end
+    end
+  ensure
+    sender.try(&.terminate)
+    sender.try(&.wait)
+    Signal::USR1.ignore
+    [encrypt, decrypt].each(&.try(&.close))
   end
 
   it "report progress of several files at once" do

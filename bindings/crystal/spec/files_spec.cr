@@ -145,6 +145,7 @@ describe "files" do
     end
   end
 
+  # claim: runtime-crystal
   it "are cancelled by an exception of the block" do
     with_keys do |encrypt, decrypt|
       in_folder do |folder|

@@ -30,8 +30,9 @@ require "./sealane/decryptor"
 #   algorithm.
 #
 # A call blocks its thread, like any computation in Crystal. Objects with keys or files have a
-# method `close` that wipes and frees immediately; the garbage collector does the same later. Do not
-# close an object while another thread is in a call to it.
+# method `close`; the garbage collector does the same later. While another fiber or thread is in a
+# call to the object, `close` only refuses later calls, and the memory is wiped and freed when the
+# last call ends.
 module Sealane
   VERSION = {{ `sed -n 's/^version: //p' "#{__DIR__}/../shard.yml"`.strip.stringify }}
 

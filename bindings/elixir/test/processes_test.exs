@@ -49,6 +49,7 @@ defmodule ProcessesTest do
     assert eventually(fn -> File.ls!(folder) == [] and open_files(folder) == 0 end)
   end
 
+  # claim: runtime-elixir
   test "a process that is killed while it holds a writer leaves no file, and closes it" do
     folder = Support.folder()
     parent = self()
@@ -130,6 +131,62 @@ defmodule ProcessesTest do
     |> Stream.run()
   end
 
+  # claim: lifetimes, runtime-elixir
+  test "closing or ending an object during a call waits or is refused" do
+    folder = Support.folder()
+    path = Path.join(folder, "file")
+    data = Support.bytes(3_000_000)
+    [data] |> Enum.into(Sealane.File.stream!(path, key: <<1::256>>))
+
+    result = fn work ->
+      try do
+        work.()
+      rescue
+        error in ArgumentError -> {:refused, error.message}
+      end
+    end
+
+    for round <- 1..20 do
+      reader = Sealane.Reader.open!(path, key: <<1::256>>)
+      with_key = Sealane.FileKeys.encrypt_with(key: <<1::256>>)
+      {:ok, writer} = Sealane.Native.writer_create(Path.join(folder, "new"), with_key)
+      {:ok, filter} = Sealane.Native.encryptor_new(with_key)
+
+      tasks =
+        for work <- [
+              fn -> Sealane.Reader.read_at(reader, round, 2_000_000) end,
+              fn -> Sealane.Native.writer_push(writer, data) end,
+              fn -> Sealane.Native.filter_push(filter, data) end
+            ],
+            _ <- 1..3,
+            do: Task.async(fn -> result.(work) end)
+
+      Process.sleep(rem(round, 4))
+
+      ends =
+        for work <- [
+              fn -> Sealane.Reader.close(reader) end,
+              fn -> Sealane.Native.writer_abort(writer) end,
+              fn -> Sealane.Native.filter_finish(filter) end
+            ],
+            do: result.(work)
+
+      :erlang.garbage_collect()
+      for {:refused, message} <- ends, do: assert(message =~ "another process")
+
+      for found <- Task.await_many(tasks, 60_000) do
+        case found do
+          :ok -> :ok
+          {:ok, bytes} when byte_size(bytes) == 2_000_000 -> assert bytes == binary_part(data, round, 2_000_000)
+          {:ok, _encrypted} -> :ok
+          {:refused, message} -> assert message =~ ~r/another process|already|closed|finish/
+        end
+      end
+    end
+
+    assert eventually(fn -> File.ls!(folder) == ["file"] and open_files(folder) == 0 end)
+  end
+
   # Calls with long arguments: each function and each variable-length argument.
   defp long_calls do
     {key, long} = {Support.bytes(32), Support.bytes(64_000_000)}
@@ -162,13 +219,58 @@ defmodule ProcessesTest do
     ]
   end
 
+  # Calls that take long with any arguments, or with long ones that are not encrypted.
+  defp costly_calls do
+    identities =
+      for _ <- 1..300, into: "", do: Sealane.Key.to_text(Sealane.Key.generate("age-pq"))
+
+    recipients = List.duplicate(Sealane.Key.public(Sealane.Key.generate("age-pq")), 300)
+    secret = Sealane.Key.generate("age-pq")
+    long = Support.bytes(32_000_000)
+
+    [
+      {"Stream.encrypt, passphrase",
+       fn -> Enum.to_list(Sealane.Stream.encrypt(["x"], passphrase: "correct", work_factor: 15)) end},
+      {"Stream.encrypt, recipients",
+       fn -> Enum.to_list(Sealane.Stream.encrypt(["x"], recipients: recipients)) end},
+      {"identities", fn -> Sealane.FileKeys.decrypt_with(identities: identities) end},
+      {"random", fn -> Sealane.Native.random(32_000_000) end},
+      {"Key.public", fn -> for _ <- 1..300, do: Sealane.Key.public(secret) end},
+      {"a long key", fn -> Sealane.Native.key_from_bytes(long) end},
+      {"a long wrong key", fn -> catch_error(Sealane.aead("aes-256-gcm", long)) end}
+    ]
+  end
+
+  # claim: runtime-elixir
+  test "functions on normal schedulers are listed, each with a reason" do
+    quick = %{
+      version: "a constant",
+      nothing: "measures a call",
+      panics: "for these tests only",
+      algorithms: "a constant list",
+      aead_describe: "copies six fields of a handle",
+      key_kind: "reads one field of a handle"
+    }
+
+    sources = Path.wildcard(Path.expand("../native/src/*.rs", __DIR__))
+
+    found =
+      for path <- sources,
+          [_, name] <-
+            Regex.scan(~r/#\[rustler::nif\]\n(?:#\[.*\]\n)*\s*(?:pub )?fn ([$\w]+)/, File.read!(path)),
+          do: name
+
+    # The macro of `schedule.rs` makes the functions that `Sealane.Native` chooses by length.
+    assert Enum.sort(found) == Enum.sort(["$normal" | Enum.map(Map.keys(quick), &Atom.to_string/1)])
+  end
+
   # A share rather than a time, so that a busy machine does not matter. It is 0 if a long call runs
   # on a normal scheduler, and not near 1 if it does not, because a scheduler that waits for work is
   # active for a moment.
   test "long calls use the dirty schedulers, and short ones do not" do
     :erlang.system_flag(:scheduler_wall_time, true)
 
-    for {name, work} <- long_calls() do
+    for {name, work} <- long_calls() ++ costly_calls() do
       share = dirty_share(fn -> for _ <- 1..3, do: work.() end)
       assert share > 0.02, "#{name}: the dirty schedulers did #{share} of the work"
     end
@@ -205,8 +307,9 @@ defmodule ProcessesTest do
 
   # A call that stops the others does so every time. A busy machine does it occasionally, so one
   # good try of many is enough.
+  # claim: runtime-elixir
   test "no call stops other processes" do
-    for {name, work} <- Enum.take_every(long_calls(), 3) do
+    for {name, work} <- Enum.take_every(long_calls(), 3) ++ Enum.take(costly_calls(), 4) do
       {us, _} = :timer.tc(work)
 
       # The limit is far above an idle machine's values; `make -C bindings bench` measures them.
@@ -216,7 +319,7 @@ defmodule ProcessesTest do
         |> Enum.find(fn {longest, limit} -> longest < limit end)
 
       assert good, "#{name}: in each of 30 tries, another process waited longer than the limit"
-      IO.puts("#{name}, 64 MB: #{div(us, 1000)} ms, longest pause #{elem(good, 0)} us")
+      IO.puts("#{name}: #{div(us, 1000)} ms, longest pause #{elem(good, 0)} us")
     end
   end
 

@@ -208,6 +208,8 @@ def _service_key(reference: str) -> tuple[WrappingKey, str]:
     key, place = _kms.parse(reference)
     if not place:
         raise ValueError(f"{key}: expected {key}#PATH, where PATH is the file of the encrypted keyset")
+    if "#" in place and key.has_pin():
+        raise ValueError(f"{key}: expected one '#', before the path, found another; write %23 in a PIN")
     return key, place
 
 

@@ -52,7 +52,7 @@ class WrappingKey:
 
 def shown(reference: str) -> str:
     """Returns a reference without the PIN of a PKCS#11 URI."""
-    return shown_token_key(reference) if reference.startswith("pkcs11:") else reference
+    return shown_token_key(reference) if reference[:7].lower() == "pkcs11:" else reference
 
 
 class ResponseError(Exception):

@@ -127,7 +127,7 @@ fn names_of_any_bytes() {
     assert_eq!(opened.succeeded(), b"data");
     // In a message, control characters of a name are escaped.
     let outcome = sandbox.run_with(sandbox.sealane().args(["decrypt", "-k", "k"]).arg(plain), b"");
-    outcome.failed(1, "\\n\\u{1b}[31m: truncated");
+    outcome.failed(1, "\\n\\u001b[31m: truncated");
 }
 
 #[cfg(unix)]

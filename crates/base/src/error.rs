@@ -22,6 +22,31 @@ pub use offsets::OffsetProblem;
 pub use plugin::{PluginError, PluginProblem};
 pub use providers::MessagePart;
 
+/// Escapes the control, bidirectional and invisible characters of a text from outside, such as a
+/// plugin's, for a person: a terminal would execute them or show other words. A JSON document stays
+/// one, with the same content.
+#[doc(hidden)]
+pub fn escaped(text: &str) -> String {
+    let is_hidden = |c: char| {
+        let format = ['\u{ad}', '\u{61c}', '\u{180e}', '\u{feff}'];
+        let ranges = [('\u{200b}', '\u{200f}'), ('\u{2028}', '\u{202e}'), ('\u{2060}', '\u{206f}')];
+        let more = [('\u{fff9}', '\u{fffb}'), ('\u{e0000}', '\u{e007f}')];
+        let mut ranges = ranges.iter().chain(&more);
+        c.is_control() || format.contains(&c) || ranges.any(|&(first, last)| (first..=last).contains(&c))
+    };
+    let mut shown = String::new();
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            c if is_hidden(c) => {
+                shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
 /// The error type of this crate.
 ///
 /// [`Error::kind`] tells what is to blame: the data, the keys, the machine or the call.

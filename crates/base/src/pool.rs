@@ -16,7 +16,7 @@
 
 use super::affinity::HelperAffinity;
 use super::threads::threads_of_process;
-use crate::memory::affordable_threads;
+use crate::memory::{affordable_threads, threads_take_from_results};
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::hint::spin_loop;
@@ -66,7 +66,8 @@ pub(super) fn run_with_helpers(
 ) {
     // While waiting here, a pool thread could be given work that needs a lock it holds.
     let nested = rayon_core::current_thread_index().is_some();
-    match WorkerPool::of_process().filter(|_| max_helpers > 0 && !nested) {
+    let alone = max_helpers == 0 || nested || threads_take_from_results();
+    match (!alone).then(WorkerPool::of_process).flatten() {
         Some(pool) => pool.run(max_helpers, &helper, &mut caller),
         None => caller(&|| ()),
     }

@@ -119,7 +119,13 @@ impl Reference {
             },
             ("pkcs11", _) => match text.to_str().and_then(|text| text.split_once('#')) {
                 Some((uri, keyset)) if !keyset.is_empty() => {
-                    Ok(Self::Token { key: Box::new(TokenKey::parse(uri)?), keyset: keyset.to_owned() })
+                    let key = TokenKey::parse(uri)?;
+                    if keyset.contains('#') && key.has_pin() {
+                        return invalid(
+                            "expected one '#', before the path, found another; write %23 in a PIN",
+                        );
+                    }
+                    Ok(Self::Token { key: Box::new(key), keyset: keyset.to_owned() })
                 }
                 _ => invalid("expected pkcs11:URI#PATH; PATH is an encrypted keyset"),
             },

@@ -29,6 +29,8 @@ class Crypto::AeadChacha20Poly1305
   @aad_size = 0_u64
   @data_size = 0_u64
   @scratch = Bytes.empty
+  # Fibers take turns: writing to the IO lets others run.
+  @mutex = Mutex.new
 
   # Takes a 32-byte key, a 12-byte nonce used for no other message of this key, and the IO for the
   # result.
@@ -40,31 +42,37 @@ class Crypto::AeadChacha20Poly1305
 
   # Adds associated data, in pieces of any length, before the plaintext.
   def aad(data : Bytes) : Nil
-    encryptor(Stage::Aad).aad(data)
-    @aad_size += data.size
-    @io.write(data)
+    @mutex.synchronize do
+      encryptor(Stage::Aad).aad(data)
+      @aad_size += data.size
+      @io.write(data)
+    end
   end
 
   # Encrypts plaintext, in pieces of any length.
   def update(data : Bytes) : Nil
-    encryptor = encryptor(Stage::Data)
-    until data.empty?
-      piece = data[0, {data.size, PIECE_SIZE}.min]
-      @scratch = Sealane.new_bytes(piece.size) if @scratch.size < piece.size
-      @io.write(encryptor.update_into(piece, @scratch))
-      @data_size += piece.size
-      data += piece.size
+    @mutex.synchronize do
+      encryptor = encryptor(Stage::Data)
+      until data.empty?
+        piece = data[0, {data.size, PIECE_SIZE}.min]
+        @scratch = Sealane.new_bytes(piece.size) if @scratch.size < piece.size
+        @io.write(encryptor.update_into(piece, @scratch))
+        @data_size += piece.size
+        data += piece.size
+      end
     end
   end
 
   # Writes the lengths and returns the tag.
   def final : Bytes
-    encryptor = encryptor(Stage::Data)
-    pad(@data_size)
-    @io.write_bytes(@aad_size, IO::ByteFormat::LittleEndian)
-    @io.write_bytes(@data_size, IO::ByteFormat::LittleEndian)
-    @stage = Stage::Done
-    encryptor.final.tap { encryptor.close }
+    @mutex.synchronize do
+      encryptor = encryptor(Stage::Data)
+      pad(@data_size)
+      @io.write_bytes(@aad_size, IO::ByteFormat::LittleEndian)
+      @io.write_bytes(@data_size, IO::ByteFormat::LittleEndian)
+      @stage = Stage::Done
+      encryptor.final.tap { encryptor.close }
+    end
   end
 
   # Verifies the tag in constant time. If it matches, writes the plaintext to the IO and returns the

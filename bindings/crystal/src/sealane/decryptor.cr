@@ -11,13 +11,16 @@ module Sealane
   class Decryptor < IO
     include ReadOnly
 
-    Sealane.owns_handle(Filter)
+    Sealane.owns_handle(Filter, exclusive: true)
 
     # Whether `close` closes the other IO.
     property? sync_close : Bool
 
     @finished = false
     @failure : Exception?
+    # Fibers take turns: reading the other IO lets others run, and all share one buffer. `close` does
+    # not wait, so that it can end a read.
+    @mutex = Mutex.new
 
     # Starts a stream.
     def initialize(@io : IO, keys : DecryptWith, *, @sync_close : Bool = false)
@@ -44,12 +47,14 @@ module Sealane
 
     # :nodoc:
     def unbuffered_read(slice : Bytes)
-      # A failed stream never reaches its end.
-      @failure.try { |failure| raise failure }
-      loop do
-        count = call { |error| LibSealane.filter_take(handle, slice, slice.size, error) }
-        return count.to_i32 if count > 0 || @finished
-        push_more
+      @mutex.synchronize do
+        # A failed stream never reaches its end.
+        @failure.try { |failure| raise failure }
+        loop do
+          count = call { |error| LibSealane.filter_take(handle, slice, slice.size, error) }
+          return count.to_i32 if count > 0 || @finished
+          push_more
+        end
       end
     end
 

@@ -13,10 +13,13 @@ module Sealane
     # Encrypted in pieces, so that a long write needs no second copy of all its bytes.
     PIECE_SIZE = 262144
 
-    Sealane.owns_handle(Filter)
+    Sealane.owns_handle(Filter, exclusive: true)
 
     # Whether `close` closes the other IO.
     property? sync_close : Bool
+
+    # Fibers take turns: writing to the other IO lets others run, and all share one buffer.
+    @mutex = Mutex.new
 
     # Starts a stream.
     def initialize(@io : IO, keys : EncryptWith, *, @sync_close : Bool = false)
@@ -38,11 +41,13 @@ module Sealane
     end
 
     def write(slice : Bytes) : Nil
-      check_open
-      until slice.empty?
-        piece = slice[0, {slice.size, PIECE_SIZE}.min]
-        write_out call { |error| LibSealane.filter_push(handle, piece, piece.size, error) }
-        slice += piece.size
+      @mutex.synchronize do
+        check_open
+        until slice.empty?
+          piece = slice[0, {slice.size, PIECE_SIZE}.min]
+          write_out call { |error| LibSealane.filter_push(handle, piece, piece.size, error) }
+          slice += piece.size
+        end
       end
     end
 
@@ -52,15 +57,17 @@ module Sealane
       @io.flush
     end
 
-    # Writes the end of the stream.
+    # Writes the end of the stream, after the writes of other fibers.
     def close : Nil
-      return if closed?
-      begin
-        write_out call { |error| LibSealane.filter_finish(handle, error) }
-        @io.flush
-      ensure
-        free_handle
-        @io.close if sync_close?
+      @mutex.synchronize do
+        return if closed?
+        begin
+          write_out call { |error| LibSealane.filter_finish(handle, error) }
+          @io.flush
+        ensure
+          free_handle
+          @io.close if sync_close?
+        end
       end
     end
 

@@ -74,25 +74,22 @@ module Sealane
   private def self.encrypt_file(from, to, keys, *, threads, sync, progress) : Nil
     from, to = c_path(from), c_path(to)
     with_options(threads, sync, progress, {from, to}) do |options, error|
-      LibSealane.encrypt_file(from, to, keys.handle, options, error)
+      keys.lend { |lent| LibSealane.encrypt_file(from, to, lent, options, error) }
     end
-    keep_alive(keys.as(Void*))
   end
 
   private def self.decrypt_file(from, to, keys, *, threads, sync, progress) : Nil
     from, to = c_path(from), c_path(to)
     with_options(threads, sync, progress, {from, to}) do |options, error|
-      LibSealane.decrypt_file(from, to, keys.handle, options, error)
+      keys.lend { |lent| LibSealane.decrypt_file(from, to, lent, options, error) }
     end
-    keep_alive(keys.as(Void*))
   end
 
   private def self.verify_file(from, keys, *, threads, progress) : Nil
     from = c_path(from)
     with_options(threads, false, progress, {from}) do |options, error|
-      LibSealane.verify_file(from, keys.handle, options, error)
+      keys.lend { |lent| LibSealane.verify_file(from, lent, options, error) }
     end
-    keep_alive(keys.as(Void*))
   end
 
   private def self.with_options(threads, sync, block, paths, &) : Nil

@@ -1,18 +1,78 @@
 module Sealane
   # :nodoc:
-  # Declares that an object owns a C library handle, freed by `close` or the garbage collector.
-  macro owns_handle(type)
+  # Counts the calls that use a handle, so that `close` never frees it under one of them: a call can
+  # let other fibers run, for example in an `IO` that it reads. The last call frees it instead.
+  struct Calls
+    private CLOSED = 1
+    private CALL   = 2
+
+    {% if flag?(:preview_mt) %}
+      @state = Atomic(Int32).new(0)
+
+      private def change(&) : {Int32, Int32}
+        loop do
+          state = @state.get
+          changed = yield state
+          return {state, changed} if @state.compare_and_set(state, changed)[1]
+        end
+      end
+    {% else %}
+      # Fibers of one thread change places only where they wait.
+      @state = 0
+
+      private def change(&) : {Int32, Int32}
+        state = @state
+        {state, @state = yield state}
+      end
+    {% end %}
+
+    # Returns whether a call may begin.
+    def enter? : Bool
+      change { |state| closed?(state) ? state : state + CALL }[0] & CLOSED == 0
+    end
+
+    # Ends a call. Returns whether the handle must be freed now.
+    def leave? : Bool
+      change { |state| state - CALL }[1] == CLOSED
+    end
+
+    # Refuses later calls. Returns whether the handle must be freed now.
+    def close? : Bool
+      change { |state| state | CLOSED } == {0, CLOSED}
+    end
+
+    def closed? : Bool
+      closed?({% if flag?(:preview_mt) %} @state.get {% else %} @state {% end %})
+    end
+
+    private def closed?(state : Int32) : Bool
+      state & CLOSED != 0
+    end
+  end
+
+  # :nodoc:
+  # Declares that an object owns a C library handle, freed by `close` or the garbage collector. With
+  # *exclusive*, fibers and threads take turns: the library changes such a handle in each call.
+  macro owns_handle(type, exclusive = false)
     @handle : LibSealane::{{type}} = Pointer(Void).null.as(LibSealane::{{type}})
+    @calls = Calls.new
+    {% if exclusive %}
+      @call = Mutex.new
+    {% end %}
 
     # :nodoc:
     def handle : LibSealane::{{type}}
-      raise ClosedError.new("expected an open #{self.class}, found a closed one; create another one") if @handle.null?
+      refuse_closed if closed?
       @handle
     end
 
+    private def refuse_closed : NoReturn
+      raise ClosedError.new("expected an open #{self.class}, found a closed one; create another one")
+    end
+
+    # Refuses later calls. Frees the handle now, or when the last call in progress ends.
     private def free_handle : Nil
-      freed, @handle = @handle, Pointer(Void).null.as(LibSealane::{{type}})
-      LibSealane.{{type.stringify.underscore.id}}_free(freed)
+      LibSealane.{{type.stringify.underscore.id}}_free(@handle) if @calls.close?
     end
 
     # :nodoc:
@@ -20,11 +80,16 @@ module Sealane
       free_handle
     end
 
-    # Calls the library, keeping this object alive until the call returns.
+    # Calls the library. The handle stays valid until the call returns, and so does this object.
     private def call(paths : Enumerable(String) = [] of String, &) : Int64
       error = uninitialized LibSealane::Error
-      result = yield pointerof(error)
-      Sealane.keep_alive(self.as(Void*))
+      result = lend do
+        {% if exclusive %}
+          @call.synchronize { yield pointerof(error) }
+        {% else %}
+          yield pointerof(error)
+        {% end %}
+      end
       raise Sealane.failure(pointerof(error), paths) if result < 0
       result
     end
@@ -36,33 +101,37 @@ module Sealane
     end
 
     # :nodoc:
-    # Yields the handle, keeping this object alive until the block returns.
+    # Yields the handle, which stays valid until the block returns.
     def lend(&)
-      result = yield handle
-      Sealane.keep_alive(self.as(Void*))
-      result
+      refuse_closed unless @calls.enter?
+      begin
+        yield @handle
+      ensure
+        LibSealane.{{type.stringify.underscore.id}}_free(@handle) if @calls.leave?
+      end
     end
 
     # Returns whether the object is closed.
     def closed? : Bool
-      @handle.null?
+      @calls.closed?
     end
   end
 
   # :nodoc:
   # Like `owns_handle`, with a public method that closes the object.
-  macro owns_closable_handle(type)
-    Sealane.owns_handle({{type}})
+  macro owns_closable_handle(type, exclusive = false)
+    Sealane.owns_handle({{type}}, {{exclusive}})
 
-    # Wipes and frees the memory of this object. Later calls raise `ClosedError`.
+    # Wipes and frees the memory of this object, once the calls in progress have ended. Later calls
+    # raise `ClosedError`.
     def close : Nil
       free_handle
     end
   end
 
   # :nodoc:
-  # Reads the object, so that the garbage collector cannot finalize it earlier. The compiler ends
-  # the life of `self` at its last use; that would be when the handle is loaded for a call.
+  # Reads the object, so that the garbage collector cannot finalize it earlier: the compiler ends its
+  # life at its last use.
   @[AlwaysInline]
   def self.keep_alive(object : Void*) : Nil
     asm("" :: "r"(object) :: "volatile")

@@ -11,7 +11,7 @@ module Sealane
   # An exception in the block of `open` discards the file. A writer that is never closed leaves
   # nothing behind.
   class Writer < IO
-    Sealane.owns_handle(Writer)
+    Sealane.owns_handle(Writer, exclusive: true)
 
     # Whether `close` waits until the bytes are on disk.
     property? sync : Bool

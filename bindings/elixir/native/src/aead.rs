@@ -34,12 +34,12 @@ impl Aead {
     }
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn aead_new(name: &str, key: Binary, provider: Option<&str>) -> Answer<ResourceArc<Aead>> {
     standard(name, &Key::from_bytes(&key), provider)
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn aead_new_with_secret(
     name: &str,
     key: ResourceArc<Secret>,
@@ -56,7 +56,7 @@ fn standard(name: &str, key: &Key, provider: Option<&str>) -> Answer<ResourceArc
     new().map_err(CallError::raise)
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn speck_aead_new(name: &str, key: Binary, nonce: &str) -> Answer<ResourceArc<Aead>> {
     let new = || {
         let size = size_named(name, "-poly1305")?;

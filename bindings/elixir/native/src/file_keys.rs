@@ -62,7 +62,7 @@ fn symmetric(source: &Source<'_>) -> Result<Option<FileKey>, CallError> {
     })
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn encrypt_with(
     source: Source,
     context: Binary,
@@ -93,7 +93,7 @@ fn encrypt_with(
     build().map_err(CallError::raise)
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn decrypt_with(source: Source, context: Binary, format: Option<&str>) -> Answer<ResourceArc<DecryptWith>> {
     let build = || {
         let mut params =

@@ -28,14 +28,15 @@ fn taken<'a>(env: Env<'a>, queue: &mut ByteQueue) -> Result<(Atom, Binary<'a>), 
     Ok((ok(), bytes?))
 }
 
-#[rustler::nif]
+/// A passphrase takes a second, and thousands of recipients too.
+#[rustler::nif(schedule = "DirtyCpu")]
 fn encryptor_new(with: ResourceArc<EncryptWith>) -> Answer<(Atom, ResourceArc<Filter>)> {
     let new =
         Encryptor::new(ByteQueue::default(), &with.0).map_err(|error| CallError::from(error).tuple())?;
     Ok((ok(), ResourceArc::new(Filter(Exclusive::new(Work::Encrypt(Box::new(new)))))))
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn decryptor_new(with: ResourceArc<DecryptWith>) -> Answer<(Atom, ResourceArc<Filter>)> {
     let new = Decryptor::new(ByteQueue::default(), &with.0);
     Ok((ok(), ResourceArc::new(Filter(Exclusive::new(Work::Decrypt(Box::new(new)))))))

@@ -45,7 +45,7 @@ fn key_generate(kind: &str) -> Answer<ResourceArc<Secret>> {
     new().map_err(CallError::raise)
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn key_from_bytes(key: Binary) -> ResourceArc<Secret> {
     ResourceArc::new(Secret(Key::from_bytes(&key).into()))
 }
@@ -80,14 +80,15 @@ fn key_to_text<'a>(env: Env<'a>, key: ResourceArc<Secret>, passphrase: Option<&s
     copied(env, text.as_bytes())
 }
 
-#[rustler::nif]
+/// A post-quantum key is expanded.
+#[rustler::nif(schedule = "DirtyCpu")]
 fn key_public(key: ResourceArc<Secret>) -> Answer<Option<String>> {
     let public = key.0.public();
     let text = public.as_ref().map(PublicKey::to_text).transpose();
     text.map_err(|error| CallError::from(error).raise())
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn key_bytes<'a>(env: Env<'a>, key: ResourceArc<Secret>) -> Answer<Binary<'a>> {
     copied(env, key.symmetric().map_err(CallError::raise)?.as_bytes())
 }

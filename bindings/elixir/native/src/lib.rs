@@ -6,7 +6,8 @@
 //!
 //! A call on a normal scheduler must return within a millisecond, because other processes wait for
 //! it. So a function whose time depends on its data's length exists twice (`schedule`), and
-//! `Sealane.Native` chooses by length. Functions for files and keys always run on dirty schedulers.
+//! `Sealane.Native` chooses by length. All others that take a text or bytes, which may be long, run on
+//! dirty schedulers. A test lists the rest with their reasons.
 #![forbid(unsafe_code)]
 
 mod aead;

@@ -50,7 +50,7 @@ fn providers() -> Vec<(String, String, String, bool, bool, String)> {
     rows.collect()
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn random<'a>(env: Env<'a>, len: usize) -> Answer<Binary<'a>> {
     let bytes = Key::generate(len).map_err(|error| CallError::from(error).raise())?;
     let copy = |out: &mut [u8]| {

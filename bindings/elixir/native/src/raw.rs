@@ -21,7 +21,7 @@ pub(crate) enum Keystream {
 #[rustler::resource_impl]
 impl Resource for Keystream {}
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn keystream_new(
     cipher: &str,
     key: Binary,

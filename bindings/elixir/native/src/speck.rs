@@ -40,7 +40,7 @@ pub(crate) fn order_named(name: &str) -> Result<ByteOrder, CallError> {
     }
 }
 
-#[rustler::nif]
+#[rustler::nif(schedule = "DirtyCpu")]
 fn speck_new(variant: Atom, name: &str, key: Binary, order: &str) -> Answer<ResourceArc<Blocks>> {
     let new = || {
         let speck = Speck::new(size_named(name, "")?, &key, order_named(order)?)?;
@@ -103,7 +103,8 @@ fn decrypt_blocks<'a>(
 /// Returns the Speck size with this UTF-8 name.
 #[inline]
 fn size(name: &[u8], suffix: &str) -> Result<SpeckSize, CallError> {
-    size_named(std::str::from_utf8(name).unwrap_or_default(), suffix)
+    // No name is longer, and a long text would take the time of other processes.
+    size_named(std::str::from_utf8(&name[..name.len().min(64)]).unwrap_or_default(), suffix)
 }
 
 #[inline]

@@ -13,7 +13,15 @@ use sealane::file;
 pub(crate) struct Writer(Exclusive<file::Writer>);
 
 #[rustler::resource_impl]
-impl Resource for Writer {}
+impl Resource for Writer {
+    const IMPLEMENTS_DESTRUCTOR: bool = true;
+
+    /// The garbage collector runs on a normal scheduler, and removing a long file takes a while.
+    /// Without a thread, the closure is dropped here, and the writer with it.
+    fn destructor(self, _: rustler::Env<'_>) {
+        let _ = std::thread::Builder::new().spawn(move || drop(self));
+    }
+}
 
 #[rustler::nif(schedule = "DirtyIo")]
 fn writer_create(file: Binary, with: ResourceArc<EncryptWith>) -> Answer<(Atom, ResourceArc<Writer>)> {

@@ -58,6 +58,7 @@ import (
 	"runtime"
 	"runtime/cgo"
 	"sync"
+	"sync/atomic"
 )
 
 // Options are options for an operation on whole files.
@@ -159,9 +160,11 @@ func Decrypt(file []byte, with *DecryptWith) ([]byte, error) {
 	return given(out, n, &e)
 }
 
-// Reader is an encrypted file with random access. Goroutines can share it. Close waits for reads.
+// Reader is an encrypted file with random access. Goroutines can share it. Close waits for reads, or
+// lets the last one free the file if there is a source, which may be what calls Close.
 type Reader struct {
 	mu      sync.RWMutex
+	closed  atomic.Bool
 	parts   readerParts // zero after Close
 	cleanup runtime.Cleanup
 	path    string
@@ -231,6 +234,10 @@ func (r *Reader) ReadAt(p []byte, offset int64) (int, error) {
 	if offset < 0 {
 		return 0, &Error{ErrMisuse, fmt.Sprintf("the offset is %d, expected 0 or more", offset)}
 	}
+	// Before the lock: a source that reads its own reader must not wait for a Close that waits for it.
+	if r.closed.Load() {
+		return 0, fs.ErrClosed
+	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.parts.handle == nil {
@@ -253,13 +260,26 @@ func (r *Reader) ReadAt(p []byte, offset int64) (int, error) {
 
 // Close closes the file.
 func (r *Reader) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.parts.handle == nil {
+	if r.closed.Swap(true) {
 		return fs.ErrClosed
 	}
+	if r.source != nil && !r.mu.TryLock() {
+		go func() {
+			r.mu.Lock()
+			r.free()
+		}()
+		return nil
+	} else if r.source == nil {
+		r.mu.Lock()
+	}
+	r.free()
+	return nil
+}
+
+// free frees the file. The mutex must be locked; it is unlocked.
+func (r *Reader) free() {
+	defer r.mu.Unlock()
 	r.cleanup.Stop()
 	r.parts.free()
 	r.parts = readerParts{}
-	return nil
 }

@@ -22,7 +22,8 @@ pub enum PluginProblem {
     NotFound,
     /// The operating system could not start the program.
     NotStarted(io::Error),
-    /// The plugin sent no complete command within this time, or did not read ours.
+    /// The plugin sent no complete command within this time, or did not read ours; or was silent for
+    /// this time in all.
     TimedOut(Duration),
     /// The plugin ended before the conversation was over.
     Ended {
@@ -31,7 +32,7 @@ pub enum PluginProblem {
     },
     /// The plugin violated the protocol. The text says how.
     Protocol(&'static str),
-    /// The plugin reported an error. The text is the plugin's, without control characters and
+    /// The plugin reported an error. The text is the plugin's, with control characters escaped and
     /// shortened if long.
     Reported(String),
     /// The file key from the plugin does not match the header of the file.

@@ -205,3 +205,13 @@ fn errors_have_the_path_as_their_subject() {
     assert_eq!(Error::from(Misuse::SameFile(path.into())).subject(), Some(path));
     assert_eq!(Error::Truncated.subject(), None);
 }
+
+/// Also of C1 and of characters above U+FFFF.
+#[test]
+fn texts_of_others_are_escaped() {
+    let text = "a\n\t\u{1b}[31m\u{9b}\u{202e}\u{2066}\u{200f}\u{feff}\u{e0041}\u{2028}é 🔑 \\ ü\u{301}";
+    let shown =
+        "a\\n\\u0009\\u001b[31m\\u009b\\u202e\\u2066\\u200f\\ufeff\\udb40\\udc41\\u2028é 🔑 \\ ü\u{301}";
+    assert_eq!(escaped(text), shown);
+    assert_eq!(escaped(shown), shown);
+}

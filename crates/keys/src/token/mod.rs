@@ -60,13 +60,18 @@ impl TokenKey {
         Ok(Self { uri: Uri::parse(attributes)?, text: Zeroizing::new(text.to_owned()) })
     }
 
+    /// Returns whether the URI contains a PIN.
+    pub(super) fn has_pin(&self) -> bool {
+        matches!(self.uri.pin, pin::Pin::Given(_))
+    }
+
     /// Returns the URI, with the PIN if it contains one.
     pub(super) fn with_pin(&self) -> &str {
         &self.text
     }
 
-    /// Returns a reference without the values of `pin-value` and its possible misspellings. The
-    /// text need not be well-formed.
+    /// Returns a reference without anything that may be a PIN. The text need not be well-formed:
+    /// only known attributes with possible values are shown.
     pub fn without_pin(text: &str) -> String {
         uri::without_pin(text)
     }

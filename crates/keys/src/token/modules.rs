@@ -32,8 +32,6 @@ static LOADED: Mutex<Vec<(PathBuf, Pkcs11)>> = Mutex::new(Vec::new());
 /// An initialized module. No other thread uses it through this library.
 pub(super) struct Module {
     pub(super) pkcs11: Pkcs11,
-    /// Path of the module.
-    pub(super) path: PathBuf,
     /// Whether another library of the process had initialized it; it must stay initialized.
     shared: bool,
     _lock: ModuleLock,
@@ -43,13 +41,13 @@ impl Module {
     /// Waits until no other thread uses a module, then loads and initializes the module of the URI.
     pub(super) fn open(uri: &Uri) -> Result<Self, Failure> {
         let lock = ModuleLock::take()?;
-        let (path, pkcs11) = load(uri)?;
+        let pkcs11 = load(uri)?;
         let shared = match pkcs11.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
             Ok(()) => false,
             Err(ModuleError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => true,
             Err(error) => return Err(failure(&error)),
         };
-        Ok(Self { pkcs11, path, shared, _lock: lock })
+        Ok(Self { pkcs11, shared, _lock: lock })
     }
 }
 
@@ -92,18 +90,18 @@ impl Drop for ModuleLock {
     }
 }
 
-fn load(uri: &Uri) -> Result<(PathBuf, Pkcs11), Failure> {
+fn load(uri: &Uri) -> Result<Pkcs11, Failure> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let mut reason = None;
     let candidates = candidates(uri);
     for path in &candidates {
-        if let Some(found) = loaded.iter().find(|(name, _)| name == path) {
-            return Ok(found.clone());
+        if let Some((_, module)) = loaded.iter().find(|(name, _)| name == path) {
+            return Ok(module.clone());
         }
         match Pkcs11::new(path) {
             Ok(module) => {
                 loaded.push((path.clone(), module.clone()));
-                return Ok((path.clone(), module));
+                return Ok(module);
             }
             // The error of an existing file says more than that of a missing one.
             Err(error) => {
@@ -132,14 +130,19 @@ fn unloadable(path: &Path, error: &ModuleError) -> String {
     }
 }
 
-/// Returns possible paths of the module. A path without a folder is looked up in the system's
-/// folders.
+/// Returns possible paths of the module. On Unix, a path without a folder is looked up in the
+/// system's folders. Windows would also look in folders that others can write to.
 fn candidates(uri: &Uri) -> Vec<PathBuf> {
     let name = uri.module_name.as_deref();
     let files = |name: &str| [format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"), format!("{name}{DLL_SUFFIX}")];
     match (&uri.module_path, name) {
         (Some(path), Some(name)) if path.is_dir() => files(name).map(|file| path.join(file)).to_vec(),
         (Some(path), _) => vec![path.clone()],
+        (None, name) if cfg!(windows) => {
+            let system = std::env::var_os("SystemRoot").map(PathBuf::from).filter(|path| path.is_absolute());
+            let folder = system.map(|root| root.join("System32"));
+            folder.map_or(Vec::new(), |it| files(name.unwrap_or(DEFAULT)).map(|file| it.join(file)).to_vec())
+        }
         (None, name) => {
             let multiarch = format!("/usr/lib/{ARCH}-linux-gnu");
             let folders = [

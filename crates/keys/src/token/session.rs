@@ -5,6 +5,7 @@ use super::modules::{Module, failure, is_bad_ciphertext};
 use super::uri::{Class, Uri};
 use crate::asymmetric::rsa::{Oaep, PublicKey};
 use crate::encoding::pkcs8::rsa_public;
+use base::error::escaped;
 use base::{Error, random};
 use cryptoki::context::Function;
 use cryptoki::error::{Error as ModuleError, RvError};
@@ -61,7 +62,7 @@ impl TokenKey {
     pub(super) fn open(uri: &Uri) -> Result<Self, Failure> {
         let (module, slot, token) = present(uri)?;
         let session = module.pkcs11.open_ro_session(slot).map_err(|e| failure(&e))?;
-        let logged_in = login(&module, &session, uri, &token)?;
+        let logged_in = login(&session, uri, &token)?;
         let (handle, class) = find(&session, uri)?;
         let asked = [
             AttributeType::KeyType,
@@ -310,11 +311,11 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
 }
 
 /// Logs in, if the token requires it. Returns whether it did.
-fn login(module: &Module, session: &Session, uri: &Uri, token: &TokenInfo) -> Result<bool, Failure> {
+fn login(session: &Session, uri: &Uri, token: &TokenInfo) -> Result<bool, Failure> {
     if !token.login_required() {
         return Ok(false);
     }
-    let label = shown(token.label());
+    let label = escaped(token.label());
     let entered = uri.pin.find(&label)?;
     let Some(entered) = entered else {
         if token.protected_authentication_path() {
@@ -324,10 +325,9 @@ fn login(module: &Module, session: &Session, uri: &Uri, token: &TokenInfo) -> Re
             "the token {label} needs a PIN; use pin-source=FILE, or the environment variable SEALANE_PKCS11_PIN"
         )));
     };
+    // Not the module: one token can be reached by several paths and modules.
     let mut hash = Sha256::new();
-    for part in
-        [module.path.as_os_str().as_encoded_bytes(), token.serial_number().as_bytes(), label.as_bytes()]
-    {
+    for part in [token.serial_number().as_bytes(), label.as_bytes()] {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }
@@ -362,11 +362,6 @@ fn logged_in(result: Result<(), ModuleError>) -> Result<bool, Failure> {
         Err(ModuleError::Pkcs11(RvError::UserAlreadyLoggedIn, Function::Login)) => Ok(false),
         Err(error) => Err(failure(&error)),
     }
-}
-
-/// Returns a token's label for a message. The label comes from the token.
-fn shown(label: &str) -> String {
-    label.chars().map(|c| if c.is_control() { ' ' } else { c }).take(32).collect()
 }
 
 /// Finds the only key that matches the URI.

@@ -48,30 +48,48 @@ impl Uri {
     /// Returns [`Misuse::Reference`]. Its text has no value of an attribute, because it may be a
     /// PIN.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
-        let (path, query) = match text.split_once('?') {
-            Some((_, "")) => return Err(invalid("expected attributes after the question mark, found none")),
-            Some((path, query)) => (path, query),
-            None => (text, ""),
-        };
+        if text.split_once('?').is_some_and(|(_, query)| query.is_empty()) {
+            return Err(invalid("expected attributes after the question mark, found none"));
+        }
         let mut found = Self::default();
         let mut seen = Vec::new();
+        let (path, query) = text.split_once('?').unwrap_or((text, ""));
         let parts = path.split(';').map(|part| (part, false));
-        let parts = parts.chain(query.split('&').filter(|part| !part.is_empty()).map(|part| (part, true)));
-        for (part, in_query) in parts {
-            let (name, value) = part.split_once('=').ok_or(invalid(
-                "expected attributes such as token=NAME;object=NAME, found one without an equals sign",
-            ))?;
+        for (part, in_query) in
+            parts.chain(query.split('&').filter(|part| !part.is_empty()).map(|part| (part, true)))
+        {
+            let name = part.split('=').next().unwrap_or_default();
             if seen.contains(&name) {
                 return Err(invalid("expected each attribute once, found one of them twice"));
             }
             seen.push(name);
-            let value = decoded(value)?;
-            if in_query { found.set_query(name, &value)? } else { found.set_path(name, value)? }
+            found.set(part, in_query)?;
         }
         if found.object.is_none() && found.id.is_none() {
             return Err(invalid("expected the name of a key: object=LABEL or id=BYTES"));
         }
         Ok(found)
+    }
+
+    /// Sets one attribute.
+    fn set(&mut self, part: &str, in_query: bool) -> Result<(), Error> {
+        let (name, value) = part.split_once('=').ok_or(invalid(
+            "expected attributes such as token=NAME;object=NAME, found one without an equals sign",
+        ))?;
+        let decoded = decoded(value)?;
+        // Other programs skip white space, and `&` before the question mark or an attribute in a value
+        // is more often a slip than a part of the name. A slip may hide a PIN.
+        if value.contains(|c: char| c.is_whitespace() || c.is_control()) || (!in_query && value.contains('&'))
+        {
+            return Err(invalid("expected %20 for a space and %26 for & in the value of an attribute"));
+        }
+        if name != "pin-value" && has_attribute(&decoded, !["context", "id"].contains(&name)) {
+            return Err(invalid(
+                "expected one value per attribute, found another attribute in it; separate attributes with ; before \
+                 the question mark and with & after it",
+            ));
+        }
+        if in_query { self.set_query(name, &decoded) } else { self.set_path(name, decoded) }
     }
 
     fn set_path(&mut self, name: &str, mut value: Zeroizing<Vec<u8>>) -> Result<(), Error> {
@@ -125,11 +143,9 @@ impl Uri {
             }
             "pin-source" => {
                 let text = text(value)?;
-                let path = text.strip_prefix("file://").or(text.strip_prefix("file:")).unwrap_or(&text);
-                if text.starts_with('|') || !PathBuf::from(path).is_absolute() {
-                    return Err(invalid("expected the absolute path of a file as pin-source"));
-                }
-                self.pin = Pin::File(path.into());
+                let path = file_path(&text).map(PathBuf::from).filter(|path| path.is_absolute());
+                self.pin =
+                    Pin::File(path.ok_or(invalid("expected the absolute path of a file as pin-source"))?);
             }
             "pin-value" => self.pin = Pin::Given(Zeroizing::new(text(value)?)),
             "context" if value.is_empty() => return Err(invalid("expected context=TEXT, found no text")),
@@ -177,19 +193,51 @@ fn decoded(value: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     Ok(bytes)
 }
 
-/// Replaces the values of `pin-value` and its possible misspellings by asterisks.
+/// Returns the path in a `file:` URI of this machine (RFC 8089), or the text if it is no URI.
+fn file_path(text: &str) -> Option<&str> {
+    let Some(rest) = text.strip_prefix("file:") else { return Some(text) };
+    let Some(rest) = rest.strip_prefix("//") else { return Some(rest) };
+    ["localhost", ""].iter().find_map(|host| rest.strip_prefix(host).filter(|path| path.starts_with('/')))
+}
+
+/// Returns whether a value contains another attribute: a word that begins with `pin` and an equals
+/// sign or a colon, or, in a `name`, also `&`, `;` or `?` and any word and an equals sign. Slips
+/// encode them once or several times.
+fn has_attribute(value: &[u8], in_name: bool) -> bool {
+    let lower = Zeroizing::new(String::from_utf8_lossy(value).to_lowercase());
+    let in_word = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
+    let is_named = |at: usize, signs: &[char]| lower[at..].trim_start_matches(in_word).starts_with(signs);
+    let mut pins = lower.match_indices("pin").filter(|(at, _)| !lower[..*at].ends_with(char::is_alphabetic));
+    let mut others = lower.match_indices(['&', ';', '?']).filter(|_| in_name);
+    pins.any(|(at, _)| is_named(at, &['=', ':']))
+        || others.any(|(at, _)| is_named(at + 1, &['=']))
+        || decoded(&lower).is_ok_and(|again| again.len() < lower.len() && has_attribute(&again, in_name))
+}
+
+/// Hides everything that may be a PIN. Shows an attribute only if it is known and has a possible
+/// value, and the place only after the last `#`: a PIN may contain that character, too.
 pub(super) fn without_pin(text: &str) -> String {
-    let shown = |part: &str| match part.split_once('=') {
-        Some((name, _)) if name.starts_with("pin") && name != "pin-source" => format!("{name}=***"),
-        _ => part.to_owned(),
+    let shown = |part: &str, in_query: bool| {
+        let (name, value) = part.split_once('=').unwrap_or_default();
+        let is_pin = name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("pin"))
+            && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+        let is_known = part.is_empty() || Uri::default().set(part, in_query).is_ok();
+        match (is_known && name != "pin-value", is_pin && !value.is_empty()) {
+            (true, _) => part.to_owned(),
+            (false, true) => format!("{name}=***"),
+            (false, false) => "***".to_owned(),
+        }
     };
-    let all =
-        |parts: &str, separator: &str| parts.split(separator).map(shown).collect::<Vec<_>>().join(separator);
+    let all = |parts: &str, separator: &str, in_query| {
+        parts.split(separator).map(|part| shown(part, in_query)).collect::<Vec<_>>().join(separator)
+    };
     let (uri, place) = text.split_at(text.find('#').unwrap_or(text.len()));
     let (scheme, attributes) = uri.split_at(uri.find(':').map_or(0, |colon| colon + 1));
     let (path, query) = attributes.split_at(attributes.find('?').unwrap_or(attributes.len()));
-    let query = query.strip_prefix('?').map_or_else(String::new, |query| format!("?{}", all(query, "&")));
-    [scheme, &all(path, ";"), &query, place].concat()
+    let query = query.strip_prefix('?').map(|query| format!("?{}", all(query, "&", true)));
+    let last = place.rfind('#').unwrap_or_default();
+    let hidden = if last > 0 { "#***" } else { "" };
+    [scheme, &all(path, ";", false), &query.unwrap_or_default(), hidden, &place[last..]].concat()
 }
 
 #[cfg(test)]
@@ -222,6 +270,7 @@ mod test {
         for (text, pin) in [
             ("object=a?pin-source=/p", Pin::File("/p".into())),
             ("object=a?pin-source=file:///p", Pin::File("/p".into())),
+            ("object=a?pin-source=file://localhost/p", Pin::File("/p".into())),
             ("object=a?pin-value=12%3d4", Pin::Given(Zeroizing::new("12=4".into()))),
             ("object=a", Pin::Elsewhere),
         ] {
@@ -271,6 +320,19 @@ mod test {
             "object=a?module-name=/m",
             "object=a?context=",
             "object=a?token=b",
+            "object=a?pin-source=file://elsewhere/p",
+            "object=a?pin-source=file://localhost",
+            "object=a?pin-source=file:p",
+            "object=a&token=b",
+            "object=a b",
+            "object=a%20b; token=c",
+            "object=a?module-name=m;pin-value=1",
+            "object=a?module-name=m%26color=red",
+            "object=a%3Bcolor=red",
+            "object=user-PIN%3A1",
+            "id=%00pin=1",
+            "object=a?context=pin-value%3D1",
+            "object=a?%70in-value=1",
         ] {
             let error = Uri::parse(text).map(drop).unwrap_err();
             assert!(matches!(error, Error::Misuse(Misuse::Reference(_))), "{text}");
@@ -287,8 +349,39 @@ mod test {
             ("pkcs11:object=a?pin-source=/p#pin", "pkcs11:object=a?pin-source=/p#pin"),
             ("pkcs11:object=ä?pin-value=ä", "pkcs11:object=ä?pin-value=***"),
             ("", ""),
+            (
+                "pkcs11:object=shipping;id=%00?context=a%26b=c",
+                "pkcs11:object=shipping;id=%00?context=a%26b=c",
+            ),
         ] {
             assert_eq!(without_pin(text), shown);
+        }
+        // Slips.
+        for text in [
+            "object=a&pin-value=SECRET#p",
+            "object=a?module-name=m;pin-value=SECRET#p",
+            "object=a?module-name=m;user-pin:SECRET#p",
+            "object=a?PIN-value=SECRET#p",
+            "object=a?%70in-value=SECRET#p",
+            "object=a? pin-value=SECRET#p",
+            "object=a?module-name=m&user-pin=SECRET#p",
+            "object=a?module-name=m&amp;pin-value=SECRET#p",
+            "object=a?module-name=m%26pin-value=SECRET#p",
+            "object=a?module-name=m%2526pin-value%253DSECRET#p",
+            "object=a?pin-source=SECRET#p",
+            "object=a?pin-source=file:SECRET#p",
+            "object=a?pin-value=1#SECRET#p",
+            "object=a?pin-value=1&SECRET=2#p",
+            "object=a?pin-value=1&SECRET#p",
+            "object=a;pin-value=1;SECRET#p",
+            "object=a;type=SECRET;slot-id=SECRET#p",
+            "object=a?module-path=SECRET#p",
+            "object=a?SECRET#p",
+            "SECRET",
+        ] {
+            let shown = without_pin(&format!("pkcs11:{text}"));
+            assert!(!shown.contains("SECRET") && shown.starts_with("pkcs11:"), "{text}: {shown}");
+            assert!(shown.ends_with("#p") || text == "SECRET", "{text}: {shown}");
         }
     }
 }

@@ -397,7 +397,10 @@ fn reported_errors() {
         })
     };
     for text in shown("report", &report("the key\\n is \\033locked")) {
-        assert_eq!(text, "the key  is  locked");
+        assert_eq!(text, "the key\\n is \\u001blocked");
+    }
+    for text in shown("report-bidi", &report("key\\342\\200\\256dekcol")) {
+        assert_eq!(text, "key\\u202edekcol");
     }
     for text in shown("report-long", &report(&"ab".repeat(1000))) {
         assert_eq!(text.chars().count(), 301);
@@ -442,6 +445,22 @@ fn silent_plugins_are_ended() {
             assert!(began.elapsed() < Duration::from_secs(20));
         }
     }
+    assert_eq!(zombies(), 0);
+}
+
+/// Each silence is shorter than the limit, and their sum is not.
+// claim: plugin-bounded
+#[test]
+fn plugins_that_never_end() {
+    let script = format!("{READ}while :; do sleep 0.2; printf -- '-> msg\\neA\\n'; read l; read l; done");
+    let folder = Folder::new("endless", &script);
+    let limit = Duration::from_secs(1);
+    let began = Instant::now();
+    match problem(seal(&folder.plugins().timeout(limit))) {
+        PluginProblem::TimedOut(found) => assert!(found > limit),
+        other => panic!("{other:?}"),
+    }
+    assert!(began.elapsed() < Duration::from_secs(60));
     assert_eq!(zombies(), 0);
 }
 

@@ -14,6 +14,9 @@ module Sealane::Hazmat
     property? sync_close : Bool
     getter? closed = false
 
+    # Fibers take turns: the other IO lets others run, and all share a position and a buffer.
+    @mutex = Mutex.new
+
     # Byte *offset* of the keystream belongs to the current position of *io*.
     def initialize(@keystream : Keystream, @io : IO, offset : Int = 0, @sync_close : Bool = false)
       @offset = Hazmat.offset(offset)
@@ -21,29 +24,35 @@ module Sealane::Hazmat
     end
 
     def read(slice : Bytes) : Int32
-      check_open
-      count = @io.read(slice)
-      @keystream.xor_in_place(@offset, slice[0, count])
-      @offset += count
-      count
+      @mutex.synchronize do
+        check_open
+        count = @io.read(slice)
+        @keystream.xor_in_place(@offset, slice[0, count])
+        @offset += count
+        count
+      end
     end
 
     def write(slice : Bytes) : Nil
-      check_open
-      until slice.empty?
-        piece = slice[0, {slice.size, @scratch.size}.min]
-        @io.write(@keystream.xor_into(@offset, piece, @scratch))
-        @offset += piece.size
-        slice += piece.size
+      @mutex.synchronize do
+        check_open
+        until slice.empty?
+          piece = slice[0, {slice.size, @scratch.size}.min]
+          @io.write(@keystream.xor_into(@offset, piece, @scratch))
+          @offset += piece.size
+          slice += piece.size
+        end
       end
     end
 
     # Moves the other IO, and the keystream by the same distance.
     def seek(offset, whence : Seek = Seek::Set)
-      check_open
-      before = @io.pos
-      @io.seek(offset, whence)
-      @offset = Hazmat.offset(@offset.to_i128 + @io.pos - before)
+      @mutex.synchronize do
+        check_open
+        before = @io.pos
+        @io.seek(offset, whence)
+        @offset = Hazmat.offset(@offset.to_i128 + @io.pos - before)
+      end
       self
     end
 

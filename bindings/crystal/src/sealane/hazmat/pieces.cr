@@ -2,7 +2,7 @@ module Sealane::Hazmat
   # :nodoc:
   # Defines what `AeadEncryptor` and `AeadDecryptor` share.
   macro aead_pieces(function)
-    Sealane.owns_closable_handle(Pieces)
+    Sealane.owns_closable_handle(Pieces, exclusive: true)
 
     # Starts a message.
     def initialize(algorithm : String, key : Bytes, nonce : Bytes)

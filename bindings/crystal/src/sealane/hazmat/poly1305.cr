@@ -4,7 +4,7 @@ module Sealane::Hazmat
   class Poly1305
     TAG_SIZE = 16
 
-    Sealane.owns_closable_handle(Poly1305)
+    Sealane.owns_closable_handle(Poly1305, exclusive: true)
 
     # Starts a tag.
     def self.new(key : Bytes) : self

@@ -4,7 +4,7 @@ use super::command::{Command, Message};
 use super::process::Process;
 use super::{Input, Plugins, failure};
 use base::Error;
-use base::error::{PluginError, PluginProblem};
+use base::error::{PluginError, PluginProblem, escaped};
 use base64ct::{Base64Unpadded, Encoding};
 use zeroize::Zeroizing;
 
@@ -79,13 +79,13 @@ impl<'a> Conversation<'a> {
     fn process(&mut self, command: &Command) -> Result<(), Error> {
         let (name, interaction) = (self.name, &self.plugins.interaction);
         match command.kind() {
-            "msg" => match interaction.message(name, self.text(&command.body)?)? {
+            "msg" => match interaction.message(name, &self.text(&command.body)?)? {
                 Some(()) => self.ok(),
                 None => self.respond(&["fail"], b""),
             },
             kind @ ("request-public" | "request-secret") => {
                 let input = if kind == "request-secret" { Input::Secret } else { Input::Public };
-                match interaction.request(name, self.text(&command.body)?, input)? {
+                match interaction.request(name, &self.text(&command.body)?, input)? {
                     Some(text) if text.len() <= MAX_TEXT_LEN => self.respond(&["ok"], text.as_bytes()),
                     _ => self.respond(&["fail"], b""),
                 }
@@ -101,7 +101,7 @@ impl<'a> Conversation<'a> {
                     [yes, no] => (yes, Some(no.as_str())),
                     _ => return Err(self.failure(CONFIRM)),
                 };
-                match interaction.confirm(name, self.text(&command.body)?, yes, no)? {
+                match interaction.confirm(name, &self.text(&command.body)?, yes, no)? {
                     Some(true) => self.respond(&["ok", "yes"], b""),
                     Some(false) => self.respond(&["ok", "no"], b""),
                     None => self.respond(&["fail"], b""),
@@ -148,18 +148,18 @@ impl<'a> Conversation<'a> {
         failure(self.name, problem)
     }
 
-    fn text<'b>(&self, body: &'b [u8]) -> Result<&'b str, Error> {
+    fn text(&self, body: &[u8]) -> Result<String, Error> {
         if body.len() > MAX_TEXT_LEN {
             return Err(self.failure(LONG_TEXT));
         }
         // The position of the invalid byte does not help.
-        std::str::from_utf8(body).map_err(|_| self.failure(NOT_UTF8))
+        std::str::from_utf8(body).map(escaped).map_err(|_| self.failure(NOT_UTF8))
     }
 
     fn choice(&self, word: &str) -> Result<String, Error> {
         // Either error means what the message says: not base64, or not text.
         let bytes = Base64Unpadded::decode_vec(word).map_err(|_| self.failure(CONFIRM))?;
-        String::from_utf8(bytes).map_err(|_| self.failure(CONFIRM))
+        std::str::from_utf8(&bytes).map(escaped).map_err(|_| self.failure(CONFIRM))
     }
 
     /// Returns the text of an error for our user: one short line without secrets of this
@@ -172,11 +172,8 @@ impl<'a> Conversation<'a> {
         if marks.iter().chain(&self.secrets).any(is_secret) {
             return "(a text that contains a secret)".into();
         }
-        let printable = |c: char| if c.is_control() { ' ' } else { c };
-        let short: String = text.chars().take(MAX_ERROR_CHARS).map(printable).collect();
-        match text.chars().nth(MAX_ERROR_CHARS) {
-            Some(_) => short + "…",
-            None => short,
-        }
+        let short: String = text.chars().take(MAX_ERROR_CHARS).collect();
+        let end = if short.len() < text.len() { "…" } else { "" };
+        escaped(&short) + end
     }
 }

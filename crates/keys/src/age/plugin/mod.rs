@@ -49,6 +49,9 @@ use zeroize::Zeroizing;
 /// Default time that a plugin may be silent, for example while it waits for the touch of a hardware
 /// key.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+/// A plugin may be silent this many times as long in a whole conversation: enough for touches for
+/// several recipients.
+const SILENCES: u32 = 10;
 
 /// Human-readable parts of the Bech32 encodings.
 const RECIPIENT: &str = "age1";
@@ -68,8 +71,8 @@ pub enum Input {
 /// once.
 ///
 /// `Ok(None)` tells the plugin that the user cannot be reached or has not responded. An error ends
-/// the plugin; the operation returns it. All texts are the plugin's, of at most 4096 bytes, perhaps
-/// with control characters.
+/// the plugin; the operation returns it. All texts are the plugin's, of at most 4096 bytes, with
+/// control characters as `\n` or `\u001b`.
 pub trait Interaction: Send + Sync {
     /// Shows a message to the user, such as "Please touch the key".
     ///
@@ -154,7 +157,8 @@ impl Plugins {
         Self { interaction, timeout: DEFAULT_TIMEOUT, path: None }
     }
 
-    /// Sets how long a plugin may be silent. Waiting for the user's input does not count.
+    /// Sets how long a plugin may be silent, and ten times as long in all. Waiting for the user's
+    /// input does not count.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }

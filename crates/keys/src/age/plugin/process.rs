@@ -5,7 +5,7 @@
 //! zombie.
 
 use super::command::{Command, MAX_COMMAND_LEN};
-use super::{Interaction, Plugins, failure, program};
+use super::{Interaction, Plugins, SILENCES, failure, program};
 use base::error::PluginProblem;
 use base::{Error, interrupt, memory};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,6 +35,8 @@ pub(super) struct Process {
     child: Child,
     interaction: Arc<dyn Interaction>,
     timeout: Duration,
+    /// How long we have waited for the plugin in all.
+    waited: Duration,
     /// The plugin's bytes that are not parsed yet are at the beginning of the buffer.
     buffer: Zeroizing<Vec<u8>>,
     filled: usize,
@@ -60,6 +62,7 @@ impl Process {
             child,
             interaction: Arc::clone(&plugins.interaction),
             timeout: plugins.timeout,
+            waited: Duration::ZERO,
             buffer,
             filled: 0,
         };
@@ -86,7 +89,7 @@ impl Process {
                 Ok(written) => bytes = &bytes[written..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.wait(self.stdin().as_fd(), PollFlags::OUT, began)?;
+                    self.waited += self.wait(self.stdin().as_fd(), PollFlags::OUT, began)?;
                 }
                 // The plugin closed the pipe or ended.
                 Err(_) => return Err(self.ended()),
@@ -115,7 +118,7 @@ impl Process {
                 Ok(read) => self.filled += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.wait(self.stdout().as_fd(), PollFlags::IN, began)?;
+                    self.waited += self.wait(self.stdout().as_fd(), PollFlags::IN, began)?;
                     if !reminded && began.elapsed() >= PATIENCE {
                         reminded = true;
                         self.interaction.waiting(&self.name);
@@ -126,17 +129,23 @@ impl Process {
         }
     }
 
-    /// Waits until a pipe is ready, at most for [`PERIOD`]. The time limit counts from `began`.
-    fn wait(&self, pipe: BorrowedFd<'_>, flags: PollFlags, began: Instant) -> Result<(), Error> {
+    /// Waits until a pipe is ready, at most for [`PERIOD`], and returns the time. The limit of one
+    /// silence counts from `began`.
+    fn wait(&self, pipe: BorrowedFd<'_>, flags: PollFlags, began: Instant) -> Result<Duration, Error> {
         let period = Timespec { tv_sec: 0, tv_nsec: i64::from(PERIOD.subsec_nanos()) };
+        let start = Instant::now();
         // The check below finds a signal that ended the wait; the read or write finds any other
         // error.
         let _ = poll(&mut [PollFd::from_borrowed_fd(pipe, flags)], Some(&period));
         self.check_cancelled()?;
-        match began.elapsed() >= self.timeout {
-            true => Err(failure(&self.name, PluginProblem::TimedOut(self.timeout))),
-            false => Ok(()),
+        let waited = start.elapsed();
+        let total = self.timeout.saturating_mul(SILENCES);
+        for (silence, limit) in [(began.elapsed(), self.timeout), (self.waited + waited, total)] {
+            if silence >= limit {
+                return Err(failure(&self.name, PluginProblem::TimedOut(limit)));
+            }
         }
+        Ok(waited)
     }
 
     fn check_cancelled(&self) -> Result<(), Error> {
