@@ -40,8 +40,9 @@ impl Watch {
     }
 }
 
-/// Signals that end a process unless it handles them. A process may be started with some of them
-/// ignored, by `nohup` or in the background of a script. Those stay ignored, each by itself.
+/// Signals that end a process by default. A process may be started with some of them ignored, by
+/// `nohup` or in the background of a script. Those stay ignored, each by itself, and handlers of the
+/// process around us (Python, for example) stay too.
 #[cfg(unix)]
 const ENDING: [i32; 10] =
     [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF];
@@ -51,7 +52,7 @@ const ENDING: [i32; 10] =
 pub(crate) fn install() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
-        let handled = ENDING.into_iter().filter(|signal| !is_ignored(*signal));
+        let handled = ENDING.into_iter().filter(|signal| is_default(*signal));
         // Without the handler, the system ends the process.
         if let Ok(mut signals) = Signals::new(handled) {
             std::thread::spawn(move || signals.forever().for_each(|_| on_signal()));
@@ -100,16 +101,18 @@ fn on_signal() {
     std::process::exit(Kind::INTERRUPTED.status().into());
 }
 
-/// Returns whether the process ignores a signal.
+/// Returns whether a signal has its default action: the process neither ignores nor handles it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn is_ignored(signal: i32) -> bool {
+pub(crate) fn is_default(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    ignored >> (signal - 1) & 1 == 1
+    let masks = status
+        .lines()
+        .filter_map(|line| ["SigIgn:", "SigCgt:"].iter().find_map(|name| line.strip_prefix(name)));
+    let taken = masks.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok()).fold(0, |a, b| a | b);
+    taken >> (signal - 1) & 1 == 0
 }
 
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
-pub(crate) fn is_ignored(_: i32) -> bool {
-    false
+pub(crate) fn is_default(_: i32) -> bool {
+    true
 }

@@ -4,30 +4,9 @@
 //! character, every other byte arrives as it was typed. The terminal has its modes again before a
 //! signal ends or stops the process; a continued process asks again.
 
-use std::io;
-use zeroize::Zeroizing;
-
-/// Asks at the terminal and returns the typed line, with its line end unless the input ended;
-/// `None` without a terminal.
-///
-/// # Errors
-/// Returns the terminal's error; [`io::ErrorKind::UnexpectedEof`] for Ctrl-D or a closed terminal.
-pub(crate) fn ask(prompt: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-    system::ask(prompt)
-}
-
-/// Returns whether there is a terminal to ask at.
-pub(crate) fn exists() -> bool {
-    system::exists()
-}
-
-/// Shows a line at the terminal, where no log records it.
-pub(crate) fn show(text: &str) -> io::Result<()> {
-    system::show(text)
-}
-
 #[cfg(unix)]
 pub(crate) use system::restore;
+pub(crate) use system::{ask, exists, show};
 
 #[cfg(unix)]
 mod system {
@@ -106,18 +85,25 @@ mod system {
         controlling.ok().or_else(input)
     }
 
-    pub(super) fn exists() -> bool {
+    /// Returns whether there is a terminal to ask at.
+    pub(crate) fn exists() -> bool {
         open().is_some()
     }
 
-    pub(super) fn show(text: &str) -> io::Result<()> {
+    /// Shows a line at the terminal, where no log records it.
+    pub(crate) fn show(text: &str) -> io::Result<()> {
         match open() {
             Some(mut terminal) => terminal.write_all(format!("{text}\n").as_bytes()),
             None => Err(ErrorKind::NotFound.into()),
         }
     }
 
-    pub(super) fn ask(prompt: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    /// Asks at the terminal and returns the typed line, with its line end unless the input ended;
+    /// `None` without a terminal.
+    ///
+    /// # Errors
+    /// Returns the terminal's error; [`ErrorKind::UnexpectedEof`] for Ctrl-D or a closed terminal.
+    pub(crate) fn ask(prompt: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
         let Some(terminal) = open() else { return Ok(None) };
         // Handlers first: from the next line on, a signal must find the modes to restore.
         interrupt::install();
@@ -160,7 +146,7 @@ mod system {
     fn handle_stops() {
         static INSTALL: Once = Once::new();
         INSTALL.call_once(|| {
-            let stop = if interrupt::is_ignored(SIGTSTP) { SIGCONT } else { SIGTSTP };
+            let stop = if interrupt::is_default(SIGTSTP) { SIGTSTP } else { SIGCONT };
             // Without the handler, the system stops the process.
             let Ok(mut signals) = Signals::new([SIGCONT, stop]) else { return };
             std::thread::spawn(move || {
@@ -185,16 +171,16 @@ mod system {
     use std::io;
     use zeroize::Zeroizing;
 
-    pub(super) fn exists() -> bool {
+    pub(crate) fn exists() -> bool {
         std::fs::File::open("CONIN$").is_ok()
     }
 
-    pub(super) fn show(text: &str) -> io::Result<()> {
+    pub(crate) fn show(text: &str) -> io::Result<()> {
         use std::io::Write;
         std::fs::File::options().write(true).open("CONOUT$")?.write_all(format!("{text}\r\n").as_bytes())
     }
 
-    pub(super) fn ask(prompt: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    pub(crate) fn ask(prompt: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
         match rpassword::prompt_password(prompt) {
             Ok(line) => Ok(Some(Zeroizing::new((line + "\n").into_bytes()))),
             Err(e) if matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof) => Err(e),

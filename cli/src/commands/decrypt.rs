@@ -16,7 +16,16 @@ use sealane::file::bulk::Operation;
 /// in advance: only exit status 0 means that the output is complete. In an output folder, the names
 /// of files lose the suffixes .sealed and .age.
 #[derive(Args)]
-#[command(short_flag = 'd', long_flag = "decrypt")]
+#[command(
+    short_flag = 'd',
+    long_flag = "decrypt",
+    after_help = "\
+Examples:
+  sealane decrypt -k key.jwk -o notes.txt notes.sealed
+  sealane decrypt -i alice.key -o notes.txt notes.age
+  sealane decrypt home.tar.age | tar x
+  sealane decrypt --recursive --suffix .sealed -k key.jwk -o home vault"
+)]
 pub(crate) struct Decrypt {
     #[command(flatten)]
     with: DecryptWith,
