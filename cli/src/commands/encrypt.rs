@@ -11,8 +11,20 @@ use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
 
 /// Encrypt files, or standard input
+///
+/// Output comes in whole chunks (16 KiB of input, in age files 64 KiB): 'tail -f log | sealane
+/// encrypt' prints nothing until the first is full, and the rest when the input ends.
 #[derive(Args)]
-#[command(short_flag = 'e', long_flag = "encrypt")]
+#[command(
+    short_flag = 'e',
+    long_flag = "encrypt",
+    after_help = "\
+Examples:
+  sealane encrypt -k key.jwk -o notes.sealed notes.txt
+  sealane encrypt -R team.txt -o notes.age notes.txt
+  tar c home | sealane encrypt -p > home.tar.age
+  sealane encrypt --recursive --suffix .sealed -k key.jwk -o vault home"
+)]
 pub(crate) struct Encrypt {
     #[command(flatten)]
     with: EncryptWith,
@@ -56,7 +68,7 @@ impl Run for Encrypt {
             }
             return recursive.run(operation, self.with.passphrase);
         }
-        let pairs = transfer::pairs(&self.transfer)?;
+        let pairs = transfer::pairs(&self.transfer, &[])?;
         let to_terminal = self.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal());
         if to_terminal && !self.with.armor {
             return Err(Failure::misuse(

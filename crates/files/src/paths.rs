@@ -9,7 +9,7 @@ use super::{Options, Reader};
 use base::{Error, Misuse};
 use engine::attributes::Attributes;
 use engine::file_id::FileId;
-use engine::io::{Discard, EndRecorder, NamedSource, metadata, open};
+use engine::io::{Discard, EndRecorder, NamedSource, ReadAt, metadata, open};
 use engine::pipeline::{open_all, seal_all};
 use engine::plan::Plan;
 use engine::staged::StagedFile;
@@ -67,35 +67,58 @@ pub fn encrypt_marked(
 ) -> Result<(), Error> {
     let sink = output(source, to, with.protected())?;
     let to = to.path();
-    if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), with.armor()) {
-        let (cipher, header) = with.create_file()?;
-        let plan = cipher.layout().plan_plain(len)?;
-        allocate(staged, plan, plan.sealed_len())?;
-        let sink = EndRecorder::<TAG_LEN>::new(staged.file(), plan.sealed_len());
-        let sealed = seal_all(&*cipher, &header, plan, source.plain_source(), &sink, &mut options);
-        match &sealed {
-            Ok(()) => source.check_len(len)?,
-            // A shrunken file may end before its last chunk.
-            Err(Error::Io { source: e, .. }) if e.kind() == ErrorKind::UnexpectedEof => {
-                source.check_len(len)?;
-            }
-            Err(_) => {}
+    let written = match (source.size(), sink.staged(), with.armor()) {
+        (Some(len), Some(staged), Armor::Binary) => {
+            encrypt_sized(source, len, staged, with, &mut options, mark)
         }
-        sealed.map_err(|e| e.about(to))?;
-        if let Some(mark) = mark {
-            let found = FileMark::of_written(&header, sink.end(), staged.file(), plan.sealed_len());
-            // Set once, by this file's only job.
-            let _ = mark.set(found.map_err(|e| e.about(to))?);
-        }
-    } else {
-        Encryptor::new(sink.file(), with)
-            .and_then(|mut encryptor| {
-                pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
-                encryptor.finish()
-            })
-            .map_err(|e| e.about(to))?;
+        _ => Ok(false),
+    };
+    match written {
+        Ok(true) => Ok(()),
+        Ok(false) => Encryptor::new(sink.file(), with).and_then(|mut encryptor| {
+            pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
+            encryptor.finish().map(drop)
+        }),
+        Err(error) => Err(error),
     }
+    .map_err(|e| e.about(to))?;
     sink.finish(options.durability).map_err(|e| e.about(to))
+}
+
+/// Encrypts a regular file of `len` bytes on several threads. Returns whether these were all: a file
+/// system may state another size than that of the content, as sysfs does. Then nothing is written,
+/// and the source is to be read like a pipe, to its end.
+fn encrypt_sized(
+    source: &Source,
+    len: u64,
+    staged: &StagedFile,
+    with: &EncryptWith,
+    options: &mut Options<'_>,
+    mark: Option<&OnceLock<FileMark>>,
+) -> Result<bool, Error> {
+    let (cipher, header) = with.create_file()?;
+    let plan = cipher.layout().plan_plain(len)?;
+    allocate(staged, plan, plan.sealed_len())?;
+    let sink = EndRecorder::<TAG_LEN>::new(staged.file(), plan.sealed_len());
+    let all_read = match seal_all(&*cipher, &header, plan, source.plain_source(), &sink, options) {
+        Ok(()) => source.ends_at(len)?,
+        // A shrunken file may end before its last chunk.
+        Err(Error::Io { source: e, .. }) if e.kind() == ErrorKind::UnexpectedEof => {
+            source.check_len(len)?;
+            false
+        }
+        Err(error) => return Err(error),
+    };
+    if !all_read {
+        staged.file().set_len(0)?;
+        // On Windows, positional reads and writes move the file position.
+        staged.file().rewind()?;
+        (&source.file).rewind().map_err(|e| Error::io(&source.path, e))?;
+    } else if let Some(mark) = mark {
+        // Set once, by this file's only job.
+        let _ = mark.set(FileMark::of_written(&header, sink.end(), staged.file(), plan.sealed_len())?);
+    }
+    Ok(all_read)
 }
 
 /// Decrypts the file `from` to the file `to`. `to` appears complete and verified or not at all.
@@ -240,8 +263,14 @@ impl Source {
         FileId::of(&self.file, self.metadata.as_ref()?)
     }
 
-    /// Checks that the file still has `len` bytes after all were read. The encrypted file would
-    /// lack bytes appended during the call.
+    /// Returns whether the content ends after `len` bytes, the size that the file still states.
+    fn ends_at(&self, len: u64) -> Result<bool, Error> {
+        self.check_len(len)?;
+        Ok(self.file.read_at(len, &mut [0]).map_err(|e| Error::io(&self.path, e))? == 0)
+    }
+
+    /// Checks that the file still has `len` bytes after all were read. The new file would lack bytes
+    /// appended during the call.
     pub(super) fn check_len(&self, len: u64) -> Result<(), Error> {
         match self.file.metadata().map_err(|e| Error::io(&self.path, e))?.len() {
             found if found == len => Ok(()),
