@@ -8,7 +8,7 @@ use crate::keys::Keyring;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use sealane::Error;
-use sealane::file::bulk;
+use sealane::file::bulk::{self, Replica};
 use sealane::file::{Options, Rotation};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -61,8 +61,8 @@ impl Operation {
 
     /// Processes pairs of source and target in order on this thread. A signal handler that raises
     /// ends the call. Links below ``root``, if given, are not followed. With ``replicas``, targets
-    /// below it get the attributes of their sources.
-    #[pyo3(signature = (files, durable, root = None, replicas = false))]
+    /// below it get the attributes of their sources; with ``all``, decrypted ones get all.
+    #[pyo3(signature = (files, durable, root = None, replicas = false, all = false))]
     fn run(
         &self,
         py: Python<'_>,
@@ -70,9 +70,15 @@ impl Operation {
         durable: bool,
         root: Option<PathBuf>,
         replicas: bool,
+        all: bool,
     ) -> PyResult<Failures> {
+        let replica = match (replicas, all) {
+            (false, _) => Replica::No,
+            (true, false) => Replica::Limited,
+            (true, true) => Replica::Whole,
+        };
         let work = |(source, target): &(PathBuf, PathBuf), options: Options<'_>| {
-            self.0.run_below(root.as_deref(), replicas, source, target, options)
+            self.0.run_below(root.as_deref(), replica, source, target, options)
         };
         each(py, &files, |(source, _)| source, durable, work)
     }

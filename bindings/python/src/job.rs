@@ -77,8 +77,8 @@ impl Job {
     #[staticmethod]
     #[pyo3(signature = (
         src, dst = None, *, batch, suffix = OsString::new(), removes_suffix = false, in_place = false,
-        manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = false, names = None,
-        delete = false, dry_run = false
+        manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = false, preserve_all = false,
+        names = None, delete = false, dry_run = false
     ))]
     #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
     fn tree(
@@ -94,6 +94,7 @@ impl Job {
         durable: bool,
         exclude: Vec<String>,
         preserve: bool,
+        preserve_all: bool,
         names: Option<&Any<'_>>,
         delete: bool,
         dry_run: bool,
@@ -114,6 +115,7 @@ impl Job {
             kept: Vec::from_iter(names.and_then(file_keys::key_file)),
             names: names.map(file_keys::name_key).transpose()?,
             preserve,
+            preserve_all,
             manifest,
             manifest_below_inputs: true,
             delete,
@@ -159,10 +161,12 @@ impl Job {
         })
     }
 
-    /// Creates the folders. A dry run only counts the files.
-    fn start(&self, py: Python<'_>) -> PyResult<()> {
+    /// Clears the places of targets of another kind and creates the folders. A dry run only counts
+    /// the files.
+    fn start(&self, py: Python<'_>, operation: Option<&Operation>) -> PyResult<()> {
         self.with(py, |State { job, report }| {
-            let started = job.start(&mut |events| report.listen(events, None));
+            let started =
+                job.start(operation.map(|operation| &operation.0), &mut |events| report.listen(events, None));
             report.progress = job.progress();
             started
         })
@@ -335,6 +339,7 @@ impl Report {
             | Event::Linked(_)
             | Event::InventoryReplaced(_)
             | Event::Exchanged(_)
+            | Event::Listed { .. }
             | Event::Differs { .. }
             | Event::Compared { .. } => {}
         }

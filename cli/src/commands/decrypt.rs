@@ -36,6 +36,11 @@ pub(crate) struct Decrypt {
     /// the end is missing
     #[arg(long, requires = "output", conflicts_with = "recursive")]
     salvage: bool,
+    /// With --recursive: like --preserve, but also set-uid, set-gid and sticky bits, rights beyond
+    /// those of new files (umask), and links out of OUT. Anyone who can write to the encrypted folder
+    /// can choose them
+    #[arg(long, requires = "recursive")]
+    preserve_all: bool,
 }
 
 impl Run for Decrypt {
@@ -50,6 +55,7 @@ impl Run for Decrypt {
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
             return Recursive::transfer(&self.transfer, true, console)?
+                .preserving_all(self.preserve_all)
                 .naming(names)
                 .run(operation, self.with.has_passphrase());
         }

@@ -32,7 +32,7 @@ pub(crate) struct Encrypt {
     transfer: Transfer,
     /// With --recursive: remove encrypted files below OUT if their source below IN is gone, or
     /// their name is under a retired key of --encrypt-names. Removes only files that the manifest
-    /// lists or the key (-k) opens, and only if every other file was processed
+    /// lists or the key (-k) opens. A file or folder that has become the other is replaced
     #[arg(long, requires = "recursive")]
     delete: bool,
     #[command(flatten)]
@@ -64,7 +64,10 @@ impl Run for Encrypt {
                 signing.map(|path| keys::signing_key(path, &self.with.asked, console)).transpose()?;
             if let (Some(path), Some(key)) = (&self.inventory.file, &signing) {
                 let key_file = self.inventory.sign_key.as_deref();
-                recursive = recursive.with_inventory(InventoryKeys { path, key }, key_file)?;
+                recursive = recursive.with_inventory(
+                    InventoryKeys { path, key, folder: self.inventory.folder.as_deref() },
+                    key_file,
+                )?;
             }
             return recursive.run(operation, self.with.passphrase);
         }

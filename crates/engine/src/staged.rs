@@ -119,7 +119,7 @@ impl StagedFile {
 
     fn give_name(&mut self, existing: Existing, durability: Durability) -> io::Result<()> {
         if let Some(attributes) = &self.attributes {
-            attributes.apply(&self.file)?;
+            attributes.apply(&self.file, &self.folder)?;
         } else if self.access == Access::Inherited && (self.replaces || self.temporary.is_some()) {
             self.set_rights(existing)?;
         }
@@ -218,7 +218,7 @@ impl Drop for StagedFile {
 }
 
 /// Returns a free name for a temporary file beside the file `name`.
-fn temporary_name(name: &OsStr) -> io::Result<OsString> {
+pub(crate) fn temporary_name(name: &OsStr) -> io::Result<OsString> {
     let mut random = [0; 8];
     base::random::fill(&mut random)?;
     // Most systems limit file names to 255 bytes, so we shorten the name first.

@@ -37,7 +37,12 @@ pub enum Target<'a> {
     Below { root: &'a Path, path: &'a Path },
     /// A file below the folder `root` that gets its source's attributes. Replaces a link or a
     /// read-only file.
-    Replica { root: &'a Path, path: &'a Path },
+    Replica {
+        root: &'a Path,
+        path: &'a Path,
+        /// Whether the source is not trusted, see [`Attributes::limited`].
+        limited: bool,
+    },
 }
 
 impl<'a> Target<'a> {
@@ -52,7 +57,7 @@ impl<'a> Target<'a> {
         match self {
             Self::Any(path) | Self::File(path) => Place::of(path),
             Self::Below { root, path } => Place::below(root, path),
-            Self::Replica { root, path } => Place::name_below(root, path),
+            Self::Replica { root, path, .. } => Place::name_below(root, path),
         }
     }
 

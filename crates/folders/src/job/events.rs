@@ -76,8 +76,21 @@ pub enum Event<'a> {
         /// The difference.
         difference: Difference,
     },
+    /// The inventory was written.
+    Listed {
+        /// Identifier of the folder.
+        folder: &'a str,
+        /// Counter of the inventory.
+        counter: u64,
+        /// Number of files in the inventory.
+        files: usize,
+        /// Whether the identifier is new because recipients cannot read the previous inventory.
+        unread: bool,
+    },
     /// The folder was compared with an inventory.
     Compared {
+        /// Identifier of the folder; `None` in an inventory of version 1.
+        folder: Option<&'a str>,
         /// Counter of the inventory.
         counter: u64,
         /// Number of files in the inventory.
