@@ -6,11 +6,10 @@
 //! characters in file names: a terminal would execute them.
 
 use crate::endpoints;
-use crate::error::{Failure, Kind};
+use crate::error::{Failure, Kind, raw_byte};
 use crate::redact::Redactor;
 use crate::signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-pub(crate) use sealane::error::escaped;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -60,7 +59,7 @@ impl Console {
     pub(crate) fn warn(&self, text: &str) {
         match (self.quiet, self.json) {
             (true, _) => {}
-            (_, true) => self.print_error(&json!({ "warning": text }).to_string()),
+            (_, true) => self.print_error(&json_line(&json!({ "warning": text }))),
             _ => self.print_error(&format!("sealane: warning: {text}")),
         }
     }
@@ -72,9 +71,7 @@ impl Console {
     /// Prints a result: the document with `--json`, otherwise the text, unless `--quiet` was given.
     pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<(), Failure> {
         match (self.json, self.quiet) {
-            (true, _) => {
-                self.print(&format!("{}\n", escaped(&self.redactor.redact(&document().to_string()))))
-            }
+            (true, _) => self.print(&format!("{}\n", self.redactor.redact(&json_line(&document())))),
             (_, true) => Ok(()),
             _ => self.print(&format!("{}\n", escaped(&self.redactor.redact(text)))),
         }
@@ -147,6 +144,8 @@ impl Bar {
 
     fn show(&mut self) {
         let template = match self.total {
+            Some(_) if narrow() => "{prefix} {percent}% {bytes_per_sec} {eta}",
+            None if narrow() => "{prefix} {bytes}",
             Some(_) => "{prefix} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
             None => "{prefix} {spinner} {bytes} {bytes_per_sec} {elapsed}",
         };
@@ -183,6 +182,17 @@ impl Drop for Bar {
     }
 }
 
+/// Returns whether the terminal has no space for a bar.
+#[cfg(unix)]
+fn narrow() -> bool {
+    rustix::termios::tcgetwinsize(io::stderr()).is_ok_and(|size| (1..90).contains(&size.ws_col))
+}
+
+#[cfg(windows)]
+fn narrow() -> bool {
+    false
+}
+
 /// Reports an interruption from the signal handler's thread, which has no console. Removes a
 /// progress bar first.
 pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
@@ -199,7 +209,7 @@ pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
 /// Prints an age plugin's message on standard error. Plugins run on threads that have no console.
 pub(crate) fn announce(json: bool, text: &str) {
     match json {
-        true => print_error(&json!({ "message": text }).to_string()),
+        true => print_error(&json_line(&json!({ "message": text }))),
         false => print_error(&format!("sealane: {text}")),
     }
 }
@@ -212,7 +222,7 @@ pub(crate) fn print_first_commands(text: &str) {
 
 fn line(failure: &Failure, json: bool) -> String {
     match json {
-        true => json!({"error": failure.text(), "kind": failure.kind().name()}).to_string(),
+        true => json_line(&json!({"error": failure.text(), "kind": failure.kind().name()})),
         false => format!("sealane: {}", failure.text()),
     }
 }
@@ -220,6 +230,19 @@ fn line(failure: &Failure, json: bool) -> String {
 /// Prints one line on standard error. `eprintln!` would panic if it is closed.
 fn print_error(text: &str) {
     let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
+}
+
+/// Returns a document in one line. A byte of a file name that is not UTF-8 becomes `\udc80` to
+/// `\udcff`, as in the manifest and in Python (`os.fsencode` turns it back).
+fn json_line(document: &Value) -> String {
+    let text = |c| raw_byte(c).map_or_else(|| String::from(c), |byte| format!("\\udc{byte:02x}"));
+    sealane::error::escaped(&document.to_string().chars().map(text).collect::<String>())
+}
+
+/// Escapes a text from outside. A byte that is not UTF-8 becomes U+FFFD.
+pub(crate) fn escaped(text: &str) -> String {
+    let text: String = text.chars().map(|c| raw_byte(c).map_or(c, |_| char::REPLACEMENT_CHARACTER)).collect();
+    sealane::error::escaped(&text)
 }
 
 /// Returns a file name without its folder, cut at the start to 24 characters to leave space for the

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where data comes from, as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,14 +31,19 @@ pub(crate) struct Pair {
 }
 
 /// Returns the pairs that the inputs and the output of a command line mean.
-pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pair>, Failure> {
+/// Files keep their names in a folder, without `dropped` suffixes.
+pub(crate) fn pairs(
+    inputs: &[PathBuf],
+    output: Option<&Path>,
+    dropped: &[&str],
+) -> Result<Vec<Pair>, Failure> {
     let folder = output.filter(|output| output.is_dir());
     match (inputs, folder) {
         ([] | [_], None) => {
             let from = inputs.first().map_or(Source::Stdin, |path| Source::new(path));
             Ok(vec![Pair { from, to: output.map_or(Target::Stdout, Target::new) }])
         }
-        (_, Some(folder)) => into_folder(inputs, folder),
+        (_, Some(folder)) => into_folder(inputs, folder, dropped),
         (_, None) => Err(Failure::misuse(match output {
             Some(output) => format!("{}: expected an existing folder for several inputs", name(output)),
             None => "expected an existing folder for several inputs; name it with -o".into(),
@@ -45,11 +51,12 @@ pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pai
     }
 }
 
-/// Files keep their names in the folder. The names must differ, or a later file would replace an
-/// earlier one.
-fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> {
+/// The names must differ, or a later file would replace an earlier one.
+fn into_folder(inputs: &[PathBuf], folder: &Path, dropped: &[&str]) -> Result<Vec<Pair>, Failure> {
     let mut taken = BTreeSet::new();
-    let one = |input: &PathBuf| match (Source::new(input), input.file_name()) {
+    let drops = |path: &Path| path.extension().is_some_and(|end| dropped.iter().any(|known| end == *known));
+    let kept = |input: &PathBuf| if drops(input) { input.with_extension("") } else { input.clone() };
+    let one = |input: &PathBuf| match (Source::new(input), kept(input).file_name()) {
         (Source::File(from), Some(file)) if taken.insert(comparable(file)) => {
             Ok(Pair { from: Source::File(from), to: Target::File(folder.join(file)) })
         }
@@ -85,6 +92,14 @@ impl Source {
         match self {
             Self::Stdin => STDIN.into(),
             Self::File(path) => name(path),
+        }
+    }
+
+    /// Returns the path that stands for the source in errors of the library.
+    pub(crate) fn subject(&self) -> &Path {
+        match self {
+            Self::Stdin => Path::new(STDIN),
+            Self::File(path) => path,
         }
     }
 
@@ -199,7 +214,28 @@ pub(crate) fn stdin() -> io::Result<File> {
 }
 
 fn stdout() -> io::Result<File> {
-    duplicate(&io::stdout())
+    match STDOUT_CLOSED.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("is closed; name a file with -o")),
+        false => duplicate(&io::stdout()),
+    }
+}
+
+/// Whether the process was started with a closed standard output.
+static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Opens the null device for standard streams that are closed, as the Rust runtime does in a program
+/// of its own. The next file would get such a number, and messages would be written into it.
+pub(crate) fn fill_closed_streams() {
+    #[cfg(unix)]
+    while let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
+        use std::os::fd::{AsRawFd, IntoRawFd};
+        match null.as_raw_fd() {
+            1 => STDOUT_CLOSED.store(true, Ordering::Relaxed),
+            0 | 2 => {}
+            _ => break,
+        }
+        let _ = null.into_raw_fd();
+    }
 }
 
 #[cfg(unix)]

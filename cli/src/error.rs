@@ -141,9 +141,11 @@ impl Failure {
             Error::KeyNotFound(_) | Error::KeyService(_) | Error::KeyRefused(_) => error.to_string(),
             _ => {
                 let text = error.to_string();
-                let named =
-                    error.subject().is_some_and(|path| text.starts_with(&format!("{}: ", name(path))));
-                if named { text } else { format!("{subject}: {text}") }
+                let named = |path: &Path| {
+                    let rest = text.strip_prefix(&format!("{}: ", path.display()));
+                    rest.map(|rest| format!("{}: {rest}", name(path)))
+                };
+                error.subject().and_then(named).unwrap_or_else(|| format!("{subject}: {text}"))
             }
         };
         Self { kind: Kind::Of(error.kind()), text: text + advice(&error) }
@@ -224,6 +226,9 @@ fn advice(error: &Error) -> &'static str {
         Error::PassphraseRequired => "; use -p",
         Error::IdentityRequired => "; use -i",
         Error::WrongPassphrase => "; try again",
+        Error::Format(text) if text.starts_with("expected an age file") => {
+            "; a file that was encrypted with -k needs it again"
+        }
         Error::WorkFactor { .. } => "; if you trust the sender, raise --max-work-factor",
         Error::Folder(FolderError::NameNotAuthentic) => {
             "; check --encrypt-names, and name the whole encrypted folder as IN"
@@ -246,9 +251,30 @@ pub(crate) const STDIN: &str = "standard input";
 /// The name that stands for standard output in messages to the user.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// Returns the name that stands for a file in messages to the user.
+/// The characters, for private use, that stand for the bytes 0 to 255 of names that are not UTF-8.
+const RAW: std::ops::RangeInclusive<u32> = 0xF_DC00..=0xF_DCFF;
+
+/// Returns the name that stands for a file in messages to the user. [`raw_byte`] finds the bytes
+/// that are not UTF-8.
 pub(crate) fn name(path: &Path) -> String {
-    path.display().to_string()
+    let raw = |byte: &u8| char::from_u32(RAW.start() + u32::from(*byte));
+    let mut name = String::new();
+    for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for found in part.valid().chars() {
+            // A name that has such a character itself: its bytes stand for it.
+            match raw_byte(found) {
+                Some(_) => name.extend(found.encode_utf8(&mut [0; 4]).as_bytes().iter().filter_map(raw)),
+                None => name.push(found),
+            }
+        }
+        name.extend(part.invalid().iter().filter_map(raw));
+    }
+    name
+}
+
+/// Returns the byte of a file name that a character of [`name`] stands for.
+pub(crate) fn raw_byte(c: char) -> Option<u8> {
+    RAW.contains(&c.into()).then_some(c as u8)
 }
 
 /// Returns the message of the operating system without the error number that Rust appends.

@@ -9,6 +9,8 @@
 use crate::console::{self, Console};
 use crate::error::Kind;
 use crate::signal;
+#[cfg(unix)]
+use signal_hook::{consts::*, iterator::Signals};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::sleep;
@@ -28,21 +30,41 @@ pub(crate) struct Watch(());
 impl Watch {
     /// Installs the handler. If it ends the process, it reports that in `console`'s format.
     pub(crate) fn begin(console: &Console) -> Self {
-        static INSTALL: Once = Once::new();
         if WATCHES.fetch_add(1, Ordering::SeqCst) == 0 {
             signal::reset();
             JSON.store(console.json(), Ordering::SeqCst);
             advise(None);
         }
-        INSTALL.call_once(|| {
-            if !signals_are_ignored() {
-                // An error means that this process already has a handler (Python's, for example).
-                // It stays.
-                let _ = ctrlc::set_handler(on_signal);
-            }
-        });
+        install();
         Self(())
     }
+}
+
+/// Signals that end a process by default. A process may be started with some of them ignored, by
+/// `nohup` or in the background of a script. Those stay ignored, each by itself, and handlers of the
+/// process around us (Python, for example) stay too.
+#[cfg(unix)]
+const ENDING: [i32; 10] =
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF];
+
+/// Installs the handler once per process.
+#[cfg(unix)]
+pub(crate) fn install() {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        let handled = ENDING.into_iter().filter(|signal| is_default(*signal));
+        // Without the handler, the system ends the process.
+        if let Ok(mut signals) = Signals::new(handled) {
+            std::thread::spawn(move || signals.forever().for_each(|_| on_signal()));
+        }
+    });
+}
+
+#[cfg(windows)]
+pub(crate) fn install() {
+    static INSTALL: Once = Once::new();
+    // An error means that this process already has a handler. It stays.
+    INSTALL.call_once(|| drop(ctrlc::set_handler(on_signal)));
 }
 
 impl Drop for Watch {
@@ -59,6 +81,8 @@ pub(crate) fn advise(advice: Option<&'static str>) {
 /// The signal handler. It runs on its own thread, so it may wait.
 fn on_signal() {
     signal::request();
+    #[cfg(unix)]
+    crate::terminal::restore();
     let began = Instant::now();
     let working = || WATCHES.load(Ordering::SeqCst) > 0;
     if working() {
@@ -77,19 +101,18 @@ fn on_signal() {
     std::process::exit(Kind::INTERRUPTED.status().into());
 }
 
-/// Returns whether the process was started with signals ignored, by `nohup` or in the background of
-/// a script. A handler would undo that.
-#[cfg(target_os = "linux")]
-fn signals_are_ignored() -> bool {
-    const SIGHUP: u32 = 1;
-    const SIGINT: u32 = 2;
+/// Returns whether a signal has its default action: the process neither ignores nor handles it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn is_default(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    [SIGHUP, SIGINT].iter().any(|signal| ignored >> (signal - 1) & 1 == 1)
+    let masks = status
+        .lines()
+        .filter_map(|line| ["SigIgn:", "SigCgt:"].iter().find_map(|name| line.strip_prefix(name)));
+    let taken = masks.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok()).fold(0, |a, b| a | b);
+    taken >> (signal - 1) & 1 == 0
 }
 
-#[cfg(not(target_os = "linux"))]
-fn signals_are_ignored() -> bool {
-    false
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+pub(crate) fn is_default(_: i32) -> bool {
+    true
 }

@@ -5,8 +5,8 @@ use crate::console::Console;
 use crate::endpoints;
 use crate::error::{Failure, Kind, name};
 use crate::passphrase;
-use crate::plugins;
-use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
+use crate::{plugins, terminal};
+use sealane::age::{Armor, AskPassphrase, Identity, MAX_WORK_FACTOR, Recipient, parse_recipients};
 use sealane::file::{
     DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,
 };
@@ -76,20 +76,28 @@ pub(crate) fn decrypt_with(
 ) -> Result<DecryptWith, Failure> {
     let mut loader = Loader::new(&args.asked, inputs, console);
     let (mut subject, mut params) = ("the identities".to_owned(), DecryptParams::default());
+    let mut max_work_factor = args.max_work_factor;
     let passphrase;
     if let Some(path) = &args.key {
         subject = name(path);
         params.key = Some(loader.symmetric(path, &args.identities)?);
-    } else if args.passphrase {
+    } else if args.passphrase || args.has_passphrase() && args.asked.is_given() {
         passphrase = passphrase::ask(&args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
+    } else if args.has_passphrase() {
+        if !terminal::exists() {
+            return Err(Failure::misuse("expected a key or a passphrase; use -k, -i, -j or -p"));
+        }
+        let max = max_work_factor.take().unwrap_or(MAX_WORK_FACTOR);
+        let ask = loader.ask_later("the file".into());
+        params.identities = Some(vec![Identity::passphrase_asking(ask, max)]);
     } else {
         let mut identities = loader.identities(&args.identities)?;
         identities.extend(with_plugins(&args.plugins, console)?);
         params.identities = Some(identities);
     }
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
-    params.max_work_factor = args.max_work_factor;
+    params.max_work_factor = max_work_factor;
     params.inputs = &loader.files;
     params.build().map_err(|e| failure(&subject, e))
 }
@@ -195,10 +203,20 @@ pub(crate) fn recipients(
     for path in files {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|e| Failure::io(&name(path), &e))?;
-        all.extend(parse_recipients(&text).map_err(|e| Failure::about(&name(path), e))?);
+        all.extend(parse_recipients(&text).map_err(|e| unsuitable(path, text.as_bytes(), e))?);
     }
     let plugins = plugins::at_terminal(console);
     Ok(all.into_iter().map(|recipient| recipient.with_plugins(&plugins)).collect())
+}
+
+/// Returns the failure for a file that an option does not take. A valid file of another kind is a
+/// mistake on the command line, whatever the option.
+fn unsuitable(path: &Path, content: &[u8], error: Error) -> Failure {
+    let is_other = KeyFile::parse(content, LoadOptions::default()).is_ok()
+        || keys::parse_identity_file(content, None).is_ok()
+        || std::str::from_utf8(content).is_ok_and(|text| parse_recipients(text).is_ok());
+    let failure = Failure::about(&name(path), error);
+    if is_other { Failure::misuse(failure.text()) } else { failure }
 }
 
 /// Loads a private or symmetric key. It may be encrypted with a passphrase.
@@ -345,13 +363,15 @@ impl<'a> Loader<'a> {
             let found = keys::parse_identity_file(&content, None);
             let encrypted = matches!(found, Err(Error::Misuse(Misuse::KeyPassphraseRequired)));
             all.extend(match ssh_text(&content).filter(|_| encrypted) {
-                Some(text) => vec![Identity::from_ssh_asking(text, self.ask_later(path)).map_err(about)?],
+                Some(text) => {
+                    vec![Identity::from_ssh_asking(text, self.ask_later(name(path))).map_err(about)?]
+                }
                 None if encrypted => {
                     let text = passphrase::ask(&self.asked, &name(path))?;
                     keys::parse_identity_file(&content, Some(&text)).map_err(about)?
                 }
                 None => {
-                    let found = found.map_err(about)?;
+                    let found = found.map_err(|e| unsuitable(path, &content, e))?;
                     self.warn_if_readable(file.as_deref());
                     found
                 }
@@ -361,9 +381,9 @@ impl<'a> Loader<'a> {
         Ok(all.into_iter().map(|identity| identity.with_plugins(&plugins)).collect())
     }
 
-    /// Asks for an SSH key's passphrase when a file for this key is decrypted.
-    fn ask_later(&self, path: &Path) -> AskPassphrase {
-        let (asked, name) = (self.asked.clone(), name(path));
+    /// Asks for the passphrase of `name` when a file that needs it is decrypted.
+    fn ask_later(&self, name: String) -> AskPassphrase {
+        let asked = self.asked.clone();
         Arc::new(move || {
             passphrase::ask(&asked, &name).map_err(|failure| match failure.kind() {
                 Kind::INTERRUPTED => Error::Cancelled,

@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `commands`, `args` | one file per command; options that commands share |
-//! | `keys`, `keyring_file`, `passphrase`, `plugins` | the keys that options name, and questions |
+//! | `keys`, `keyring_file`, `passphrase`, `terminal`, `plugins` | the keys that options name, and questions |
 //! | `endpoints`, `stream`, `url`, `salvage`, `file_id` | files, pipes, URLs, damaged files |
 //! | `console`, `error`, `redact` | results, failures and progress; no secret in any of them |
 //! | `interrupt`, `signal` | the handler of Ctrl-C, and the flag that work reads |
@@ -37,6 +37,7 @@ mod redact;
 mod salvage;
 mod signal;
 mod stream;
+mod terminal;
 mod url;
 
 use clap::error::ErrorKind;
@@ -95,6 +96,7 @@ pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
         console::print_first_commands(FIRST_COMMANDS);
         return error::Kind::MISUSE.status();
     }
+    endpoints::fill_closed_streams();
     // In the Python package, an earlier command of this process has set it.
     sealane::keys::set_pin_prompt(passphrase::pin);
     // Parsing may fail, and even its errors are printed as JSON.

@@ -3,7 +3,8 @@
 use crate::args;
 use crate::console;
 use crate::error::{Failure, Kind};
-use sealane::Error;
+use crate::terminal;
+use sealane::{Error, Key};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,8 +12,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use zeroize::Zeroizing;
 
-/// Maximum bytes of a passphrase from a file descriptor or a command.
-const MAX_LEN: usize = 1 << 12;
+/// Maximum bytes of a passphrase, however it is given: what a terminal's line can hold. Linux drops
+/// what is typed after 4095 bytes, so one byte less shows that nothing was dropped.
+pub(crate) const MAX_LEN: usize = 4094;
 /// Prefix of the options `passphrase-fd` and `passphrase-command`.
 const NEW: &str = "--";
 /// Prefix of the same options for the old passphrase of files that get a new one.
@@ -43,30 +45,54 @@ fn from_option(options: &str, given: &args::Passphrase) -> Option<Result<Zeroizi
     }
 }
 
-/// Asks twice for a new passphrase for `what`: a typing mistake would make the data unreadable.
+/// Asks twice for a new passphrase for `what`: a typing mistake would make the data unreadable. An
+/// empty answer makes one and shows it, as in `age`.
 pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
     let first = match from_option(NEW, given) {
         Some(found) => found?,
         None => {
-            let first = prompt(&format!("new passphrase for {what}: "), NEW)?;
+            let first = prompt(&format!("new passphrase for {what} (empty: make one): "), NEW)?;
+            if first.is_empty() {
+                return generate(what);
+            }
             if *prompt("repeat the passphrase: ", NEW)? != *first {
                 return Err(Failure::misuse("the two passphrases differ; nothing was written; try again"));
             }
             first
         }
     };
-    match first.is_empty() {
-        true => Err(Failure::misuse("expected a passphrase, found an empty one")),
-        false => Ok(first),
+    // Some ways to give it later would lose the character: an editor, a terminal's line editing.
+    match first.chars().find(|c| c.is_control()) {
+        _ if first.is_empty() => Err(Failure::misuse("expected a passphrase, found an empty one")),
+        Some(_) => Err(Failure::misuse(
+            "expected a passphrase without control characters (a tab or an arrow key, for example), found one",
+        )),
+        None => Ok(first),
     }
+}
+
+/// Makes a passphrase of 120 random bits and shows it at the terminal.
+fn generate(what: &str) -> Result<Zeroizing<String>, Failure> {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let random = Key::generate(24).map_err(|e| Failure::about("the passphrase", e))?;
+    let mut text = Zeroizing::new(String::with_capacity(32));
+    for (at, byte) in random.as_bytes().iter().enumerate() {
+        if at > 0 && at % 4 == 0 {
+            text.push('-');
+        }
+        // 32 divides 256, so all letters are equally likely.
+        text.push(LETTERS[usize::from(byte % 32)].into());
+    }
+    let shown = Zeroizing::new(format!("the passphrase of {what} is: {}", *text));
+    terminal::show(&shown).map_err(|e| Failure::io("the terminal", &e))?;
+    Ok(text)
 }
 
 /// Returns a line typed without echo, or `None` without a terminal.
 pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
-    match prompt(text, NEW) {
-        Ok(line) => Ok(Some(line)),
+    match asked(text) {
         Err(failure) if failure.kind() == Kind::INTERRUPTED => Err(Error::Cancelled),
-        Err(_) => Ok(None),
+        answer => answer.map_err(|failure| io::Error::other(failure).into()),
     }
 }
 
@@ -76,12 +102,19 @@ pub(crate) fn pin(token: &str) -> Result<Option<Zeroizing<String>>, Error> {
 }
 
 fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {
-    rpassword::prompt_password(text).map(Zeroizing::new).map_err(|e| match e.kind() {
-        io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof => Failure::interrupted(),
-        _ => Failure::misuse(format!(
+    asked(&console::escaped(text))?.ok_or_else(|| {
+        Failure::misuse(format!(
             "no terminal to read a passphrase from; use {options}passphrase-fd or {options}passphrase-command"
-        )),
+        ))
     })
+}
+
+fn asked(text: &str) -> Result<Option<Zeroizing<String>>, Failure> {
+    let line = terminal::ask(text).map_err(|e| match e.kind() {
+        io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof => Failure::interrupted(),
+        _ => Failure::io("the terminal", &e),
+    })?;
+    line.map(|line| parse(line, "the terminal")).transpose()
 }
 
 /// Returns the path of an open file descriptor.
@@ -160,7 +193,8 @@ fn shell(command: &OsStr) -> Command {
 /// Reads a passphrase from the first line of `source`, called `name` in errors. The inner error is
 /// the source's.
 fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<String>>, Failure> {
-    let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN));
+    // Longer by a line end, and by a byte that shows a longer line.
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN + 3));
     #[expect(
         clippy::unbuffered_bytes,
         reason = "the bytes after the line may be the data to encrypt, and must stay unread"
@@ -168,21 +202,34 @@ fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<Stri
     for byte in source.bytes() {
         match byte {
             Err(e) => return Ok(Err(e)),
-            Ok(b'\n') => break,
-            Ok(byte) if line.len() < MAX_LEN => line.push(byte),
-            Ok(_) => {
-                return Err(Failure::misuse(format!(
-                    "{name}: expected a passphrase of at most {MAX_LEN} bytes, found a longer line"
-                )));
-            }
+            Ok(byte) => line.push(byte),
+        }
+        if line.last() == Some(&b'\n') || line.len() == line.capacity() {
+            break;
         }
     }
-    if line.last() == Some(&b'\r') {
-        line.pop();
+    parse(line, name).map(Ok)
+}
+
+/// Returns the passphrase that a line means, whoever gave it: its bytes without the line end, in
+/// UTF-8 and not normalized, as in `age`.
+fn parse(mut line: Zeroizing<Vec<u8>>, name: &str) -> Result<Zeroizing<String>, Failure> {
+    for end in *b"\n\r" {
+        if line.last() == Some(&end) {
+            line.pop();
+        }
     }
+    // The position of an invalid byte would reveal something about the passphrase.
+    let refused = |found| Failure::misuse(format!("{name}: expected a passphrase in UTF-8, found {found}"));
     match std::str::from_utf8(&line) {
-        Ok(text) => Ok(Ok(Zeroizing::new(text.to_owned()))),
-        // The invalid byte's position would reveal something about the passphrase.
-        Err(_) => Err(Failure::misuse(format!("{name}: expected a passphrase in UTF-8, found other bytes"))),
+        _ if line.len() > MAX_LEN => Err(Failure::misuse(format!(
+            "{name}: expected a passphrase of at most {MAX_LEN} bytes, found a longer line"
+        ))),
+        // Nobody types the mark, and editors add it unasked.
+        Ok(text) if text.starts_with('\u{feff}') => {
+            Err(refused("a byte order mark before it; save the file without the mark"))
+        }
+        Ok(text) => Ok(Zeroizing::new(text.to_owned())),
+        Err(_) => Err(refused("other bytes")),
     }
 }

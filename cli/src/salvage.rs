@@ -8,7 +8,6 @@ use crate::interrupt::Watch;
 use crate::keys::Inputs;
 use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Options, Salvaged};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Salvages every file, even after one has failed.
 pub(crate) fn run(
@@ -44,7 +43,7 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
         progress: Some(&mut |done, _| bar.at(done)),
         durability: args.durability(),
     };
-    let found = file::salvage_opened(pair.from.open_file()?, Path::new(&name), to, with, options)
+    let found = file::salvage_opened(pair.from.open_file()?, pair.from.subject(), to, with, options)
         .map_err(|error| nothing(&name, error))?;
     drop(bar);
     let target = pair.to.name();

@@ -80,7 +80,7 @@ def test_a_folder_that_is_a_link_when_a_file_is_written(tmp_path: Path, place: s
     job = _native.Job.tree(str(source), str(target), batch=64)
     (target / place).symlink_to(victim)
     job.run(operation)
-    failed = job.report()[3]
+    failed = job.report()["failed"]
     assert failed.keys() == {str(target / place), str(target / place / "new"), str(source / place / "rc")}
     assert all("links" in str(error) for error in failed.values())
     assert sorted(path.name for path in victim.iterdir()) == ["rc"]

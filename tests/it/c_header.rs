@@ -3,11 +3,22 @@
 
 use project::{pages, root};
 use std::collections::{BTreeMap, BTreeSet};
-use syn::{Expr, FnArg, GenericArgument, Item, Lit, Pat, PathArguments, PointerMutability, ReturnType, Type};
+use syn::parse::{Parse, ParseStream};
+use syn::{
+    Expr, FnArg, GenericArgument, Ident, Item, Lit, Pat, PathArguments, PointerMutability, ReturnType, Token,
+    Type,
+};
 
 /// The C types of Rust types. Handles are converted by their names.
 const TYPES: &[(&str, &str)] = &[
     ("In", "const uint8_t *"),
+    ("Input", "const uint8_t *"),
+    ("&[u8]", "const uint8_t *"),
+    ("Output", "uint8_t *"),
+    ("&str", "const char *"),
+    ("Option<&str>", "const char *"),
+    ("&Path", "const char *"),
+    ("Destination", "uint8_t **"),
     ("Lengths", "const uint64_t *"),
     ("Out", "uint8_t *"),
     ("CText", "const char *"),
@@ -66,6 +77,14 @@ fn text(rust: &Type) -> String {
             PointerMutability::Mut(_) => format!("*mut {}", text(&pointer.elem)),
             PointerMutability::Const(_) => format!("*const {}", text(&pointer.elem)),
         },
+        Type::Reference(reference) if reference.mutability.is_some() => {
+            format!("Unique<{}>", text(&reference.elem))
+        }
+        Type::Reference(reference) => match text(&reference.elem).as_str() {
+            plain @ ("[u8]" | "str" | "Path") => format!("&{plain}"),
+            handle => format!("Shared<{handle}>"),
+        },
+        Type::Slice(slice) => format!("[{}]", text(&slice.elem)),
         Type::Array(array) => {
             let len = match &array.len {
                 Expr::Path(path) => path.path.segments.last().unwrap().ident.to_string(),
@@ -143,6 +162,25 @@ impl Library {
                 let declaration = format!("{}({list});", declared(&result, &name));
                 self.functions.insert(name, declaration);
             }
+            Item::Macro(item) if item.mac.path.is_ident("exports") => {
+                let exports: Exports = syn::parse2(item.mac.tokens.clone()).unwrap();
+                for Export { name, arguments, result } in exports.0 {
+                    let mut list = String::new();
+                    for (name, rust, len) in arguments {
+                        list += &format!("{}, ", declared(&self.c_type(&text(&rust)), &name.to_string()));
+                        list += &len.map_or(String::new(), |len| format!("size_t {len}, "));
+                    }
+                    let result = self.c_type(&text(&result));
+                    let declaration =
+                        format!("{}({list}sealane_error *error);", declared(&result, &name.to_string()));
+                    self.functions.insert(name.to_string(), declaration);
+                }
+            }
+            Item::Macro(item) if item.mac.path.is_ident("freed") => {
+                let Freed { function, name, handle } = syn::parse2(item.mac.tokens.clone()).unwrap();
+                let handle = self.c_type(&format!("Owned<{handle}>"));
+                self.functions.insert(function.to_string(), format!("void {function}({handle}{name});"));
+            }
             _ => {}
         }
     }
@@ -155,6 +193,66 @@ impl Library {
     }
 }
 
+/// The functions in a macro `exports!`; `guarded` gives each the last argument `error`.
+struct Exports(Vec<Export>);
+
+struct Export {
+    name: Ident,
+    /// Name and type of each argument, and the name of its length.
+    arguments: Vec<(Ident, Type, Option<Ident>)>,
+    result: Type,
+}
+
+impl Parse for Exports {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let mut exports = Vec::new();
+        while !input.is_empty() {
+            input.call(syn::Attribute::parse_outer)?;
+            input.parse::<Token![fn]>()?;
+            let (name, list);
+            name = input.parse()?;
+            syn::parenthesized!(list in input);
+            let mut arguments = Vec::new();
+            while !list.is_empty() {
+                let name = list.parse()?;
+                list.parse::<Token![:]>()?;
+                let rust = list.parse()?;
+                let mut len = None;
+                if list.peek(syn::token::Bracket) {
+                    let inner;
+                    syn::bracketed!(inner in list);
+                    len = Some(inner.parse()?);
+                }
+                arguments.push((name, rust, len));
+                list.parse::<Option<Token![,]>>()?;
+            }
+            input.parse::<Token![->]>()?;
+            let result = input.parse()?;
+            input.parse::<syn::Block>()?;
+            exports.push(Export { name, arguments, result });
+        }
+        Ok(Self(exports))
+    }
+}
+
+/// The function in a macro `freed!`.
+struct Freed {
+    function: Ident,
+    name: Ident,
+    handle: Ident,
+}
+
+impl Parse for Freed {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let (function, argument) = (input.parse()?, input);
+        let inner;
+        syn::parenthesized!(inner in argument);
+        let name = inner.parse()?;
+        inner.parse::<Token![:]>()?;
+        Ok(Self { function, name, handle: inner.parse()? })
+    }
+}
+
 /// Declares `name` with a type of C.
 fn declared(c: &str, name: &str) -> String {
     if let Some((element, len)) = c.split_once('[') {
@@ -164,7 +262,7 @@ fn declared(c: &str, name: &str) -> String {
 }
 
 fn is_c(attributes: &[syn::Attribute]) -> bool {
-    let c = |attribute: &syn::Attribute| attribute.parse_args::<syn::Ident>().is_ok_and(|ident| ident == "C");
+    let c = |attribute: &syn::Attribute| attribute.parse_args::<Ident>().is_ok_and(|ident| ident == "C");
     attributes.iter().any(|attribute| attribute.path().is_ident("repr") && c(attribute))
 }
 

@@ -36,7 +36,7 @@ extern "C" fn sealane_aead_seal_many(
         let (aad, out) = (aad.input(call, "aad", aad_len)?, out.output(call, "out", out_len)?);
         let need = count.saturating_mul(aead.overhead()).saturating_add(data_len);
         let Layout { head: out, others: [data, lens, aad], .. } =
-            out.arrange(need, Input::none(call), 0, [data, lens, aad])?;
+            out.arrange(need, Input::NONE, 0, [data, lens, aad])?;
         aead.seal_packed_into(data, &offsets(lens, data.len())?, aad, out)?;
         Ok(memory::count(out.len()))
     })
@@ -68,11 +68,11 @@ extern "C" fn sealane_aead_open_many(
             if verdicts.overlaps(&out) {
                 return Err(Misuse::PartialOverlap.into());
             }
-            Some(verdicts.arrange(count, Input::none(call), 0, inputs)?.head)
+            Some(verdicts.arrange(count, Input::NONE, 0, inputs)?.head)
         };
         let need = sealed_len.saturating_sub(count.saturating_mul(aead.overhead()));
         let Layout { head: out, others: [sealed, lens, aad], .. } =
-            out.arrange(need, Input::none(call), 0, inputs)?;
+            out.arrange(need, Input::NONE, 0, inputs)?;
         let offsets = offsets(lens, sealed.len())?;
         let result = aead.open_packed_into(sealed, &offsets, aad, out).map_err(CallError::from);
         if let Some(verdicts) = verdicts {

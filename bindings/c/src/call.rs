@@ -1,9 +1,12 @@
 //! The frame of every call: reports errors and stops panics.
 
 use crate::constants::SEALANE_INTERNAL;
-use crate::error::CallError;
-use crate::memory::{Call, Owned, Unique};
+use crate::error::{ArgumentError, CallError};
+use crate::memory::{
+    CText, Call, Destination, Given, Handle, In, Input, Out, Output, Owned, Shared, SizedIn, SizedOut, Unique,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 /// Length of an error's text in bytes, including the terminating zero.
 const TEXT_LEN: usize = 248;
@@ -35,6 +38,147 @@ impl<T> Outcome for Owned<T> {
         Self::NULL
     }
 }
+
+/// A type of arguments: `Raw` is what C passes, and `Self` what the call works with.
+pub(crate) trait Passed {
+    type Raw;
+
+    /// Runs for every argument of a call before one is converted.
+    fn prepare(_: &Self::Raw) {}
+}
+
+/// An argument that C passes as one value. `name` is the name in the header.
+pub(crate) trait Argument<'a>: Passed + Sized {
+    fn convert(raw: Self::Raw, call: &'a Call, name: &'static str) -> Result<Self, ArgumentError>;
+}
+
+/// An argument that C passes as a pointer and a length.
+pub(crate) trait Buffer<'a>: Passed + Sized {
+    fn convert(raw: Self::Raw, len: usize, call: &'a Call, name: &'static str)
+    -> Result<Self, ArgumentError>;
+}
+
+macro_rules! arguments {
+    ($([$($generics:tt)*] $type:ty: $raw:ident $(<$inner:ident>)?, $convert:ident;)*) => {$(
+        impl<'a, $($generics)*> Passed for $type {
+            type Raw = $raw $(<$inner>)?;
+        }
+
+        impl<'a, $($generics)*> Argument<'a> for $type {
+            #[inline]
+            fn convert(raw: Self::Raw, call: &'a Call, name: &'static str) -> Result<Self, ArgumentError> {
+                raw.$convert(call, name)
+            }
+        }
+    )*};
+}
+
+arguments! {
+    [T: Handle] &'a T: Shared<T>, get;
+    [T] &'a mut T: Unique<T>, get;
+    [] &'a str: CText, required;
+    [] Option<&'a str>: CText, optional;
+    [] &'a Path: CText, path;
+}
+
+macro_rules! values {
+    ($([$($generics:tt)*] $type:ty;)*) => {$(
+        impl<$($generics)*> Passed for $type {
+            type Raw = Self;
+        }
+
+        impl<$($generics)*> Argument<'_> for $type {
+            #[inline]
+            fn convert(raw: Self, _: &Call, _: &'static str) -> Result<Self, ArgumentError> {
+                Ok(raw)
+            }
+        }
+    )*};
+}
+
+values! {
+    [] u32;
+    [] u64;
+    [T] SizedIn<T>;
+    [T] SizedOut<T>;
+}
+
+impl Passed for Destination<'_> {
+    type Raw = Given;
+
+    fn prepare(raw: &Given) {
+        raw.clear();
+    }
+}
+
+impl<'a> Argument<'a> for Destination<'a> {
+    fn convert(raw: Given, call: &'a Call, name: &'static str) -> Result<Self, ArgumentError> {
+        raw.get(call, name)
+    }
+}
+
+macro_rules! buffers {
+    ($($type:ty: $raw:ty, $convert:ident;)*) => {$(
+        impl<'a> Passed for $type {
+            type Raw = $raw;
+        }
+
+        impl<'a> Buffer<'a> for $type {
+            #[inline]
+            fn convert(raw: $raw, len: usize, call: &'a Call, name: &'static str)
+            -> Result<Self, ArgumentError> {
+                raw.$convert(call, name, len)
+            }
+        }
+    )*};
+}
+
+buffers! {
+    Input<'a>: In, input;
+    &'a [u8]: In, bytes;
+    Output<'a>: Out, output;
+}
+
+/// Defines functions of the library. Each converts its arguments in order and runs its body, which
+/// returns a `Result` of the type given. A buffer is written with its length, as in
+/// `data: Input[data_len]`. Every function has a last parameter `error`.
+macro_rules! exports {
+    ($(
+        $(#[$doc:meta])*
+        fn $function:ident($($name:ident: $type:ty $([$len:ident])?),* $(,)?) -> $result:ty $body:block
+    )*) => {$(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        extern "C" fn $function(
+            $($name: <$type as crate::call::Passed>::Raw, $($len: usize,)?)*
+            error: crate::memory::Unique<crate::call::Error>,
+        ) -> $result {
+            crate::call::guarded(error, |call| {
+                $(<$type as crate::call::Passed>::prepare(&$name);)*
+                $(let $name = crate::call::exports!(@convert call, $name, $type $(, $len)?);)*
+                $body
+            })
+        }
+    )*};
+    (@convert $call:ident, $name:ident, $type:ty) => {
+        <$type as crate::call::Argument<'_>>::convert($name, $call, stringify!($name))?
+    };
+    (@convert $call:ident, $name:ident, $type:ty, $len:ident) => {
+        <$type as crate::call::Buffer<'_>>::convert($name, $len, $call, stringify!($name))?
+    };
+}
+pub(crate) use exports;
+
+/// Defines a function that frees a handle.
+macro_rules! freed {
+    ($function:ident($name:ident: $type:ty)) => {
+        #[unsafe(no_mangle)]
+        extern "C" fn $function($name: crate::memory::Owned<$type>) {
+            crate::call::infallible(|| $name.free());
+        }
+    };
+}
+pub(crate) use freed;
 
 /// Runs the body of a call. An error is written to `error`, and a panic becomes
 /// [`SEALANE_INTERNAL`].

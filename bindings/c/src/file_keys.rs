@@ -1,10 +1,10 @@
 //! Keys and formats of files.
 
-use crate::call::{Error, guarded, infallible};
+use crate::call::{exports, freed};
 use crate::constants::SEALANE_ARMOR;
 use crate::error::{ArgumentError, CallError, flags};
 use crate::keys::Secret;
-use crate::memory::{CText, In, Owned, Shared, Unique};
+use crate::memory::Owned;
 use sealane::Key;
 use sealane::age::{self, Armor};
 use sealane::file::{self, DecryptParams, EncryptParams, Format};
@@ -36,83 +36,46 @@ fn armor(found: u32) -> Result<Armor, ArgumentError> {
     Ok(if flags(found, SEALANE_ARMOR)? == 0 { Armor::Binary } else { Armor::Ascii })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encrypt_with_key(
-    key: In,
-    key_len: usize,
-    format: CText,
-    context: In,
-    context_len: usize,
-    error: Unique<Error>,
-) -> Owned<EncryptWith> {
-    guarded(error, |call| {
+exports! {
+    fn sealane_encrypt_with_key(
+        key: &[u8][key_len], format: Option<&str>, context: &[u8][context_len]
+    ) -> Owned<EncryptWith> {
         encrypt_with(EncryptParams {
-            key: Some(Key::from_bytes(key.bytes(call, "key", key_len)?).into()),
-            format: format_named(format.optional(call, "format")?)?,
-            context: context.bytes(call, "context", context_len)?,
+            key: Some(Key::from_bytes(key).into()),
+            format: format_named(format)?,
+            context,
             ..EncryptParams::default()
         })
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encrypt_with_secret(
-    secret: Shared<Secret>,
-    format: CText,
-    context: In,
-    context_len: usize,
-    error: Unique<Error>,
-) -> Owned<EncryptWith> {
-    guarded(error, |call| {
+    fn sealane_encrypt_with_secret(
+        secret: &Secret, format: Option<&str>, context: &[u8][context_len]
+    ) -> Owned<EncryptWith> {
         encrypt_with(EncryptParams {
-            key: Some(secret.get(call, "secret")?.symmetric()?.into()),
-            format: format_named(format.optional(call, "format")?)?,
-            context: context.bytes(call, "context", context_len)?,
+            key: Some(secret.symmetric()?.into()),
+            format: format_named(format)?,
+            context,
             ..EncryptParams::default()
         })
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encrypt_with_keyset(
-    keyset: CText,
-    context: In,
-    context_len: usize,
-    error: Unique<Error>,
-) -> Owned<EncryptWith> {
-    guarded(error, |call| {
+    fn sealane_encrypt_with_keyset(keyset: &str, context: &[u8][context_len]) -> Owned<EncryptWith> {
         encrypt_with(EncryptParams {
-            key: Some(Keyring::from_json(keyset.required(call, "keyset")?)?.into()),
-            context: context.bytes(call, "context", context_len)?,
+            key: Some(Keyring::from_json(keyset)?.into()),
+            context,
             ..EncryptParams::default()
         })
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encrypt_with_recipients(
-    recipients: CText,
-    flags: u32,
-    error: Unique<Error>,
-) -> Owned<EncryptWith> {
-    guarded(error, |call| {
+    fn sealane_encrypt_with_recipients(recipients: &str, flags: u32) -> Owned<EncryptWith> {
         encrypt_with(EncryptParams {
-            recipients: Some(age::parse_recipients(recipients.required(call, "recipients")?)?),
+            recipients: Some(age::parse_recipients(recipients)?),
             armor: armor(flags)?,
             ..EncryptParams::default()
         })
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encrypt_with_passphrase(
-    passphrase: CText,
-    work_factor: u32,
-    flags: u32,
-    error: Unique<Error>,
-) -> Owned<EncryptWith> {
-    guarded(error, |call| {
-        let passphrase = passphrase.required(call, "passphrase")?;
+    fn sealane_encrypt_with_passphrase(passphrase: &str, work_factor: u32, flags: u32) -> Owned<EncryptWith> {
         let recipient = match factor("work_factor", work_factor)? {
             None => age::Recipient::passphrase(passphrase)?,
             Some(factor) => age::Recipient::passphrase_with_work_factor(passphrase, factor)?,
@@ -122,7 +85,7 @@ extern "C" fn sealane_encrypt_with_passphrase(
             armor: armor(flags)?,
             ..EncryptParams::default()
         })
-    })
+    }
 }
 
 /// Returns a work factor, or `None` for 0 (the default).
@@ -135,94 +98,56 @@ fn factor(name: &'static str, found: u32) -> Result<Option<u8>, ArgumentError> {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encrypt_with_free(with: Owned<EncryptWith>) {
-    infallible(|| with.free());
-}
+freed!(sealane_encrypt_with_free(with: EncryptWith));
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decrypt_with_key(
-    key: In,
-    key_len: usize,
-    format: CText,
-    context: In,
-    context_len: usize,
-    error: Unique<Error>,
-) -> Owned<DecryptWith> {
-    guarded(error, |call| {
+exports! {
+    fn sealane_decrypt_with_key(
+        key: &[u8][key_len], format: Option<&str>, context: &[u8][context_len]
+    ) -> Owned<DecryptWith> {
         decrypt_with(DecryptParams {
-            key: Some(Key::from_bytes(key.bytes(call, "key", key_len)?).into()),
-            format: format_named(format.optional(call, "format")?)?,
-            context: context.bytes(call, "context", context_len)?,
+            key: Some(Key::from_bytes(key).into()),
+            format: format_named(format)?,
+            context,
             ..DecryptParams::default()
         })
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decrypt_with_secret(
-    secret: Shared<Secret>,
-    format: CText,
-    context: In,
-    context_len: usize,
-    error: Unique<Error>,
-) -> Owned<DecryptWith> {
-    guarded(error, |call| {
-        let secret = secret.get(call, "secret")?;
+    fn sealane_decrypt_with_secret(
+        secret: &Secret, format: Option<&str>, context: &[u8][context_len]
+    ) -> Owned<DecryptWith> {
         let params = DecryptParams {
-            format: format_named(format.optional(call, "format")?)?,
-            context: context.bytes(call, "context", context_len)?,
+            format: format_named(format)?,
+            context,
             ..DecryptParams::default()
         };
         decrypt_with(match secret.key() {
             SecretKey::Age(identity) => DecryptParams { identities: Some(vec![identity.clone()]), ..params },
             _ => DecryptParams { key: Some(secret.symmetric()?.into()), ..params },
         })
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decrypt_with_keyset(
-    keyset: CText,
-    context: In,
-    context_len: usize,
-    error: Unique<Error>,
-) -> Owned<DecryptWith> {
-    guarded(error, |call| {
+    fn sealane_decrypt_with_keyset(keyset: &str, context: &[u8][context_len]) -> Owned<DecryptWith> {
         decrypt_with(DecryptParams {
-            key: Some(Keyring::from_json(keyset.required(call, "keyset")?)?.into()),
-            context: context.bytes(call, "context", context_len)?,
+            key: Some(Keyring::from_json(keyset)?.into()),
+            context,
             ..DecryptParams::default()
         })
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decrypt_with_identities(identities: CText, error: Unique<Error>) -> Owned<DecryptWith> {
-    guarded(error, |call| {
+    fn sealane_decrypt_with_identities(identities: &str) -> Owned<DecryptWith> {
         decrypt_with(DecryptParams {
-            identities: Some(age::parse_identities(identities.required(call, "identities")?)?),
+            identities: Some(age::parse_identities(identities)?),
             ..DecryptParams::default()
         })
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decrypt_with_passphrase(
-    passphrase: CText,
-    max_work_factor: u32,
-    error: Unique<Error>,
-) -> Owned<DecryptWith> {
-    guarded(error, |call| {
+    fn sealane_decrypt_with_passphrase(passphrase: &str, max_work_factor: u32) -> Owned<DecryptWith> {
         decrypt_with(DecryptParams {
-            passphrase: Some(passphrase.required(call, "passphrase")?),
+            passphrase: Some(passphrase),
             max_work_factor: factor("max_work_factor", max_work_factor)?,
             ..DecryptParams::default()
         })
-    })
+    }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decrypt_with_free(with: Owned<DecryptWith>) {
-    infallible(|| with.free());
-}
+freed!(sealane_decrypt_with_free(with: DecryptWith));

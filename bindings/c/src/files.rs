@@ -1,13 +1,14 @@
 //! Files by path, files in memory, and files written in pieces.
 
-use crate::call::{Error, guarded, infallible};
+use crate::call::{exports, freed};
 use crate::constants::SEALANE_SYNCED;
 use crate::error::{ArgumentError, CallError, flags};
 use crate::file_keys::{DecryptWith, EncryptWith};
-use crate::memory::{self, CText, Given, In, Owned, ResultBytes, Shared, SizedIn, Unique, count};
+use crate::memory::{self, Destination, Owned, ResultBytes, SizedIn, count};
 use sealane::Misuse;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability};
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 fn durability(found: u32) -> Result<Durability, ArgumentError> {
     Ok(if flags(found, SEALANE_SYNCED)? == 0 { Durability::Cached } else { Durability::Synced })
@@ -29,126 +30,58 @@ fn with_options(
     Ok(0)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encrypt_file(
-    from: CText,
-    to: CText,
-    with: Shared<EncryptWith>,
-    options: SizedIn<memory::Options>,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let (from, to, with) = (from.path(call, "from")?, to.path(call, "to")?, with.get(call, "with")?);
+exports! {
+    fn sealane_encrypt_file(
+        from: &Path, to: &Path, with: &EncryptWith, options: SizedIn<memory::Options>
+    ) -> i64 {
         with_options(options, |options| file::encrypt_file(from, to, &with.0, options))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decrypt_file(
-    from: CText,
-    to: CText,
-    with: Shared<DecryptWith>,
-    options: SizedIn<memory::Options>,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let (from, to, with) = (from.path(call, "from")?, to.path(call, "to")?, with.get(call, "with")?);
+    fn sealane_decrypt_file(
+        from: &Path, to: &Path, with: &DecryptWith, options: SizedIn<memory::Options>
+    ) -> i64 {
         with_options(options, |options| file::decrypt_file(from, to, &with.0, options))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_verify_file(
-    from: CText,
-    with: Shared<DecryptWith>,
-    options: SizedIn<memory::Options>,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let (from, with) = (from.path(call, "from")?, with.get(call, "with")?);
+    fn sealane_verify_file(from: &Path, with: &DecryptWith, options: SizedIn<memory::Options>) -> i64 {
         with_options(options, |options| file::verify_file(from, &with.0, options))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encrypt(
-    with: Shared<EncryptWith>,
-    data: In,
-    data_len: usize,
-    out: Given,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        out.put("out", || {
-            let with = with.get(call, "with")?;
-            let encryptor = BufferEncryptor::new(data.bytes(call, "data", data_len)?, &with.0)?;
-            let mut file = ResultBytes::zeroed(encryptor.len())?;
-            encryptor.encrypt_into(file.bytes())?;
-            Ok(file)
-        })
-    })
-}
+    fn sealane_encrypt(with: &EncryptWith, data: &[u8][data_len], out: Destination) -> i64 {
+        let encryptor = BufferEncryptor::new(data, &with.0)?;
+        let mut file = ResultBytes::zeroed(encryptor.len())?;
+        encryptor.encrypt_into(file.bytes())?;
+        Ok(file.give(out))
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decrypt(
-    with: Shared<DecryptWith>,
-    file: In,
-    file_len: usize,
-    out: Given,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        out.put("out", || {
-            let with = with.get(call, "with")?;
-            let decryptor = BufferDecryptor::new(file.bytes(call, "file", file_len)?, &with.0)?;
-            let mut data = ResultBytes::zeroed(decryptor.len())?;
-            decryptor.decrypt_into(data.bytes())?;
-            Ok(data)
-        })
-    })
+    fn sealane_decrypt(with: &DecryptWith, file: &[u8][file_len], out: Destination) -> i64 {
+        let decryptor = BufferDecryptor::new(file, &with.0)?;
+        let mut data = ResultBytes::zeroed(decryptor.len())?;
+        decryptor.decrypt_into(data.bytes())?;
+        Ok(data.give(out))
+    }
 }
 
 /// An encrypted file being written in pieces; `None` once finished.
 pub(crate) struct Writer(Option<file::Writer>);
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_writer_create(
-    path: CText,
-    with: Shared<EncryptWith>,
-    error: Unique<Error>,
-) -> Owned<Writer> {
-    guarded(error, |call| {
-        let (path, with) = (path.path(call, "path")?, with.get(call, "with")?);
+exports! {
+    fn sealane_writer_create(path: &Path, with: &EncryptWith) -> Owned<Writer> {
         Ok(Owned::new(Writer(Some(file::Writer::create(path, &with.0)?))))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_writer_push(
-    writer: Unique<Writer>,
-    data: In,
-    data_len: usize,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let writer = writer.get(call, "writer")?.0.as_mut();
-        let data = data.bytes(call, "data", data_len)?;
+    fn sealane_writer_push(writer: &mut Writer, data: &[u8][data_len]) -> i64 {
+        let writer = writer.0.as_mut();
         writer.ok_or(Misuse::AlreadyFinalized)?.push(data)?;
         Ok(count(data.len()))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_writer_finish(writer: Unique<Writer>, flags: u32, error: Unique<Error>) -> i64 {
-    guarded(error, |call| {
-        let writer = &mut writer.get(call, "writer")?.0;
+    fn sealane_writer_finish(writer: &mut Writer, flags: u32) -> i64 {
+        let writer = &mut writer.0;
         let durability = durability(flags)?;
         writer.take().ok_or(Misuse::AlreadyFinalized)?.finish(durability)?;
         Ok(0)
-    })
+    }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_writer_free(writer: Owned<Writer>) {
-    infallible(|| writer.free());
-}
+freed!(sealane_writer_free(writer: Writer));

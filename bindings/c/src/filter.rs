@@ -1,9 +1,9 @@
 //! Streams: push bytes in, take the encrypted or decrypted bytes out.
 
-use crate::call::{Error, guarded, infallible};
+use crate::call::{exports, freed};
 use crate::error::CallError;
 use crate::file_keys::{DecryptWith, EncryptWith};
-use crate::memory::{In, Out, Owned, Shared, Unique, count};
+use crate::memory::{Output, Owned, count};
 use sealane::Misuse;
 use sealane::file::{ByteQueue, Decryptor, Encryptor};
 
@@ -47,60 +47,31 @@ impl Filter {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_encryptor_new(with: Shared<EncryptWith>, error: Unique<Error>) -> Owned<Filter> {
-    guarded(error, |call| {
-        let encryptor = Encryptor::new(ByteQueue::default(), &with.get(call, "with")?.0)?;
+exports! {
+    fn sealane_encryptor_new(with: &EncryptWith) -> Owned<Filter> {
+        let encryptor = Encryptor::new(ByteQueue::default(), &with.0)?;
         Ok(Owned::new(Filter::Encrypt(Box::new(encryptor))))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_decryptor_new(with: Shared<DecryptWith>, error: Unique<Error>) -> Owned<Filter> {
-    guarded(error, |call| {
-        let decryptor = Decryptor::new(ByteQueue::default(), &with.get(call, "with")?.0);
+    fn sealane_decryptor_new(with: &DecryptWith) -> Owned<Filter> {
+        let decryptor = Decryptor::new(ByteQueue::default(), &with.0);
         Ok(Owned::new(Filter::Decrypt(Box::new(decryptor))))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_filter_push(
-    filter: Unique<Filter>,
-    data: In,
-    data_len: usize,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let filter = filter.get(call, "filter")?;
-        filter.push(data.bytes(call, "data", data_len)?)?;
+    fn sealane_filter_push(filter: &mut Filter, data: &[u8][data_len]) -> i64 {
+        filter.push(data)?;
         Ok(count(filter.waiting().len()))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_filter_take(
-    filter: Unique<Filter>,
-    out: Out,
-    out_len: usize,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let filter = filter.get(call, "filter")?;
-        let out = out.output(call, "out", out_len)?.bytes();
+    fn sealane_filter_take(filter: &mut Filter, out: Output[out_len]) -> i64 {
+        let out = out.bytes();
         Ok(count(filter.waiting().take(out)))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_filter_finish(filter: Unique<Filter>, error: Unique<Error>) -> i64 {
-    guarded(error, |call| {
-        let filter = filter.get(call, "filter")?;
+    fn sealane_filter_finish(filter: &mut Filter) -> i64 {
         filter.finish()?;
         Ok(count(filter.waiting().len()))
-    })
+    }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_filter_free(filter: Owned<Filter>) {
-    infallible(|| filter.free());
-}
+freed!(sealane_filter_free(filter: Filter));

@@ -1,10 +1,10 @@
 //! Messages for the holder of a private key.
 
-use crate::call::{Error, guarded};
+use crate::call::exports;
 use crate::error::CallError;
 use crate::keys::Secret;
 use crate::library::algorithm_named;
-use crate::memory::{CText, Given, In, ResultBytes, Shared, Unique};
+use crate::memory::{Destination, ResultBytes};
 use sealane::hybrid::{self, Options, hpke};
 use sealane::keys::PublicKey;
 
@@ -14,56 +14,27 @@ fn options<'a>(info: &'a [u8], suite: Option<&str>) -> Result<Options<'a>, CallE
     Ok(Options { info, suite: suite.transpose()? })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_hybrid_seal(
-    public_key: CText,
-    data: In,
-    data_len: usize,
-    aad: In,
-    aad_len: usize,
-    info: In,
-    info_len: usize,
-    suite: CText,
-    out: Given,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        out.put("out", || {
-            let public_key = PublicKey::from_text(public_key.required(call, "public_key")?)?;
-            let (data, aad) = (data.bytes(call, "data", data_len)?, aad.bytes(call, "aad", aad_len)?);
-            let info = info.bytes(call, "info", info_len)?;
-            let options = options(info, suite.optional(call, "suite")?)?;
-            let sealer = hybrid::sealer(&public_key, options)?;
-            let mut message = ResultBytes::zeroed(sealer.sealed_len(data.len())?)?;
-            sealer.seal_into(data, aad, message.bytes())?;
-            Ok(message)
-        })
-    })
-}
+exports! {
+    fn sealane_hybrid_seal(
+        public_key: &str, data: &[u8][data_len], aad: &[u8][aad_len], info: &[u8][info_len],
+        suite: Option<&str>, out: Destination
+    ) -> i64 {
+        let public_key = PublicKey::from_text(public_key)?;
+        let options = options(info, suite)?;
+        let sealer = hybrid::sealer(&public_key, options)?;
+        let mut message = ResultBytes::zeroed(sealer.sealed_len(data.len())?)?;
+        sealer.seal_into(data, aad, message.bytes())?;
+        Ok(message.give(out))
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_hybrid_open(
-    secret: Shared<Secret>,
-    message: In,
-    message_len: usize,
-    aad: In,
-    aad_len: usize,
-    info: In,
-    info_len: usize,
-    suite: CText,
-    out: Given,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        out.put("out", || {
-            let secret = secret.get(call, "secret")?;
-            let message = message.bytes(call, "message", message_len)?;
-            let (aad, info) = (aad.bytes(call, "aad", aad_len)?, info.bytes(call, "info", info_len)?);
-            let options = options(info, suite.optional(call, "suite")?)?;
-            let opener = hybrid::opener(secret.key(), options)?;
-            let mut data = ResultBytes::zeroed(opener.opened_len(message.len())?)?;
-            opener.open_into(message, aad, data.bytes())?;
-            Ok(data)
-        })
-    })
+    fn sealane_hybrid_open(
+        secret: &Secret, message: &[u8][message_len], aad: &[u8][aad_len], info: &[u8][info_len],
+        suite: Option<&str>, out: Destination
+    ) -> i64 {
+        let options = options(info, suite)?;
+        let opener = hybrid::opener(secret.key(), options)?;
+        let mut data = ResultBytes::zeroed(opener.opened_len(message.len())?)?;
+        opener.open_into(message, aad, data.bytes())?;
+        Ok(data.give(out))
+    }
 }

@@ -1,8 +1,9 @@
 //! The C library of sealane, declared and documented in `include/sealane.h`.
 //!
-//! A function converts its arguments (`memory`), calls the core, and converts errors to codes
-//! (`error`, `call`). Each handle in the header is a type here: `sealane_encrypt_with` is
-//! `EncryptWith`. A test compares the header with this crate's functions, structures and constants.
+//! The macro `exports` (`call`) defines a function: it converts the arguments (`memory`), runs the
+//! body, and converts errors to codes (`error`). Each handle in the header is a type here:
+//! `sealane_encrypt_with` is `EncryptWith`. A test compares the header with this crate's functions,
+//! structures and constants.
 //!
 //! Only `memory` has `unsafe` code; a test checks this. The attribute `unsafe(no_mangle)` exports a
 //! function under its own name; the prefix `sealane_` avoids clashes with other libraries.

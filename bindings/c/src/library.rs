@@ -1,9 +1,9 @@
 //! Version, listings, random bytes, wiping, and freeing results.
 
-use crate::call::{Error, guarded, infallible};
+use crate::call::{exports, infallible};
 use crate::constants::SEALANE_ABI;
 use crate::error::{ArgumentError, CallError};
-use crate::memory::{CText, Out, Unique, count, live};
+use crate::memory::{Out, Output, count, live};
 use sealane::{Algorithm, Key, ListedVariant, Provider};
 use std::ffi::c_char;
 use std::fmt::Write;
@@ -24,10 +24,8 @@ extern "C" fn sealane_live_handles() -> i64 {
     live()
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_algorithms(text: Out, text_len: usize, error: Unique<Error>) -> i64 {
-    guarded(error, |call| {
-        let text = text.output(call, "text", text_len)?;
+exports! {
+    fn sealane_algorithms(text: Output[text_len]) -> i64 {
         let lines = Algorithm::ALL.iter().map(|algorithm| {
             let (name, key, nonce) = (algorithm.name(), algorithm.key_len(), algorithm.nonce_len());
             let (tag, max, max_aad) =
@@ -35,13 +33,9 @@ extern "C" fn sealane_algorithms(text: Out, text_len: usize, error: Unique<Error
             format!("{name}\t{key}\t{nonce}\t{tag}\t{max}\t{max_aad}\n")
         });
         Ok(text.put_text(&lines.collect::<String>()))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_providers(text: Out, text_len: usize, error: Unique<Error>) -> i64 {
-    guarded(error, |call| {
-        let text = text.output(call, "text", text_len)?;
+    fn sealane_providers(text: Output[text_len]) -> i64 {
         let mut lines = String::new();
         for row in sealane::listing() {
             let ListedVariant { algorithm, provider, variant, available, reason, chosen } = row;
@@ -54,24 +48,18 @@ extern "C" fn sealane_providers(text: Out, text_len: usize, error: Unique<Error>
             );
         }
         Ok(text.put_text(&lines))
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_set_default_provider(provider: CText, error: Unique<Error>) -> i64 {
-    guarded(error, |call| {
-        sealane::set_default(provider_named(provider.optional(call, "provider")?)?)?;
+    fn sealane_set_default_provider(provider: Option<&str>) -> i64 {
+        sealane::set_default(provider_named(provider)?)?;
         Ok(0)
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_random(out: Out, out_len: usize, error: Unique<Error>) -> i64 {
-    guarded(error, |call| {
-        let out = out.output(call, "out", out_len)?.bytes();
+    fn sealane_random(out: Output[out_len]) -> i64 {
+        let out = out.bytes();
         out.copy_from_slice(Key::generate(out.len())?.as_bytes());
         Ok(count(out.len()))
-    })
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -18,7 +18,6 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::{ControlFlow, Range};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::NonNull;
@@ -59,6 +58,9 @@ pub(crate) struct CText(*const c_char);
 /// `uint8_t **`: where a result of unknown length goes.
 #[repr(transparent)]
 pub(crate) struct Given(*mut *mut u8);
+
+/// The caller's pointer to a result, null until [`ResultBytes::give`].
+pub(crate) struct Destination<'a>(&'a mut *mut u8);
 
 /// `const T *`: a handle shareable between threads.
 #[repr(transparent)]
@@ -144,9 +146,7 @@ impl In {
 }
 
 impl<'a> Input<'a> {
-    pub(crate) fn none(_: &'a Call) -> Self {
-        Self { start: std::ptr::null(), len: 0, call: PhantomData }
-    }
+    pub(crate) const NONE: Self = Self { start: std::ptr::null(), len: 0, call: PhantomData };
 
     #[inline]
     pub(crate) fn len(self) -> usize {
@@ -390,22 +390,19 @@ impl Drop for ResultBytes {
 }
 
 impl Given {
-    /// Runs `work` and gives its result to the caller. Until then, and after a failure, the
-    /// caller's pointer is null.
-    pub(crate) fn put(
-        self,
-        name: &'static str,
-        work: impl FnOnce() -> Result<ResultBytes, CallError>,
-    ) -> Result<i64, CallError> {
-        if self.0.is_null() {
-            return Err(ArgumentError::Null { name }.into());
+    /// Sets the caller's pointer to null, which it stays after a failure.
+    pub(crate) fn clear(&self) {
+        if !self.0.is_null() {
+            // SAFETY: not null; the header requires the memory of one pointer, whatever it
+            // contains.
+            unsafe { self.0.write(std::ptr::null_mut()) };
         }
-        // SAFETY: not null; the header requires the memory of one pointer, whatever it contains.
-        unsafe { self.0.write(std::ptr::null_mut()) };
-        let bytes = ManuallyDrop::new(work()?);
-        // SAFETY: as above.
-        unsafe { self.0.write(bytes.start.as_ptr()) };
-        Ok(count(bytes.len))
+    }
+
+    pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<Destination<'a>, ArgumentError> {
+        self.clear();
+        // SAFETY: null, or the memory of one pointer, which `clear` wrote.
+        unsafe { self.0.as_mut() }.map(Destination).ok_or(ArgumentError::Null { name })
     }
 }
 
@@ -592,6 +589,7 @@ pub(crate) fn lent<T>(value: &mut T) -> Unique<T> {
 }
 
 mod handles;
+pub(crate) use handles::Handle;
 mod outputs;
 #[cfg(test)]
 mod test;

@@ -1,11 +1,12 @@
 //! Encrypted files with random access.
 
-use crate::call::{Error, guarded, infallible};
+use crate::call::{exports, freed};
 use crate::error::CallError;
 use crate::file_keys::DecryptWith;
-use crate::memory::{CText, Out, Owned, Shared, SizedIn, Source, Unique, count};
+use crate::memory::{Output, Owned, SizedIn, Source, count};
 use sealane::file::{self, Concurrency, ReadAt};
 use std::fs::File;
+use std::path::Path;
 
 /// Maximum read from a source that only the calling thread may read. For longer reads, the core
 /// uses more threads.
@@ -18,50 +19,25 @@ fn open(source: impl ReadAt + 'static, with: &DecryptWith) -> Result<Owned<Reade
     Ok(Owned::new(Reader(file::Reader::new(Box::new(source) as Box<dyn ReadAt>, &with.0)?)))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_reader_open(
-    path: CText,
-    with: Shared<DecryptWith>,
-    error: Unique<Error>,
-) -> Owned<Reader> {
-    guarded(error, |call| {
-        let (path, with) = (path.path(call, "path")?, with.get(call, "with")?);
+exports! {
+    fn sealane_reader_open(path: &Path, with: &DecryptWith) -> Owned<Reader> {
         let file = File::open(path).map_err(|source| CallError::io(path, source))?;
         Ok(open(file, with)?)
-    })
-}
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_reader_over(
-    source: SizedIn<Source>,
-    with: Shared<DecryptWith>,
-    error: Unique<Error>,
-) -> Owned<Reader> {
-    guarded(error, |call| {
+    fn sealane_reader_over(source: SizedIn<Source>, with: &DecryptWith) -> Owned<Reader> {
         let source = source.required("source")?.checked()?;
-        Ok(open(source, with.get(call, "with")?)?)
-    })
-}
+        Ok(open(source, with)?)
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_reader_size(reader: Shared<Reader>, error: Unique<Error>) -> i64 {
-    guarded(error, |call| {
+    fn sealane_reader_size(reader: &Reader) -> i64 {
         // No format allows a plaintext of 2^63 bytes.
-        Ok(reader.get(call, "reader")?.0.size() as i64)
-    })
-}
+        Ok(reader.0.size() as i64)
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_reader_read_at(
-    reader: Shared<Reader>,
-    offset: u64,
-    out: Out,
-    out_len: usize,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let reader = &reader.get(call, "reader")?.0;
-        let out = out.output(call, "out", out_len)?.bytes();
+    fn sealane_reader_read_at(reader: &Reader, offset: u64, out: Output[out_len]) -> i64 {
+        let reader = &reader.0;
+        let out = out.bytes();
         if reader.source().concurrency() == Concurrency::Parallel {
             return Ok(count(reader.read_at(offset, out)?));
         }
@@ -74,10 +50,7 @@ extern "C" fn sealane_reader_read_at(
             }
         }
         Ok(count(done))
-    })
+    }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_reader_free(reader: Owned<Reader>) {
-    infallible(|| reader.free());
-}
+freed!(sealane_reader_free(reader: Reader));

@@ -1,9 +1,9 @@
 //! The block cipher Speck.
 
-use crate::call::{Error, guarded, infallible};
+use crate::call::{exports, freed};
 use crate::error::{ArgumentError, CallError};
 use crate::library::unknown;
-use crate::memory::{CText, In, Layout, Out, Owned, Shared, Unique, count};
+use crate::memory::{Input, Layout, Output, Owned, count};
 use sealane::InOut;
 use sealane::hazmat::{self, ByteOrder, SpeckSize};
 
@@ -30,63 +30,35 @@ pub(crate) fn order_named(name: Option<&str>) -> Result<ByteOrder, CallError> {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_hazmat_speck_new(
-    algorithm: CText,
-    key: In,
-    key_len: usize,
-    byte_order: CText,
-    error: Unique<Error>,
-) -> Owned<Speck> {
-    guarded(error, |call| {
-        let size = size_named(algorithm.required(call, "algorithm")?, "")?;
-        let order = order_named(byte_order.optional(call, "byte_order")?)?;
-        Ok(Owned::new(Speck(hazmat::Speck::new(size, key.bytes(call, "key", key_len)?, order)?)))
-    })
+exports! {
+    fn sealane_hazmat_speck_new(
+        algorithm: &str, key: &[u8][key_len], byte_order: Option<&str>
+    ) -> Owned<Speck> {
+        let size = size_named(algorithm, "")?;
+        let order = order_named(byte_order)?;
+        Ok(Owned::new(Speck(hazmat::Speck::new(size, key, order)?)))
+    }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_speck_free(speck: Owned<Speck>) {
-    infallible(|| speck.free());
-}
+freed!(sealane_speck_free(speck: Speck));
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_speck_encrypt_blocks(
-    speck: Shared<Speck>,
-    data: In,
-    data_len: usize,
-    out: Out,
-    out_len: usize,
-    error: Unique<Error>,
-) -> i64 {
-    blocks(speck, (data, data_len), (out, out_len), error, hazmat::Speck::encrypt_blocks)
-}
+exports! {
+    fn sealane_speck_encrypt_blocks(speck: &Speck, data: Input[data_len], out: Output[out_len]) -> i64 {
+        blocks(data, out, |data| speck.0.encrypt_blocks(data))
+    }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_speck_decrypt_blocks(
-    speck: Shared<Speck>,
-    data: In,
-    data_len: usize,
-    out: Out,
-    out_len: usize,
-    error: Unique<Error>,
-) -> i64 {
-    blocks(speck, (data, data_len), (out, out_len), error, hazmat::Speck::decrypt_blocks)
+    fn sealane_speck_decrypt_blocks(speck: &Speck, data: Input[data_len], out: Output[out_len]) -> i64 {
+        blocks(data, out, |data| speck.0.decrypt_blocks(data))
+    }
 }
 
 fn blocks(
-    speck: Shared<Speck>,
-    (data, data_len): (In, usize),
-    (out, out_len): (Out, usize),
-    error: Unique<Error>,
-    each: fn(&hazmat::Speck, InOut<'_>) -> Result<(), sealane::Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let speck = speck.get(call, "speck")?;
-        let data = data.input(call, "data", data_len)?;
-        let Layout { data, .. } = out.output(call, "out", out_len)?.arrange(0, data, 0, [])?;
-        let len = data.len();
-        each(&speck.0, data)?;
-        Ok(count(len))
-    })
+    data: Input<'_>,
+    out: Output<'_>,
+    each: impl FnOnce(InOut<'_>) -> Result<(), sealane::Error>,
+) -> Result<i64, CallError> {
+    let Layout { data, .. } = out.arrange(0, data, 0, [])?;
+    let len = data.len();
+    each(data)?;
+    Ok(count(len))
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sealane import _native
@@ -24,7 +25,7 @@ class Difference(NamedTuple):
 
     path: str
     """Path below the folder."""
-    kind: Literal["missing", "added", "renamed", "copied", "exchanged", "old", "changed"]
+    kind: Literal["missing", "added", "renamed", "copied", "exchanged", "old", "changed", "unreadable"]
     """Kind of the difference, for programs."""
     text: str
     """Description of the difference, such as the other path of an exchanged file."""
@@ -40,10 +41,13 @@ class InventoryReport:
     """Number of files in the inventory."""
     differences: tuple[Difference, ...] = ()
     """The differences found by ``verify_inventory``, sorted by path."""
+    folder: str | None = None
+    """Identifier of the folder, the same in all its inventories. None in an inventory of version 1."""
 
 
 def write_inventory(
-    folder: Path,
+    vault: Path,
+    /,
     inventory: Path,
     *,
     sign_key: Path,
@@ -53,16 +57,17 @@ def write_inventory(
     context: Buffer = b"",
     format: str | None = None,
     durable: bool = False,
+    folder: str | None = None,
 ) -> InventoryReport:
     """Writes a signed list of all files in an encrypted folder, for example after ``encrypt_tree``.
 
-    With it, ``verify_inventory`` detects missing, added, exchanged, renamed and old files. The list
-    is JSON in an ordinary encrypted file. Verify the signature beside it with ``ssh-keygen -Y
+    With it, ``verify_inventory`` detects missing, added, changed, exchanged, renamed and old files,
+    whoever changed them. The list is JSON in an ordinary encrypted file. Verify the signature beside it with ``ssh-keygen -Y
     verify`` (namespace ``sealane-inventory``) or ``minisign -V``.
 
     Parameters
     ----------
-    folder : str or os.PathLike
+    vault : str or os.PathLike
         The encrypted folder, listed as it is now.
     inventory : str or os.PathLike
         The file to write, outside the folder. The signature gets the same path with ".sig" or
@@ -74,16 +79,20 @@ def write_inventory(
         The passphrase of ``sign_key``, if encrypted.
     key, recipients, context, format, durable
         As for ``encrypt_file``. Exactly one of ``key`` and ``recipients`` is required.
+    folder : str, optional
+        The identifier that the folder must have, ``folder`` of an earlier report. Without it, the
+        inventory keeps that of the earlier one, which only ``key`` can read, or gets a new one.
 
     Raises
     ------
     AuthenticationError
-        If the earlier inventory was signed or encrypted with another key, or does not match its
-        signature.
+        If the earlier inventory was signed or encrypted with another key, does not match its
+        signature, or is not that of ``folder``.
     FormatError
-        If ``sign_key`` or a header in the folder is damaged.
+        If ``sign_key`` is damaged.
     OSError, TypeError, ValueError
-        As for ``encrypt_file``; ``ValueError`` for an inventory inside the folder. If the disk is
+        As for ``encrypt_file``, and if a file in the folder cannot be read; ``ValueError`` for an
+        inventory inside the folder, or if ``folder`` is not an identifier. If the disk is
         full, the earlier inventory is unchanged.
 
     Examples
@@ -92,24 +101,27 @@ def write_inventory(
     >>> report = sealane.write_inventory("vault", "vault.inventory", key=key, sign_key="id_ed25519")
     """
     encryption = EncryptWith(key=key, recipients=recipients, context=context, format=format)
-    places = _paths(folder=folder, inventory=inventory, sign_key=sign_key)
-    counter, files = _native.write_inventory_path(
-        places["folder"],
+    places = _paths(vault=vault, inventory=inventory, sign_key=sign_key)
+    counter, files, found = _native.write_inventory_path(
+        places["vault"],
         places["inventory"],
         encryption,
         places["sign_key"],
         sign_passphrase,
         durable,
+        folder,
     )
-    return InventoryReport(counter, files)
+    return InventoryReport(counter, files, folder=found)
 
 
 def verify_inventory(
-    folder: Path,
+    vault: Path,
+    /,
     inventory: Path,
     *,
     signer: Path,
     min_counter: int = 0,
+    folder: str | None = None,
     key: FileKey | None = None,
     identities: Identities | None = None,
     context: Buffer = b"",
@@ -118,11 +130,13 @@ def verify_inventory(
 ) -> InventoryReport:
     """Verifies an inventory's signature and compares the encrypted folder with it.
 
-    Does not verify file contents; use ``verify_tree`` for that.
+    The files must be those that were listed, byte for byte. To know that they can be decrypted, use
+    ``verify_tree``. A file that cannot be read is a difference. An inventory of version 1 is compared
+    with a warning: holders of the key can change files without a difference.
 
     Parameters
     ----------
-    folder, inventory : str or os.PathLike
+    vault, inventory : str or os.PathLike
         The encrypted folder, and the file written by ``write_inventory`` or the program.
     signer : str or os.PathLike
         The path of a file with the accepted public keys: SSH lines ("ssh-ed25519 AAAA…"), or a
@@ -130,6 +144,9 @@ def verify_inventory(
     min_counter : int
         The smallest counter to accept, for example from the last verification. Only this check
         detects an old folder with its old inventory (rollback).
+    folder : str, optional
+        The identifier that the folder must have, ``folder`` of an earlier report. Only this check
+        detects another folder of the same signer with its inventory.
     key, identities, context, format, max_work_factor
         As for ``decrypt_file``. Exactly one of ``key`` and ``identities`` is required.
 
@@ -142,7 +159,7 @@ def verify_inventory(
     ------
     AuthenticationError
         If the signature is missing, made with another key, or does not match; if the counter is
-        below ``min_counter``; if the key is wrong.
+        below ``min_counter``; if the inventory is not that of ``folder``; if the key is wrong.
     FormatError
         If the content is not an inventory, or a name in it leaves the folder.
     OSError, TypeError, ValueError
@@ -157,11 +174,17 @@ def verify_inventory(
     decryption = DecryptWith(
         key=key, identities=identities, context=context, format=format, max_work_factor=max_work_factor
     )
-    places = _paths(folder=folder, inventory=inventory, signer=signer)
-    counter, files, found = _native.compare_inventory_path(
-        places["folder"], places["inventory"], decryption, places["signer"], min_counter
+    places = _paths(vault=vault, inventory=inventory, signer=signer)
+    counter, files, identifier, found = _native.compare_inventory_path(
+        places["vault"], places["inventory"], decryption, places["signer"], min_counter, folder
     )
-    return InventoryReport(counter, files, tuple(Difference(*one) for one in found))
+    if identifier is None:
+        warnings.warn(
+            f"{places['inventory']}: an inventory of version 1 does not prove which folder it lists, nor"
+            " that holders of the keys changed no file; the next write_inventory writes version 2",
+            stacklevel=2,
+        )
+    return InventoryReport(counter, files, tuple(Difference(*one) for one in found), identifier)
 
 
 def _paths(**places: Path) -> dict[str, str]:

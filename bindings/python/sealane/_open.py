@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import errno
+import inspect
 import io
 import opcode
 import operator
@@ -37,6 +38,9 @@ _closed = io.RawIOBase.closed.__get__
 
 _WITH_EXCEPT_START = opcode.opmap["WITH_EXCEPT_START"]
 """The instruction that calls ``__exit__`` with an exception."""
+
+_WRAPPERS = ("contextlib", "fsspec", "pandas", "pyarrow", "sealane")
+"""Packages with context managers that close files without telling them that the block failed."""
 
 
 @overload
@@ -332,14 +336,19 @@ class WritableFile(_EncryptedFile):
     def __init__(self, file: PathOrFile) -> None:
         super().__init__(file)
         self._failing_at_open = _failing_blocks()
+        self._dropped = False
 
-    def _in_failing_block(self) -> bool:
-        """Returns whether an exception is ending a ``with`` block that was intact at open.
+    def _is_lost(self) -> bool:
+        """Returns whether ``close`` is called for a failed block or a dropped wrapper of this file.
 
-        Wrappers that close a file, such as ``io.TextIOWrapper``, do not tell it that their block
-        failed.
+        Wrappers such as ``io.TextIOWrapper`` and fsspec's ``OpenFile`` close a file in the same way
+        whether their block failed or not.
         """
-        return any(block not in self._failing_at_open for block in _failing_blocks())
+        return self._dropped or any(block not in self._failing_at_open for block in _failing_blocks(own=True))
+
+    def _dealloc_warn(self, source: object) -> None:
+        # Python's wrappers call this method before their finalizer closes the file.
+        self._dropped = True
 
     def writable(self) -> bool:
         self._check()
@@ -371,19 +380,37 @@ class WritableFile(_EncryptedFile):
             self.discard()
 
 
-def _failing_blocks() -> list[tuple[FrameType, int]]:
-    """Returns this thread's frames that are leaving a ``with`` block because of an exception."""
+def _failing_blocks(*, own: bool = False) -> list[tuple[FrameType, int]]:
+    """Returns this thread's frames that are leaving a ``with`` block because of an exception.
+
+    With ``own``, only a block whose exit calls us through wrappers alone. Other code on the way has
+    chosen to close the file, perhaps because it has handled the exception.
+    """
     found: list[tuple[FrameType, int]] = []
-    if sys.exception() is None:
-        return found
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1) if sys.exception() is not None else None
     while frame is not None:
         # The exception itself does not tell: `raise` in the block can raise one that was already
         # handled.
         if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _WITH_EXCEPT_START:
             found.append((frame, frame.f_lasti))
+        if own and (found or not _is_wrapper(frame)):
+            break
         frame = frame.f_back
     return found
+
+
+def _is_wrapper(frame: FrameType) -> bool:
+    code, caller = frame.f_code, frame.f_back
+    if code.co_flags & inspect.CO_GENERATOR:
+        # ``contextlib.contextmanager`` throws the exception into the generator.
+        return caller is not None and _package(caller) == "contextlib"
+    if _package(frame) in _WRAPPERS:
+        return True
+    return code.co_argcount > 0 and isinstance(frame.f_locals.get(code.co_varnames[0]), io.IOBase)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 class EncryptedWriter(WritableFile):
@@ -391,8 +418,9 @@ class EncryptedWriter(WritableFile):
 
     The file is complete when the ``with`` block ends without an exception or ``close()`` is called.
     Otherwise a path has no file; a file object lacks the end of the file, so readers raise
-    TruncatedError. ``close()`` discards the file if an exception is ending a ``with`` block, such
-    as a ``TextIOWrapper``'s. In a forked child, calls raise ForkedError; the parent can continue.
+    TruncatedError. ``close()`` completes the file also while an exception is handled; it discards
+    the file if an exception leaves the block of a wrapper, such as a ``TextIOWrapper``. In a forked
+    child, calls raise ForkedError; the parent can continue.
     """
 
     def __init__(
@@ -432,15 +460,18 @@ class EncryptedWriter(WritableFile):
     def close(self) -> None:
         """Writes the end of the file and gives the file its name."""
         with self._lock:
-            if self._in_failing_block():
+            if self._is_lost():
                 self._discard()
-            if self.closed:
-                return
-            try:
-                if self._writer is not None:
-                    self._writer.finish(self._durable)
-            finally:
-                self._release()
+            self._complete()
+
+    def _complete(self) -> None:
+        if self.closed:
+            return
+        try:
+            if self._writer is not None:
+                self._writer.finish(self._durable)
+        finally:
+            self._release()
 
     def discard(self) -> None:
         """Closes the file object and discards its content."""

@@ -2,6 +2,7 @@
 
 use crate::buffer::Slot;
 use crate::error::raise;
+use crate::objects::{Any, Bytes};
 use crate::sealer::{self, aead_methods};
 use crate::{arguments, batch, integers, keys};
 use pyo3::exceptions::PyTypeError;
@@ -69,13 +70,13 @@ aead_methods! {
         fn new(
             py: Python<'_>,
             algorithm: Option<&str>,
-            key: Option<&Bound<'_, PyAny>>,
+            key: Option<&Any<'_>>,
             provider: Option<&str>,
             keyring: Option<&Bound<'_, keys::Keyring>>,
             threads: Option<usize>,
         ) -> PyResult<Self> {
             let provider = || provider.map(arguments::provider).transpose();
-            let of_key = |algorithm: &str, key: &Bound<'_, PyAny>| {
+            let of_key = |algorithm: &str, key: &Any<'_>| {
                 let (algorithm, provider) = (arguments::algorithm(algorithm)?, provider()?);
                 let aead = sealane::Aead::with_provider(algorithm, &keys::extract(key)?, provider);
                 Ok(aead.map_err(raise)?.into())
@@ -138,8 +139,8 @@ aead_methods! {
         #[pyo3(signature = (messages, aads = None))]
         fn seal_many<'py>(
             &self,
-            messages: &Bound<'py, PyAny>,
-            aads: Option<&Bound<'py, PyAny>>,
+            messages: &Any<'py>,
+            aads: Option<&Any<'py>>,
         ) -> PyResult<Bound<'py, PyList>> {
             let sealed = batch::seal_many(&self.core, messages, aads)?;
             sealer::warn_near_limit(&self.core, messages.py())?;
@@ -168,11 +169,7 @@ aead_methods! {
         /// ValueError, TypeError
         ///     As ``seal_many``.
         #[pyo3(signature = (sealed, aads = None))]
-        fn open_many<'py>(
-            &self,
-            sealed: &Bound<'py, PyAny>,
-            aads: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, PyList>> {
+        fn open_many<'py>(&self, sealed: &Any<'py>, aads: Option<&Any<'py>>) -> PyResult<Bound<'py, PyList>> {
             batch::open_many(&self.core, sealed, aads)
         }
 
@@ -205,10 +202,10 @@ aead_methods! {
         #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
         fn seal_packed<'py>(
             &self,
-            data: &Bound<'py, PyAny>,
-            offsets: &Bound<'py, PyAny>,
-            aad: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
+            data: &Any<'py>,
+            offsets: &Any<'py>,
+            aad: Option<&Any<'py>>,
+        ) -> PyResult<(Bytes<'py>, Any<'py>)> {
             let sealed = batch::seal_packed(&self.core, data, offsets, aad)?;
             sealer::warn_near_limit(&self.core, data.py())?;
             Ok(sealed)
@@ -242,10 +239,10 @@ aead_methods! {
         #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
         fn open_packed<'py>(
             &self,
-            data: &Bound<'py, PyAny>,
-            offsets: &Bound<'py, PyAny>,
-            aad: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
+            data: &Any<'py>,
+            offsets: &Any<'py>,
+            aad: Option<&Any<'py>>,
+        ) -> PyResult<(Bytes<'py>, Any<'py>)> {
             batch::open_packed(&self.core, data, offsets, aad)
         }
 
@@ -315,7 +312,7 @@ impl Buffer {
         &self,
         py: Python<'py>,
         #[pyo3(from_py_with = integers::memory_len)] n: usize,
-        aad: Option<&Bound<'py, PyAny>>,
+        aad: Option<&Any<'py>>,
     ) -> PyResult<Py<PyAny>> {
         if n > self.capacity {
             return Err(raise(Misuse::BufferTooShort { got: self.capacity, need: n }.into()));
@@ -361,7 +358,7 @@ fn slice(view: &Bound<'_, PyMemoryView>, from: usize, to: usize) -> PyResult<Py<
 /// >>> len(sealane.generate_key("aes-256-gcm"))
 /// 32
 #[pyfunction]
-pub(crate) fn generate_key<'py>(py: Python<'py>, algorithm: &str) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn generate_key<'py>(py: Python<'py>, algorithm: &str) -> PyResult<Bytes<'py>> {
     let key = sealane::Key::generate(arguments::key_len(algorithm)?).map_err(raise)?;
     Ok(PyBytes::new(py, key.as_bytes()))
 }

@@ -2,6 +2,7 @@
 
 use crate::buffer::read;
 use crate::error::raise;
+use crate::objects::Any;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
@@ -65,7 +66,7 @@ pub(crate) fn threads(threads: Option<usize>) -> PyResult<Option<NonZeroUsize>> 
 ///
 /// # Errors
 /// Raises `ValueError` if the length is not 16 bytes.
-pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
+pub(crate) fn tag(tag: &Any<'_>) -> PyResult<[u8; TAG_LEN]> {
     read!(tag.py(); tag);
     // It fails only if the length is wrong.
     tag.try_into().map_err(|_| raise(Misuse::TagLength { got: tag.len(), want: TAG_LEN }.into()))
@@ -85,10 +86,10 @@ pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item: Into<St
 #[inline]
 pub(crate) fn either<'a, 'py>(
     name: &'static str,
-    value: Option<&'a Bound<'py, PyAny>>,
+    value: Option<&'a Any<'py>>,
     other_name: &'static str,
-    other: Option<&'a Bound<'py, PyAny>>,
-) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
+    other: Option<&'a Any<'py>>,
+) -> PyResult<Option<&'a Any<'py>>> {
     match (value, other) {
         (Some(_), Some(_)) => Err(both_given(name, other_name)),
         (value, other) => Ok(value.or(other)),

@@ -3,6 +3,7 @@
 use crate::buffer::{Slot, copied, fresh, fresh_many, with_memory};
 use crate::detach::detached;
 use crate::error::raise;
+use crate::objects::{Any, Bytes};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString};
@@ -13,13 +14,13 @@ use zeroize::Zeroizing;
 const MESSAGE_COST: usize = 128;
 
 /// Packed data and its offsets, both new objects.
-pub(crate) type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
+pub(crate) type Packed<'py> = (Bytes<'py>, Any<'py>);
 
 /// Seals each of `messages`; see the method of the class.
 pub(crate) fn seal_many<'py>(
     core: &MessageKeys,
-    messages: &Bound<'py, PyAny>,
-    aads: Option<&Bound<'py, PyAny>>,
+    messages: &Any<'py>,
+    aads: Option<&Any<'py>>,
 ) -> PyResult<Bound<'py, PyList>> {
     many(messages, aads, |py, cost, messages, aads| {
         let lens = messages.iter().map(|message| message.len() + core.overhead());
@@ -30,8 +31,8 @@ pub(crate) fn seal_many<'py>(
 /// Opens each of `sealed`; see the method of the class.
 pub(crate) fn open_many<'py>(
     core: &MessageKeys,
-    sealed: &Bound<'py, PyAny>,
-    aads: Option<&Bound<'py, PyAny>>,
+    sealed: &Any<'py>,
+    aads: Option<&Any<'py>>,
 ) -> PyResult<Bound<'py, PyList>> {
     many(sealed, aads, |py, cost, sealed, aads| {
         if let Some(overhead) = core.common_overhead(sealed) {
@@ -50,9 +51,9 @@ pub(crate) fn open_many<'py>(
 
 /// Reads the messages of a batch and passes them to `work` with their cost.
 fn many<'py>(
-    messages: &Bound<'py, PyAny>,
-    aads: Option<&Bound<'py, PyAny>>,
-    work: impl FnOnce(Python<'py>, usize, &[&[u8]], Option<&[&[u8]]>) -> PyResult<Vec<Bound<'py, PyBytes>>>,
+    messages: &Any<'py>,
+    aads: Option<&Any<'py>>,
+    work: impl FnOnce(Python<'py>, usize, &[&[u8]], Option<&[&[u8]]>) -> PyResult<Vec<Bytes<'py>>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = messages.py();
     // From here on we hold references to all elements, so the list may change. Exporting a buffer
@@ -67,7 +68,7 @@ fn many<'py>(
 }
 
 /// Returns the elements of an iterable.
-fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn elements<'py>(name: &str, list: &Any<'py>) -> PyResult<Vec<Any<'py>>> {
     if list.is_instance_of::<PyBytes>()
         || list.is_instance_of::<PyByteArray>()
         || list.is_instance_of::<PyMemoryView>()
@@ -87,7 +88,7 @@ fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py
 }
 
 /// Returns a slot per element, or none if all are `bytes`, which need no export.
-fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<Slot<'py>>> {
+fn slots<'py>(py: Python<'py>, elements: &[Any<'py>]) -> PyResult<Vec<Slot<'py>>> {
     if elements.iter().all(|element| element.is_exact_instance_of::<PyBytes>()) {
         return Ok(Vec::new());
     }
@@ -97,10 +98,7 @@ fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<S
 }
 
 /// Returns the bytes of each element.
-fn sources<'a, 'py>(
-    elements: &'a [Bound<'py, PyAny>],
-    slots: &'a mut [Slot<'py>],
-) -> PyResult<Vec<&'a [u8]>> {
+fn sources<'a, 'py>(elements: &'a [Any<'py>], slots: &'a mut [Slot<'py>]) -> PyResult<Vec<&'a [u8]>> {
     let mut sources = with_memory(elements.len())?;
     if slots.is_empty() {
         sources.extend(
@@ -132,10 +130,7 @@ fn at_index(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
 }
 
 /// Returns the associated data of each message; None means empty.
-fn aads_of<'py>(
-    py: Python<'py>,
-    aads: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+fn aads_of<'py>(py: Python<'py>, aads: Option<&Any<'py>>) -> PyResult<Option<Vec<Any<'py>>>> {
     let mut aads = aads.filter(|aads| !aads.is_none()).map(|aads| elements("aads", aads)).transpose()?;
     for none in aads.iter_mut().flatten().filter(|aad| aad.is_none()) {
         *none = PyBytes::new(py, b"").into_any();
@@ -146,9 +141,9 @@ fn aads_of<'py>(
 /// Seals packed messages; see the method of the class.
 pub(crate) fn seal_packed<'py>(
     core: &MessageKeys,
-    data: &Bound<'py, PyAny>,
-    offsets: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
+    data: &Any<'py>,
+    offsets: &Any<'py>,
+    aad: Option<&Any<'py>>,
 ) -> PyResult<Packed<'py>> {
     packed(&Seal(core), data, offsets, aad)
 }
@@ -156,9 +151,9 @@ pub(crate) fn seal_packed<'py>(
 /// Opens packed messages; see the method of the class.
 pub(crate) fn open_packed<'py>(
     core: &MessageKeys,
-    data: &Bound<'py, PyAny>,
-    offsets: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
+    data: &Any<'py>,
+    offsets: &Any<'py>,
+    aad: Option<&Any<'py>>,
 ) -> PyResult<Packed<'py>> {
     packed(&Open(core), data, offsets, aad)
 }
@@ -172,7 +167,7 @@ trait Operation {
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<O>)>;
+    ) -> PyResult<(Bytes<'py>, Vec<O>)>;
 }
 
 struct Seal<'a>(&'a MessageKeys);
@@ -185,7 +180,7 @@ impl Operation for Seal<'_> {
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<O>)> {
+    ) -> PyResult<(Bytes<'py>, Vec<O>)> {
         let results = self.0.sealed_offsets(offsets, data.len()).map_err(raise)?;
         let cost = cost(data, offsets, aad);
         let out = fresh(py, packed_len(&results), |out| {
@@ -202,7 +197,7 @@ impl Operation for Open<'_> {
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<O>)> {
+    ) -> PyResult<(Bytes<'py>, Vec<O>)> {
         let cost = cost(data, offsets, aad);
         if self.0.is_keyring() {
             // The lengths depend on which key opens each message, so open first and copy.
@@ -231,9 +226,9 @@ fn packed_len<O: Item>(offsets: &[O]) -> usize {
 
 fn packed<'py>(
     operation: &impl Operation,
-    data: &Bound<'py, PyAny>,
-    offsets: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
+    data: &Any<'py>,
+    offsets: &Any<'py>,
+    aad: Option<&Any<'py>>,
 ) -> PyResult<Packed<'py>> {
     match Offsets::read(offsets)? {
         Offsets::Narrow(offsets) => packed_at(operation, data, &offsets, aad),
@@ -243,9 +238,9 @@ fn packed<'py>(
 
 fn packed_at<'py, O: Item>(
     operation: &impl Operation,
-    data: &Bound<'py, PyAny>,
+    data: &Any<'py>,
     offsets: &[O],
-    aad: Option<&Bound<'py, PyAny>>,
+    aad: Option<&Any<'py>>,
 ) -> PyResult<Packed<'py>> {
     let py = data.py();
     let (mut a, mut b) = (Slot::new(py), Slot::new(py));
@@ -255,7 +250,7 @@ fn packed_at<'py, O: Item>(
 }
 
 /// Returns a new memoryview of offsets.
-fn view_of_offsets<'py, O: Item>(py: Python<'py>, offsets: &[O]) -> PyResult<Bound<'py, PyAny>> {
+fn view_of_offsets<'py, O: Item>(py: Python<'py>, offsets: &[O]) -> PyResult<Any<'py>> {
     let bytes = fresh(py, size_of_val(offsets), |out| {
         for (slot, offset) in out.chunks_exact_mut(size_of::<O>()).zip(offsets) {
             offset.write(slot);
@@ -312,7 +307,7 @@ impl Offsets {
     /// # Errors
     /// Raises `TypeError` for other item types, and `ValueError` unless the items are contiguous
     /// and one-dimensional.
-    fn read(offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn read(offsets: &Any<'_>) -> PyResult<Self> {
         let view = PyMemoryView::from(offsets)?;
         let format: String = view.getattr("format")?.extract()?;
         let (size, dimensions): (usize, usize) =

@@ -13,6 +13,7 @@
 //! buffer must synchronise their access.
 
 use crate::error::raise;
+use crate::objects::{Any, Bytes};
 use crate::populate::{Advice, Writers, with_populated_pages};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -57,7 +58,7 @@ impl<'py> Slot<'py> {
     /// # Errors
     /// Raises `TypeError` if it is not a buffer, and `ValueError` if it is not contiguous.
     #[inline]
-    pub(crate) fn read<'a>(&'a mut self, object: &'a Bound<'py, PyAny>) -> PyResult<Source<'a>> {
+    pub(crate) fn read<'a>(&'a mut self, object: &'a Any<'py>) -> PyResult<Source<'a>> {
         if let Ok(bytes) = object.cast_exact::<PyBytes>() {
             // `bytes` are immutable and live as long as the reference, so they need no export.
             let bytes = bytes.as_bytes();
@@ -68,10 +69,7 @@ impl<'py> Slot<'py> {
 
     /// Returns the bytes of `object` for reading; empty for `None`.
     #[inline]
-    pub(crate) fn read_optional<'a>(
-        &'a mut self,
-        object: Option<&'a Bound<'py, PyAny>>,
-    ) -> PyResult<Source<'a>> {
+    pub(crate) fn read_optional<'a>(&'a mut self, object: Option<&'a Any<'py>>) -> PyResult<Source<'a>> {
         match object {
             Some(object) if !object.is_none() => self.read(object),
             _ => Ok(Source { start: [].as_ptr(), len: 0, life: PhantomData }),
@@ -83,7 +81,7 @@ impl<'py> Slot<'py> {
     /// # Errors
     /// Raises `TypeError` if it is not a writable buffer, and `ValueError` if it is not contiguous.
     #[inline]
-    pub(crate) fn write<'a>(&'a mut self, object: &'a Bound<'py, PyAny>) -> PyResult<Target<'a>> {
+    pub(crate) fn write<'a>(&'a mut self, object: &'a Any<'py>) -> PyResult<Target<'a>> {
         let Source { start, len, .. } = Source::of(self.export(object, ffi::PyBUF_WRITABLE)?);
         Ok(Target { start: start.cast_mut(), len, life: PhantomData })
     }
@@ -91,7 +89,7 @@ impl<'py> Slot<'py> {
     /// Requests an export. Unless `flags` contain `PyBUF_ND` and `PyBUF_STRIDES`, it is contiguous
     /// or an error.
     #[inline]
-    fn export(&mut self, object: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyResult<&ffi::Py_buffer> {
+    fn export(&mut self, object: &Any<'py>, flags: std::ffi::c_int) -> PyResult<&ffi::Py_buffer> {
         assert!(self.held().is_none(), "a slot holds one export");
         // SAFETY: `object` is alive and the thread is attached, by its type; `view` has the size of
         // one Py_buffer.
@@ -108,7 +106,7 @@ impl<'py> Slot<'py> {
     /// second request, for any kind of view, so that the same mistake raises the same exception for
     /// every type of buffer.
     #[cold]
-    fn explain(&mut self, object: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyErr {
+    fn explain(&mut self, object: &Any<'py>, flags: std::ffi::c_int) -> PyErr {
         let refusal = PyErr::fetch(object.py());
         set_unheld(&mut self.view);
         // SAFETY: the arguments are valid for the same reasons as in `export`.
@@ -379,7 +377,7 @@ pub(crate) fn fresh<'py>(
     py: Python<'py>,
     len: usize,
     fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     fresh_by(py, len, || Writers::One, fill)
 }
 
@@ -387,7 +385,7 @@ pub(crate) fn fresh<'py>(
 ///
 /// # Errors
 /// Raises `MemoryError` if it cannot be allocated. `PyBytes::new` would panic.
-pub(crate) fn copied<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn copied<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bytes<'py>> {
     fresh(py, content.len(), |out| {
         out.copy_from_slice(content);
         Ok(())
@@ -405,7 +403,7 @@ pub(crate) fn fresh_by<'py>(
     len: usize,
     writers: impl FnOnce() -> Writers,
     fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     let object = unset_bytes(py, len)?;
     // SAFETY: the object is new, and no other code sees it before this function returns.
     let out = unsafe { writable(&object) };
@@ -429,7 +427,7 @@ pub(crate) fn fresh_many<'py>(
     py: Python<'py>,
     lens: impl ExactSizeIterator<Item = usize>,
     fill: impl FnOnce(&mut [&mut [u8]]) -> PyResult<()>,
-) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+) -> PyResult<Vec<Bytes<'py>>> {
     let mut objects = with_memory(lens.len())?;
     for len in lens {
         objects.push(unset_bytes(py, len)?);
@@ -457,7 +455,7 @@ pub(crate) fn with_memory<T>(len: usize) -> PyResult<Vec<T>> {
 
 /// Returns a new `bytes` object of `len` bytes with arbitrary content.
 #[inline]
-fn unset_bytes(py: Python<'_>, len: usize) -> PyResult<Bound<'_, PyBytes>> {
+fn unset_bytes(py: Python<'_>, len: usize) -> PyResult<Bytes<'_>> {
     let size = ffi::Py_ssize_t::try_from(len)
         // It fails only for the size.
         .map_err(|_| PyMemoryError::new_err("the result exceeds the address space of this machine"))?;
@@ -476,7 +474,7 @@ fn unset_bytes(py: Python<'_>, len: usize) -> PyResult<Bound<'_, PyBytes>> {
 /// `object` must come from [`unset_bytes`], and no other code may use it while the result lives.
 #[inline]
 #[expect(clippy::mut_from_ref, reason = "the object has no other reference, by the contract")]
-unsafe fn writable<'a>(object: &'a Bound<'_, PyBytes>) -> &'a mut [u8] {
+unsafe fn writable<'a>(object: &'a Bytes<'_>) -> &'a mut [u8] {
     let bytes = object.as_bytes();
     // SAFETY: the object has so many bytes and no other user, by the contract, and its hash is not
     // computed. The empty object is shared, but then no byte is written. The memory comes from a

@@ -8,7 +8,7 @@ use crate::keys::Keyring;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use sealane::Error;
-use sealane::file::bulk;
+use sealane::file::bulk::{self, Replica};
 use sealane::file::{Options, Rotation};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -24,32 +24,26 @@ type Failures = Vec<Option<Py<PyBaseException>>>;
 
 /// The operation of a job on each file. It holds the key, so it is never shown or pickled.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct Operation(bulk::Operation);
-
-impl Operation {
-    pub(crate) fn core(&self) -> &bulk::Operation {
-        &self.0
-    }
-}
+pub(crate) struct Operation(pub(crate) bulk::Operation);
 
 #[pymethods]
 impl Operation {
     /// Creates the operation that encrypts each source to its target.
     #[staticmethod]
     fn encrypt(with: &EncryptWith) -> Self {
-        Self(bulk::Operation::Encrypt(with.core().clone()))
+        Self(bulk::Operation::Encrypt(with.0.clone()))
     }
 
     /// Creates the operation that decrypts each source to its target.
     #[staticmethod]
     fn decrypt(with: &DecryptWith) -> Self {
-        Self(bulk::Operation::Decrypt(with.core().clone()))
+        Self(bulk::Operation::Decrypt(with.0.clone()))
     }
 
     /// Creates the operation that verifies each source; targets are ignored.
     #[staticmethod]
     fn verify(with: &DecryptWith) -> Self {
-        Self(bulk::Operation::Verify(with.core().clone()))
+        Self(bulk::Operation::Verify(with.0.clone()))
     }
 
     /// Creates the operation that re-encrypts a file with the keyring's primary key unless it
@@ -67,8 +61,8 @@ impl Operation {
 
     /// Processes pairs of source and target in order on this thread. A signal handler that raises
     /// ends the call. Links below ``root``, if given, are not followed. With ``replicas``, targets
-    /// below it get the attributes of their sources.
-    #[pyo3(signature = (files, durable, root = None, replicas = false))]
+    /// below it get the attributes of their sources; with ``all``, decrypted ones get all.
+    #[pyo3(signature = (files, durable, root = None, replicas = false, all = false))]
     fn run(
         &self,
         py: Python<'_>,
@@ -76,9 +70,15 @@ impl Operation {
         durable: bool,
         root: Option<PathBuf>,
         replicas: bool,
+        all: bool,
     ) -> PyResult<Failures> {
+        let replica = match (replicas, all) {
+            (false, _) => Replica::No,
+            (true, false) => Replica::Limited,
+            (true, true) => Replica::Whole,
+        };
         let work = |(source, target): &(PathBuf, PathBuf), options: Options<'_>| {
-            self.0.run_below(root.as_deref(), replicas, source, target, options)
+            self.0.run_below(root.as_deref(), replica, source, target, options)
         };
         each(py, &files, |(source, _)| source, durable, work)
     }

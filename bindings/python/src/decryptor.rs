@@ -3,6 +3,7 @@
 use crate::buffer::read;
 use crate::error::raise;
 use crate::file_keys::{self, DecryptWith};
+use crate::objects::{Any, Bytes};
 use crate::shared::Shared;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -57,15 +58,15 @@ impl Decryptor {
             "(*, key=None, identities=None, passphrase=None, context=b'', format=None, max_work_factor=None)"
     )]
     fn new(
-        key: Option<&Bound<'_, PyAny>>,
-        identities: Option<&Bound<'_, PyAny>>,
-        passphrase: Option<&Bound<'_, PyAny>>,
+        key: Option<&Any<'_>>,
+        identities: Option<&Any<'_>>,
+        passphrase: Option<&Any<'_>>,
         #[pyo3(from_py_with = file_keys::copy)] context: Vec<u8>,
         format: Option<&str>,
-        max_work_factor: Option<&Bound<'_, PyAny>>,
+        max_work_factor: Option<&Any<'_>>,
     ) -> PyResult<Self> {
         let with = DecryptWith::new(key, identities, passphrase, context, format, max_work_factor)?;
-        Ok(Self(Shared::new(Box::new(file::Decryptor::new(ByteQueue::default(), with.core())))))
+        Ok(Self(Shared::new(Box::new(file::Decryptor::new(ByteQueue::default(), &with.0)))))
     }
 
     /// Takes the next piece of the file and returns the plaintext of the chunks it completes.
@@ -91,7 +92,7 @@ impl Decryptor {
     /// ValueError
     ///     If the object is finalized or an earlier call failed.
     #[pyo3(signature = (data, /))]
-    fn update<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    fn update<'py>(&self, py: Python<'py>, data: &Any<'py>) -> PyResult<Bytes<'py>> {
         read!(py; data);
         let push = |decryptor: &mut Option<Box<file::Decryptor<ByteQueue>>>| {
             let open = decryptor.as_mut()?;
@@ -113,7 +114,7 @@ impl Decryptor {
     ///     If the end of the file is missing.
     /// AuthenticationError, FormatError, NoMatchingKeyError, ValueError
     ///     As for ``update``.
-    fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bytes<'py>> {
         let finish =
             |decryptor: &mut Option<Box<file::Decryptor<ByteQueue>>>| Some(decryptor.take()?.finish());
         let plain = self.0.access(py, usize::MAX, finish)?.ok_or_else(finalized)?.map_err(raise)?;
@@ -127,7 +128,7 @@ fn finalized() -> PyErr {
 }
 
 /// Moves the plaintext to a new Python object.
-fn bytes(py: Python<'_>, mut plain: ByteQueue) -> PyResult<Bound<'_, PyBytes>> {
+fn bytes(py: Python<'_>, mut plain: ByteQueue) -> PyResult<Bytes<'_>> {
     PyBytes::new_with(py, plain.len(), |out| {
         plain.take(out);
         Ok(())

@@ -3,9 +3,10 @@
 use crate::buffer::{copied, read, with_memory};
 use crate::detach::detached;
 use crate::error::raise;
+use crate::objects::{Any, Bytes};
 use crate::{arguments, batch, keys, sealer};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyList;
 use sealane::{KeyringDeterministicAead, MessageKeys};
 
 /// Deterministic authenticated encryption, for example to search an encrypted database column.
@@ -66,11 +67,11 @@ impl DeterministicAead {
     fn new(
         py: Python<'_>,
         algorithm: Option<&str>,
-        key: Option<&Bound<'_, PyAny>>,
+        key: Option<&Any<'_>>,
         keyring: Option<&Bound<'_, keys::Keyring>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let of_key = |algorithm: &str, key: &Bound<'_, PyAny>| {
+        let of_key = |algorithm: &str, key: &Any<'_>| {
             let algorithm = arguments::deterministic_algorithm(algorithm)?;
             Ok(sealane::DeterministicAead::new(algorithm, &keys::extract(key)?).map_err(raise)?.into())
         };
@@ -97,11 +98,7 @@ impl DeterministicAead {
     ///     ``synthetic IV || ciphertext``, ``overhead`` bytes longer than the plaintext. With a
     ///     keyring, the primary key's prefix comes first.
     #[pyo3(signature = (data, aad = None), text_signature = "($self, data, aad=b'')")]
-    fn encrypt<'py>(
-        &self,
-        data: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn encrypt<'py>(&self, data: &Any<'py>, aad: Option<&Any<'py>>) -> PyResult<Bytes<'py>> {
         sealer::seal(&self.core, data, aad)
     }
 
@@ -125,8 +122,8 @@ impl DeterministicAead {
     #[pyo3(signature = (data, aad = None), text_signature = "($self, data, aad=b'')")]
     fn encrypt_with_all_keys<'py>(
         &self,
-        data: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
+        data: &Any<'py>,
+        aad: Option<&Any<'py>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = data.py();
         read!(py; data; optional aad);
@@ -153,11 +150,7 @@ impl DeterministicAead {
     /// AuthenticationError
     ///     If the key or the associated data is wrong, or the data was modified.
     #[pyo3(signature = (data, aad = None), text_signature = "($self, data, aad=b'')")]
-    fn decrypt<'py>(
-        &self,
-        data: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn decrypt<'py>(&self, data: &Any<'py>, aad: Option<&Any<'py>>) -> PyResult<Bytes<'py>> {
         sealer::open(&self.core, data, aad)
     }
 
@@ -190,10 +183,10 @@ impl DeterministicAead {
     #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
     fn encrypt_packed<'py>(
         &self,
-        data: &Bound<'py, PyAny>,
-        offsets: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
+        data: &Any<'py>,
+        offsets: &Any<'py>,
+        aad: Option<&Any<'py>>,
+    ) -> PyResult<(Bytes<'py>, Any<'py>)> {
         batch::seal_packed(&self.core, data, offsets, aad)
     }
 
@@ -225,10 +218,10 @@ impl DeterministicAead {
     #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
     fn decrypt_packed<'py>(
         &self,
-        data: &Bound<'py, PyAny>,
-        offsets: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
+        data: &Any<'py>,
+        offsets: &Any<'py>,
+        aad: Option<&Any<'py>>,
+    ) -> PyResult<(Bytes<'py>, Any<'py>)> {
         batch::open_packed(&self.core, data, offsets, aad)
     }
 

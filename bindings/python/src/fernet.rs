@@ -3,6 +3,7 @@
 use crate::buffer::fresh;
 use crate::detach::detached;
 use crate::error::raise;
+use crate::objects::{Any, Bytes};
 use crate::{keys, secrets};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,18 +24,14 @@ pub(crate) struct Fernet {
 impl Fernet {
     /// Expands a 32-byte key in URL-safe base64. The key is copied.
     #[new]
-    fn new(key: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(key: &Any<'_>) -> PyResult<Self> {
         let key = decoded_key(key)?;
         let core = sealane::fernet::Fernet::new(&key).map_err(raise)?;
         Ok(Self { core })
     }
 
     /// Encrypts ``data`` under a fresh random IV and returns the token with this time.
-    fn encrypt_at_time<'py>(
-        &self,
-        data: &Bound<'py, PyAny>,
-        current_time: u64,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn encrypt_at_time<'py>(&self, data: &Any<'py>, current_time: u64) -> PyResult<Bytes<'py>> {
         let py = data.py();
         let data = bytes("data", data)?;
         fresh(py, sealane::fernet::Fernet::token_len(data.len()), |out| {
@@ -43,12 +40,7 @@ impl Fernet {
     }
 
     /// Encrypts ``data`` under a given IV, for published test vectors.
-    fn encrypt_with_iv<'py>(
-        &self,
-        data: &Bound<'py, PyAny>,
-        current_time: u64,
-        iv: &[u8],
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn encrypt_with_iv<'py>(&self, data: &Any<'py>, current_time: u64, iv: &[u8]) -> PyResult<Bytes<'py>> {
         let py = data.py();
         let data = bytes("data", data)?;
         let Ok(iv) = iv.try_into() else {
@@ -64,10 +56,10 @@ impl Fernet {
     #[pyo3(signature = (token, ttl = None, now = None))]
     fn decrypt_or_none<'py>(
         &self,
-        token: &Bound<'py, PyAny>,
-        ttl: Option<&Bound<'py, PyAny>>,
-        now: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        token: &Any<'py>,
+        ttl: Option<&Any<'py>>,
+        now: Option<&Any<'py>>,
+    ) -> PyResult<Option<Bytes<'py>>> {
         let py = token.py();
         let Some(token) = parse(token)? else { return Ok(None) };
         let len = token.len();
@@ -89,7 +81,7 @@ impl Fernet {
     }
 
     /// Returns a token's time, or None if it is not valid.
-    fn time_or_none(&self, token: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    fn time_or_none(&self, token: &Any<'_>) -> PyResult<Option<u64>> {
         match parse(token)? {
             Some(parsed) => detached(token.py(), parsed.len(), || not_authentic(self.core.time(&parsed))),
             None => Ok(None),
@@ -103,7 +95,7 @@ impl Fernet {
 
 /// Decodes a key. Python would leave the bytes in memory, so it only decodes text with characters
 /// outside the alphabet, which it skips.
-fn decoded_key(key: &Bound<'_, PyAny>) -> PyResult<sealane::Key> {
+fn decoded_key(key: &Any<'_>) -> PyResult<sealane::Key> {
     let text = secrets::bytes("a Fernet key", key)?;
     if let Some(key) = sealane::fernet::decode_key(&text) {
         return Ok(key);
@@ -131,7 +123,7 @@ fn not_authentic<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
 }
 
 /// Decodes a token, or returns `None` if it is malformed.
-fn parse(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
+fn parse(token: &Any<'_>) -> PyResult<Option<Token>> {
     let py = token.py();
     let text = if let Ok(token) = token.cast::<PyBytes>() {
         token.as_bytes()
@@ -156,7 +148,7 @@ fn parse(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
 /// Decodes a token as Python does: characters outside the alphabet, such as line breaks, are
 /// skipped.
 #[cold]
-fn parse_leniently(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
+fn parse_leniently(token: &Any<'_>) -> PyResult<Option<Token>> {
     let py = token.py();
     match py.import("base64")?.call_method1("urlsafe_b64decode", (token,)) {
         Ok(decoded) => {
@@ -170,7 +162,7 @@ fn parse_leniently(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
 }
 
 /// Returns the bytes of an argument that must be a `bytes` object, as in pyca/cryptography.
-fn bytes<'a>(name: &str, object: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+fn bytes<'a>(name: &str, object: &'a Any<'_>) -> PyResult<&'a [u8]> {
     match object.cast::<PyBytes>() {
         Ok(bytes) => Ok(bytes.as_bytes()),
         Err(_) => {

@@ -7,10 +7,10 @@ use crate::detach::{continue_unless_raised, interruptible};
 use crate::error::{raise, raise_about};
 use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
+use crate::objects::{Any, Bytes};
 use crate::shared::Shared;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use sealane::age::Armor;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, FileEnd, FileHeader, Options};
 use sealane::{Error, Misuse};
@@ -34,7 +34,7 @@ pub(crate) fn encrypt_path(
     durable: bool,
 ) -> PyResult<()> {
     with_options(py, threads, progress, durable, &src, |options| {
-        file::encrypt_file(&src, &dst, encryption.core(), options)
+        file::encrypt_file(&src, &dst, &encryption.0, options)
     })
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn decrypt_path(
     durable: bool,
 ) -> PyResult<()> {
     with_options(py, threads, progress, durable, &src, |options| {
-        file::decrypt_file(&src, &dst, decryption.core(), options)
+        file::decrypt_file(&src, &dst, &decryption.0, options)
     })
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn salvage_path(
 ) -> PyResult<Salvaged> {
     let mut found = None;
     with_options(py, threads, progress, durable, &src, |options| {
-        found = Some(file::salvage_file(&src, &dst, decryption.core(), options)?);
+        found = Some(file::salvage_file(&src, &dst, &decryption.0, options)?);
         Ok(())
     })?;
     let found = found.expect("it is set unless the call fails");
@@ -101,7 +101,7 @@ pub(crate) fn rewrap_path(
     durable: bool,
 ) -> PyResult<()> {
     with_options(py, None, progress, durable, &src, |options| {
-        file::rewrap_file(&src, &dst, rewrap.core(), options)
+        file::rewrap_file(&src, &dst, &rewrap.0, options)
     })
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn verify_path(
     progress: Callback,
 ) -> PyResult<()> {
     with_options(py, threads, progress, false, &src, |options| {
-        file::verify_file(&src, decryption.core(), options)
+        file::verify_file(&src, &decryption.0, options)
     })
 }
 
@@ -160,11 +160,11 @@ pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -
 #[pyfunction]
 pub(crate) fn encrypt_bytes<'py>(
     py: Python<'py>,
-    data: &Bound<'py, PyAny>,
+    data: &Any<'py>,
     encryption: &EncryptWith,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     read!(py; data);
-    let sealing = interruptible(py, || BufferEncryptor::new(data, encryption.core()))?.map_err(raise)?;
+    let sealing = interruptible(py, || BufferEncryptor::new(data, &encryption.0))?.map_err(raise)?;
     fresh(py, sealing.len(), |out| py.detach(|| sealing.encrypt_into(out)).map_err(raise))
 }
 
@@ -172,11 +172,11 @@ pub(crate) fn encrypt_bytes<'py>(
 #[pyfunction]
 pub(crate) fn decrypt_bytes<'py>(
     py: Python<'py>,
-    data: &Bound<'py, PyAny>,
+    data: &Any<'py>,
     decryption: &DecryptWith,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     read!(py; data);
-    let opening = interruptible(py, || BufferDecryptor::new(data, decryption.core()))?.map_err(raise)?;
+    let opening = interruptible(py, || BufferDecryptor::new(data, &decryption.0))?.map_err(raise)?;
     fresh(py, opening.len(), |out| py.detach(|| opening.decrypt_into(out)).map_err(raise))
 }
 
@@ -192,21 +192,21 @@ pub(crate) struct Reader {
 impl Reader {
     /// Verifies the header and the last chunk of ``src``, a path or a seekable binary file object.
     #[new]
-    fn new(py: Python<'_>, src: &Bound<'_, PyAny>, decryption: &DecryptWith) -> PyResult<Self> {
+    fn new(py: Python<'_>, src: &Any<'_>, decryption: &DecryptWith) -> PyResult<Self> {
         let source = FileSource::new(src)?;
         let path = source.path();
-        let core = interruptible(py, || file::Reader::new(source, decryption.core()))?;
+        let core = interruptible(py, || file::Reader::new(source, &decryption.0))?;
         Ok(Self { core: core.map_err(|e| raise_named(&path, e))? })
     }
 
     /// Reads ``n`` bytes from ``offset``, or fewer at the end of the file.
-    fn read_at<'py>(&self, py: Python<'py>, offset: u64, n: usize) -> PyResult<Bound<'py, PyBytes>> {
+    fn read_at<'py>(&self, py: Python<'py>, offset: u64, n: usize) -> PyResult<Bytes<'py>> {
         let rest = usize::try_from(self.core.size().saturating_sub(offset)).unwrap_or(usize::MAX);
         fresh(py, n.min(rest), |out| self.fill(py, offset, out).map(drop))
     }
 
     /// Reads from ``offset`` into ``into`` and returns the number of bytes.
-    fn readinto_at<'py>(&self, py: Python<'py>, offset: u64, into: &Bound<'py, PyAny>) -> PyResult<usize> {
+    fn readinto_at<'py>(&self, py: Python<'py>, offset: u64, into: &Any<'py>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         self.fill(py, offset, slot.write(into)?.bytes())
     }
@@ -279,13 +279,8 @@ impl Writer {
     /// Encrypts to ``dst``, a path or a binary file object. With ``exclusive``, the path must not
     /// exist.
     #[staticmethod]
-    fn encrypt(
-        py: Python<'_>,
-        dst: &Bound<'_, PyAny>,
-        encryption: &EncryptWith,
-        exclusive: bool,
-    ) -> PyResult<Self> {
-        let encryption = encryption.core();
+    fn encrypt(py: Python<'_>, dst: &Any<'_>, encryption: &EncryptWith, exclusive: bool) -> PyResult<Self> {
+        let encryption = &encryption.0;
         let create = if exclusive { file::Writer::create_new } else { file::Writer::create };
         let path = path(dst)?;
         let content = match &path {
@@ -300,9 +295,9 @@ impl Writer {
 
     /// Decrypts to ``dst``, a path or a binary file object; without ``dst`` it only verifies.
     #[staticmethod]
-    fn decrypt(py: Python<'_>, dst: Option<&Bound<'_, PyAny>>, decryption: &DecryptWith) -> PyResult<Self> {
-        let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst, decryption.core()))?;
-        let decryptor = file::Decryptor::new(sink, decryption.core());
+    fn decrypt(py: Python<'_>, dst: Option<&Any<'_>>, decryption: &DecryptWith) -> PyResult<Self> {
+        let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst, &decryption.0))?;
+        let decryptor = file::Decryptor::new(sink, &decryption.0);
         Ok(Self::new(Content::Decrypted(decryptor), dst.map_or(Ok(None), path)?))
     }
 
@@ -318,7 +313,7 @@ impl Writer {
     ///
     /// A failed push may have written a part. We drop the file, because continuing would seal other
     /// bytes under the same nonce.
-    fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
+    fn write<'py>(&self, py: Python<'py>, piece: &Any<'py>) -> PyResult<usize> {
         read!(py; piece);
         self.with(py, |content| {
             let result = content.as_mut()?.push(piece);

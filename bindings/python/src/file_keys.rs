@@ -4,6 +4,7 @@ use crate::buffer::Slot;
 use crate::detach::interruptible;
 use crate::error::{raise, raise_name};
 use crate::keys::{self, Key, Keyring};
+use crate::objects::{Any, Bytes};
 use crate::{recipients, secrets};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 ///
 /// Its ``repr`` shows no secret. It cannot be pickled: the pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct EncryptWith(file::EncryptWith);
+pub(crate) struct EncryptWith(pub(crate) file::EncryptWith);
 
 #[pymethods]
 impl EncryptWith {
@@ -27,9 +28,9 @@ impl EncryptWith {
         *, key = None, recipients = None, passphrase = None, context = Vec::new(), format = None, armor = false
     ))]
     fn new(
-        key: Option<&Bound<'_, PyAny>>,
-        recipients: Option<&Bound<'_, PyAny>>,
-        passphrase: Option<&Bound<'_, PyAny>>,
+        key: Option<&Any<'_>>,
+        recipients: Option<&Any<'_>>,
+        passphrase: Option<&Any<'_>>,
         #[pyo3(from_py_with = copy)] context: Vec<u8>,
         format: Option<&str>,
         armor: bool,
@@ -53,18 +54,12 @@ impl EncryptWith {
     }
 }
 
-impl EncryptWith {
-    pub(crate) fn core(&self) -> &file::EncryptWith {
-        &self.0
-    }
-}
-
 /// Keys and format for decrypting files: exactly one of ``key``, ``identities`` and ``passphrase``.
 /// The files they were loaded from are never overwritten.
 ///
 /// Its ``repr`` shows no secret. It cannot be pickled: the pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct DecryptWith(file::DecryptWith);
+pub(crate) struct DecryptWith(pub(crate) file::DecryptWith);
 
 #[pymethods]
 impl DecryptWith {
@@ -74,12 +69,12 @@ impl DecryptWith {
         max_work_factor = None
     ))]
     pub(crate) fn new(
-        key: Option<&Bound<'_, PyAny>>,
-        identities: Option<&Bound<'_, PyAny>>,
-        passphrase: Option<&Bound<'_, PyAny>>,
+        key: Option<&Any<'_>>,
+        identities: Option<&Any<'_>>,
+        passphrase: Option<&Any<'_>>,
         #[pyo3(from_py_with = copy)] context: Vec<u8>,
         format: Option<&str>,
-        max_work_factor: Option<&Bound<'_, PyAny>>,
+        max_work_factor: Option<&Any<'_>>,
     ) -> PyResult<Self> {
         let mut inputs = Vec::from_iter(key.and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
@@ -100,18 +95,12 @@ impl DecryptWith {
     }
 }
 
-impl DecryptWith {
-    pub(crate) fn core(&self) -> &file::DecryptWith {
-        &self.0
-    }
-}
-
 /// Keys for rewrapping age files: identities or a passphrase to decrypt, and new recipients or a
 /// new passphrase. The files they were loaded from are never overwritten.
 ///
 /// Its ``repr`` shows no secret. It cannot be pickled: the pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct RewrapWith(file::Rewrap);
+pub(crate) struct RewrapWith(pub(crate) file::Rewrap);
 
 #[pymethods]
 impl RewrapWith {
@@ -120,11 +109,11 @@ impl RewrapWith {
         *, identities = None, passphrase = None, max_work_factor = None, recipients = None, new_passphrase = None
     ))]
     fn new(
-        identities: Option<&Bound<'_, PyAny>>,
-        passphrase: Option<&Bound<'_, PyAny>>,
-        max_work_factor: Option<&Bound<'_, PyAny>>,
-        recipients: Option<&Bound<'_, PyAny>>,
-        new_passphrase: Option<&Bound<'_, PyAny>>,
+        identities: Option<&Any<'_>>,
+        passphrase: Option<&Any<'_>>,
+        max_work_factor: Option<&Any<'_>>,
+        recipients: Option<&Any<'_>>,
+        new_passphrase: Option<&Any<'_>>,
     ) -> PyResult<Self> {
         one_of("identities", identities, "passphrase", passphrase)?;
         one_of("recipients", recipients, "new_passphrase", new_passphrase)?;
@@ -150,7 +139,7 @@ impl RewrapWith {
         py: Python<'py>,
         prefix: &[u8],
         len: u64,
-    ) -> PyResult<Option<(Bound<'py, PyBytes>, u64)>> {
+    ) -> PyResult<Option<(Bytes<'py>, u64)>> {
         let found = interruptible(py, || self.0.new_header(prefix, len))?.map_err(raise)?;
         Ok(found.map(|(header, old_len)| (PyBytes::new(py, header.as_bytes()), old_len)))
     }
@@ -188,19 +177,8 @@ pub(crate) fn rewrap_url(
     })
 }
 
-impl RewrapWith {
-    pub(crate) fn core(&self) -> &file::Rewrap {
-        &self.0
-    }
-}
-
 /// Checks that exactly one of two arguments is given.
-fn one_of(
-    a: &str,
-    is_a: Option<&Bound<'_, PyAny>>,
-    b: &str,
-    is_b: Option<&Bound<'_, PyAny>>,
-) -> PyResult<()> {
+fn one_of(a: &str, is_a: Option<&Any<'_>>, b: &str, is_b: Option<&Any<'_>>) -> PyResult<()> {
     match (is_a, is_b) {
         (None, None) => Err(PyTypeError::new_err(format!("give {a} or {b}; found neither"))),
         (Some(_), Some(_)) => Err(PyTypeError::new_err(format!("give {a} or {b}, not both"))),
@@ -209,7 +187,7 @@ fn one_of(
 }
 
 /// Converts a key object from ``sealane.keys``, or key bytes, to a file key.
-fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
+fn file_key(key: &Any<'_>) -> PyResult<FileKey> {
     match key.cast::<Keyring>() {
         Ok(ring) => Ok(ring.get().keyring(key.py())?.into()),
         Err(_) => keys::extract(key).map(FileKey::from),
@@ -217,7 +195,7 @@ fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
 }
 
 /// Converts a key object from ``sealane.keys``, or 64 bytes, to a name key.
-pub(crate) fn name_key(key: &Bound<'_, PyAny>) -> PyResult<NameKey> {
+pub(crate) fn name_key(key: &Any<'_>) -> PyResult<NameKey> {
     let made = match key.cast::<Keyring>() {
         Ok(ring) => NameKey::keyring(&ring.get().keyring(key.py())?),
         Err(_) => NameKey::new(&keys::extract(key)?),
@@ -226,7 +204,7 @@ pub(crate) fn name_key(key: &Bound<'_, PyAny>) -> PyResult<NameKey> {
 }
 
 /// Returns the file a key object was loaded from, if any.
-pub(crate) fn key_file(key: &Bound<'_, PyAny>) -> Option<PathBuf> {
+pub(crate) fn key_file(key: &Any<'_>) -> Option<PathBuf> {
     match (key.cast::<Key>(), key.cast::<Keyring>()) {
         (Ok(key), _) => key.get().file().cloned(),
         (_, Ok(ring)) => ring.get().file().cloned(),
@@ -239,7 +217,7 @@ pub(crate) fn named(format: Option<&str>) -> PyResult<Option<Format>> {
 }
 
 /// Converts the base-2 logarithm of scrypt's N, which age calls the work factor.
-fn work_factor(log_n: &Bound<'_, PyAny>) -> PyResult<u8> {
+fn work_factor(log_n: &Any<'_>) -> PyResult<u8> {
     let out_of_range = || PyValueError::new_err("max_work_factor must be 1 to 30: it is a base-2 logarithm");
     let log_n: i64 = log_n.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(log_n.py()) {
@@ -251,6 +229,6 @@ fn work_factor(log_n: &Bound<'_, PyAny>) -> PyResult<u8> {
     u8::try_from(log_n).ok().filter(|log_n| (1..=30).contains(log_n)).ok_or_else(out_of_range)
 }
 
-pub(crate) fn copy(context: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+pub(crate) fn copy(context: &Any<'_>) -> PyResult<Vec<u8>> {
     Ok(Slot::new(context.py()).read(context)?.bytes().to_vec())
 }

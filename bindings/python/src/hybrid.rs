@@ -5,10 +5,11 @@ use crate::buffer::{Slot, fresh, read};
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key, raise_name};
 use crate::keys::{Key, PublicKey};
+use crate::objects::{Any, Bytes};
 use crate::secrets;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyString;
 use sealane::Error;
 use sealane::asymmetric::rsa::Oaep;
 use sealane::hybrid::ecies::{self, Config, Curve, EciesOpener, EciesSealer, Encoding};
@@ -56,33 +57,23 @@ use sealane::keys::{self, SecretKey};
 )]
 pub(crate) fn hybrid_seal<'py>(
     py: Python<'py>,
-    public: &Bound<'py, PyAny>,
-    data: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-    info: Option<&Bound<'py, PyAny>>,
+    public: &Any<'py>,
+    data: &Any<'py>,
+    aad: Option<&Any<'py>>,
+    info: Option<&Any<'py>>,
     suite: Option<&str>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     read!(py; data; optional aad, info);
     let options = Options { info, suite: suite_named(suite)? };
     with_public(public, |public| sealed(py, &*hybrid::sealer(public, options).map_err(raise)?, data, aad))
 }
 
-fn sealed<'py>(
-    py: Python<'py>,
-    sealer: &dyn Sealer,
-    data: &[u8],
-    aad: &[u8],
-) -> PyResult<Bound<'py, PyBytes>> {
+fn sealed<'py>(py: Python<'py>, sealer: &dyn Sealer, data: &[u8], aad: &[u8]) -> PyResult<Bytes<'py>> {
     let len = sealer.sealed_len(data.len()).map_err(raise)?;
     fill(py, len, |out| sealer.seal_into(data, aad, out))
 }
 
-fn opened<'py>(
-    py: Python<'py>,
-    opener: &dyn Opener,
-    blob: &[u8],
-    aad: &[u8],
-) -> PyResult<Bound<'py, PyBytes>> {
+fn opened<'py>(py: Python<'py>, opener: &dyn Opener, blob: &[u8], aad: &[u8]) -> PyResult<Bytes<'py>> {
     let len = opener.opened_len(blob.len()).map_err(raise)?;
     fill(py, len, |out| opener.open_into(blob, aad, out))
 }
@@ -119,12 +110,12 @@ fn opened<'py>(
 )]
 pub(crate) fn hybrid_open<'py>(
     py: Python<'py>,
-    private: &Bound<'py, PyAny>,
-    blob: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-    info: Option<&Bound<'py, PyAny>>,
+    private: &Any<'py>,
+    blob: &Any<'py>,
+    aad: Option<&Any<'py>>,
+    info: Option<&Any<'py>>,
     suite: Option<&str>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     read!(py; blob; optional aad, info);
     let options = Options { info, suite: suite_named(suite)? };
     with_private(private, |private| opened(py, &*hybrid::opener(private, options).map_err(raise)?, blob, aad))
@@ -158,15 +149,15 @@ pub(crate) fn hybrid_open<'py>(
 #[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn hpke_seal<'py>(
     py: Python<'py>,
-    public: &Bound<'py, PyAny>,
-    data: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-    info: Option<&Bound<'py, PyAny>>,
+    public: &Any<'py>,
+    data: &Any<'py>,
+    aad: Option<&Any<'py>>,
+    info: Option<&Any<'py>>,
     suite: Option<&str>,
-    psk: Option<&Bound<'py, PyAny>>,
-    psk_id: Option<&Bound<'py, PyAny>>,
-    sender: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    psk: Option<&Any<'py>>,
+    psk_id: Option<&Any<'py>>,
+    sender: Option<&Any<'py>>,
+) -> PyResult<Bytes<'py>> {
     read!(py; data; optional aad, info);
     let aead = suite_named(suite)?.unwrap_or_default();
     let (mut a, mut b) = (Slot::new(py), Slot::new(py));
@@ -206,15 +197,15 @@ pub(crate) fn hpke_seal<'py>(
 #[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn hpke_open<'py>(
     py: Python<'py>,
-    private: &Bound<'py, PyAny>,
-    blob: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-    info: Option<&Bound<'py, PyAny>>,
+    private: &Any<'py>,
+    blob: &Any<'py>,
+    aad: Option<&Any<'py>>,
+    info: Option<&Any<'py>>,
     suite: Option<&str>,
-    psk: Option<&Bound<'py, PyAny>>,
-    psk_id: Option<&Bound<'py, PyAny>>,
-    sender: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    psk: Option<&Any<'py>>,
+    psk_id: Option<&Any<'py>>,
+    sender: Option<&Any<'py>>,
+) -> PyResult<Bytes<'py>> {
     read!(py; blob; optional aad, info);
     let aead = suite_named(suite)?.unwrap_or_default();
     let (mut a, mut b) = (Slot::new(py), Slot::new(py));
@@ -237,14 +228,14 @@ macro_rules! eciespy {
         #[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
         pub(crate) fn $name<'py>(
             py: Python<'py>,
-            $key: &Bound<'py, PyAny>,
-            data: &Bound<'py, PyAny>,
+            $key: &Any<'py>,
+            data: &Any<'py>,
             elliptic_curve: &str,
             is_ephemeral_key_compressed: bool,
             is_hkdf_key_compressed: bool,
             symmetric_algorithm: &str,
             symmetric_nonce_length: usize,
-        ) -> PyResult<Bound<'py, PyBytes>> {
+        ) -> PyResult<Bytes<'py>> {
             let encoding = |compressed| if compressed { Encoding::Compressed } else { Encoding::Uncompressed };
             let config = Config {
                 curve: elliptic_curve.parse().map_err(raise_name)?,
@@ -256,7 +247,7 @@ macro_rules! eciespy {
             let (from_hex, from_bytes) = (ecies::$Key::from_hex, ecies::$Key::from_bytes);
             let key = hex_or_bytes(config.curve, stringify!($key), $key, from_hex, from_bytes)?;
             read!(py; data);
-            let work: fn(Python<'py>, Config, ecies::$Key, &[u8]) -> PyResult<Bound<'py, PyBytes>> = $work;
+            let work: fn(Python<'py>, Config, ecies::$Key, &[u8]) -> PyResult<Bytes<'py>> = $work;
             work(py, config, key, data)
         }
     };
@@ -368,14 +359,14 @@ eciespy! {
 #[expect(clippy::too_many_arguments, reason = "the parts of a message")]
 pub(crate) fn rsa_open_parts<'py>(
     py: Python<'py>,
-    private: &Bound<'py, PyAny>,
-    wrapped_key: &Bound<'py, PyAny>,
-    ciphertext: &Bound<'py, PyAny>,
-    nonce: &Bound<'py, PyAny>,
-    tag: &Bound<'py, PyAny>,
+    private: &Any<'py>,
+    wrapped_key: &Any<'py>,
+    ciphertext: &Any<'py>,
+    nonce: &Any<'py>,
+    tag: &Any<'py>,
     oaep: &str,
-    aad: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    aad: Option<&Any<'py>>,
+) -> PyResult<Bytes<'py>> {
     let oaep = named("hash", oaep, &OAEPS)?;
     read!(py; wrapped_key, ciphertext, nonce, tag; optional aad);
     let parts = Parts { wrapped_key, nonce, ciphertext, tag };
@@ -410,12 +401,12 @@ fn fill<'py>(
     py: Python<'py>,
     len: usize,
     work: impl FnOnce(&mut [u8]) -> Result<usize, Error> + Send,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     fresh(py, len, |out| py.detach(|| work(out)).map(drop).map_err(raise))
 }
 
 /// Calls `work` with a public key, given as a `PublicKey` or its text.
-fn with_public<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&keys::PublicKey) -> PyResult<T>) -> PyResult<T> {
+fn with_public<T>(key: &Any<'_>, work: impl FnOnce(&keys::PublicKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<PublicKey>() {
         return work(key.get().public());
     }
@@ -429,7 +420,7 @@ fn with_public<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&keys::PublicKey) ->
 }
 
 /// Calls `work` with a private key, given as a `Key` or its text.
-fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&SecretKey) -> PyResult<T>) -> PyResult<T> {
+fn with_private<T>(key: &Any<'_>, work: impl FnOnce(&SecretKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<Key>() {
         return work(key.get().secret());
     }
@@ -447,7 +438,7 @@ fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&SecretKey) -> PyRe
 fn hex_or_bytes<K>(
     curve: Curve,
     name: &str,
-    key: &Bound<'_, PyAny>,
+    key: &Any<'_>,
     from_hex: fn(Curve, &str) -> Result<K, Error>,
     from_bytes: fn(Curve, &[u8]) -> Result<K, Error>,
 ) -> PyResult<K> {
@@ -465,9 +456,9 @@ fn hex_or_bytes<K>(
 /// Returns HPKE's pre-shared key and its identifier, if given.
 fn pre_shared<'a, 'py>(
     secret_slot: &'a mut Slot<'py>,
-    secret: Option<&'a Bound<'py, PyAny>>,
+    secret: Option<&'a Any<'py>>,
     id_slot: &'a mut Slot<'py>,
-    id: Option<&'a Bound<'py, PyAny>>,
+    id: Option<&'a Any<'py>>,
 ) -> PyResult<Option<Psk<'a>>> {
     match (secret, id) {
         (None, None) => Ok(None),

@@ -1,6 +1,7 @@
 //! Integer arguments: converts unbounded Python integers to fixed sizes.
 
 use crate::error::raise;
+use crate::objects::Any;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use sealane::Error;
@@ -10,7 +11,7 @@ use sealane::Error;
 /// # Errors
 /// Raises `TypeError` for a non-integer, `ValueError` for a negative one, and `LimitExceededError`
 /// from 2^64 on.
-pub(crate) fn byte_count(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub(crate) fn byte_count(value: &Any<'_>) -> PyResult<u64> {
     value.extract::<u64>().map_err(|error| match value.lt(0) {
         Ok(true) => PyValueError::new_err("a number of bytes must not be negative"),
         Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => {
@@ -25,7 +26,7 @@ pub(crate) fn byte_count(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// # Errors
 /// Raises what [`byte_count`] raises, and `LimitExceededError` if the value exceeds the address
 /// space.
-pub(crate) fn memory_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(crate) fn memory_len(value: &Any<'_>) -> PyResult<usize> {
     let fits = |n: u64| usize::try_from(n).ok().filter(|&n| isize::try_from(n).is_ok());
     fits(byte_count(value)?)
         .ok_or_else(|| raise(Error::LimitExceeded("the length exceeds the address space of this machine")))
@@ -37,7 +38,7 @@ pub(crate) fn memory_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 ///
 /// # Errors
 /// Raises `TypeError` for a non-integer, and `ValueError` for a negative one.
-pub(crate) fn buffer_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(crate) fn buffer_len(value: &Any<'_>) -> PyResult<usize> {
     value.extract::<usize>().or_else(|error| match value.lt(0) {
         Ok(true) => Err(PyValueError::new_err("a length must not be negative")),
         Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => Ok(usize::MAX),
@@ -49,7 +50,7 @@ pub(crate) fn buffer_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 ///
 /// # Errors
 /// Raises `TypeError` for a non-integer, and `ValueError` if it does not fit in 64 bits.
-pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub(crate) fn block_index(value: &Any<'_>) -> PyResult<u64> {
     value.extract::<u64>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
         true => PyValueError::new_err("block_index must be from 0 to 2^64 - 1"),
         false => error,
@@ -61,7 +62,7 @@ pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// # Errors
 /// Raises `TypeError` for a non-integer, `ValueError` for a negative one, and `LimitExceededError`
 /// from 2^32 on.
-pub(crate) fn block_counter(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+pub(crate) fn block_counter(value: &Any<'_>) -> PyResult<u32> {
     value.extract::<u32>().map_err(|error| match value.lt(0) {
         Ok(true) => PyValueError::new_err("a counter must not be negative"),
         Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => {

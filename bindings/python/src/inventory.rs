@@ -4,6 +4,7 @@ use crate::detach::interruptible;
 use crate::error::{raise, raise_about};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
+use crate::objects::Any;
 use crate::secrets;
 use pyo3::prelude::*;
 use sealane::file::{Inventory, InventoryKeys, compare_inventory, write_inventory};
@@ -13,7 +14,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Writes a signed inventory of the encrypted ``folder`` to ``path``; see
-/// ``sealane.write_inventory``. Returns its counter and the number of files.
+/// ``sealane.write_inventory``. Returns its counter, the number of files, and the identifier of the
+/// folder.
 #[pyfunction]
 pub(crate) fn write_inventory_path(
     py: Python<'_>,
@@ -21,26 +23,27 @@ pub(crate) fn write_inventory_path(
     path: PathBuf,
     encryption: &EncryptWith,
     sign_key: PathBuf,
-    sign_passphrase: Option<&Bound<'_, PyAny>>,
+    sign_passphrase: Option<&Any<'_>>,
     durable: bool,
-) -> PyResult<(u64, usize)> {
+    identifier: Option<&str>,
+) -> PyResult<(u64, usize, Option<String>)> {
     let passphrase = secrets::passphrase(sign_passphrase)?;
     let content = Reference::File(sign_key.clone()).read().map_err(|e| raise_about(&sign_key, e))?;
     let text = passphrase.as_ref().map(|text| text.as_str());
     let key =
         interruptible(py, || SigningKey::parse(&content, text))?.map_err(|e| raise_about(&sign_key, e))?;
-    let keys = InventoryKeys { path: &path, key: &key };
-    let written =
-        interruptible(py, || write_inventory(&folder, &keys, encryption.core(), durability(durable)))?;
-    written.map(|inventory| (inventory.counter(), inventory.len())).map_err(raise)
+    let keys = InventoryKeys { path: &path, key: &key, folder: identifier };
+    let written = interruptible(py, || write_inventory(&folder, &keys, &encryption.0, durability(durable)))?;
+    let inventory = written.map_err(raise)?;
+    Ok((inventory.counter(), inventory.len(), inventory.folder().map(str::to_owned)))
 }
 
 /// Path, name and text of a difference.
 type Finding = (OsString, &'static str, String);
 
 /// Compares the encrypted ``folder`` with the inventory at ``path``; see
-/// ``sealane.verify_inventory``. Returns its counter, the number of files, and the differences:
-/// path, name and text.
+/// ``sealane.verify_inventory``. Returns its counter, the number of files, the identifier of the
+/// folder, and the differences: path, name and text.
 #[pyfunction]
 pub(crate) fn compare_inventory_path(
     py: Python<'_>,
@@ -49,17 +52,19 @@ pub(crate) fn compare_inventory_path(
     decryption: &DecryptWith,
     signer: PathBuf,
     min_counter: u64,
-) -> PyResult<(u64, usize, Vec<Finding>)> {
+    identifier: Option<&str>,
+) -> PyResult<(u64, usize, Option<String>, Vec<Finding>)> {
     let content = Reference::File(signer.clone()).read().map_err(|e| raise_about(&signer, e))?;
     let signers = Signers::parse(&content).map_err(|e| raise_about(&signer, e))?;
     let found = interruptible(py, || {
-        let inventory = Inventory::open(&path, decryption.core(), &signers, min_counter)?;
+        let inventory = Inventory::open(&path, &decryption.0, &signers, min_counter, identifier)?;
         let findings = compare_inventory(&folder, &inventory)?;
-        Ok::<_, sealane::Error>((inventory.counter(), inventory.len(), findings))
+        Ok::<_, sealane::Error>((inventory, findings))
     })?;
-    let (counter, files, findings) = found.map_err(raise)?;
+    let (inventory, findings) = found.map_err(raise)?;
     let findings = findings
         .into_iter()
         .map(|found| (found.path.into_os_string(), found.difference.name(), found.difference.to_string()));
-    Ok((counter, files, findings.collect()))
+    let folder = inventory.folder().map(str::to_owned);
+    Ok((inventory.counter(), inventory.len(), folder, findings.collect()))
 }

@@ -3,6 +3,7 @@
 use crate::buffer::Slot;
 use crate::error::raise;
 use crate::integers;
+use crate::objects::Any;
 use crate::shared::{CallLock, Inside, OnBehalf};
 use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 
 /// Returns the path of a `str`, or `None` for a file object. `sealane/_endpoints.py` has converted
 /// any `os.PathLike`.
-pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+pub(crate) fn path(object: &Any<'_>) -> PyResult<Option<PathBuf>> {
     match object.is_instance_of::<PyString>() {
         true => object.extract().map(Some),
         false => Ok(None),
@@ -47,7 +48,7 @@ impl SharedObject {
 }
 
 impl FileSource {
-    pub(crate) fn new(src: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(src: &Any<'_>) -> PyResult<Self> {
         match path(src)? {
             Some(path) => {
                 let file = src.py().detach(|| File::open(&path));
@@ -111,11 +112,11 @@ impl ReadAt for FileSource {
 pub(crate) struct PyFile(Py<PyAny>);
 
 impl PyFile {
-    pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
+    pub(crate) fn new(object: &Any<'_>) -> Self {
         Self(object.clone().unbind())
     }
 
-    fn call<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
+    fn call<T>(&self, call: impl FnOnce(&Any<'_>) -> PyResult<T>) -> io::Result<T> {
         // `PyErr`'s own conversion would make the core retry a call that a signal interrupted.
         Python::attach(|py| call(self.0.bind(py))).map_err(io::Error::other)
     }
@@ -190,7 +191,7 @@ impl Write for PyFile {
     }
 }
 
-fn is_raw(file: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn is_raw(file: &Any<'_>) -> PyResult<bool> {
     file.is_instance(&file.py().import("io")?.getattr("RawIOBase")?)
 }
 
@@ -207,7 +208,7 @@ fn written_before_blocking(py: Python<'_>, error: PyErr) -> PyResult<Option<usiz
 }
 
 /// Waits for a file object in non-blocking mode, handling signals.
-fn wait_until_writable(file: &Bound<'_, PyAny>) -> PyResult<()> {
+fn wait_until_writable(file: &Any<'_>) -> PyResult<()> {
     file.py().import("sealane._endpoints")?.call_method1("wait_until_writable", (file,)).map(drop)
 }
 
@@ -221,7 +222,7 @@ pub(crate) enum FileSink {
 }
 
 impl FileSink {
-    pub(crate) fn new(py: Python<'_>, dst: &Bound<'_, PyAny>, with: &DecryptWith) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, dst: &Any<'_>, with: &DecryptWith) -> PyResult<Self> {
         match path(dst)? {
             Some(path) => py.detach(|| OutputFile::create_for(&path, with)).map(Self::Path).map_err(raise),
             None => Ok(Self::Object(PyFile::new(dst))),

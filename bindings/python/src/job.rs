@@ -5,10 +5,11 @@ use crate::detach::continue_unless_raised;
 use crate::error::{raise, raise_about, raise_among};
 use crate::file::durability;
 use crate::file_keys;
+use crate::objects::Any;
 use crate::shared::Shared;
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 use sealane::Error;
 use sealane::file::Exclude;
 use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
@@ -76,8 +77,8 @@ impl Job {
     #[staticmethod]
     #[pyo3(signature = (
         src, dst = None, *, batch, suffix = OsString::new(), removes_suffix = false, in_place = false,
-        manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = false, names = None,
-        delete = false, dry_run = false
+        manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = false, preserve_all = false,
+        names = None, delete = false, dry_run = false
     ))]
     #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
     fn tree(
@@ -93,7 +94,8 @@ impl Job {
         durable: bool,
         exclude: Vec<String>,
         preserve: bool,
-        names: Option<&Bound<'_, PyAny>>,
+        preserve_all: bool,
+        names: Option<&Any<'_>>,
         delete: bool,
         dry_run: bool,
     ) -> PyResult<Self> {
@@ -113,6 +115,7 @@ impl Job {
             kept: Vec::from_iter(names.and_then(file_keys::key_file)),
             names: names.map(file_keys::name_key).transpose()?,
             preserve,
+            preserve_all,
             manifest,
             manifest_below_inputs: true,
             delete,
@@ -136,7 +139,7 @@ impl Job {
     /// nothing behind. Completed files are in the manifest before the exception is raised.
     #[pyo3(signature = (operation, progress = None))]
     fn run(&self, py: Python<'_>, operation: &Operation, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let keys = JobKeys { operation: operation.core(), inventory: None, compare: None };
+        let keys = JobKeys { operation: &operation.0, inventory: None, compare: None };
         self.with(py, |State { job, report }| {
             let stopped = AtomicBool::new(false);
             let listen = &mut |events: Vec<Event<'_>>| {
@@ -158,10 +161,12 @@ impl Job {
         })
     }
 
-    /// Creates the folders. A dry run only counts the files.
-    fn start(&self, py: Python<'_>) -> PyResult<()> {
+    /// Clears the places of targets of another kind and creates the folders. A dry run only counts
+    /// the files.
+    fn start(&self, py: Python<'_>, operation: Option<&Operation>) -> PyResult<()> {
         self.with(py, |State { job, report }| {
-            let started = job.start(&mut |events| report.listen(events, None));
+            let started =
+                job.start(operation.map(|operation| &operation.0), &mut |events| report.listen(events, None));
             report.progress = job.progress();
             started
         })
@@ -229,22 +234,26 @@ impl Job {
     /// Takes the steps after the files.
     fn finish(&self, py: Python<'_>, operation: Option<&Operation>) -> PyResult<()> {
         self.with(py, |State { job, report }| {
-            job.finish(operation.map(Operation::core), &mut |events| report.listen(events, None))
+            job.finish(operation.map(|operation| &operation.0), &mut |events| report.listen(events, None))
         })
     }
 
-    /// Returns the arguments of ``BulkReport``.
-    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    /// Returns the arguments of ``BulkReport`` by name.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Report { summary, failed, removed, unproven, unknown, .. } =
             self.with(py, |state| Ok(std::mem::take(&mut state.report)))?;
-        let errors = PyDict::new(py);
-        for (path, error) in failed {
-            errors.set_item(path, error)?;
-        }
-        let [removed, unproven, unknown] = [removed, unproven, unknown].map(|paths| PyTuple::new(py, paths));
         let Summary { done, skipped, source_bytes, links, excluded, .. } = summary;
-        (done, skipped, source_bytes, errors, removed?, unproven?, links, unknown?, excluded)
-            .into_pyobject(py)
+        let report = PyDict::new(py);
+        report.set_item("failed", failed.into_py_dict(py)?)?;
+        for (name, paths) in [("removed", removed), ("unproven", unproven), ("unknown", unknown)] {
+            report.set_item(name, PyTuple::new(py, paths)?)?;
+        }
+        for (name, count) in [("done", done), ("skipped", skipped), ("links", links), ("excluded", excluded)]
+        {
+            report.set_item(name, count)?;
+        }
+        report.set_item("bytes", source_bytes)?;
+        Ok(report)
     }
 
     /// Closes the manifest, so that another job can open it.
@@ -319,7 +328,20 @@ impl Report {
             // If a file failed, that error is in the report and this is only its consequence.
             Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
             Event::Ended(summary) => self.summary = summary,
-            _ => {}
+            // The report has their counts, or nothing: Python has no jobs with an inventory.
+            Event::NothingRemoved(_)
+            | Event::Planned(..)
+            | Event::Skipped(_)
+            | Event::Begun { .. }
+            | Event::Done { .. }
+            | Event::Progress { .. }
+            | Event::FilesEnded
+            | Event::Linked(_)
+            | Event::InventoryReplaced(_)
+            | Event::Exchanged(_)
+            | Event::Listed { .. }
+            | Event::Differs { .. }
+            | Event::Compared { .. } => {}
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ mod inventory;
 mod io;
 mod job;
 mod keys;
+mod objects;
 mod plugins;
 mod populate;
 mod providers;

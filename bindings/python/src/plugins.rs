@@ -3,6 +3,7 @@
 
 use crate::error::raise;
 use crate::keys::Key;
+use crate::objects::Any;
 use crate::secrets;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -159,7 +160,7 @@ impl Interaction for Callbacks {
 /// Calls a Python function, if given. Its exception passes through the core and is reraised.
 fn attached<T>(
     function: &Option<Py<PyAny>>,
-    call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Option<T>>,
+    call: impl FnOnce(&Any<'_>) -> PyResult<Option<T>>,
 ) -> Result<Option<T>, Error> {
     let Some(function) = function else { return Ok(None) };
     Python::attach(|py| call(function.bind(py))).map_err(|error| io::Error::other(error).into())

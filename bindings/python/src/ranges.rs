@@ -3,8 +3,8 @@
 use crate::buffer::{Slot, fresh};
 use crate::error::raise;
 use crate::file_keys::DecryptWith;
+use crate::objects::{Any, Bytes};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use sealane::file;
 
 /// Returns the size of a chunked-encryption@v1 file with this many plaintext bytes.
@@ -36,22 +36,16 @@ pub(crate) struct Ranges(file::RangeDecryptor);
 impl Ranges {
     /// Creates an object from the first 56 bytes of the file.
     #[new]
-    fn new(header: &Bound<'_, PyAny>, decryption: &DecryptWith) -> PyResult<Self> {
+    fn new(header: &Any<'_>, decryption: &DecryptWith) -> PyResult<Self> {
         let mut slot = Slot::new(header.py());
-        file::RangeDecryptor::new(slot.read(header)?.bytes(), decryption.core()).map(Self).map_err(raise)
+        file::RangeDecryptor::new(slot.read(header)?.bytes(), &decryption.0).map(Self).map_err(raise)
     }
 
     /// Decrypts the plaintext from ``start`` to ``end``, or to the end of the file.
     ///
     /// ``sealed`` is the file's bytes at ``sealed_range(start, end)``, shorter at the end of the
     /// file.
-    fn open<'py>(
-        &self,
-        py: Python<'py>,
-        start: u64,
-        end: u64,
-        sealed: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn open<'py>(&self, py: Python<'py>, start: u64, end: u64, sealed: &Any<'py>) -> PyResult<Bytes<'py>> {
         let mut slot = Slot::new(py);
         let fetched = self.0.range(start..end, slot.read(sealed)?.bytes()).map_err(raise)?;
         fresh(py, fetched.len(), |out| py.detach(|| fetched.decrypt_into(out)).map_err(raise))

@@ -3,6 +3,7 @@
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key};
 use crate::keys::{Key, PublicKey};
+use crate::objects::Any;
 use crate::{plugins, secrets};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 /// Raises `TypeError` for a key outside a list and for an entry of another type or kind, and
 /// `FormatError` for text that is not a recipient.
 pub(crate) fn recipients(
-    list: Option<&Bound<'_, PyAny>>,
+    list: Option<&Any<'_>>,
     files: &mut Vec<PathBuf>,
 ) -> PyResult<Option<Vec<Recipient>>> {
     let Some(list) = list else { return Ok(None) };
@@ -69,7 +70,7 @@ pub(crate) fn recipients(
 /// Raises `TypeError` for a key outside a list and for an entry of another type or kind, and the
 /// errors of [`load_identities`] for a text or a file.
 pub(crate) fn identities(
-    list: Option<&Bound<'_, PyAny>>,
+    list: Option<&Any<'_>>,
     files: &mut Vec<PathBuf>,
 ) -> PyResult<Option<Vec<Identity>>> {
     const SHOWN: &str = "[\"AGE-SECRET-KEY-1...\"] or [pathlib.Path(...)]";
@@ -117,11 +118,7 @@ pub(crate) fn identities(
     }))
 }
 
-fn entries<'py>(
-    name: &str,
-    shown: &str,
-    list: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
+fn entries<'py>(name: &str, shown: &str, list: &Any<'py>) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
     let bytes = list.is_instance_of::<PyBytes>() || list.is_instance_of::<PyByteArray>();
     if bytes {
         Err(no_list(name, shown, list))
@@ -133,7 +130,7 @@ fn entries<'py>(
 
 /// Refuses a single key, and a `str`: it would be a list of letters.
 #[cold]
-fn no_list(name: &str, shown: &str, given: &Bound<'_, PyAny>) -> PyErr {
+fn no_list(name: &str, shown: &str, given: &Any<'_>) -> PyErr {
     let got = given.get_type().name().map_or("something else".into(), |name| name.to_string());
     PyTypeError::new_err(format!("{name} must be a list, as in {name}={shown}, not {got}"))
 }
@@ -148,6 +145,6 @@ fn wrong_kind(what: &str, kind: &str) -> PyErr {
 }
 
 /// Returns whether the object is an `os.PathLike`.
-fn is_path(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn is_path(object: &Any<'_>) -> PyResult<bool> {
     object.get_type().hasattr("__fspath__")
 }

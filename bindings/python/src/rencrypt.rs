@@ -8,6 +8,7 @@ use crate::detach::detached;
 use crate::error::raise;
 use crate::integers;
 use crate::keys;
+use crate::objects::Any;
 use crate::sealer::authentication_error;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
@@ -28,7 +29,7 @@ pub(crate) struct REncrypt {
 impl REncrypt {
     /// Creates an object for the ``sealane.Aead`` algorithm with this name. The key is copied.
     #[new]
-    fn new(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(algorithm: &str, key: &Any<'_>) -> PyResult<Self> {
         Ok(Self {
             core: sealane::Aead::new(arguments::algorithm(algorithm)?, &keys::extract(key)?)
                 .map_err(raise)?,
@@ -41,10 +42,10 @@ impl REncrypt {
     /// Encrypts ``buf[:plaintext_len]`` in place and returns the message length, 28 bytes longer.
     fn encrypt(
         &self,
-        buf: &Bound<'_, PyAny>,
+        buf: &Any<'_>,
         #[pyo3(from_py_with = integers::buffer_len)] plaintext_len: usize,
         #[pyo3(from_py_with = integers::block_index)] block_index: u64,
-        aad: &Bound<'_, PyAny>,
+        aad: &Any<'_>,
     ) -> PyResult<usize> {
         let py = buf.py();
         let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
@@ -58,10 +59,10 @@ impl REncrypt {
     /// plaintext.
     fn decrypt(
         &self,
-        buf: &Bound<'_, PyAny>,
+        buf: &Any<'_>,
         #[pyo3(from_py_with = integers::buffer_len)] ciphertext_len: usize,
         #[pyo3(from_py_with = integers::block_index)] block_index: u64,
-        aad: &Bound<'_, PyAny>,
+        aad: &Any<'_>,
     ) -> PyResult<usize> {
         let py = buf.py();
         let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
@@ -80,10 +81,10 @@ impl REncrypt {
     /// Encrypts ``plaintext`` to the start of ``buf`` and returns the message length.
     fn encrypt_into_buf(
         &self,
-        plaintext: &Bound<'_, PyAny>,
-        buf: &Bound<'_, PyAny>,
+        plaintext: &Any<'_>,
+        buf: &Any<'_>,
         #[pyo3(from_py_with = integers::block_index)] block_index: u64,
-        aad: &Bound<'_, PyAny>,
+        aad: &Any<'_>,
     ) -> PyResult<usize> {
         let py = buf.py();
         let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
@@ -98,10 +99,10 @@ impl REncrypt {
     /// plaintext.
     fn decrypt_into_buf(
         &self,
-        ciphertext: &Bound<'_, PyAny>,
-        buf: &Bound<'_, PyAny>,
+        ciphertext: &Any<'_>,
+        buf: &Any<'_>,
         #[pyo3(from_py_with = integers::block_index)] block_index: u64,
-        aad: &Bound<'_, PyAny>,
+        aad: &Any<'_>,
     ) -> PyResult<usize> {
         let py = buf.py();
         let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
@@ -122,9 +123,9 @@ impl REncrypt {
     /// Encrypts ``plaintext`` to a new bytearray, like REncrypt from 0.1.21 on.
     fn encrypt_from<'py>(
         &self,
-        plaintext: &Bound<'py, PyAny>,
+        plaintext: &Any<'py>,
         #[pyo3(from_py_with = integers::block_index)] block_index: u64,
-        aad: &Bound<'py, PyAny>,
+        aad: &Any<'py>,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let py = plaintext.py();
         let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
@@ -142,9 +143,9 @@ impl REncrypt {
     /// Decrypts a message to a new bytearray; ``zeroize`` can wipe it.
     fn decrypt_from<'py>(
         &self,
-        ciphertext: &Bound<'py, PyAny>,
+        ciphertext: &Any<'py>,
         #[pyo3(from_py_with = integers::block_index)] block_index: u64,
-        aad: &Bound<'py, PyAny>,
+        aad: &Any<'py>,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let py = ciphertext.py();
         let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
@@ -167,7 +168,7 @@ impl REncrypt {
     /// Data read directly into the buffer, for example with ``file.readinto(buf)``, needs no copy.
     /// Raises ValueError if ``buf`` is too short.
     #[staticmethod]
-    fn copy_slice(src: &Bound<'_, PyAny>, buf: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn copy_slice(src: &Any<'_>, buf: &Any<'_>) -> PyResult<()> {
         let py = buf.py();
         let (mut a, mut b) = (Slot::new(py), Slot::new(py));
         let (source, target) = (a.read(src)?, b.write(buf)?);
@@ -181,7 +182,7 @@ impl REncrypt {
 
     /// Overwrites ``arr`` with zeros. Raises TypeError if it is read-only.
     #[staticmethod]
-    fn zeroize(arr: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn zeroize(arr: &Any<'_>) -> PyResult<()> {
         let py = arr.py();
         let mut a = Slot::new(py);
         let out = a.write(arr)?.bytes();

@@ -6,11 +6,11 @@
 use crate::buffer::{Layout, Slot, Source, Target, copied, fresh_by, read};
 use crate::detach::detached;
 use crate::error::{raise, usage_limit_warning};
+use crate::objects::{Any, Bytes};
 use crate::populate::Writers;
 use crate::{arguments, keys};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use sealane::{Error, MessageKey, MessageKeys};
 use zeroize::Zeroizing;
 
@@ -45,11 +45,7 @@ macro_rules! aead_methods {
             /// LimitExceededError
             ///     If the plaintext is longer than ``max_plaintext_len``.
             #[pyo3(signature = (plaintext, aad = None), text_signature = "($self, plaintext, aad=b'')")]
-            fn seal<'py>(
-                &self,
-                plaintext: &Bound<'py, PyAny>,
-                aad: Option<&Bound<'py, PyAny>>,
-            ) -> PyResult<Bound<'py, PyBytes>> {
+            fn seal<'py>(&self, plaintext: &Any<'py>, aad: Option<&Any<'py>>) -> PyResult<Bytes<'py>> {
                 sealer::seal(&self.core, plaintext, aad)
             }
 
@@ -67,11 +63,7 @@ macro_rules! aead_methods {
             /// AuthenticationError
             ///     If the key or the associated data is wrong, or the message was modified.
             #[pyo3(signature = (sealed, aad = None), text_signature = "($self, sealed, aad=b'')")]
-            fn open<'py>(
-                &self,
-                sealed: &Bound<'py, PyAny>,
-                aad: Option<&Bound<'py, PyAny>>,
-            ) -> PyResult<Bound<'py, PyBytes>> {
+            fn open<'py>(&self, sealed: &Any<'py>, aad: Option<&Any<'py>>) -> PyResult<Bytes<'py>> {
                 sealer::open(&self.core, sealed, aad)
             }
 
@@ -92,9 +84,9 @@ macro_rules! aead_methods {
             #[pyo3(signature = (plaintext, out, aad = None), text_signature = "($self, plaintext, out, aad=b'')")]
             fn seal_into(
                 &self,
-                plaintext: &Bound<'_, PyAny>,
-                out: &Bound<'_, PyAny>,
-                aad: Option<&Bound<'_, PyAny>>,
+                plaintext: &Any<'_>,
+                out: &Any<'_>,
+                aad: Option<&Any<'_>>,
             ) -> PyResult<usize> {
                 sealer::seal_into(&self.core, plaintext, out, aad)
             }
@@ -111,12 +103,7 @@ macro_rules! aead_methods {
             /// ValueError, TypeError
             ///     As ``seal_into``.
             #[pyo3(signature = (sealed, out, aad = None), text_signature = "($self, sealed, out, aad=b'')")]
-            fn open_into(
-                &self,
-                sealed: &Bound<'_, PyAny>,
-                out: &Bound<'_, PyAny>,
-                aad: Option<&Bound<'_, PyAny>>,
-            ) -> PyResult<usize> {
+            fn open_into(&self, sealed: &Any<'_>, out: &Any<'_>, aad: Option<&Any<'_>>) -> PyResult<usize> {
                 sealer::open_into(&self.core, sealed, out, aad)
             }
 
@@ -154,11 +141,11 @@ macro_rules! aead_methods {
             )]
             fn encrypt<'py>(
                 &self,
-                nonce: &Bound<'py, PyAny>,
-                data: &Bound<'py, PyAny>,
-                aad: Option<&Bound<'py, PyAny>>,
-                associated_data: Option<&Bound<'py, PyAny>>,
-            ) -> PyResult<Bound<'py, PyBytes>> {
+                nonce: &Any<'py>,
+                data: &Any<'py>,
+                aad: Option<&Any<'py>>,
+                associated_data: Option<&Any<'py>>,
+            ) -> PyResult<Bytes<'py>> {
                 let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
                 sealer::encrypt(&self.core, nonce, data, aad)
             }
@@ -179,12 +166,12 @@ macro_rules! aead_methods {
             )]
             fn encrypt_into(
                 &self,
-                nonce: &Bound<'_, PyAny>,
-                data: &Bound<'_, PyAny>,
-                aad: Option<&Bound<'_, PyAny>>,
-                out: Option<&Bound<'_, PyAny>>,
-                associated_data: Option<&Bound<'_, PyAny>>,
-                buf: Option<&Bound<'_, PyAny>>,
+                nonce: &Any<'_>,
+                data: &Any<'_>,
+                aad: Option<&Any<'_>>,
+                out: Option<&Any<'_>>,
+                associated_data: Option<&Any<'_>>,
+                buf: Option<&Any<'_>>,
             ) -> PyResult<usize> {
                 let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
                 let out = crate::arguments::either("out", out, "buf", buf)?.ok_or_else(crate::arguments::no_output)?;
@@ -207,11 +194,11 @@ macro_rules! aead_methods {
             )]
             fn decrypt<'py>(
                 &self,
-                nonce: &Bound<'py, PyAny>,
-                data: &Bound<'py, PyAny>,
-                aad: Option<&Bound<'py, PyAny>>,
-                associated_data: Option<&Bound<'py, PyAny>>,
-            ) -> PyResult<Bound<'py, PyBytes>> {
+                nonce: &Any<'py>,
+                data: &Any<'py>,
+                aad: Option<&Any<'py>>,
+                associated_data: Option<&Any<'py>>,
+            ) -> PyResult<Bytes<'py>> {
                 let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
                 sealer::decrypt(&self.core, nonce, data, aad)
             }
@@ -234,12 +221,12 @@ macro_rules! aead_methods {
             )]
             fn decrypt_into(
                 &self,
-                nonce: &Bound<'_, PyAny>,
-                data: &Bound<'_, PyAny>,
-                aad: Option<&Bound<'_, PyAny>>,
-                out: Option<&Bound<'_, PyAny>>,
-                associated_data: Option<&Bound<'_, PyAny>>,
-                buf: Option<&Bound<'_, PyAny>>,
+                nonce: &Any<'_>,
+                data: &Any<'_>,
+                aad: Option<&Any<'_>>,
+                out: Option<&Any<'_>>,
+                associated_data: Option<&Any<'_>>,
+                buf: Option<&Any<'_>>,
             ) -> PyResult<usize> {
                 let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
                 let out = crate::arguments::either("out", out, "buf", buf)?.ok_or_else(crate::arguments::no_output)?;
@@ -302,10 +289,10 @@ pub(crate) use aead_methods;
 /// Makes an object's keys from an algorithm and a key, or from a keyring.
 pub(crate) fn new(
     py: Python<'_>,
-    (algorithm, key): (Option<&str>, Option<&Bound<'_, PyAny>>),
+    (algorithm, key): (Option<&str>, Option<&Any<'_>>),
     keyring: Option<&Bound<'_, keys::Keyring>>,
     threads: Option<usize>,
-    of_key: impl FnOnce(&str, &Bound<'_, PyAny>) -> PyResult<MessageKeys>,
+    of_key: impl FnOnce(&str, &Any<'_>) -> PyResult<MessageKeys>,
     of_keyring: impl FnOnce(&sealane::keys::Keyring) -> PyResult<MessageKeys>,
 ) -> PyResult<MessageKeys> {
     let core = match (algorithm, key, keyring) {
@@ -334,7 +321,7 @@ fn fresh<'py>(
     py: Python<'py>,
     len: usize,
     fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     fresh_by(py, len, || Writers::of(key.divides(len)), fill)
 }
 
@@ -345,9 +332,9 @@ fn fresh<'py>(
 #[inline]
 pub(crate) fn seal<'py>(
     core: &MessageKeys,
-    plaintext: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    plaintext: &Any<'py>,
+    aad: Option<&Any<'py>>,
+) -> PyResult<Bytes<'py>> {
     let py = plaintext.py();
     read!(py; plaintext; optional aad);
     let sealed = fresh(core.primary(), py, plaintext.len() + core.overhead(), |out| {
@@ -367,9 +354,9 @@ pub(crate) fn warn_near_limit(core: &MessageKeys, py: Python<'_>) -> PyResult<()
 #[inline]
 pub(crate) fn open<'py>(
     core: &MessageKeys,
-    sealed: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    sealed: &Any<'py>,
+    aad: Option<&Any<'py>>,
+) -> PyResult<Bytes<'py>> {
     let py = sealed.py();
     read!(py; sealed; optional aad);
     let cost = sealed.len() + aad.len();
@@ -385,9 +372,9 @@ pub(crate) fn open<'py>(
 #[inline]
 pub(crate) fn seal_into(
     core: &MessageKeys,
-    plaintext: &Bound<'_, PyAny>,
-    out: &Bound<'_, PyAny>,
-    aad: Option<&Bound<'_, PyAny>>,
+    plaintext: &Any<'_>,
+    out: &Any<'_>,
+    aad: Option<&Any<'_>>,
 ) -> PyResult<usize> {
     let py = plaintext.py();
     let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
@@ -402,9 +389,9 @@ pub(crate) fn seal_into(
 #[inline]
 pub(crate) fn open_into(
     core: &MessageKeys,
-    sealed: &Bound<'_, PyAny>,
-    out: &Bound<'_, PyAny>,
-    aad: Option<&Bound<'_, PyAny>>,
+    sealed: &Any<'_>,
+    out: &Any<'_>,
+    aad: Option<&Any<'_>>,
 ) -> PyResult<usize> {
     let py = sealed.py();
     let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
@@ -460,10 +447,10 @@ fn open_source(
 #[inline]
 pub(crate) fn encrypt<'py>(
     core: &MessageKeys,
-    nonce: &Bound<'py, PyAny>,
-    data: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    nonce: &Any<'py>,
+    data: &Any<'py>,
+    aad: Option<&Any<'py>>,
+) -> PyResult<Bytes<'py>> {
     let py = data.py();
     read!(py; nonce, data; optional aad);
     fresh(core.primary(), py, data.len() + core.tag_len(), |out| {
@@ -475,10 +462,10 @@ pub(crate) fn encrypt<'py>(
 #[inline]
 pub(crate) fn decrypt<'py>(
     core: &MessageKeys,
-    nonce: &Bound<'py, PyAny>,
-    data: &Bound<'py, PyAny>,
-    aad: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    nonce: &Any<'py>,
+    data: &Any<'py>,
+    aad: Option<&Any<'py>>,
+) -> PyResult<Bytes<'py>> {
     let py = data.py();
     read!(py; nonce, data; optional aad);
     fresh(core.primary(), py, data.len().saturating_sub(core.tag_len()), |out| {
@@ -491,10 +478,10 @@ pub(crate) fn decrypt<'py>(
 #[inline]
 pub(crate) fn encrypt_into(
     core: &MessageKeys,
-    nonce: &Bound<'_, PyAny>,
-    data: &Bound<'_, PyAny>,
-    aad: Option<&Bound<'_, PyAny>>,
-    out: &Bound<'_, PyAny>,
+    nonce: &Any<'_>,
+    data: &Any<'_>,
+    aad: Option<&Any<'_>>,
+    out: &Any<'_>,
 ) -> PyResult<usize> {
     let py = data.py();
     let (mut a, mut b, mut c, mut d) = (Slot::new(py), Slot::new(py), Slot::new(py), Slot::new(py));
@@ -511,10 +498,10 @@ pub(crate) fn encrypt_into(
 #[inline]
 pub(crate) fn decrypt_into(
     core: &MessageKeys,
-    nonce: &Bound<'_, PyAny>,
-    data: &Bound<'_, PyAny>,
-    aad: Option<&Bound<'_, PyAny>>,
-    out: &Bound<'_, PyAny>,
+    nonce: &Any<'_>,
+    data: &Any<'_>,
+    aad: Option<&Any<'_>>,
+    out: &Any<'_>,
 ) -> PyResult<usize> {
     let py = data.py();
     let (mut a, mut b, mut c, mut d) = (Slot::new(py), Slot::new(py), Slot::new(py), Slot::new(py));

@@ -1,6 +1,7 @@
 //! Secret arguments: passphrases, and keys as text.
 
 use crate::buffer::Slot;
+use crate::objects::Any;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -12,7 +13,7 @@ use zeroize::Zeroizing;
 ///
 /// # Errors
 /// Raises `TypeError` for another type, and `ValueError` for text that is not Unicode.
-pub(crate) fn text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<Zeroizing<String>> {
+pub(crate) fn text(name: &str, text: &Any<'_>) -> PyResult<Zeroizing<String>> {
     if let Ok(text) = text.cast::<PyString>() {
         // Replace Python's error: it contains the text.
         return match text.to_str() {
@@ -34,7 +35,7 @@ pub(crate) fn text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<Zeroizing<St
 }
 
 /// Returns the passphrase in an optional argument, or `None`.
-pub(crate) fn passphrase(text: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Zeroizing<String>>> {
+pub(crate) fn passphrase(text: Option<&Any<'_>>) -> PyResult<Option<Zeroizing<String>>> {
     text.map(|text| self::text("a passphrase", text)).transpose()
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn passphrase(text: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Zer
 ///
 /// # Errors
 /// Raises the errors of [`text`].
-pub(crate) fn bytes(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Zeroizing<Vec<u8>>> {
+pub(crate) fn bytes(name: &str, object: &Any<'_>) -> PyResult<Zeroizing<Vec<u8>>> {
     let mut slot = Slot::new(object.py());
     match slot.read(object) {
         Ok(bytes) => Ok(Zeroizing::new(bytes.bytes().to_vec())),

@@ -2,6 +2,7 @@
 
 use crate::detach::{DETACH_LEN, interruptible};
 use crate::error::{raise, reentrant_call};
+use crate::objects::Any;
 use pyo3::prelude::*;
 use sealane::{Error, ForkGuard, Misuse};
 use std::cell::Cell;
@@ -47,7 +48,7 @@ impl CallLock {
         Ok(())
     }
 
-    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyAny>, _traceback: &Bound<'_, PyAny>) {
+    fn __exit__(&self, _kind: &Any<'_>, _error: &Any<'_>, _traceback: &Any<'_>) {
         self.leave();
     }
 }

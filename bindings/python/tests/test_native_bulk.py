@@ -163,7 +163,7 @@ def test_jobs_over_folders(tmp_path: pathlib.Path) -> None:
     assert (sorted(os.listdir(tmp_path)), os.listdir(dst)) == (["in", "out"], ["empty"])
     assert job.next_batch() == ([0], [(f"{src}/{odd}", f"{dst}/{odd}.sealed")])
     assert job.next_batch() is None
-    ((path, error),) = job.report()[3].items()
+    ((path, error),) = job.report()["failed"].items()
     assert path == f"{src}/link"
     assert isinstance(error, OSError)
     assert (error.filename, "link to a folder" in str(error)) == (path, True)
@@ -174,7 +174,7 @@ def test_jobs_over_folders(tmp_path: pathlib.Path) -> None:
     job.plan()
     job.start()
     assert job.next_batch() is None
-    failed = job.report()[3]
+    failed = job.report()["failed"]
     assert len(failed) == 2
     assert isinstance(failed[f"{src}/{odd}"], sealane.FormatError)
     with pytest.raises(ValueError, match="lies inside a source"):
@@ -195,8 +195,9 @@ def test_a_job_on_threads_of_the_core(tmp_path: pathlib.Path) -> None:
     encrypt = _native.Operation.encrypt(LOCK)
     job = _native.Job.pairs(jobs, verify=True, batch=3)
     job.run(encrypt, lambda *far: seen.append(far))
-    done, skipped, size, failed, *_ = job.report()
-    assert (done, skipped, size) == (39, 0, sum(range(40)) - 7)
+    report = job.report()
+    size, failed = report["bytes"], report["failed"]
+    assert (report["done"], report["skipped"], size) == (39, 0, sum(range(40)) - 7)
     assert {path: type(error) for path, error in failed.items()} == {jobs[7][0]: FileNotFoundError}
     assert seen[-1] == (size, size)
     assert _native.Operation.verify(UNLOCK).run([(jobs[8][1], "")], durable=False) == [None]

@@ -46,7 +46,8 @@ pub(crate) struct EncryptWith {
     /// Encrypt with the age plugin age-plugin-NAME in its default mode; may be repeated
     #[arg(short = 'j', long = "plugin", value_name = "NAME", conflicts_with = "passphrase")]
     pub(crate) plugins: Vec<String>,
-    /// Encrypt with a passphrase, asked for twice at the terminal
+    /// Encrypt with a passphrase, asked for twice at the terminal. An empty answer makes one and
+    /// shows it
     #[arg(short, long)]
     pub(crate) passphrase: bool,
     /// Write text (PEM) instead of bytes, to paste into a mail. Not with -k
@@ -62,9 +63,9 @@ pub(crate) struct EncryptWith {
     pub(crate) asked: Passphrase,
 }
 
-/// The key, the identities or the passphrase to decrypt with.
+/// The key, the identities or the passphrase to decrypt with. Without any, a file with a passphrase
+/// asks for it.
 #[derive(Group)]
-#[group(required = true, multiple = true, args = ["key", "identities", "plugins", "passphrase"])]
 pub(crate) struct DecryptWith {
     /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in
     /// JSON. env:NAME reads the key from an environment variable
@@ -89,7 +90,7 @@ pub(crate) struct DecryptWith {
     /// Decrypt with the age plugin age-plugin-NAME in its default mode; may be repeated
     #[arg(short = 'j', long = "plugin", value_name = "NAME", conflicts_with_all = ["passphrase", "key"])]
     pub(crate) plugins: Vec<String>,
-    /// Decrypt with a passphrase
+    /// Decrypt with a passphrase. At a terminal -p can be omitted
     #[arg(short, long)]
     pub(crate) passphrase: bool,
     /// CONTEXT that the data was encrypted with. Only with -k
@@ -194,6 +195,13 @@ pub(crate) struct KeyringFile {
     pub(crate) recipients_files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) asked: Passphrase,
+}
+
+impl DecryptWith {
+    /// Returns whether a passphrase decrypts the files: with `-p`, and if nothing else was given.
+    pub(crate) fn has_passphrase(&self) -> bool {
+        self.passphrase || self.key.is_none() && self.identities.is_empty() && self.plugins.is_empty()
+    }
 }
 
 impl RewrapWith {

@@ -82,7 +82,7 @@ pub(crate) struct Selection {
     pub(crate) exclude_from: Vec<PathBuf>,
     /// With --recursive: keep modes, modification times and symbolic links of files and folders,
     /// and owners and groups where permitted. Links are not followed. The paths in them are
-    /// encrypted only with --encrypt-names
+    /// encrypted only with --encrypt-names. 'decrypt' keeps what is safe, see --preserve-all
     #[arg(long, requires = "recursive")]
     pub(crate) preserve: bool,
 }
@@ -91,8 +91,8 @@ pub(crate) struct Selection {
 #[derive(Args)]
 pub(crate) struct WriteInventory {
     /// With --recursive: write a list of all encrypted files to FILE, encrypted with the same keys
-    /// and signed with --sign-key. 'verify --inventory FILE' finds missing, added, exchanged,
-    /// renamed and old files. FILE must be outside IN and OUT
+    /// and signed with --sign-key. 'verify --inventory FILE' finds missing, added, changed,
+    /// exchanged, renamed and old files. FILE must be outside IN and OUT
     #[arg(
         long = "inventory",
         value_name = "FILE",
@@ -104,6 +104,10 @@ pub(crate) struct WriteInventory {
     /// signature goes to FILE.sig or FILE.minisig
     #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, requires = "file")]
     pub(crate) sign_key: Option<PathBuf>,
+    /// Identifier that the inventory must have; the first job printed it. Later ones keep it, but
+    /// with recipients (-r) they cannot read it, so give it
+    #[arg(long, value_name = "ID", requires = "file")]
+    pub(crate) folder: Option<String>,
 }
 
 /// Inventory options of `verify`.
@@ -126,6 +130,10 @@ pub(crate) struct ReadInventory {
     /// this check detects rollback: an old folder with its old inventory
     #[arg(long, value_name = "N", requires = "file", default_value_t = 0, hide_default_value = true)]
     pub(crate) min_counter: u64,
+    /// Refuse the inventory of another folder than ID; 'encrypt' and 'verify' print the identifier.
+    /// Only this check detects another folder of the same signer, with its inventory
+    #[arg(long, value_name = "ID", requires = "file")]
+    pub(crate) folder: Option<String>,
 }
 
 impl Selection {

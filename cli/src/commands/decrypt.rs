@@ -13,9 +13,19 @@ use sealane::file::bulk::Operation;
 ///
 /// An output file appears complete and verified, or not at all. On standard output, data from a
 /// regular file appears once the end of the file is verified. The end of a pipe cannot be verified
-/// in advance: only exit status 0 means that the output is complete.
+/// in advance: only exit status 0 means that the output is complete. In an output folder, the names
+/// of files lose the suffixes .sealed and .age.
 #[derive(Args)]
-#[command(short_flag = 'd', long_flag = "decrypt")]
+#[command(
+    short_flag = 'd',
+    long_flag = "decrypt",
+    after_help = "\
+Examples:
+  sealane decrypt -k key.jwk -o notes.txt notes.sealed
+  sealane decrypt -i alice.key -o notes.txt notes.age
+  sealane decrypt home.tar.age | tar x
+  sealane decrypt --recursive --suffix .sealed -k key.jwk -o home vault"
+)]
 pub(crate) struct Decrypt {
     #[command(flatten)]
     with: DecryptWith,
@@ -26,6 +36,11 @@ pub(crate) struct Decrypt {
     /// the end is missing
     #[arg(long, requires = "output", conflicts_with = "recursive")]
     salvage: bool,
+    /// With --recursive: like --preserve, but also set-uid, set-gid and sticky bits, rights beyond
+    /// those of new files (umask), and links out of OUT. Anyone who can write to the encrypted folder
+    /// can choose them
+    #[arg(long, requires = "recursive")]
+    preserve_all: bool,
 }
 
 impl Run for Decrypt {
@@ -40,10 +55,11 @@ impl Run for Decrypt {
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
             return Recursive::transfer(&self.transfer, true, console)?
+                .preserving_all(self.preserve_all)
                 .naming(names)
-                .run(operation, self.with.passphrase);
+                .run(operation, self.with.has_passphrase());
         }
-        let pairs = transfer::pairs(&self.transfer)?;
+        let pairs = transfer::pairs(&self.transfer, &["sealed", "age"])?;
         if self.salvage {
             return salvage::run(&self.transfer, &pairs, with, console);
         }

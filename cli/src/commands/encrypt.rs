@@ -11,8 +11,20 @@ use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
 
 /// Encrypt files, or standard input
+///
+/// Output comes in whole chunks (16 KiB of input, in age files 64 KiB): 'tail -f log | sealane
+/// encrypt' prints nothing until the first is full, and the rest when the input ends.
 #[derive(Args)]
-#[command(short_flag = 'e', long_flag = "encrypt")]
+#[command(
+    short_flag = 'e',
+    long_flag = "encrypt",
+    after_help = "\
+Examples:
+  sealane encrypt -k key.jwk -o notes.sealed notes.txt
+  sealane encrypt -R team.txt -o notes.age notes.txt
+  tar c home | sealane encrypt -p > home.tar.age
+  sealane encrypt --recursive --suffix .sealed -k key.jwk -o vault home"
+)]
 pub(crate) struct Encrypt {
     #[command(flatten)]
     with: EncryptWith,
@@ -20,7 +32,7 @@ pub(crate) struct Encrypt {
     transfer: Transfer,
     /// With --recursive: remove encrypted files below OUT if their source below IN is gone, or
     /// their name is under a retired key of --encrypt-names. Removes only files that the manifest
-    /// lists or the key (-k) opens, and only if every other file was processed
+    /// lists or the key (-k) opens. A file or folder that has become the other is replaced
     #[arg(long, requires = "recursive")]
     delete: bool,
     #[command(flatten)]
@@ -52,11 +64,14 @@ impl Run for Encrypt {
                 signing.map(|path| keys::signing_key(path, &self.with.asked, console)).transpose()?;
             if let (Some(path), Some(key)) = (&self.inventory.file, &signing) {
                 let key_file = self.inventory.sign_key.as_deref();
-                recursive = recursive.with_inventory(InventoryKeys { path, key }, key_file)?;
+                recursive = recursive.with_inventory(
+                    InventoryKeys { path, key, folder: self.inventory.folder.as_deref() },
+                    key_file,
+                )?;
             }
             return recursive.run(operation, self.with.passphrase);
         }
-        let pairs = transfer::pairs(&self.transfer)?;
+        let pairs = transfer::pairs(&self.transfer, &[])?;
         let to_terminal = self.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal());
         if to_terminal && !self.with.armor {
             return Err(Failure::misuse(

@@ -164,7 +164,7 @@ fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result
     let public = key.public().map(|public| text(&public)).transpose()?;
     match public {
         public if console.json() => console
-            .result(|| json!({"key": path.to_string_lossy(), "type": kind.name(), "public": public}), ""),
+            .result(|| json!({"key": name(path), "type": kind.name(), "public": public.as_deref().map(str::trim_end)}), ""),
         Some(public) if !console.quiet() => console.print(&public),
         _ => Ok(()),
     }
@@ -173,9 +173,9 @@ fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result
 /// Reports a saved keyring: its key's ID.
 fn report_keyring(ring: &Keyring, path: &Path, console: &Console) -> Result<(), Failure> {
     let KeyInfo { id, key_type, .. } = ring.primary();
-    let name = key_type.map(|key_type| key_type.name());
+    let key_type = key_type.map(|key_type| key_type.name());
     match console.json() {
-        true => console.result(|| json!({"key": path.to_string_lossy(), "type": name, "primary": id}), ""),
+        true => console.result(|| json!({"key": name(path), "type": key_type, "primary": id}), ""),
         false => Ok(()),
     }
 }

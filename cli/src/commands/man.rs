@@ -21,7 +21,8 @@ pub(crate) struct Man {
 
 impl Run for Man {
     fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
-        let mut program = (context.program)();
+        // The page of the program would name one for 'help'.
+        let mut program = (context.program)().disable_help_subcommand(true);
         // Fills in the usage lines and the names of the commands.
         program.build();
         fs::create_dir_all(&self.folder).map_err(|e| Failure::io(&name(&self.folder), &e))?;

@@ -22,6 +22,10 @@ const MANY_PASSPHRASE_FILES: usize = 10;
 pub(super) const SAME_FILE_KEYS: &str = "the file keys are still the same: anyone who could decrypt the files before can \
     decrypt old copies, and the new files with the file keys of old copies; to exclude them, decrypt and encrypt again";
 
+/// The warning about an inventory of version 1.
+const FIRST_VERSION: &str = "an inventory of version 1 does not prove which folder it lists, nor that holders of the keys \
+    changed no file; the next 'encrypt --inventory' or 'write_inventory' writes version 2";
+
 /// Returns the verb of an operation and its participle, for messages.
 fn verbs(operation: &Operation) -> (&'static str, &'static str) {
     match operation {
@@ -117,6 +121,13 @@ impl<'a> Recursive<'a> {
         self
     }
 
+    /// Keeps all attributes, even those that only a trusted folder should decide.
+    pub(super) fn preserving_all(mut self, all: bool) -> Self {
+        self.options.preserve |= all;
+        self.options.preserve_all = all;
+        self
+    }
+
     /// Removes encrypted files whose source is gone.
     pub(super) fn deleting(mut self) -> Self {
         self.options.delete = true;
@@ -164,7 +175,7 @@ impl<'a> Recursive<'a> {
         let mut job = Job::new(options).map_err(|error| failure(error.into()))?;
         let operation = operation(Inputs { files, stdin: false })?;
         let listed = match (compare, &operation) {
-            (Some(args), Operation::Verify(with)) => open_inventory(args, with)?,
+            (Some(args), Operation::Verify(with)) => open_inventory(args, with, console)?,
             _ => None,
         };
         let advice = advice(job.options(), &operation);
@@ -198,11 +209,19 @@ impl<'a> Recursive<'a> {
 }
 
 /// Opens the inventory of `verify` after its signature is verified.
-fn open_inventory(args: &ReadInventory, with: &DecryptWith) -> Result<Option<Inventory>, Failure> {
+fn open_inventory(
+    args: &ReadInventory,
+    with: &DecryptWith,
+    console: &Console,
+) -> Result<Option<Inventory>, Failure> {
     let (Some(path), Some(signer)) = (&args.file, &args.signer) else { return Ok(None) };
     let signers = keys::signers(signer)?;
-    let opened = Inventory::open(path, with, &signers, args.min_counter);
-    opened.map(Some).map_err(|error| Failure::about(&name(path), error))
+    let opened = Inventory::open(path, with, &signers, args.min_counter, args.folder.as_deref())
+        .map_err(|error| Failure::about(&name(path), error))?;
+    if opened.folder().is_none() {
+        console.warn(&format!("{}: {FIRST_VERSION}", name(path)));
+    }
+    Ok(Some(opened))
 }
 
 fn failure(JobError { subject, error }: JobError) -> Failure {
@@ -325,11 +344,29 @@ impl Printer<'_> {
             Event::Differs { path, difference } => {
                 console.fail(&Failure::differs(&name(&path), &difference));
             }
-            Event::Compared { counter, files, differences } => {
-                let text =
-                    format!("inventory with counter {counter}: {files} files listed, {differences} differences");
+            Event::Listed { folder, counter, files, unread } => {
+                if unread {
+                    console.warn(&format!(
+                        "recipients cannot read the previous inventory, so the folder has the new identifier {folder}; keep one with --folder"
+                    ));
+                }
                 return console.result(
-                    || json!({"inventory": true, "counter": counter, "files": files, "differences": differences}),
+                    || json!({"inventory": true, "folder": folder, "counter": counter, "files": files}),
+                    &format!("inventory with counter {counter} of folder {folder}: {files} files listed"),
+                );
+            }
+            Event::Compared { folder, counter, files, differences } => {
+                let of = folder.map(|folder| format!(" of folder {folder}")).unwrap_or_default();
+                let text = format!(
+                    "inventory with counter {counter}{of}: {files} files listed, {differences} differences"
+                );
+                return console.result(
+                    || {
+                        json!({
+                            "inventory": true, "folder": folder, "counter": counter, "files": files,
+                            "differences": differences,
+                        })
+                    },
                     &text,
                 );
             }

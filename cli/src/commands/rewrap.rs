@@ -118,7 +118,7 @@ impl Rewrap {
                 )),
             };
         }
-        let pairs = endpoints::pairs(&self.inputs, Some(output))?;
+        let pairs = endpoints::pairs(&self.inputs, Some(output), &[])?;
         let pair = |pair: endpoints::Pair| match (pair.from, pair.to) {
             (Source::File(from), Target::File(to)) => Ok((from, to)),
             _ => Err(Failure::misuse("rewrap writes files, not standard output; name a file with -o")),

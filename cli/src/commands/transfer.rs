@@ -78,7 +78,7 @@ fn transfer_one<W>(
         }),
         durability: args.durability(),
     };
-    (functions.to_file)(pair.from.open_file()?, Path::new(&name), to, with, options)
+    (functions.to_file)(pair.from.open_file()?, pair.from.subject(), to, with, options)
         .map_err(|error| Failure::about(&name, error))?;
     if !console.json() {
         return Ok(());
@@ -97,6 +97,7 @@ fn sync(out: &File) -> Result<(), Failure> {
 }
 
 /// Returns the sources and targets that the arguments name.
-pub(super) fn pairs(args: &Transfer) -> Result<Vec<Pair>, Failure> {
-    endpoints::pairs(&args.inputs, args.output.as_deref())
+/// Names in an output folder lose the suffixes in `dropped`.
+pub(super) fn pairs(args: &Transfer, dropped: &[&str]) -> Result<Vec<Pair>, Failure> {
+    endpoints::pairs(&args.inputs, args.output.as_deref(), dropped)
 }

@@ -11,7 +11,7 @@ use crate::keys::{self, Inputs};
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
 use sealane::file::{self, Options};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Verify every byte of encrypted files, without writing the plaintext
 #[derive(Args)]
@@ -78,7 +78,7 @@ impl Verify {
             progress: Some(&mut |done, _| bar.at(done)),
             ..Options::default()
         };
-        file::verify_opened(source.open_file()?, Path::new(&name), with, options)
+        file::verify_opened(source.open_file()?, source.subject(), with, options)
             .map_err(|error| Failure::about(&name, error))?;
         let bytes = bar.done();
         drop(bar);

@@ -1,10 +1,10 @@
 //! Interruptions: no incomplete file is left, and one line is printed.
 #![cfg(target_os = "linux")]
 
-use crate::common::{Outcome, Sandbox, data, signal, until, until_it_handles_signals};
-use std::fs::{self, File};
+use crate::common::{Outcome, Sandbox, data, signal, until, until_it_handles, until_it_handles_signals};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -95,20 +95,33 @@ fn an_interruption_is_reported_as_json() {
     assert_eq!((outcome.status, &error["kind"]), (Some(130), &"interrupted".into()));
 }
 
+/// `nohup` ignores the hang-up, the background of a script Ctrl-C. The other signals still end the
+/// work, and leave no incomplete file even without unnamed files.
 #[test]
-fn an_ignored_hang_up_stays_ignored() {
-    let sandbox = Sandbox::new();
-    let mut child = {
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", "trap '' HUP; exec \"$0\" encrypt -k k -o out", env!("CARGO_BIN_EXE_sealane")]);
-        shell.current_dir(sandbox.path("")).stdin(std::process::Stdio::piped()).spawn().unwrap()
-    };
-    until(|| fs::read_link(format!("/proc/{}/exe", child.id())).is_ok_and(|exe| exe.ends_with("sealane")));
-    sleep(Duration::from_millis(50));
-    signal(&child, "HUP");
-    child.stdin.take().unwrap().write_all(b"data").unwrap();
-    assert!(child.wait().unwrap().success());
-    assert_eq!(sandbox.run("decrypt -k k out").succeeded(), b"data");
+fn each_ignored_signal_stays_ignored_by_itself() {
+    for (ignored, ending) in [("HUP", "TERM"), ("HUP", "INT"), ("INT QUIT", "HUP"), ("TERM", "INT")] {
+        for ends in [false, true] {
+            let sandbox = Sandbox::new();
+            let before = sandbox.content();
+            let mut shell = Command::new("sh");
+            let line = format!("trap '' {ignored}; exec \"$0\" encrypt -k k -o out");
+            shell.args(["-c", &line, env!("CARGO_BIN_EXE_sealane")]).current_dir(sandbox.path(""));
+            shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = shell.spawn().unwrap();
+            until_it_handles(&child, ending);
+            ignored.split(' ').for_each(|name| signal(&child, name));
+            if ends {
+                let _stdin = child.stdin.take();
+                signal(&child, ending);
+                was_interrupted(child);
+                assert!(sandbox.content() == before, "{ignored} {ending}");
+            } else {
+                child.stdin.take().unwrap().write_all(b"data").unwrap();
+                assert!(child.wait().unwrap().success(), "{ignored}");
+                assert_eq!(sandbox.run("decrypt -k k out").succeeded(), b"data");
+            }
+        }
+    }
 }
 
 #[test]

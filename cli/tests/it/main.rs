@@ -3,6 +3,7 @@
 mod bad_input;
 mod commands;
 mod common;
+mod descriptors;
 mod doctor;
 mod folders;
 mod interrupt;
@@ -10,6 +11,7 @@ mod keyring;
 mod names;
 mod outputs;
 mod passphrase_command;
+mod prompt;
 mod recipients;
 mod recursive;
 mod rewrap;

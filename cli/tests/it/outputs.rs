@@ -161,3 +161,28 @@ fn a_passphrase_from_standard_input() {
     sandbox.refuses("decrypt -p --passphrase-fd 3 -o x sealed", 2, "only descriptor 0");
     sandbox.refuses("decrypt -p -o x sealed", 2, "no terminal");
 }
+
+/// Bytes that are not UTF-8 are told apart in `--json`, and can be turned back.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_name_has_its_own_form_in_json() {
+    use std::os::unix::ffi::OsStrExt;
+    let sandbox = Sandbox::new();
+    sandbox.folder("in");
+    // The last is a character that could stand for a byte.
+    for name in [&b"in/x\xff"[..], b"in/x\xfe", b"in/y\xe4\x80z", "in/\u{fdcff}".as_bytes()] {
+        sandbox.write(std::ffi::OsStr::from_bytes(name), b"");
+    }
+    let out =
+        String::from_utf8(sandbox.run("encrypt --recursive --json -k k -o out in").succeeded()).unwrap();
+    for name in ["in/x\\udcff", "in/x\\udcfe", "in/y\\udce4\\udc80z", "in/\\udcf3\\udcbd\\udcb3\\udcbf"] {
+        assert!(out.contains(&format!("\"source\":\"{name}\"")), "{name} in {out}");
+    }
+    let error = sandbox.run_with(
+        sandbox.sealane().args(["verify", "--json", "-k", "k"]).arg(std::ffi::OsStr::from_bytes(b"in/x\xff")),
+        b"",
+    );
+    assert!(error.err.contains("in/x\\udcff: "), "{}", error.err);
+    let text = sandbox.shell("sealane verify -k k in/x*").err;
+    assert_eq!(text.matches("in/x\u{fffd}: ").count(), 2, "{text}");
+}

@@ -4,7 +4,7 @@
 use crate::common::signal;
 #[cfg(unix)]
 use crate::common::until;
-use crate::common::{Outcome, Sandbox, data};
+use crate::common::{Outcome, Sandbox, data, json};
 use serde_json::Value;
 use std::collections::BTreeMap;
 #[cfg(unix)]
@@ -78,7 +78,7 @@ fn many_files(sandbox: &Sandbox, count: usize, len: usize) {
 
 /// Returns the documents of single files, without the summary at the end.
 fn documents(out: &[u8]) -> Vec<Value> {
-    let all = String::from_utf8_lossy(out).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let all = String::from_utf8_lossy(out).lines().map(json).collect();
     let is_summary = |document: &Value| document["summary"] == true;
     Vec::into_iter(all).filter(|document| !is_summary(document)).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::pool::run_with_helpers;
 use super::threads::thread_count;
-use crate::Error;
 use crate::memory::{affordable_threads, threads_take_from_results};
+use crate::{Error, ForkGuard};
 use providers::Threads;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -73,6 +73,7 @@ pub fn run_jobs<B>(
         }
     };
     let mut own = buffers()?;
+    let guard = ForkGuard::new()?;
     let max_threads = usize::try_from(jobs).unwrap_or(usize::MAX);
     match workers {
         Workers::Spawned(threads) => std::thread::scope(|scope| {
@@ -81,6 +82,13 @@ pub fn run_jobs<B>(
                 let _ = std::thread::Builder::new().name("sealane".into()).spawn_scoped(scope, help);
             }
             run(&mut own, &|| (), &mut after);
+            // `after` has forked and this is the child. It would wait for ever: the threads of this
+            // call exist in its parent only.
+            if guard.check().is_err() && threads > 1 {
+                let text = b"sealane: a forked child has returned from a progress callback; end it there\n";
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), text);
+                std::process::abort();
+            }
         }),
         Workers::Pooled(threads) => {
             run_with_helpers(threads.min(max_threads).saturating_sub(1), help, |start| {

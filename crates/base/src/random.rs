@@ -17,7 +17,8 @@ pub fn fill(out: &mut [u8]) -> io::Result<()> {
 
 /// Fills `out` with random bytes of the FIPS module, fit for keys.
 #[cfg(feature = "fips")]
-pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
+#[doc(hidden)]
+pub fn fill(out: &mut [u8]) -> io::Result<()> {
     // The library's error says nothing.
     aws_lc_rs::rand::fill(out).map_err(|_| unavailable(&"the generator of the FIPS module failed"))
 }

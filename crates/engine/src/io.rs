@@ -4,7 +4,6 @@ use base::Error;
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 /// A source readable at any position, such as a file or a byte slice.
 pub trait ReadAt: Send + Sync {
@@ -103,6 +102,22 @@ pub fn open(path: &Path) -> io::Result<File> {
     })
 }
 
+/// Opens a file for reading like [`open`], but never waits for the writer of a pipe.
+///
+/// # Errors
+/// Returns the errors of [`open`].
+pub fn open_at_once(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        let mut options = File::options();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits() as _);
+        options.read(true).open(path)
+    }
+    #[cfg(not(unix))]
+    open(path)
+}
+
 /// A sink writable at any position.
 pub trait WriteAt: Sync {
     #[doc(hidden)]
@@ -186,41 +201,6 @@ impl WriteAt for File {
     }
 }
 
-/// A file that keeps a copy of its last `N` bytes, written in any pieces and any order.
-pub struct EndRecorder<'a, const N: usize> {
-    file: &'a File,
-    /// Position of the first byte kept.
-    start: u64,
-    end: Mutex<[u8; N]>,
-}
-
-impl<'a, const N: usize> EndRecorder<'a, N> {
-    /// Creates the sink for a file of `len` bytes, at least `N`.
-    pub fn new(file: &'a File, len: u64) -> Self {
-        Self { file, start: len.saturating_sub(N as u64), end: Mutex::new([0; N]) }
-    }
-
-    /// Returns the last bytes. Call it when everything is written.
-    pub fn end(self) -> [u8; N] {
-        self.end.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<const N: usize> WriteAt for EndRecorder<'_, N> {
-    fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(offset, from)?;
-        // Both differences fit: they are lengths in memory.
-        let skipped = self.start.saturating_sub(offset).min(from.len() as u64) as usize;
-        let last = &from[skipped..];
-        if !last.is_empty() {
-            let at = (offset + skipped as u64 - self.start) as usize;
-            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-            end.iter_mut().skip(at).zip(last).for_each(|(to, byte)| *to = *byte);
-        }
-        Ok(())
-    }
-}
-
 /// A sink that discards all bytes: verification without output.
 pub struct Discard;
 
@@ -273,24 +253,5 @@ mod test {
         // Unix can open folders.
         assert!(opened.map_or_else(|e| e.kind() == io::ErrorKind::IsADirectory, |found| found.is_dir()));
         assert_eq!(open(Path::new("/no/such/file")).unwrap_err().kind(), io::ErrorKind::NotFound);
-    }
-
-    #[test]
-    fn the_end_of_a_file_is_kept_from_pieces_in_any_order() {
-        let path = std::env::temp_dir().join(format!("sealane-end-kept-{}", std::process::id()));
-        let content: Vec<u8> = (0..100).collect();
-        for lens in [[100, 0, 0], [84, 16, 0], [90, 3, 7], [10, 80, 10], [0, 99, 1], [83, 16, 1]] {
-            for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
-                let file = File::create(&path).unwrap();
-                let sink = EndRecorder::<16>::new(&file, 100);
-                for piece in order {
-                    let start = lens[..piece].iter().sum::<usize>();
-                    sink.write_all_at(start as u64, &content[start..start + lens[piece]]).unwrap();
-                }
-                assert_eq!(sink.end(), content[84..], "{lens:?} {order:?}");
-                assert_eq!(std::fs::read(&path).unwrap(), content);
-            }
-        }
-        std::fs::remove_file(path).unwrap();
     }
 }

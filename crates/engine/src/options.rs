@@ -1,6 +1,6 @@
 //! Options and progress of file operations.
 
-use base::Error;
+use base::{Error, ForkGuard};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
@@ -38,7 +38,8 @@ impl Options<'_> {
         // A report costs about a microsecond, and cancelling should take effect quickly.
         let step = total.map_or(1 << 22, |total| (total / 100).clamp(1 << 18, 1 << 24));
         let callback = self.progress.as_mut().map(|callback| &mut **callback as &mut Callback<'_>);
-        Progress { callback, total, step, next: step }
+        let guard = callback.as_ref().and_then(|_| ForkGuard::new().ok());
+        Progress { callback, guard, total, step, next: step }
     }
 }
 
@@ -54,6 +55,8 @@ impl std::fmt::Debug for Options<'_> {
 /// Calls the progress callback after every `step` bytes.
 pub struct Progress<'a> {
     callback: Option<&'a mut Callback<'a>>,
+    /// Finds out that the callback has forked and this is the child.
+    guard: Option<ForkGuard>,
     total: Option<u64>,
     step: u64,
     next: u64,
@@ -82,7 +85,8 @@ impl Progress<'_> {
     pub fn report(&mut self, done: u64) -> Result<(), Error> {
         match self.callback.as_mut().map(|callback| callback(done, self.total)) {
             Some(ControlFlow::Break(())) => Err(Error::Cancelled),
-            _ => Ok(()),
+            Some(ControlFlow::Continue(())) => self.guard.map_or(Ok(()), ForkGuard::check),
+            None => Ok(()),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Places of outputs: found once, used until the output has its name.
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use super::file_id::FileId;
 use super::folder::{Entry, EntryKind, Folder, check_name, refused_link, resolve};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -78,6 +81,89 @@ impl Place {
             }
             _ => Err(io::Error::new(ErrorKind::ResourceBusy, CHANGED)),
         }
+    }
+}
+
+/// Returns the open file behind a path that names a descriptor, such as `/dev/fd/3`,
+/// `/proc/self/fd/3`, `/dev/stdout` or a link to one; `None` for any other path.
+///
+/// The file that is open there may have another name, or none, so it is written to and not replaced.
+/// It shares its position with the caller: what both write comes one after the other.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub fn descriptor(path: &Path) -> io::Result<Option<File>> {
+    /// As many as the system follows.
+    const MAX_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(name) = file_name(&path) else { return Ok(None) };
+        let Ok(folder) = Folder::open(parent(&path)) else { return Ok(None) };
+        match folder.entry(name) {
+            Ok(Some(Entry { kind: EntryKind::Link, .. })) => {}
+            _ => return Ok(None),
+        }
+        // The system refuses to follow some links: the caller gets that error from `Place::of`.
+        let Ok(reached) = folder.entry_behind(name) else { return Ok(None) };
+        if let Some((process, number)) = descriptor_numbers(&resolve(parent(&path))?, name) {
+            // A pipe or a device has no position to share.
+            if let Some(Ok(file)) = (reached.kind == EntryKind::Special).then(|| folder.open_special(name)) {
+                return Ok(Some(file));
+            }
+            return shared(process, number, &reached).map(Some);
+        }
+        let text = folder.read_link(name)?;
+        path = parent(&path).join(text);
+    }
+    Ok(None)
+}
+
+/// Opening such a path on other systems returns the caller's open file.
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+pub fn descriptor(path: &Path) -> io::Result<Option<File>> {
+    let named =
+        parent(path) == Path::new("/dev/fd") || ["/dev/stdout", "/dev/stderr"].map(Path::new).contains(&path);
+    named.then(|| File::options().write(true).open(path)).transpose()
+}
+
+#[cfg(windows)]
+pub fn descriptor(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// Returns process and number of the descriptor `name` in the folder `/proc/PID/fd` or
+/// `/proc/PID/task/TID/fd`, given without links.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn descriptor_numbers(folder: &Path, name: &OsStr) -> Option<(i32, i32)> {
+    let mut parts = folder.strip_prefix("/proc").ok()?.iter();
+    let process = parts.next()?.to_str()?.parse().ok()?;
+    let number = name.to_str()?.parse().ok()?;
+    (parts.next_back()? == "fd").then_some((process, number))
+}
+
+/// Returns an open file of a process, with the position and the modes that it has there.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn shared(process: i32, number: i32, expected: &Entry) -> io::Result<File> {
+    use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+    use std::os::fd::{AsFd, OwnedFd};
+    let own = process == std::process::id() as i32;
+    let opened: io::Result<OwnedFd> = match number {
+        // Some sandboxes refuse the system call below.
+        1 if own => io::stdout().as_fd().try_clone_to_owned(),
+        2 if own => io::stderr().as_fd().try_clone_to_owned(),
+        _ => Pid::from_raw(process)
+            .ok_or(rustix::io::Errno::SRCH)
+            .and_then(|process| {
+                pidfd_getfd(pidfd_open(process, PidfdFlags::empty())?, number, PidfdGetfdFlags::empty())
+            })
+            .map_err(io::Error::from),
+    };
+    let file = opened.map(File::from).map_err(|e| {
+        let text = format!("the open file cannot be shared with this process ({e}); use standard output");
+        io::Error::new(ErrorKind::Unsupported, text)
+    })?;
+    match FileId::of(&file, &file.metadata()?) == expected.id {
+        true => Ok(file),
+        // `/proc` of another container, for example.
+        false => Err(io::Error::new(ErrorKind::ResourceBusy, CHANGED)),
     }
 }
 

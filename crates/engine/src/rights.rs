@@ -1,6 +1,7 @@
 //! Rights of a new file: never more, for any user, than the replaced file gave. On Windows a file
 //! has its folder's access control list, because the standard library sets no others.
 
+use super::folder::Folder;
 use std::fs::{File, Metadata};
 use std::io;
 
@@ -31,21 +32,43 @@ pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result
     }
 }
 
-/// Gives `new` the owner, group and mode of a file or folder, where permitted. Keeps the set-uid,
-/// set-gid and sticky bits only if owner and group are kept too. Does not keep ACLs.
+/// Gives `new` the owner, group and mode of a file or folder, where permitted, without the bits
+/// that `limit` lacks. Keeps the set-uid, set-gid and sticky bits only if owner and group are kept
+/// too. Does not keep ACLs.
 #[cfg(unix)]
-pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
+pub(crate) fn replicate(new: &File, from: &Metadata, limit: u32) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let same = give_to_owner_of(new, &new.metadata()?, from)?;
     let mode = if same.owner && same.group { from.mode() & 0o7777 } else { same.mode(from.mode()) };
     acl::remove(new)?;
-    new.set_permissions(PermissionsExt::from_mode(mode))
+    new.set_permissions(PermissionsExt::from_mode(mode & limit))
+}
+
+/// Returns the rights of a new file in a folder if its program asks for all: the process (umask) and
+/// the folder decide. There is no other thread-safe way to ask.
+#[cfg(unix)]
+pub(crate) fn of_new_files(folder: &Folder) -> io::Result<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let name = super::staged::temporary_name("mode".as_ref())?;
+    let (file, is_named) = match folder.create_unnamed(0o777)? {
+        Some(file) => (file, false),
+        None => (folder.create_new(&name, 0o777)?, true),
+    };
+    if is_named {
+        folder.remove(&name)?;
+    }
+    Ok(file.metadata()?.mode() & 0o777)
+}
+
+#[cfg(windows)]
+pub(crate) fn of_new_files(_: &Folder) -> io::Result<u32> {
+    Ok(0)
 }
 
 /// Gives `new` the attributes of a file or folder (read-only, hidden). It keeps the access control
 /// list inherited from its folder.
 #[cfg(windows)]
-pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
+pub(crate) fn replicate(new: &File, from: &Metadata, _: u32) -> io::Result<()> {
     new.set_permissions(from.permissions())
 }
 

@@ -14,8 +14,9 @@ use crate::options::Durability;
 use base::{Error, ForkGuard};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Access rights of the new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,9 @@ pub struct StagedFile {
     /// A forked child shares the file with its parent, so it must neither complete nor remove it.
     guard: ForkGuard,
 }
+
+/// Whether naming an unnamed file was refused. Later files then get a temporary name from the start.
+static NAMES_REFUSED: AtomicBool = AtomicBool::new(false);
 
 const ANY: u32 = 0o666;
 const OWNER_ONLY: u32 = 0o600;
@@ -115,7 +119,7 @@ impl StagedFile {
 
     fn give_name(&mut self, existing: Existing, durability: Durability) -> io::Result<()> {
         if let Some(attributes) = &self.attributes {
-            attributes.apply(&self.file)?;
+            attributes.apply(&self.file, &self.folder)?;
         } else if self.access == Access::Inherited && (self.replaces || self.temporary.is_some()) {
             self.set_rights(existing)?;
         }
@@ -125,7 +129,12 @@ impl StagedFile {
         // Before the file gets its name: some file systems report a full disk only here.
         close::flush(&self.file)?;
         match (&self.temporary, existing) {
-            (None, _) => self.link_unnamed(existing)?,
+            (None, _) => match self.link_unnamed(existing) {
+                Err(e) if e.kind() != ErrorKind::AlreadyExists && self.copy_to_temporary().is_ok() => {
+                    return self.give_name(existing, durability);
+                }
+                linked => linked?,
+            },
             (Some(temporary), Existing::Replace) => self.folder.rename(temporary, &self.name)?,
             (Some(temporary), Existing::Refuse) => self.folder.rename_to_new(temporary, &self.name)?,
         }
@@ -186,6 +195,20 @@ impl StagedFile {
     }
 }
 
+impl StagedFile {
+    /// Moves the content of an unnamed file to a temporary one. Some file systems and sandboxes have
+    /// unnamed files and refuse to name them.
+    fn copy_to_temporary(&mut self) -> io::Result<()> {
+        NAMES_REFUSED.store(true, Ordering::Relaxed);
+        let (mut file, name) = create_temporary(&self.folder, &self.name)?;
+        self.temporary = Some(name);
+        self.file.rewind()?;
+        io::copy(&mut &self.file, &mut file)?;
+        self.file = file;
+        Ok(())
+    }
+}
+
 impl Drop for StagedFile {
     fn drop(&mut self) {
         if let (Some(temporary), Ok(())) = (&self.temporary, self.check_process()) {
@@ -195,7 +218,7 @@ impl Drop for StagedFile {
 }
 
 /// Returns a free name for a temporary file beside the file `name`.
-fn temporary_name(name: &OsStr) -> io::Result<OsString> {
+pub(crate) fn temporary_name(name: &OsStr) -> io::Result<OsString> {
     let mut random = [0; 8];
     base::random::fill(&mut random)?;
     // Most systems limit file names to 255 bytes, so we shorten the name first.
@@ -206,7 +229,11 @@ fn temporary_name(name: &OsStr) -> io::Result<OsString> {
 fn create(folder: &Folder, name: &OsStr, access: Access) -> io::Result<(File, Option<OsString>)> {
     // Nobody else can open an unnamed file, so it can have its final rights from the start.
     let mode = if access == Access::Inherited { ANY } else { OWNER_ONLY };
-    match folder.create_unnamed(mode)? {
+    let unnamed = match NAMES_REFUSED.load(Ordering::Relaxed) {
+        true => None,
+        false => folder.create_unnamed(mode)?,
+    };
+    match unnamed {
         Some(unnamed) => Ok((unnamed, None)),
         None => create_temporary(folder, name).map(|(file, name)| (file, Some(name))),
     }
@@ -297,6 +324,28 @@ mod test {
         staged.file().write_all(b"third").unwrap();
         staged.commit(Existing::Replace, Durability::Cached).unwrap();
         assert_eq!((count(), fs::read(&target).unwrap()), (1, b"third".to_vec()));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// As with a file system or a sandbox that refuses `linkat`.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_that_gets_no_name_is_copied() {
+        let folder = folder("refused");
+        for (existing, old) in
+            [(Existing::Refuse, None), (Existing::Replace, None), (Existing::Replace, Some("old"))]
+        {
+            let target = folder.join("target");
+            let _ = fs::remove_file(&target);
+            old.map(|old| fs::write(&target, old).unwrap());
+            let mut staged = StagedFile::new(&target, Access::Inherited).unwrap();
+            staged.file().write_all(b"all the work").unwrap();
+            staged.copy_to_temporary().unwrap();
+            NAMES_REFUSED.store(false, Ordering::Relaxed);
+            staged.commit(existing, Durability::Synced).unwrap();
+            assert_eq!(fs::read(&target).unwrap(), b"all the work");
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        }
         fs::remove_dir_all(&folder).unwrap();
     }
 

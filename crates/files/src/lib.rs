@@ -6,6 +6,7 @@ mod armor;
 mod byte_queue;
 mod chunked;
 mod file_cipher;
+mod file_hash;
 pub mod file_keys;
 mod format;
 mod inspect;

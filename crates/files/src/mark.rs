@@ -1,43 +1,55 @@
-//! The mark of an encrypted file's version: bytes unique to it, readable without the key.
+//! The mark of an encrypted file's version: its length, and a hash of all its bytes as stored.
 //!
-//! A file's keys follow from random bytes in its header, so two files have different marks even if
-//! their content is equal. Changing the header or the end without the key changes the mark or
-//! invalidates the file: the head is the commitment or the MAC of the header, and the tag of the
-//! last chunk authenticates the end.
+//! Inventories of version 1 have weaker marks: the first and last bytes of a file. A file's keys
+//! follow from random bytes in its header, so two files have different ones. But tags and MACs are
+//! no collision-resistant hashes: whoever has the key of a file can change it and keep them.
 
+use super::file_hash::{FileHash, HASH_LEN};
+use base::parallel::{Workers, run_jobs};
+use base::threads::thread_count;
 use base::{Error, memory};
-use engine::io::{ReadAt, open};
+use engine::io::{ReadAt, open_at_once};
+use engine::options::Options;
 use engine::prefix::parse_prefix;
 use keys::age::armor::View;
 use keys::age::{Armor, Header};
 use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes taken from the start of a file for a symmetric key. In chunked-encryption@v1: salt and
-/// commitment; in Tink files: the header and some ciphertext.
+/// Maximum bytes taken from the start of a file for a mark of version 1. In chunked-encryption@v1:
+/// salt and commitment; in Tink files: the header and some ciphertext.
 pub const HEAD_LEN: usize = 56;
-/// Bytes taken from the end of a file.
-pub(crate) const TAG_LEN: usize = 16;
+/// Bytes taken from the end of a file for a mark of version 1.
+const TAG_LEN: usize = 16;
 const AGE: &[u8] = b"age-encryption.org/";
 /// Characters of an age header's MAC, in base64 without padding.
 const MAC_CHARS: usize = 43;
-/// Bytes between the header of an age file and its first chunk.
-const NONCE_LEN: usize = 16;
+/// Bytes that a thread reads and hashes at once; they stay in the cache.
+const PIECE_LEN: u64 = 1 << 18;
 
 /// The mark of an encrypted file's version; see the format of `Inventory`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileMark {
-    /// Length of the file in bytes; of the decoded data if armored.
+    /// Length of the file in bytes. In version 1, of the decoded data if armored.
     #[doc(hidden)]
     pub len: u64,
     #[doc(hidden)]
-    pub head: Head,
-    /// The last bytes of the file: the tag of the last chunk.
-    #[doc(hidden)]
-    pub tag: [u8; TAG_LEN],
+    pub content: Content,
 }
 
-/// The part of a mark taken from the start of a file.
+/// What identifies the bytes of a file.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Content {
+    /// The hash of all bytes, as `file_hash` defines it.
+    Hash([u8; HASH_LEN]),
+    /// The ends of a file, in version 1. `tag` is the last bytes: the tag of the last chunk.
+    Ends { head: Head, tag: [u8; TAG_LEN] },
+}
+
+/// The part of a mark of version 1 taken from the start of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Head {
     /// The MAC of an age header, in base64 as in the header.
@@ -47,31 +59,75 @@ pub enum Head {
 }
 
 impl FileMark {
-    /// Reads the mark of an encrypted file, without its key. Verifies nothing.
+    /// Reads a file, on one thread, and returns its mark. Needs no key and verifies nothing.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] with the path; [`Error::Truncated`] for a file of less than 16 bytes;
-    /// [`Error::Header`] or [`Error::Armor`] for a damaged age file.
+    /// Returns [`Error::Io`] with the path; its kind is [`ErrorKind::Unsupported`] for a pipe, a
+    /// socket or a device. Never waits for the writer of a pipe.
     pub fn of(path: &Path) -> Result<Self, Error> {
-        Self::read(path).map_err(|e| e.about(path))
+        Self::read(path, Options { threads: std::num::NonZeroUsize::new(1), ..Options::default() })
     }
 
-    fn read(path: &Path) -> Result<Self, Error> {
-        let file = open(path)?;
-        let len = file.metadata()?.len();
+    /// Like [`Self::of`], on several threads and with progress.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::of`], and [`Error::Cancelled`].
+    #[doc(hidden)]
+    pub fn read(path: &Path, mut options: Options<'_>) -> Result<Self, Error> {
+        let file = open_regular(path)?;
+        let len = file.size().map_err(|e| Error::io(path, e))?;
+        let (hash, done, jobs) = (FileHash::new(len), AtomicU64::new(0), len.div_ceil(PIECE_LEN));
+        let threads = if jobs > 1 { thread_count(options.threads) } else { 1 };
+        let mut progress = options.progress(Some(len));
+        run_jobs(
+            Workers::Spawned(threads),
+            jobs,
+            || memory::zeroed(len.min(PIECE_LEN) as usize),
+            |job, piece, _| {
+                let start = job * PIECE_LEN;
+                let piece = &mut piece[..(len - start).min(PIECE_LEN) as usize];
+                file.read_exact_at(start, piece).map_err(|e| Error::io(path, e))?;
+                done.fetch_add(piece.len() as u64, Ordering::Relaxed);
+                hash.add(start, piece)
+            },
+            || progress.update(done.load(Ordering::Relaxed)),
+        )?;
+        progress.finish(len)?;
+        // Every byte was added.
+        Self::of_hash(len, hash).ok_or(Error::Truncated)
+    }
+
+    /// Returns the mark of a file of `len` bytes; `None` unless all of them were hashed.
+    pub(crate) fn of_hash(len: u64, hash: FileHash) -> Option<Self> {
+        Some(Self { len, content: Content::Hash(hash.finish()?) })
+    }
+
+    /// Reads the mark of version 1, of an encrypted file.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::of`]; [`Error::Truncated`] for a file of less than 16 bytes;
+    /// [`Error::Header`] or [`Error::Armor`] for a damaged age file.
+    #[doc(hidden)]
+    pub fn of_ends(path: &Path) -> Result<Self, Error> {
+        let file = open_regular(path)?;
+        Self::ends(&file).map_err(|e| e.about(path))
+    }
+
+    fn ends(file: &File) -> Result<Self, Error> {
+        let len = file.size()?;
         // bounded: 2 KiB.
         let mut prefix = vec![0; len.min(2048) as usize];
         file.read_exact_at(0, &mut prefix)?;
         match Armor::detect(&prefix) {
             Some(Armor::Ascii) => {
-                let view = View::new(&file)?;
-                Self::of_source(&view, view.size()?)
+                let view = View::new(file)?;
+                Self::ends_of(&view, view.size()?)
             }
-            _ => Self::of_source(&file, len),
+            _ => Self::ends_of(file, len),
         }
     }
 
-    fn of_source(source: &dyn ReadAt, len: u64) -> Result<Self, Error> {
+    fn ends_of(source: &dyn ReadAt, len: u64) -> Result<Self, Error> {
         let mut first = memory::zeroed(len.min(HEAD_LEN as u64) as usize)?;
         source.read_exact_at(0, &mut first)?;
         let head = match first.starts_with(AGE) {
@@ -81,23 +137,22 @@ impl FileMark {
             ),
             false => Head::Bytes(first),
         };
-        Ok(Self { len, head, tag: tag(source, len)? })
+        Ok(Self { len, content: Content::Ends { head, tag: tag(source, len)? } })
     }
+}
 
-    /// Returns the mark of a file just written. `header` includes the nonce in age files; `tag` is
-    /// the end of the file. Reads the file only if its header is shorter than the mark.
-    #[doc(hidden)]
-    pub fn of_written(header: &[u8], tag: [u8; TAG_LEN], file: &File, len: u64) -> Result<Self, Error> {
-        if header.starts_with(AGE) {
-            let end = (header.len() - NONCE_LEN) as u64;
-            return Ok(Self { len, head: Head::Mac(mac(header, end)?), tag });
-        }
-        let mut head = memory::zeroed(len.min(HEAD_LEN as u64) as usize)?;
-        match header.get(..head.len()) {
-            Some(header) => head.copy_from_slice(header),
-            None => file.read_exact_at(0, &mut head)?,
-        }
-        Ok(Self { len, head: Head::Bytes(head), tag })
+/// Opens a regular file.
+fn open_regular(path: &Path) -> Result<File, Error> {
+    let about = |e| Error::io(path, e);
+    let file = open_at_once(path).map_err(about)?;
+    let found = file.metadata().map_err(about)?;
+    match found.is_file() {
+        true => Ok(file),
+        false if found.is_dir() => Err(about(ErrorKind::IsADirectory.into())),
+        false => Err(about(io::Error::new(
+            ErrorKind::Unsupported,
+            "expected a regular file, found a pipe, a socket or a device",
+        ))),
     }
 }
 

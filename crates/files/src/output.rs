@@ -4,9 +4,10 @@ use super::file_keys::{DecryptWith, EncryptWith};
 use base::Error;
 use engine::attributes::Attributes;
 use engine::close;
+use engine::file_id::FileId;
 use engine::folder::{Entry, EntryKind};
 use engine::options::Durability;
-use engine::place::Place;
+use engine::place::{Place, descriptor};
 use engine::staged::{Access, Existing, StagedFile};
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,7 +16,8 @@ use std::path::Path;
 /// A new file that gets its name in [`OutputFile::finish`]. If dropped earlier, it leaves nothing
 /// on disk.
 ///
-/// A pipe or a device cannot be replaced, so bytes go straight to it.
+/// A pipe, a device or a descriptor such as `/dev/fd/3` cannot be replaced, so bytes go straight to
+/// it.
 pub struct OutputFile(Sink);
 
 enum Sink {
@@ -35,7 +37,12 @@ pub enum Target<'a> {
     Below { root: &'a Path, path: &'a Path },
     /// A file below the folder `root` that gets its source's attributes. Replaces a link or a
     /// read-only file.
-    Replica { root: &'a Path, path: &'a Path },
+    Replica {
+        root: &'a Path,
+        path: &'a Path,
+        /// Whether the source is not trusted, see [`Attributes::limited`].
+        limited: bool,
+    },
 }
 
 impl<'a> Target<'a> {
@@ -50,7 +57,7 @@ impl<'a> Target<'a> {
         match self {
             Self::Any(path) | Self::File(path) => Place::of(path),
             Self::Below { root, path } => Place::below(root, path),
-            Self::Replica { root, path } => Place::name_below(root, path),
+            Self::Replica { root, path, .. } => Place::name_below(root, path),
         }
     }
 
@@ -97,12 +104,23 @@ impl OutputFile {
         Ok(Self(Sink::Staged(StagedFile::at(place, Access::Inherited)?, Existing::Refuse)))
     }
 
-    /// Creates the file at `target` if `check` accepts the file it replaces.
+    /// Creates the file at `target` if `check` accepts the file it replaces, or the one that is open
+    /// as a descriptor. That one has the kind [`EntryKind::Special`]: it is not replaced.
     pub(super) fn create_checked(
         target: Target<'_>,
         check: impl FnOnce(&Entry) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let about = |e| Error::io(target.path(), e);
+        if let Target::Any(path) | Target::File(path) = target
+            && let Some(file) = descriptor(path).map_err(about)?
+        {
+            let found = file.metadata().map_err(about)?;
+            if found.is_file() {
+                let (kind, id) = (EntryKind::Special, FileId::of(&file, &found));
+                check(&Entry { kind, id, read_only: false })?;
+            }
+            return Ok(Self(Sink::Stream(file)));
+        }
         let place = target.place().map_err(about)?;
         match (&place.found, target) {
             (Some(Entry { kind: EntryKind::Special, .. }), Target::Any(_)) => {

@@ -1,7 +1,8 @@
 //! Encrypts, decrypts and verifies files by path.
 
+use super::file_hash::{FileHash, HashedFile, HashedSource};
 use super::file_keys::{DecryptWith, EncryptWith};
-use super::mark::{FileMark, TAG_LEN};
+use super::mark::FileMark;
 use super::output::{OutputFile, Target};
 use super::protected::Protected;
 use super::stream::{Decryptor, Encryptor, pump};
@@ -9,7 +10,7 @@ use super::{Options, Reader};
 use base::{Error, Misuse};
 use engine::attributes::Attributes;
 use engine::file_id::FileId;
-use engine::io::{Discard, EndRecorder, NamedSource, metadata, open};
+use engine::io::{Discard, NamedSource, ReadAt, metadata, open};
 use engine::pipeline::{open_all, seal_all};
 use engine::plan::Plan;
 use engine::staged::StagedFile;
@@ -67,35 +68,66 @@ pub fn encrypt_marked(
 ) -> Result<(), Error> {
     let sink = output(source, to, with.protected())?;
     let to = to.path();
-    if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), with.armor()) {
-        let (cipher, header) = with.create_file()?;
-        let plan = cipher.layout().plan_plain(len)?;
-        allocate(staged, plan, plan.sealed_len())?;
-        let sink = EndRecorder::<TAG_LEN>::new(staged.file(), plan.sealed_len());
-        let sealed = seal_all(&*cipher, &header, plan, source.plain_source(), &sink, &mut options);
-        match &sealed {
-            Ok(()) => source.check_len(len)?,
-            // A shrunken file may end before its last chunk.
-            Err(Error::Io { source: e, .. }) if e.kind() == ErrorKind::UnexpectedEof => {
-                source.check_len(len)?;
-            }
-            Err(_) => {}
+    let written = match (source.size(), sink.staged(), with.armor()) {
+        (Some(len), Some(staged), Armor::Binary) => {
+            encrypt_sized(source, len, staged, with, &mut options, mark)
         }
-        sealed.map_err(|e| e.about(to))?;
-        if let Some(mark) = mark {
-            let found = FileMark::of_written(&header, sink.end(), staged.file(), plan.sealed_len());
-            // Set once, by this file's only job.
-            let _ = mark.set(found.map_err(|e| e.about(to))?);
-        }
-    } else {
-        Encryptor::new(sink.file(), with)
-            .and_then(|mut encryptor| {
-                pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
-                encryptor.finish()
-            })
-            .map_err(|e| e.about(to))?;
+        _ => Ok(false),
+    };
+    match written {
+        Ok(true) => Ok(()),
+        Ok(false) => Encryptor::new(sink.file(), with).and_then(|mut encryptor| {
+            pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
+            encryptor.finish().map(drop)
+        }),
+        Err(error) => Err(error),
     }
+    .map_err(|e| e.about(to))?;
     sink.finish(options.durability).map_err(|e| e.about(to))
+}
+
+/// Encrypts a regular file of `len` bytes on several threads. Returns whether these were all: a file
+/// system may state another size than that of the content, as sysfs does. Then nothing is written,
+/// and the source is to be read like a pipe, to its end.
+fn encrypt_sized(
+    source: &Source,
+    len: u64,
+    staged: &StagedFile,
+    with: &EncryptWith,
+    options: &mut Options<'_>,
+    mark: Option<&OnceLock<FileMark>>,
+) -> Result<bool, Error> {
+    let (cipher, header) = with.create_file()?;
+    let plan = cipher.layout().plan_plain(len)?;
+    allocate(staged, plan, plan.sealed_len())?;
+    let hash = mark.map(|_| FileHash::new(plan.sealed_len()));
+    let sink = HashedFile { file: staged.file(), hash: hash.as_ref() };
+    let all_read = match seal_all(&*cipher, &header, plan, source.plain_source(), &sink, options) {
+        Ok(()) => source.ends_at(len)?,
+        // A shrunken file may end before its last chunk.
+        Err(Error::Io { source: e, .. }) if e.kind() == ErrorKind::UnexpectedEof => {
+            source.check_len(len)?;
+            false
+        }
+        Err(error) => return Err(error),
+    };
+    if !all_read {
+        staged.file().set_len(0)?;
+        // On Windows, positional reads and writes move the file position.
+        staged.file().rewind()?;
+        (&source.file).rewind().map_err(|e| Error::io(&source.path, e))?;
+    } else {
+        store(mark, hash, plan.sealed_len());
+    }
+    Ok(all_read)
+}
+
+/// Stores the mark of a file of `len` bytes if all of them were hashed. It is set once, by the
+/// file's only job.
+fn store(mark: Option<&OnceLock<FileMark>>, hash: Option<FileHash>, len: u64) {
+    if let (Some(mark), Some(found)) = (mark, hash.and_then(|hash| FileMark::of_hash(len, hash))) {
+        let _ = mark.set(found);
+    }
 }
 
 /// Decrypts the file `from` to the file `to`. `to` appears complete and verified or not at all.
@@ -169,7 +201,19 @@ pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), 
 /// # Errors
 /// Returns [`Error::Io`] with the path; [`Error::Cancelled`]; the errors of [`super::decrypt`].
 pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
-    verify(&Source::open(from)?, with, options)
+    verify(&Source::open(from)?, with, options, None)
+}
+
+/// Like [`verify_file`], and stores the mark of a file that verifies, unless it is armored or read
+/// like a pipe.
+#[doc(hidden)]
+pub fn verify_marked(
+    from: &Path,
+    with: &DecryptWith,
+    options: Options<'_>,
+    mark: Option<&OnceLock<FileMark>>,
+) -> Result<(), Error> {
+    verify(&Source::open(from)?, with, options, mark)
 }
 
 /// Verifies an open file, read as by [`encrypt_opened`].
@@ -177,13 +221,36 @@ pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Res
 /// # Errors
 /// Returns the errors of [`verify_file`].
 pub fn verify_opened(from: File, name: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
-    verify(&Source::opened(from, name)?, with, options)
+    verify(&Source::opened(from, name)?, with, options, None)
 }
 
-fn verify(source: &Source, with: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
+fn verify(
+    source: &Source,
+    with: &DecryptWith,
+    mut options: Options<'_>,
+    mark: Option<&OnceLock<FileMark>>,
+) -> Result<(), Error> {
     match source.reader(with)? {
         Some(reader) => {
-            open_all(reader.cipher(), reader.plan(), source.sealed_source(&reader), &Discard, &mut options)
+            let (plan, stored) = (reader.plan(), source.sealed_source(&reader));
+            let len = plan.sealed_len();
+            // The chunks of an armored file are not its bytes.
+            let hash = mark.filter(|_| source.size() == Some(len)).map(|_| FileHash::new(len));
+            let hashed = HashedSource { source: stored.source, hash: hash.as_ref() };
+            open_all(
+                reader.cipher(),
+                plan,
+                NamedSource { source: &hashed, ..stored },
+                &Discard,
+                &mut options,
+            )?;
+            if mark.is_some() {
+                // bounded: by the header, which is in memory.
+                let mut header = vec![0; plan.layout.header as usize];
+                NamedSource { source: &hashed, ..stored }.read_exact_at(0, &mut header)?;
+            }
+            store(mark, hash, len);
+            Ok(())
         }
         None => {
             let mut decryptor = Decryptor::new(io::sink(), with);
@@ -240,8 +307,14 @@ impl Source {
         FileId::of(&self.file, self.metadata.as_ref()?)
     }
 
-    /// Checks that the file still has `len` bytes after all were read. The encrypted file would
-    /// lack bytes appended during the call.
+    /// Returns whether the content ends after `len` bytes, the size that the file still states.
+    fn ends_at(&self, len: u64) -> Result<bool, Error> {
+        self.check_len(len)?;
+        Ok(self.file.read_at(len, &mut [0]).map_err(|e| Error::io(&self.path, e))? == 0)
+    }
+
+    /// Checks that the file still has `len` bytes after all were read. The new file would lack bytes
+    /// appended during the call.
     pub(super) fn check_len(&self, len: u64) -> Result<(), Error> {
         match self.file.metadata().map_err(|e| Error::io(&self.path, e))?.len() {
             found if found == len => Ok(()),
@@ -290,8 +363,8 @@ pub(super) fn output(
         Some(id) if Some(id) == source.id() => Err(Misuse::SameFile(target.path().to_owned()).into()),
         id => Ok(protected.check(id, target.path())?),
     })?;
-    if let (Target::Replica { .. }, Some(metadata)) = (target, &source.metadata) {
-        output.set_attributes(Attributes::of(metadata));
+    if let (Target::Replica { limited, .. }, Some(metadata)) = (target, &source.metadata) {
+        output.set_attributes(Attributes::new(metadata, limited));
     }
     Ok(output)
 }

@@ -10,6 +10,7 @@ use super::protected::Protected;
 use base::parallel::{Workers, run_jobs};
 use base::threads::thread_count;
 use base::{Error, Misuse, memory};
+use engine::folder::EntryKind;
 use engine::io::{ReadAt, WriteAt};
 use engine::options::Progress;
 use engine::prefix::{Parsed, parse_prefix};
@@ -152,7 +153,11 @@ pub fn rewrap(source: Source, to: Target<'_>, with: &Rewrap, mut options: Option
     let (header, start) = with.header(decoded, decoded_len).map_err(about_source)?;
 
     let sink = OutputFile::create_checked(to, |found| match found.id {
-        Some(id) if Some(id) == source.id() => Ok(()),
+        // A descriptor would get the new header while the old file is read.
+        Some(id) if Some(id) == source.id() => match found.kind {
+            EntryKind::Special => Err(Misuse::SameFile(to.path().to_owned()).into()),
+            _ => Ok(()),
+        },
         id => Ok(with.protected.check(id, to.path())?),
     })?;
     let payload = Payload { source: decoded, path: &source.path, start, len: decoded_len - start };

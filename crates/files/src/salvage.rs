@@ -158,8 +158,12 @@ fn salvage(
     }
     let damaged = Damaged::open(&source.file, &source.path, with)?;
     let sink = output(source, Target::File(to), with.protected())?;
-    let result = damaged.write_intact(sink.file(), &mut options).map_err(|e| e.about(to))?;
-    sink.file().set_len(result.len).map_err(|e| Error::io(to, e))?;
+    // Chunks and holes are written at their positions.
+    let staged = sink.staged().ok_or(Misuse::UnsupportedSource(
+        "expected a new or a regular file for what is salvaged, found an open descriptor",
+    ))?;
+    let result = damaged.write_intact(staged.file(), &mut options).map_err(|e| e.about(to))?;
+    staged.file().set_len(result.len).map_err(|e| Error::io(to, e))?;
     sink.finish(options.durability).map_err(|e| e.about(to))?;
     Ok(result)
 }

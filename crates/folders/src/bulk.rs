@@ -5,7 +5,7 @@ use engine::options::Options;
 use files::file_keys::{DecryptWith, EncryptWith};
 use files::mark::FileMark;
 use files::output::Target;
-use files::paths::{Source, decrypt, encrypt_marked, verify_file};
+use files::paths::{Source, decrypt, encrypt_marked, verify_file, verify_marked};
 use files::protected::Protected;
 use files::reader::Reader;
 use files::rewrap::{Rewrap, rewrap};
@@ -31,6 +31,20 @@ pub enum Operation {
     Rotate(Rotation),
 }
 
+/// Which attributes of its source a target gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replica {
+    /// None.
+    #[default]
+    No,
+    /// Owner, group, mode and modification time, where permitted. Whoever can write to an encrypted
+    /// folder chooses them, so a decrypted file gets no set-uid, set-gid or sticky bit, and no right
+    /// that a new file of this process does not have (umask). Links out of the folder are refused.
+    Limited,
+    /// All, even from an encrypted folder.
+    Whole,
+}
+
 impl Operation {
     /// Processes one file. Returns once its target is complete.
     ///
@@ -39,20 +53,19 @@ impl Operation {
     /// [`decrypt_file`](files::decrypt_file) and [`verify_file`], and [`Error::Io`] for a target
     /// that is a pipe, a socket or a device: opening a pipe would wait for its reader.
     pub fn run(&self, source: &Path, target: &Path, options: Options<'_>) -> Result<(), Error> {
-        self.run_below(None, false, source, target, options)
+        self.run_below(None, Replica::No, source, target, options)
     }
 
     /// Like [`Self::run`], for a target below the folder `root`, if there is one. Links below it
     /// are not followed: one can appear in a shared folder after the job listed its files. A
-    /// `replica` gets the mode, owner, group and modification time of its source, where permitted,
-    /// and replaces a link or a read-only file.
+    /// `replica` gets the attributes of its source, and replaces a link or a read-only file.
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`], and [`Error::Io`] for a link.
     pub fn run_below(
         &self,
         root: Option<&Path>,
-        replica: bool,
+        replica: Replica,
         source: &Path,
         target: &Path,
         options: Options<'_>,
@@ -78,25 +91,29 @@ impl Operation {
         file.is_some_and(|(file, with)| Reader::new(file, with).is_ok())
     }
 
-    /// Like [`Self::run_below`]; also stores the mark of an encrypted file, unless it is armored.
+    /// Like [`Self::run_below`]; also stores the mark of a file that was encrypted or verified,
+    /// unless it is armored.
     pub(super) fn run_marked(
         &self,
         root: Option<&Path>,
-        replica: bool,
+        replica: Replica,
         source: &Path,
         path: &Path,
         options: Options<'_>,
         mark: Option<&OnceLock<FileMark>>,
     ) -> Result<(), Error> {
         let target = match root {
-            Some(root) if replica => Target::Replica { root, path },
+            Some(root) if replica != Replica::No => {
+                let limited = matches!(self, Self::Decrypt(_)) && replica == Replica::Limited;
+                Target::Replica { root, path, limited }
+            }
             Some(root) => Target::Below { root, path },
             None => Target::File(path),
         };
         match self {
             Self::Encrypt(with) => encrypt_marked(&Source::open(source)?, target, with, options, mark),
             Self::Decrypt(with) => decrypt(&Source::open(source)?, target, with, options),
-            Self::Verify(with) => verify_file(source, with, options),
+            Self::Verify(with) => verify_marked(source, with, options, mark),
             Self::Rewrap(with) => rewrap(Source::open(source)?, target, with, options),
             Self::Rotate(with) => rotate(Source::open(source)?, target, with, options).map(drop),
         }

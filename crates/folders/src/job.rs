@@ -3,6 +3,7 @@
 //! [`Job::new`] lists the files and refuses what cannot work. [`Job::run`] then takes these steps,
 //! each complete before the next begins, and sends an [`Event`] for everything that happens:
 //!
+//! 1. clear the places of targets whose source has become a folder, or is no longer one;
 //! 1. create folders and process files, except those finished according to the manifest;
 //! 2. copy symbolic links;
 //! 3. remove encrypted files whose source is gone;
@@ -46,6 +47,7 @@
 mod collisions;
 mod events;
 mod inventory;
+mod kinds;
 mod options;
 mod tally;
 
@@ -54,18 +56,19 @@ pub use options::{JobKeys, JobOptions};
 pub use tally::JobFile;
 
 use super::bulk::Operation;
-use super::inventory::Inventory;
-use super::manifest::{FileFingerprint, Manifest};
+use super::inventory::InventoryDraft;
+use super::manifest::{FileFingerprint, Manifest, State};
 use super::removal::Stale;
-use super::tree::{Link, Links, SPECIAL, Tree, TreeOptions};
+use super::tree::{SPECIAL, Tree, TreeOptions};
 use crate::jobs::{Done, Schedule};
 use base::Error;
 use base::error::FolderError;
 use base::threads::PARALLEL_FILE_LEN;
+use engine::file_id::FileId;
 use engine::options::{Durability, Options};
 use events::send;
 use files::mark::FileMark;
-use inventory::NewInventory;
+use inventory::{Inventories, NewInventory};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -86,6 +89,10 @@ pub struct Job {
     files: Vec<JobFile>,
     /// Sources and targets of files that are already finished.
     finished: Vec<(PathBuf, PathBuf)>,
+    /// Targets of finished files that were written again or moved. Their marks decide.
+    touched: BTreeSet<PathBuf>,
+    /// The inputs when they were listed, to notice that a disk is gone.
+    roots: Vec<Option<FileId>>,
     tally: Tally,
     /// Index of the next file to put in a batch.
     next: usize,
@@ -102,11 +109,11 @@ impl Job {
     /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) for a target among
     /// [`JobOptions::kept`].
     pub fn new(options: JobOptions) -> Result<Self, Error> {
-        let links = if options.preserve { Links::Keep } else { Links::Follow };
+        let links = options.links();
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
-        let (output, suffix) = (options.output.as_deref(), options.suffix());
-        let mut tree =
-            Tree::walk_with(&options.inputs, output, suffix, TreeOptions { exclude, links, names })?;
+        let (output, suffix, replaces_links) = (options.output.as_deref(), options.suffix(), options.delete);
+        let of_tree = TreeOptions { exclude, links, names, replaces_links };
+        let mut tree = Tree::walk_with(&options.inputs, output, suffix, of_tree)?;
         collisions::check_tree(&options, &mut tree)?;
         Ok(Self::of(options, tree, false))
     }
@@ -126,6 +133,8 @@ impl Job {
     fn of(options: JobOptions, tree: Tree, makes_parents: bool) -> Self {
         let summary = Summary { excluded: tree.excluded, ..Summary::default() };
         Self {
+            roots: roots(&options),
+            touched: BTreeSet::new(),
             options,
             tree,
             makes_parents,
@@ -158,13 +167,14 @@ impl Job {
             send(listen, damaged.map(Event::InventoryReplaced).into_iter().collect())?;
             new_inventory = begun;
         }
-        self.plan(Some(keys.operation), listen)?;
+        self.plan_after(Some(keys.operation), new_inventory.as_ref().map(|new| &new.draft), listen)?;
         if let (Some(manifest), Some(target)) = (&self.tally.manifest, self.finished_target()) {
             keys.operation.check_finished(manifest.path(), target)?;
         }
-        self.start(listen)?;
-        let marks = match (&new_inventory, self.options.dry_run) {
-            (Some(_), false) => self.files.iter().map(|_| OnceLock::new()).collect(),
+        self.start(Some(keys.operation), listen)?;
+        let hashed = new_inventory.is_some() || keys.compare.is_some_and(|listed| listed.folder().is_some());
+        let marks = match (hashed, self.options.dry_run) {
+            (true, false) => self.files.iter().map(|_| OnceLock::new()).collect(),
             _ => Vec::new(),
         };
         if !self.options.dry_run {
@@ -174,7 +184,8 @@ impl Job {
                 return Err(Error::Cancelled.into());
             }
         }
-        self.complete(Some(keys.operation), new_inventory.zip(Some(marks)), keys.compare, listen)
+        let inventories = Inventories { new: new_inventory, compare: keys.compare, marks, cancelled };
+        self.complete(Some(keys.operation), inventories, listen)
     }
 
     /// Opens the manifest and looks at the sources. Only [`Operation::Rotate`] is needed. Next,
@@ -183,7 +194,19 @@ impl Job {
     /// # Errors
     /// Returns the errors of [`Manifest::open`].
     pub fn plan(&mut self, operation: Option<&Operation>, listen: &mut Listener<'_>) -> Result<(), JobError> {
+        self.plan_after(operation, None, listen)
+    }
+
+    /// Like [`Self::plan`]. A finished file with a touched target stays finished if `draft` or the
+    /// manifest has its mark: [`Self::list`] compares it.
+    fn plan_after(
+        &mut self,
+        operation: Option<&Operation>,
+        draft: Option<&InventoryDraft>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
         let Self { options, tree, tally, .. } = self;
+        let root = tree.root.clone().unwrap_or_default();
         if let Some(path) = options.manifest.as_deref().filter(|path| !options.dry_run || path.exists()) {
             tally.manifest = Some(Manifest::open(path).map_err(JobError::about(path))?);
         }
@@ -202,8 +225,24 @@ impl Job {
                 Err(error) => tree.problems.push((source, error)),
                 Ok(current) => {
                     tally.total += fingerprint.len();
-                    match current || tally.manifest.as_ref().is_some_and(|it| it.finished(&source, &target)) {
+                    let state = tally.manifest.as_ref().map_or(State::New, |it| it.state(&source, &target));
+                    let has_mark = |draft: &InventoryDraft, manifest: &Manifest| {
+                        draft.listed(&root, &target).is_some() || manifest.mark(&target).is_some()
+                    };
+                    let is_finished = match (state, &mut tally.manifest) {
+                        (State::Touched, Some(manifest)) => {
+                            draft.is_some_and(|draft| has_mark(draft, manifest))
+                        }
+                        (State::FinishedBefore, Some(manifest)) if !options.dry_run => {
+                            let added = manifest.add(&source, fingerprint, &target);
+                            added.map_err(JobError::about(&manifest.path().to_owned()))?;
+                            true
+                        }
+                        (state, _) => matches!(state, State::Finished | State::FinishedBefore),
+                    };
+                    match current || is_finished {
                         true => {
+                            self.touched.extend((state == State::Touched).then(|| target.clone()));
                             tally.ended += fingerprint.len();
                             self.finished.push((source, target));
                         }
@@ -220,14 +259,21 @@ impl Job {
     /// [`Operation::check_finished`].
     pub fn finished_target(&self) -> Option<&Path> {
         self.tally.manifest.as_ref()?;
-        self.finished.last().map(|(_, target)| &**target)
+        let mut targets = self.finished.iter().rev().map(|(_, target)| &**target);
+        targets.find(|target| !self.touched.contains(*target))
     }
 
-    /// Creates the folders. A dry run reports what it would process.
+    /// Clears the places of targets of another kind, and creates the folders. A dry run reports
+    /// what it would process. Without `operation`, only the manifest shows what an earlier job
+    /// wrote.
     ///
     /// # Errors
     /// Returns [`Error::Cancelled`].
-    pub fn start(&mut self, listen: &mut Listener<'_>) -> Result<(), JobError> {
+    pub fn start(
+        &mut self,
+        operation: Option<&Operation>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
         let problems = mem::take(&mut self.tree.problems);
         self.fail(problems, listen)?;
         let batch = self.options.batch();
@@ -244,6 +290,7 @@ impl Job {
             (summary.done, summary.bytes, summary.source_bytes) = (self.files.len(), len, len);
             return Ok(());
         }
+        self.make_way(operation, listen)?;
         let problems = match (self.makes_parents, self.options.preserve) {
             (true, _) => self.create_parents(),
             (_, true) => self.tree.create_replica_folders(),
@@ -294,7 +341,7 @@ impl Job {
         let work = |at: usize, work_options: Options<'_>| {
             let JobFile { source, target, .. } = &files[at];
             let root = tree.root.as_deref();
-            operation.run_marked(root, options.preserve, source, target, work_options, marks.get(at))?;
+            operation.run_marked(root, options.replica(), source, target, work_options, marks.get(at))?;
             if options.read_back {
                 let one_thread = Options { threads: Some(NonZeroUsize::MIN), ..Options::default() };
                 operation.read_back(target, one_thread).inspect_err(|_| {
@@ -314,7 +361,8 @@ impl Job {
         schedule.run(&sizes, work, |report| {
             let ended = |(at, result): (usize, Result<_, _>)| {
                 let subject = if unverified().contains(&at) { &files[at].target } else { &files[at].source };
-                tally.record(at, &files[at], result.map_err(|error| (subject.clone(), error)))
+                let mark = marks.get(at).and_then(OnceLock::get);
+                tally.record(at, &files[at], mark, result.map_err(|error| (subject.clone(), error)))
             };
             let mut events: Vec<_> = report.ended.into_iter().map(ended).collect();
             events.push(tally.progress(report.bytes));
@@ -369,7 +417,7 @@ impl Job {
         let done = Done { bytes: file.fingerprint.len(), seconds: 0.0 };
         // The executor keeps the file's error.
         let result = if succeeded { Ok(done) } else { Err((PathBuf::new(), Error::Cancelled)) };
-        match self.tally.record(at, file, result) {
+        match self.tally.record(at, file, None, result) {
             Event::Failed { error, .. } if succeeded => Err(error),
             _ => Ok(()),
         }
@@ -391,36 +439,36 @@ impl Job {
         operation: Option<&Operation>,
         listen: &mut Listener<'_>,
     ) -> Result<(), JobError> {
-        self.complete(operation, None, None, listen)
+        let inventories = Inventories { new: None, compare: None, marks: Vec::new(), cancelled: &|| false };
+        self.complete(operation, inventories, listen)
     }
 
     fn complete(
         &mut self,
         operation: Option<&Operation>,
-        inventory: Option<(NewInventory<'_>, Vec<OnceLock<FileMark>>)>,
-        compare: Option<&Inventory>,
+        mut inventories: Inventories<'_>,
         listen: &mut Listener<'_>,
     ) -> Result<(), JobError> {
         self.copy_links(operation, listen)?;
-        let inventory = match inventory {
-            Some((mut inventory, marks)) if !self.options.dry_run => {
-                self.list(&mut inventory, marks, listen)?;
-                Some(inventory)
-            }
-            _ => None,
-        };
+        let mut new = inventories.new.take().filter(|_| !self.options.dry_run);
+        if let Some(new) = &mut new {
+            self.list(new, &inventories, listen)?;
+        }
         if let Some(operation) = operation.filter(|_| self.options.delete) {
             self.remove_stale(operation, listen)?;
         }
         if self.options.preserve && !self.options.dry_run {
-            let problems = self.tree.replicate_folders();
+            let problems = self.tree.replicate(self.options.replica());
             self.fail(problems, listen)?;
         }
-        if let (Some(inventory), Some(root)) = (inventory, &self.tree.root) {
-            inventory.save(root, &self.options)?;
+        if let (Some(new), Some(root)) = (new, &self.tree.root) {
+            let (inventory, unread) = new.save(root, &self.options)?;
+            let (counter, files) = (inventory.counter(), inventory.len());
+            let folder = inventory.folder().unwrap_or_default();
+            send(listen, vec![Event::Listed { folder, counter, files, unread }])?;
         }
-        if let Some(listed) = compare {
-            self.compare(listed, listen)?;
+        if let Some(listed) = inventories.compare {
+            self.compare(listed, &inventories, listen)?;
         }
         send(listen, vec![Event::Ended(self.tally.summary)])?;
         match (&self.tally.manifest, self.options.durability == Durability::Synced) {
@@ -438,6 +486,9 @@ impl Job {
         for link in &self.tree.links {
             let pair = Pair { source: &link.source, target: &link.target };
             let copied = match operation {
+                _ if self.leads_out(operation, link) => {
+                    Err(FolderError::LinkLeadsOut(link.text.clone()).into())
+                }
                 _ if self.options.dry_run => Ok(()),
                 None => Ok(()),
                 Some(operation) => operation.replicate_link(root, link),
@@ -461,49 +512,23 @@ impl Job {
         Ok(())
     }
 
-    /// Adds the files and links of the job to the inventory.
-    fn list(
-        &mut self,
-        NewInventory { draft, .. }: &mut NewInventory<'_>,
-        marks: Vec<OnceLock<FileMark>>,
-        listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
-        let Some(root) = &self.tree.root else { return Ok(()) };
-        let mut events = Vec::new();
-        for (at, (JobFile { target, .. }, mark)) in self.files.iter().zip(marks).enumerate() {
-            // The mark is unknown for an armored file, or one that was read like a pipe.
-            let mark = || mark.into_inner().map_or_else(|| FileMark::of(target), Ok);
-            let added = match self.tally.failed_files.contains(&at) {
-                true => draft.add_failed(root, target),
-                false => mark().and_then(|mark| draft.add(root, target, mark)),
-            };
-            events.extend(added.err().map(|error| inventory::failed(target, error)));
-        }
-        for (_, target) in &self.finished {
-            match FileMark::of(target).and_then(|mark| draft.add_unchanged(root, target, mark)) {
-                Ok(true) => {}
-                Ok(false) => events.push(Event::Exchanged(target)),
-                Err(error) => events.push(inventory::failed(target, error)),
-            }
-        }
-        for Link { target, text, .. } in &self.tree.links {
-            let added = draft.add_link(root, target, text);
-            events.extend(added.err().map(|error| inventory::failed(target, error)));
-        }
-        self.tally.summary.failed += events.len();
-        send(listen, events)
-    }
-
     fn remove_stale(&mut self, operation: &Operation, listen: &mut Listener<'_>) -> Result<(), JobError> {
+        let now = roots(&self.options);
         let Self { options, tree, tally, .. } = self;
-        let found = match tally.summary.failed {
-            0 => Stale::find(tree, &options.inputs, &options.suffix, operation, tally.manifest.as_ref()),
+        let found = match self.roots.iter().zip(&now).filter(|(then, now)| then != now).count() {
+            0 => {
+                let proof = (tally.manifest.as_ref(), &*tally.problems);
+                Stale::find_certain(tree, &options.inputs, &options.suffix, operation, proof)
+            }
             problems => Err(FolderError::IncompleteListing { problems }.into()),
         };
-        let stale = match found {
+        let mut stale = match found {
             Ok(stale) => stale,
             Err(error) => return send(listen, vec![Event::NothingRemoved(error)]),
         };
+        for (path, error) in mem::take(&mut stale.problems) {
+            send(listen, vec![tally.failed(&path, error)])?;
+        }
         let stays = stale.unproven.iter().map(|path| Event::Unproven(path));
         send(listen, stays.chain(stale.unknown.iter().map(|path| Event::Unknown(path))).collect())?;
         let results = match options.dry_run {
@@ -524,21 +549,17 @@ impl Job {
         Ok(())
     }
 
-    fn compare(&mut self, listed: &Inventory, listen: &mut Listener<'_>) -> Result<(), JobError> {
-        let [root] = &*self.options.inputs else { return Ok(()) };
-        let mut events = inventory::differences(listed, root, &self.tree, &self.options)?;
-        let differences = events.len();
-        self.tally.summary.failed += differences;
-        events.push(Event::Compared { counter: listed.counter(), files: listed.len(), differences });
-        send(listen, events)
-    }
-
     fn fail(&mut self, problems: Vec<(PathBuf, Error)>, listen: &mut Listener<'_>) -> Result<(), JobError> {
         for (path, error) in problems {
             send(listen, vec![self.tally.failed(&path, error)])?;
         }
         Ok(())
     }
+}
+
+/// Returns the identities of the inputs now.
+fn roots(options: &JobOptions) -> Vec<Option<FileId>> {
+    options.inputs.iter().map(|input| FileId::at(input).ok().flatten()).collect()
 }
 
 /// Returns the fingerprint of a regular file, because opening a pipe would wait for its writer.

@@ -2,16 +2,22 @@
 //!
 //! ```text
 //! {"sealane":"manifest","version":1}
-//! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,"target_mtime_ns":2}
+//! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,"target_mtime_ns":2,
+//!  "source_ctime_ns":3,"source_inode":4,"target_ctime_ns":5,"target_inode":6,"target_hash":"…"}
 //! ```
 //!
-//! The first line is the header; each other line is a finished file. Paths are written as given. A
+//! The first line is the header; each other line is a finished file (in one line). Lines of earlier
+//! releases end after `target_mtime_ns`. `target_hash` is the hash that an inventory lists, if the
+//! job wrote one. Paths are written as given. A
 //! byte that is not valid UTF-8 becomes `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP
 //! 383), so that `json.loads` in Python returns the name that `open` takes.
 
 use super::name::{Name, quoted};
 use base::Error;
 use base::random::RandomHasher;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use files::mark::{Content, FileMark};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -29,8 +35,10 @@ const EXPECTED: Error =
 
 /// The file with the list of finished files of a job.
 ///
-/// A file is finished if the lengths and modification times of its source and target are still
-/// those in its line. No data is read.
+/// A file is finished if source and target have the length, the times of modification and change,
+/// and the inode in its line. No data is read. Programs can set the time of modification, so a
+/// change can keep it, but not the time of change. The device is not compared: it may change when a
+/// disk is mounted again.
 ///
 /// A manifest stays correct when the process is killed. After a power failure, it is correct only
 /// for targets written with [`Durability::Synced`](files::Durability): any other may have the right
@@ -46,11 +54,13 @@ pub struct Manifest {
     finished: HashMap<Name, Line, RandomHasher>,
 }
 
-/// Length and modification time of a file, to detect changes.
+/// Length, times and inode of a file, to detect changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFingerprint {
     len: u64,
     mtime_ns: i128,
+    /// Time of change and inode. `None` on Windows, for links, and in lines of earlier releases.
+    change: Option<(i128, u64)>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,6 +71,25 @@ struct Line {
     target: Name,
     target_len: u64,
     target_mtime_ns: i128,
+    source_ctime_ns: Option<i128>,
+    source_inode: Option<u64>,
+    target_ctime_ns: Option<i128>,
+    target_inode: Option<u64>,
+    target_hash: Option<String>,
+}
+
+/// What the manifest and the files say about a pair of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It is to be processed.
+    New,
+    /// It is finished.
+    Finished,
+    /// It is finished, but the line is of an earlier release and shows less.
+    FinishedBefore,
+    /// The target has the listed length and time of modification, but not the time of change or
+    /// inode: it was written again or moved.
+    Touched,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -138,10 +167,30 @@ impl Manifest {
 
     /// Returns whether this pair is listed as finished and both files are unchanged.
     pub fn finished(&self, source: &Path, target: &Path) -> bool {
-        let Some(line) = self.finished.get(&Name::of(target)) else { return false };
-        line.source == Name::of(source)
-            && FileFingerprint::of(source).is_ok_and(|now| now == line.source_fingerprint())
-            && FileFingerprint::of(target).is_ok_and(|now| now == line.target_fingerprint())
+        matches!(self.state(source, target), State::Finished | State::FinishedBefore)
+    }
+
+    pub(super) fn state(&self, source: &Path, target: &Path) -> State {
+        let listed = self.finished.get(&Name::of(target)).filter(|line| line.source == Name::of(source));
+        let (Some(line), Ok(read), Ok(written)) =
+            (listed, FileFingerprint::of(source), FileFingerprint::of(target))
+        else {
+            return State::New;
+        };
+        let before = FileFingerprint { change: None, ..line.target_fingerprint() };
+        match (line.source_fingerprint().is(read), line.target_fingerprint().is(written)) {
+            (true, true) if line.is_complete() => State::Finished,
+            (true, true) => State::FinishedBefore,
+            (true, false) if before.is(written) => State::Touched,
+            _ => State::New,
+        }
+    }
+
+    /// Returns the mark with which a target is listed.
+    pub(super) fn mark(&self, target: &Path) -> Option<FileMark> {
+        let line = self.finished.get(&Name::of(target))?;
+        let hash = STANDARD.decode(line.target_hash.as_ref()?).ok()?.try_into().ok()?;
+        Some(FileMark { len: line.target_len, content: Content::Hash(hash) })
     }
 
     /// Adds `target` as finished. `before` is the fingerprint of `source` from before it was read:
@@ -150,7 +199,22 @@ impl Manifest {
     /// # Errors
     /// Returns [`Error::Io`] with the path of the target or of the manifest. Earlier lines stay.
     pub fn add(&mut self, source: &Path, before: FileFingerprint, target: &Path) -> Result<(), Error> {
-        self.add_line(source, before, target, FileFingerprint::of(target)?)
+        self.add_marked(source, before, target, None)
+    }
+
+    /// Like [`Self::add`], with the mark of the target, if known.
+    pub(super) fn add_marked(
+        &mut self,
+        source: &Path,
+        before: FileFingerprint,
+        target: &Path,
+        mark: Option<&FileMark>,
+    ) -> Result<(), Error> {
+        let hash = mark.and_then(|mark| match &mark.content {
+            Content::Hash(hash) => Some(STANDARD.encode(hash)),
+            Content::Ends { .. } => None,
+        });
+        self.add_line(source, before, target, FileFingerprint::of(target)?, hash)
     }
 
     fn add_line(
@@ -159,6 +223,7 @@ impl Manifest {
         before: FileFingerprint,
         target: &Path,
         written: FileFingerprint,
+        target_hash: Option<String>,
     ) -> Result<(), Error> {
         let line = Line {
             source: Name::of(source),
@@ -167,6 +232,11 @@ impl Manifest {
             target: Name::of(target),
             target_len: written.len,
             target_mtime_ns: written.mtime_ns,
+            source_ctime_ns: before.change.map(|(ctime, _)| ctime),
+            source_inode: before.change.map(|(_, inode)| inode),
+            target_ctime_ns: written.change.map(|(ctime, _)| ctime),
+            target_inode: written.change.map(|(_, inode)| inode),
+            target_hash,
         };
         self.append(line.text(source, target).as_bytes()).map_err(|e| e.about(&self.path))?;
         self.remember(line)
@@ -185,14 +255,14 @@ impl Manifest {
         {
             return Ok(());
         }
-        self.add_line(source, read, target, written)
+        self.add_line(source, read, target, written, None)
     }
 
     /// Returns whether `target`, a file or a link, is listed and unchanged.
     pub(super) fn wrote(&self, target: &Path) -> bool {
         let line = self.finished.get(&Name::of(target));
         line.is_some_and(|line| {
-            FileFingerprint::of_link(target).is_ok_and(|now| now == line.target_fingerprint())
+            FileFingerprint::of_link(target).is_ok_and(|now| line.target_fingerprint().is(now))
         })
     }
 
@@ -251,7 +321,16 @@ impl FileFingerprint {
     }
 
     pub(super) fn new(found: &Metadata, path: &Path) -> Result<Self, Error> {
-        Ok(Self { len: found.len(), mtime_ns: mtime_ns(found).map_err(|e| Error::io(path, e))? })
+        let mtime_ns = mtime_ns(found).map_err(|e| Error::io(path, e))?;
+        // Each run sets the times of a link, which changes the time of change. The path in a link
+        // is compared itself.
+        let change = if found.is_symlink() { None } else { change(found) };
+        Ok(Self { len: found.len(), mtime_ns, change })
+    }
+
+    /// Returns whether a file with the fingerprint `now` is still the recorded one.
+    fn is(self, now: Self) -> bool {
+        self == if self.change.is_none() { Self { change: None, ..now } } else { now }
     }
 
     /// Returns the length in bytes at the time of the fingerprint.
@@ -259,6 +338,18 @@ impl FileFingerprint {
     pub fn len(&self) -> u64 {
         self.len
     }
+}
+
+/// Returns time of change and inode.
+#[cfg(unix)]
+fn change(found: &Metadata) -> Option<(i128, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec()), found.ino()))
+}
+
+#[cfg(windows)]
+fn change(_: &Metadata) -> Option<(i128, u64)> {
+    None
 }
 
 fn mtime_ns(found: &Metadata) -> io::Result<i128> {
@@ -290,20 +381,38 @@ fn header(line: &[u8]) -> Result<(), Error> {
 
 impl Line {
     fn source_fingerprint(&self) -> FileFingerprint {
-        FileFingerprint { len: self.source_len, mtime_ns: self.source_mtime_ns }
+        let change = self.source_ctime_ns.zip(self.source_inode);
+        FileFingerprint { len: self.source_len, mtime_ns: self.source_mtime_ns, change }
     }
 
     fn target_fingerprint(&self) -> FileFingerprint {
-        FileFingerprint { len: self.target_len, mtime_ns: self.target_mtime_ns }
+        let change = self.target_ctime_ns.zip(self.target_inode);
+        FileFingerprint { len: self.target_len, mtime_ns: self.target_mtime_ns, change }
+    }
+
+    /// Returns whether the line has all that this system tells about files.
+    fn is_complete(&self) -> bool {
+        cfg!(windows) || self.source_inode.is_some() && self.target_inode.is_some()
     }
 
     fn text(&self, source: &Path, target: &Path) -> String {
         let Self { source_len, source_mtime_ns, target_len, target_mtime_ns, .. } = self;
         let (source, target) = (quoted(source), quoted(target));
-        format!(
+        let mut text = format!(
             "{{\"source\":{source},\"source_len\":{source_len},\"source_mtime_ns\":{source_mtime_ns},\
-             \"target\":{target},\"target_len\":{target_len},\"target_mtime_ns\":{target_mtime_ns}}}\n"
-        )
+             \"target\":{target},\"target_len\":{target_len},\"target_mtime_ns\":{target_mtime_ns}"
+        );
+        for (field, change) in
+            [("source", self.source_fingerprint().change), ("target", self.target_fingerprint().change)]
+        {
+            if let Some((ctime, inode)) = change {
+                text += &format!(",\"{field}_ctime_ns\":{ctime},\"{field}_inode\":{inode}");
+            }
+        }
+        if let Some(hash) = &self.target_hash {
+            text += &format!(",\"target_hash\":\"{hash}\"");
+        }
+        text + "}\n"
     }
 }
 
@@ -390,6 +499,9 @@ mod test {
             folder.change(&path, b"another length");
             assert!(!folder.finished(), "length of {path:?}");
             folder.change(&path, &content);
+            // The same length, content and time of modification: the system knows of the change.
+            assert_eq!(folder.finished(), cfg!(windows), "change of {path:?}");
+            folder.add();
             assert!(folder.finished());
             let later = path.metadata().unwrap().modified().unwrap() + std::time::Duration::from_nanos(100);
             File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
@@ -399,6 +511,48 @@ mod test {
             assert!(!folder.finished(), "no {path:?}");
             fs::write(&path, &content).unwrap();
         }
+    }
+
+    /// Lines of earlier releases have no times of change. They are read, and replaced by the job.
+    #[cfg(unix)]
+    #[test]
+    fn lines_of_earlier_releases_are_read() {
+        let folder = Folder::new("earlier");
+        folder.add();
+        let state = || folder.open().state(&folder.source(), &folder.target());
+        assert_eq!(state(), State::Finished);
+        let text = fs::read_to_string(folder.path()).unwrap();
+        let end = text.find(",\"source_ctime_ns\"").unwrap();
+        fs::write(folder.path(), format!("{}}}\n", &text[..end])).unwrap();
+        assert_eq!(state(), State::FinishedBefore);
+        folder.change(&folder.target(), b"tHe target");
+        assert_eq!(state(), State::FinishedBefore);
+        folder.add();
+        folder.change(&folder.target(), b"The target");
+        assert_eq!(state(), State::Touched);
+        folder.add();
+        folder.change(&folder.source(), b"Source");
+        assert_eq!(state(), State::New);
+        folder.add();
+        // Another file with the same times.
+        let (path, other) = (folder.target(), folder.0.join("other"));
+        fs::copy(&path, &other).unwrap();
+        let modified = path.metadata().unwrap().modified().unwrap();
+        File::options().write(true).open(&other).unwrap().set_modified(modified).unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert_eq!(state(), State::Touched);
+    }
+
+    /// A target's hash is that of an inventory, and comes back from the file.
+    #[test]
+    fn marks_of_targets_are_kept() {
+        let folder = Folder::new("marks");
+        folder.add();
+        assert_eq!(folder.open().mark(&folder.target()), None);
+        let (mark, before) = (FileMark::of(&folder.target()).unwrap(), FileFingerprint::of(&folder.source()));
+        folder.open().add_marked(&folder.source(), before.unwrap(), &folder.target(), Some(&mark)).unwrap();
+        assert_eq!(folder.open().mark(&folder.target()), Some(mark));
+        assert!(folder.finished());
     }
 
     #[test]

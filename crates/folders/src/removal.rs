@@ -1,8 +1,10 @@
 //! Removes encrypted files whose sources are gone.
 //!
-//! We remove a file only if three things are certain: its source does not exist, everything that
-//! exists was listed, and this or an earlier job wrote it. The manifest proves the last, or the key
-//! by opening the file. A file with a name encrypted under a retired key is removed too, once the
+//! We remove a file only if two things are certain: its source does not exist, and this or an earlier
+//! job wrote it. A source does not exist if the system says so, if the job did not list it, and if
+//! it does not lie below a folder that could not be listed: the disk may be gone. The manifest
+//! proves that a job wrote a file, or the key by opening it. Problems with other paths stop nothing.
+//! A file with a name encrypted under a retired key is removed too, once the
 //! job has written its source under the primary key's name.
 
 use super::bulk::Operation;
@@ -28,6 +30,10 @@ pub struct Stale {
     pub unproven: Vec<PathBuf>,
     /// Files, links and folders with names that do not decrypt. They stay.
     pub unknown: Vec<PathBuf>,
+    /// Paths that cannot be read. What they say about files is uncertain, so those stay.
+    pub problems: Vec<(PathBuf, Error)>,
+    /// All folders, parents first.
+    pub(crate) folders: Vec<PathBuf>,
     /// Folders with names under retired keys, parents first. They are removed if empty.
     retired: Vec<PathBuf>,
 }
@@ -55,9 +61,8 @@ impl Stale {
     /// another target for its source.
     ///
     /// # Errors
-    /// Returns [`FolderError::IncompleteListing`] if `tree` has problems;
-    /// [`FolderError::EmptySource`] if it has no file; [`FolderError::InPlace`] if the target
-    /// folder is a source; [`Error::Io`] for a folder that cannot be listed.
+    /// Returns [`FolderError::EmptySource`] if `tree` has no file; [`FolderError::InPlace`] if the
+    /// target folder is a source; [`Error::Io`] if the target folder cannot be found.
     pub fn find(
         tree: &Tree,
         sources: &[impl AsRef<Path>],
@@ -65,11 +70,19 @@ impl Stale {
         operation: &Operation,
         manifest: Option<&Manifest>,
     ) -> Result<Self, Error> {
+        let uncertain: Vec<_> = tree.problems.iter().map(|(path, _)| path.clone()).collect();
+        Self::find_certain(tree, sources, suffix, operation, (manifest, &uncertain))
+    }
+
+    /// Like [`Self::find`]. Sources below a path of `uncertain` may exist.
+    pub(crate) fn find_certain(
+        tree: &Tree,
+        sources: &[impl AsRef<Path>],
+        suffix: &OsStr,
+        operation: &Operation,
+        (manifest, uncertain): (Option<&Manifest>, &[PathBuf]),
+    ) -> Result<Self, Error> {
         let Some(root) = &tree.root else { return Ok(Self::default()) };
-        match tree.problems.len() {
-            0 => {}
-            problems => return Err(FolderError::IncompleteListing { problems }.into()),
-        }
         if tree.pairs.is_empty() && tree.links.is_empty() && tree.excluded == 0 {
             return Err(FolderError::EmptySource.into());
         }
@@ -81,45 +94,9 @@ impl Stale {
         if sources.iter().any(|source| resolve(source).is_ok_and(|source| source == real)) {
             return Err(FolderError::InPlace.into());
         }
-        let mut search = Search { sources: &sources, operation, manifest, targets: BTreeMap::new() };
-        if tree.names.is_some() {
-            search.targets.extend(tree.pairs.iter().map(|(source, target)| (&**source, &**target)));
-            search.targets.extend(tree.links.iter().map(|link| (&*link.source, &*link.target)));
-            search.targets.extend(tree.folder_pairs.iter().map(|(source, target)| (&**source, &**target)));
-        }
+        let search = Search::new(tree, &sources, suffix, Some(operation), manifest, uncertain);
         let mut stale = Self::default();
-        let mut waiting = vec![(root.clone(), PathBuf::new())];
-        while let Some((folder, plain)) = waiting.pop() {
-            let about = |e| Error::io(&folder, e);
-            let mut entries = Folder::list(&folder).map_err(about)?;
-            entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-            for (name, kind) in entries {
-                let path = folder.join(&name);
-                let kind = kind.map_err(|e| Error::io(&path, e))?;
-                let name = match kind {
-                    EntryKind::Folder => Some(name),
-                    EntryKind::Special => None,
-                    // A name without the suffix does not belong to an encrypted file.
-                    EntryKind::File | EntryKind::Link => without_suffix(&name, suffix),
-                };
-                let Some(name) = name else { continue };
-                let Ok(name) = tree.names.as_ref().map_or(Ok(name.clone()), |key| key.decrypt(&name, &plain))
-                else {
-                    stale.unknown.push(path);
-                    continue;
-                };
-                let below = plain.join(name);
-                match kind {
-                    EntryKind::Folder => {
-                        if search.has_other_target(&path, &below) {
-                            stale.retired.push(path.clone());
-                        }
-                        waiting.push((path, below));
-                    }
-                    kind => search.look_at(path, below, kind, &mut stale)?,
-                }
-            }
-        }
+        search.walk(root.clone(), PathBuf::new(), &mut stale);
         Ok(stale)
     }
 
@@ -145,7 +122,12 @@ impl Stale {
 }
 
 impl Removal {
-    fn remove(&self, root: &Path) -> io::Result<()> {
+    /// Returns the removal of a file or a link, as it is now.
+    pub(crate) fn new(path: &Path, source: PathBuf) -> io::Result<Self> {
+        Ok(Self { id: FileId::of_name(path)?, path: path.to_owned(), source, replacement: None })
+    }
+
+    pub(crate) fn remove(&self, root: &Path) -> io::Result<()> {
         if self.replacement.as_ref().is_some_and(|path| path.symlink_metadata().is_err()) {
             let said = "its source is back and not encrypted under the new name yet; try again";
             return Err(io::Error::new(ErrorKind::ResourceBusy, said));
@@ -174,20 +156,97 @@ fn remove_empty_folders(root: &Path, removed: &Path, sources: &[impl AsRef<Path>
     }
 }
 
-fn remove_folder(root: &Path, folder: &Path) -> io::Result<()> {
+pub(crate) fn remove_folder(root: &Path, folder: &Path) -> io::Result<()> {
     let Place { folder, name, .. } = Place::name_below(root, folder)?;
     folder.remove_folder(&name)
 }
 
-struct Search<'a> {
+/// Proves that an earlier job wrote a file or a link, with the manifest or the key.
+pub(crate) fn is_ours(
+    path: &Path,
+    kind: EntryKind,
+    operation: Option<&Operation>,
+    manifest: Option<&Manifest>,
+) -> bool {
+    manifest.is_some_and(|manifest| manifest.wrote(path))
+        || kind == EntryKind::File && operation.is_some_and(|operation| operation.opens(path))
+}
+
+pub(crate) struct Search<'a> {
     sources: &'a [&'a Path],
-    operation: &'a Operation,
+    suffix: &'a OsStr,
+    names: Option<&'a NameKey>,
+    operation: Option<&'a Operation>,
     manifest: Option<&'a Manifest>,
-    /// Targets of all sources, by path, if names are encrypted.
+    /// Sources that may exist, with everything below them.
+    uncertain: &'a [PathBuf],
+    /// Targets of all sources.
     targets: BTreeMap<&'a Path, &'a Path>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    pub(crate) fn new(
+        tree: &'a Tree,
+        sources: &'a [&'a Path],
+        suffix: &'a OsStr,
+        operation: Option<&'a Operation>,
+        manifest: Option<&'a Manifest>,
+        uncertain: &'a [PathBuf],
+    ) -> Self {
+        let files = tree.pairs.iter().chain(&tree.folder_pairs);
+        let mut targets: BTreeMap<_, _> = files.map(|(source, target)| (&**source, &**target)).collect();
+        targets.extend(tree.links.iter().map(|link| (&*link.source, &*link.target)));
+        Self { sources, suffix, names: tree.names.as_ref(), operation, manifest, uncertain, targets }
+    }
+
+    /// Adds what is stale below the folder `top`; `plain` is its source's path below each source
+    /// folder.
+    pub(crate) fn walk(&self, top: PathBuf, plain: PathBuf, stale: &mut Stale) {
+        let mut waiting = vec![(top, plain)];
+        while let Some((folder, plain)) = waiting.pop() {
+            let mut entries = match Folder::list(&folder) {
+                Ok(entries) => entries,
+                Err(e) => {
+                    stale.problems.push((folder.clone(), Error::io(&folder, e)));
+                    continue;
+                }
+            };
+            stale.folders.push(folder.clone());
+            entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+            for (name, kind) in entries {
+                let path = folder.join(&name);
+                let kind = match kind {
+                    Ok(kind) => kind,
+                    Err(e) => {
+                        stale.problems.push((path.clone(), Error::io(&path, e)));
+                        continue;
+                    }
+                };
+                let name = match kind {
+                    EntryKind::Folder => Some(name),
+                    EntryKind::Special => None,
+                    // A name without the suffix does not belong to an encrypted file.
+                    EntryKind::File | EntryKind::Link => without_suffix(&name, self.suffix),
+                };
+                let Some(name) = name else { continue };
+                let Ok(name) = self.names.map_or(Ok(name.clone()), |key| key.decrypt(&name, &plain)) else {
+                    stale.unknown.push(path);
+                    continue;
+                };
+                let below = plain.join(name);
+                match kind {
+                    EntryKind::Folder => {
+                        if self.names.is_some() && self.has_other_target(&path, &below) {
+                            stale.retired.push(path.clone());
+                        }
+                        waiting.push((path, below));
+                    }
+                    kind => self.look_at(path, below, kind, stale),
+                }
+            }
+        }
+    }
+
     /// Returns whether the job has another target for the source of `path`; `below` is its path
     /// below each source folder.
     fn has_other_target(&self, path: &Path, below: &Path) -> bool {
@@ -196,34 +255,38 @@ impl Search<'_> {
     }
 
     /// Adds a file or link to the stale ones if its source, `below` a source folder, is gone.
-    fn look_at(
-        &self,
-        path: PathBuf,
-        below: PathBuf,
-        kind: EntryKind,
-        stale: &mut Stale,
-    ) -> Result<(), Error> {
+    fn look_at(&self, path: PathBuf, below: PathBuf, kind: EntryKind, stale: &mut Stale) {
         let mut replacement = None;
         for source in self.sources {
             let candidate = if source.is_dir() { source.join(&below) } else { source.to_path_buf() };
             if !source.is_dir() && source.file_name() != Some(below.as_os_str()) {
                 continue;
             }
-            if let Some(target) = self.targets.get(&*candidate).filter(|target| **target != path) {
-                replacement = Some(target.to_path_buf());
-                continue;
+            match self.targets.get(&*candidate) {
+                Some(target) if **target == path => return,
+                Some(target) if self.names.is_some() => {
+                    replacement = Some(target.to_path_buf());
+                    continue;
+                }
+                _ => {}
             }
-            if !is_gone(&candidate, EntryKind::File).map_err(|e| Error::io(&candidate, e))? {
-                return Ok(());
+            if self.uncertain.iter().any(|path| candidate.starts_with(path)) {
+                return;
+            }
+            match is_gone(&candidate, EntryKind::File) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(e) => return stale.problems.push((candidate.clone(), Error::io(&candidate, e))),
             }
         }
-        let id = FileId::of_name(&path).map_err(|e| Error::io(&path, e))?;
-        let listed = self.manifest.is_some_and(|manifest| manifest.wrote(&path));
-        match listed || kind == EntryKind::File && self.operation.opens(&path) {
+        let id = match FileId::of_name(&path) {
+            Ok(id) => id,
+            Err(e) => return stale.problems.push((path.clone(), Error::io(&path, e))),
+        };
+        match is_ours(&path, kind, self.operation, self.manifest) {
             true => stale.removals.push(Removal { path, source: below, id, replacement }),
             false => stale.unproven.push(path),
         }
-        Ok(())
     }
 }
 

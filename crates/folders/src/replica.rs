@@ -4,7 +4,7 @@
 //! theirs when everything in them is complete, because each new name changes a folder's
 //! modification time.
 
-use super::bulk::Operation;
+use super::bulk::{Operation, Replica};
 use super::tree::{Link, Tree};
 use base::Error;
 use engine::attributes::Attributes;
@@ -45,6 +45,10 @@ impl Tree {
     /// Gives the target folders the mode, owner, group and modification time of their sources,
     /// where permitted. Returns those that failed. Call it when everything in them is complete.
     pub fn replicate_folders(&self) -> Vec<(PathBuf, Error)> {
+        self.replicate(Replica::Whole)
+    }
+
+    pub(crate) fn replicate(&self, replica: Replica) -> Vec<(PathBuf, Error)> {
         let Some(root) = &self.root else { return Vec::new() };
         let replicate = |(source, target): &(PathBuf, PathBuf)| {
             let relative = target.strip_prefix(root).ok()?;
@@ -54,9 +58,8 @@ impl Tree {
                     true => folder,
                     false => folder.and_then(|folder| folder.open_below(relative)),
                 };
-                let replicated = folder
-                    .and_then(|folder| folder.as_file())
-                    .and_then(|file| Attributes::of(&found).apply(&file));
+                let attributes = Attributes::new(&found, replica == Replica::Limited);
+                let replicated = folder.and_then(|folder| attributes.apply(&folder.as_file()?, &folder));
                 replicated.map_err(|e| Error::io(target, e))
             });
             Some((target.clone(), result.err()?))

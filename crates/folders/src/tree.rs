@@ -31,6 +31,9 @@ pub struct TreeOptions<'a> {
     /// The key for names of files, folders and links: [`Suffix::Add`] encrypts, [`Suffix::Remove`]
     /// decrypts them.
     pub names: Option<&'a NameKey>,
+    /// Whether links in the places of targets are left to the caller, who removes those that an
+    /// earlier job made, instead of being problems.
+    pub replaces_links: bool,
 }
 
 /// What to do with symbolic links below a source folder.
@@ -249,7 +252,9 @@ impl Walk<'_> {
             }
             for (source, named) in folders.into_iter().rev() {
                 let below = named.and_then(|Named { target, plain }| {
-                    Ok((plain, place.as_ref().map(|place| place.below(&target)).transpose()?))
+                    let replaces_links = self.options.replaces_links;
+                    let place = place.as_ref().map(|place| place.below(&target, replaces_links));
+                    Ok((plain, place.transpose()?))
                 });
                 match below {
                     Ok((plain, place)) => waiting.push((source, plain, place)),
@@ -384,7 +389,8 @@ impl Walk<'_> {
         };
         let target = place.path.join(&name);
         check_name(&name).map_err(|e| Error::io(&target, e))?;
-        if self.options.links == Links::Follow && place.exists && target.is_symlink() {
+        let refuses = self.options.links == Links::Follow && !self.options.replaces_links;
+        if refuses && place.exists && target.is_symlink() {
             return Err(Error::io(&target, refused_link()));
         }
         if link {
@@ -475,12 +481,12 @@ impl Place {
         }
     }
 
-    fn below(&self, name: &OsStr) -> Result<Self, Error> {
+    fn below(&self, name: &OsStr, replaces_links: bool) -> Result<Self, Error> {
         let (path, real) = (self.path.join(name), self.real.join(name));
         check_name(name).map_err(|e| Error::io(&path, e))?;
         let found = if self.exists { path.symlink_metadata().ok() } else { None };
         match found {
-            Some(found) if found.is_symlink() => Err(Error::io(&path, refused_link())),
+            Some(found) if found.is_symlink() && !replaces_links => Err(Error::io(&path, refused_link())),
             found => Ok(Self { path, real, exists: found.is_some() }),
         }
     }

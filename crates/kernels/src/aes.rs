@@ -162,8 +162,8 @@ impl Aes {
     }
 }
 
-/// Returns whether a keystream, of which the second piece begins inside a block, and a block have
-/// the known values.
+/// Returns whether a keystream and a block have the known values. The second piece of the keystream
+/// begins inside a block.
 fn passes(variant: Selected<AesFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(aes) = Aes::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     let mut stream = [0; STREAM];

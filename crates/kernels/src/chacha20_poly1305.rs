@@ -116,69 +116,10 @@ impl ChaCha20Poly1305 {
         self.variants.mac.name()
     }
 
-    /// Encrypts `data` and writes the tag to `tag`.
-    ///
-    /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^38 - 64 bytes
-    /// of data.
-    #[inline]
-    pub fn seal(
-        &self,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8; 16],
-    ) -> Result<(), MessageError> {
-        self.variants.seal(&self.key, nonce, aad, data, tag)
-    }
-
-    /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the
-    /// source is read once.
-    ///
-    /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero
-    /// then. Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64
-    /// bytes of data.
-    #[inline]
-    pub fn open(
-        &self,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), OpenError> {
-        self.variants.open(&self.key, &read_once(nonce), aad, data, tag)
-    }
-
-    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on threads.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::seal`] for the same reasons.
-    pub fn seal_on(
-        &self,
-        threads: &dyn Threads,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8; 16],
-    ) -> Result<(), MessageError> {
-        self.variants.seal_on(threads, &self.key, nonce, aad, data, tag)
-    }
-
-    /// Decrypts like [`Self::open`], with segments of the message on several threads.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the
-    /// destination is zero.
-    pub fn open_on(
-        &self,
-        threads: &dyn Threads,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), OpenError> {
-        self.variants.open_on(threads, &self.key, &read_once(nonce), aad, data, tag)
+    /// Calls `work` with the key and the nonce of a message.
+    #[inline(always)]
+    fn message<R>(&self, nonce: &[u8; 12], work: impl FnOnce(Variants, &Key, &[u8; 12]) -> R) -> R {
+        work(self.variants, &self.key, nonce)
     }
 }
 
@@ -197,83 +138,97 @@ impl XChaCha20Poly1305 {
         self.0.variant()
     }
 
-    /// Encrypts `data` and writes the tag to `tag`.
-    ///
-    /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^38 - 64 bytes
-    /// of data.
-    pub fn seal(
-        &self,
-        nonce: &[u8; 24],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8; 16],
-    ) -> Result<(), MessageError> {
-        let mut subkey = Key::EMPTY;
-        let nonce = self.derive(nonce, &mut subkey);
-        self.0.variants.seal(&subkey, &nonce, aad, data, tag)
-    }
-
-    /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the
-    /// source is read once.
-    ///
-    /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero
-    /// then. Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64
-    /// bytes of data.
-    pub fn open(
-        &self,
-        nonce: &[u8; 24],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), OpenError> {
-        let mut subkey = Key::EMPTY;
-        let nonce = self.derive(nonce, &mut subkey);
-        self.0.variants.open(&subkey, &nonce, aad, data, tag)
-    }
-
-    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on threads.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::seal`] for the same reasons.
-    pub fn seal_on(
-        &self,
-        threads: &dyn Threads,
-        nonce: &[u8; 24],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8; 16],
-    ) -> Result<(), MessageError> {
-        let mut subkey = Key::EMPTY;
-        let nonce = self.derive(nonce, &mut subkey);
-        self.0.variants.seal_on(threads, &subkey, &nonce, aad, data, tag)
-    }
-
-    /// Decrypts like [`Self::open`], with segments of the message on several threads.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the
-    /// destination is zero.
-    pub fn open_on(
-        &self,
-        threads: &dyn Threads,
-        nonce: &[u8; 24],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), OpenError> {
-        let mut subkey = Key::EMPTY;
-        let nonce = self.derive(nonce, &mut subkey);
-        self.0.variants.open_on(threads, &subkey, &nonce, aad, data, tag)
-    }
-
-    /// Derives the key of a message, and returns the nonce to use with it.
+    /// Calls `work` with the key and the nonce of a message. The key is wiped on drop.
     #[inline(always)]
-    fn derive(&self, nonce: &[u8; 24], subkey: &mut Key) -> [u8; 12] {
-        chacha20::derive(self.0.variants.stream, &self.0.key, nonce, subkey)
+    fn message<R>(&self, nonce: &[u8; 24], work: impl FnOnce(Variants, &Key, &[u8; 12]) -> R) -> R {
+        let Self(ChaCha20Poly1305 { key, variants }) = self;
+        let mut subkey = Key::EMPTY;
+        let nonce = chacha20::derive(variants.stream, key, nonce, &mut subkey);
+        work(*variants, &subkey, &nonce)
     }
 }
+
+/// Defines the calls of a key, each with the key and the nonce of `message`.
+macro_rules! calls {
+    ($key:ident, $nonce_len:literal) => {
+        impl $key {
+            /// Encrypts `data` and writes the tag to `tag`.
+            ///
+            /// # Errors
+            /// Returns [`MessageError::TooLong`] and writes nothing if there are more than
+            /// 2^38 - 64 bytes of data.
+            #[inline]
+            pub fn seal(
+                &self,
+                nonce: &[u8; $nonce_len],
+                aad: &[u8],
+                data: InOut<'_>,
+                tag: &mut [u8; 16],
+            ) -> Result<(), MessageError> {
+                self.message(nonce, |variants, key, nonce| variants.seal(key, nonce, aad, data, tag))
+            }
+
+            /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte
+            /// of the source is read once.
+            ///
+            /// # Errors
+            /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is
+            /// zero then. Returns a [`MessageError`] and writes nothing if there are more than
+            /// 2^38 - 64 bytes of data.
+            #[inline]
+            pub fn open(
+                &self,
+                nonce: &[u8; $nonce_len],
+                aad: &[u8],
+                data: InOut<'_>,
+                tag: &[u8; 16],
+            ) -> Result<(), OpenError> {
+                self.message(nonce, |variants, key, nonce| {
+                    variants.open(key, &read_once(nonce), aad, data, tag)
+                })
+            }
+
+            /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on
+            /// threads.
+            ///
+            /// # Errors
+            /// Returns the errors of [`Self::seal`] for the same reasons.
+            pub fn seal_on(
+                &self,
+                threads: &dyn Threads,
+                nonce: &[u8; $nonce_len],
+                aad: &[u8],
+                data: InOut<'_>,
+                tag: &mut [u8; 16],
+            ) -> Result<(), MessageError> {
+                self.message(nonce, |variants, key, nonce| {
+                    variants.seal_on(threads, key, nonce, aad, data, tag)
+                })
+            }
+
+            /// Decrypts like [`Self::open`], with segments of the message on several threads.
+            ///
+            /// # Errors
+            /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all
+            /// of the destination is zero.
+            pub fn open_on(
+                &self,
+                threads: &dyn Threads,
+                nonce: &[u8; $nonce_len],
+                aad: &[u8],
+                data: InOut<'_>,
+                tag: &[u8; 16],
+            ) -> Result<(), OpenError> {
+                self.message(nonce, |variants, key, nonce| {
+                    variants.open_on(threads, key, &read_once(nonce), aad, data, tag)
+                })
+            }
+        }
+    };
+}
+
+calls!(ChaCha20Poly1305, 12);
+calls!(XChaCha20Poly1305, 24);
 
 /// The variants of both algorithms, ChaCha20 and Poly1305, that a key uses.
 #[derive(Clone, Copy)]
@@ -549,7 +504,7 @@ fn lengths(aad: usize, data: usize) -> [u8; 16] {
 }
 
 /// Returns the tag of a short message, without vectors. Not inlined, so that its stack frame is
-/// below that of the caller, which wipes it.
+/// below the caller's frame, and the caller wipes it.
 #[inline(never)]
 fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     let mut state = State::start(key);

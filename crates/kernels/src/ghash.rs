@@ -22,7 +22,7 @@
 use crate::vector::{Products, unroll};
 use crate::zero::wipe;
 
-/// Number of zero blocks after H^1, by which the missing blocks of a last vector are multiplied.
+/// Number of zero blocks after H^1. They are the factors of the missing blocks of a last vector.
 /// Three suffice for four lanes; with four, everything begins on a cache line.
 const ZEROS: usize = 4;
 
@@ -134,7 +134,7 @@ impl ShortPowers {
         self.halves[Self::COUNT - 1] = (h ^ h.rotate_left(64)).to_le_bytes();
     }
 
-    /// Sets H^1 to the `n`-th power of that of `h`, by squaring and multiplying. `multiply`
+    /// Sets H^1 to the `n`-th power of H^1 in `h`, by squaring and multiplying. `multiply`
     /// multiplies an element by the first power in its first argument. The exponent is public,
     /// and at least 1.
     pub(crate) fn set_power(&mut self, h: &Self, n: usize, multiply: impl Fn(&Self, &mut u128)) {

@@ -53,8 +53,8 @@ debug_key! { Siv { } }
 
 impl Siv {
     /// Expands a key of 32, 48 or 64 bytes for the widest variant of AES that `features` allow and
-    /// that passes its self-test. The first half is the key of S2V, and the second that of the
-    /// counter mode.
+    /// that passes its self-test. The first half is the key of S2V, and the second the key
+    /// of the counter mode.
     ///
     /// # Errors
     /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`]
@@ -101,8 +101,8 @@ impl Siv {
     /// Decrypts `data` and verifies the synthetic IV.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the IV is not that of the headers and the
-    /// plaintext. The destination is zero then.
+    /// Returns [`OpenError::AuthenticationFailed`] if the IV does not match the headers and the
+    /// plaintext; the destination is then zero.
     pub fn open(&self, headers: &[&[u8]], mut data: InOut<'_>, v: &[u8; 16]) -> Result<(), OpenError> {
         let len = data.len();
         self.apply_keystream(v, data.part(0, len));

@@ -5,6 +5,7 @@ use super::Existing;
 use base::Error;
 use engine::io::open;
 use engine::options::Durability;
+use engine::place::descriptor;
 use engine::staged::{Access, StagedFile};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -24,8 +25,17 @@ pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> R
 }
 
 fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<(), Error> {
+    let about = |e| Error::io(path, e);
+    if let Some(mut file) = descriptor(path).map_err(about)? {
+        // A shorter key would leave the end of the old one.
+        if existing == Existing::Replace && file.metadata().map_err(about)?.is_file() {
+            let text = "an open descriptor is not replaced; name the file";
+            return Err(about(io::Error::new(io::ErrorKind::Unsupported, text)));
+        }
+        return file.write_all(content).map_err(about);
+    }
     let staged = StagedFile::new(path, access)?;
-    staged.file().write_all(content).map_err(|e| Error::io(path, e))?;
+    staged.file().write_all(content).map_err(about)?;
     // Synced, because losing a key makes all its files unreadable.
     staged.commit(existing, Durability::Synced)
 }

@@ -45,7 +45,7 @@ fn overlaps_are_found_and_in_place_is_not_one() {
             (4, input(8, 9), 19, [input(0, 0)], false),
             // Empty bytes overlap nothing, wherever they are.
             (4, input(20, 0), 4, [input(18, 0)], true),
-            (4, Input::none(call), 4, [input(18, 0)], true),
+            (4, Input::NONE, 4, [input(18, 0)], true),
         ] {
             let result = arranged(head, data, tail, others);
             assert_eq!(result.is_ok(), right, "{result:?}");
@@ -73,18 +73,19 @@ fn text_is_written_with_its_zero_or_not_at_all() {
 fn results_know_their_length() {
     for len in [0, 1, 15, 16, 100_000] {
         let mut pointer = std::ptr::null_mut();
-        let given = Given(&mut pointer).put("out", || {
-            let mut bytes = ResultBytes::zeroed(len)?;
+        let given = Call::lend(|call| {
+            let mut bytes = ResultBytes::zeroed(len).unwrap();
             assert!(bytes.bytes().iter().all(|byte| *byte == 0));
             bytes.bytes().fill(5);
-            Ok(bytes)
+            bytes.give(Given(&mut pointer).get(call, "out").unwrap())
         });
-        assert_eq!(given.unwrap(), count(len));
+        assert_eq!(given, count(len));
         assert!(!pointer.is_null());
         Out(pointer).free_result();
     }
     let mut pointer = std::ptr::dangling_mut();
-    let failed = Given(&mut pointer).put("out", || ResultBytes::zeroed(isize::MAX as usize - 100));
-    assert!(failed.is_err() && pointer.is_null());
+    Given(&mut pointer).clear();
+    assert!(pointer.is_null() && ResultBytes::zeroed(isize::MAX as usize - 100).is_err());
+    assert!(Call::lend(|call| Given(std::ptr::null_mut()).get(call, "out").is_err()));
     Out(std::ptr::null_mut()).free_result();
 }

@@ -229,8 +229,9 @@ def encrypt_tree(
         suffix ".sealed", is a LimitExceededError. After rotating the keyring, ``delete`` removes
         the files under retired keys.
     delete : bool
-        Whether to remove encrypted files with no source, if no file failed. The manifest, or
-        ``key``, must show that sealane wrote them. Excluded files do not count as gone.
+        Whether to remove encrypted files with no source. The manifest, or ``key``, must show that
+        sealane wrote them. Excluded files do not count as gone, nor does anything below a folder that
+        cannot be listed. A file or folder that has become the other is replaced.
     dry_run : bool
         Write nothing; the report says what would be done.
 
@@ -282,7 +283,7 @@ def decrypt_tree(
     durable: bool = False,
     exclude: Iterable[str] = (),
     exclude_from: Path | None = None,
-    preserve: bool = False,
+    preserve: bool | Literal["all"] = False,
     encrypt_names: FileKey | str | None = None,
     dry_run: bool = False,
     errors: _Errors = "raise",
@@ -293,8 +294,13 @@ def decrypt_tree(
     ----------
     suffix : str
         Removed from each name. A file without it is reported as an error.
-    exclude, exclude_from, preserve, dry_run
+    exclude, exclude_from, dry_run
         As for ``encrypt_tree``. Patterns apply to the encrypted files' names.
+    preserve : bool or "all"
+        As for ``encrypt_tree``, but anyone who can write to the encrypted folder chooses these
+        attributes. So files and folders get no set-uid, set-gid or sticky bit, and no right that new
+        files do not have (umask), and a link that leads out of the folder is a ValueError for its
+        path, unless names are encrypted. "all" keeps everything.
     encrypt_names
         The name key, as for ``encrypt_tree``. A name that does not decrypt is reported as an
         AuthenticationError; names that decrypt to the same name, as a FormatError each. Patterns
@@ -422,7 +428,7 @@ def _finished(
         if errors not in ("raise", "return"):
             raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
         call.run(job, executor, progress)
-        report = BulkReport(*job.report())
+        report = BulkReport(**job.report())
     if report.failed and errors == "raise":
         files = report.done + report.skipped + len(report.failed)
         word = "file" if files == 1 else "files"

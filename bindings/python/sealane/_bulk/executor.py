@@ -77,6 +77,8 @@ class Task:
     """The target folder of a tree, an absolute path. Links below it are not followed."""
     preserve: bool = False
     """Whether the targets of a tree get the attributes of their sources."""
+    preserve_all: bool = False
+    """Whether decrypted targets get all of them."""
 
     def operation(
         self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None
@@ -168,7 +170,7 @@ def run(task: Task, files: Files) -> Failures:
     except Exception as missing:
         return {index: _portable(missing, source) for index, (source, _) in enumerate(files)}
     failures: Failures = {}
-    for index, error in enumerate(operation.run(files, task.durable, task.root, task.preserve)):
+    for index, error in enumerate(operation.run(files, task.durable, task.root, task.preserve, task.preserve_all)):
         if error is not None:
             failures[index] = _portable(error, files[index][0])
     if task.verify:
@@ -363,18 +365,23 @@ class Call:
         manifest: Path | None = None,
         exclude: Iterable[str] = (),
         exclude_from: Path | None = None,
-        preserve: bool = False,
+        preserve: bool | Literal["all"] = False,
         names: FileKey | str | None = None,
         delete: bool = False,
         dry_run: bool = False,
     ) -> Job:
         """Returns the job over the files of a folder."""
+        if isinstance(preserve, str) and preserve != "all":
+            raise ValueError(f"preserve must be True, False or 'all', not {preserve!r}")
+        keeps, keeps_all = bool(preserve), preserve == "all"
         self._dry_run = dry_run
         self._manifest = None if manifest is None else name_of(manifest)
         target = None if dst is None else name_of(dst)
         if target is not None:
             root = os.path.join(os.getcwd(), target)
-            self._task = dataclasses.replace(self._task, root=root, preserve=preserve)
+            self._task = dataclasses.replace(
+                self._task, root=root, preserve=keeps, preserve_all=keeps_all
+            )
         return Job.tree(
             name_of(src),
             target,
@@ -386,7 +393,8 @@ class Call:
             verify=self._task.verify,
             durable=self._task.durable,
             exclude=_patterns(exclude, exclude_from),
-            preserve=preserve,
+            preserve=keeps,
+            preserve_all=keeps_all,
             names=_name_key(names),
             delete=delete,
             dry_run=dry_run,
@@ -403,10 +411,11 @@ class Call:
             finished = job.plan()
             if finished is not None:
                 _check(executor, task, self._manifest, os.path.join(os.getcwd(), finished))
-            job.start()
+            operation = operation_of(task) if job.finish_needs_operation() else None
+            job.start(operation)
             if not self._dry_run:
                 _work(executor, task, job, progress)
-            job.finish(operation_of(task) if job.finish_needs_operation() else None)
+            job.finish(operation)
 
 
 def _references(identities: Sequence[_Identity]) -> tuple[str | pathlib.Path, ...] | None:

@@ -44,9 +44,8 @@ def make_parents(target: Any, path: str) -> None:
 class WrittenFile(WritableFile):
     """An encrypted file open for writing; it appears when complete.
 
-    It appears under its name when it is closed or when its transaction ends. A file closed while an
-    exception propagates is discarded, and ``close`` raises that exception: the context managers of
-    fsspec and many libraries close a file without telling it that the block failed.
+    It appears under its name when it is closed or when its transaction ends. An exception that
+    leaves the file's ``with`` block, or a wrapper's, discards it.
     """
 
     def __init__(
@@ -64,7 +63,6 @@ class WrittenFile(WritableFile):
         self.mode = "xb" if exclusive else "wb"
         self._upload = upload
         self._autocommit = autocommit
-        self._exception_at_open = sys.exception()
         # An upload's exclusive creation happens at its end.
         self._encrypted = EncryptedWriter(
             upload or path,  # type: ignore[arg-type]
@@ -97,15 +95,9 @@ class WrittenFile(WritableFile):
         with self._lock:
             if self.closed:
                 return
-            propagating = sys.exception()
-            if propagating is not None and (
-                propagating is not self._exception_at_open or self._in_failing_block()
-            ):
+            if self._is_lost():
                 self._discard()
-                # No change for a caller that the exception reaches anyway. A caller that caught it
-                # and goes on to close the file learns that there is no file.
-                raise propagating
-            if self._autocommit:
+            elif self._autocommit:
                 self._commit()
             else:
                 # The encrypted data waits for the end of the transaction.
@@ -121,7 +113,7 @@ class WrittenFile(WritableFile):
             raise ValueError(f"{self.path}: the file is already committed, or was lost by a failure")
         try:
             with about(self.path):
-                self._encrypted.close()
+                self._encrypted._complete()
                 if self._upload is not None:
                     self._upload.commit()
         finally:
@@ -153,6 +145,8 @@ def compressed(file: Any, compression: str | None, mode: str) -> Any:
     finish = outer.close
 
     def close() -> None:
+        if getattr(outer, "_finalizing", False) and "r" not in mode:
+            file.discard()  # The object was dropped unclosed.
         try:
             finish()
         except BaseException:

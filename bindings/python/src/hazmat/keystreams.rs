@@ -4,10 +4,10 @@ use crate::arguments;
 use crate::buffer::{Slot, fresh_by, read};
 use crate::detach::detached;
 use crate::error::raise;
+use crate::objects::{Any, Bytes};
 use crate::populate::Writers;
 use crate::{integers, keys};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 /// Defines the class of a core keystream. The constructor is in braces.
 macro_rules! keystream {
@@ -32,8 +32,8 @@ macro_rules! keystream {
                 &self,
                 py: Python<'py>,
                 #[pyo3(from_py_with = integers::byte_count)] offset: u64,
-                data: &Bound<'py, PyAny>,
-            ) -> PyResult<Bound<'py, PyBytes>> {
+                data: &Any<'py>,
+            ) -> PyResult<Bytes<'py>> {
                 read!(py; data);
                 fresh_by(py, data.len(), || Writers::Several, |out| {
                     detached(py, data.len(), || self.core.xor_into(offset, data, out))
@@ -57,8 +57,8 @@ macro_rules! keystream {
                 &self,
                 py: Python<'py>,
                 #[pyo3(from_py_with = integers::byte_count)] offset: u64,
-                src: &Bound<'py, PyAny>,
-                out: &Bound<'py, PyAny>,
+                src: &Any<'py>,
+                out: &Any<'py>,
             ) -> PyResult<usize> {
                 let (mut a, mut b) = (Slot::new(py), Slot::new(py));
                 let src = a.read(src)?;
@@ -74,7 +74,7 @@ macro_rules! keystream {
                 &self,
                 py: Python<'py>,
                 #[pyo3(from_py_with = integers::byte_count)] offset: u64,
-                buf: &Bound<'py, PyAny>,
+                buf: &Any<'py>,
             ) -> PyResult<()> {
                 let mut slot = Slot::new(py);
                 let data = slot.write(buf)?.bytes();
@@ -135,8 +135,8 @@ macro_rules! chacha {
                 #[pyo3(signature = (key, nonce, counter = 0))]
                 fn new(
                     py: Python<'_>,
-                    key: &Bound<'_, PyAny>,
-                    nonce: &Bound<'_, PyAny>,
+                    key: &Any<'_>,
+                    nonce: &Any<'_>,
                     #[pyo3(from_py_with = integers::block_counter)] counter: u32,
                 ) -> PyResult<Self> {
                     let mut slot = Slot::new(py);
@@ -176,7 +176,7 @@ keystream! {
     /// b'world'
     AesCtr {
         #[new]
-        fn new(py: Python<'_>, key: &Bound<'_, PyAny>, iv: &Bound<'_, PyAny>) -> PyResult<Self> {
+        fn new(py: Python<'_>, key: &Any<'_>, iv: &Any<'_>) -> PyResult<Self> {
             let mut slot = Slot::new(py);
             let (key, iv) = (keys::extract(key)?, slot.read(iv)?.bytes());
             Ok(Self { core: sealane::hazmat::AesCtr::new(key.as_bytes(), iv).map_err(raise)? })
@@ -243,8 +243,8 @@ keystream! {
         fn new(
             py: Python<'_>,
             variant: &str,
-            key: &Bound<'_, PyAny>,
-            iv: &Bound<'_, PyAny>,
+            key: &Any<'_>,
+            iv: &Any<'_>,
             byte_order: &str,
         ) -> PyResult<Self> {
             let (size, order) = (arguments::speck_size(variant)?, arguments::byte_order(byte_order)?);

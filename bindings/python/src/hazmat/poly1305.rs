@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::buffer::{Slot, read};
 use crate::error::raise;
 use crate::keys;
+use crate::objects::{Any, Bytes};
 use crate::shared::Shared;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -42,7 +43,7 @@ impl Poly1305 {
 #[pymethods]
 impl Poly1305 {
     #[new]
-    fn new(key: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(key: &Any<'_>) -> PyResult<Self> {
         let key = keys::extract(key)?;
         sealane::hazmat::Poly1305::new(key.as_bytes()).map(Self::from_core).map_err(raise)
     }
@@ -52,7 +53,7 @@ impl Poly1305 {
     ///
     /// The arguments are ChaCha20's: a 32-byte ``key`` and a 12-byte ``nonce``.
     #[staticmethod]
-    fn from_chacha20(py: Python<'_>, key: &Bound<'_, PyAny>, nonce: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn from_chacha20(py: Python<'_>, key: &Any<'_>, nonce: &Any<'_>) -> PyResult<Self> {
         let mut slot = Slot::new(py);
         let (key, nonce) = (keys::extract(key)?, slot.read(nonce)?.bytes());
         let core = sealane::hazmat::Poly1305::from_chacha20(key.as_bytes(), nonce).map_err(raise)?;
@@ -60,7 +61,7 @@ impl Poly1305 {
     }
 
     /// Adds ``data`` of any length to the message and returns the object itself.
-    fn update<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+    fn update<'py>(slf: Bound<'py, Self>, data: &Any<'py>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
         read!(py; data);
         slf.get().core.with(py, data.len(), |mac| {
@@ -71,7 +72,7 @@ impl Poly1305 {
     }
 
     /// Returns the tag of the message, 16 bytes. No call may follow.
-    fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bytes<'py>> {
         Ok(PyBytes::new(py, &self.core.take(py)?.finalize().map_err(raise)?))
     }
 
@@ -81,7 +82,7 @@ impl Poly1305 {
     /// ------
     /// AuthenticationError
     ///     If the tags differ.
-    fn verify<'py>(&self, py: Python<'py>, tag: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn verify<'py>(&self, py: Python<'py>, tag: &Any<'py>) -> PyResult<()> {
         let tag = arguments::tag(tag)?;
         self.core.take(py)?.verify(&tag).map_err(raise)
     }

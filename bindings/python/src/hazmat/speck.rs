@@ -5,8 +5,8 @@ use crate::buffer::{fresh, read};
 use crate::detach::detached;
 use crate::error::raise;
 use crate::keys;
+use crate::objects::{Any, Bytes};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use sealane::{Error, InOut};
 
 /// The block cipher Speck (ePrint 2013/404), applied to each block separately.
@@ -44,7 +44,7 @@ pub(crate) struct Speck {
 impl Speck {
     #[new]
     #[pyo3(signature = (variant, key, byte_order = "big"))]
-    fn new(variant: &str, key: &Bound<'_, PyAny>, byte_order: &str) -> PyResult<Self> {
+    fn new(variant: &str, key: &Any<'_>, byte_order: &str) -> PyResult<Self> {
         let (size, order) = (arguments::speck_size(variant)?, arguments::byte_order(byte_order)?);
         let key = keys::extract(key)?;
         Ok(Self { core: sealane::hazmat::Speck::new(size, key.as_bytes(), order).map_err(raise)? })
@@ -56,20 +56,12 @@ impl Speck {
     /// ------
     /// ValueError
     ///     If ``data`` is not a whole number of blocks.
-    fn encrypt_blocks<'py>(
-        &self,
-        py: Python<'py>,
-        data: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn encrypt_blocks<'py>(&self, py: Python<'py>, data: &Any<'py>) -> PyResult<Bytes<'py>> {
         blocks(py, data, |data| self.core.encrypt_blocks(data))
     }
 
     /// Decrypts each block of ``data`` separately. Raises the errors of ``encrypt_blocks``.
-    fn decrypt_blocks<'py>(
-        &self,
-        py: Python<'py>,
-        data: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn decrypt_blocks<'py>(&self, py: Python<'py>, data: &Any<'py>) -> PyResult<Bytes<'py>> {
         blocks(py, data, |data| self.core.decrypt_blocks(data))
     }
 
@@ -96,9 +88,9 @@ impl Speck {
 
 fn blocks<'py>(
     py: Python<'py>,
-    data: &Bound<'py, PyAny>,
+    data: &Any<'py>,
     work: impl FnOnce(InOut<'_>) -> Result<(), Error> + Send,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     read!(py; data);
     fresh(py, data.len(), |out| detached(py, data.len(), || work(InOut::apart(data, out))))
 }

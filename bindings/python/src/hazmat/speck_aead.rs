@@ -4,9 +4,9 @@
 use crate::arguments::unknown;
 use crate::error::raise;
 use crate::keys;
+use crate::objects::{Any, Bytes};
 use crate::sealer::{self, aead_methods};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use sealane::MessageKeys;
 use sealane::hazmat::{Aead, SpeckSize};
 
@@ -45,7 +45,7 @@ pub(crate) struct SpeckAead {
 aead_methods! {
     SpeckAead {
         #[new]
-        fn new(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        fn new(algorithm: &str, key: &Any<'_>) -> PyResult<Self> {
             let aead = Aead::new(size(algorithm)?, keys::extract(key)?.as_bytes()).map_err(raise)?;
             Ok(Self { core: aead.into() })
         }
@@ -60,7 +60,7 @@ aead_methods! {
         ///
         /// One object seals at most 2**(bits / 2) blocks, and the counter never wraps.
         #[staticmethod]
-        fn new_small_block(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        fn new_small_block(algorithm: &str, key: &Any<'_>) -> PyResult<Self> {
             let aead = Aead::new_small_block(size(algorithm)?, keys::extract(key)?.as_bytes()).map_err(raise)?;
             Ok(Self { core: aead.into() })
         }

@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::buffer::{Slot, fresh, read};
 use crate::error::raise;
 use crate::keys;
+use crate::objects::{Any, Bytes};
 use crate::shared::Shared;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -23,12 +24,7 @@ macro_rules! aead_stream {
         #[pymethods]
         impl $name {
             #[new]
-            fn new(
-                py: Python<'_>,
-                algorithm: &str,
-                key: &Bound<'_, PyAny>,
-                nonce: &Bound<'_, PyAny>,
-            ) -> PyResult<Self> {
+            fn new(py: Python<'_>, algorithm: &str, key: &Any<'_>, nonce: &Any<'_>) -> PyResult<Self> {
                 let algorithm = arguments::algorithm(algorithm)?;
                 let mut slot = Slot::new(py);
                 let (key, nonce) = (keys::extract(key)?, slot.read(nonce)?.bytes());
@@ -42,7 +38,7 @@ macro_rules! aead_stream {
             /// ------
             /// ValueError
             ///     After the first ``update``, and after ``finalize``.
-            fn aad<'py>(slf: Bound<'py, Self>, piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+            fn aad<'py>(slf: Bound<'py, Self>, piece: &Any<'py>) -> PyResult<Bound<'py, Self>> {
                 let py = slf.py();
                 read!(py; piece);
                 slf.get().core.with(py, piece.len(), |message| message.aad(piece).map(drop))?;
@@ -58,11 +54,7 @@ macro_rules! aead_stream {
             ///     processed.
             /// ValueError
             ///     After ``finalize``.
-            fn update<'py>(
-                &self,
-                py: Python<'py>,
-                data: &Bound<'py, PyAny>,
-            ) -> PyResult<Bound<'py, PyBytes>> {
+            fn update<'py>(&self, py: Python<'py>, data: &Any<'py>) -> PyResult<Bytes<'py>> {
                 read!(py; data);
                 fresh(py, data.len(), |out| {
                     self.core.with(py, data.len(), |message| message.xor(InOut::apart(data, out)))
@@ -81,12 +73,7 @@ macro_rules! aead_stream {
             ///     If ``out`` is read-only. Nothing is written.
             /// LimitExceededError
             ///     As ``update``.
-            fn update_into<'py>(
-                &self,
-                py: Python<'py>,
-                data: &Bound<'py, PyAny>,
-                out: &Bound<'py, PyAny>,
-            ) -> PyResult<usize> {
+            fn update_into<'py>(&self, py: Python<'py>, data: &Any<'py>, out: &Any<'py>) -> PyResult<usize> {
                 let (mut a, mut b) = (Slot::new(py), Slot::new(py));
                 let data = a.read(data)?;
                 let len = data.len();
@@ -151,7 +138,7 @@ aead_stream! {
 
     {
         /// Returns the tag of the whole message, 16 bytes. No call may follow.
-        fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bytes<'py>> {
             Ok(PyBytes::new(py, &self.core.take(py)?.finalize().map_err(raise)?))
         }
     }
@@ -199,7 +186,7 @@ aead_stream! {
         /// ------
         /// AuthenticationError
         ///     If the message is not authentic. Discard everything that ``update`` returned.
-        fn finalize<'py>(&self, py: Python<'py>, tag: &Bound<'py, PyAny>) -> PyResult<()> {
+        fn finalize<'py>(&self, py: Python<'py>, tag: &Any<'py>) -> PyResult<()> {
             let tag = arguments::tag(tag)?;
             self.core.take(py)?.finalize(&tag).map_err(raise)
         }

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+#[cfg(unix)]
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -25,10 +26,7 @@ pub(crate) struct Outcome {
 impl Sandbox {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        // In a job in the background of a script, signals are ignored, and children inherit that. A
-        // handler they do not inherit: they begin with the default of the system.
-        static HANDLER: Once = Once::new();
-        HANDLER.call_once(|| ctrlc::set_handler(end).unwrap());
+        default_signals();
         let name = format!("sealane-cli-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let sandbox = Self(std::env::temp_dir().join(name));
         fs::create_dir(&sandbox.0).unwrap();
@@ -180,6 +178,12 @@ fn piped(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+/// Parses a document. `serde_json` refuses `\udcff`, which stands for a byte 0xff of a name, so that
+/// becomes U+F0FF.
+pub(crate) fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(&line.replace("\\udc", "\\uf0")).unwrap()
+}
+
 /// Returns bytes whose period is not that of the chunks, so that swapped chunks are noticed.
 pub(crate) fn data(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8 ^ (i / 16384) as u8).collect()
@@ -196,10 +200,23 @@ pub(crate) fn works(program: &str, args: &[&OsStr]) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-#[expect(clippy::disallowed_methods, reason = "this process runs only tests")]
-fn end() {
-    std::process::exit(130)
+/// Gives the programs that tests start the system's default for each signal. In a job in the
+/// background of a script or under `nohup`, some are ignored, and children inherit that. Handlers
+/// they do not inherit.
+#[cfg(unix)]
+pub(crate) fn default_signals() {
+    use signal_hook::{consts::*, iterator::Signals, low_level::emulate_default_handler};
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        let handled = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGTTOU];
+        let mut signals = Signals::new(handled).unwrap();
+        let default = |signal| drop(emulate_default_handler(signal));
+        thread::spawn(move || signals.forever().for_each(default));
+    });
 }
+
+#[cfg(windows)]
+pub(crate) fn default_signals() {}
 
 /// Sends a signal to a running child.
 pub(crate) fn signal(child: &Child, name: &str) {
@@ -209,11 +226,18 @@ pub(crate) fn signal(child: &Child, name: &str) {
 
 /// Waits until the child has installed its handler for Ctrl-C.
 pub(crate) fn until_it_handles_signals(child: &Child) {
+    until_it_handles(child, "INT");
+}
+
+/// Waits until the child has installed its handler for a signal.
+pub(crate) fn until_it_handles(child: &Child, name: &str) {
+    let number = ["HUP", "INT", "QUIT", "", "", "", "", "", "", "USR1", "", "USR2", "", "ALRM", "TERM"];
+    let bit = number.iter().position(|known| *known == name).unwrap();
     let status = format!("/proc/{}/status", child.id());
     until(|| {
         let status = fs::read_to_string(&status).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0");
-        u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
+        u64::from_str_radix(caught.trim(), 16).unwrap() >> bit & 1 == 1
     });
 }
 

@@ -57,6 +57,27 @@ pub enum FolderError {
         /// Smallest accepted counter.
         expected: u64,
     },
+    /// The inventory is that of another folder, or of version 1, which does not name its folder.
+    #[error(
+        "{path}: expected the inventory of folder {expected}, found {}: folder and inventory are others",
+        found.as_deref().map_or("one of version 1, which names no folder".into(), |id| format!("that of {id}"))
+    )]
+    OtherFolder {
+        /// Path of the inventory.
+        path: PathBuf,
+        /// The folder's identifier in this inventory; `None` in version 1.
+        found: Option<String>,
+        /// The expected identifier.
+        expected: String,
+    },
+    /// A link in an encrypted folder leads out of it. Whoever can write there may have made it.
+    #[error(
+        "the link leads to {0:?}, outside of the folder, so it is not restored; use --preserve-all (in Python, preserve='all') if you trust everybody who can write to the encrypted folder"
+    )]
+    LinkLeadsOut(PathBuf),
+    /// A text is not the identifier of a folder.
+    #[error("expected the identifier of a folder, which is 32 digits 0 to 9 and a to f, found {0:?}")]
+    InvalidIdentifier(String),
     /// A name is too long: its encrypted form would not fit in a file system.
     #[error(
         "expected a name of at most {max} bytes, which fits when it is encrypted, found {found}; use a shorter name"

@@ -170,16 +170,20 @@ impl FolderError {
             | Self::OtherSigner(_)
             | Self::SignatureInvalid { .. }
             | Self::OldInventory { .. }
+            | Self::OtherFolder { .. }
             | Self::NameNotAuthentic => Kind::Authentication,
             Self::InventoryName(_) | Self::NameInvalid | Self::DuplicateName { .. } => Kind::Format,
             Self::NameTooLong { .. } | Self::LinkTooLong { .. } => Kind::LimitExceeded,
             Self::InventoryInside(_)
+            | Self::InvalidIdentifier(_)
             | Self::NamesInPlace
             | Self::ManifestReveals(_)
             | Self::ManifestAmong(_) => Kind::Misuse,
-            Self::InvalidPattern(_) | Self::IncompleteListing { .. } | Self::EmptySource | Self::InPlace => {
-                Kind::Folder
-            }
+            Self::InvalidPattern(_)
+            | Self::IncompleteListing { .. }
+            | Self::LinkLeadsOut(_)
+            | Self::EmptySource
+            | Self::InPlace => Kind::Folder,
         }
     }
 }

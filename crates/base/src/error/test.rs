@@ -90,6 +90,7 @@ fn errors_have_kinds_with_names() {
                 F::OtherSigner(path()).into(),
                 F::SignatureInvalid { path: path(), signature: path() }.into(),
                 F::OldInventory { path: path(), found: 1, expected: 2 }.into(),
+                F::OtherFolder { path: path(), found: None, expected: text() }.into(),
                 F::NameNotAuthentic.into(),
                 in_batch(Error::Authentication),
             ],
@@ -165,6 +166,7 @@ fn errors_have_kinds_with_names() {
                 Error::Environment(variable()),
                 why(providers::Reason::Environment(variable())).into(),
                 F::InventoryInside(path()).into(),
+                F::InvalidIdentifier(text()).into(),
                 F::NamesInPlace.into(),
                 F::ManifestReveals(path()).into(),
             ],
@@ -176,6 +178,7 @@ fn errors_have_kinds_with_names() {
             vec![
                 F::InvalidPattern(text()).into(),
                 F::IncompleteListing { problems: 1 }.into(),
+                F::LinkLeadsOut(path()).into(),
                 F::EmptySource.into(),
                 F::InPlace.into(),
             ],

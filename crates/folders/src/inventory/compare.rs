@@ -47,6 +47,11 @@ pub enum Difference {
     },
     /// The inventory knows no such version.
     Changed,
+    /// Its content cannot be compared: it cannot be read, or is a pipe, a socket or a device.
+    Unreadable {
+        /// The reason.
+        reason: String,
+    },
 }
 
 impl Difference {
@@ -60,6 +65,7 @@ impl Difference {
             Self::Exchanged { .. } => "exchanged",
             Self::Old { .. } => "old",
             Self::Changed => "changed",
+            Self::Unreadable { .. } => "unreadable",
         }
     }
 }
@@ -85,6 +91,7 @@ impl fmt::Display for Difference {
                 )
             }
             Self::Changed => f.write_str("changed: no version that the inventory knows"),
+            Self::Unreadable { reason } => write!(f, "unreadable: {reason}"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Former, Inventory, Version, below};
 use crate::name::Name;
 use base::Error;
-use files::mark::FileMark;
+use files::mark::{Content, FileMark};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -34,7 +34,8 @@ impl InventoryDraft {
     pub fn after(previous: Option<Inventory>) -> Self {
         let old = previous.unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let new = Inventory { counter: now.max(old.counter.saturating_add(1)), ..Inventory::default() };
+        let counter = now.max(old.counter.saturating_add(1));
+        let new = Inventory { folder: old.folder.clone(), counter, ..Inventory::default() };
         Self { new, files: Vec::new(), old }
     }
 
@@ -45,7 +46,7 @@ impl InventoryDraft {
     /// not below `root`.
     pub fn add(&mut self, root: &Path, path: &Path, mark: FileMark) -> Result<(), Error> {
         let name = below(root, path)?;
-        let since = match self.old.files.get(&name) {
+        let since = match self.renewed(&name, path, &mark) {
             Some(old) if old.mark == mark => old.since,
             _ => self.new.counter,
         };
@@ -61,13 +62,26 @@ impl InventoryDraft {
     /// Returns the errors of [`Self::add`].
     pub fn add_unchanged(&mut self, root: &Path, path: &Path, mark: FileMark) -> Result<bool, Error> {
         let name = below(root, path)?;
-        match self.old.files.get(&name) {
+        match self.renewed(&name, path, &mark) {
             Some(old) if old.mark != mark => {
-                self.files.push((name, old.clone()));
+                let old = old.clone();
+                self.files.push((name, old));
                 Ok(false)
             }
             _ => self.add(root, path, mark).map(|()| true),
         }
+    }
+
+    /// Returns the version in the previous inventory of a file with the mark `mark`.
+    fn renewed(&mut self, name: &Name, path: &Path, mark: &FileMark) -> Option<&Version> {
+        let old = self.old.files.get_mut(name)?;
+        old.renew(path, || Some(mark.clone()));
+        Some(old)
+    }
+
+    /// Returns the mark that the previous inventory lists for a file below `root`.
+    pub(crate) fn listed(&self, root: &Path, path: &Path) -> Option<&FileMark> {
+        self.old.files.get(&below(root, path).ok()?).map(|version| &version.mark)
     }
 
     /// Adds a file that could not be written. The version in the previous inventory stays, if any.
@@ -94,18 +108,25 @@ impl InventoryDraft {
     /// Completes the inventory with what the job did not have, from the previous one.
     pub(crate) fn complete(mut self, root: &Path, absent: Absent) -> Inventory {
         let Inventory { files, links, former, .. } = self.old;
-        self.new.former = former;
+        // No file is recognised by a mark of version 1 any more.
+        let is_useful = |old: &Former| matches!(old.version.mark.content, Content::Hash(_));
+        self.new.former = former.into_iter().filter(is_useful).collect();
         // Of two versions of a name, the last stays.
         self.new.files = self.files.into_iter().collect();
         let exists = |name: &Name| root.join(name.to_path()).symlink_metadata().is_ok();
         let stays = |name: &Name| absent == Absent::Stay || exists(name);
-        for (name, version) in files {
+        for (name, mut version) in files {
             match self.new.files.get(&name) {
                 Some(new) if *new == version => {}
                 None if !self.new.links.contains_key(&name) && stays(&name) => {
+                    let path = root.join(name.to_path());
+                    version.renew(&path, || FileMark::of(&path).ok());
                     self.new.files.insert(name, version);
                 }
-                _ => self.new.former.push(Former { name, version, until: self.new.counter }),
+                _ => {
+                    let old = Former { name, version, until: self.new.counter };
+                    self.new.former.extend(Some(old).filter(is_useful));
+                }
             }
         }
         for (name, target) in links {
@@ -117,5 +138,19 @@ impl InventoryDraft {
         let excess = self.new.former.len().saturating_sub(MAX_FORMER);
         self.new.former.drain(..excess);
         self.new
+    }
+}
+
+impl Version {
+    /// If this version is listed as in version 1 and the file at `path` is this version, gives it
+    /// `mark`, the file's mark.
+    fn renew(&mut self, path: &Path, mark: impl FnOnce() -> Option<FileMark>) {
+        let is_old = matches!(self.mark.content, Content::Ends { .. });
+        if is_old
+            && FileMark::of_ends(path).is_ok_and(|found| found == self.mark)
+            && let Some(mark) = mark()
+        {
+            self.mark = mark;
+        }
     }
 }

@@ -5,23 +5,28 @@
 //! FILE         = an encrypted file, with the keys of the folder, whose plaintext is the JSON document below
 //! FILE.sig     = a signature of FILE as it is stored, by an SSH key; FILE.minisig, by a minisign key
 //!
-//! {"sealane":"inventory","version":1,"counter":1763917200,
+//! {"sealane":"inventory","version":2,"folder":"9f86d081884c7d659a2feaa0c55ad015","counter":1763917200,
 //! "files":[
-//! {"name":"a/b.sealed","length":72,"head":"…","tag":"…","since":1763917200}
+//! {"name":"a/b.sealed","length":72,"hash":"…","since":1763917200}
 //! ],
 //! "links":[
 //! {"name":"c","target":"a/b"}
 //! ],
 //! "former":[
-//! {"name":"a/b.sealed","length":71,"head":"…","tag":"…","since":1763910000,"until":1763917200}
+//! {"name":"a/b.sealed","length":71,"hash":"…","since":1763910000,"until":1763917200}
 //! ]}
 //! ```
 //!
-//! `head` is the first 56 bytes of a file in base64: salt and commitment in chunked-encryption@v1.
-//! An age file has `mac` instead, the MAC as in its header. `tag` is the last 16 bytes. The counter
-//! grows with each inventory: it is the Unix time in seconds, or the previous counter plus one if
-//! that is larger. `since` is the counter of the first inventory that lists the version. `former`
-//! lists versions that were replaced or removed. Names are written as in manifests.
+//! `folder` identifies the folder: 16 random bytes of its first inventory, in lower-case
+//! hexadecimal. `hash` is the hash of the file as stored, in base64; see `file_hash` in the crate
+//! of files for its definition. The counter grows with each inventory: it is the Unix time in
+//! seconds, or the previous counter plus one if that is larger. `since` is the counter of the first
+//! inventory that lists the version. `former` lists versions that were replaced or removed. Names
+//! are written as in manifests.
+//!
+//! Version 1 has no `folder`, and instead of `hash` the ends of a file: `head`, its first 56 bytes
+//! in base64 (in an age file `mac`, the MAC as in its header), and `tag`, its last 16 bytes. A list
+//! of version 2 has such an entry only for a version that was listed so and no longer exists.
 
 mod compare;
 mod draft;
@@ -31,7 +36,7 @@ mod signed;
 pub use compare::{Difference, Finding};
 pub use draft::InventoryDraft;
 use files::mark::FileMark;
-pub(crate) use folder::content;
+pub(crate) use folder::Content as FolderContent;
 pub use folder::{compare_inventory, write_inventory};
 pub use signed::InventoryKeys;
 
@@ -42,7 +47,7 @@ use base::{Error, Misuse};
 // base64ct.
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use files::mark::{HEAD_LEN, Head};
+use files::mark::{Content, HEAD_LEN, Head};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -51,6 +56,8 @@ use std::path::{Component, Path, PathBuf};
 /// The files and links of an encrypted folder. Names are relative to it.
 #[derive(Debug, Default)]
 pub struct Inventory {
+    /// `None` in version 1.
+    folder: Option<String>,
     counter: u64,
     files: BTreeMap<Name, Version>,
     links: BTreeMap<Name, Name>,
@@ -77,6 +84,7 @@ struct Former {
 struct Document {
     sealane: String,
     version: u64,
+    folder: Option<String>,
     counter: u64,
     files: Vec<Entry>,
     links: Vec<LinkEntry>,
@@ -87,9 +95,10 @@ struct Document {
 struct Entry {
     name: Name,
     length: u64,
+    hash: Option<String>,
     head: Option<String>,
     mac: Option<String>,
-    tag: String,
+    tag: Option<String>,
     since: u64,
     until: Option<u64>,
 }
@@ -100,11 +109,20 @@ struct LinkEntry {
     target: Name,
 }
 
+/// Length in bytes of a folder's identifier.
+const FOLDER_LEN: usize = 16;
 const EXPECTED: Error = Error::Format(
-    "expected an inventory, which is JSON and begins with {\"sealane\":\"inventory\",\"version\":1",
+    "expected an inventory, which is JSON and begins with {\"sealane\":\"inventory\",\"version\":",
 );
 
 impl Inventory {
+    /// Returns the identifier of the folder, 32 hexadecimal digits, the same in all inventories of
+    /// the folder. `None` for an inventory of version 1: it does not tell its folder from others,
+    /// and holders of the keys can change files without a difference.
+    pub fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
+    }
+
     /// Returns the counter, larger than in earlier inventories of the folder.
     pub fn counter(&self) -> u64 {
         self.counter
@@ -124,14 +142,15 @@ impl Inventory {
     fn parse(json: &[u8]) -> Result<Self, Error> {
         // The position of a mistake does not help: a program wrote the document.
         let document: Document = serde_json::from_slice(json).map_err(|_| EXPECTED)?;
-        match (document.sealane.as_str(), document.version) {
-            ("inventory", 1) => {}
-            ("inventory", 2..) => {
-                return Err(Error::UnsupportedVersion("expected an inventory of version 1"));
+        match (document.sealane.as_str(), document.version, document.folder.as_deref()) {
+            ("inventory", 1, None) => {}
+            ("inventory", 2, Some(folder)) if is_identifier(folder) => {}
+            ("inventory", 3.., _) => {
+                return Err(Error::UnsupportedVersion("expected an inventory of version 1 or 2"));
             }
             _ => return Err(EXPECTED),
         }
-        let mut inventory = Self { counter: document.counter, ..Self::default() };
+        let mut inventory = Self { folder: document.folder, counter: document.counter, ..Self::default() };
         for entry in document.files {
             let (name, version, _) = entry.version()?;
             check_name(&name)?;
@@ -156,8 +175,10 @@ impl Inventory {
 
     /// Returns the JSON document, with one line per entry.
     fn to_json(&self) -> String {
-        let mut json =
-            format!("{{\"sealane\":\"inventory\",\"version\":1,\"counter\":{},\n\"files\":[", self.counter);
+        let (folder, counter) = (self.folder().unwrap_or_default(), self.counter);
+        let mut json = format!(
+            "{{\"sealane\":\"inventory\",\"version\":2,\"folder\":\"{folder}\",\"counter\":{counter},\n\"files\":["
+        );
         append_lines(&mut json, &self.files, |json, (name, version)| {
             append_version(json, name, version, None);
         });
@@ -177,6 +198,11 @@ impl Inventory {
     }
 }
 
+/// Returns whether a text is the identifier of a folder.
+fn is_identifier(text: &str) -> bool {
+    text.len() == 2 * FOLDER_LEN && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// Appends one line per entry. Everything goes into one text, because an allocation takes as long
 /// as half a line.
 fn append_lines<E>(json: &mut String, entries: impl IntoIterator<Item = E>, append: impl Fn(&mut String, E)) {
@@ -188,24 +214,28 @@ fn append_lines<E>(json: &mut String, entries: impl IntoIterator<Item = E>, appe
 }
 
 fn append_version(json: &mut String, name: &Name, version: &Version, until: Option<u64>) {
-    let Version { mark: FileMark { len, head, tag }, since } = version;
+    let Version { mark: FileMark { len, content, .. }, since } = version;
     *json += "{\"name\":";
     name.append_quoted(json);
     // Writing to memory cannot fail.
     let _ = write!(json, ",\"length\":{len},");
-    match head {
-        Head::Mac(mac) => {
-            *json += "\"mac\":\"";
-            *json += mac;
+    let mut append = |field: &str, bytes: &[u8]| {
+        let _ = write!(json, "\"{field}\":\"");
+        append_base64(json, bytes);
+        *json += "\",";
+    };
+    match content {
+        Content::Hash(hash) => append("hash", hash),
+        Content::Ends { head: Head::Bytes(head), tag } => {
+            append("head", head);
+            append("tag", tag);
         }
-        Head::Bytes(bytes) => {
-            *json += "\"head\":\"";
-            append_base64(json, bytes);
+        Content::Ends { head: Head::Mac(mac), tag } => {
+            append("tag", tag);
+            let _ = write!(json, "\"mac\":\"{mac}\",");
         }
     }
-    *json += "\",\"tag\":\"";
-    append_base64(json, tag);
-    let _ = write!(json, "\",\"since\":{since}");
+    let _ = write!(json, "\"since\":{since}");
     if let Some(until) = until {
         let _ = write!(json, ",\"until\":{until}");
     }
@@ -224,16 +254,22 @@ fn append_base64(json: &mut String, bytes: &[u8]) {
 
 impl Entry {
     fn version(self) -> Result<(Name, Version, Option<u64>), Error> {
-        let head = match (self.head, self.mac) {
-            // The errors have no content.
-            (Some(head), None) => Head::Bytes(STANDARD.decode(head).map_err(|_| EXPECTED)?),
-            (None, Some(mac)) => Head::Mac(mac),
+        // The errors have no content.
+        let bytes = |text: String| STANDARD.decode(text).map_err(|_| EXPECTED);
+        let content = match (self.hash, self.head, self.mac, self.tag) {
+            (Some(hash), None, None, None) => Content::Hash(bytes(hash)?.try_into().map_err(|_| EXPECTED)?),
+            (None, head, mac, Some(tag)) => {
+                let tag = bytes(tag)?.try_into().map_err(|_| EXPECTED)?;
+                let head = match (head, mac) {
+                    (Some(head), None) => Head::Bytes(bytes(head)?),
+                    (None, Some(mac)) => Head::Mac(mac),
+                    _ => return Err(EXPECTED),
+                };
+                Content::Ends { head, tag }
+            }
             _ => return Err(EXPECTED),
         };
-        // The errors have no content.
-        let tag = STANDARD.decode(self.tag).map_err(|_| EXPECTED)?;
-        let tag = tag.try_into().map_err(|_| EXPECTED)?;
-        let mark = FileMark { len: self.length, head, tag };
+        let mark = FileMark { len: self.length, content };
         Ok((self.name, Version { mark, since: self.since }, self.until))
     }
 }

@@ -1,11 +1,11 @@
 //! Inventories in files: encrypted, with a signature beside them.
 
-use super::Inventory;
 use super::draft::{Absent, InventoryDraft};
+use super::{FOLDER_LEN, Inventory, is_identifier};
 use base::Error;
 use base::error::FolderError;
 use base::memory::append;
-use engine::io::open;
+use engine::io::open_at_once;
 use engine::options::Durability;
 use files::file_keys::{DecryptWith, EncryptWith};
 use files::memory;
@@ -23,21 +23,36 @@ pub struct InventoryKeys<'a> {
     pub path: &'a Path,
     /// The private signing key.
     pub key: &'a SigningKey,
+    /// The identifier that the folder must have, see [`Inventory::folder`]. `None` keeps that of
+    /// the previous inventory. Recipients cannot read it, so they need this to keep it.
+    pub folder: Option<&'a str>,
 }
 
 impl Inventory {
     /// Reads an inventory after verifying its signature. `min_counter` is the smallest accepted
     /// counter, such as the largest seen so far: only this check detects an older inventory with an
-    /// older folder.
+    /// older folder. `folder` is the identifier that the inventory must have, see [`Self::folder`]:
+    /// only this check detects another folder of the same signer with its inventory.
     ///
     /// # Errors
     /// Returns [`FolderError::SignatureMissing`], [`FolderError::OtherSigner`],
-    /// [`FolderError::SignatureInvalid`] and [`FolderError::OldInventory`], [`Error::Format`] and
+    /// [`FolderError::SignatureInvalid`], [`FolderError::OldInventory`] and
+    /// [`FolderError::OtherFolder`], [`Error::Format`] and
     /// [`FolderError::InventoryName`] for content that is not an inventory, the errors of
     /// [`decrypt`](files::decrypt), and [`Error::Io`] with the path.
-    pub fn open(path: &Path, with: &DecryptWith, signers: &Signers, min_counter: u64) -> Result<Self, Error> {
+    pub fn open(
+        path: &Path,
+        with: &DecryptWith,
+        signers: &Signers,
+        min_counter: u64,
+        folder: Option<&str>,
+    ) -> Result<Self, Error> {
         let sealed = read_signed(path, signers)?;
         let inventory = Self::parse(&memory::decrypt(&sealed, with)?)?;
+        if let Some(expected) = folder.filter(|folder| Some(*folder) != inventory.folder()) {
+            let (found, expected) = (inventory.folder.clone(), expected.to_owned());
+            return Err(FolderError::OtherFolder { path: path.to_owned(), found, expected }.into());
+        }
         match inventory.counter < min_counter {
             true => Err(FolderError::OldInventory {
                 path: path.to_owned(),
@@ -59,7 +74,16 @@ impl InventoryKeys<'_> {
     pub fn previous(&self, with: &EncryptWith) -> Result<Option<Inventory>, Error> {
         let exists = self.path.try_exists().map_err(|e| Error::io(self.path, e))?;
         match with.to_decrypt().filter(|_| exists) {
-            Some(with) => Inventory::open(self.path, with, &Signers::from(self.key), 0).map(Some),
+            Some(with) => {
+                let found = Inventory::open(self.path, with, &Signers::from(self.key), 0, None)?;
+                match (self.folder, found.folder.clone()) {
+                    (Some(expected), Some(other)) if expected != other => {
+                        let (path, expected) = (self.path.to_owned(), expected.to_owned());
+                        Err(FolderError::OtherFolder { path, found: Some(other), expected }.into())
+                    }
+                    _ => Ok(Some(found)),
+                }
+            }
             None if exists => read_signed(self.path, &Signers::from(self.key)).map(|_| None),
             None => Ok(None),
         }
@@ -81,7 +105,14 @@ impl InventoryKeys<'_> {
         with: &EncryptWith,
         durability: Durability,
     ) -> Result<Inventory, Error> {
-        let inventory = draft.complete(root, if removed { Absent::Removed } else { Absent::Stay });
+        let mut inventory = draft.complete(root, if removed { Absent::Removed } else { Absent::Stay });
+        if inventory.folder.is_none() {
+            inventory.folder = Some(match self.folder {
+                Some(folder) if is_identifier(folder) => folder.to_owned(),
+                Some(folder) => return Err(FolderError::InvalidIdentifier(folder.to_owned()).into()),
+                None => new_identifier()?,
+            });
+        }
         let sealed = memory::encrypt(inventory.to_json().as_bytes(), with)?;
         let comment = format!("sealane inventory, counter {}", inventory.counter);
         let signature = self.key.sign(&sealed, &comment)?;
@@ -119,6 +150,12 @@ impl InventoryKeys<'_> {
     }
 }
 
+fn new_identifier() -> Result<String, Error> {
+    let mut random = [0; FOLDER_LEN];
+    base::random::fill(&mut random)?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Maximum length of an inventory in bytes. A file takes about 200 bytes and its name, so this is
 /// some millions of files.
 const MAX_LEN: u64 = 1 << 30;
@@ -131,7 +168,7 @@ const MAX_SIGNATURE_LEN: u64 = 1 << 16;
 /// Returns [`Error::LimitExceeded`] for a longer file, [`Error::OutOfMemory`], and [`Error::Io`]
 /// with the path.
 fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
-    let mut source = open(path).map_err(|e| Error::io(path, e))?.take(max + 1);
+    let mut source = open_at_once(path).map_err(|e| Error::io(path, e))?.take(max + 1);
     let (mut content, mut piece) = (Vec::new(), [0; 1 << 14]);
     loop {
         match source.read(&mut piece) {

@@ -5,8 +5,11 @@ use super::*;
 use std::path::PathBuf;
 
 fn mark(byte: u8) -> FileMark {
-    FileMark { len: 100 + u64::from(byte), head: Head::Bytes(vec![byte; 56]), tag: [byte; 16] }
+    FileMark { len: 100 + u64::from(byte), content: Content::Hash([byte; 32]) }
 }
+
+/// The identifier of the folder in tests.
+const FOLDER: &str = "00112233445566778899aabbccddeeff";
 
 /// Returns the inventory of a job with these files after `previous`.
 fn inventory(previous: Option<Inventory>, files: &[(&str, u8)], absent: Absent) -> Inventory {
@@ -15,11 +18,13 @@ fn inventory(previous: Option<Inventory>, files: &[(&str, u8)], absent: Absent) 
     for (name, byte) in files {
         draft.add(root, &root.join(name), mark(*byte)).unwrap();
     }
-    draft.complete(Path::new("/nonexistent-root"), absent)
+    let new = draft.complete(Path::new("/nonexistent-root"), absent);
+    Inventory { folder: Some(FOLDER.into()), ..new }
 }
 
 fn again(inventory: &Inventory) -> Inventory {
-    Inventory::parse(inventory.to_json().as_bytes()).unwrap()
+    let json = inventory.to_json().replace("\"folder\":\"\"", &format!("\"folder\":\"{FOLDER}\""));
+    Inventory::parse(json.as_bytes()).unwrap()
 }
 
 fn compared(inventory: &Inventory, files: &[(&str, u8)]) -> Vec<(String, &'static str)> {
@@ -105,13 +110,20 @@ fn documents_that_are_refused() {
     let entry = good.lines().nth(2).unwrap();
     let twice = good.replace(entry, &format!("{entry},\n{entry}"));
     assert!(matches!(Inventory::parse(twice.as_bytes()), Err(Error::Folder(FolderError::InventoryName(_)))));
-    let later = good.replace("\"version\":1", "\"version\":2");
+    let later = good.replace("\"version\":2", "\"version\":3");
     assert!(matches!(Inventory::parse(later.as_bytes()), Err(Error::UnsupportedVersion(_))));
     for (from, to) in [
         ("inventory", "manifest"),
-        ("\"tag\":\"", "\"tag\":\"A"),
-        ("\"head\":\"", "\"head\":\"*"),
-        ("\"head\"", "\"hat\""),
+        ("\"hash\":\"", "\"hash\":\"AAAA"),
+        ("\"hash\":\"", "\"hash\":\"*"),
+        ("\"hash\"", "\"hat\""),
+        ("\"hash\"", "\"tag\":\"AAAAAAAAAAAAAAAAAAAAAA==\",\"hash\""),
+        (FOLDER, "00112233445566778899AABBCCDDEEFF"),
+        (FOLDER, "00112233445566778899aabbccddeef"),
+        (FOLDER, ""),
+        ("\"folder\"", "\"vault\""),
+        ("\"version\":2", "\"version\":1"),
+        ("\"version\":2", "\"version\":0"),
         ("\"since\":", "\"since\":-"),
         ("\"former\"", "\"other\""),
     ] {
@@ -263,7 +275,8 @@ fn names_are_listed_once() {
     let mut draft = InventoryDraft::after(None);
     draft.add(root, Path::new("/r/a"), mark(1)).unwrap();
     draft.add_link(root, Path::new("/r/l"), Path::new("x")).unwrap();
-    let good = draft.complete(root, Absent::Stay).to_json();
+    let listed = Inventory { folder: Some(FOLDER.into()), ..draft.complete(root, Absent::Stay) };
+    let good = listed.to_json();
     assert!(Inventory::parse(good.as_bytes()).is_ok());
     let link = good.lines().find(|line| line.contains("\"target\"")).unwrap();
     for other in [link.to_owned(), link.replace("\"l\"", "\"a\"")] {
@@ -273,23 +286,65 @@ fn names_are_listed_once() {
     }
 }
 
-#[test]
-fn the_head_of_an_age_file_is_its_mac() {
-    let root = Path::new("/r");
-    let mac = FileMark { len: 200, head: Head::Mac("m".repeat(43)), tag: [7; 16] };
-    let mut draft = InventoryDraft::after(None);
-    draft.add(root, Path::new("/r/a"), mac.clone()).unwrap();
-    let inventory = draft.complete(root, Absent::Stay);
-    assert_eq!(again(&inventory).files, inventory.files);
-    let files = [(PathBuf::from("/r/a"), mac)];
-    assert_eq!(again(&inventory).compare(root, files, [], |_| false).unwrap(), []);
-    let json = inventory.to_json();
-    assert!(json.contains(&format!("\"mac\":\"{}\"", "m".repeat(43))));
-    let both = json.replace("\"mac\"", "\"head\":\"AAAA\",\"mac\"");
-    assert!(matches!(Inventory::parse(both.as_bytes()), Err(Error::Format(_))));
+/// Returns a document of version 1 with one file, `field` of which is its head or MAC.
+fn first_version(field: &str, len: u64, tag: &[u8]) -> String {
+    let tag = STANDARD.encode(tag);
+    format!(
+        "{{\"sealane\":\"inventory\",\"version\":1,\"counter\":7,\"files\":[{{\"name\":\"a\",\"length\":{len},{field},\"tag\":\"{tag}\",\"since\":5}}],\"links\":[],\"former\":[{{\"name\":\"b\",\"length\":{len},{field},\"tag\":\"{tag}\",\"since\":3,\"until\":5}}]}}"
+    )
 }
 
-/// A file has the same mark when written and when read; an armored file has its content's mark.
+#[test]
+fn inventories_of_version_1_are_read() {
+    for (field, head) in [
+        (format!("\"head\":\"{}\"", STANDARD.encode([9; 56])), Head::Bytes(vec![9; 56])),
+        (format!("\"mac\":\"{}\"", "m".repeat(43)), Head::Mac("m".repeat(43))),
+    ] {
+        let json = first_version(&field, 200, &[7; 16]);
+        let inventory = Inventory::parse(json.as_bytes()).unwrap();
+        assert_eq!((inventory.folder(), inventory.counter(), inventory.len()), (None, 7, 1));
+        let mark = FileMark { len: 200, content: Content::Ends { head, tag: [7; 16] } };
+        let files = [(PathBuf::from("/r/a"), mark.clone())];
+        assert_eq!(inventory.compare(Path::new("/r"), files, [], |_| false).unwrap(), []);
+        // A version that no longer exists stays listed; later files are never equal to it.
+        let now = InventoryDraft::after(Some(inventory)).complete(Path::new("/none"), Absent::Stay);
+        let now = again(&now);
+        assert_eq!(now.files.values().next().unwrap().mark, mark);
+        assert!(now.former.is_empty());
+        let both = json.replace(&field, &format!("{field},\"head\":\"AAAA\",\"mac\":\"m\""));
+        assert!(matches!(Inventory::parse(both.as_bytes()), Err(Error::Format(_))));
+    }
+}
+
+/// The next inventory lists an unchanged file with its hash, and an exchanged one as it was.
+// claim: folder-content
+#[test]
+fn versions_of_version_1_get_hashes() {
+    let folder = Folder::new("upgrade");
+    let (root, path) = (&folder.0, folder.0.join("a"));
+    let content: Vec<u8> = (0..100).collect();
+    let field = format!("\"head\":\"{}\"", STANDARD.encode(&content[..56]));
+    let json = first_version(&field, 100, &content[84..]);
+    let listed = || InventoryDraft::after(Some(Inventory::parse(json.as_bytes()).unwrap()));
+    std::fs::write(&path, &content).unwrap();
+    let mark = FileMark::of(&path).unwrap();
+    let mut draft = listed();
+    assert!(draft.add_unchanged(root, &path, mark.clone()).unwrap());
+    for now in [draft.complete(root, Absent::Stay), listed().complete(root, Absent::Removed)] {
+        assert_eq!(history(&now), (vec![("a".into(), 5)], vec![]));
+        assert_eq!(now.files.values().next().unwrap().mark, mark);
+    }
+    std::fs::write(&path, [9; 100]).unwrap();
+    let other = FileMark::of(&path).unwrap();
+    let mut draft = listed();
+    assert!(!draft.add_unchanged(root, &path, other.clone()).unwrap());
+    let now = again(&draft.complete(root, Absent::Stay));
+    let found = now.compare(root, [(path, other)], [], |_| false).unwrap();
+    assert_eq!(found[0].difference, Difference::Changed);
+}
+
+/// Every byte counts, not only the ends of a file. An armored file is hashed as it is stored.
+// claim: folder-content
 #[test]
 fn marks_of_files() {
     use files::{EncryptWith, encrypt};
@@ -297,46 +352,49 @@ fn marks_of_files() {
     use messages::Key;
 
     let folder = Folder::new("marks");
-    let store = |content: &[u8]| {
-        let path = folder.0.join("file");
-        std::fs::write(&path, content).unwrap();
-        (FileMark::of(&path), std::fs::File::open(path).unwrap())
-    };
+    let path = folder.0.join("file");
+    let store = |content: &[u8]| std::fs::write(&path, content).unwrap();
     let recipient = age::Identity::generate(Kind::X25519).unwrap().recipient();
     let sealed = age::seal(&[1; 100], std::slice::from_ref(&recipient), Armor::Binary).unwrap();
-    let (found, file) = store(&sealed);
-    let found = found.unwrap();
+    store(&sealed);
     let start = sealed.windows(5).position(|found| found == b"\n--- ").unwrap() + 5;
     let mac = std::str::from_utf8(&sealed[start..start + 43]).unwrap();
     assert_eq!(sealed[start + 43], b'\n');
     let tag = sealed[sealed.len() - 16..].try_into().unwrap();
-    let len = sealed.len() as u64;
-    assert_eq!(found, FileMark { len, head: Head::Mac(mac.into()), tag });
-    assert_eq!(FileMark::of_written(&sealed[..start + 44 + 16], tag, &file, len).unwrap(), found);
-    assert!(store(&sealed[..start + 20]).0.is_err());
+    let (ends, len) = (FileMark::of_ends(&path).unwrap(), sealed.len() as u64);
+    assert_eq!(ends, FileMark { len, content: Content::Ends { head: Head::Mac(mac.into()), tag } });
+    let whole = FileMark::of(&path).unwrap();
+    let mut changed = sealed.clone();
+    changed[len as usize - 60] ^= 1;
+    store(&changed);
+    assert_eq!(FileMark::of_ends(&path).unwrap(), ends);
+    assert_ne!(FileMark::of(&path).unwrap(), whole);
+    store(&sealed[..start + 20]);
+    assert!(FileMark::of_ends(&path).is_err());
 
     let armored = age::seal(&[1; 100], &[recipient], Armor::Ascii).unwrap();
-    let found = store(&armored).0.unwrap();
+    store(&armored);
+    let found = FileMark::of_ends(&path).unwrap();
+    assert_eq!(FileMark::of(&path).unwrap().len, armored.len() as u64);
     let lines: Vec<_> = std::str::from_utf8(&armored).unwrap().lines().collect();
-    let binary = STANDARD.decode(lines[1..lines.len() - 1].concat()).unwrap();
-    assert_eq!(found, store(&binary).0.unwrap());
-    assert!(matches!(found.head, Head::Mac(_)));
+    store(&STANDARD.decode(lines[1..lines.len() - 1].concat()).unwrap());
+    assert_eq!(found, FileMark::of_ends(&path).unwrap());
 
     let sealed = encrypt(&[1; 100], &EncryptWith::key(&Key::from_bytes(&[7; 32]), b"")).unwrap();
-    let (found, file) = store(&sealed);
-    let found = found.unwrap();
+    store(&sealed);
     let tag = sealed[sealed.len() - 16..].try_into().unwrap();
-    let len = sealed.len() as u64;
-    assert_eq!(found, FileMark { len, head: Head::Bytes(sealed[..56].into()), tag });
-    for header in [56, 57, 100, 32, 0] {
-        assert_eq!(FileMark::of_written(&sealed[..header], tag, &file, len).unwrap(), found, "{header}");
-    }
+    let content = Content::Ends { head: Head::Bytes(sealed[..56].into()), tag };
+    assert_eq!(FileMark::of_ends(&path).unwrap(), FileMark { len: sealed.len() as u64, content });
     for len in [16, 40] {
-        let found = store(&sealed[..len]).0.unwrap();
-        assert_eq!((found.len, found.head), (len as u64, Head::Bytes(sealed[..len].into())));
+        store(&sealed[..len]);
+        let found = FileMark::of_ends(&path).unwrap();
+        let Content::Ends { head, .. } = found.content else { panic!("it has ends") };
+        assert_eq!((found.len, head), (len as u64, Head::Bytes(sealed[..len].into())));
     }
     for len in [0, 15] {
-        assert!(matches!(store(&sealed[..len]).0, Err(Error::Truncated)), "{len}");
+        store(&sealed[..len]);
+        assert!(matches!(FileMark::of_ends(&path), Err(Error::Truncated)), "{len}");
+        assert_eq!(FileMark::of(&path).unwrap().len, len as u64);
     }
 }
 
@@ -364,6 +422,11 @@ fn texts_of_differences() {
             "old: an earlier version, which the inventory with counter 7 replaced or removed",
         ),
         (Difference::Changed, "changed", "changed: no version that the inventory knows"),
+        (
+            Difference::Unreadable { reason: "Permission denied".into() },
+            "unreadable",
+            "unreadable: Permission denied",
+        ),
     ] {
         assert_eq!((difference.name(), difference.to_string().as_str()), (name, text));
     }

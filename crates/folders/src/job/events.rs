@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 /// list may be empty while the job looks at its sources.
 pub type Listener<'l> = dyn FnMut(Vec<Event<'_>>) -> ControlFlow<()> + 'l;
 
-/// Something that happened in a job.
+/// Something that happened in a job. A listener names every event, so that the compiler shows the
+/// listeners that miss a new one.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Event<'a> {
     /// What a dry run would do.
     Planned(Action, Pair<'a>),
@@ -76,8 +76,21 @@ pub enum Event<'a> {
         /// The difference.
         difference: Difference,
     },
+    /// The inventory was written.
+    Listed {
+        /// Identifier of the folder.
+        folder: &'a str,
+        /// Counter of the inventory.
+        counter: u64,
+        /// Number of files in the inventory.
+        files: usize,
+        /// Whether the identifier is new because recipients cannot read the previous inventory.
+        unread: bool,
+    },
     /// The folder was compared with an inventory.
     Compared {
+        /// Identifier of the folder; `None` in an inventory of version 1.
+        folder: Option<&'a str>,
         /// Counter of the inventory.
         counter: u64,
         /// Number of files in the inventory.

@@ -1,10 +1,10 @@
 //! The options of a job.
 
-use crate::bulk::Operation;
+use crate::bulk::{Operation, Replica};
 use crate::exclude::Exclude;
 use crate::inventory::{Inventory, InventoryKeys};
 use crate::names::NameKey;
-use crate::tree::Suffix;
+use crate::tree::{Links, Suffix};
 use engine::options::Durability;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -30,6 +30,8 @@ pub struct JobOptions {
     pub names: Option<NameKey>,
     /// Whether to give targets the attributes of their sources, and to copy links as links.
     pub preserve: bool,
+    /// With `preserve`: whether [`Operation::Decrypt`] keeps all, see [`Replica::Whole`].
+    pub preserve_all: bool,
     /// Path of the list of finished files.
     pub manifest: Option<PathBuf>,
     /// Whether the manifest may lie below an input; it is not processed. Otherwise, this is an
@@ -64,6 +66,19 @@ pub struct JobKeys<'a> {
 }
 
 impl JobOptions {
+    pub(super) fn replica(&self) -> Replica {
+        // Only decryption and verification remove a suffix.
+        match (self.preserve, self.preserve_all || !self.removes_suffix) {
+            (false, _) => Replica::No,
+            (true, false) => Replica::Limited,
+            (true, true) => Replica::Whole,
+        }
+    }
+
+    pub(super) fn links(&self) -> Links {
+        if self.preserve { Links::Keep } else { Links::Follow }
+    }
+
     pub(super) fn batch(&self) -> usize {
         self.batch.map_or(64, NonZeroUsize::get)
     }

@@ -4,6 +4,7 @@ use super::events::{Event, Pair, Summary};
 use crate::jobs::Done;
 use crate::manifest::{FileFingerprint, Manifest};
 use base::Error;
+use files::mark::FileMark;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub(super) struct Tally {
     pub(super) summary: Summary,
     /// Indexes of the files that failed.
     pub(super) failed_files: BTreeSet<usize>,
+    /// Sources that could not be listed, and other paths that are not processed.
+    pub(super) problems: Vec<PathBuf>,
     /// Bytes of sources processed, skipped or failed.
     pub(super) ended: u64,
     /// Bytes of all sources.
@@ -38,11 +41,12 @@ impl Tally {
         &mut self,
         at: usize,
         file: &'a JobFile,
+        mark: Option<&FileMark>,
         result: Result<Done, (PathBuf, Error)>,
     ) -> Event<'a> {
         let JobFile { source, target, fingerprint } = file;
         self.ended += fingerprint.len();
-        match result.and_then(|done| self.note(file).map(|()| done)) {
+        match result.and_then(|done| self.note(file, mark).map(|()| done)) {
             Ok(Done { bytes, seconds }) => {
                 self.summary.done += 1;
                 self.summary.bytes += bytes;
@@ -57,9 +61,13 @@ impl Tally {
         }
     }
 
-    fn note(&mut self, JobFile { source, target, fingerprint }: &JobFile) -> Result<(), (PathBuf, Error)> {
+    fn note(
+        &mut self,
+        JobFile { source, target, fingerprint }: &JobFile,
+        mark: Option<&FileMark>,
+    ) -> Result<(), (PathBuf, Error)> {
         let Some(manifest) = &mut self.manifest else { return Ok(()) };
-        match manifest.add(source, *fingerprint, target) {
+        match manifest.add_marked(source, *fingerprint, target, mark) {
             // Another process may have taken the target already; there is nothing to list.
             Err(Error::Io { path: Some(path), source: e })
                 if e.kind() == ErrorKind::NotFound && path == *target =>
@@ -74,6 +82,7 @@ impl Tally {
     /// Counts a failure of a folder, a link or a file that is not processed.
     pub(super) fn failed<'a>(&mut self, path: &'a Path, error: Error) -> Event<'a> {
         self.summary.failed += 1;
+        self.problems.push(path.to_owned());
         Event::Failed { path, subject: path.to_owned(), error }
     }
 

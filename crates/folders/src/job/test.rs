@@ -125,7 +125,7 @@ fn batches_have_a_limited_number_of_files_and_bytes() {
     let mut go_on = |_: Vec<Event<'_>>| ControlFlow::Continue(());
     job.plan(None, &mut go_on).unwrap();
     assert_eq!(job.finished_target(), None);
-    job.start(&mut go_on).unwrap();
+    job.start(None, &mut go_on).unwrap();
     let batches: Vec<_> = std::iter::from_fn(|| job.next_batch()).collect();
     assert_eq!(batches, [vec![1], vec![3], vec![0, 2, 4], vec![5, 6, 7], vec![8, 9]]);
     let total = lens.iter().sum::<u64>() + 20_000;

@@ -226,8 +226,8 @@ impl<B: Rounds> State<B, 1> for Aegis256State<B::V> {
     }
 }
 
-/// Returns `ctx_v` (RFC 10032, section 5.4.2): the index of each lane and that of the last one,
-/// which distinguishes the degrees.
+/// Returns `ctx_v` (RFC 10032, section 5.4.2): the index of each lane and of the last one, which
+/// distinguishes the degrees.
 #[inline(always)]
 fn context<B: Rounds>(b: B) -> B::V {
     let mut lanes = [[0; 16]; 4];

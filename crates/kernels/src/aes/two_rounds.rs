@@ -19,8 +19,7 @@ use crate::zero::wipe;
 
 /// Number of blocks after which the last byte of the counter is the same again.
 pub(crate) const PERIOD: usize = 256;
-/// The number of counters with one table: they differ in their low 40 bits, of which byte 10 is not
-/// a part.
+/// The number of counters with one table: they differ in their low 40 bits, bytes 11 to 15.
 pub(crate) const COUNTERS: u64 = 1 << 40;
 
 /// The differences for all last bytes. Wiped from memory on drop.
@@ -57,7 +56,7 @@ impl TwoRounds {
     }
 
     /// Returns the states after round 2 of `N` vectors, from this block of a period on. `first` is
-    /// that of the counter with last byte 0.
+    /// the state of the counter with last byte 0.
     #[inline(always)]
     pub(crate) fn states<B: Blocks, const N: usize>(&self, b: B, first: B::S, block: usize) -> [B::S; N] {
         let differences = &self.0[block..][..N * B::LANES];

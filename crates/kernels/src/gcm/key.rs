@@ -23,7 +23,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 mod batch;
 
 /// Largest length of the data in bytes (SP 800-38D, section 5.2.1.1): one block for each of the
-/// 2^32 counters except that of J0 and the one before it.
+/// 2^32 counters except J0's and the one before it.
 pub(super) const MAX_DATA_LEN: u128 = (1 << 36) - 32;
 /// Largest length of associated data and nonces in bytes: their length in bits has 64 bits.
 pub(super) const MAX_AAD_LEN: u128 = (1 << 61) - 1;
@@ -228,7 +228,7 @@ impl Gcm {
     }
 
     /// Wipes what a variant may have spilled to the stack. It is called from where the variant was
-    /// called. The largest frame is that of opening with 512-bit registers, 1.1 KiB.
+    /// called. Opening with 512-bit registers has the largest frame, 1.1 KiB.
     #[inline(always)]
     pub(super) fn clean_stack(&self, len: usize) {
         if len > SHORT || self.variant.spills() {

@@ -1,4 +1,4 @@
-//! AES-GCM for messages in pieces of any length. The result is the same as that of one call for the
+//! AES-GCM for messages in pieces of any length. The result is the same as of one call for the
 //! whole message.
 //!
 //! Groups of blocks are encrypted and hashed in one pass, as in a whole message. What remains of a
@@ -111,8 +111,8 @@ impl<G: Borrow<Gcm>> Stream<G> {
         self.process(Hashed::Target, piece)
     }
 
-    /// Decrypts a piece of the data, of which a message may have any number. **The plaintext is not
-    /// authenticated.**
+    /// Decrypts a piece of the data; a message may have any number of pieces. **The plaintext is
+    /// not authenticated.**
     ///
     /// # Errors
     /// Returns the same error as [`Self::encrypt`], for the same reason.
@@ -191,7 +191,7 @@ impl State {
     /// Encrypts or decrypts less than a group, and hashes it in another pass.
     fn process_part(&mut self, gcm: &Gcm, hashed: Hashed, waiting: usize, data: InOut<'_>) {
         // The bytes that are hashed are the bytes that are decrypted, even if another process
-        // changes the source meanwhile.
+        // changes the source in between.
         let mut copy = SourceCopy::<GROUPS_LEN>::new();
         let len = data.len();
         let mut data = if hashed == Hashed::Source { data.copy_source(&mut copy) } else { data };

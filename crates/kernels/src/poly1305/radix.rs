@@ -173,8 +173,8 @@ impl<P: Limbs52> Radix<P> for Radix44 {
     /// Bounds: the smallest low part, 20 times that of a1 b2 + a2 b1, is above -20·2·2^56.6 >
     /// -2^62. The largest low parts are below 21·2^56.6 < 2^61. High parts are between -2^49.2
     /// and 2^48.2. Columns are below 24·2^92.7, 24·2^90.9 and 24·2^89.7, so the carries are
-    /// below 2^53.3, 2^51.6 and 2^52.4. Five times the last carry is below 2^54.8, of which
-    /// less than 2^10.8 is carried to the second limb.
+    /// below 2^53.3, 2^51.6 and 2^52.4. Five times the last carry is below 2^54.8; less
+    /// than 2^10.8 of it is carried to the second limb.
     #[inline(always)]
     fn carry(p: P, sums: Self::Sums) -> Self::Elements {
         let (m44, m42) = (p.splat(M44), p.splat(M42));
@@ -343,9 +343,9 @@ impl<P: Limbs32> Radix<P> for Radix26 {
         sums
     }
 
-    /// Computes two chains of carries in parallel. Carries are below 2^35.6. Five times that of the
-    /// last limb is below 2^38, of which less than 2^12 is carried to the second limb; less
-    /// than 2^9.7 is carried from the fourth to the fifth.
+    /// Computes two chains of carries in parallel. Carries are below 2^35.6. Five times the
+    /// carry of the last limb is below 2^38, and less than 2^12 of it is carried to the second
+    /// limb; less than 2^9.7 is carried from the fourth to the fifth.
     #[inline(always)]
     fn carry(p: P, mut d: Self::Sums) -> Self::Elements {
         let mask = p.splat(M26);

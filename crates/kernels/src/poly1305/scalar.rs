@@ -84,9 +84,9 @@ impl State {
         self.r = whole.r;
     }
 
-    /// Absorbs a segment of `len` bytes, padded with zeros to whole blocks, of which `sum` is the
-    /// accumulator alone. `power` has the number of blocks for which `r` to this power was
-    /// computed last, because most segments have the same length.
+    /// Absorbs a segment of `len` bytes, padded with zeros to whole blocks. `sum` is the
+    /// accumulator of the segment alone. `power` is the last number of blocks, with `r` to its
+    /// power, because most segments have the same length.
     pub(crate) fn absorb_segment(&mut self, power: &mut (usize, Element), len: usize, sum: [u64; 3]) {
         let blocks = len.div_ceil(16);
         if power.0 != blocks {
@@ -95,8 +95,8 @@ impl State {
         self.absorb_sum(power.1, sum);
     }
 
-    /// Absorbs the blocks of which `sum` is the accumulator alone, when their absorption began with
-    /// zero. `power` is `r` to the power of their number.
+    /// Absorbs blocks. `sum` is their accumulator when absorption begins with zero, and `power` is
+    /// `r` to the power of their number.
     ///
     /// Bounds: the third words of the product and of `sum` are at most 4, so `high` is at most 9,
     /// and five times its upper bits at most 10. The third word of the result is at most 4

@@ -2,8 +2,8 @@
 
 use super::{counting, text};
 
-/// The keys of RFC 10032, appendices A.4 to A.7: 00 01 02 …, of which the first 16 or 32 bytes are
-/// used.
+/// The keys of RFC 10032, appendices A.4 to A.7: the first 16 or 32 bytes of
+/// 00 01 02 …
 pub(crate) const KEY: [u8; 32] = counting(0);
 /// The nonces of the same appendices: as many bytes of 10 11 12 … as needed.
 pub(crate) const NONCE: [u8; 32] = counting(0x10);

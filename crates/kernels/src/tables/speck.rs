@@ -2,7 +2,7 @@
 
 use crate::InOut;
 use crate::cpu::Needs;
-use crate::speck::body::{each_block, xor_blocks};
+use crate::speck::body::{DECRYPT, ENCRYPT, each_block, xor_blocks};
 use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
 use crate::vector::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder};
 use core::sync::atomic::AtomicU8;
@@ -17,13 +17,13 @@ variants! {
         ];
         /// Calls [`each_block`], encrypting.
         fn encrypt(keys: &[u64], order: ByteOrder, data: InOut<'_>) by usize = [
-            each_block::<Bits16, _, W, false>, each_block::<Bits24, _, W, false>, each_block::<Bits32, _, W, false>,
-            each_block::<Bits48, _, W, false>, each_block::<Bits64, _, W, false>,
+            each_block::<Bits16, _, W, ENCRYPT>, each_block::<Bits24, _, W, ENCRYPT>, each_block::<Bits32, _, W, ENCRYPT>,
+            each_block::<Bits48, _, W, ENCRYPT>, each_block::<Bits64, _, W, ENCRYPT>,
         ];
         /// Calls [`each_block`], decrypting.
         fn decrypt(keys: &[u64], order: ByteOrder, data: InOut<'_>) by usize = [
-            each_block::<Bits16, _, W, true>, each_block::<Bits24, _, W, true>, each_block::<Bits32, _, W, true>,
-            each_block::<Bits48, _, W, true>, each_block::<Bits64, _, W, true>,
+            each_block::<Bits16, _, W, DECRYPT>, each_block::<Bits24, _, W, DECRYPT>, each_block::<Bits32, _, W, DECRYPT>,
+            each_block::<Bits48, _, W, DECRYPT>, each_block::<Bits64, _, W, DECRYPT>,
         ];
     }
 }

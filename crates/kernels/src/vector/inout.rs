@@ -62,7 +62,7 @@ fn opaque(p: *mut u8) -> *mut u8 {
     core::hint::black_box(p)
 }
 
-/// Returns a copy of `bytes`, each of which is read once. Another process may change `bytes` at any
+/// Returns a copy of `bytes` that reads each byte once. Another process may change `bytes` at any
 /// time.
 #[inline(always)]
 pub(crate) fn read_once<const LEN: usize>(bytes: &[u8; LEN]) -> [u8; LEN] {

@@ -97,27 +97,29 @@ impl Blocks for Neon {
 
     #[inline(always)]
     fn xor(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        op!(xor(a, b))
+        op!(veorq_u8(a, b))
     }
     #[inline(always)]
     fn swap_bytes(self, v: uint8x16_t) -> uint8x16_t {
-        op!(swap_bytes(v))
+        let v = op!(vrev64q_u8(v));
+        op!(vextq_u8::<8>(v, v))
     }
     #[inline(always)]
     fn add64(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        op!(add64(a, b))
+        op!(vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))))
     }
 
     #[inline(always)]
     fn column<const I: usize>(self, v: uint8x16_t) -> uint8x16_t {
         match I {
-            1 => op!(column::<1>(v)),
-            _ => op!(column::<3>(v)),
+            1 => op!(vreinterpretq_u8_u32(vdupq_laneq_u32::<1>(vreinterpretq_u32_u8(v)))),
+            _ => op!(vreinterpretq_u8_u32(vdupq_laneq_u32::<3>(vreinterpretq_u32_u8(v)))),
         }
     }
     #[inline(always)]
     fn rot_word(self, v: uint8x16_t) -> uint8x16_t {
-        op!(rot_word(v))
+        let v = op!(vreinterpretq_u32_u8(v));
+        op!(vreinterpretq_u8_u32(vsriq_n_u32::<8>(vshlq_n_u32::<24>(v), v)))
     }
     #[inline(always)]
     fn sub_word(self, v: uint8x16_t) -> uint8x16_t {
@@ -126,7 +128,9 @@ impl Blocks for Neon {
     }
     #[inline(always)]
     fn running_sum(self, v: uint8x16_t) -> uint8x16_t {
-        op!(running_sum(v))
+        let zero = op!(vdupq_n_u8(0));
+        let v = op!(veorq_u8(v, vextq_u8::<12>(zero, v)));
+        op!(veorq_u8(v, vextq_u8::<8>(zero, v)))
     }
     #[inline(always)]
     fn keys(self, schedule: &Schedule) -> &Schedule {
@@ -163,11 +167,11 @@ impl Blocks for Neon {
 impl Products for Neon {
     #[inline(always)]
     fn truncate(self, v: uint8x16_t, n: usize) -> uint8x16_t {
-        op!(and(v, self.load(&PREFIX_MASK[16 - n.min(16)..])))
+        op!(vandq_u8(v, self.load(&PREFIX_MASK[16 - n.min(16)..])))
     }
     #[inline(always)]
     fn swap_halves(self, v: uint8x16_t) -> uint8x16_t {
-        op!(swap_halves(v))
+        op!(vextq_u8::<8>(v, v))
     }
     #[inline(always)]
     fn xor_lanes(self, v: uint8x16_t) -> uint8x16_t {
@@ -179,7 +183,7 @@ impl Products for Neon {
     }
     #[inline(always)]
     fn add32(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        op!(add32(a, b))
+        op!(vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))))
     }
     #[inline(always)]
     fn clmul_low(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
@@ -218,45 +222,7 @@ static PREFIX_MASK: [u8; 32] = {
     bytes
 };
 
-#[inline]
-#[target_feature(enable = "neon")]
-fn xor(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-    veorq_u8(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn swap_bytes(v: uint8x16_t) -> uint8x16_t {
-    let v = vrev64q_u8(v);
-    vextq_u8::<8>(v, v)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn add64(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-    vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)))
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn column<const I: i32>(v: uint8x16_t) -> uint8x16_t {
-    vreinterpretq_u8_u32(vdupq_laneq_u32::<I>(vreinterpretq_u32_u8(v)))
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn rot_word(v: uint8x16_t) -> uint8x16_t {
-    let v = vreinterpretq_u32_u8(v);
-    vreinterpretq_u8_u32(vsriq_n_u32::<8>(vshlq_n_u32::<24>(v), v))
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn running_sum(v: uint8x16_t) -> uint8x16_t {
-    let zero = vdupq_n_u8(0);
-    let v = veorq_u8(v, vextq_u8::<12>(zero, v));
-    veorq_u8(v, vextq_u8::<8>(zero, v))
-}
+// The intrinsics of this feature are inlined only into functions that have it.
 
 #[inline]
 #[target_feature(enable = "neon,aes")]
@@ -271,37 +237,6 @@ fn last_round(s: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
 }
 
 #[inline]
-#[target_feature(enable = "neon")]
-fn fence<const N: usize>(s: &mut [uint8x16_t; N]) {
-    // The operands of `asm!` cannot be generic, so there is one arm for each length in use.
-    match N {
-        4 => pin!((s 0 1 2 3)),
-        6 => pin!((s 0 1 2 3 4 5)),
-        8 => pin!((s 0 1 2 3 4 5 6 7)),
-        12 => pin!((s 0 1 2 3 4 5 6 7 8 9 10 11)),
-        _ => {}
-    }
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn and(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-    vandq_u8(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn swap_halves(v: uint8x16_t) -> uint8x16_t {
-    vextq_u8::<8>(v, v)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn add32(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-    vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)))
-}
-
-#[inline]
 #[target_feature(enable = "neon,aes")]
 fn low_product(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
     let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
@@ -312,6 +247,19 @@ fn low_product(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
 #[target_feature(enable = "neon,aes")]
 fn high_product(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
     vreinterpretq_u8_p128(vmull_high_p64(vreinterpretq_p64_u8(a), vreinterpretq_p64_u8(b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn fence<const N: usize>(s: &mut [uint8x16_t; N]) {
+    // The operands of `asm!` cannot be generic, so there is one arm for each length in use.
+    match N {
+        4 => pin!((s 0 1 2 3)),
+        6 => pin!((s 0 1 2 3 4 5)),
+        8 => pin!((s 0 1 2 3 4 5 6 7)),
+        12 => pin!((s 0 1 2 3 4 5 6 7 8 9 10 11)),
+        _ => {}
+    }
 }
 
 #[inline]

@@ -41,12 +41,12 @@ impl Limbs for NeonLimbs {
         let from: &[u8; 32] = from.first_chunk().unwrap();
         // SAFETY: reads the 32 bytes of the array; needs no alignment.
         let [a, b] = unsafe { [vld1q_u8(from.as_ptr()), vld1q_u8(from.as_ptr().add(16))] };
-        [op!(words(a)), op!(words(b))]
+        [op!(vreinterpretq_u64_u8(a)), op!(vreinterpretq_u64_u8(b))]
     }
     #[inline(always)]
     fn store_bytes(self, [a, b]: V, to: &mut [u8]) {
         let to: &mut [u8; 32] = to.first_chunk_mut().unwrap();
-        let (a, b) = (op!(bytes(a)), op!(bytes(b)));
+        let (a, b) = (op!(vreinterpretq_u8_u64(a)), op!(vreinterpretq_u8_u64(b)));
         // SAFETY: writes the 32 bytes of the array; needs no alignment.
         unsafe {
             vst1q_u8(to.as_mut_ptr(), a);
@@ -55,7 +55,7 @@ impl Limbs for NeonLimbs {
     }
     #[inline(always)]
     fn halves(self, [[a, b], [c, d]]: [V; 2]) -> [V; 2] {
-        [[op!(low(a, b)), op!(low(c, d))], [op!(high(a, b)), op!(high(c, d))]]
+        [[op!(vuzp1q_u64(a, b)), op!(vuzp1q_u64(c, d))], [op!(vuzp2q_u64(a, b)), op!(vuzp2q_u64(c, d))]]
     }
     #[inline(always)]
     fn load_words(self, from: &[u64]) -> V {
@@ -74,37 +74,39 @@ impl Limbs for NeonLimbs {
     }
     #[inline(always)]
     fn splat(self, x: u64) -> V {
-        let v = op!(splat(x));
+        let v = op!(vdupq_n_u64(x));
         [v, v]
     }
     #[inline(always)]
     fn zero_extend(self, x: u64) -> V {
-        [op!(zero_extend(x)), op!(splat(0))]
+        [op!(vcombine_u64(vcreate_u64(x), vcreate_u64(0))), op!(vdupq_n_u64(0))]
     }
     #[inline(always)]
     fn sum_lanes(self, v: V) -> u64 {
-        op!(sum(v))
+        op!(vaddvq_u64(vaddq_u64(v[0], v[1])))
     }
 
     #[inline(always)]
     fn add(self, a: V, b: V) -> V {
-        [op!(add(a[0], b[0])), op!(add(a[1], b[1]))]
+        [op!(vaddq_u64(a[0], b[0])), op!(vaddq_u64(a[1], b[1]))]
     }
     #[inline(always)]
     fn and(self, a: V, b: V) -> V {
-        [op!(and(a[0], b[0])), op!(and(a[1], b[1]))]
+        [op!(vandq_u64(a[0], b[0])), op!(vandq_u64(a[1], b[1]))]
     }
     #[inline(always)]
     fn or(self, a: V, b: V) -> V {
-        [op!(or(a[0], b[0])), op!(or(a[1], b[1]))]
+        [op!(vorrq_u64(a[0], b[0])), op!(vorrq_u64(a[1], b[1]))]
     }
     #[inline(always)]
     fn shl<const N: u32>(self, v: V) -> V {
-        [op!(shift(v[0], i64::from(N))), op!(shift(v[1], i64::from(N)))]
+        let count = op!(vdupq_n_s64(i64::from(N)));
+        [op!(vshlq_u64(v[0], count)), op!(vshlq_u64(v[1], count))]
     }
     #[inline(always)]
     fn shr<const N: u32>(self, v: V) -> V {
-        [op!(shift(v[0], -i64::from(N))), op!(shift(v[1], -i64::from(N)))]
+        let count = op!(vdupq_n_s64(-i64::from(N)));
+        [op!(vshlq_u64(v[0], count)), op!(vshlq_u64(v[1], count))]
     }
 }
 
@@ -117,90 +119,16 @@ impl Limbs32 for NeonLimbs {
     }
     #[inline(always)]
     fn splat_narrow(self, x: u32) -> uint32x4_t {
-        op!(splat_narrow(x))
+        op!(vdupq_n_u32(x))
     }
     #[inline(always)]
     fn product(self, a: uint32x4_t, b: uint32x4_t) -> V {
-        op!(product(a, b))
+        [op!(vmull_u32(vget_low_u32(a), vget_low_u32(b))), op!(vmull_high_u32(a, b))]
     }
     #[inline(always)]
     fn add_product(self, sum: V, a: uint32x4_t, b: uint32x4_t) -> V {
-        op!(add_product(sum, a, b))
+        [op!(vmlal_u32(sum[0], vget_low_u32(a), vget_low_u32(b))), op!(vmlal_high_u32(sum[1], a, b))]
     }
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn words(bytes: uint8x16_t) -> uint64x2_t {
-    vreinterpretq_u64_u8(bytes)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn bytes(words: uint64x2_t) -> uint8x16_t {
-    vreinterpretq_u8_u64(words)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn low(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
-    vuzp1q_u64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn high(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
-    vuzp2q_u64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn splat(x: u64) -> uint64x2_t {
-    vdupq_n_u64(x)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn splat_narrow(x: u32) -> uint32x4_t {
-    vdupq_n_u32(x)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn zero_extend(x: u64) -> uint64x2_t {
-    vcombine_u64(vcreate_u64(x), vcreate_u64(0))
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn sum(v: V) -> u64 {
-    vaddvq_u64(vaddq_u64(v[0], v[1]))
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn add(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
-    vaddq_u64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn and(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
-    vandq_u64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn or(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
-    vorrq_u64(a, b)
-}
-
-/// Shifts left by `n` bits, or right by `-n` bits. LLVM sees that `n` is constant and makes it an
-/// immediate.
-#[inline]
-#[target_feature(enable = "neon")]
-fn shift(v: uint64x2_t, n: i64) -> uint64x2_t {
-    vshlq_u64(v, vdupq_n_s64(n))
 }
 
 #[inline]
@@ -212,16 +140,4 @@ fn narrow(v: V) -> uint32x4_t {
     // SAFETY: the assembly has no instruction, only a comment that names the operand.
     unsafe { asm!("/* {:v} */", inout(vreg) half, options(pure, nomem, nostack, preserves_flags)) };
     half
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn product(a: uint32x4_t, b: uint32x4_t) -> V {
-    [vmull_u32(vget_low_u32(a), vget_low_u32(b)), vmull_high_u32(a, b)]
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn add_product(sum: V, a: uint32x4_t, b: uint32x4_t) -> V {
-    [vmlal_u32(sum[0], vget_low_u32(a), vget_low_u32(b)), vmlal_high_u32(sum[1], a, b)]
 }

@@ -1,6 +1,6 @@
 //! The implementation of `Rounds` on aarch64, with the AES instructions.
 
-use super::neon::Neon;
+use super::neon::{Neon, op};
 use super::rounds::{Degrees, Pair, Rounds, degrees, operations_of_blocks, single_part};
 use super::{Blocks, unroll};
 use core::arch::aarch64::*;
@@ -15,15 +15,12 @@ impl Rounds for Neon {
     }
     #[inline(always)]
     fn and(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        // SAFETY: the helper does not access memory, and the token `self` exists only where its
-        // instructions may run.
-        unsafe { and(a, b) }
+        op!(vandq_u8(a, b))
     }
     #[inline(always)]
     fn rounds<const N: usize>(self, mut states: [uint8x16_t; N], keys: [uint8x16_t; N]) -> [uint8x16_t; N] {
         unroll!(i < N => {
-            // SAFETY: as in `and`.
-            states[i] = unsafe { round(states[i], keys[i]) };
+            states[i] = op!(round(states[i], keys[i]));
         });
         states
     }
@@ -32,16 +29,8 @@ impl Rounds for Neon {
 // There are 32 registers.
 degrees! { Neon, 2; |it| Self = it, Pair<Self> = Pair(it), Pair<Pair<Self>> = Pair(Pair(it)) }
 
-/// One round of AES. `AESE` adds its key before the substitution, so the round key is XORed
-/// separately.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn round(s: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
     veorq_u8(vaesmcq_u8(vaeseq_u8(s, vdupq_n_u8(0))), key)
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn and(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-    vandq_u8(a, b)
 }

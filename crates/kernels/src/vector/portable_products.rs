@@ -1,7 +1,7 @@
 //! The portable implementation of `Products`: carry-less products from integer products, in
 //! constant time.
 //!
-//! Each factor is split into four numbers, each of which has every fourth bit of it, at the same
+//! Each factor is split into four numbers. Each has every fourth bit of the factor, at the same
 //! positions. The three zero bits between two of these bits hold the carries of an integer product,
 //! and masks remove them afterwards:
 //!

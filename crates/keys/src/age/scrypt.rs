@@ -10,9 +10,11 @@
 
 use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
+use super::ssh::AskPassphrase;
 use super::stanza::{SCRYPT, Stanza, argument, to_argument};
 use crate::scrypt::Params;
 use base::{Error, Misuse};
+use std::sync::{Arc, Mutex, PoisonError};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -35,6 +37,15 @@ const WRONG: &str = "a scrypt stanza is not a salt of 16 bytes, a work factor an
 pub(super) struct Passphrase {
     text: Zeroizing<String>,
     work_factor: u8,
+    /// Where the text comes from, if not from the caller.
+    asked: Option<Arc<Asked>>,
+}
+
+/// A passphrase that is asked for when the first file needs it.
+struct Asked {
+    ask: AskPassphrase,
+    /// Other threads wait for the lock instead of asking again.
+    answer: Mutex<Option<Zeroizing<String>>>,
 }
 
 impl PartialEq for Passphrase {
@@ -46,7 +57,24 @@ impl PartialEq for Passphrase {
 impl Passphrase {
     /// Prepares a passphrase for decryption, with a limit for a file's work factor.
     pub(super) fn new(text: &str, max_work_factor: u8) -> Self {
-        Self { text: Zeroizing::new(text.into()), work_factor: max_work_factor.min(MAX_LIMIT) }
+        let text = Zeroizing::new(text.into());
+        Self { text, work_factor: max_work_factor.min(MAX_LIMIT), asked: None }
+    }
+
+    /// Prepares a passphrase for decryption that `ask` returns once, for the first file that needs
+    /// it.
+    pub(super) fn asking(ask: AskPassphrase, max_work_factor: u8) -> Self {
+        let asked = Arc::new(Asked { ask, answer: Mutex::default() });
+        Self { asked: Some(asked), ..Self::new("", max_work_factor) }
+    }
+
+    fn text(&self) -> Result<Zeroizing<String>, Error> {
+        let Some(asked) = &self.asked else { return Ok(self.text.clone()) };
+        let mut answer = asked.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*answer {
+            Some(text) => Ok(text.clone()),
+            None => Ok(answer.insert((asked.ask)()?).clone()),
+        }
     }
 
     /// Checks a passphrase and a work factor for a new file.
@@ -66,7 +94,7 @@ impl Passphrase {
 
     fn wrap_key(&self, salt: &[u8; 16], work_factor: u8) -> Result<Zeroizing<[u8; 32]>, Error> {
         let salt = [LABEL, salt].concat();
-        let derived = Params { log_n: work_factor, r: 8, p: 1 }.derive(self.text.as_bytes(), &salt, 32)?;
+        let derived = Params { log_n: work_factor, r: 8, p: 1 }.derive(self.text()?.as_bytes(), &salt, 32)?;
         let mut key = Zeroizing::new([0; 32]);
         key.copy_from_slice(&derived);
         Ok(key)

@@ -10,69 +10,133 @@ use prost::{Message, decode_length_delimiter};
 use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
-/// `google.crypto.tink.Keyset`
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Keyset {
-    #[prost(uint32, tag = "1")]
-    pub(super) primary_key_id: u32,
-    #[prost(message, repeated, tag = "2")]
-    pub(super) key: Vec<KeysetKey>,
+/// A possible field of a message.
+pub(super) struct Field {
+    number: usize,
+    kind: Kind,
 }
 
-/// `google.crypto.tink.Keyset.Key`
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct KeysetKey {
-    #[prost(message, optional, tag = "1")]
-    pub(super) key_data: Option<KeyData>,
-    #[prost(enumeration = "KeyStatusType", tag = "2")]
-    pub(super) status: i32,
-    #[prost(uint32, tag = "3")]
-    pub(super) key_id: u32,
-    #[prost(enumeration = "OutputPrefixType", tag = "4")]
-    pub(super) output_prefix_type: i32,
+/// The content of a field.
+enum Kind {
+    /// A number of at most 32 bits, like all numbers and enumerations in these messages.
+    Number,
+    Bytes,
+    Message(&'static [Field]),
+    /// A repeated message.
+    Messages(&'static [Field]),
 }
 
-/// `google.crypto.tink.KeyData`
-#[derive(Clone, PartialEq, Message)]
-#[prost(skip_debug)]
-pub(super) struct KeyData {
-    #[prost(string, tag = "1")]
-    pub(super) type_url: String,
-    #[prost(bytes = "vec", tag = "2")]
-    pub(super) value: Vec<u8>,
-    #[prost(enumeration = "KeyMaterialType", tag = "3")]
-    pub(super) key_material_type: i32,
+/// A message with known fields, to be decoded strictly.
+pub(super) trait Strict: Message + Default {
+    const FIELDS: &'static [Field];
 }
 
-/// `google.crypto.tink.EncryptedKeyset`
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct EncryptedKeyset {
-    #[prost(bytes = "vec", tag = "2")]
-    pub(super) encrypted_keyset: Vec<u8>,
-    #[prost(message, optional, tag = "3")]
-    pub(super) keyset_info: Option<KeysetInfo>,
+/// Defines messages. A field has its number, name, type, the attributes of `prost`, and its kind.
+macro_rules! messages {
+    ($(
+        $(#[$attribute:meta])*
+        $message:ident { $($number:tt $field:ident: $type:ty, [$($prost:tt)*] $kind:expr;)* }
+    )*) => {$(
+        #[derive(Clone, PartialEq, Message)]
+        $(#[$attribute])*
+        pub(super) struct $message {
+            $(#[prost($($prost)*, tag = $number)] pub(super) $field: $type,)*
+        }
+
+        impl Strict for $message {
+            const FIELDS: &'static [Field] = &[$(Field { number: $number, kind: $kind }),*];
+        }
+    )*};
 }
 
-/// `google.crypto.tink.KeysetInfo`, public
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct KeysetInfo {
-    #[prost(uint32, tag = "1")]
-    pub(super) primary_key_id: u32,
-    #[prost(message, repeated, tag = "2")]
-    pub(super) key_info: Vec<PublicKeyInfo>,
-}
+messages! {
+    /// `google.crypto.tink.Keyset`
+    Keyset {
+        1 primary_key_id: u32, [uint32] Kind::Number;
+        2 key: Vec<KeysetKey>, [message, repeated] Kind::Messages(KeysetKey::FIELDS);
+    }
 
-/// `google.crypto.tink.KeysetInfo.KeyInfo`
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct PublicKeyInfo {
-    #[prost(string, tag = "1")]
-    pub(super) type_url: String,
-    #[prost(enumeration = "KeyStatusType", tag = "2")]
-    pub(super) status: i32,
-    #[prost(uint32, tag = "3")]
-    pub(super) key_id: u32,
-    #[prost(enumeration = "OutputPrefixType", tag = "4")]
-    pub(super) output_prefix_type: i32,
+    /// `google.crypto.tink.Keyset.Key`
+    KeysetKey {
+        1 key_data: Option<KeyData>, [message, optional] Kind::Message(KeyData::FIELDS);
+        2 status: i32, [enumeration = "KeyStatusType"] Kind::Number;
+        3 key_id: u32, [uint32] Kind::Number;
+        4 output_prefix_type: i32, [enumeration = "OutputPrefixType"] Kind::Number;
+    }
+
+    /// `google.crypto.tink.KeyData`
+    #[prost(skip_debug)]
+    KeyData {
+        1 type_url: String, [string] Kind::Bytes;
+        2 value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
+        3 key_material_type: i32, [enumeration = "KeyMaterialType"] Kind::Number;
+    }
+
+    /// `google.crypto.tink.EncryptedKeyset`
+    EncryptedKeyset {
+        2 encrypted_keyset: Vec<u8>, [bytes = "vec"] Kind::Bytes;
+        3 keyset_info: Option<KeysetInfo>, [message, optional] Kind::Message(KeysetInfo::FIELDS);
+    }
+
+    /// `google.crypto.tink.KeysetInfo`, public
+    KeysetInfo {
+        1 primary_key_id: u32, [uint32] Kind::Number;
+        2 key_info: Vec<PublicKeyInfo>, [message, repeated] Kind::Messages(PublicKeyInfo::FIELDS);
+    }
+
+    /// `google.crypto.tink.KeysetInfo.KeyInfo`
+    PublicKeyInfo {
+        1 type_url: String, [string] Kind::Bytes;
+        2 status: i32, [enumeration = "KeyStatusType"] Kind::Number;
+        3 key_id: u32, [uint32] Kind::Number;
+        4 output_prefix_type: i32, [enumeration = "OutputPrefixType"] Kind::Number;
+    }
+
+    /// `AesSivKey` and `ChaCha20Poly1305Key`
+    #[prost(skip_debug)]
+    KeyInField2 {
+        1 version: u32, [uint32] Kind::Number;
+        2 key_value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
+    }
+
+    /// `AesGcmKey`, `AesGcmSivKey` and `XChaCha20Poly1305Key`
+    #[prost(skip_debug)]
+    KeyInField3 {
+        1 version: u32, [uint32] Kind::Number;
+        3 key_value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
+    }
+
+    /// `XAesGcmKey`
+    #[prost(skip_debug)]
+    XAesGcmKey {
+        1 version: u32, [uint32] Kind::Number;
+        2 params: Option<XAesGcmParams>, [message, optional] Kind::Message(XAesGcmParams::FIELDS);
+        3 key_value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
+    }
+
+    /// `XAesGcmParams`
+    #[derive(Copy)]
+    XAesGcmParams {
+        1 salt_size: u32, [uint32] Kind::Number;
+    }
+
+    /// `AesGcmHkdfStreamingKey`
+    #[prost(skip_debug)]
+    AesGcmHkdfStreamingKey {
+        1 version: u32, [uint32] Kind::Number;
+        2 params: Option<AesGcmHkdfStreamingParams>, [message, optional]
+            Kind::Message(AesGcmHkdfStreamingParams::FIELDS);
+        3 key_value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
+    }
+
+    /// `AesGcmHkdfStreamingParams`. The hash is a number; the table of hashes is beside their
+    /// implementations.
+    #[derive(Copy)]
+    AesGcmHkdfStreamingParams {
+        1 ciphertext_segment_size: u32, [uint32] Kind::Number;
+        2 derived_key_size: u32, [uint32] Kind::Number;
+        3 hkdf_hash_type: u32, [uint32] Kind::Number;
+    }
 }
 
 /// Defines an enumeration with its names in JSON.
@@ -125,69 +189,6 @@ enumerations! {
     }
 }
 
-/// `AesSivKey` and `ChaCha20Poly1305Key`
-#[derive(Clone, PartialEq, Message)]
-#[prost(skip_debug)]
-pub(super) struct KeyInField2 {
-    #[prost(uint32, tag = "1")]
-    pub(super) version: u32,
-    #[prost(bytes = "vec", tag = "2")]
-    pub(super) key_value: Vec<u8>,
-}
-
-/// `AesGcmKey`, `AesGcmSivKey` and `XChaCha20Poly1305Key`
-#[derive(Clone, PartialEq, Message)]
-#[prost(skip_debug)]
-pub(super) struct KeyInField3 {
-    #[prost(uint32, tag = "1")]
-    pub(super) version: u32,
-    #[prost(bytes = "vec", tag = "3")]
-    pub(super) key_value: Vec<u8>,
-}
-
-/// `XAesGcmKey`
-#[derive(Clone, PartialEq, Message)]
-#[prost(skip_debug)]
-pub(super) struct XAesGcmKey {
-    #[prost(uint32, tag = "1")]
-    pub(super) version: u32,
-    #[prost(message, optional, tag = "2")]
-    pub(super) params: Option<XAesGcmParams>,
-    #[prost(bytes = "vec", tag = "3")]
-    pub(super) key_value: Vec<u8>,
-}
-
-/// `XAesGcmParams`
-#[derive(Clone, Copy, PartialEq, Message)]
-pub(super) struct XAesGcmParams {
-    #[prost(uint32, tag = "1")]
-    pub(super) salt_size: u32,
-}
-
-/// `AesGcmHkdfStreamingKey`
-#[derive(Clone, PartialEq, Message)]
-#[prost(skip_debug)]
-pub(super) struct AesGcmHkdfStreamingKey {
-    #[prost(uint32, tag = "1")]
-    pub(super) version: u32,
-    #[prost(message, optional, tag = "2")]
-    pub(super) params: Option<AesGcmHkdfStreamingParams>,
-    #[prost(bytes = "vec", tag = "3")]
-    pub(super) key_value: Vec<u8>,
-}
-
-/// `AesGcmHkdfStreamingParams`. The hash is a number; the table of hashes is beside their
-/// implementations.
-#[derive(Clone, Copy, PartialEq, Message)]
-pub(super) struct AesGcmHkdfStreamingParams {
-    #[prost(uint32, tag = "1")]
-    pub(super) ciphertext_segment_size: u32,
-    #[prost(uint32, tag = "2")]
-    pub(super) derived_key_size: u32,
-    #[prost(uint32, tag = "3")]
-    pub(super) hkdf_hash_type: u32,
-}
-
 /// Implements a `Debug` that hides the key, and wipes the key on drop.
 macro_rules! secrets {
     ($($message:ident: $secret:ident;)*) => {$(
@@ -211,51 +212,6 @@ secrets! {
     KeyInField3: key_value;
     XAesGcmKey: key_value;
     AesGcmHkdfStreamingKey: key_value;
-}
-
-/// A possible field of a message.
-pub(super) struct Field {
-    number: usize,
-    kind: Kind,
-}
-
-/// The content of a field.
-enum Kind {
-    /// A number of at most 32 bits, like all numbers and enumerations in these messages.
-    Number,
-    Bytes,
-    Message(&'static [Field]),
-    /// A repeated message.
-    Messages(&'static [Field]),
-}
-
-/// A message with known fields, to be decoded strictly.
-pub(super) trait Strict: Message + Default {
-    const FIELDS: &'static [Field];
-}
-
-macro_rules! fields {
-    ($($message:ident: $($number:literal $kind:expr),+;)*) => {$(
-        impl Strict for $message {
-            const FIELDS: &'static [Field] = &[$(Field { number: $number, kind: $kind }),+];
-        }
-    )*};
-}
-
-fields! {
-    Keyset: 1 Kind::Number, 2 Kind::Messages(KeysetKey::FIELDS);
-    KeysetKey: 1 Kind::Message(KeyData::FIELDS), 2 Kind::Number, 3 Kind::Number, 4 Kind::Number;
-    KeyData: 1 Kind::Bytes, 2 Kind::Bytes, 3 Kind::Number;
-    EncryptedKeyset: 2 Kind::Bytes, 3 Kind::Message(KeysetInfo::FIELDS);
-    KeysetInfo: 1 Kind::Number, 2 Kind::Messages(PublicKeyInfo::FIELDS);
-    PublicKeyInfo: 1 Kind::Bytes, 2 Kind::Number, 3 Kind::Number, 4 Kind::Number;
-    KeyInField2: 1 Kind::Number, 2 Kind::Bytes;
-    KeyInField3: 1 Kind::Number, 3 Kind::Bytes;
-    XAesGcmKey: 1 Kind::Number, 2 Kind::Message(XAesGcmParams::FIELDS), 3 Kind::Bytes;
-    XAesGcmParams: 1 Kind::Number;
-    AesGcmHkdfStreamingKey:
-        1 Kind::Number, 2 Kind::Message(AesGcmHkdfStreamingParams::FIELDS), 3 Kind::Bytes;
-    AesGcmHkdfStreamingParams: 1 Kind::Number, 2 Kind::Number, 3 Kind::Number;
 }
 
 /// The wire types of protocol buffers in these messages.

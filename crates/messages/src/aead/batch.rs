@@ -10,7 +10,7 @@
 
 use super::key::{Direction, GROUP, in_batch};
 use super::keys::{MessageKeys, Prefixed};
-use super::packed::{self, Offset, data_range, index_of, packed_len};
+use super::packed::{self, Offset, Packed, data_range, index_of, packed_len};
 use base::{Error, Misuse, memory};
 use providers::BatchAad;
 use std::sync::Mutex;
@@ -67,7 +67,7 @@ impl MessageKeys {
         let (key, aad) = (self.first(), batch_aad(aads, messages.len())?);
         key.check_list(messages, aad, out, |len| Some(len + key.overhead()))?;
         let nonces = key.key.batch_nonces(messages.len())?;
-        key.list(Direction::Seal(&nonces), aad, messages, out)
+        Batch { prefixed: key, direction: Direction::Seal(&nonces), aad }.list(messages, out)
     }
 
     /// Opens like [`Self::open_many`], into buffers of exactly the plaintexts' lengths.
@@ -114,12 +114,7 @@ impl MessageKeys {
     /// assert_eq!(aead.open_packed(&sealed, &offsets, b"column 1")?, (b"onetwo".to_vec(), vec![0, 3, 6]));
     /// # Ok::<(), sealane::Error>(())
     /// ```
-    pub fn seal_packed<O: Offset>(
-        &self,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+    pub fn seal_packed<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8]) -> Result<Packed<O>, Error> {
         let out_offsets = self.sealed_offsets(offsets, data.len())?;
         let mut out = memory::zeroed(packed_len(&out_offsets))?;
         self.seal_packed_into(data, offsets, aad, &mut out)?;
@@ -132,12 +127,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not
     /// authentic, and no plaintext; also [`Misuse::Offsets`], as [`Self::seal_packed`] does.
-    pub fn open_packed<O: Offset>(
-        &self,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+    pub fn open_packed<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8]) -> Result<Packed<O>, Error> {
         let Some(key) = self.common_packed(data, offsets)? else {
             return self.open_each_packed(data, offsets, aad);
         };
@@ -186,7 +176,8 @@ impl MessageKeys {
         let key = self.first();
         key.check_packed(aad, offsets, 0)?;
         let nonces = key.key.batch_nonces(count)?;
-        key.packed(Direction::Seal(&nonces), aad, data, offsets, out)
+        let direction = Direction::Seal(&nonces);
+        Batch { prefixed: key, direction, aad: BatchAad::Shared(aad) }.packed(data, offsets, out)
     }
 
     /// Opens packed messages into the start of `out`; [`Self::opened_offsets`] gives the length.
@@ -221,7 +212,7 @@ impl Prefixed {
     /// Opens a list of messages of this key.
     fn open_list(&self, sealed: &[&[u8]], aad: BatchAad<'_>, out: &mut [&mut [u8]]) -> Result<(), Error> {
         self.check_list(sealed, aad, out, |len| len.checked_sub(self.overhead()))?;
-        self.list(Direction::Open, aad, sealed, out)
+        Batch { prefixed: self, direction: Direction::Open, aad }.list(sealed, out)
     }
 
     /// Opens packed messages of this key.
@@ -233,9 +224,10 @@ impl Prefixed {
         out: &mut [u8],
     ) -> Result<(), Error> {
         packed::check_sealed(offsets, data.len(), self.overhead())?;
-        let out = memory::first(out, self.result_len(Direction::Open, offsets))?;
+        let batch = Batch { prefixed: self, direction: Direction::Open, aad: BatchAad::Shared(aad) };
+        let out = memory::first(out, batch.result_len(offsets))?;
         self.check_packed(aad, offsets, self.overhead())?;
-        self.packed(Direction::Open, aad, data, offsets, out)
+        batch.packed(data, offsets, out)
     }
 
     /// Checks the number and lengths of the outputs of a list. `result_len` maps the length of a
@@ -273,24 +265,27 @@ impl Prefixed {
         }
         Ok(())
     }
+}
 
+/// Messages of one key, with their direction and associated data.
+struct Batch<'a> {
+    prefixed: &'a Prefixed,
+    direction: Direction<'a>,
+    aad: BatchAad<'a>,
+}
+
+impl Batch<'_> {
     /// Processes a list after its lengths were checked.
-    fn list(
-        &self,
-        direction: Direction<'_>,
-        aad: BatchAad<'_>,
-        from: &[&[u8]],
-        to: &mut [&mut [u8]],
-    ) -> Result<(), Error> {
+    fn list(&self, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
         let bytes = from.iter().map(|message| message.len()).sum();
-        let job_len = packed::job_len(self.key.threads(), from.len(), bytes);
+        let job_len = packed::job_len(self.prefixed.key.threads(), from.len(), bytes);
         let result = if job_len >= from.len() {
-            self.groups(direction, aad, 0, from, to)
+            self.groups(0, from, to)
         } else {
             let mut parts = memory::with_capacity(from.len().div_ceil(job_len))?;
             parts.extend(from.chunks(job_len).zip(to.chunks_mut(job_len)).map(Mutex::new));
-            packed::run_parts(self.key.threads(), parts, |job, (from, to)| {
-                self.groups(direction, aad, job * job_len, from, to)
+            packed::run_parts(self.prefixed.key.threads(), parts, |job, (from, to)| {
+                self.groups(job * job_len, from, to)
             })
         };
         if result.is_err() {
@@ -300,32 +295,18 @@ impl Prefixed {
     }
 
     /// Processes messages of a list, from index `first` of the batch.
-    fn groups(
-        &self,
-        direction: Direction<'_>,
-        aad: BatchAad<'_>,
-        first: usize,
-        from: &[&[u8]],
-        to: &mut [&mut [u8]],
-    ) -> Result<(), Error> {
+    fn groups(&self, first: usize, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
         for (group, (from, to)) in from.chunks(GROUP).zip(to.chunks_mut(GROUP)).enumerate() {
-            self.group(direction, aad, first + group * GROUP, from, to)?;
+            self.group(first + group * GROUP, from, to)?;
         }
         Ok(())
     }
 
     /// Processes at most [`GROUP`] messages.
-    fn group(
-        &self,
-        direction: Direction<'_>,
-        aad: BatchAad<'_>,
-        first: usize,
-        from: &[&[u8]],
-        to: &mut [&mut [u8]],
-    ) -> Result<(), Error> {
-        match &self.prefix {
-            None => self.key.group(direction, aad, first, from, to),
-            Some(prefix) => self.prefixed_group(prefix, direction, aad, first, from, to),
+    fn group(&self, first: usize, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
+        match &self.prefixed.prefix {
+            None => self.prefixed.key.group(self.direction, self.aad, first, from, to),
+            Some(prefix) => self.prefixed_group(prefix, first, from, to),
         }
     }
 
@@ -334,18 +315,16 @@ impl Prefixed {
     fn prefixed_group(
         &self,
         prefix: &[u8],
-        direction: Direction<'_>,
-        aad: BatchAad<'_>,
         first: usize,
         from: &[&[u8]],
         to: &mut [&mut [u8]],
     ) -> Result<(), Error> {
-        if let Direction::Open = direction {
+        if let Direction::Open = self.direction {
             let mut bodies = [&[][..]; GROUP];
             for (body, from) in bodies.iter_mut().zip(from) {
                 *body = &from[prefix.len()..];
             }
-            return self.key.group(direction, aad, first, &bodies[..from.len()], to);
+            return self.prefixed.key.group(self.direction, self.aad, first, &bodies[..from.len()], to);
         }
         let mut bodies: [&mut [u8]; GROUP] = std::array::from_fn(|_| Default::default());
         for (body, to) in bodies.iter_mut().zip(to) {
@@ -353,35 +332,31 @@ impl Prefixed {
             (slot, *body) = to.split_at_mut(prefix.len());
             slot.copy_from_slice(prefix);
         }
-        self.key.group(direction, aad, first, from, &mut bodies[..from.len()])
+        self.prefixed.key.group(self.direction, self.aad, first, from, &mut bodies[..from.len()])
     }
 
     /// Processes packed messages after their offsets and lengths were checked. `out` has exactly
     /// the length of the result.
-    fn packed<O: Offset>(
-        &self,
-        direction: Direction<'_>,
-        aad: &[u8],
-        data: &[u8],
-        offsets: &[O],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
+    fn packed<O: Offset>(&self, data: &[u8], offsets: &[O], out: &mut [u8]) -> Result<(), Error> {
         let count = offsets.len() - 1;
-        let job_len =
-            packed::job_len(self.key.threads(), count, index_of(offsets[count]) - index_of(offsets[0]));
+        let job_len = packed::job_len(
+            self.prefixed.key.threads(),
+            count,
+            index_of(offsets[count]) - index_of(offsets[0]),
+        );
         let result = if job_len >= count {
-            self.packed_part(direction, aad, data, 0, offsets, out)
+            self.packed_part(data, 0, offsets, out)
         } else {
             let mut parts = memory::with_capacity(count.div_ceil(job_len))?;
             let mut rest = &mut *out;
             for first in (0..count).step_by(job_len) {
                 let offsets = &offsets[first..=count.min(first + job_len)];
-                let (part, after) = rest.split_at_mut(self.result_len(direction, offsets));
+                let (part, after) = rest.split_at_mut(self.result_len(offsets));
                 parts.push(Mutex::new((offsets, part)));
                 rest = after;
             }
-            packed::run_parts(self.key.threads(), parts, |job, (offsets, out)| {
-                self.packed_part(direction, aad, data, job * job_len, offsets, out)
+            packed::run_parts(self.prefixed.key.threads(), parts, |job, (offsets, out)| {
+                self.packed_part(data, job * job_len, offsets, out)
             })
         };
         if result.is_err() {
@@ -392,20 +367,18 @@ impl Prefixed {
 
     /// Returns the length of the packed results.
     #[inline]
-    fn result_len<O: Offset>(&self, direction: Direction<'_>, offsets: &[O]) -> usize {
+    fn result_len<O: Offset>(&self, offsets: &[O]) -> usize {
         let count = offsets.len() - 1;
         let len = index_of(offsets[count]) - index_of(offsets[0]);
-        match direction {
-            Direction::Seal(_) => len + count * self.overhead(),
-            Direction::Open => len - count * self.overhead(),
+        match self.direction {
+            Direction::Seal(_) => len + count * self.prefixed.overhead(),
+            Direction::Open => len - count * self.prefixed.overhead(),
         }
     }
 
     /// Processes packed messages, from index `first` of the batch.
     fn packed_part<O: Offset>(
         &self,
-        direction: Direction<'_>,
-        aad: &[u8],
         data: &[u8],
         first: usize,
         offsets: &[O],
@@ -419,9 +392,9 @@ impl Prefixed {
             let mut to: [&mut [u8]; GROUP] = std::array::from_fn(|_| Default::default());
             for ((from, to), pair) in from.iter_mut().zip(&mut to).zip(offsets.windows(2)) {
                 *from = &data[index_of(pair[0])..index_of(pair[1])];
-                (*to, out) = std::mem::take(&mut out).split_at_mut(self.result_len(direction, pair));
+                (*to, out) = std::mem::take(&mut out).split_at_mut(self.result_len(pair));
             }
-            self.group(direction, BatchAad::Shared(aad), first + at, &from[..len], &mut to[..len])?;
+            self.group(first + at, &from[..len], &mut to[..len])?;
         }
         Ok(())
     }

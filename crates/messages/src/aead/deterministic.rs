@@ -2,7 +2,7 @@
 
 use super::key::MessageKey;
 use super::keys::MessageKeys;
-use super::packed::Offset;
+use super::packed::{Offset, Packed};
 use crate::Key;
 use base::debug_fields;
 use base::{Error, Misuse};
@@ -188,7 +188,7 @@ impl DeterministicAead {
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
-    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+    ) -> Result<Packed<O>, Error> {
         self.0.seal_packed(data, offsets, aad)
     }
 
@@ -203,7 +203,7 @@ impl DeterministicAead {
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
-    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+    ) -> Result<Packed<O>, Error> {
         self.0.open_packed(data, offsets, aad)
     }
 

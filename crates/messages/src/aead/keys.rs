@@ -9,7 +9,7 @@
 //! which key to try.
 
 use super::key::{MessageKey, TAG_LEN, in_batch};
-use super::packed::{Offset, data_range, index_of, offset};
+use super::packed::{Offset, Packed, data_range, index_of, offset};
 use base::debug_fields;
 use base::{Error, Misuse, memory};
 use providers::{BatchAad, InOut, Provider};
@@ -521,7 +521,7 @@ impl MessageKeys {
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
-    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+    ) -> Result<Packed<O>, Error> {
         // Plaintexts are shorter than messages, so they and their offsets fit.
         let mut plain = Zeroizing::new(memory::zeroed(data_range(offsets, data.len())?.len())?);
         let (mut ends, mut end) = (memory::with_capacity(offsets.len())?, 0);

@@ -25,6 +25,9 @@ pub trait Offset: Copy + Send + Sync + sealed::Sealed {}
 impl Offset for i32 {}
 impl Offset for i64 {}
 
+/// Packed messages and their offsets.
+pub(super) type Packed<O> = (Vec<u8>, Vec<O>);
+
 mod sealed {
     pub trait Sealed: Into<i64> + TryFrom<i64> + PartialOrd {
         /// Names the limit in the error of a result beyond it.

@@ -2,6 +2,7 @@
 //! compared with them.
 #![cfg(unix)]
 
+use base64ct::{Base64, Encoding};
 use sealane::age::{Armor, Identity, Kind};
 use sealane::file::{
     DecryptWith, Difference, Durability, EncryptWith, FileMark, Inventory, InventoryDraft, InventoryKeys,
@@ -53,7 +54,7 @@ impl Vault {
     }
 
     fn keys(&self) -> InventoryKeys<'_> {
-        InventoryKeys { path: &self.list, key: &self.key }
+        InventoryKeys { path: &self.list, key: &self.key, folder: None }
     }
 
     fn write(&self) -> Result<Inventory, Error> {
@@ -61,7 +62,7 @@ impl Vault {
     }
 
     fn open(&self, min_counter: u64) -> Result<Inventory, Error> {
-        Inventory::open(&self.list, &opening(), &Signers::from(&self.key), min_counter)
+        Inventory::open(&self.list, &opening(), &Signers::from(&self.key), min_counter, None)
     }
 
     fn signature(&self) -> PathBuf {
@@ -188,15 +189,15 @@ fn signatures_of_inventories() {
 
     fs::write(vault.signature(), &signature).unwrap();
     let other = Signers::from(&signing_key(OTHER_SSH));
-    let error = folder_error(Inventory::open(&vault.list, &opening(), &other, 0));
+    let error = folder_error(Inventory::open(&vault.list, &opening(), &other, 0, None));
     assert!(matches!(error, FolderError::OtherSigner(path) if path == vault.signature()));
     // One valid signature is enough, whatever the other one is.
     fs::write(vault.folder.join("list.minisig"), "nothing").unwrap();
     assert!(vault.open(0).is_ok());
-    let missing = Inventory::open(&vault.folder.join("none"), &opening(), &other, 0);
+    let missing = Inventory::open(&vault.folder.join("none"), &opening(), &other, 0, None);
     assert!(matches!(missing, Err(Error::Io { path: Some(_), .. })));
     let wrong = DecryptWith::key(&Key::from_bytes(&[8; 32]), b"vault");
-    assert!(Inventory::open(&vault.list, &wrong, &Signers::from(&vault.key), 0).is_err());
+    assert!(Inventory::open(&vault.list, &wrong, &Signers::from(&vault.key), 0, None).is_err());
 }
 
 /// What is signed and encrypted must also be an inventory.
@@ -217,7 +218,7 @@ fn signed_files_of_another_kind() {
         )
     };
     assert_eq!(store(json(1, "l").as_bytes()).unwrap().counter(), 7);
-    assert!(matches!(store(json(2, "l").as_bytes()), Err(Error::UnsupportedVersion(_))));
+    assert!(matches!(store(json(3, "l").as_bytes()), Err(Error::UnsupportedVersion(_))));
     assert!(matches!(folder_error(store(json(1, "../l").as_bytes())), FolderError::InventoryName(_)));
 }
 
@@ -265,7 +266,11 @@ fn drafts_are_saved() {
     assert!(text.contains(&comment), "{text}");
     let json = decrypt(&fs::read(&vault.list).unwrap(), &opening()).unwrap();
     let json = String::from_utf8(json.to_vec()).unwrap();
-    assert!(json.starts_with("{\"sealane\":\"inventory\",\"version\":1,\"counter\":"), "{json}");
+    let begin = format!(
+        "{{\"sealane\":\"inventory\",\"version\":2,\"folder\":\"{}\",\"counter\":",
+        last.folder().unwrap()
+    );
+    assert!(json.starts_with(&begin), "{json}");
     assert!(json.contains("\"links\":[\n],"), "{json}");
 }
 
@@ -281,7 +286,7 @@ fn an_inventory_in_its_folder_is_refused() {
         (missing, false),
         (PathBuf::from("list"), false),
     ] {
-        let keys = InventoryKeys { path: &path, key: &vault.key };
+        let keys = InventoryKeys { path: &path, key: &vault.key, folder: None };
         let found = keys.check_outside(&[vault.folder.join("nowhere"), vault.root.clone()]);
         assert_eq!(found.is_err(), is_refused, "{path:?}");
         if is_refused {
@@ -289,9 +294,9 @@ fn an_inventory_in_its_folder_is_refused() {
         }
     }
     // A name without a folder is in the current folder.
-    let keys = InventoryKeys { path: Path::new("list"), key: &vault.key };
+    let keys = InventoryKeys { path: Path::new("list"), key: &vault.key, folder: None };
     assert!(matches!(folder_error(keys.check_outside(&["."])), FolderError::InventoryInside(_)));
-    let inside = InventoryKeys { path: &vault.root.join("list"), key: &vault.key };
+    let inside = InventoryKeys { path: &vault.root.join("list"), key: &vault.key, folder: None };
     let found = write_inventory(&vault.root, &inside, &with(), Durability::default());
     assert!(matches!(folder_error(found), FolderError::InventoryInside(_)));
     assert!(!vault.root.join("list").exists());
@@ -307,4 +312,115 @@ fn folders_that_cannot_be_listed() {
     fs::remove_file(vault.root.join("short")).unwrap();
     let inventory = vault.write().unwrap();
     assert!(compare_inventory(&vault.root.join("none"), &inventory).is_err());
+}
+
+/// The identifier is made once, kept, and checked like the counter.
+// claim: folder-identifier
+#[test]
+fn an_inventory_names_its_folder() {
+    let vault = Vault::new("identifier", SSH);
+    let (first, second) = (vault.write().unwrap(), vault.write().unwrap());
+    let folder = first.folder().unwrap().to_owned();
+    assert_eq!((second.folder(), folder.len()), (Some(&*folder), 32));
+    let other = Vault::new("identifier-2", SSH);
+    let foreign = other.write().unwrap().folder().unwrap().to_owned();
+    assert_ne!(foreign, folder);
+    let open = |vault: &Vault, folder: &str| {
+        Inventory::open(&vault.list, &opening(), &Signers::from(&vault.key), 0, Some(folder))
+    };
+    assert_eq!(open(&vault, &folder).unwrap().counter(), second.counter());
+    // Another folder with its inventory, in the place of both.
+    fs::copy(&other.list, &vault.list).unwrap();
+    fs::copy(other.signature(), vault.signature()).unwrap();
+    let error = folder_error(open(&vault, &folder));
+    let FolderError::OtherFolder { path, found, expected } = error else { panic!("{error:?}") };
+    assert_eq!((path, found, expected), (vault.list.clone(), Some(foreign), folder.clone()));
+    // The next job does not take it over either.
+    let keys = InventoryKeys { folder: Some(&folder), ..vault.keys() };
+    let written = write_inventory(&vault.root, &keys, &with(), Durability::default());
+    assert!(matches!(folder_error(written), FolderError::OtherFolder { .. }));
+    // Recipients cannot read the identifier and give it.
+    let recipient = Identity::generate(Kind::X25519).unwrap();
+    let recipients = EncryptWith::age(&[recipient.recipient()], Armor::Binary);
+    for _ in 0..2 {
+        let written = write_inventory(&vault.root, &keys, &recipients, Durability::default()).unwrap();
+        assert_eq!(written.folder(), Some(&*folder));
+    }
+    for bad in ["", "x", &folder[1..], &folder.to_uppercase().replace(char::is_numeric, "A")] {
+        fs::remove_file(&vault.list).unwrap_or_default();
+        let keys = InventoryKeys { folder: Some(bad), ..vault.keys() };
+        let written = write_inventory(&vault.root, &keys, &with(), Durability::default());
+        assert!(matches!(folder_error(written), FolderError::InvalidIdentifier(found) if found == bad));
+    }
+}
+
+/// Version 1 names no folder, so it cannot be the expected one.
+// claim: folder-identifier
+#[test]
+fn an_inventory_of_version_1_is_read_and_replaced() {
+    let vault = Vault::new("first-version", SSH);
+    let list = |name: &str| {
+        let content = fs::read(vault.root.join(name)).unwrap();
+        let field = |bytes: &[u8]| Base64::encode_string(bytes);
+        let (head, tag) = (field(&content[..56]), field(&content[content.len() - 16..]));
+        let len = content.len();
+        format!("{{\"name\":\"{name}\",\"length\":{len},\"head\":\"{head}\",\"tag\":\"{tag}\",\"since\":5}}")
+    };
+    let link = "{\"name\":\"link\",\"target\":\"a\"}";
+    let files = format!("[{},{}]", list("a"), list("sub/b"));
+    let json = format!(
+        "{{\"sealane\":\"inventory\",\"version\":1,\"counter\":7,\"files\":{files},\"links\":[{link}],\"former\":[]}}"
+    );
+    let sealed = encrypt(json.as_bytes(), &with()).unwrap();
+    fs::write(vault.signature(), vault.key.sign(&sealed, "").unwrap()).unwrap();
+    fs::write(&vault.list, sealed).unwrap();
+    assert_eq!((vault.open(7).unwrap().folder(), vault.findings()), (None, vec![]));
+    let folder = "00112233445566778899aabbccddeeff";
+    let strict = Inventory::open(&vault.list, &opening(), &Signers::from(&vault.key), 0, Some(folder));
+    let error = folder_error(strict);
+    assert!(error.to_string().contains("one of version 1"), "{error}");
+    assert!(matches!(error, FolderError::OtherFolder { found: None, .. }));
+    let keys = InventoryKeys { folder: Some(folder), ..vault.keys() };
+    let next = write_inventory(&vault.root, &keys, &with(), Durability::default()).unwrap();
+    assert_eq!((next.folder(), next.counter() > 7, vault.findings()), (Some(folder), true, vec![]));
+}
+
+/// A path that cannot be read is a difference and hides no other.
+// claim: folder-inventory
+#[test]
+fn paths_that_cannot_be_compared_are_differences() {
+    let vault = Vault::new("unreadable", SSH);
+    vault.write().unwrap();
+    fs::write(vault.root.join("short"), "x").unwrap();
+    fs::write(vault.root.join("empty"), "").unwrap();
+    symlink("/nowhere", vault.root.join("dangling")).unwrap();
+    let pipe = |path: &Path| {
+        let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+        assert!(made.success());
+    };
+    pipe(&vault.root.join("pipe"));
+    fs::remove_file(vault.root.join("a")).unwrap();
+    pipe(&vault.root.join("a"));
+    let _socket = std::os::unix::net::UnixListener::bind(vault.root.join("socket")).unwrap();
+    fs::write(vault.root.join("sub/b"), "replaced").unwrap();
+    let found = vault.findings();
+    let names: Vec<_> = found.iter().map(|(path, what)| (path.as_str(), what.name())).collect();
+    let expected = [
+        ("a", "unreadable"),
+        ("dangling", "added"),
+        ("empty", "added"),
+        ("pipe", "unreadable"),
+        ("short", "added"),
+        ("socket", "unreadable"),
+        ("sub/b", "changed"),
+    ];
+    assert_eq!(names, expected);
+    let Difference::Unreadable { reason } = &found[0].1 else { unreachable!() };
+    assert!(reason.contains("found a pipe"), "{reason}");
+    // No inventory lists what cannot be read.
+    assert!(matches!(vault.write(), Err(Error::Io { path: Some(_), .. } | Error::Truncated)));
+    // A pipe in the place of the signature does not stop anything either.
+    fs::remove_file(vault.signature()).unwrap();
+    pipe(&vault.signature());
+    assert!(matches!(folder_error(vault.open(0)), FolderError::SignatureInvalid { .. }));
 }

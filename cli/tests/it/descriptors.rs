@@ -1,0 +1,133 @@
+//! Outputs that are open files of the caller, sources without a true size, and closed streams.
+#![cfg(target_os = "linux")]
+
+use crate::common::{Sandbox, data};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// Each command that writes. `OUT` is a path of descriptor 3.
+const LINES: [&str; 5] = [
+    "sealane encrypt -k k -o OUT m",
+    "sealane decrypt -k k -o OUT sealed",
+    "sealane keygen -o OUT -q",
+    "sealane rewrap -q -i me -R me.pub -o OUT age",
+    "sealane encrypt -R me.pub -a -o OUT m",
+];
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("m", b"message");
+    symlink("/dev/fd/3", sandbox.path("link")).unwrap();
+    symlink("link", sandbox.path("link to link")).unwrap();
+    let prepare = "sealane keygen -t age -o me > me.pub && sealane encrypt -k k -o sealed m && \
+                   sealane encrypt -R me.pub -o age m";
+    sandbox.shell(prepare).succeeded();
+    sandbox
+}
+
+/// What the shell writes before and after stays, and the file stays the one that is open.
+// claim: descriptors-written
+#[test]
+fn an_open_file_is_written_at_its_position() {
+    let sandbox = sandbox();
+    for line in LINES {
+        for name in
+            ["/dev/fd/3", "/proc/self/fd/3", "/proc/thread-self/fd/3", "\"$PWD/link to link\"", "./link"]
+        {
+            for open in ["3> log", "3>> log"] {
+                sandbox.write("log", b"");
+                sandbox.shell("ln -f log same").succeeded();
+                let line = line.replace("OUT", name);
+                let script = format!("{{ echo first >&3; {line} || exit; echo last >&3; }} {open}");
+                sandbox.shell(&script).succeeded();
+                let log = sandbox.read("log");
+                assert!(log.starts_with(b"first\n") && log.ends_with(b"last\n"), "{line} {open}");
+                assert!(log.len() > "first\nlast\n".len() + 6, "{line} {open}");
+                assert!(log == sandbox.read("same"), "{line}: the file was replaced");
+            }
+        }
+    }
+    assert!(sandbox.path("link").is_symlink());
+}
+
+/// A file without a name: the shell has removed it.
+#[test]
+fn an_unlinked_file_is_written() {
+    let sandbox = sandbox();
+    for line in LINES {
+        let line = line.replace("OUT", "/dev/fd/3");
+        let script = format!("exec 3<> gone; exec 4< gone; rm gone; {line} || exit; cat <&4");
+        assert!(sandbox.shell(&script).succeeded().len() > 6, "{line}");
+    }
+    let written = "sealane encrypt -k k -o /proc/$$/fd/3 m && sealane decrypt -k k /dev/fd/4";
+    let script = format!("exec 3<> gone; exec 4< gone; rm gone; {written}");
+    assert_eq!(sandbox.shell(&script).succeeded(), b"message");
+}
+
+#[test]
+fn standard_streams_by_any_name() {
+    let sandbox = sandbox();
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let script = format!("{{ echo first; sealane decrypt -k k -o {name} sealed; echo last; }} > log");
+        sandbox.shell(&script).succeeded();
+        assert_eq!(sandbox.read("log"), b"first\nmessagelast\n", "{name}");
+        let script = format!("sealane decrypt -k k -o {name} sealed | cat");
+        assert_eq!(sandbox.shell(&script).succeeded(), b"message", "{name}");
+    }
+    sandbox.shell("sealane decrypt -k k -o /dev/stderr sealed 2> log").succeeded();
+    assert_eq!(sandbox.read("log"), b"message");
+}
+
+/// What needs a file of its own says so, and writes nothing.
+#[test]
+fn what_an_open_file_cannot_be() {
+    let sandbox = sandbox();
+    let before = sandbox.content();
+    for (line, words) in [
+        ("sealane encrypt -k k -o /dev/fd/3 m 3<> m", "same file"),
+        ("sealane rewrap -q -i me -R me.pub -o /dev/fd/3 age 3<> age", "same file"),
+        ("sealane decrypt -k k --salvage -o /dev/fd/3 sealed 3<> log", "open descriptor"),
+        ("sealane encrypt -k k -o /dev/fd/3 m 3<> k", "would replace k"),
+        ("sealane encrypt -k k -o /dev/fd/77 m", "/dev/fd/77"),
+        ("sealane encrypt -k k -o /dev/fd/3 m 3< log", "bad file descriptor"),
+    ] {
+        sandbox.write("log", b"log");
+        let outcome = sandbox.shell(line);
+        assert!(matches!(outcome.status, Some(1 | 2)) && outcome.err.contains(words), "{line}: {outcome:?}");
+        assert_eq!(sandbox.read("log"), b"log", "{line}");
+        fs::remove_file(sandbox.path("log")).unwrap();
+    }
+    assert!(sandbox.content() == before);
+}
+
+/// Files of the kernel state a size of 4096 bytes or none.
+#[test]
+fn a_source_is_read_to_its_end() {
+    let sandbox = sandbox();
+    let files = ["/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/uevent_seqnum", "/proc/version"];
+    for file in files.into_iter().filter(|file| fs::metadata(file).is_ok()) {
+        for with in ["-k k", "-R me.pub"] {
+            sandbox.run(&format!("encrypt {with} -o out {file}")).succeeded();
+            let with = if with == "-k k" { with } else { "-i me" };
+            assert_eq!(
+                sandbox.run(&format!("decrypt {with} out")).succeeded(),
+                fs::read(file).unwrap(),
+                "{file}"
+            );
+            sandbox.run(&format!("encrypt -k k {file}")).succeeded();
+        }
+    }
+}
+
+/// The output file must not get the number of a closed stream: messages would go into it.
+#[test]
+fn closed_streams() {
+    let sandbox = sandbox();
+    sandbox.write("m", &data(100_000));
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        sandbox.shell(&format!("sealane encrypt -k k --json -o out m {closed}")).succeeded();
+        assert!(sandbox.run("decrypt -k k out").succeeded() == data(100_000), "{closed}");
+    }
+    let outcome = sandbox.shell("sealane encrypt -k k m >&-");
+    assert!(!outcome.err.contains("same file"), "{outcome:?}");
+}
