@@ -589,7 +589,6 @@ pub(crate) fn lent<T>(value: &mut T) -> Unique<T> {
 }
 
 mod handles;
-pub(crate) use handles::Handle;
 mod outputs;
 #[cfg(test)]
 mod test;

@@ -31,11 +31,14 @@ class WrappingKey:
     name: str
     """For example, an ARN."""
     context: bytes
-    options: str = dataclasses.field(default="", repr=False)
+    options: str = ""
     """Other query attributes of a PKCS#11 URI. They can contain a PIN."""
 
     def __str__(self) -> str:
         return shown(self.uri())
+
+    def __repr__(self) -> str:
+        return f"WrappingKey({self})"
 
     def uri(self) -> str:
         """Returns the reference, including any PIN."""

@@ -28,10 +28,10 @@ pub use providers::MessagePart;
 #[doc(hidden)]
 pub fn escaped(text: &str) -> String {
     let is_hidden = |c: char| {
-        let is_format = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        c.is_control()
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}');
-        c.is_control() || is_format
+            | '\u{e0000}'..='\u{e007f}')
     };
     let mut shown = String::new();
     for c in text.chars() {

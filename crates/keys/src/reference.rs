@@ -120,15 +120,15 @@ impl Reference {
             ("pkcs11", _) => match text.to_str().and_then(|text| text.split_once('#')) {
                 Some((uri, keyset)) if !keyset.is_empty() => {
                     let key = TokenKey::parse(uri)?;
-                    if keyset.contains('#') && key.has_pin() {
-                        return invalid(
-                            "expected one '#', before the path, found another; write %23 in a PIN",
-                        );
+                    if keyset.contains('#') && key.to_string() != uri {
+                        return invalid("expected one '#', before the path; write %23 in a PIN");
                     }
                     Ok(Self::Token { key: Box::new(key), keyset: keyset.to_owned() })
                 }
                 _ => invalid("expected pkcs11:URI#PATH; PATH is an encrypted keyset"),
             },
+            // As a path it would be shown, and with it a PIN.
+            _ if scheme.eq_ignore_ascii_case("pkcs11") => invalid("expected pkcs11: in lower case"),
             ("call", _) => invalid("call: references name Python functions, and work in Python only"),
             _ => Ok(Self::File(text.into())),
         }
@@ -267,7 +267,9 @@ mod test {
         {
             assert!(matches!(parse(text), Err(Error::Misuse(Misuse::Reference(_)))), "{text}");
         }
-        for text in ["pkcs11:", "pkcs11:object=a", "pkcs11:object=a#", "pkcs11:#a", "pkcs11:color=red#a"] {
+        let pins = ["PKCS11:object=a?pin-value=1#b", "pkcs11:object=a?pin-value=1#2#b"];
+        let malformed = ["pkcs11:", "pkcs11:object=a", "pkcs11:object=a#", "pkcs11:#a", "pkcs11:color=red#a"];
+        for text in malformed.into_iter().chain(pins) {
             assert!(matches!(parse(text), Err(Error::Misuse(Misuse::Reference(_)))), "{text}");
         }
         let token = parse("pkcs11:object=a?pin-value=1234#b").unwrap();

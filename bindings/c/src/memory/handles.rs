@@ -3,43 +3,19 @@
 use super::{Call, Shared};
 use crate::error::ArgumentError;
 use crate::file_keys::{DecryptWith, EncryptWith};
-use crate::keys::Secret;
 use crate::reader::Reader;
-use crate::speck::Speck;
-use crate::stream::Stream;
-use sealane::MessageKeys;
+use std::any::TypeId;
 use std::sync::Arc;
 
-/// A handle that several threads share.
-pub(crate) trait Handle: 'static {
-    /// Whether calls with it call the caller's functions. They, or other threads in the meantime,
-    /// may free the handle; it lives until the last such call ends. Counting takes 10 ns, and more
-    /// if threads count at once, so calls for messages, which call nobody, do not count.
-    const CALLS_BACK: bool;
-}
-
-macro_rules! handles {
-    ($($kind:ty: $calls_back:expr;)*) => {$(
-        impl Handle for $kind {
-            const CALLS_BACK: bool = $calls_back;
-        }
-    )*};
-}
-
-handles! {
-    MessageKeys: false;
-    Secret: false;
-    Speck: false;
-    Stream: false;
-    EncryptWith: true;
-    DecryptWith: true;
-    Reader: true;
-}
-
-impl<T: Handle> Shared<T> {
+impl<T: 'static> Shared<T> {
+    /// Returns the handle. Calls with some kinds call the caller's functions. They, or other threads
+    /// in the meantime, may free the handle; it lives until the last such call ends. Counting takes
+    /// 10 ns, and more if threads count at once, so calls for messages, which call nobody, do not
+    /// count.
     #[inline]
     pub(crate) fn get<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
-        if T::CALLS_BACK && !self.0.is_null() {
+        let counted = [TypeId::of::<Reader>(), TypeId::of::<EncryptWith>(), TypeId::of::<DecryptWith>()];
+        if counted.contains(&TypeId::of::<T>()) && !self.0.is_null() {
             // SAFETY: the header requires a handle of this type that `Owned::new` made and that
             // nobody has freed yet.
             let held = unsafe {

@@ -60,11 +60,6 @@ impl TokenKey {
         Ok(Self { uri: Uri::parse(attributes)?, text: Zeroizing::new(text.to_owned()) })
     }
 
-    /// Returns whether the URI contains a PIN.
-    pub(super) fn has_pin(&self) -> bool {
-        matches!(self.uri.pin, pin::Pin::Given(_))
-    }
-
     /// Returns the URI, with the PIN if it contains one.
     pub(super) fn with_pin(&self) -> &str {
         &self.text
