@@ -71,11 +71,15 @@ pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
     tag.try_into().map_err(|_| raise(Misuse::TagLength { got: tag.len(), want: TAG_LEN }.into()))
 }
 
-/// Returns the `ValueError` for an unknown name; it lists the known ones.
+/// Returns the `ValueError` for an unknown name; it lists the known ones, and one that differs only
+/// in case and separators.
 #[cold]
 pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item: Into<String>>) -> PyErr {
-    let known = known.map(Into::into).collect::<Vec<_>>().join(", ");
-    PyValueError::new_err(format!("unknown {what} {name:?}; known: {known}"))
+    let known: Vec<String> = known.map(Into::into).collect();
+    let plain = |name: &str| name.replace(|c: char| !c.is_alphanumeric(), "").to_lowercase();
+    let near = known.iter().find(|known| plain(known) == plain(name));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+    PyValueError::new_err(format!("unknown {what} {name:?}; known: {}{near}", known.join(", ")))
 }
 
 /// Returns an argument with two names, ours and pyca's.

@@ -7,7 +7,7 @@ use crate::keys::{self, Key, Keyring};
 use crate::{recipients, secrets};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCFunction};
+use pyo3::types::{PyBytes, PyCFunction, PyString};
 use sealane::age::{Armor, Identity, Recipient};
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format, NameKey};
 use sealane::{Error, Misuse};
@@ -34,10 +34,11 @@ impl EncryptWith {
         format: Option<&str>,
         armor: bool,
     ) -> PyResult<Self> {
-        let mut inputs = Vec::from_iter(key.and_then(key_file));
+        let key = key.map(|key| resolved(key, "resolve")).transpose()?;
+        let mut inputs = Vec::from_iter(key.as_ref().and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = EncryptParams {
-            key: key.map(file_key).transpose()?,
+            key: key.as_ref().map(file_key).transpose()?,
             recipients: recipients::recipients(recipients, &mut inputs)?,
             passphrase: passphrase.as_ref().map(|text| text.as_str()),
             context: &context,
@@ -81,10 +82,11 @@ impl DecryptWith {
         format: Option<&str>,
         max_work_factor: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let mut inputs = Vec::from_iter(key.and_then(key_file));
+        let key = key.map(|key| resolved(key, "resolve")).transpose()?;
+        let mut inputs = Vec::from_iter(key.as_ref().and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = DecryptParams {
-            key: key.map(file_key).transpose()?,
+            key: key.as_ref().map(file_key).transpose()?,
             identities: recipients::identities(identities, &mut inputs)?,
             passphrase: passphrase.as_ref().map(|text| text.as_str()),
             context: &context,
@@ -208,6 +210,19 @@ fn one_of(
     }
 }
 
+/// Returns what a reference such as ``"file:key.jwk"`` names, by this function of ``_reference``.
+/// Returns other objects unchanged.
+pub(crate) fn resolved<'py>(key: &Bound<'py, PyAny>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+    if !key.is_instance_of::<PyString>() {
+        return Ok(key.clone());
+    }
+    let references = key.py().import("sealane._reference")?;
+    match references.call_method1("is_reference", (key,))?.is_truthy()? {
+        true => references.call_method1(function, (key,)),
+        false => Ok(key.clone()),
+    }
+}
+
 /// Converts a key object from ``sealane.keys``, or key bytes, to a file key.
 fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
     match key.cast::<Keyring>() {
@@ -218,9 +233,10 @@ fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
 
 /// Converts a key object from ``sealane.keys``, or 64 bytes, to a name key.
 pub(crate) fn name_key(key: &Bound<'_, PyAny>) -> PyResult<NameKey> {
+    let key = resolved(key, "resolve")?;
     let made = match key.cast::<Keyring>() {
         Ok(ring) => NameKey::keyring(&ring.get().keyring(key.py())?),
-        Err(_) => NameKey::new(&keys::extract(key)?),
+        Err(_) => NameKey::new(&keys::extract(&key)?),
     };
     made.map_err(raise)
 }

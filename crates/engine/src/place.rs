@@ -93,6 +93,10 @@ impl Place {
 pub fn descriptor(path: &Path) -> io::Result<Option<File>> {
     /// As many as the system follows.
     const MAX_LINKS: usize = 40;
+    // Most outputs are no links: a quick answer for small files.
+    if !path.is_symlink() {
+        return Ok(None);
+    }
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         let Ok(name) = file_name(&path) else { return Ok(None) };

@@ -337,7 +337,9 @@ mod test {
         {
             let target = folder.join("target");
             let _ = fs::remove_file(&target);
-            old.map(|old| fs::write(&target, old).unwrap());
+            if let Some(old) = old {
+                fs::write(&target, old).unwrap();
+            }
             let mut staged = StagedFile::new(&target, Access::Inherited).unwrap();
             staged.file().write_all(b"all the work").unwrap();
             staged.copy_to_temporary().unwrap();
