@@ -223,8 +223,9 @@ fn stdout() -> io::Result<File> {
 /// Whether the process was started with a closed standard output.
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Opens the null device for standard streams that are closed, as the Rust runtime does in a program
-/// of its own. The next file would get such a number, and messages would be written into it.
+/// Opens the null device for standard streams that are closed, as the Rust runtime does in a
+/// program of its own. The next file would get such a number, and messages would be written into
+/// it.
 pub(crate) fn fill_closed_streams() {
     #[cfg(unix)]
     while let Ok(null) = File::options().read(true).write(true).open("/dev/null") {

@@ -219,7 +219,8 @@ impl Failure {
     }
 }
 
-/// Returns the command that explains the command of a usage line, such as `sealane {encrypt|-e} ...`.
+/// Returns the command that explains the command of a usage line, such as `sealane {encrypt|-e}
+/// ...`.
 fn help_of(usage: &str) -> String {
     let plain = |word: &&str| !word.starts_with(['<', '[', '-']);
     let name = |word: &'_ str| word.trim_start_matches('{').split('|').next().unwrap_or(word).to_owned();

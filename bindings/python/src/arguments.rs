@@ -4,6 +4,7 @@ use crate::buffer::read;
 use crate::error::raise;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
 use sealane::{Algorithm, DeterministicAlgorithm, Misuse, Provider};
 use std::num::NonZeroUsize;
@@ -69,6 +70,19 @@ pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
     read!(tag.py(); tag);
     // It fails only if the length is wrong.
     tag.try_into().map_err(|_| raise(Misuse::TagLength { got: tag.len(), want: TAG_LEN }.into()))
+}
+
+/// Returns what a reference such as ``"file:key.jwk"`` names, by this function of ``_reference``.
+/// Returns other objects unchanged.
+pub(crate) fn resolved<'py>(key: &Bound<'py, PyAny>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+    if !key.is_instance_of::<PyString>() {
+        return Ok(key.clone());
+    }
+    let references = key.py().import("sealane._reference")?;
+    match references.call_method1("is_reference", (key,))?.is_truthy()? {
+        true => references.call_method1(function, (key,)),
+        false => Ok(key.clone()),
+    }
 }
 
 /// Returns the `ValueError` for an unknown name; it lists the known ones, and one that differs only

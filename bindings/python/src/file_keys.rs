@@ -1,5 +1,6 @@
 //! `EncryptWith` and `DecryptWith`: the keyword arguments that all file operations share.
 
+use crate::arguments::resolved;
 use crate::buffer::Slot;
 use crate::detach::interruptible;
 use crate::error::{raise, raise_name};
@@ -7,7 +8,7 @@ use crate::keys::{self, Key, Keyring};
 use crate::{recipients, secrets};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCFunction, PyString};
+use pyo3::types::{PyBytes, PyCFunction};
 use sealane::age::{Armor, Identity, Recipient};
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format, NameKey};
 use sealane::{Error, Misuse};
@@ -207,19 +208,6 @@ fn one_of(
         (None, None) => Err(PyTypeError::new_err(format!("give {a} or {b}; found neither"))),
         (Some(_), Some(_)) => Err(PyTypeError::new_err(format!("give {a} or {b}, not both"))),
         _ => Ok(()),
-    }
-}
-
-/// Returns what a reference such as ``"file:key.jwk"`` names, by this function of ``_reference``.
-/// Returns other objects unchanged.
-pub(crate) fn resolved<'py>(key: &Bound<'py, PyAny>, function: &str) -> PyResult<Bound<'py, PyAny>> {
-    if !key.is_instance_of::<PyString>() {
-        return Ok(key.clone());
-    }
-    let references = key.py().import("sealane._reference")?;
-    match references.call_method1("is_reference", (key,))?.is_truthy()? {
-        true => references.call_method1(function, (key,)),
-        false => Ok(key.clone()),
     }
 }
 

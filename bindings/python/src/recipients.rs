@@ -1,8 +1,8 @@
 //! Converts lists of recipients and identities from Python.
 
+use crate::arguments::resolved;
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key};
-use crate::file_keys::resolved;
 use crate::keys::{Key, PublicKey};
 use crate::{plugins, secrets};
 use pyo3::exceptions::PyTypeError;

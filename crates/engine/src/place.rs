@@ -87,8 +87,8 @@ impl Place {
 /// Returns the open file behind a path that names a descriptor, such as `/dev/fd/3`,
 /// `/proc/self/fd/3`, `/dev/stdout` or a link to one; `None` for any other path.
 ///
-/// The file that is open there may have another name, or none, so it is written to and not replaced.
-/// It shares its position with the caller: what both write comes one after the other.
+/// The file that is open there may have another name, or none, so it is written to and not
+/// replaced. It shares its position with the caller: what both write comes one after the other.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn descriptor(path: &Path) -> io::Result<Option<File>> {
     /// As many as the system follows.
