@@ -84,6 +84,17 @@ impl Place {
     }
 }
 
+/// Opens what a path names if it cannot be replaced: a descriptor, a pipe or a device. `None` for
+/// any other path.
+pub fn stream(path: &Path) -> io::Result<Option<File>> {
+    if let Some(file) = descriptor(path)? {
+        return Ok(Some(file));
+    }
+    let place = Place::of(path)?;
+    let special = place.found.filter(|found| found.kind == EntryKind::Special);
+    special.map(|_| place.folder.open_special(&place.name)).transpose()
+}
+
 /// Returns the open file behind a path that names a descriptor, such as `/dev/fd/3`,
 /// `/proc/self/fd/3`, `/dev/stdout` or a link to one; `None` for any other path.
 ///
