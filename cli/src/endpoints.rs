@@ -210,30 +210,34 @@ impl Pair {
 
 /// Returns standard input as a file, without a buffer that reads ahead.
 pub(crate) fn stdin() -> io::Result<File> {
+    check_open(0)?;
     duplicate(&io::stdin())
 }
 
 fn stdout() -> io::Result<File> {
-    match STDOUT_CLOSED.load(Ordering::Relaxed) {
-        true => Err(io::Error::other("is closed; name a file with -o")),
-        false => duplicate(&io::stdout()),
+    check_open(1)?;
+    duplicate(&io::stdout())
+}
+
+/// The standard streams that were closed when the process was started.
+static CLOSED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+
+fn check_open(number: usize) -> io::Result<()> {
+    match CLOSED[number].load(Ordering::Relaxed) {
+        true => Err(io::Error::other("is closed; name a file")),
+        false => Ok(()),
     }
 }
 
-/// Whether the process was started with a closed standard output.
-static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
-
-/// Opens the null device for standard streams that are closed, as the Rust runtime does in a program
-/// of its own. The next file would get such a number, and messages would be written into it.
+/// Opens the null device for standard streams that are closed, as the Rust runtime does in a
+/// program of its own. The next file would get such a number, and messages would be written into
+/// it.
 pub(crate) fn fill_closed_streams() {
     #[cfg(unix)]
     while let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         use std::os::fd::{AsRawFd, IntoRawFd};
-        match null.as_raw_fd() {
-            1 => STDOUT_CLOSED.store(true, Ordering::Relaxed),
-            0 | 2 => {}
-            _ => break,
-        }
+        let Some(closed) = CLOSED.get(null.as_raw_fd() as usize) else { break };
+        closed.store(true, Ordering::Relaxed);
         let _ = null.into_raw_fd();
     }
 }

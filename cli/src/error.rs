@@ -70,7 +70,12 @@ impl Failure {
             .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
             .filter(|part| !part.is_empty())
             .collect();
-        Self::misuse(parts.join("; ").replace("Usage: ", "usage: "))
+        let line = parts.join("; ").replace("Usage: ", "usage: ");
+        // A long usage repeats the options, and at a terminal hides the mistake.
+        Self::misuse(match line.split_once("; usage: ") {
+            Some((mistake, usage)) if usage.len() > 80 => format!("{mistake}; usage: {}", help_of(usage)),
+            _ => line,
+        })
     }
 
     /// Returns the failure for an interruption by a signal, for example by Ctrl-C.
@@ -214,6 +219,15 @@ impl Failure {
     }
 }
 
+/// Returns the command that explains the command of a usage line, such as `sealane {encrypt|-e}
+/// ...`.
+fn help_of(usage: &str) -> String {
+    let plain = |word: &&str| !word.starts_with(['<', '[', '-']);
+    let name = |word: &'_ str| word.trim_start_matches('{').split('|').next().unwrap_or(word).to_owned();
+    let words: Vec<_> = usage.split(' ').take_while(plain).map(name).collect();
+    format!("{} --help", words.join(" "))
+}
+
 /// Returns what the user can do about an error, if its own text does not say it.
 fn advice(error: &Error) -> &'static str {
     match error {
@@ -294,6 +308,9 @@ mod test {
     fn a_paragraph_becomes_a_line() {
         let rendered = "error: the following required arguments were not provided:\n  --key <KEYFILE>\n\n\
                     Usage: sealane cat --key <KEYFILE> <FILE>\n\nFor more information, try '--help'.\n";
+        let long =
+            format!("error: a mistake\n\nUsage: sealane {{encrypt|-e}} <{}> [IN]...\n", "--key|".repeat(20));
+        assert_eq!(Failure::usage(&long).text(), "a mistake; usage: sealane encrypt --help");
         assert_eq!(
             Failure::usage(rendered).text(),
             "the following required arguments were not provided: --key <KEYFILE>; \

@@ -13,6 +13,8 @@ use crate::signal;
 use signal_hook::{consts::*, iterator::Signals};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
+#[cfg(unix)]
+use std::thread::Builder;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -41,8 +43,8 @@ impl Watch {
 }
 
 /// Signals that end a process by default. A process may be started with some of them ignored, by
-/// `nohup` or in the background of a script. Those stay ignored, each by itself, and handlers of the
-/// process around us (Python, for example) stay too.
+/// `nohup` or in the background of a script. Those stay ignored, each by itself, and handlers of
+/// the process around us (Python, for example) stay too.
 #[cfg(unix)]
 const ENDING: [i32; 10] =
     [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF];
@@ -55,7 +57,7 @@ pub(crate) fn install() {
         let handled = ENDING.into_iter().filter(|signal| is_default(*signal));
         // Without the handler, the system ends the process.
         if let Ok(mut signals) = Signals::new(handled) {
-            std::thread::spawn(move || signals.forever().for_each(|_| on_signal()));
+            let _ = Builder::new().spawn(move || signals.forever().for_each(|_| on_signal()));
         }
     });
 }

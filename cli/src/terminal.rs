@@ -149,7 +149,7 @@ mod system {
             let stop = if interrupt::is_default(SIGTSTP) { SIGTSTP } else { SIGCONT };
             // Without the handler, the system stops the process.
             let Ok(mut signals) = Signals::new([SIGCONT, stop]) else { return };
-            std::thread::spawn(move || {
+            let _ = std::thread::Builder::new().spawn(move || {
                 for signal in &mut signals {
                     if signal == SIGTSTP {
                         if let Some(question) = &*open_question() {

@@ -9,7 +9,9 @@ from sealane._native import run_cli
 def main() -> int:
     """Runs the command line of this process and returns its exit status."""
     # Python's handler only sets a flag for the interpreter, which does not run during the command.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # A signal that was ignored at the start, as in the background of a script, stays ignored.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run_cli(["sealane", *sys.argv[1:]])
 
 

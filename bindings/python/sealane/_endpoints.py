@@ -130,13 +130,14 @@ def staged(path: str, *, exclusive: bool = False, durable: bool = False) -> Iter
 def copy(source: IO[bytes], push: Callable[[Buffer], int], progress: Progress | None) -> None:
     """Passes the rest of ``source`` to ``push``, piece by piece."""
     done = 0
-    while piece := _read(source):
+    while piece := read_piece(source):
         done += push(piece)
         if progress is not None:
             progress(done, None)
 
 
-def _read(source: IO[bytes]) -> bytes:
+def read_piece(source: IO[bytes]) -> bytes:
+    """Returns the next bytes of ``source``; empty only at its end."""
     # A buffered file object's `read` waits for the whole piece; `read1` returns what has arrived.
     read1 = getattr(source, "read1", None)
     piece = read1(PIECE) if read1 is not None else b""

@@ -66,10 +66,12 @@ def encrypt_file(
     ----------
     src, dst : str, os.PathLike or binary file object
         A str is always a path. The file at a path appears complete or not at all: after a failure,
-        an existing file is unchanged. A file object is read from its position to the end, or
-        written, and is not closed.
-    key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
-        A random key of 16 or 32 bytes, never a password.
+        an existing file is unchanged. An open descriptor ("/dev/stdout", "/dev/fd/3") is written to
+        at its position. A file object is read from its position to the end, or written, and is not
+        closed.
+    key : bytes-like, sealane.keys.Key, sealane.keys.Keyring or str
+        A random key of 16 or 32 bytes, never a password. A str is a reference, such as
+        "file:key.jwk"; see ``sealane.keys.resolve``.
     recipients : list of str or sealane.keys.PublicKey
         The public keys that can decrypt the file: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa
         …". Post-quantum recipients (age1pq1…) cannot be mixed with others.
@@ -151,11 +153,12 @@ def decrypt_file(
     ----------
     src, dst : str, os.PathLike or binary file object
         As for ``encrypt_file``.
-    key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
-        The key the file was encrypted with.
+    key : bytes-like, sealane.keys.Key, sealane.keys.Keyring or str
+        The key the file was encrypted with, or a reference to it.
     identities : list of sealane.keys.Key, str or os.PathLike
         Private keys, tried in order. An entry is a key of kind age or age-pq, the text of such a
-        key ("AGE-SECRET-KEY-…") or of an OpenSSH private key, or the path of a file with these.
+        key ("AGE-SECRET-KEY-…") or of an OpenSSH private key, the path of a file with these
+        (``pathlib.Path``), or a reference such as "file:me.key".
     passphrase : str or bytes
         The passphrase the file was encrypted with.
     context : bytes-like

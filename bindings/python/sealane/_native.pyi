@@ -100,7 +100,7 @@ __all__ = [
 
 _Path: TypeAlias = str | PathLike[str]
 _KeyLike: TypeAlias = _Buffer | Key
-_FileKey: TypeAlias = _Buffer | Key | Keyring
+_FileKey: TypeAlias = _Buffer | Key | Keyring | str
 _Text: TypeAlias = str | _Buffer
 _PublicLike: TypeAlias = PublicKey | _Text
 _PrivateLike: TypeAlias = Key | _Text

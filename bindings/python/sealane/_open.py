@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from sealane import _native
-from sealane._endpoints import PIECE, binary_file, is_stream, path_of
+from sealane._endpoints import PIECE, binary_file, is_stream, path_of, read_piece
 from sealane._native import DecryptWith, EncryptWith
 
 if TYPE_CHECKING:
@@ -92,11 +92,12 @@ def open(
     Parameters
     ----------
     file : str, os.PathLike or binary file object
-        A str is always a path. A file object is not closed. To be read, it must be seekable.
+        A str is always a path. A file object is not closed. To be read, it must be seekable. A pipe
+        at a path can be read once, from start to end.
     mode : str
         "rb" to read, "wb" to write, or "xb" to write a path that must not exist.
-    key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
-        A random key of 16 or 32 bytes, never a password.
+    key : bytes-like, sealane.keys.Key, sealane.keys.Keyring or str
+        A random key of 16 or 32 bytes, never a password, or a reference such as "file:key.jwk".
     recipients : list of str or sealane.keys.PublicKey
         The public keys to encrypt to (writing only).
     identities : list of sealane.keys.Key, str or os.PathLike
@@ -158,6 +159,8 @@ def open(
             format=format,
             max_work_factor=max_work_factor,
         )
+        if (name := path_of(file)) is not None and is_stream(name):
+            return SequentialReader(name, builtins.open(name, "rb", buffering=0), decryption)
         return EncryptedReader(file, decryption)
     if mode in ("wb", "xb"):
         if identities is not None or max_work_factor is not None:
@@ -171,7 +174,8 @@ def open(
             armor=armor,
         )
         return EncryptedWriter(file, encryption, durable=durable, exclusive=mode == "xb")
-    raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}")
+    text = "; wrap the file in io.TextIOWrapper to read or write text" if "t" in mode else ""
+    raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}{text}")
 
 
 def seek_target(offset: int, whence: int, position: int, size: int) -> int:
@@ -248,10 +252,6 @@ class EncryptedReader(_EncryptedFile):
     def __init__(self, file: PathOrFile, decryption: DecryptWith) -> None:
         super().__init__(file)
         name = path_of(file)
-        if name is not None and is_stream(name):
-            raise io.UnsupportedOperation(
-                f"{name!r} is a stream, which cannot be read at any position; use sealane.decrypt_file"
-            )
         self._native = _native.Reader(name if name is not None else binary_file(file), decryption)
 
     @property
@@ -326,6 +326,74 @@ class EncryptedReader(_EncryptedFile):
                 offset = seek_target(offset, whence, self._position, self._native.size)
             self._position = offset
             return offset
+
+
+class SequentialReader(EncryptedReader):
+    """Reads the plaintext of a pipe from start to end.
+
+    A chunk is verified before its bytes are returned, the end of the file before ``b""`` is.
+    """
+
+    def __init__(self, path: str, source: IO[bytes], decryption: DecryptWith) -> None:
+        _EncryptedFile.__init__(self, path)
+        self._source = source
+        self._plain = bytearray()
+        self._chunks = io.BytesIO()
+        self._decryptor: _native.Writer | None = _native.Writer.decrypt(self._chunks, decryption)
+
+    @property
+    def size(self) -> int:
+        """Raises ``io.UnsupportedOperation``: the size of a pipe is unknown."""
+        raise io.UnsupportedOperation("a pipe has no size")
+
+    def seekable(self) -> bool:
+        self._check()
+        return False
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Raises ``io.UnsupportedOperation``."""
+        raise io.UnsupportedOperation("a pipe cannot seek")
+
+    def _fill(self, size: int) -> None:
+        """Decrypts until ``size`` bytes are there, or all if it is negative."""
+        self._check()
+        while self._decryptor is not None and (size < 0 or len(self._plain) < size):
+            if piece := read_piece(self._source):
+                self._decryptor.write(piece)
+            else:
+                self._decryptor.finish(False)
+                self._decryptor = None
+            self._plain += self._chunks.getvalue()
+            self._chunks.seek(0)
+            self._chunks.truncate()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Reads ``size`` bytes, or fewer at the end; None or a negative number reads all."""
+        size = -1 if size is None else operator.index(size)
+        with self._lock:
+            self._fill(size)
+            data = bytes(self._plain if size < 0 else self._plain[:size])
+            del self._plain[: len(data)]
+            self._position += len(data)
+            return data
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Fills ``buffer`` and returns the number of bytes, smaller only at the end of the file."""
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def peek(self, size: int = 0, /) -> bytes:
+        """Returns some of the next bytes without moving; empty only at the end of the file."""
+        with self._lock:
+            self._fill(1)
+            return bytes(self._plain[:_PEEK])
+
+    def close(self) -> None:
+        """Closes the pipe."""
+        self._source.close()
+        super().close()
 
 
 class WritableFile(_EncryptedFile):

@@ -5,6 +5,7 @@ use crate::error::raise;
 use crate::objects::Any;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
 use sealane::{Algorithm, DeterministicAlgorithm, Misuse, Provider};
 use std::num::NonZeroUsize;
@@ -72,11 +73,28 @@ pub(crate) fn tag(tag: &Any<'_>) -> PyResult<[u8; TAG_LEN]> {
     tag.try_into().map_err(|_| raise(Misuse::TagLength { got: tag.len(), want: TAG_LEN }.into()))
 }
 
-/// Returns the `ValueError` for an unknown name; it lists the known ones.
+/// Returns what a reference such as ``"file:key.jwk"`` names, by this function of ``_reference``.
+/// Returns other objects unchanged.
+pub(crate) fn resolved<'py>(key: &Bound<'py, PyAny>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+    if !key.is_instance_of::<PyString>() {
+        return Ok(key.clone());
+    }
+    let references = key.py().import("sealane._reference")?;
+    match references.call_method1("is_reference", (key,))?.is_truthy()? {
+        true => references.call_method1(function, (key,)),
+        false => Ok(key.clone()),
+    }
+}
+
+/// Returns the `ValueError` for an unknown name; it lists the known ones, and one that differs only
+/// in case and separators.
 #[cold]
 pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item: Into<String>>) -> PyErr {
-    let known = known.map(Into::into).collect::<Vec<_>>().join(", ");
-    PyValueError::new_err(format!("unknown {what} {name:?}; known: {known}"))
+    let known: Vec<String> = known.map(Into::into).collect();
+    let plain = |name: &str| name.replace(|c: char| !c.is_alphanumeric(), "").to_lowercase();
+    let near = known.iter().find(|known| plain(known) == plain(name));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+    PyValueError::new_err(format!("unknown {what} {name:?}; known: {}{near}", known.join(", ")))
 }
 
 /// Returns an argument with two names, ours and pyca's.

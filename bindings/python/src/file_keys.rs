@@ -1,5 +1,6 @@
 //! `EncryptWith` and `DecryptWith`: the keyword arguments that all file operations share.
 
+use crate::arguments::resolved;
 use crate::buffer::Slot;
 use crate::detach::interruptible;
 use crate::error::{raise, raise_name};
@@ -35,10 +36,11 @@ impl EncryptWith {
         format: Option<&str>,
         armor: bool,
     ) -> PyResult<Self> {
-        let mut inputs = Vec::from_iter(key.and_then(key_file));
+        let key = key.map(|key| resolved(key, "resolve")).transpose()?;
+        let mut inputs = Vec::from_iter(key.as_ref().and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = EncryptParams {
-            key: key.map(file_key).transpose()?,
+            key: key.as_ref().map(file_key).transpose()?,
             recipients: recipients::recipients(recipients, &mut inputs)?,
             passphrase: passphrase.as_ref().map(|text| text.as_str()),
             context: &context,
@@ -76,10 +78,11 @@ impl DecryptWith {
         format: Option<&str>,
         max_work_factor: Option<&Any<'_>>,
     ) -> PyResult<Self> {
-        let mut inputs = Vec::from_iter(key.and_then(key_file));
+        let key = key.map(|key| resolved(key, "resolve")).transpose()?;
+        let mut inputs = Vec::from_iter(key.as_ref().and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = DecryptParams {
-            key: key.map(file_key).transpose()?,
+            key: key.as_ref().map(file_key).transpose()?,
             identities: recipients::identities(identities, &mut inputs)?,
             passphrase: passphrase.as_ref().map(|text| text.as_str()),
             context: &context,
@@ -196,9 +199,10 @@ fn file_key(key: &Any<'_>) -> PyResult<FileKey> {
 
 /// Converts a key object from ``sealane.keys``, or 64 bytes, to a name key.
 pub(crate) fn name_key(key: &Any<'_>) -> PyResult<NameKey> {
+    let key = resolved(key, "resolve")?;
     let made = match key.cast::<Keyring>() {
         Ok(ring) => NameKey::keyring(&ring.get().keyring(key.py())?),
-        Err(_) => NameKey::new(&keys::extract(key)?),
+        Err(_) => NameKey::new(&keys::extract(&key)?),
     };
     made.map_err(raise)
 }

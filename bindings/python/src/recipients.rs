@@ -1,5 +1,6 @@
 //! Converts lists of recipients and identities from Python.
 
+use crate::arguments::resolved;
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key};
 use crate::keys::{Key, PublicKey};
@@ -8,9 +9,10 @@ use crate::{plugins, secrets};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
+use sealane::Error;
 use sealane::age::{self, Identity, Recipient};
 use sealane::keys::{self, SecretKey, load_identities};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Converts a list of `str` and `PublicKey` to recipients, and adds the files they were loaded from
 /// to `files`.
@@ -73,6 +75,9 @@ pub(crate) fn identities(
     list: Option<&Any<'_>>,
     files: &mut Vec<PathBuf>,
 ) -> PyResult<Option<Vec<Identity>>> {
+    const NAMES_A_FILE: Error = Error::Format(
+        "expected an age identity, AGE-SECRET-KEY-1..., found the name of a file; give pathlib.Path",
+    );
     const SHOWN: &str = "[\"AGE-SECRET-KEY-1...\"] or [pathlib.Path(...)]";
     let Some(list) = list else { return Ok(None) };
     let single = list.is_instance_of::<PyString>()
@@ -84,7 +89,7 @@ pub(crate) fn identities(
     }
     let mut all: Vec<Identity> = Vec::new();
     for one in entries("identities", SHOWN, list)? {
-        let one = one?;
+        let one = resolved(&one?, "identity")?;
         if let Ok(key) = one.cast::<Key>() {
             files.extend(key.get().file().cloned());
             match key.get().secret() {
@@ -99,7 +104,11 @@ pub(crate) fn identities(
             )));
         } else if one.is_instance_of::<PyString>() {
             let text = secrets::text("an identity", &one)?;
-            all.extend(age::parse_identities(&text).map_err(raise_about_key(None))?);
+            let found = age::parse_identities(&text);
+            // The name is not shown: it may be a part of a key.
+            let is_file = found.is_err() && Path::new(text.as_str()).is_file();
+            let about = |error| if is_file { NAMES_A_FILE } else { error };
+            all.extend(found.map_err(|error| raise_about_key(None)(about(error)))?);
         } else if is_path(&one)? {
             let path: PathBuf = one.extract()?;
             let found = interruptible(one.py(), || load_identities(&path, None))?;

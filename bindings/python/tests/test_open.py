@@ -102,8 +102,11 @@ def test_attributes_of_a_file_object(path: Path) -> None:
 
 def test_a_pipe_cannot_be_read_at_any_position(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(io.UnsupportedOperation):
-        sealane.open(tmp_path / "pipe", key=KEY)
+    threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(sealane.encrypt(b"", key=KEY))).start()
+    with sealane.open(tmp_path / "pipe", key=KEY) as file:
+        assert file.read() == b""
+        with pytest.raises(io.UnsupportedOperation):
+            file.seek(0)
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as source, os.fdopen(writing, "wb"), pytest.raises(OSError, match="seek"):
         sealane.open(source, key=KEY)

@@ -78,6 +78,20 @@ fn standard_streams_by_any_name() {
     assert_eq!(sandbox.read("log"), b"message");
 }
 
+/// Every command that writes takes a pipe, also one with a name.
+#[test]
+fn a_pipe_is_written() {
+    let sandbox = sandbox();
+    sandbox.shell("mkfifo pipe").succeeded();
+    for line in LINES {
+        let line = line.replace("OUT", "pipe");
+        let script = format!("cat pipe > log & {line} || exit; wait");
+        sandbox.shell(&script).succeeded();
+        assert!(sandbox.read("log").len() > 6, "{line}");
+    }
+    sandbox.shell("sealane keygen -o /dev/null && test -c /dev/null").succeeded();
+}
+
 /// What needs a file of its own says so, and writes nothing.
 #[test]
 fn what_an_open_file_cannot_be() {

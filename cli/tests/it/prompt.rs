@@ -1,5 +1,5 @@
-//! Questions at a terminal: what is typed is what `--passphrase-fd` and `--passphrase-command` take,
-//! and the terminal has its modes again whatever happens.
+//! Questions at a terminal: what is typed is what `--passphrase-fd` and `--passphrase-command`
+//! take, and the terminal has its modes again whatever happens.
 #![cfg(target_os = "linux")]
 
 use crate::common::{Outcome, Sandbox, signal, until, until_it_handles};

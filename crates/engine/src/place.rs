@@ -84,15 +84,30 @@ impl Place {
     }
 }
 
+/// Opens what a path names if it cannot be replaced: a descriptor, a pipe or a device. `None` for
+/// any other path.
+pub fn stream(path: &Path) -> io::Result<Option<File>> {
+    if let Some(file) = descriptor(path)? {
+        return Ok(Some(file));
+    }
+    let place = Place::of(path)?;
+    let special = place.found.filter(|found| found.kind == EntryKind::Special);
+    special.map(|_| place.folder.open_special(&place.name)).transpose()
+}
+
 /// Returns the open file behind a path that names a descriptor, such as `/dev/fd/3`,
 /// `/proc/self/fd/3`, `/dev/stdout` or a link to one; `None` for any other path.
 ///
-/// The file that is open there may have another name, or none, so it is written to and not replaced.
-/// It shares its position with the caller: what both write comes one after the other.
+/// The file that is open there may have another name, or none, so it is written to and not
+/// replaced. It shares its position with the caller: what both write comes one after the other.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn descriptor(path: &Path) -> io::Result<Option<File>> {
     /// As many as the system follows.
     const MAX_LINKS: usize = 40;
+    // Most outputs are no links: a quick answer for small files.
+    if !path.is_symlink() {
+        return Ok(None);
+    }
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         let Ok(name) = file_name(&path) else { return Ok(None) };

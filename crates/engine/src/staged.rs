@@ -56,7 +56,8 @@ pub struct StagedFile {
     guard: ForkGuard,
 }
 
-/// Whether naming an unnamed file was refused. Later files then get a temporary name from the start.
+/// Whether naming an unnamed file was refused. Later files then get a temporary name from the
+/// start.
 static NAMES_REFUSED: AtomicBool = AtomicBool::new(false);
 
 const ANY: u32 = 0o666;
@@ -196,8 +197,8 @@ impl StagedFile {
 }
 
 impl StagedFile {
-    /// Moves the content of an unnamed file to a temporary one. Some file systems and sandboxes have
-    /// unnamed files and refuse to name them.
+    /// Moves the content of an unnamed file to a temporary one. Some file systems and sandboxes
+    /// have unnamed files and refuse to name them.
     fn copy_to_temporary(&mut self) -> io::Result<()> {
         NAMES_REFUSED.store(true, Ordering::Relaxed);
         let (mut file, name) = create_temporary(&self.folder, &self.name)?;
@@ -337,7 +338,9 @@ mod test {
         {
             let target = folder.join("target");
             let _ = fs::remove_file(&target);
-            old.map(|old| fs::write(&target, old).unwrap());
+            if let Some(old) = old {
+                fs::write(&target, old).unwrap();
+            }
             let mut staged = StagedFile::new(&target, Access::Inherited).unwrap();
             staged.file().write_all(b"all the work").unwrap();
             staged.copy_to_temporary().unwrap();

@@ -104,8 +104,8 @@ impl OutputFile {
         Ok(Self(Sink::Staged(StagedFile::at(place, Access::Inherited)?, Existing::Refuse)))
     }
 
-    /// Creates the file at `target` if `check` accepts the file it replaces, or the one that is open
-    /// as a descriptor. That one has the kind [`EntryKind::Special`]: it is not replaced.
+    /// Creates the file at `target` if `check` accepts the file it replaces, or the one that is
+    /// open as a descriptor. That one has the kind [`EntryKind::Special`]: it is not replaced.
     pub(super) fn create_checked(
         target: Target<'_>,
         check: impl FnOnce(&Entry) -> Result<(), Error>,

@@ -86,9 +86,9 @@ pub fn encrypt_marked(
     sink.finish(options.durability).map_err(|e| e.about(to))
 }
 
-/// Encrypts a regular file of `len` bytes on several threads. Returns whether these were all: a file
-/// system may state another size than that of the content, as sysfs does. Then nothing is written,
-/// and the source is to be read like a pipe, to its end.
+/// Encrypts a regular file of `len` bytes on several threads. Returns whether these were all: a
+/// file system may state another size than that of the content, as sysfs does. Then nothing is
+/// written, and the source is to be read like a pipe, to its end.
 fn encrypt_sized(
     source: &Source,
     len: u64,
@@ -313,8 +313,8 @@ impl Source {
         Ok(self.file.read_at(len, &mut [0]).map_err(|e| Error::io(&self.path, e))? == 0)
     }
 
-    /// Checks that the file still has `len` bytes after all were read. The new file would lack bytes
-    /// appended during the call.
+    /// Checks that the file still has `len` bytes after all were read. The new file would lack
+    /// bytes appended during the call.
     pub(super) fn check_len(&self, len: u64) -> Result<(), Error> {
         match self.file.metadata().map_err(|e| Error::io(&self.path, e))?.len() {
             found if found == len => Ok(()),

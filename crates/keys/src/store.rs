@@ -5,7 +5,7 @@ use super::Existing;
 use base::Error;
 use engine::io::open;
 use engine::options::Durability;
-use engine::place::descriptor;
+use engine::place::stream;
 use engine::staged::{Access, StagedFile};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> R
 
 fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<(), Error> {
     let about = |e| Error::io(path, e);
-    if let Some(mut file) = descriptor(path).map_err(about)? {
+    if let Some(mut file) = stream(path).map_err(about)? {
         // A shorter key would leave the end of the old one.
         if existing == Existing::Replace && file.metadata().map_err(about)?.is_file() {
             let text = "an open descriptor is not replaced; name the file";

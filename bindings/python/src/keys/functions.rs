@@ -2,6 +2,7 @@
 
 use super::classes::{Key, PublicKey, at_most_one};
 use super::keyring::Keyring;
+use crate::arguments::unknown;
 use crate::buffer::{fresh, read};
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about, raise_among};
@@ -41,7 +42,8 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
 /// 'age1...'
 #[pyfunction]
 pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
-    let kind: Kind = kind.parse().map_err(raise)?;
+    let unknown = |_: Error| unknown("kind of key", kind, Kind::ALL.iter().map(|kind| kind.name()));
+    let kind: Kind = kind.parse().map_err(unknown)?;
     interruptible(py, || SecretKey::generate(kind))?.map(Key::new).map_err(raise)
 }
 

@@ -178,8 +178,8 @@ fn piped(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Parses a document. `serde_json` refuses `\udcff`, which stands for a byte 0xff of a name, so that
-/// becomes U+F0FF.
+/// Parses a document. `serde_json` refuses `\udcff`, which stands for a byte 0xff of a name, so
+/// that becomes U+F0FF.
 pub(crate) fn json(line: &str) -> serde_json::Value {
     serde_json::from_str(&line.replace("\\udc", "\\uf0")).unwrap()
 }

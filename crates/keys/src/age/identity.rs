@@ -57,8 +57,8 @@ impl Identity {
         Self(Private::Passphrase(Passphrase::new(text, max)))
     }
 
-    /// Returns a passphrase that `ask` is called for, once, and only to decrypt a file that has one.
-    /// `max` is the limit of [`Self::passphrase_with_max_work_factor`].
+    /// Returns a passphrase that `ask` is called for, once, and only to decrypt a file that has
+    /// one. `max` is the limit of [`Self::passphrase_with_max_work_factor`].
     pub fn passphrase_asking(ask: AskPassphrase, max: u8) -> Self {
         Self(Private::Passphrase(Passphrase::asking(ask, max)))
     }
