@@ -69,17 +69,17 @@ def of_file(error: Exception, path: str) -> OSError:
 def asking(path: str) -> Iterator[None]:
     """Adds the path to errors that another filesystem raises or that its results cause.
 
-    Every exception becomes an error with the path, because any class of exception can mean that a
-    server fails. Put only the block that asks the other filesystem inside, not a caller's
-    arguments.
+    A ValueError, or a TypeError about a keyword, refuses an argument of the call. Other classes of
+    exception can mean that a server fails, and become an OSError.
     """
     try:
         yield
-    except (SealaneError, OSError, NotImplementedError, MemoryError) as error:
-        if (other := named(error, path)) is error:
-            raise
-        raise other from error
     except Exception as error:
+        refused = type(error) is ValueError or "unexpected keyword argument" in str(error)
+        if refused or isinstance(error, SealaneError | OSError | NotImplementedError | MemoryError):
+            if (other := named(error, path)) is error:
+                raise
+            raise other from error
         raise OSError(errno.EIO, f"{type(error).__name__}: {error}", path) from error
 
 

@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import inspect
 import io
 import os
-import stat
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial, wraps
-from glob import has_magic
 from itertools import groupby
 from typing import Any, ClassVar, TypeVar
 
 import fsspec
-from fsspec.asyn import AsyncFileSystem
-from fsspec.callbacks import DEFAULT_CALLBACK, Callback
 from fsspec.core import get_compression
 from fsspec.implementations.chained import ChainedFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.spec import AbstractFileSystem
-from fsspec.utils import isfilelike
 
-from sealane import _native
-from sealane._endpoints import PIECE
 from sealane._error_paths import about, asking
 from sealane._native import DecryptWith, EncryptWith
 from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs._changing import Changing
 from sealane.fs._keys import Guard, Keys
-from sealane.fs._moving import Moving
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
-from sealane.fs._reading import LocalFile, PlainRange, RemoteFile, read_opened, read_ranges
-from sealane.fs._store import BUDGET, Store, in_mode, is_asynchronous, is_object_store
-from sealane.fs._transfer import WHOLE, Grown, content_of, progress_of, read_to, read_whole, write_whole
+from sealane.fs._reading import (
+    FileOver,
+    LocalFile,
+    PlainRange,
+    RemoteFile,
+    read_opened,
+    read_ranges,
+)
+from sealane.fs._store import Store, in_mode, is_asynchronous
+from sealane.fs._transfer import (
+    read_whole,
+)
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
 T = TypeVar("T")
@@ -57,7 +61,30 @@ def _asking(name: str) -> Any:
     return method
 
 
-class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ignore[misc]
+def _without_path(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Returns a chained filesystem's options without the path of the URL, if it ignores the path."""
+    kind = fsspec.get_filesystem_class(protocol)
+    kept = {name: value for name, value in options.items() if name not in kind._strip_tokenize_options}
+    if (below := kept.get("target_protocol")) is not None and "target_options" in kept:
+        if not any("target_protocol" in inspect.signature(one.__init__).parameters for one in kind.__mro__):
+            name = options.get("fo")
+            raise ValueError(
+                f"'::' separates filesystems in a URL, and {protocol} is not over {below} ({name!r})"
+            )
+        kept["target_options"] = _without_path(below, kept["target_options"])
+    return kept
+
+
+class Instances(type(AbstractFileSystem)):  # type: ignore[misc]
+    """Keeps one filesystem, and one resolved key, for all paths of a chain of URLs."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if (protocol := kwargs.get("target_protocol")) and kwargs.get("target_options"):
+            kwargs["target_options"] = _without_path(protocol, kwargs["target_options"])
+        return super().__call__(*args, **kwargs)
+
+
+class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # type: ignore[misc]
     """A filesystem of encrypted files over another fsspec filesystem.
 
     Data is encrypted on write, and decrypted and verified on read, at any position. Every file has
@@ -263,7 +290,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         """Returns the paths that patterns and folders expand to. Lists them in parallel."""
         given = [path] if isinstance(path, str | os.PathLike) else path
         paths: list[str] = [self._strip_protocol(one) for one in given]
-        listed = [one for one in paths if recursive or (has_magic(one) and not assume_literal)]
+        listed = [one for one in paths if recursive or not (assume_literal or self._is_literal(one))]
         found = set(paths).difference(listed)
         expand = partial(
             super()._expand_path, recursive=recursive, maxdepth=maxdepth, assume_literal=assume_literal
@@ -277,6 +304,25 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         if not found:
             raise FileNotFoundError(path)
         return sorted(found)
+
+    def _is_literal(self, path: str) -> bool:
+        return not self.store.is_pattern(path)
+
+    async def _glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        if not self._is_literal(path):
+            return await super()._glob(path, maxdepth, **kwargs)
+        name, detail = self._strip_protocol(path), kwargs.pop("detail", False)
+        found = {name: await self._info(name, **kwargs)} if await self._exists(name, **kwargs) else {}
+        return found if detail else list(found)
+
+    def _to_write(self, path: str) -> str:
+        """Returns the path of a file to write. Refuses a name that the filesystem below changes."""
+        stripped: str = self._strip_protocol(path)
+        if str(path).endswith("/") and stripped.strip("/"):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        self.store.check_name(stripped)
+        self.guard.refuse(stripped, change=True)
+        return stripped
 
     def created(self, path: str) -> Any:
         """Returns the encrypted file's creation time, as reported by the other filesystem."""
@@ -316,6 +362,8 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         """Opens a file like ``AbstractFileSystem.open``; text mode unless ``mode`` has a "b"."""
         # Text mode calls this method again for the binary file below.
         inner = None if "b" in mode else compression
+        if "r" not in mode:
+            self._to_write(path)
         file = super().open(path, mode, block_size, cache_options, inner, **options)
         if compression is not None and "b" in mode:
             return compressed(file, get_compression(path, compression), mode)
@@ -334,25 +382,42 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
     ) -> Any:
         if mode not in ("rb", "wb", "xb"):
             raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: files are written as a whole")
-        self.guard.refuse(path, change=mode != "rb")
+        if mode == "rb":
+            self.guard.refuse(path)
+        else:
+            self._to_write(path)
         with about(path):
             if mode == "rb":
                 decryption = self.keys.decryption(path)
-                if self.local:
-                    return LocalFile(self, path, decryption)
-                opened = self.opener.open(path, decryption)
-                kwargs["block_size"] = block_size or getattr(self.store.files, "default_block_size", None)
-                return RemoteFile(self, path, self._blocking, opened, cache_options=cache_options, **kwargs)
+                size = kwargs.pop("size", None)
+                caching: dict[str, Any] = {"block_size": block_size, "cache_options": cache_options}
+                file: Any
+                if kwargs.keys() - {"cache_type"}:
+                    file = FileOver(self, path, decryption, self._blocking.files, **caching, **kwargs)
+                elif self.local:
+                    file = LocalFile(self, path, decryption)
+                else:
+                    opened = self.opener.open(path, decryption)
+                    caching["block_size"] = block_size or getattr(
+                        self.store.files, "default_block_size", None
+                    )
+                    file = RemoteFile(self, path, self._blocking, opened, **caching, **kwargs)
+                if size not in (None, file.size):
+                    file.close()
+                    raise ValueError(f"{path}: size is {size}, but the file has {file.size} bytes")
+                return file
             encryption, exclusive, upload = self.keys.encryption(path), mode == "xb", None
             if self.local:
                 make_parents(self.fs, path)
-            else:
-                upload = Upload(self._blocking, path, block_size, exclusive=exclusive, **kwargs)
+            if kwargs or not self.local:
+                given = {"block_size": block_size, "cache_options": cache_options}
+                kwargs |= {name: value for name, value in given.items() if value is not None}
+                upload = Upload(self._blocking, path, exclusive=exclusive, **kwargs)
             return WrittenFile(self, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         """Returns a file's plaintext, or a range. Negative numbers count from the end."""
-        if self.local and not self.asynchronous:
+        if self.local and not self.asynchronous and not kwargs:
             with self._open(self._strip_protocol(path)) as file:
                 return file.read_range(start, end)  # type: ignore[no-any-return]
         return self._run(self._cat_file(path, start, end, **kwargs))
@@ -360,7 +425,7 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
     async def _cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any
     ) -> bytes:
-        (data,) = await self._read([self._strip_protocol(path)], [start], [end])
+        (data,) = await self._read([self._strip_protocol(path)], [start], [end], **kwargs)
         if isinstance(data, Exception):
             raise data
         return data
@@ -381,17 +446,26 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         ends = list(ends) if isinstance(ends, Iterable) else [ends] * len(paths)
         if not len(paths) == len(starts) == len(ends):
             raise ValueError("paths, starts and ends must have the same length")
-        out = await self._read([self._strip_protocol(path) for path in paths], starts, ends)
+        stripped = [self._strip_protocol(path) for path in paths]
+        out = await self._read(stripped, starts, ends, max_gap, batch_size, **kwargs)
         if on_error != "return" and (error := next((one for one in out if isinstance(one, Exception)), None)):
             raise error
         return out
 
     async def _read(
-        self, paths: list[str], starts: list[int | None], ends: list[int | None]
+        self,
+        paths: list[str],
+        starts: list[int | None],
+        ends: list[int | None],
+        max_gap: int | None = None,
+        batch_size: int | None = None,
+        **options: Any,
     ) -> list[bytes | Exception]:
-        if self.local:
-            size = self._local_size(paths)
-            return await self.store.compute(self._read_local, paths, starts, ends, size=size, waits=True)
+        if self.local or options:
+            self.store.check_keywords("cat_file", options)
+            size = None if options else self._local_size(paths)
+            work = partial(self._read_opened, paths, starts, ends, options)
+            return await self.store.compute(work, size=size, waits=True)
         out: list[bytes | Exception] = [b""] * len(paths)
         ranges: dict[int, PlainRange] = {}
         others: dict[int, Callable[[], Coroutine[Any, Any, bytes]]] = {}
@@ -408,12 +482,12 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
             needed = list(dict.fromkeys(one.path for one in ranges.values()))
             keys = await self.store.together([partial(self._decryption, path) for path in needed])
             keyed = dict(zip(needed, keys, strict=True))
-            found = await read_ranges(self.store, list(ranges.values()), keyed)
+            found = await read_ranges(self.store, list(ranges.values()), keyed, max_gap, batch_size)
             for (at, one), data in zip(ranges.items(), found, strict=True):
                 out[at] = data
                 if isinstance(data, TruncatedError | OSError | ValueError):
                     others[at] = partial(self._past_the_end, one, data)
-        results = await self.store.together(list(others.values()))
+        results = await self.store.together(list(others.values()), batch_size)
         for at, result in zip(others, results, strict=True):
             out[at] = result
         return out
@@ -426,15 +500,19 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
             return sum(os.stat(path).st_size for path in paths)
         return 0  # Opening the file fails.
 
-    def _read_local(
-        self, paths: list[str], starts: list[int | None], ends: list[int | None]
+    def _read_opened(
+        self,
+        paths: list[str],
+        starts: list[int | None],
+        ends: list[int | None],
+        options: dict[str, Any],
     ) -> list[bytes | Exception]:
-        """Reads ranges of local files. Opens each file once."""
+        """Reads ranges through file objects. Opens each file once."""
         out: list[bytes | Exception] = [b""] * len(paths)
         for path, group in groupby(sorted(range(len(paths)), key=paths.__getitem__), paths.__getitem__):
             wanted = list(group)
             try:
-                with self._open(path) as file:
+                with self._open(path, **options) as file:
                     for at in wanted:
                         try:
                             out[at] = file.read_range(starts[at], ends[at])
@@ -470,126 +548,3 @@ class SealaneFileSystem(Moving, ChainedFileSystem, AsyncFileSystem):  # type: ig
         if one.start < size:
             raise error
         return b""
-
-    async def _get_file(
-        self, rpath: str, lpath: Any, callback: Callback = DEFAULT_CALLBACK, outfile: Any = None, **kw: Any
-    ) -> None:
-        rpath = self._strip_protocol(rpath)
-        self.guard.refuse(rpath)
-        out = outfile if outfile is not None else lpath if isfilelike(lpath) else None
-        if out is not None:
-            await read_to(self.store, rpath, out, await self._decryption(rpath), callback)
-            return
-        lpath = os.fspath(lpath)
-        if self.local:
-            work = partial(self._get_local, rpath, lpath, callback)
-            await self.store.compute(work, size=self._local_size([rpath]), waits=True)
-            return
-        # An object store is asked for the object first: most paths are objects.
-        objects = is_object_store(self.fs)
-        if (not objects or os.path.isdir(lpath)) and await self._make_folder(rpath, lpath):
-            return
-        decryption = await self._decryption(rpath)
-        os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
-        try:
-            await read_to(self.store, rpath, lpath, decryption, callback)
-        except (FileNotFoundError, IsADirectoryError):
-            if not (objects and await self._make_folder(rpath, lpath)):
-                raise
-
-    def _get_local(self, rpath: str, lpath: str, callback: Callback) -> None:
-        if os.path.isdir(rpath):
-            return os.makedirs(lpath, exist_ok=True)
-        os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
-        with about(rpath):
-            decryption = self.keys.decryption(rpath)
-            _native.decrypt_path(rpath, lpath, decryption, None, progress_of(callback), False)
-
-    async def _make_folder(self, rpath: str, lpath: str) -> bool:
-        """Makes a local folder if the path is a folder. Returns whether it is."""
-        if not await self.store.call("isdir", rpath):
-            return False
-        os.makedirs(lpath, exist_ok=True)
-        return True
-
-    # Writing
-
-    async def _pipe_file(self, path: str, value: Any, mode: str = "overwrite", **kwargs: Any) -> None:
-        path, size = self._strip_protocol(path), memoryview(value).nbytes
-        if self._at_once(size, kwargs):
-            await self._write_at_once(path, size, lambda: value, mode)
-        else:
-            await self._write_in_parts(path, size, partial(io.BytesIO, value), mode, kwargs)
-
-    async def _touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
-        if not truncate and await self._exists(path):
-            raise NotImplementedError("changing the time of a file without writing it is not supported")
-        await self._pipe_file(path, b"", **kwargs)
-
-    async def _put_file(
-        self,
-        lpath: Any,
-        rpath: str,
-        callback: Callback = DEFAULT_CALLBACK,
-        mode: str = "overwrite",
-        **kwargs: Any,
-    ) -> None:
-        rpath = self._strip_protocol(rpath)
-        found = os.stat(lpath)
-        if stat.S_ISDIR(found.st_mode):
-            return await self._makedirs(rpath, exist_ok=True)
-        size = found.st_size if stat.S_ISREG(found.st_mode) else None
-        if self.local and mode == "overwrite" and not self._intrans:
-            work = partial(self._put_local, os.fspath(lpath), rpath, callback)
-            await self.store.compute(
-                work, size=self._local_size([lpath]) if size is not None else None, waits=True
-            )
-            return
-        if size is not None and self._at_once(size, kwargs):
-            with contextlib.suppress(Grown):
-                callback.set_size(size)
-                await self._write_at_once(rpath, size, partial(content_of, lpath), mode)
-                callback.relative_update(size)
-                return
-        await self._write_in_parts(rpath, size, partial(open, lpath, "rb"), mode, kwargs, callback)
-
-    def _put_local(self, lpath: str, rpath: str, callback: Callback) -> None:
-        self.guard.refuse(rpath, change=True)
-        encryption = self.keys.encryption(rpath)
-        make_parents(self.fs, rpath)
-        _native.encrypt_path(lpath, rpath, encryption, None, progress_of(callback), False)
-
-    def _at_once(self, size: int, options: dict[str, Any]) -> bool:
-        """Returns whether to write a file in one request. A transaction needs file objects."""
-        return not (self.local or self._intrans or options) and size <= WHOLE
-
-    async def _write_at_once(self, path: str, size: int, content: Callable[[], Any], mode: str) -> None:
-        self.guard.refuse(path, change=True)
-        exclusive = mode == "create"
-        encryption = await self._encryption(path)
-        if exclusive:
-            # Fail now rather than after sending the data. The request checks again.
-            await self.store.refuse_existing(path)
-        await write_whole(self.store, path, size, content, encryption, exclusive=exclusive)
-        self.invalidate_cache(path)
-
-    async def _write_in_parts(
-        self,
-        path: str,
-        size: int | None,
-        opened: Callable[[], Any],
-        mode: str,
-        options: dict[str, Any],
-        callback: Callback = DEFAULT_CALLBACK,
-    ) -> None:
-        """Writes through a file object, which holds parts of an upload."""
-
-        def work() -> None:
-            with opened() as source, self.open(path, "xb" if mode == "create" else "wb", **options) as file:
-                callback.set_size(size)
-                while piece := source.read(PIECE):
-                    file.write(piece)
-                    callback.relative_update(len(piece))
-
-        async with self.store.budget.reserve(BUDGET if size is None or size > WHOLE else 2 * size):
-            await self.store.compute(work, waits=True)

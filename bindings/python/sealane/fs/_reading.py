@@ -40,9 +40,10 @@ class LocalFile(EncryptedReader):
 
     blocksize = 1 << 20
 
-    def __init__(self, fs: Any, path: str, decryption: DecryptWith) -> None:
-        super().__init__(path, decryption)
+    def __init__(self, fs: Any, path: str, decryption: DecryptWith, file: Any = None) -> None:
+        super().__init__(path if file is None else file, decryption)
         self.fs, self.path = fs, path
+        self._options: dict[str, Any] = {}
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Reads like ``sealane.EncryptedReader.read``."""
@@ -88,13 +89,41 @@ class LocalFile(EncryptedReader):
 
     def __reduce__(self) -> Any:
         # The filesystem pickles a key reference, not the key.
-        return _reopen, (self.fs, self.path, self.tell())
+        return _reopen, (self.fs, self.path, self.tell(), self._options)
 
 
-def _reopen(fs: Any, path: str, position: int) -> Any:
-    file = fs.open(path, "rb")
+def _reopen(fs: Any, path: str, position: int, options: dict[str, Any]) -> Any:
+    file = fs.open(path, "rb", **options)
     file.seek(position)
     return file
+
+
+class FileOver(LocalFile):
+    """An encrypted file over the other filesystem's file object, which takes any keyword."""
+
+    _below: Any = None
+
+    def __init__(self, fs: Any, path: str, decryption: DecryptWith, files: Any, **options: Any) -> None:
+        with asking(path):
+            self._below = files.open(path, "rb", **options)
+        try:
+            super().__init__(fs, path, decryption, self._below)
+        except BaseException:
+            self._below.close()
+            raise
+        self._options = options
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The result of ``fs.info`` for this file, with the verified size."""
+        found = getattr(self._below, "details", None) or self.fs.store.files.info(self.path)
+        return {**plain_entry(found), "size": self.size}
+
+    def close(self) -> None:
+        """Closes the file and the file object below it."""
+        super().close()
+        if self._below is not None:
+            self._below.close()
 
 
 class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
@@ -113,7 +142,6 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
     ) -> None:
         self._store, self._opened = store, opened
         self._exact = cache_type != "readahead"
-        options.pop("size", None)
         super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
 
     def _fetch_range(self, start: int, end: int) -> bytes:
@@ -176,16 +204,25 @@ class PlainRange:
     end: int
 
 
-async def read_ranges(store: Store, ranges: Sequence[PlainRange], keys: Keyed) -> list[bytes | Exception]:
+async def read_ranges(
+    store: Store,
+    ranges: Sequence[PlainRange],
+    keys: Keyed,
+    max_gap: int | None = None,
+    batch_size: int | None = None,
+) -> list[bytes | Exception]:
     """Reads ranges of files, fetched together. A failed range becomes its exception."""
+    options: dict[str, Any] = {} if batch_size is None else {"batch_size": batch_size}
     paths = list(keys)
     spans = [(path, 0, HEADER_LEN) for path in paths]
     spans += [(one.path, *sealed_range(one.start, one.end)) for one in ranges]
     paths, starts, ends = merge_offset_ranges(
-        *(list(column) for column in zip(*spans, strict=True)), max_gap=MAX_GAP, max_block=MAX_BLOCK
+        *(list(column) for column in zip(*spans, strict=True)),
+        max_gap=MAX_GAP if max_gap is None else max_gap,
+        max_block=MAX_BLOCK,
     )
     try:
-        found = await store.call("cat_ranges", paths, starts, ends, on_error="return")
+        found = await store.call("cat_ranges", paths, starts, ends, on_error="return", **options)
         found = ranges_of(found, len(paths))
     except Exception as error:
         found = [of_file(error, path) for path in paths]

@@ -243,16 +243,28 @@ class _Object(NamedTuple):
         return found
 
 
-def _rewrap_on_s3(
-    fs: Any, path: str, target: str, keys: _native.RewrapWith, progress: Progress | None
-) -> None:
+def properties_of(fs: Any, path: str) -> dict[str, Any]:
+    """Returns an object's properties as keywords for writing another; none for other stores."""
+    if not _is_s3(fs):
+        return {}
+    return _found_on_s3(fs, path).properties()
+
+
+def _found_on_s3(fs: Any, path: str) -> _Object:
     bucket, key, version = fs.split_path(path)
     where = {"Bucket": bucket, "Key": key}
     with asking(path):
         head = fs.call_s3("head_object", **where, **({"VersionId": version} if version else {}))
-        if (version := head.get("VersionId")) and version != "null":
-            where["VersionId"] = version
-        old = _Object(fs, path, where, head)
+    if (version := head.get("VersionId")) and version != "null":
+        where["VersionId"] = version
+    return _Object(fs, path, where, head)
+
+
+def _rewrap_on_s3(
+    fs: Any, path: str, target: str, keys: _native.RewrapWith, progress: Progress | None
+) -> None:
+    old = _found_on_s3(fs, path)
+    with asking(path):
         size = old.size
     header, old_len, beginning = _new_header(keys, path, size, old.fetch)
     _check_end(old.fetch, path, size)

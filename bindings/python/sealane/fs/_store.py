@@ -20,13 +20,17 @@ import errno
 import inspect
 import operator
 import os
+import selectors
+import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from glob import has_magic
 from typing import Any, Final, TypeVar
 
 from fsspec.asyn import AsyncFileSystem, _get_batch_size, get_loop
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
@@ -78,6 +82,28 @@ def moves_itself(fs: Any) -> bool:
         fs = fs.fs
     own = type(fs).mv is not AbstractFileSystem.mv
     return own or inspect.iscoroutinefunction(getattr(fs, "_mv", None))
+
+
+def _has_magic_of(fs: Any) -> Callable[[str], Any]:
+    """Returns the function by which the filesystem's ``glob`` recognizes a pattern."""
+    while isinstance(fs, DirFileSystem | CachingFileSystem):
+        fs = fs.fs
+    for kind in type(fs).__mro__:
+        for name in ("_glob", "glob"):
+            decides = getattr(vars(kind).get(name), "__globals__", {}).get("has_magic")
+            if decides is not None:
+                return decides  # type: ignore[no-any-return]
+    return has_magic
+
+
+def _split_path_of(fs: Any) -> Callable[[str], Any] | None:
+    """Returns the function by which a store splits a path into bucket, key and version."""
+    if isinstance(fs, DirFileSystem):
+        below = _split_path_of(fs.fs)
+        return None if below is None else lambda path: below(fs._join(path))
+    if isinstance(fs, CachingFileSystem):
+        return _split_path_of(fs.fs)
+    return getattr(fs, "split_path", None)
 
 
 def in_mode(fs: Any, *, asynchronous: bool) -> Any:
@@ -152,6 +178,16 @@ class Budget:
             future.set_result(None)
 
 
+class _ThreadLoop(asyncio.SelectorEventLoop):
+    """The event loop of a thread, closed with it. A poll shares nothing with a forked child."""
+
+    def __init__(self) -> None:
+        super().__init__(getattr(selectors, "PollSelector", selectors.SelectSelector)())
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class Store:
     """The filesystem with the encrypted files, with cipher threads and a memory budget.
 
@@ -167,13 +203,20 @@ class Store:
         self.files = in_mode(fs, asynchronous=False)
         """The same filesystem for blocking calls, such as those of its file objects."""
         self.awaited = is_asynchronous(fs)
-        self._in_memory = type(fs) is MemoryFileSystem
+        self._glob, self._parts = _has_magic_of(fs), _split_path_of(fs)
+        base = fs
+        while isinstance(base, DirFileSystem):
+            base = base.fs
+        self._in_memory = type(base) is MemoryFileSystem
         self._on_disk = type(fs) is LocalFileSystem
         self._start()
 
     def _start(self) -> None:
         self._process = os.getpid()
-        self.budget, self.rest = Budget(BUDGET), Budget(REST)
+        # What a filesystem in memory holds is in memory anyway, and its threads share no loop.
+        unlimited = 1 << 63 if self._in_memory else 0
+        self.budget, self.rest = Budget(unlimited or BUDGET), Budget(unlimited or REST)
+        self._loops = threading.local()
         self._executors: dict[bool, ThreadPoolExecutor] = {}
 
     @property
@@ -188,6 +231,8 @@ class Store:
 
         fsspec's function continues after Ctrl-C, and its TimeoutError names no path.
         """
+        if self._in_memory and asyncio._get_running_loop() is None:
+            return _result(self._run_here(_outcome(work)))
         try:
             loop = self.loop
             with contextlib.suppress(RuntimeError):
@@ -202,6 +247,22 @@ class Store:
         finally:
             future.cancel()
         return _result(result)
+
+    def _run_here(self, work: Coroutine[Any, Any, T]) -> T:
+        """Returns a coroutine's result. Nothing waits for a server, so this thread runs it."""
+        if self._process != os.getpid():
+            self._start()
+        if not hasattr(self._loops, "own"):
+            self._loops.own = _ThreadLoop()
+        loop: asyncio.AbstractEventLoop = self._loops.own
+        task = loop.create_task(work)
+        try:
+            return loop.run_until_complete(task)
+        except BaseException:
+            task.cancel()
+            with contextlib.suppress(BaseException):
+                loop.run_until_complete(task)
+            raise
 
     async def call(
         self,
@@ -269,9 +330,27 @@ class Store:
             raise RuntimeError(text) from result.error
         return _result(result)
 
-    async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | Exception]:
+    def is_pattern(self, path: str) -> bool:
+        """Returns whether the filesystem's own ``glob`` takes a path for a pattern."""
+        return bool(self._glob(path))
+
+    def check_keywords(self, name: str, options: dict[str, Any]) -> None:
+        """Raises TypeError if a method of the filesystem does not take the keywords."""
+        method = getattr(self.fs, f"_{name}" if self.awaited else name)
+        inspect.signature(method).bind_partial(**options)
+
+    def check_name(self, path: str) -> None:
+        """Raises ValueError if the filesystem would write another name, such as one without a version."""
+        parts = self._parts(path) if self._parts is not None else (path,)
+        name = "/".join(part for part in parts[:2] if part)
+        if name.strip("/") != path.strip("/") or any(parts[2:]):
+            raise ValueError(f"{path}: {type(self.fs).__name__} would write {name!r}; choose another name")
+
+    async def together(
+        self, works: Sequence[Callable[[], Coroutine[Any, Any, T]]], batch_size: int | None = None
+    ) -> list[T | Exception]:
         """Returns each coroutine's result or exception. As many run at a time as fsspec allows."""
-        limit = self.fs.__dict__.get("batch_size") or _get_batch_size(nofiles=True)
+        limit = batch_size or self.fs.__dict__.get("batch_size") or _get_batch_size(nofiles=True)
         free = asyncio.Semaphore(limit if limit > 0 else max(len(works), 1))
 
         async def one(work: Callable[[], Coroutine[Any, Any, T]]) -> T | Exception:
@@ -431,6 +510,7 @@ def checked(data: Any, requested: int | None, path: str) -> bytes:
     content = bytes(data)
     if requested is not None and len(content) > requested:
         text = f"The filesystem returned {len(content)} bytes instead of at most {requested}"
+        text += ": perhaps the server ignores byte ranges; read the whole file with cat_file or simplecache::"
         raise OSError(errno.EIO, text, path)
     return content
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import secrets
+import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -201,6 +203,7 @@ async def write_whole(
     encryption: EncryptWith,
     *,
     exclusive: bool,
+    **options: Any,
 ) -> None:
     """Encrypts ``content()``, ``size`` bytes long, and writes it in one request."""
 
@@ -209,19 +212,47 @@ async def write_whole(
 
     with about(path):
         async with store.budget.reserve(2 * size):
-            await send(store, path, await store.compute(encrypted), exclusive=exclusive)
+            await send(store, path, await store.compute(encrypted), exclusive=exclusive, **options)
 
 
-async def send(store: Store, path: str, data: bytes, *, exclusive: bool) -> None:
-    """Writes a file in one request. It appears complete or not at all."""
+async def put_with(
+    store: Store,
+    lpath: Any,
+    path: str,
+    encryption: EncryptWith,
+    callback: Callback,
+    exclusive: bool,
+    options: dict[str, Any],
+) -> None:
+    """Encrypts a local file, and writes it with keywords for the other filesystem's ``put_file``."""
+    if exclusive:
+        await store.refuse_existing(path)
+    with about(path), tempfile.TemporaryDirectory() as folder:
+        sealed, progress = os.path.join(folder, "sealed"), progress_of(callback)
+        await store.compute(_native.encrypt_path, os.fspath(lpath), sealed, encryption, None, progress, False)
+        await send(store, path, sealed, exclusive=exclusive, by="put_file", **options)
+
+
+async def send(
+    store: Store, path: str, data: Any, *, exclusive: bool, by: str = "pipe_file", **options: Any
+) -> None:
+    """Writes a file in one request. It appears complete or not at all.
+
+    ``data`` is its content, or the path of a local file if ``by`` is ``"put_file"``.
+    """
+
+    async def write(to: str, **options: Any) -> None:
+        first, second = (data, to) if by == "put_file" else (to, data)
+        await store.call(by, first, second, of=path, **options)
+
     if is_object_store(store.fs):
-        await store.call("pipe_file", path, data, mode="create" if exclusive else "overwrite")
+        await write(path, mode="create" if exclusive else "overwrite", **options)
         return
     if exclusive:
         await store.refuse_existing(path)
     temporary = temporary_name(path)
     try:
-        await store.call("pipe_file", temporary, data, of=path)
+        await write(temporary, **options)
         await store.rename(temporary, path, of=path)
     except BaseException:
         with contextlib.suppress(Exception):

@@ -174,11 +174,10 @@ class Upload:
     """
 
     def __init__(
-        self, store: Store, path: str, block_size: int | None, *, exclusive: bool, **options: Any
+        self, store: Store, path: str, block_size: int | None = None, *, exclusive: bool, **options: Any
     ) -> None:
         self._store, self._fs, self._path, self._exclusive = store, store.files, path, exclusive
-        self._part = block_size or PART
-        self._options = options
+        self._options = options if block_size is None else {"block_size": block_size, **options}
         if exclusive:
             # Fail now rather than after writing all data. The end of the upload checks again.
             store.run(store.refuse_existing(path))
@@ -187,27 +186,36 @@ class Upload:
         self._buffer: bytearray = bytearray()
         self._spilled: IO[bytes] | None = None
         _UPLOADS.add(self)
+        kind = type(self._fs)
+        # File objects of these filesystems would take the data and write nothing.
+        self._has_files = not (
+            kind._open is AbstractFileSystem._open and kind.open is AbstractFileSystem.open
+        )
+        if self._options and self._has_files and self._max_buffered == IN_MEMORY:
+            # The file object takes the options, or refuses them before anything is written.
+            self.write_through(b"")
 
     def write(self, data: bytes) -> int:
         """Takes all of ``data`` and returns its length in bytes."""
         if self._spilled is None and len(self._buffer) + len(data) <= self._max_buffered:
             self._buffer += data
         else:
-            with asking(self._path):
-                self._spill(data)
+            self.write_through(data)
         return len(data)
 
-    def _spill(self, data: bytes) -> None:
-        if self._spilled is None:
-            kind = type(self._fs)
-            if kind._open is AbstractFileSystem._open and kind.open is AbstractFileSystem.open:
-                # Its file objects would take the data and write nothing.
-                text = f"{kind.__name__} has no file objects, which long files are written through"
-                raise NotImplementedError(text)
-            self._spilled = self._open_spill()
-            self._spilled.write(bytes(self._buffer))
-            self._buffer = bytearray()
-        self._spilled.write(data)
+    def write_through(self, data: bytes) -> None:
+        """Sends or spills what is buffered, and ``data``."""
+        with asking(self._path):
+            if self._spilled is None:
+                if not self._has_files:
+                    text = (
+                        f"{type(self._fs).__name__} has no file objects, which long files are written through"
+                    )
+                    raise NotImplementedError(text)
+                self._spilled = self._open_spill()
+                self._spilled.write(bytes(self._buffer))
+                self._buffer = bytearray()
+            self._spilled.write(data)
 
     def flush(self) -> None:
         """Does nothing: buffered bytes are sent when the buffer is full or at ``commit``."""
@@ -216,7 +224,8 @@ class Upload:
         """Completes the file under its name."""
         if self._spilled is None:
             data = bytes(self._buffer)
-            self._store.run(send(self._store, self._path, data, exclusive=self._exclusive))
+            work = send(self._store, self._path, data, exclusive=self._exclusive, **self._options)
+            self._store.run(work)
         elif self._atomic:
             with asking(self._path):
                 self._spilled.close()
@@ -253,10 +262,8 @@ class Upload:
         file = self._fs._open(
             self._path,
             mode="xb" if self._exclusive else "wb",
-            block_size=self._part,
             autocommit=False,
-            cache_options=None,
-            **self._options,
+            **({"block_size": PART, "cache_options": None} | self._options),
         )
         return file  # type: ignore[no-any-return]
 
@@ -265,7 +272,7 @@ class Upload:
         if self._exclusive:
             store.run(store.refuse_existing(self._path))
         try:
-            with asking(self._path), self._fs.open(temporary, "wb") as file:
+            with asking(self._path), self._fs.open(temporary, "wb", **self._options) as file:
                 spilled.seek(0)
                 while piece := spilled.read(PART):
                     file.write(piece)
