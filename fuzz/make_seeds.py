@@ -57,6 +57,15 @@ LINE = b'{"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_l
 write("manifest", "line", b"\x01" + LINE)
 write("manifest", "escapes", b"\x01" + LINE.replace(b'"a"', b'"\\udc80\\u00e9"'))
 write("manifest", "cut", b"\x01" + LINE + LINE[:40])
+MARK = b'"length":72,"hash":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=","since":7'
+ENDS = b'"length":72,"head":"AAECAw==","tag":"AAECAwQFBgcICQoLDA0ODw==","since":7'
+LINKS = b'"links":[\n{"name":"c","target":"a/b"}\n],\n'
+FIRST, SECOND = b'1,', b'2,"folder":"00112233445566778899aabbccddeeff",'
+for name, version, mark in ("first", FIRST, ENDS), ("second", SECOND, MARK), ("both", SECOND, ENDS):
+    files = b'"files":[\n{"name":"a/b\\udcff",' + mark + b"}\n],\n"
+    former = b'"former":[\n{"name":"d",' + mark + b',"until":9}\n]}\n'
+    head = b'{"sealane":"inventory","version":' + version + b'"counter":9,\n'
+    write("inventory", name, head + files + LINKS + former)
 for path in sorted((ROOT / "tests/golden/age").glob("x25519-*")):
     # The format age, and the file once.
     write("inspect", path.name, b"\x01\x00" + path.read_bytes())

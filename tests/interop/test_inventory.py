@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 import shutil
@@ -16,6 +17,22 @@ from programs import program, refused, run
 
 SEALANE = str(Path(sys.executable).parent / "sealane")
 NAMESPACE = "sealane-inventory"
+
+
+def hash_of(content: bytes) -> bytes:
+    """The hash of a file in an inventory: a tree of SHA-256, as RFC 6962 has it."""
+
+    def sha256(kind: int, *parts: bytes) -> bytes:
+        return hashlib.sha256(bytes([kind]) + b"".join(parts)).digest()
+
+    def root(leaves: list[bytes]) -> bytes:
+        if len(leaves) == 1:
+            return sha256(0, leaves[0])
+        left = 1 << (len(leaves) - 1).bit_length() - 1
+        return sha256(1, root(leaves[:left]), root(leaves[left:]))
+
+    leaves = [content[at : at + 16384] for at in range(0, len(content), 16384)] or [b""]
+    return sha256(2, len(content).to_bytes(8, "big"), root(leaves))
 
 
 class Vault:
@@ -75,14 +92,14 @@ def test_other_programs_verify_the_signature(vault: Vault) -> None:
     key = json.loads((vault.folder / "key.jwk").read_text())["k"]
     reader = Cobblestone256Decryptor(base64.urlsafe_b64decode(key + "=="), b"")
     listed = json.loads(reader.update(inventory.read_bytes()) + reader.finalize())
-    assert (listed["sealane"], listed["version"]) == ("inventory", 1)
+    assert (listed["sealane"], listed["version"]) == ("inventory", 2)
+    assert f"of folder {listed['folder']}: 7 files listed, 0 differences" in vault.verify()
     names = {entry["name"] for entry in listed["files"]}
     assert names == {"a.s", "b.s", "sub/c.s", "A.s", "dots...s", "sub/ü.s", os.fsdecode(b"\xff.s")}
     for entry in listed["files"]:
         content = (vault.folder / "vault" / entry["name"]).read_bytes()
         assert entry["length"] == len(content)
-        assert base64.b64decode(entry["head"]) == content[:56]
-        assert base64.b64decode(entry["tag"]) == content[-16:]
+        assert base64.b64decode(entry["hash"]) == hash_of(content)
     assert listed["links"] == [{"name": "link.s", "target": "a"}]
 
 
@@ -192,6 +209,58 @@ def test_a_job_does_not_list_what_it_did_not_write(tmp_path: Path) -> None:
     (files / "b.s").unlink()
     vault.encrypt("--manifest", "done")
     vault.verify()
+
+
+# claim: folder-identifier
+def test_an_inventory_of_version_1(tmp_path: Path) -> None:
+    vault = Vault(tmp_path, "ssh")
+    vault.encrypt()
+    files = []
+    for path in sorted((tmp_path / "vault").rglob("*.s")):
+        if not path.is_symlink():
+            content, name = path.read_bytes(), str(path.relative_to(tmp_path / "vault"))
+            ends = {"head": content[:56], "tag": content[-16:]}
+            texts = {field: base64.b64encode(part).decode() for field, part in ends.items()}
+            files.append({"name": name, "length": len(content), **texts, "since": 5})
+    links = [{"name": "link.s", "target": "a"}]
+    listed = {"sealane": "inventory", "version": 1, "counter": 7, "files": files, "links": links, "former": []}
+    (tmp_path / "plain").write_text(json.dumps(listed))
+    for old in ("list", "list.sig"):
+        (tmp_path / old).unlink()
+    vault.run("encrypt", "-k", "key.jwk", "-o", "list", "plain")
+    run("ssh-keygen", "-q", "-Y", "sign", "-f", tmp_path / "sign", "-n", NAMESPACE, tmp_path / "list")
+    found = vault.verify("--min-counter", "7")
+    assert "version 1 does not prove which folder it lists" in found
+    assert f"inventory with counter 7: {len(files)} files listed, 0 differences" in found
+    assert "names no folder" in vault.verify("--folder", "0" * 32, status=1)
+    assert "counter of at least 8" in vault.verify("--min-counter", "8", status=1)
+    # The next inventory is of version 2, and knows the same versions.
+    vault.encrypt()
+    assert "version 1" not in vault.verify()
+
+
+# claim: folder-content
+def test_former_recipients_and_other_folders(tmp_path: Path) -> None:
+    """A file that whoever has its key changed in the middle, and a folder with another's inventory."""
+    vault = Vault(tmp_path, "ssh")
+    said = vault.encrypt()
+    (line,) = [line for line in said.splitlines() if line.startswith("inventory with counter")]
+    folder = line.split(" of folder ")[1].split(":")[0]
+    assert f"of folder {folder}" in vault.verify("--folder", folder)
+    assert f"of folder {folder}" in vault.encrypt("--folder", folder)
+    other = Vault(tmp_path / "other", "ssh")
+    for name in ("sign", "sign.pub", "key.jwk"):
+        shutil.copy2(tmp_path / name, tmp_path / "other" / name)
+    other.encrypt()
+    for name in ("vault", "list", "list.sig"):
+        shutil.move(tmp_path / name, tmp_path / f"first-{name}")
+        shutil.move(tmp_path / "other" / name, tmp_path / name)
+    vault.verify()
+    assert f"expected the inventory of folder {folder}" in vault.verify("--folder", folder, status=1)
+    before = (tmp_path / "list").read_bytes()
+    assert f"expected the inventory of folder {folder}" in vault.encrypt("--folder", folder, status=1)
+    assert (tmp_path / "list").read_bytes() == before
+    assert "32 digits" in vault.encrypt("--folder", "vault", status=1)
 
 
 def test_rsync_finds_no_difference(tmp_path: Path) -> None:

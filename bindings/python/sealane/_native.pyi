@@ -535,8 +535,7 @@ class Operation:
         files: list[tuple[str, str]],
         durable: bool,
         root: str | None = None,
-        replicas: bool = False,
-        all: bool = False,
+        replicas: bool | Literal["all"] = ...,
     ) -> list[BaseException | None]: ...
     def read_back(self, targets: list[str]) -> list[BaseException | None]: ...
     def check_finished(self, manifest: str, target: str) -> None: ...
@@ -571,8 +570,7 @@ class Job:
         verify: bool = False,
         durable: bool = False,
         exclude: list[str] = ...,
-        preserve: bool = False,
-        preserve_all: bool = False,
+        preserve: bool | Literal["all"] = ...,
         names: _FileKey | None = None,
         delete: bool = False,
         dry_run: bool = False,

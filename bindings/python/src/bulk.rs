@@ -5,7 +5,7 @@ use crate::error::{raise, raise_among};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::keys::Keyring;
-use pyo3::exceptions::PyBaseException;
+use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use sealane::Error;
 use sealane::file::bulk::{self, Replica};
@@ -61,24 +61,18 @@ impl Operation {
 
     /// Processes pairs of source and target in order on this thread. A signal handler that raises
     /// ends the call. Links below ``root``, if given, are not followed. With ``replicas``, targets
-    /// below it get the attributes of their sources; with ``all``, decrypted ones get all.
-    #[pyo3(signature = (files, durable, root = None, replicas = false, all = false))]
+    /// below it get the attributes of their sources; with ``"all"``, decrypted ones get all.
+    #[pyo3(signature = (files, durable, root = None, replicas = Replica::No))]
     fn run(
         &self,
         py: Python<'_>,
         files: Vec<(PathBuf, PathBuf)>,
         durable: bool,
         root: Option<PathBuf>,
-        replicas: bool,
-        all: bool,
+        #[pyo3(from_py_with = replica)] replicas: Replica,
     ) -> PyResult<Failures> {
-        let replica = match (replicas, all) {
-            (false, _) => Replica::No,
-            (true, false) => Replica::Limited,
-            (true, true) => Replica::Whole,
-        };
         let work = |(source, target): &(PathBuf, PathBuf), options: Options<'_>| {
-            self.0.run_below(root.as_deref(), replica, source, target, options)
+            self.0.run_below(root.as_deref(), replicas, source, target, options)
         };
         each(py, &files, |(source, _)| source, durable, work)
     }
@@ -98,6 +92,19 @@ impl Operation {
     /// encrypted with another key, context or format.
     fn check_finished(&self, py: Python<'_>, manifest: PathBuf, target: PathBuf) -> PyResult<()> {
         py.detach(|| self.0.check_finished(&manifest, &target)).map_err(raise)
+    }
+}
+
+/// Returns the attributes that a job keeps: of ``False``, ``True`` or ``"all"``.
+pub(crate) fn replica(preserve: &Bound<'_, PyAny>) -> PyResult<Replica> {
+    match (preserve.extract::<bool>(), preserve.extract::<&str>()) {
+        (Ok(false), _) => Ok(Replica::No),
+        (Ok(true), _) => Ok(Replica::Limited),
+        (_, Ok("all")) => Ok(Replica::Whole),
+        _ => {
+            let found = preserve.repr()?;
+            Err(PyValueError::new_err(format!("preserve must be True, False or 'all', not {found}")))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Jobs over many files, for `sealane/_bulk`.
 
-use crate::bulk::{Operation, SIGNAL_INTERVAL};
+use crate::bulk::{Operation, SIGNAL_INTERVAL, replica};
 use crate::detach::continue_unless_raised;
 use crate::error::{raise, raise_about, raise_among};
 use crate::file::durability;
@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 use sealane::Error;
 use sealane::file::Exclude;
+use sealane::file::bulk::Replica;
 use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -77,7 +78,7 @@ impl Job {
     #[staticmethod]
     #[pyo3(signature = (
         src, dst = None, *, batch, suffix = OsString::new(), removes_suffix = false, in_place = false,
-        manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = false, preserve_all = false,
+        manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = Replica::No,
         names = None, delete = false, dry_run = false
     ))]
     #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
@@ -93,8 +94,7 @@ impl Job {
         verify: bool,
         durable: bool,
         exclude: Vec<String>,
-        preserve: bool,
-        preserve_all: bool,
+        #[pyo3(from_py_with = replica)] preserve: Replica,
         names: Option<&Any<'_>>,
         delete: bool,
         dry_run: bool,
@@ -114,8 +114,8 @@ impl Job {
             exclude,
             kept: Vec::from_iter(names.and_then(file_keys::key_file)),
             names: names.map(file_keys::name_key).transpose()?,
-            preserve,
-            preserve_all,
+            preserve: preserve != Replica::No,
+            preserve_all: preserve == Replica::Whole,
             manifest,
             manifest_below_inputs: true,
             delete,

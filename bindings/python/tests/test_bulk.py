@@ -184,18 +184,20 @@ def test_a_call_with_the_same_manifest_continues(pairs: Pairs, tmp_path: Path) -
     manifest = tmp_path / "manifest"
     sealane.encrypt_many(pairs[:100], key=KEY, manifest=manifest)
     before = fingerprints(pairs[:100])
-    # Other content of the same size and time: reading it would change the target.
-    for source, _ in pairs[:100]:
-        found = source.stat()
-        source.write_bytes(bytes(found.st_size))
-        os.utime(source, ns=(found.st_atime_ns, found.st_mtime_ns))
     pairs[5][0].write_bytes(b"changed")
     pairs[6][1].unlink()
+    # Other content of the same size and time, in a source and in a target.
+    for changed in pairs[7][0], pairs[8][1]:
+        found = changed.stat()
+        changed.write_bytes(bytes(found.st_size))
+        os.utime(changed, ns=(found.st_atime_ns, found.st_mtime_ns))
     report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
-    assert (report.done, report.skipped) == (52, 98)
+    assert (report.done, report.skipped) == (54, 96)
     after = fingerprints(pairs[:100])
-    assert [i for i in range(100) if before[i] != after[i]] == [5, 6]
+    assert [i for i in range(100) if before[i] != after[i]] == [5, 6, 7, 8]
     assert opened(pairs[5][1]) == b"changed"
+    assert opened(pairs[7][1]) == pairs[7][0].read_bytes()
+    assert opened(pairs[8][1]) == pairs[8][0].read_bytes()
     check(pairs[100:])
     reported: list[tuple[int, int]] = []
     report = sealane.encrypt_many(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -101,3 +102,70 @@ def test_bad_input(places: Path) -> None:
         found(places)
     with pytest.raises(TypeError, match="signer must be a path"):
         sealane.verify_inventory(vault, places / "list", signer=1, key=KEY)  # type: ignore[arg-type]
+
+
+# claim: folder-identifier
+def test_the_folder_is_named(places: Path) -> None:
+    lists = {}
+    for name in "production", "staging":
+        sealane.encrypt_tree(places / "in", places / name, key=KEY)
+        sign = {"sign_key": places / "sign", "key": KEY}
+        lists[name] = sealane.write_inventory(places / name, places / f"{name}.list", **sign).folder
+        assert sealane.write_inventory(places / name, places / f"{name}.list", **sign).folder == lists[name]
+    assert lists["production"] != lists["staging"]
+    check = {"signer": places / "signers", "key": KEY}
+    report = sealane.verify_inventory(
+        places / "staging", places / "staging.list", folder=lists["staging"], **check
+    )
+    assert (report.folder, report.differences) == (lists["staging"], ())
+    with pytest.raises(sealane.AuthenticationError, match="expected the inventory of folder"):
+        sealane.verify_inventory(
+            places / "staging", places / "staging.list", folder=lists["production"], **check
+        )
+    # Recipients cannot read the identifier and give it.
+    sign = {"sign_key": places / "sign", "recipients": [AGE.public]}
+    for _ in range(2):
+        report = sealane.write_inventory(places / "staging", places / "b", folder=lists["staging"], **sign)
+        assert report.folder == lists["staging"]
+    with pytest.raises(ValueError, match="identifier"):
+        sealane.write_inventory(places / "staging", places / "c", folder="staging", **sign)
+
+
+# claim: folder-content
+def test_a_holder_of_the_key_changes_a_file(places: Path) -> None:
+    vault = places / "vault"
+    (places / "in" / "long").write_bytes(b"pay 100 EUR to Alice\n" * 8000)
+    sealane.encrypt_tree(places / "in", vault, key=KEY)
+    sealane.write_inventory(vault, places / "list", sign_key=places / "sign", key=KEY)
+    stored = (vault / "long").read_bytes()
+    # Another header under the same key is not needed: the chunks in the middle can be written again.
+    for at in range(56, len(stored) - 16, 997):
+        changed = bytearray(stored)
+        changed[at] ^= 1
+        (vault / "long").write_bytes(changed)
+        assert found(places) == [("long", "changed")]
+
+
+# claim: folder-inventory
+def test_paths_that_cannot_be_read(places: Path) -> None:
+    vault = places / "vault"
+    sealane.encrypt_tree(places / "in", vault, key=KEY)
+    sealane.write_inventory(vault, places / "list", sign_key=places / "sign", key=KEY)
+    (vault / "a").unlink()
+    os.mkfifo(vault / "a")
+    os.mkfifo(vault / "pipe")
+    (vault / "short").write_bytes(b"x")
+    (vault / "dangling").symlink_to("/nowhere")
+    (vault / os.fsdecode(b"\xff")).write_bytes(b"")
+    (vault / "b").unlink()
+    expected = {
+        ("a", "unreadable"),
+        ("b", "missing"),
+        ("dangling", "added"),
+        ("pipe", "unreadable"),
+        ("short", "added"),
+        (os.fsdecode(b"\xff"), "added"),
+    }
+    assert set(found(places)) == expected
+    with pytest.raises(OSError, match="pipe"):
+        sealane.write_inventory(vault, places / "list", sign_key=places / "sign", key=KEY)

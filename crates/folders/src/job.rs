@@ -235,7 +235,7 @@ impl Job {
                         }
                         (State::FinishedBefore, Some(manifest)) if !options.dry_run => {
                             let added = manifest.add(&source, fingerprint, &target);
-                            added.map_err(JobError::about(&manifest.path().to_owned()))?;
+                            added.map_err(JobError::about(manifest.path()))?;
                             true
                         }
                         (state, _) => matches!(state, State::Finished | State::FinishedBefore),

@@ -75,10 +75,8 @@ class Task:
     durable: bool
     root: str | None = None
     """The target folder of a tree, an absolute path. Links below it are not followed."""
-    preserve: bool = False
+    preserve: bool | Literal["all"] = False
     """Whether the targets of a tree get the attributes of their sources."""
-    preserve_all: bool = False
-    """Whether decrypted targets get all of them."""
 
     def operation(
         self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None
@@ -170,7 +168,7 @@ def run(task: Task, files: Files) -> Failures:
     except Exception as missing:
         return {index: _portable(missing, source) for index, (source, _) in enumerate(files)}
     failures: Failures = {}
-    for index, error in enumerate(operation.run(files, task.durable, task.root, task.preserve, task.preserve_all)):
+    for index, error in enumerate(operation.run(files, task.durable, task.root, task.preserve)):
         if error is not None:
             failures[index] = _portable(error, files[index][0])
     if task.verify:
@@ -371,17 +369,12 @@ class Call:
         dry_run: bool = False,
     ) -> Job:
         """Returns the job over the files of a folder."""
-        if isinstance(preserve, str) and preserve != "all":
-            raise ValueError(f"preserve must be True, False or 'all', not {preserve!r}")
-        keeps, keeps_all = bool(preserve), preserve == "all"
         self._dry_run = dry_run
         self._manifest = None if manifest is None else name_of(manifest)
         target = None if dst is None else name_of(dst)
         if target is not None:
             root = os.path.join(os.getcwd(), target)
-            self._task = dataclasses.replace(
-                self._task, root=root, preserve=keeps, preserve_all=keeps_all
-            )
+            self._task = dataclasses.replace(self._task, root=root, preserve=preserve)
         return Job.tree(
             name_of(src),
             target,
@@ -393,8 +386,7 @@ class Call:
             verify=self._task.verify,
             durable=self._task.durable,
             exclude=_patterns(exclude, exclude_from),
-            preserve=keeps,
-            preserve_all=keeps_all,
+            preserve=preserve,
             names=_name_key(names),
             delete=delete,
             dry_run=dry_run,

@@ -139,7 +139,8 @@ impl Inventory {
     /// # Errors
     /// Returns [`Error::Format`] for other content, [`Error::UnsupportedVersion`], and
     /// [`FolderError::InventoryName`] for a name outside the folder or listed twice.
-    fn parse(json: &[u8]) -> Result<Self, Error> {
+    #[doc(hidden)]
+    pub fn parse(json: &[u8]) -> Result<Self, Error> {
         // The position of a mistake does not help: a program wrote the document.
         let document: Document = serde_json::from_slice(json).map_err(|_| EXPECTED)?;
         match (document.sealane.as_str(), document.version, document.folder.as_deref()) {
@@ -174,7 +175,8 @@ impl Inventory {
     }
 
     /// Returns the JSON document, with one line per entry.
-    fn to_json(&self) -> String {
+    #[doc(hidden)]
+    pub fn to_json(&self) -> String {
         let (folder, counter) = (self.folder().unwrap_or_default(), self.counter);
         let mut json = format!(
             "{{\"sealane\":\"inventory\",\"version\":2,\"folder\":\"{folder}\",\"counter\":{counter},\n\"files\":["

@@ -39,8 +39,8 @@ impl Job {
             }
             let error = match found {
                 EntryKind::Link => refused_link(),
-                EntryKind::Folder => io::Error::new(ErrorKind::IsADirectory, self.taken("folder")),
-                _ => io::Error::new(ErrorKind::NotADirectory, self.taken("file")),
+                EntryKind::Folder => io::Error::new(ErrorKind::AlreadyExists, self.taken("folder")),
+                _ => io::Error::new(ErrorKind::AlreadyExists, self.taken("file")),
             };
             let is_below = |path: &Path| path.starts_with(&target);
             let (dropped, kept) =

@@ -16,7 +16,7 @@ pub struct JobFile {
     pub source: PathBuf,
     /// Path of the file to write; empty if the file is only verified.
     pub target: PathBuf,
-    /// Length and modification time of the source before it is read.
+    /// Fingerprint of the source before it is read.
     pub fingerprint: FileFingerprint,
 }
 
