@@ -75,27 +75,28 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=given.folder or ".", prefix=".bench-") as name:
         folder = pathlib.Path(name).absolute()
         written(folder, keys, sealed)
-        decrypting = ds.ParquetFragmentScanOptions(decryption_config=keys.dataset_decryption())
         print(f"{PARTS} Parquet files, {PARTS * ROWS // 1_000_000} million rows, {given.rounds} rounds")
-        compare("the page cache", str(folder), plain, sealed, decrypting, given.rounds)
+        compare("the page cache", str(folder), plain, sealed, keys, given.rounds)
         with served(0.03) as url:
             s3, _ = filesystems(url)
             s3.mkdir("bucket")
             s3.put(f"{folder}/", "bucket/data/", recursive=True)
             sealed = fsspec.filesystem("sealane", fs=s3, key="env:SEALANE_BENCH_TABLE")
             plain = PyFileSystem(FSSpecHandler(s3))
-            compare("S3 after 30 ms", "bucket/data", plain, sealed, decrypting, given.rounds)
+            compare("S3 after 30 ms", "bucket/data", plain, sealed, keys, given.rounds)
     # Threads of Arrow may still release Python files, which would abort the interpreter at its end.
     time.sleep(0.5)
 
 
-def compare(where: str, folder: str, plain: Any, sealed: Any, decrypting: Any, rounds: int) -> None:
+def compare(where: str, folder: str, plain: Any, sealed: Any, keys: ParquetKeys, rounds: int) -> None:
+    guarded = keys.filesystem(filesystem=plain)
+    decrypting = ds.ParquetFragmentScanOptions(decryption_config=keys.dataset_decryption(guarded))
     print(f"\n{'from ' + where:<20} {'way':<12} {'ms':>8} {'ratio':>6} {'spread':>11}   goal")
     for columns in (None, ["price"], ["name"]):
         ways = {
             "plain": scan(f"{folder}/plain", plain, columns, None),
             "whole files": scan(f"{folder}/sealed", sealed, columns, None),
-            "columns": scan(f"{folder}/columns", plain, columns, decrypting),
+            "columns": scan(f"{folder}/columns", guarded, columns, decrypting),
         }
         took: dict[str, list[float]] = {way: [] for way in ways}
         for number in range(rounds + 1):

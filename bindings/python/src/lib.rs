@@ -25,6 +25,7 @@ mod io;
 mod job;
 mod keys;
 mod objects;
+mod parquet;
 mod plugins;
 mod populate;
 mod providers;
@@ -76,6 +77,7 @@ mod _native {
             encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load, load_reference, parse_key,
             read_reference, replace_keyset_ciphertext, shown_token_key, token_decrypt, token_encrypt,
         },
+        parquet::parquet_footer,
         plugins::{disable_plugins, enable_plugins, plugin_identity},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},

@@ -24,6 +24,7 @@
 //! | an encrypted file | a range of its plaintext | [`Reader`] |
 //! | fetched bytes, for example of an object store | a range of the plaintext | [`RangeDecryptor`] |
 //! | a buffer | a buffer | [`encrypt`], [`decrypt`] |
+//! | the footer of an encrypted Parquet file | how its keys are stored | [`ParquetFooter`] |
 //! | an age file | an age file for other recipients | [`rewrap_file`] |
 //! | a file under a retired key of a keyring | the file under its primary key | [`rotate_file`] |
 //! | a damaged file | a file with the chunks that verify | [`salvage_file`] |
@@ -58,7 +59,7 @@ pub use files::{
     BufferDecryptor, BufferEncryptor, ByteQueue, CHUNK_LEN, Callback, Concurrency, DecryptParams,
     DecryptWith, Decryptor, Durability, EncryptParams, EncryptWith, Encryptor, FetchedRange, FileEnd,
     FileHeader, FileKey, FileMark, Format, HEADER_LEN, Hole, Info, Options, OutputFile, PARALLEL_FILE_LEN,
-    RangeDecryptor, ReadAt, Reader, Rewrap, Rotation, Salvaged, Writer, decrypt, decrypt_file,
+    ParquetAlgorithm, ParquetColumn, ParquetColumnKey, ParquetFooter, RangeDecryptor, ReadAt, Reader, Rewrap, Rotation, Salvaged, Writer, decrypt, decrypt_file,
     decrypt_opened, decrypt_stream, encrypt, encrypt_file, encrypt_opened, encrypt_stream, file_metadata,
     flush_file, inspect, open_file, plain_len, rewrap_file, rotate_file, salvage_file, salvage_opened,
     sealed_len, sealed_range, tink, verify_file, verify_opened,

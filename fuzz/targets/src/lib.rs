@@ -20,7 +20,7 @@ macro_rules! targets {
 }
 targets! {
     aead, aes_ctr, age, age_file, armor, chacha20, chunked, ecies, hpke, inspect, inventory, jwk, jwk_set, key_file, manifest,
-    pieces, pkcs8, plugin, poly1305, ranges, reference_text, rsa_message, speck, speck_poly1305, ssh_key, tink_file, tink_keyset,
+    parquet, pieces, pkcs8, plugin, poly1305, ranges, reference_text, rsa_message, speck, speck_poly1305, ssh_key, tink_file, tink_keyset,
 }
 
 /// Runs the target with this name.

@@ -1,6 +1,7 @@
 """Parquet files with encrypted columns, written by Spark and read by PyArrow and Polars, and the other way.
 
-Spark uses parquet-java, with a KmsClient in Java (StubKms.java) that wraps data keys as ``sealane.parquet``.
+Spark uses parquet-java, with a KmsClient in Java (StubKms.java) that wraps data keys as ``sealane.parquet``,
+and a factory (EncryptedOnly.java) that refuses plaintext files.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ for name in "table", "pii":
 keys = ParquetKeys({"table": "env:TABLE", "pii": "env:PII"})
 jars = Path(pyspark.__file__).parent / "jars"
 subprocess.run(
-    ["javac", "-cp", f"{jars}/*", "-d", str(folder), str(Path(__file__).with_name("StubKms.java"))],
+    ["javac", "-cp", f"{jars}/*", "-d", str(folder), *map(str, Path(__file__).parent.glob("*.java"))],
     check=True,
 )
 spark = (
@@ -39,10 +40,7 @@ spark = (
     .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     .config("spark.driver.extraClassPath", str(folder))
     .config("spark.hadoop.parquet.encryption.kms.client.class", "StubKms")
-    .config(
-        "spark.hadoop.parquet.crypto.factory.class",
-        "org.apache.parquet.crypto.keytools.PropertiesDrivenCryptoFactory",
-    )
+    .config("spark.hadoop.parquet.crypto.factory.class", "EncryptedOnly")
     .getOrCreate()
 )
 COMPRESSION = "gzip"
@@ -73,6 +71,16 @@ def duckdb_reads(path: str, columns: bool) -> pl.DataFrame:
     return pl.DataFrame(connection.execute(query).fetchall(), schema=FRAME.schema, orient="row")
 
 
+def pyarrow_reads(path: str, columns: bool) -> pl.DataFrame:
+    with keys.open(path) as file:
+        return pl.DataFrame(pq.read_table(file, decryption_properties=keys.decryption(file)))
+
+
+def polars_reads(path: str, columns: bool) -> pl.DataFrame:
+    with keys.open(path) as file:
+        return pl.read_parquet(file, decryption=keys.polars_decryption(source=file))
+
+
 WRITERS: dict[str, Callable[[str, bool], Any]] = {
     "spark": spark_writes,
     "pyarrow": lambda path, columns: pq.write_table(
@@ -84,10 +92,8 @@ WRITERS: dict[str, Callable[[str, bool], Any]] = {
 }
 READERS: dict[str, Callable[[str, bool], pl.DataFrame]] = {
     "spark": spark_reads,
-    "pyarrow": lambda path, columns: pl.DataFrame(
-        pq.read_table(path, decryption_properties=keys.decryption())
-    ),
-    "polars": lambda path, columns: pl.read_parquet(path, decryption=keys.polars_decryption(source=path)),
+    "pyarrow": pyarrow_reads,
+    "polars": polars_reads,
     "duckdb": duckdb_reads,
 }
 REFUSED = {("spark", "duckdb", False), ("spark", "duckdb", True), ("pyarrow", "duckdb", True)}
@@ -103,5 +109,10 @@ for writer, write in WRITERS.items():
                     read(path, columns)
             else:
                 assert read(path, columns).sort("a").equals(FRAME), (writer, reader, columns)
+# A plaintext file in the place of an encrypted one.
+path = str(folder / "forged.parquet")
+pq.write_table(FRAME.to_arrow(), path, compression=COMPRESSION)
+with pytest.raises(Exception, match=r"(?i)plaintext"):
+    spark_reads(path, columns=False)
 spark.stop()
 print("done")

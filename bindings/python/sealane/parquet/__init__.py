@@ -7,7 +7,8 @@ as for files and datasets::
 
     keys = sealane.parquet.ParquetKeys({"all": "env:TABLE_KEY", "pii": "file:pii.keyring"})
     pq.write_table(table, "people.parquet", encryption_properties=keys.encryption("all", {"pii": ["name"]}))
-    table = pq.read_table("people.parquet", decryption_properties=keys.decryption())
+    with keys.open("people.parquet") as file:
+        table = pq.read_table(file, decryption_properties=keys.decryption(file))
 
 PyArrow gives each file its own data keys and stores them in the file, encrypted under the named
 keys. The format is Apache Parquet's. To encrypt whole files of any kind, use ``sealane.fs``.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pyarrow.parquet.encryption as pe
 
 from sealane import _reference
+from sealane._frames import forgetting
 from sealane._native import Aead, Key, Keyring
 from sealane.exceptions import AuthenticationError, FormatError, KeyNotFoundError, SealaneError
 
@@ -56,6 +57,7 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
     def __repr__(self) -> str:
         return f"KmsClient({self._references!r})"
 
+    @forgetting
     def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> str:
         """Returns the data key ``key_bytes`` encrypted under ``master_key_identifier``.
 
@@ -70,6 +72,7 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
             cipher = self._cipher(master_key_identifier)
         return base64.b64encode(cipher.seal(key_bytes, master_key_identifier.encode())).decode()
 
+    @forgetting
     def unwrap_key(self, wrapped_key: str, master_key_identifier: str) -> bytes:
         """Returns the data key in ``wrapped_key``, encrypted under ``master_key_identifier``.
 
@@ -118,6 +121,8 @@ def check_names(keys: Mapping[str, str]) -> dict[str, str]:
 
 def find_key(references: Mapping[str, str], name: str) -> Key | Keyring:
     """Returns the key behind the reference of this name."""
+    if not isinstance(name, str):
+        raise TypeError(f"expected the name of a master key, a str, found {type(name).__name__}")
     try:
         reference = references[name]
     except KeyError:
@@ -133,11 +138,27 @@ def _aead(name: str, key: Key | Keyring) -> Aead:
             return Aead(keyring=key)
         except (SealaneError, ValueError) as error:
             raise type(error)(f"master key {name!r}: {error}") from error
-    return Aead(algorithm_of(name, bytes(key)), key)
+    return Aead(f"{checked(name, key).kind}-gcm", key)
 
 
-def algorithm_of(name: str, key: bytes) -> str:
-    """Returns the AES-GCM algorithm for the length of a key."""
+def single_key(references: Mapping[str, str], name: str) -> Key:
+    """Returns the AES key behind the reference of this name, for engines that take no keyring."""
+    key = find_key(references, name)
+    if isinstance(key, Keyring):
+        raise ValueError(f"master key {name!r}: expected a single key, found a keyring; use PyArrow")
+    return checked(name, key)
+
+
+def checked(name: str, key: Key) -> Key:
+    """Returns the key. Raises ValueError unless it is for AES with 128 or 256 bits."""
+    if key.kind not in ("aes-128", "aes-256"):
+        raise ValueError(f"master key {name!r}: expected an AES key of 16 or 32 bytes, found {key.kind}")
+    return key
+
+
+@forgetting
+def cipher_of(key: bytes) -> Aead:
+    """Returns the cipher of a data key."""
     if len(key) not in (16, 32):
-        raise ValueError(f"master key {name!r}: expected an AES key of 16 or 32 bytes, found {len(key)}")
-    return f"aes-{8 * len(key)}-gcm"
+        raise FormatError(f"expected a data key of 16 or 32 bytes, found {len(key)}")
+    return Aead(f"aes-{8 * len(key)}-gcm", key)

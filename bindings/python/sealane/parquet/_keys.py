@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import base64
-import binascii
-import contextlib
 import datetime
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+import pyarrow.fs as pafs
 import pyarrow.parquet.encryption as pe
 
 from sealane._error_paths import about
-from sealane._native import Aead, Keyring
-from sealane.exceptions import AuthenticationError, FormatError, SealaneError
-from sealane.parquet._client import KmsClient, algorithm_of, check_names, find_key
-from sealane.parquet._footer import read_metadata
+from sealane._frames import forgetting
+from sealane._native import Key
+from sealane.exceptions import FormatError
+from sealane.parquet._client import KmsClient, check_names, find_key, single_key
+from sealane.parquet._opening import (
+    Columns,
+    EncryptedFile,
+    Guard,
+    PathOrFile,
+    Requirement,
+    data_key,
+    listed,
+    material,
+)
 
 if TYPE_CHECKING:
     import polars
-
-Columns: TypeAlias = Mapping[str, Iterable[str]]
 
 
 class ParquetKeys:
@@ -90,14 +96,17 @@ class ParquetKeys:
         ------
         KeyNotFoundError
             If a name has no reference.
+        TypeError, ValueError
+            If PyArrow would change a column's name (empty, ':', ';', ',', spaces around it), or a
+            column is listed twice.
         """
-        listed = {name: list(paths) for name, paths in (columns or {}).items()}
-        for name in (footer, *listed):
+        found = listed(columns)
+        for name in (footer, *found):
             _known(self._references, name)
         return pe.EncryptionConfiguration(
             footer_key=footer,
-            column_keys=listed or None,
-            uniform_encryption=not listed,
+            column_keys=found or None,
+            uniform_encryption=not found,
             plaintext_footer=plaintext_footer,
             internal_key_material=not external,
             # PyArrow's default is 128-bit keys.
@@ -132,13 +141,107 @@ class ParquetKeys:
             pe.KmsConnectionConfig(), configuration, external, filesystem
         )
 
-    def decryption(self, *, external: str | os.PathLike[str] | None = None, filesystem: Any = None) -> Any:
+    def open(
+        self,
+        source: PathOrFile,
+        footer: str | None = None,
+        columns: Columns | None = None,
+        *,
+        plaintext_footer: bool = False,
+        filesystem: pafs.FileSystem | None = None,
+    ) -> EncryptedFile:
+        """Opens an encrypted Parquet file for PyArrow and Polars, and refuses every other file.
+
+        Both engines accept a plaintext file in the place of an encrypted one, so do not give them
+        paths. The footer is verified, and kept for the engine.
+
+        Parameters
+        ----------
+        source : str, os.PathLike or binary file object
+            The file.
+        footer, columns : optional
+            As for ``configuration``. The file must have been encrypted like this, or it is refused;
+            without them, under any of the keys. Needed for files of Polars, which store no names.
+        plaintext_footer : bool
+            Whether the footer may be in cleartext. Its signature is verified.
+        filesystem : pyarrow.fs.FileSystem, optional
+            The filesystem of ``source``; by default the local one.
+
+        Returns
+        -------
+        io.RawIOBase
+            A binary file object for ``pyarrow.parquet`` and ``polars.read_parquet``.
+
+        Raises
+        ------
+        FormatError
+            If the file is not encrypted, or not like this.
+        AuthenticationError
+            If the footer was changed, or is under another key.
+        KeyNotFoundError
+            If the key of the footer has no reference, or its reference leads to no key.
+        OSError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> with keys.open("people.parquet") as file:
+        ...     table = pq.read_table(file, decryption_properties=keys.decryption(file))
+        """
+        return Requirement(self._references, footer, columns, plaintext_footer).open(source, filesystem)
+
+    def filesystem(
+        self,
+        footer: str | None = None,
+        columns: Columns | None = None,
+        *,
+        plaintext_footer: bool = False,
+        filesystem: pafs.FileSystem | None = None,
+    ) -> pafs.PyFileSystem:
+        """Returns a filesystem for PyArrow's datasets that opens every file as ``open`` does.
+
+        It is for reading, and pickles and logs contain no key. The parameters are those of
+        ``open``.
+
+        Examples
+        --------
+        >>> fs = keys.filesystem()
+        >>> scan = ds.ParquetFragmentScanOptions(decryption_config=keys.dataset_decryption(fs))
+        >>> format = ds.ParquetFileFormat(default_fragment_scan_options=scan)
+        >>> dataset = ds.dataset("parts", format=format, filesystem=fs)
+        """
+        below = pafs.LocalFileSystem() if filesystem is None else filesystem
+        return pafs.PyFileSystem(
+            Guard(below, Requirement(self._references, footer, columns, plaintext_footer))
+        )
+
+    def decryption(
+        self,
+        opened: EncryptedFile | pafs.PyFileSystem | None = None,
+        *,
+        external: str | os.PathLike[str] | None = None,
+        filesystem: Any = None,
+    ) -> Any:
         """Returns the ``decryption_properties`` for files read by PyArrow.
 
-        Only the keys of the columns you read are needed. ``external`` is the path of a Parquet file
-        with its encrypted data keys in a file beside it, and ``filesystem`` is its
-        ``pyarrow.fs.FileSystem``; by default the local one.
+        Only the keys of the footer and the columns you read are needed.
+
+        Parameters
+        ----------
+        opened : file of ``open``, or filesystem of ``filesystem``
+            What PyArrow reads. It is not needed to decrypt; but PyArrow would accept a plaintext
+            file from elsewhere.
+        external : str or os.PathLike, optional
+            The path of a Parquet file with its encrypted data keys in a file beside it.
+        filesystem : pyarrow.fs.FileSystem, optional
+            The filesystem of ``external``; by default the local one.
+
+        Raises
+        ------
+        TypeError
+            If ``opened`` is something else.
         """
+        _check_opened(opened, "open", "filesystem")
         configuration = pe.DecryptionConfiguration(cache_lifetime=_LIFETIME)
         return self.crypto_factory.file_decryption_properties(
             pe.KmsConnectionConfig(), configuration, external, filesystem
@@ -156,10 +259,20 @@ class ParquetKeys:
         configuration = self.configuration(footer, columns, plaintext_footer=plaintext_footer)
         return ds.ParquetEncryptionConfig(self.crypto_factory, pe.KmsConnectionConfig(), configuration)
 
-    def dataset_decryption(self) -> Any:
-        """Returns the ``decryption_config`` for ``pyarrow.dataset.ParquetFragmentScanOptions``."""
+    def dataset_decryption(self, filesystem: pafs.PyFileSystem | None = None) -> Any:
+        """Returns the ``decryption_config`` for ``pyarrow.dataset.ParquetFragmentScanOptions``.
+
+        ``filesystem`` is the one that ``filesystem`` returned, and that the dataset must have:
+        PyArrow would accept plaintext files from another.
+
+        Raises
+        ------
+        TypeError
+            If it is something else.
+        """
         import pyarrow.dataset as ds
 
+        _check_opened(filesystem, "filesystem")
         configuration = pe.DecryptionConfiguration(cache_lifetime=_LIFETIME)
         return ds.ParquetDecryptionConfig(self.crypto_factory, pe.KmsConnectionConfig(), configuration)
 
@@ -184,6 +297,7 @@ class ParquetKeys:
 
     # Engines that take the keys themselves
 
+    @forgetting
     def polars_encryption(
         self, footer: str, columns: Mapping[str, str] | None = None, *, plaintext_footer: bool = False
     ) -> polars.ParquetEncryptionProperties:
@@ -205,43 +319,52 @@ class ParquetKeys:
         """
         import polars
 
+        key = single_key(self._references, footer)
+        keys = self._single_keys(columns)
         return polars.ParquetEncryptionProperties(
-            footer_key=self._raw(footer),
-            column_keys={path: self._raw(name) for path, name in (columns or {}).items()} or None,
+            footer_key=bytes(key),
+            column_keys={path: bytes(key) for path, key in keys.items()} or None,
             plaintext_footer=plaintext_footer,
         )
 
+    @forgetting
     def polars_decryption(
         self,
         footer: str | None = None,
         columns: Mapping[str, str] | None = None,
         *,
-        source: str | os.PathLike[str] | IO[bytes] | None = None,
+        source: EncryptedFile | None = None,
     ) -> polars.ParquetDecryptionProperties:
-        """Returns the ``decryption`` for files read by Polars.
+        """Returns the ``decryption`` for a file read by Polars.
 
         Parameters
         ----------
         footer, columns
-            As for ``polars_encryption``: the named keys themselves, for files of Polars.
-        source : str, os.PathLike or binary file object
-            Instead, a file written by PyArrow with ``encryption``. Its data keys are decrypted.
-            Keys without a reference are left out, so that the other columns can be read.
+            As for ``polars_encryption``, for files of Polars: the named keys themselves. For files
+            of PyArrow they are left out: the data keys in the file are decrypted. Keys without a
+            reference are left out, so that the other columns can be read.
+        source : file of ``open``
+            The file that Polars reads.
+
+        Raises
+        ------
+        TypeError
+            If ``source`` is something else: Polars would accept a plaintext file.
         """
         import polars
 
-        if (footer is None) == (source is None):
-            raise TypeError("give either the names of the keys, or the file that PyArrow has written")
-        if source is not None:
+        _check_opened(source, "open")
+        assert source is not None
+        if footer is None:
             key, column_keys = self._data_keys(source)
         else:
-            assert footer is not None
-            key, column_keys = self._raw(footer), {p: self._raw(name) for p, name in (columns or {}).items()}
+            own = single_key(self._references, footer)
+            named = self._single_keys(columns)
+            key, column_keys = bytes(own), {path: bytes(key) for path, key in named.items()}
         return polars.ParquetDecryptionProperties(footer_key=key, column_keys=column_keys or None)
 
-    def add_to_duckdb(
-        self, connection: Any, name: str, *, source: str | os.PathLike[str] | IO[bytes] | None = None
-    ) -> None:
+    @forgetting
+    def add_to_duckdb(self, connection: Any, name: str, *, source: PathOrFile | None = None) -> None:
         """Adds a key to a DuckDB connection, for ``encryption_config = {footer_key: 'NAME'}``.
 
         DuckDB 2.0 supports one key per file. It holds the key until the connection is closed.
@@ -258,32 +381,37 @@ class ParquetKeys:
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r}: DuckDB takes names of letters, digits and '_'")
-        key = self._raw(name) if source is None else self._data_keys(source)[0]
+        if source is None:
+            key = bytes(single_key(self._references, name))
+        else:
+            with self.open(source) as file:
+                key = self._data_keys(file)[0]
         text = base64.b64encode(key).decode()
         try:
             connection.execute(f"PRAGMA add_parquet_key('{name}', '{text}')")
+            return
         except Exception as error:
             # The error's text can contain the statement.
-            shown = str(error).replace(text, "…")
-            raise OSError(f"DuckDB did not take the key {name!r}: {type(error).__name__}: {shown}") from None
+            shown = f"{type(error).__name__}: {error}".replace(text, "…")
+        # Raised here to have no context: the error of DuckDB holds the statement.
+        raise OSError(f"DuckDB did not take the key {name!r}: {shown}")
 
-    def _raw(self, name: str) -> bytes:
-        key = find_key(self._references, name)
-        if isinstance(key, Keyring):
-            raise ValueError(f"master key {name!r}: expected a single key, found a keyring; use PyArrow")
-        algorithm_of(name, bytes(key))
-        return bytes(key)
+    def _single_keys(self, columns: Mapping[str, str] | None) -> dict[str, Key]:
+        return {path: single_key(self._references, name) for path, name in (columns or {}).items()}
 
-    def _data_keys(self, source: str | os.PathLike[str] | IO[bytes]) -> tuple[bytes, dict[str, bytes]]:
+    @forgetting
+    def _data_keys(self, file: EncryptedFile) -> tuple[bytes, dict[str, bytes]]:
         """Returns a file's footer data key, and those of its columns that can be decrypted."""
         client = KmsClient(self._references)
-        with _opened(source) as (file, path), about(path):
-            metadata = read_metadata(file, lambda stored: _unwrapped(client, stored))
-            footer = _unwrapped(client, metadata.footer)
+        with about(file.name):
+            if file.footer.key is None:
+                raise FormatError("the file does not store its keys as PyArrow does; give their names")
+            footer = data_key(client, material(file.footer.key, file.store))
             columns = {}
-            for column, stored in metadata.columns.items():
-                if _material(stored).get("masterKeyID") in self._references:
-                    columns[column] = _unwrapped(client, stored)
+            for path, _, stored in file.footer.columns:
+                found = None if stored is None else material(stored, file.store)
+                if found is not None and found["masterKeyID"] in self._references:
+                    columns[path] = data_key(client, found)
             return footer, columns
 
 
@@ -296,47 +424,12 @@ def _known(references: Mapping[str, str], name: str) -> None:
         find_key(references, name)
 
 
-@contextlib.contextmanager
-def _opened(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[IO[bytes], str]]:
-    if isinstance(source, str | os.PathLike):
-        with open(source, "rb") as file:
-            yield file, os.fspath(source)
-        return
-    position = source.tell()
-    yield source, str(getattr(source, "path", getattr(source, "name", "the file")))
-    source.seek(position)
-
-
-def _material(stored: bytes) -> dict[str, Any]:
-    """Returns the key material stored by PyArrow and Spark: JSON that names the master key."""
-    try:
-        material = json.loads(stored)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(
-            "the file does not store its keys as PyArrow does; give the keys themselves"
-        ) from error
-    if not isinstance(material, dict) or material.get("keyMaterialType") != "PKMT1":
-        raise FormatError("the file does not store its keys as PyArrow does; give the keys themselves")
-    if material.get("internalStorage") is not True:
-        raise FormatError("the keys of the file are in a file beside it, which only PyArrow reads")
-    return material
-
-
-def _unwrapped(client: KmsClient, stored: bytes) -> bytes:
-    """Returns a data key, encrypted directly by the master key or by a key it encrypts."""
-    material = _material(stored)
-    try:
-        master, wrapped = str(material["masterKeyID"]), str(material["wrappedDEK"])
-        if material["doubleWrapping"] is not True:
-            return client.unwrap_key(wrapped, master)
-        kek = client.unwrap_key(str(material["wrappedKEK"]), master)
-        identifier = base64.b64decode(str(material["keyEncryptionKeyID"]), validate=True)
-        return bytes(
-            Aead(algorithm_of(master, kek), kek).open(base64.b64decode(wrapped, validate=True), identifier)
+def _check_opened(opened: object, *methods: str) -> None:
+    guarded = isinstance(opened, pafs.PyFileSystem) and isinstance(opened.handler, Guard)
+    found = "filesystem" if guarded else "open" if isinstance(opened, EncryptedFile) else None
+    if found not in methods:
+        expected = " or ".join(f"ParquetKeys.{name}" for name in methods)
+        raise TypeError(
+            f"expected what {expected} returned, found {type(opened).__name__}: of other files, the engine "
+            "accepts plaintext in the place of encrypted data"
         )
-    except AuthenticationError:
-        raise
-    except (KeyError, binascii.Error, ValueError) as error:
-        raise FormatError(f"the stored key of the file is malformed: {type(error).__name__}") from error
-    except SealaneError:
-        raise
