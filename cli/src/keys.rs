@@ -45,6 +45,7 @@ pub(crate) fn encrypt_with(
     console: &Console,
 ) -> Result<EncryptWith, Failure> {
     let mut loader = Loader::new(&args.asked, inputs, console);
+    loader.kid.clone_from(&args.kid);
     let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
     let passphrase;
     if let Some(path) = &args.key {
@@ -75,6 +76,7 @@ pub(crate) fn decrypt_with(
     console: &Console,
 ) -> Result<DecryptWith, Failure> {
     let mut loader = Loader::new(&args.asked, inputs, console);
+    loader.kid.clone_from(&args.kid);
     let (mut subject, mut params) = ("the identities".to_owned(), DecryptParams::default());
     let mut max_work_factor = args.max_work_factor;
     let passphrase;
@@ -202,8 +204,8 @@ pub(crate) fn recipients(
     }
     for path in files {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::io(&name(path), &e))?;
-        all.extend(parse_recipients(&text).map_err(|e| unsuitable(path, text.as_bytes(), e))?);
+        let content = std::fs::read(path).map_err(|e| Failure::io(&name(path), &e))?;
+        all.extend(parse_recipients(&keys::text_of(&content)).map_err(|e| unsuitable(path, &content, e))?);
     }
     let plugins = plugins::at_terminal(console);
     Ok(all.into_iter().map(|recipient| recipient.with_plugins(&plugins)).collect())
@@ -309,13 +311,21 @@ pub(crate) struct Loader<'a> {
     files: Vec<PathBuf>,
     /// What standard input is used for: only one thing can be read from it.
     stdin: Option<&'static str>,
+    /// Selects a key of a JSON Web Key Set.
+    kid: Option<String>,
 }
 
 impl<'a> Loader<'a> {
     pub(crate) fn new(asked: &args::Passphrase, inputs: Inputs, console: &'a Console) -> Self {
         let mut files = inputs.files;
         files.extend(asked.descriptor.map(passphrase::path));
-        Self { asked: asked.clone(), console, files, stdin: inputs.stdin.then_some("carries the data") }
+        Self {
+            asked: asked.clone(),
+            console,
+            files,
+            stdin: inputs.stdin.then_some("carries the data"),
+            kid: None,
+        }
     }
 
     fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey, Failure> {
@@ -338,7 +348,9 @@ impl<'a> Loader<'a> {
         };
         // Read only once, because the content of a pipe cannot be read again.
         let (content, file) = self.read(key, "the key")?;
-        let options = LoadOptions { identities: identities.as_deref(), ..LoadOptions::default() };
+        let kid = self.kid.clone();
+        let options =
+            LoadOptions { identities: identities.as_deref(), kid: kid.as_deref(), passphrase: None };
         match KeyFile::parse(&content, options) {
             Err(Error::Misuse(Misuse::KeyPassphraseRequired)) if identities.is_none() => {
                 let text = passphrase::ask(&self.asked, &name(key))?;
@@ -362,20 +374,23 @@ impl<'a> Loader<'a> {
             let (content, file) = self.read(path, "the identities")?;
             let found = keys::parse_identity_file(&content, None);
             let encrypted = matches!(found, Err(Error::Misuse(Misuse::KeyPassphraseRequired)));
-            all.extend(match ssh_text(&content).filter(|_| encrypted) {
-                Some(text) => {
-                    vec![Identity::from_ssh_asking(text, self.ask_later(name(path))).map_err(about)?]
-                }
-                None if encrypted => {
-                    let text = passphrase::ask(&self.asked, &name(path))?;
-                    keys::parse_identity_file(&content, Some(&text)).map_err(about)?
-                }
-                None => {
-                    let found = found.map_err(|e| unsuitable(path, &content, e))?;
-                    self.warn_if_readable(file.as_deref());
-                    found
-                }
-            });
+            let text = keys::text_of(&content);
+            all.extend(
+                match Some(&text).filter(|text| encrypted && text.contains(" OPENSSH PRIVATE KEY-")) {
+                    Some(text) => {
+                        vec![Identity::from_ssh_asking(text, self.ask_later(name(path))).map_err(about)?]
+                    }
+                    None if encrypted => {
+                        let text = passphrase::ask(&self.asked, &name(path))?;
+                        keys::parse_identity_file(&content, Some(&text)).map_err(about)?
+                    }
+                    None => {
+                        let found = found.map_err(|e| unsuitable(path, &content, e))?;
+                        self.warn_if_readable(file.as_deref());
+                        found
+                    }
+                },
+            );
         }
         let plugins = plugins::at_terminal(self.console);
         Ok(all.into_iter().map(|identity| identity.with_plugins(&plugins)).collect())
@@ -420,12 +435,6 @@ impl<'a> Loader<'a> {
             self.console.warn(&format!("{name}: others can read this key; run 'chmod 600 {name}'"));
         }
     }
-}
-
-/// Returns the text of an OpenSSH private key; `None` for anything else.
-fn ssh_text(content: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(content).ok()?;
-    text.trim_start().starts_with("-----BEGIN OPENSSH PRIVATE KEY-----").then_some(text)
 }
 
 #[cfg(unix)]

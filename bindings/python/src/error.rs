@@ -115,7 +115,7 @@ pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
         (Error::Misuse(Misuse::KeyPassphraseRequired), None) => PyValueError::new_err(
             "the key is encrypted with a passphrase: give sealane.keys.Key.from_text(text, passphrase) in its place",
         ),
-        (error, Some(path)) => raise_about(path, error),
+        (error, Some(path)) => raise_among(path, error),
         (error, None) => raise(error),
     }
 }

@@ -1,7 +1,7 @@
 //! The native part of `sealane/_inventory.py`.
 
 use crate::detach::interruptible;
-use crate::error::{raise, raise_about};
+use crate::error::{raise, raise_among};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::objects::Any;
@@ -28,10 +28,10 @@ pub(crate) fn write_inventory_path(
     identifier: Option<&str>,
 ) -> PyResult<(u64, usize, Option<String>)> {
     let passphrase = secrets::passphrase(sign_passphrase)?;
-    let content = Reference::File(sign_key.clone()).read().map_err(|e| raise_about(&sign_key, e))?;
+    let content = Reference::File(sign_key.clone()).read().map_err(|e| raise_among(&sign_key, e))?;
     let text = passphrase.as_ref().map(|text| text.as_str());
     let key =
-        interruptible(py, || SigningKey::parse(&content, text))?.map_err(|e| raise_about(&sign_key, e))?;
+        interruptible(py, || SigningKey::parse(&content, text))?.map_err(|e| raise_among(&sign_key, e))?;
     let keys = InventoryKeys { path: &path, key: &key, folder: identifier };
     let written = interruptible(py, || write_inventory(&folder, &keys, &encryption.0, durability(durable)))?;
     let inventory = written.map_err(raise)?;
@@ -54,8 +54,8 @@ pub(crate) fn compare_inventory_path(
     min_counter: u64,
     identifier: Option<&str>,
 ) -> PyResult<(u64, usize, Option<String>, Vec<Finding>)> {
-    let content = Reference::File(signer.clone()).read().map_err(|e| raise_about(&signer, e))?;
-    let signers = Signers::parse(&content).map_err(|e| raise_about(&signer, e))?;
+    let content = Reference::File(signer.clone()).read().map_err(|e| raise_among(&signer, e))?;
+    let signers = Signers::parse(&content).map_err(|e| raise_among(&signer, e))?;
     let found = interruptible(py, || {
         let inventory = Inventory::open(&path, &decryption.0, &signers, min_counter, identifier)?;
         let findings = compare_inventory(&folder, &inventory)?;

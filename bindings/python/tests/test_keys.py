@@ -76,6 +76,61 @@ def test_rejects_other_files(tmp_path: Path, text: str) -> None:
         sealane.keys.load(path)
 
 
+# claim: key-file-grammar
+def test_forms_that_the_standards_allow(tmp_path: Path) -> None:
+    path, pem = tmp_path / "key", sealane.keys.generate("p-256").to_text().encode()
+    for before in b"\xef\xbb\xbf", "friendlyName: Jörg\n".encode("latin-1"):
+        path.write_bytes(before + pem)
+        assert sealane.keys.load(path) == sealane.keys.Key.from_text(pem)
+    text = json.dumps({"kty": "oct", "k": "GawgguFyGrWKav7AX4VKUg", "kid": "backup \U0001f511"})
+    assert sealane.keys.Key.from_text(text).kid == "backup \U0001f511"
+    foreign = {"kty": "AKP", "pub": "AAAA", "use": ["sig"]}
+    assert sealane.keys.Key.from_text(json.dumps({"keys": [foreign, json.loads(text)]})).kid is not None
+
+
+def test_errors_name_the_file(tmp_path: Path) -> None:
+    eax = "type.googleapis.com/google.crypto.tink.AesEaxKey"
+    data = {"typeUrl": eax, "value": "EgIIEBoQAAAAAAAAAAAAAAAAAAAAAA==", "keyMaterialType": "SYMMETRIC"}
+    key = {"keyData": data, "status": "ENABLED", "keyId": 7, "outputPrefixType": "TINK"}
+    (tmp_path / "ring").write_text(json.dumps({"primaryKeyId": 7, "key": [key]}))
+    sealane.keys.generate("p-256").save(tmp_path / "locked", passphrase="right")
+    (tmp_path / "cut").write_text("-----BEGIN PRIVATE KEY-----\nMAA=\n")
+    (tmp_path / "two.key").write_text('{"keys":[]}')
+    cases: list[tuple[str, dict[str, str]]] = [
+        ("ring", {}),
+        ("locked", {}),
+        ("locked", {"passphrase": "wrong"}),
+        ("cut", {}),
+        ("two.key", {"kid": "x"}),
+    ]
+    for name, arguments in cases:
+        with pytest.raises((sealane.SealaneError, ValueError)) as caught:
+            sealane.keys.load(tmp_path / name, **arguments)
+        assert str(tmp_path / name) in str(caught.value)
+        with pytest.raises((sealane.SealaneError, ValueError)) as caught:
+            sealane.encrypt(b"", key=f"file:{tmp_path / name}")
+        assert str(tmp_path / name) in str(caught.value)
+
+
+def test_a_key_never_replaces_the_file_of_its_recipient(tmp_path: Path) -> None:
+    reader, path = sealane.keys.generate("age"), tmp_path / "reader.pub"
+    reader.public.save(path)
+    reader.save(tmp_path / "reader.key")
+    (link := tmp_path / "link").symlink_to(path)
+    recipient = sealane.keys.PublicKey.load(path)
+    key, ring = sealane.keys.generate("aes-256"), sealane.keys.Keyring.generate("aes-256-gcm")
+    for secret in key, ring:
+        for target in path, link:
+            with pytest.raises(ValueError, match="reader.pub"):
+                secret.save(target, recipients=[recipient], overwrite=True)
+    with pytest.raises(ValueError, match="holds a private key"):
+        reader.public.save(tmp_path / "reader.key", overwrite=True)
+    assert sealane.keys.PublicKey.load(path) == reader.public
+    assert sealane.keys.load(tmp_path / "reader.key") == reader
+    reader.public.save(path, overwrite=True)
+    key.save(tmp_path / "other", recipients=[recipient], overwrite=True)
+
+
 def test_errors(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected aes-128, aes-192, aes-256, aes-256-siv, age"):
         sealane.keys.generate("rot13")

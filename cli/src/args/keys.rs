@@ -20,6 +20,9 @@ pub(crate) struct EncryptWith {
         conflicts_with_all = ["recipients", "recipients_files", "plugins", "passphrase", "armor"]
     )]
     pub(crate) key: Option<PathBuf>,
+    /// Use the key with this "kid" of the JWK Set in KEYFILE
+    #[arg(long, value_name = "KID", requires = "key")]
+    pub(crate) kid: Option<String>,
     /// File with private keys that decrypt KEYFILE, if it is encrypted for recipients; may be
     /// repeated
     #[arg(
@@ -77,6 +80,9 @@ pub(crate) struct DecryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) key: Option<PathBuf>,
+    /// Use the key with this "kid" of the JWK Set in KEYFILE
+    #[arg(long, value_name = "KID", requires = "key")]
+    pub(crate) kid: Option<String>,
     /// File with age or SSH private keys or age plugin identities, or '-' for standard input; may
     /// be repeated. With -k: private keys that decrypt KEYFILE
     #[arg(

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 /// Show format, recipients and size of an encrypted file, without a key
 ///
-/// Nothing is verified. Only age files name their format and recipients.
+/// Nothing is verified. Only age files name their format and recipients. Text, archives and other
+/// files with a mark of their own are refused.
 #[derive(Args)]
 pub(crate) struct Inspect {
     /// Format of the file. Default: age if the file is one, else chunked
@@ -36,6 +37,7 @@ impl Run for Inspect {
             let document = json!({
                 "file": name,
                 "format": info.format,
+                "recognized": info.recognized,
                 "armor": info.armor == Armor::Ascii,
                 "recipients": info.recipients,
                 "file_bytes": info.file_len,
@@ -46,7 +48,10 @@ impl Run for Inspect {
             });
             return console.result(|| document, "");
         }
-        let mut lines = vec![format!("format      {}", info.format)];
+        let mut lines = vec![match info.recognized || self.format.is_some() {
+            true => format!("format      {}", info.format),
+            false => format!("format      none known; could be {}, which has no mark", info.format),
+        }];
         if info.armor == Armor::Ascii {
             lines.push("armor       yes".into());
         }

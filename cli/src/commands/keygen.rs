@@ -12,6 +12,7 @@ use clap::{Args, ValueHint};
 use sealane::Error;
 use sealane::age::Recipient;
 use sealane::keys::{Existing, KeyInfo, KeyType, Keyring, Kind, Prefix, PublicKey, SecretKey};
+use sealane::signature::NewSigningKey;
 use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,9 +25,13 @@ use zeroize::Zeroizing;
 /// its public key is printed.
 #[derive(Args)]
 pub(crate) struct Keygen {
-    /// Type of the key
+    /// Type of the key; ed25519 is an SSH key that signs inventories
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = kinds(), default_value = "aes-256")]
-    kind: Kind,
+    kind: KeyKind,
+    /// Identifier of a symmetric key, stored as the member "kid" of its JWK. It selects the key in a
+    /// JWK Set
+    #[arg(long, value_name = "KID", conflicts_with_all = ["keyring", "public_of"])]
+    kid: Option<String>,
     /// Generate a keyring of one key of TYPE instead of a single key; see 'sealane keyring --help'.
     /// Default TYPE: aes-256-gcm
     #[arg(
@@ -88,18 +93,34 @@ impl Run for Keygen {
         };
         let chosen = chosen.as_ref().map(|text| text.as_str());
         let failed = |e| Failure::about("a new key", e);
-        let key = match self.keyring {
-            Some(key_type) => {
+        let key = match (self.keyring, self.kind.0) {
+            (Some(key_type), _) => {
                 Keyring::generate(key_type, Prefix::default_for(&key_type)).map(Generated::Keyring)
             }
-            None => SecretKey::generate(self.kind).map(Generated::Key),
+            (None, Some(kind)) => SecretKey::generate(kind).map(Generated::Key),
+            (None, None) if !recipients.is_empty() => {
+                return Err(Failure::misuse("an ed25519 key is encrypted with -p; omit -r"));
+            }
+            (None, None) => NewSigningKey::generate(chosen).map(Generated::Signing),
         };
-        let key = key.map_err(failed)?;
+        let mut key = key.map_err(failed)?;
+        if self.kid.is_some() {
+            let Generated::Key(SecretKey::Symmetric(jwk)) = &mut key else {
+                return Err(Failure::misuse("--kid requires a symmetric key, such as -t aes-256"));
+            };
+            jwk.kid = self.kid.clone();
+        }
         match self.output() {
             Some(path) => {
                 key.save(path, chosen, &recipients).map_err(|error| save_failure(path, error))?;
                 match &key {
-                    Generated::Key(key) => report(key, self.kind, path, console),
+                    Generated::Key(key) => report(
+                        key.public().map(|public| text(&public)).transpose()?,
+                        self.kind,
+                        path,
+                        console,
+                    ),
+                    Generated::Signing(key) => report(Some(key.public().into()), self.kind, path, console),
                     Generated::Keyring(ring) => report_keyring(ring, path, console),
                 }
             }
@@ -113,6 +134,19 @@ impl Run for Keygen {
 enum Generated {
     Key(SecretKey),
     Keyring(Keyring),
+    Signing(NewSigningKey),
+}
+
+/// A type of key; `None` for an Ed25519 key of SSH.
+#[derive(Clone, Copy)]
+struct KeyKind(Option<Kind>);
+
+impl KeyKind {
+    const ED25519: &str = "ed25519";
+
+    fn name(self) -> &'static str {
+        self.0.map_or(Self::ED25519, Kind::name)
+    }
 }
 
 impl Generated {
@@ -122,6 +156,7 @@ impl Generated {
             (Self::Key(key), recipients) => key.to_text_for(recipients),
             (Self::Keyring(ring), []) => ring.to_text(passphrase),
             (Self::Keyring(ring), recipients) => ring.to_text_for(recipients),
+            (Self::Signing(key), _) => Ok(Zeroizing::new(key.text().to_owned())),
         }
     }
 
@@ -131,6 +166,7 @@ impl Generated {
             (Self::Key(key), recipients) => key.save_for(path, recipients, Existing::Refuse),
             (Self::Keyring(ring), []) => ring.save(path, passphrase, Existing::Refuse),
             (Self::Keyring(ring), recipients) => ring.save_for(path, recipients, Existing::Refuse),
+            (Self::Signing(key), _) => key.save(path, Existing::Refuse),
         }
     }
 }
@@ -160,11 +196,12 @@ fn save_failure(path: &Path, error: Error) -> Failure {
 }
 
 /// Reports a saved key: its public key, if it has one.
-fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result<(), Failure> {
-    let public = key.public().map(|public| text(&public)).transpose()?;
+fn report(public: Option<String>, kind: KeyKind, path: &Path, console: &Console) -> Result<(), Failure> {
     match public {
-        public if console.json() => console
-            .result(|| json!({"key": name(path), "type": kind.name(), "public": public.as_deref().map(str::trim_end)}), ""),
+        public if console.json() => {
+            let public = public.as_deref().map(str::trim_end);
+            console.result(|| json!({"key": name(path), "type": kind.name(), "public": public}), "")
+        }
         Some(public) if !console.quiet() => console.print(&public),
         _ => Ok(()),
     }
@@ -184,6 +221,7 @@ fn text(public: &PublicKey) -> Result<String, Failure> {
     public.to_text().map_err(|e| Failure::about("the public key", e))
 }
 
-fn kinds() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())).try_map(|name| name.parse::<Kind>())
+fn kinds() -> impl TypedValueParser<Value = KeyKind> {
+    let names = Kind::ALL.iter().map(|kind| kind.name()).chain([KeyKind::ED25519]);
+    PossibleValuesParser::new(names).map(|name| KeyKind(name.parse().ok()))
 }

@@ -29,6 +29,44 @@ fn keygen_writes_keys() {
     assert_eq!((&outcome["key"], &outcome["type"]), (&"new".into(), &"aes-256".into()));
 }
 
+#[test]
+fn keygen_names_a_key_and_a_kid_selects_it() {
+    let sandbox = Sandbox::new();
+    let key = |kid: &str| sandbox.run(&format!("keygen --kid {kid}")).text();
+    let (a, b) = (key("a"), key("b"));
+    assert_eq!(json(a.as_bytes())["kid"], "a");
+    sandbox.write("set", format!("{{\"keys\":[{a},{b}]}}").as_bytes());
+    sandbox.write("b", b.as_bytes());
+    sandbox.run("encrypt -k set --kid b -o sealed plain").succeeded();
+    sandbox.run("decrypt -k b -o out sealed").succeeded();
+    sandbox.run("decrypt -k set --kid b -o out2 sealed").succeeded();
+    assert_eq!(sandbox.read("out"), sandbox.read("out2"));
+    sandbox.refuses("decrypt -k set -o x sealed", 1, "select one by its kid: \"a\", \"b\"");
+    sandbox.refuses("decrypt -k set --kid c -o x sealed", 1, "no key has the kid \"c\"");
+    sandbox.refuses("keygen -t age --kid a -o x", 2, "--kid requires a symmetric key");
+    sandbox.refuses("keygen --keyring --kid a -o x", 2, "cannot be used with");
+}
+
+#[test]
+fn keygen_makes_keys_for_inventories() {
+    let sandbox = Sandbox::new();
+    let public = sandbox.run("keygen -t ed25519 -o sign").text();
+    assert!(public.starts_with("ssh-ed25519 AAAA") && public.lines().count() == 1, "{public}");
+    assert_eq!(sandbox.run("keygen -y sign").text(), public);
+    sandbox.write("sign.pub", public.as_bytes());
+    let signed = "--recursive -k k --inventory list --sign-key sign";
+    fs::create_dir(sandbox.path("in")).unwrap();
+    sandbox.write("in/one", b"1");
+    sandbox.run(&format!("encrypt {signed} -o out in")).succeeded();
+    sandbox.run("verify --recursive -k k --inventory list --signer sign.pub out").succeeded();
+    let outcome = json(&sandbox.run("keygen --json -t ed25519 -o other").succeeded());
+    assert_eq!(outcome["type"], "ed25519");
+    assert!(outcome["public"].as_str().unwrap().starts_with("ssh-ed25519 ") && outcome["public"] != public);
+    sandbox.refuses("keygen -t ed25519 -o sign", 1, "exists");
+    let recipient = sandbox.run("keygen -t age -o id").text();
+    sandbox.refuses(&format!("keygen -t ed25519 -r {} -o x", recipient.trim()), 2, "omit -r");
+}
+
 #[cfg(unix)]
 #[test]
 fn warns_of_a_key_that_others_can_read() {

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Returns `Break` to cancel the work of the calling thread.
 pub type Check = fn() -> ControlFlow<()>;
@@ -47,6 +47,38 @@ pub fn check() -> Result<(), Error> {
     match CHECK.get().map(|check| check()) {
         Some(ControlFlow::Break(())) => Err(Error::Cancelled),
         _ => Ok(()),
+    }
+}
+
+/// Calls [`check`] from the loops of long work, every 50 ms: a check may wait for an interpreter.
+#[doc(hidden)]
+pub struct Pace {
+    bytes: usize,
+    checked: Instant,
+}
+
+impl Pace {
+    /// Starts now.
+    #[expect(clippy::new_without_default, reason = "it reads the clock")]
+    pub fn new() -> Self {
+        Self { bytes: 0, checked: Instant::now() }
+    }
+
+    /// Reports work on some bytes. The clock is read once per MiB.
+    ///
+    /// # Errors
+    /// Returns [`Error::Cancelled`].
+    pub fn after(&mut self, bytes: usize) -> Result<(), Error> {
+        self.bytes += bytes;
+        if self.bytes < 1 << 20 {
+            return Ok(());
+        }
+        self.bytes = 0;
+        if self.checked.elapsed() < PERIOD {
+            return Ok(());
+        }
+        self.checked = Instant::now();
+        check()
     }
 }
 
@@ -90,7 +122,6 @@ pub fn interruptible<T: Send + 'static>(
 mod test {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
-    use std::time::Instant;
 
     #[test]
     fn the_check_applies_to_one_thread_and_one_call() {

@@ -2,6 +2,7 @@
 
 use super::store;
 use crate::age::{self, Identity, parse_identities};
+use crate::encoding::{pem, text::text_of};
 use base::{Error, Misuse};
 use std::path::Path;
 
@@ -22,20 +23,18 @@ pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Iden
 /// # Errors
 /// Returns the errors of [`load_identities`], except [`Error::Io`].
 pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
-    const NOT_TEXT: Error = Error::Format("expected an identity file, found bytes that are not UTF-8 text");
     if is_age_file(content) {
         let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
         let plaintext = age::open(content, &[Identity::passphrase(passphrase)])?;
-        // The position of the first invalid byte does not help.
-        return parse_identities(std::str::from_utf8(&plaintext).map_err(|_| NOT_TEXT)?);
+        return parse_identities(&text_of(&plaintext));
     }
-    let text = std::str::from_utf8(content).map_err(|_| NOT_TEXT)?;
-    if text.trim_start().starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") {
-        return Ok(vec![Identity::from_ssh(text, passphrase)?]);
+    let text = text_of(content);
+    if pem::is_pem(&text) {
+        return Ok(vec![Identity::from_ssh(&text, passphrase)?]);
     }
     match passphrase {
         Some(_) => Err(Misuse::KeyNotEncrypted.into()),
-        None => parse_identities(text),
+        None => parse_identities(&text),
     }
 }
 
@@ -63,7 +62,9 @@ mod test {
         assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyNotEncrypted))));
         assert!(matches!(parse_identity_file(b"", None), Err(Error::Format(_))));
         // Text that only looks like armor is not an age file; white space before armor is allowed.
-        for text in ["age-encryption", "-----BEGIN AGE ENCRYPTED", "\n-----BEGIN"] {
+        let cut = parse_identity_file(b"-----BEGIN AGE ENCRYPTED", Some("x"));
+        assert!(matches!(cut, Err(Error::Truncated)), "{cut:?}");
+        for text in ["age-encryption", "\n-----BEGIN"] {
             assert!(
                 matches!(
                     parse_identity_file(text.as_bytes(), Some("x")),

@@ -14,7 +14,8 @@ pub fn is_secret(text: &str) -> bool {
     let upper = text.to_ascii_uppercase();
     let marked =
         ["AGE-SECRET-KEY-", "AGE-PLUGIN-", "PRIVATE KEY-----"].iter().any(|mark| upper.contains(mark));
-    let members = ["\"kty\"", "\"primaryKeyId\"", "\"encryptedKeyset\""];
+    let members =
+        ["\"kty\"", "\"primaryKeyId\"", "\"primary_key_id\"", "\"encryptedKeyset\"", "\"encrypted_keyset\""];
     let json = text.contains('{') && members.iter().any(|member| text.contains(member));
     let parsed = || KeyFile::parse(text.as_bytes(), LoadOptions::default());
     marked || json || parsed().is_ok_and(|key| key.into_secret().is_ok())

@@ -13,11 +13,14 @@ use base::{Error, Misuse};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use messages::Key;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use zeroize::Zeroizing;
 
-const EXPECTED: Error =
-    Error::Format("expected a JSON Web Key like {\"kty\":\"oct\",\"k\":\"...\"}, found other JSON");
+const EXPECTED: Error = Error::Format(
+    "expected a JSON Web Key like {\"kty\":\"oct\",\"k\":\"...\"}, found other JSON, or a repeated member",
+);
+const DAMAGED: Error = Error::Format(
+    "expected the member k of a JSON Web Key: base64url without padding; and strings as kid, alg and use, if any",
+);
 
 /// A symmetric key with the members of a JSON Web Key. Two are equal if their key bytes are
 /// (compared in constant time), whatever their other members.
@@ -47,51 +50,44 @@ impl PartialEq for Jwk {
 
 impl Eq for Jwk {}
 
-/// The members that we read. The secret is borrowed as written, to leave no copy behind; base64url
-/// never needs escapes (they would require a copy).
+/// The members that we read, as written: no error quotes them, and `k` leaves no copy behind.
+#[derive(Deserialize)]
 struct Members<'a> {
-    kty: String,
-    k: &'a str,
-    kid: Option<String>,
-    alg: Option<String>,
-    usage: Option<String>,
+    #[serde(borrow)]
+    kty: Option<&'a RawValue>,
+    k: Option<&'a RawValue>,
+    kid: Option<&'a RawValue>,
+    alg: Option<&'a RawValue>,
+    #[serde(rename = "use")]
+    usage: Option<&'a RawValue>,
+    /// The keys of a set.
+    keys: Option<&'a RawValue>,
 }
 
-impl<'a> Members<'a> {
-    fn read(text: &'a str) -> Result<Self, Error> {
-        #[derive(Deserialize)]
-        struct Raw<'a> {
-            #[serde(borrow)]
-            kty: &'a RawValue,
-            k: Option<&'a RawValue>,
-            kid: Option<&'a RawValue>,
-            alg: Option<&'a RawValue>,
-            #[serde(rename = "use")]
-            usage: Option<&'a RawValue>,
-        }
-        let string = |value| json::string(value).map(|text| text.to_string()).ok_or(EXPECTED);
-        let Raw { kty, k, kid, alg, usage } = json::object(text).ok_or(EXPECTED)?;
-        Ok(Self {
-            kty: string(kty)?,
-            k: k.map_or(Some(""), json::written).ok_or(EXPECTED)?,
-            kid: kid.map(string).transpose()?,
-            alg: alg.map(string).transpose()?,
-            usage: usage.map(string).transpose()?,
-        })
+impl Members<'_> {
+    fn is_symmetric(&self) -> bool {
+        self.kty.and_then(json::string).is_some_and(|kty| *kty == "oct")
     }
 
-    fn into_jwk(self) -> Result<Jwk, Error> {
-        if self.kty != "oct" {
-            return Err(Error::Format("expected a JSON Web Key of type \"oct\", found another type"));
-        }
-        let bytes = json::base64::<Base64UrlUnpadded>(self.k).ok_or(EXPECTED)?;
-        match bytes.is_empty() {
-            true => Err(EXPECTED),
-            false => {
-                let Self { kid, alg, usage, .. } = self;
-                Ok(Jwk { key: Key::from_bytes(&bytes), kid, alg, usage })
+    fn kid(&self) -> Option<String> {
+        self.kid.and_then(json::string).map(|kid| kid.to_string())
+    }
+
+    fn jwk(&self) -> Result<Jwk, Error> {
+        match self.kty.and_then(json::string) {
+            None => return Err(EXPECTED),
+            Some(kty) if *kty == "oct" => {}
+            Some(_) => {
+                return Err(Error::Format("expected a JSON Web Key of type \"oct\", found another type"));
             }
         }
+        let k = self.k.and_then(json::string).ok_or(DAMAGED)?;
+        let bytes = json::base64::<Base64UrlUnpadded>(&k).filter(|bytes| !bytes.is_empty()).ok_or(DAMAGED)?;
+        let text = |json: Option<&RawValue>| {
+            json.map(|json| json::string(json).map(|text| text.to_string()).ok_or(DAMAGED)).transpose()
+        };
+        let (kid, alg, usage) = (text(self.kid)?, text(self.alg)?, text(self.usage)?);
+        Ok(Jwk { key: Key::from_bytes(&bytes), kid, alg, usage })
     }
 }
 
@@ -101,7 +97,7 @@ impl Jwk {
     /// # Errors
     /// Returns [`Error::Format`] for any other text.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        Members::read(text)?.into_jwk()
+        json::object::<Members<'_>>(text).ok_or(EXPECTED)?.jwk()
     }
 
     /// Encodes the key as one line of JSON.
@@ -125,51 +121,49 @@ impl Jwk {
 }
 
 /// Parses a JSON Web Key, or a key of a JSON Web Key Set. `kid` selects the key of a set; without
-/// it, the set must hold one symmetric key. Keys of other types are ignored, as RFC 7517, section 5
-/// recommends.
+/// it, the set must hold one symmetric key. RFC 7517, section 5 recommends to ignore keys of other
+/// types and those that lack a member or have a value out of range.
 ///
 /// # Errors
-/// Returns [`Error::Format`] for other text, and [`Misuse::KeyId`] if no key or several keys match.
+/// Returns [`Error::Format`] for other text, and for a damaged key if it is selected or the only
+/// one; [`Misuse::KeyId`] if no key or several keys match.
 pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
-    let keys = members(text)?;
-    let found = || keys.iter().map(|key| key.kid.clone()).collect();
-    let matches = |key: &Members<'_>| kid.is_none() || key.kid.as_deref() == kid;
-    let at = match keys.iter().filter(|key| matches(key)).count() {
-        1 => keys.iter().position(matches),
-        _ => None,
-    };
-    let Some(at) = at else {
-        return Err(Misuse::KeyId { wanted: kid.map(str::to_owned), found: found() }.into());
-    };
-    keys.into_iter().nth(at).ok_or(EXPECTED)?.into_jwk()
+    let mut keys: Vec<_> = members(text)?.iter().map(|key| (key.kid(), key.jwk())).collect();
+    keys.retain(|(found, _)| kid.is_none() || found.as_deref() == kid);
+    if keys.iter().any(|(_, key)| key.is_ok()) {
+        keys.retain(|(_, key)| key.is_ok());
+    }
+    match keys.pop() {
+        Some((_, key)) if keys.is_empty() => key,
+        _ => {
+            let found = members(text)?.iter().map(Members::kid).collect();
+            Err(Misuse::KeyId { wanted: kid.map(str::to_owned), found }.into())
+        }
+    }
 }
 
 /// Returns the symmetric keys of a JSON Web Key Set, or of a single JSON Web Key.
 ///
 /// # Errors
-/// Returns [`Error::Format`] for other text.
+/// Returns [`Error::Format`] for other text, and if all are damaged.
 pub(super) fn symmetric_keys(text: &str) -> Result<Vec<Jwk>, Error> {
-    members(text)?.into_iter().map(Members::into_jwk).collect()
+    let (good, damaged): (Vec<_>, Vec<_>) = members(text)?.iter().map(Members::jwk).partition(Result::is_ok);
+    match good.is_empty() {
+        true => damaged.into_iter().collect(),
+        false => good.into_iter().collect(),
+    }
 }
 
+/// Returns a single key, or the keys of a set with the type `oct`.
 fn members(text: &str) -> Result<Vec<Members<'_>>, Error> {
-    #[derive(Deserialize)]
-    struct Set<'a> {
-        #[serde(borrow)]
-        keys: &'a RawValue,
-    }
-    #[derive(Deserialize)]
-    struct IsSet {
-        #[serde(rename = "keys")]
-        _keys: IgnoredAny,
-    }
-    if json::object::<IsSet>(text).is_none() {
-        return Ok(vec![Members::read(text)?]);
-    }
-    let set: Set<'_> = json::object(text).ok_or(EXPECTED)?;
-    let keys = json::array(set.keys).ok_or(EXPECTED)?;
-    let keys: Vec<_> = keys.into_iter().map(|key| Members::read(key.get())).collect::<Result<_, _>>()?;
-    Ok(keys.into_iter().filter(|key| key.kty == "oct").collect())
+    let whole: Members<'_> = json::object(text).ok_or(EXPECTED)?;
+    let Some(keys) = whole.keys else { return Ok(vec![whole]) };
+    let keys = json::array(keys).ok_or(EXPECTED)?;
+    // An entry with a repeated member is refused, not ignored: it has two readings.
+    let keys = keys.into_iter().map(|key| json::object(key.get()).ok_or(EXPECTED));
+    let mut keys = keys.collect::<Result<Vec<Members<'_>>, _>>()?;
+    keys.retain(Members::is_symmetric);
+    Ok(keys)
 }
 
 #[cfg(test)]
@@ -182,6 +176,43 @@ mod test {
         let key = Jwk::from_json(r#"{"kty":"oct","alg":"A128KW","k":"GawgguFyGrWKav7AX4VKUg"}"#).unwrap();
         assert_eq!(key.key.as_bytes(), hex::decode("19ac2082e1721ab58a6afec05f854a52").unwrap());
         assert_eq!((key.kid, key.alg.as_deref(), key.usage), (None, Some("A128KW"), None));
+    }
+
+    /// RFC 8259, section 7: an escape means its character, in names too.
+    #[test]
+    fn escapes_mean_their_characters() {
+        let text = r#"{"kty":"\u006fct","\u006b":"GawgguFyGrWKav7AX4VK\u0055g","kid":"\ud83d\udd11"}"#;
+        let key = Jwk::from_json(text).unwrap();
+        assert_eq!(key.key.as_bytes(), hex::decode("19ac2082e1721ab58a6afec05f854a52").unwrap());
+        assert_eq!(key.kid.as_deref(), Some("🔑"));
+    }
+
+    /// RFC 7517, section 5.
+    #[test]
+    fn sets_ignore_entries_that_we_do_not_understand() {
+        let good = r#"{"kty":"oct","k":"AAAA","kid":"good"}"#;
+        for other in [
+            r#"{"kty":"AKP","pub":"AAAA","use":["sig"],"kid":7}"#,
+            r#"{"kid":"no type"}"#,
+            r#"{"kty":7}"#,
+            r#"{"kty":"oct","kid":"no k"}"#,
+            r#"{"kty":"oct","kid":"damaged","k":"A"}"#,
+            r#"{"kty":"oct","kid":7,"k":"AAAA"}"#,
+        ] {
+            let set = format!(r#"{{"keys":[{other},{good}]}}"#);
+            assert_eq!(select(&set, None).unwrap().kid.as_deref(), Some("good"), "{other}");
+            assert_eq!(symmetric_keys(&set).unwrap().len(), 1, "{other}");
+        }
+        // A damaged key is named when it is the one that is wanted.
+        let set = format!(r#"{{"keys":[{{"kty":"oct","kid":"damaged","k":"A"}},{good}]}}"#);
+        assert!(
+            matches!(select(&set, Some("damaged")), Err(Error::Format(why)) if why.contains("base64url"))
+        );
+        assert!(matches!(select(r#"{"keys":[{"kty":"oct"}]}"#, None), Err(Error::Format(_))));
+        for entry in ["7", "null", "[]", r#"{"kty":"oct","k":"AAAA","k":"AAAB"}"#] {
+            let set = format!(r#"{{"keys":[{entry},{good}]}}"#);
+            assert!(matches!(select(&set, None), Err(Error::Format(_))), "{entry}");
+        }
     }
 
     #[test]
@@ -206,8 +237,9 @@ mod test {
     #[test]
     fn rejects_malformed_keys() {
         let none = [r#"{"kty":"oct"}"#, r#"{"kty":"oct","k":""}"#];
-        let escaped = r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VK\u0055g"}"#;
-        for text in none.into_iter().chain([escaped, r#"{"kty":"oct","k":"AAAA","k":"AAAA"}"#]) {
+        let twice =
+            [r#"{"kty":"oct","k":"AAAA","k":"AAAA"}"#, r#"{"keys":[],"keys":[],"kty":"oct","k":"AAAA"}"#];
+        for text in none.into_iter().chain(twice) {
             assert!(matches!(Jwk::from_json(text), Err(Error::Format(_))), "{text}");
         }
         for text in ["", "{}", "[]", r#"{"kty":"RSA","n":"AQAB"}"#, r#"{"kty":"RSA","k":"AAAA"}"#] {

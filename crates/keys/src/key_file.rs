@@ -7,7 +7,8 @@ use crate::age;
 use crate::asymmetric::secp256k1::Encoding;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::encoding::pkcs8::{self, Algorithm, Private};
-use crate::encoding::{der, pbes2, pem};
+use crate::encoding::{der, pbes2, pem, text::text_of};
+use crate::openssh;
 use crate::secret::wiping_stack;
 use base::{Error, Misuse};
 use messages::Key;
@@ -37,7 +38,6 @@ const INVALID_HEX: Error = Error::Format("expected hexadecimal digits, found oth
 const STACK: usize = 2048;
 
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
-const OPENSSH: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
 /// The content of a key file.
 #[derive(Debug)]
@@ -113,15 +113,22 @@ impl KeyFile {
     }
 
     fn parse_any(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
-        let found = match Format::detect(content)? {
+        if content.len() > MAX_LEN {
+            return Err(Error::Format("expected a key file, found more than 256 KiB"));
+        }
+        let text = text_of(content);
+        let found = match Format::detect(content, &text)? {
             Format::Age(file) => {
-                return Format::detect(&decrypt_age(file, options)?)?.parse(options.kid);
+                let content = decrypt_age(file, options)?;
+                return Format::detect(&content, &text_of(&content))?.parse(options.kid);
             }
             Format::OpenSsh(text) if options.identities.is_none() => {
+                check_kid(false, options.kid)?;
                 let identity = age::Identity::from_ssh(text, options.passphrase)?;
                 return Ok(Self::Secret(SecretKey::Age(identity)));
             }
             Format::Block(block) if block.label == ENCRYPTED => {
+                check_kid(false, options.kid)?;
                 return decrypt_pkcs8(&block.der, options).map(Self::Secret);
             }
             format => format.parse(options.kid)?,
@@ -188,7 +195,7 @@ impl KeyFile {
             }
             _ => {
                 return Err(Error::Format(
-                    "expected a key in PEM: -----BEGIN PRIVATE KEY----- or -----BEGIN PUBLIC KEY-----",
+                    "unsupported label of a PEM block: expected -----BEGIN PRIVATE KEY----- or -----BEGIN PUBLIC KEY-----",
                 ));
             }
         })
@@ -258,7 +265,9 @@ fn is_tink(text: &str) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Members {
+        #[serde(alias = "primary_key_id")]
         primary_key_id: Option<IgnoredAny>,
+        #[serde(alias = "encrypted_keyset")]
         encrypted_keyset: Option<IgnoredAny>,
     }
     match serde_json::from_str::<Members>(text) {
@@ -278,7 +287,7 @@ enum Format<'a> {
     TinkBinary(&'a [u8]),
     /// A key in PEM or DER.
     Block(pem::Block),
-    /// An OpenSSH private key; it has its own BEGIN line.
+    /// A text with an OpenSSH private key.
     OpenSsh(&'a str),
     /// An age file with an encrypted key, armored or not.
     Age(&'a [u8]),
@@ -293,10 +302,8 @@ enum Format<'a> {
 }
 
 impl<'a> Format<'a> {
-    fn detect(content: &'a [u8]) -> Result<Self, Error> {
-        if content.len() > MAX_LEN {
-            return Err(Error::Format("expected a key file, found more than 256 KiB"));
-        }
+    /// `text` is the text of `content`.
+    fn detect(content: &'a [u8], text: &'a str) -> Result<Self, Error> {
         if content.starts_with(b"age-encryption.org/v1") {
             return Ok(Self::Age(content));
         }
@@ -307,21 +314,26 @@ impl<'a> Format<'a> {
         if let Some(block) = der::read(content)? {
             return Ok(Self::Block(block));
         }
-        // The position of the first invalid byte does not help.
-        let text = std::str::from_utf8(content)
-            .map_err(|_| Error::Format("expected a key file, found bytes that are not UTF-8 text"))?;
         let text = text.trim();
         if text.starts_with('{') {
+            if std::str::from_utf8(content).is_err() {
+                return Err(Error::Format("expected a key in JSON, found bytes that are not UTF-8 text"));
+            }
             return Ok(if is_tink(text) { Self::Tink(text) } else { Self::Jwk(text) });
         }
         if text.starts_with("-----BEGIN AGE ENCRYPTED FILE-----") {
             return Ok(Self::Age(text.as_bytes()));
         }
-        if text.starts_with(OPENSSH) {
-            return Ok(Self::OpenSsh(text));
-        }
         if pem::is_pem(text) {
-            return Ok(Self::Block(pem::read(text)?));
+            let mut block = pem::read(text)?;
+            if block.label == openssh::LABEL {
+                return Ok(Self::OpenSsh(text));
+            }
+            // Some programs write another label, so the structure decides.
+            if let Some(label) = der::label(&block.der).filter(|_| der::LABELS.contains(&&*block.label)) {
+                block.label = label.to_owned();
+            }
+            return Ok(Self::Block(block));
         }
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let line = lines.next().ok_or(EXPECTED)?;
@@ -340,7 +352,7 @@ impl<'a> Format<'a> {
         if ["AGE-SECRET-KEY-", "AGE-PLUGIN-"].iter().any(|prefix| line.starts_with(prefix)) {
             return Some(Self::Identity(line));
         }
-        if ["age1", "ssh-"].iter().any(|prefix| line.starts_with(prefix)) {
+        if line.starts_with("age1") || openssh::is_public(line) {
             return Some(Self::Recipient(line));
         }
         let digits = line.strip_prefix("0x").unwrap_or(line);
@@ -353,6 +365,7 @@ impl<'a> Format<'a> {
 
     /// Parses decrypted content.
     fn parse(self, kid: Option<&str>) -> Result<KeyFile, Error> {
+        check_kid(matches!(self, Self::Jwk(_)), kid)?;
         Ok(match self {
             Self::Jwk(text) => KeyFile::Secret(SecretKey::Symmetric(jwk::select(text, kid)?)),
             Self::Tink(text) => KeyFile::Keyring(Keyring::from_json(text)?),
@@ -378,6 +391,17 @@ impl<'a> Format<'a> {
                 return Err(Error::Format("expected a key, found an age file inside an age file"));
             }
         })
+    }
+}
+
+/// Refuses a `kid` for keys that have none: the caller believes that it selects one.
+fn check_kid(is_jwk: bool, kid: Option<&str>) -> Result<(), Error> {
+    match kid.filter(|_| !is_jwk) {
+        None => Ok(()),
+        Some(_) => Err(Misuse::UnsuitableKey(
+            "only a JSON Web Key has a kid, and the file has another format; omit the kid",
+        )
+        .into()),
     }
 }
 

@@ -16,6 +16,7 @@ mod jwk;
 mod key_file;
 pub mod keyring;
 mod kind;
+mod openssh;
 mod public_key;
 mod reference;
 mod scrypt;
@@ -27,6 +28,8 @@ mod token;
 mod write;
 
 pub use derive::{Cost, derive};
+#[doc(hidden)]
+pub use encoding::text::text_of;
 pub use engine::staged::Existing;
 pub use folder::files_in;
 pub use identities::{load_identities, parse_identity_file};
@@ -43,5 +46,5 @@ pub use public_key::PublicKey;
 pub use reference::{KeyringLookup, Reference, ServiceLookup, set_key_services, set_keyring};
 pub use secret::wipe_stack;
 pub use secret_key::SecretKey;
-pub use store::read_content;
+pub use store::{read_content, refuse_replacing};
 pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};

@@ -2,13 +2,14 @@
 //! secret one.
 
 use super::Existing;
-use base::Error;
+use base::{Error, Misuse};
+use engine::file_id::FileId;
 use engine::io::open;
 use engine::options::Durability;
 use engine::place::stream;
 use engine::staged::{Access, StagedFile};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// Maximum length of a key file in bytes: a longer file was named by mistake.
@@ -38,6 +39,20 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
     staged.file().write_all(content).map_err(about)?;
     // Synced, because losing a key makes all its files unreadable.
     staged.commit(existing, Durability::Synced)
+}
+
+/// Refuses a new key file that would replace one of `inputs`, through links too: the file with the
+/// public key that it is encrypted for, for example.
+///
+/// # Errors
+/// Returns [`Misuse::OutputIsInput`].
+pub fn refuse_replacing(path: &Path, inputs: &[PathBuf]) -> Result<(), Error> {
+    let id = |path: &Path| FileId::at(path).ok().flatten();
+    let Some(output) = id(path) else { return Ok(()) };
+    match inputs.iter().find(|input| id(input) == Some(output)) {
+        Some(input) => Err(Misuse::OutputIsInput { output: path.to_owned(), input: input.clone() }.into()),
+        None => Ok(()),
+    }
 }
 
 /// Reads a key file into memory that is wiped on drop.

@@ -1,6 +1,6 @@
 //! Writes key files.
 
-use super::{Existing, Keyring, PublicKey, SecretKey, store};
+use super::{Existing, Keyring, PublicKey, SecretKey, is_secret, store, text_of};
 use crate::age;
 use crate::asymmetric::secp256k1::Encoding;
 use crate::encoding::pkcs8::{self, Algorithm};
@@ -133,9 +133,16 @@ impl PublicKey {
     /// Writes the key to a file with the usual permissions.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
-    /// errors of [`Self::to_text`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
+    /// [`Misuse::UnsuitableKey`] if the file holds a private key, and the errors of
+    /// [`Self::to_text`].
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
+        if existing != Existing::Refuse && store::read(path).is_ok_and(|found| is_secret(&text_of(&found))) {
+            return Err(Misuse::UnsuitableKey(
+                "the file holds a private key, which a public key must not replace; choose another file",
+            )
+            .into());
+        }
         store::write_public(path, self.to_text()?.as_bytes(), existing)
     }
 }

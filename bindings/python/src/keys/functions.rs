@@ -103,7 +103,7 @@ pub(crate) fn load(
 ) -> PyResult<Loaded> {
     let secrets = Secrets::new(passphrase, identities)?;
     interruptible(py, || loaded(keys::load(&path, secrets.options(kid))?, Some(&path)))?
-        .map_err(|e| raise_load(&path, e))
+        .map_err(|e| raise_among(&path, e))
 }
 
 /// Returns whether ``text`` is a secret key and must not be printed. 64 hexadecimal digits do not
@@ -126,8 +126,12 @@ pub(crate) fn parse_key(
     file: Option<PathBuf>,
 ) -> PyResult<Loaded> {
     let (secrets, content) = (Secrets::new(passphrase, identities)?, secrets::bytes("a key", content)?);
-    interruptible(py, || loaded(KeyFile::parse(&content, secrets.options(kid))?, file.as_deref()))?
-        .map_err(raise)
+    interruptible(py, || loaded(KeyFile::parse(&content, secrets.options(kid))?, file.as_deref()))?.map_err(
+        |e| match &file {
+            Some(file) => raise_among(file, e),
+            None => raise(e),
+        },
+    )
 }
 
 /// Loads the key that a reference ``env:NAME`` or ``file:PATH`` names. Its text never reaches
@@ -139,8 +143,9 @@ pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Lo
         Some(path) => raise_about(path, e),
         None => raise(e),
     })?;
+    let named = PathBuf::from(reference.to_string());
     interruptible(py, || loaded(KeyFile::parse(&content, LoadOptions::default())?, reference.path()))?
-        .map_err(raise)
+        .map_err(|e| raise_among(&named, e))
 }
 
 /// Reads what a reference ``env:NAME`` or ``file:PATH`` names.
@@ -149,7 +154,7 @@ pub(crate) fn read_reference<'py>(py: Python<'py>, reference: OsString) -> PyRes
     let reference = Reference::parse(&reference).map_err(raise)?;
     let content = py.detach(|| reference.read());
     let content = content.map_err(|e| match reference.path() {
-        Some(path) => raise_load(path, e),
+        Some(path) => raise_among(path, e),
         None => raise(e),
     })?;
     Ok(PyBytes::new(py, &content))
@@ -203,14 +208,6 @@ fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded, Error> {
 /// used.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// Returns the exception for an unreadable key file. A format error begins with the path.
-pub(super) fn raise_load(path: &Path, error: Error) -> PyErr {
-    match error {
-        Error::Format(_) => raise_among(path, error),
-        error => raise_about(path, error),
-    }
 }
 
 /// Derives ``length`` bytes from a passphrase with Argon2id (RFC 9106).

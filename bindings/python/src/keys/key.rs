@@ -6,7 +6,7 @@ use crate::error::{raise, raise_about};
 use crate::{recipients, secrets};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use sealane::keys::{Jwk, SecretKey};
+use sealane::keys::{Jwk, SecretKey, refuse_replacing};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -85,8 +85,8 @@ impl Key {
     /// recipients : list, optional
     ///     Encrypts the file for these recipients instead. See ``sealane.encrypt_file``.
     /// overwrite : bool
-    ///     Whether to replace an existing file. Otherwise FileExistsError is raised: files
-    ///     encrypted with a lost key cannot be decrypted.
+    ///     Whether to replace an existing file, but not the file of a recipient (ValueError).
+    ///     Otherwise FileExistsError is raised: files encrypted with a lost key cannot be decrypted.
     #[pyo3(signature = (path, passphrase = None, *, recipients = None, overwrite = false))]
     fn save(
         &self,
@@ -97,8 +97,12 @@ impl Key {
         overwrite: bool,
     ) -> PyResult<()> {
         at_most_one("passphrase", passphrase, "recipients", recipients)?;
+        let mut files = Vec::new();
         let (passphrase, recipients) =
-            (secrets::passphrase(passphrase)?, recipients::recipients(recipients, &mut Vec::new())?);
+            (secrets::passphrase(passphrase)?, recipients::recipients(recipients, &mut files)?);
+        if overwrite {
+            refuse_replacing(&path, &files).map_err(raise)?;
+        }
         interruptible(py, || match recipients {
             Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)),
             None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),

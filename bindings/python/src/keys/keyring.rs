@@ -8,7 +8,7 @@ use crate::{recipients, secrets};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use sealane::Error;
-use sealane::keys::{KeyType, Keyring as Core, Prefix};
+use sealane::keys::{KeyType, Keyring as Core, Prefix, refuse_replacing};
 use std::path::PathBuf;
 
 /// Several keys with identifiers and states; one is the primary key. Never shown or pickled.
@@ -267,7 +267,8 @@ impl Keyring {
     /// recipients : list, optional
     ///     Encrypts the file for these recipients instead. See ``sealane.encrypt_file``.
     /// overwrite : bool
-    ///     Whether to replace an existing file. Otherwise FileExistsError is raised.
+    ///     Whether to replace an existing file, but not the file of a recipient (ValueError).
+    ///     Otherwise FileExistsError is raised.
     #[pyo3(signature = (path, passphrase = None, *, recipients = None, overwrite = false))]
     fn save(
         &self,
@@ -278,8 +279,12 @@ impl Keyring {
         overwrite: bool,
     ) -> PyResult<()> {
         at_most_one("passphrase", passphrase, "recipients", recipients)?;
+        let mut files = Vec::new();
         let (passphrase, recipients) =
-            (secrets::passphrase(passphrase)?, recipients::recipients(recipients, &mut Vec::new())?);
+            (secrets::passphrase(passphrase)?, recipients::recipients(recipients, &mut files)?);
+        if overwrite {
+            refuse_replacing(&path, &files).map_err(raise)?;
+        }
         let ring = self.keyring(py)?;
         interruptible(py, || match recipients {
             Some(recipients) => ring.save_for(&path, &recipients, existing(overwrite)),

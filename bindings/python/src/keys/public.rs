@@ -1,8 +1,8 @@
 //! The methods of `sealane.keys.PublicKey`.
 
 use super::classes::{PublicKey, existing, hex, only_secp256k1};
-use super::functions::{absolute, raise_load};
-use crate::error::{raise, raise_about};
+use super::functions::absolute;
+use crate::error::{raise, raise_about, raise_among};
 use crate::secrets;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -22,7 +22,7 @@ impl PublicKey {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let found = py.detach(|| keys::PublicKey::load(&path));
-        found.map(|key| Self::from_file(key, Some(absolute(&path)))).map_err(|e| raise_load(&path, e))
+        found.map(|key| Self::from_file(key, Some(absolute(&path)))).map_err(|e| raise_among(&path, e))
     }
 
     /// Writes the key to a new file at ``path``. Raises FileExistsError for an existing one unless

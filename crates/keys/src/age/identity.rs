@@ -10,6 +10,7 @@ use super::stanza::{MAX_STANZAS, SCRYPT, Stanza};
 use super::{hybrid, scrypt, ssh, text, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
+use crate::encoding::pem;
 use base::{Error, Misuse, interrupt};
 use std::fmt;
 use std::str::FromStr;
@@ -159,7 +160,7 @@ impl FromStr for Identity {
     /// Returns [`Error::Format`] if the text is not an identity, and the errors of
     /// [`Self::from_ssh`].
     fn from_str(text: &str) -> Result<Self, Error> {
-        if text.starts_with("-----BEGIN") {
+        if pem::is_pem(text) {
             return Self::from_ssh(text, None);
         }
         const EXPECTED: Error = Error::Format(

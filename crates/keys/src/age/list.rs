@@ -2,6 +2,7 @@
 //! skipped.
 
 use super::{Identity, Recipient};
+use crate::encoding::pem;
 use base::Error;
 use std::str::FromStr;
 
@@ -20,16 +21,17 @@ pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
 /// Returns [`Error::Line`] for the first invalid line, [`Error::Format`] if the list is empty, and
 /// the errors of [`Identity::from_ssh`].
 pub fn parse_identities(text: &str) -> Result<Vec<Identity>, Error> {
-    match text.trim_ascii_start().starts_with("-----BEGIN") {
-        true => Ok(vec![text.trim_ascii_start().parse()?]),
+    match pem::is_pem(text) {
+        true => Ok(vec![Identity::from_ssh(text, None)?]),
         false => lines(text, "expected a list of identities, found none"),
     }
 }
 
 fn lines<T: FromStr<Err = Error>>(text: &str, none: &'static str) -> Result<Vec<T>, Error> {
     let mut found = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-    {
+    // A byte order mark, and blanks around a line, are no part of a key.
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim_ascii).enumerate();
+    for (at, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         found.push(line.parse().map_err(|why| Error::Line { number: at + 1, source: Box::new(why) })?);
     }
     match found.is_empty() {

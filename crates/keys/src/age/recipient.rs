@@ -8,6 +8,7 @@ use super::stanza::MAX_STANZAS;
 use super::{hybrid, scrypt, ssh, tag, text, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
+use crate::openssh;
 use base::{Error, Misuse};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -134,7 +135,7 @@ impl FromStr for Recipient {
     /// Returns [`Error::Format`] if it is not a recipient, and [`Misuse::UnsuitableKey`] for an RSA
     /// key of the wrong size.
     fn from_str(text: &str) -> Result<Self, Error> {
-        if text.starts_with("ssh-") {
+        if openssh::is_public(text) {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
         }
         let (prefix, bytes) = text::decode(text).ok_or(Error::Format(

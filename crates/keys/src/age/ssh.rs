@@ -19,14 +19,14 @@ use super::{ssh_rsa, x25519};
 use crate::asymmetric::rsa::{self, Oaep};
 use crate::asymmetric::{ed25519, x25519 as curve};
 use crate::encoding::pem;
+use crate::openssh::{self, NOT_PRIVATE, NOT_PUBLIC, UNSUPPORTED};
 use crate::secret::wiping_stack;
-use base::interrupt::interruptible;
 use base::{Error, Misuse};
 use curve25519_dalek::edwards::CompressedEdwardsY;
 use sha2::{Digest, Sha256};
 use ssh_key::private::KeypairData;
 use ssh_key::public::KeyData;
-use ssh_key::{Kdf, PrivateKey, PublicKey};
+use ssh_key::{PrivateKey, PublicKey};
 use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroizing;
 
@@ -40,15 +40,9 @@ const WRONG_ED25519: &str =
 const WRONG_RSA: &str = "an ssh-rsa stanza is not a tag and a wrapped key";
 /// Maximum length of a wrapped key in bytes, for an RSA key of 8192 bits.
 const MAX_RSA_LEN: usize = 1024;
-/// Maximum bcrypt rounds for a key's passphrase, about ten seconds. The default of `ssh-keygen` is
-/// 24.
-const MAX_ROUNDS: u32 = 1024;
 
 /// Words of stack to wipe after the crate `ssh-key` has parsed a private key.
 const STACK: usize = 1 << 12;
-
-const NOT_PUBLIC: Error = Error::Format("expected an SSH public key of type ssh-ed25519 or ssh-rsa");
-const NOT_PRIVATE: Error = Error::Format("expected an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
 
 /// A public key, and its tag in stanzas.
 #[derive(Clone)]
@@ -96,7 +90,7 @@ impl Encrypted {
         if let Some(identity) = &*decrypted {
             return Ok(identity.clone());
         }
-        let identity = Identity::new(&decrypt(&self.key, Some(&(self.ask)()?))?)?;
+        let identity = Identity::new(&openssh::decrypt(&self.key, Some(&(self.ask)()?))?)?;
         Ok(decrypted.insert(identity).clone())
     }
 }
@@ -138,7 +132,7 @@ fn parse_tag(text: &str, wrong: &'static str) -> Result<String, Error> {
 impl Recipient {
     /// Parses `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`, with or without a comment.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
-        Self::new(PublicKey::from_openssh(text).map_err(|_| NOT_PUBLIC)?.key_data())
+        Self::new(openssh::public(text)?.key_data())
     }
 
     fn new(data: &KeyData) -> Result<Self, Error> {
@@ -156,7 +150,7 @@ impl Recipient {
             KeyData::Rsa(key) => {
                 Public::Rsa(rsa::PublicKey::from_spki(&ssh_rsa::spki(key).ok_or(NOT_PUBLIC)?)?)
             }
-            _ => return Err(NOT_PUBLIC),
+            _ => return Err(UNSUPPORTED),
         };
         // The library's error does not help and could quote a secret.
         let text = named.to_openssh().map_err(|_| NOT_PUBLIC)?.trim_end().to_owned();
@@ -201,9 +195,9 @@ impl Identity {
     }
 
     fn parse_here(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
-        let key = parse(text)?;
+        let key = openssh::private(&pem::read(text)?)?;
         match passphrase {
-            _ if key.is_encrypted() => Self::new(&decrypt(&key, passphrase)?),
+            _ if key.is_encrypted() => Self::new(&openssh::decrypt(&key, passphrase)?),
             None => Self::new(&key),
             // The caller believes that the key is encrypted.
             Some(_) => Err(Misuse::KeyNotEncrypted.into()),
@@ -213,7 +207,7 @@ impl Identity {
     /// Parses an OpenSSH private key. If it is encrypted, `ask` is called to open the first file
     /// for it.
     pub(super) fn parse_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
-        let key = parse(text)?;
+        let key = openssh::private(&pem::read(text)?)?;
         if !key.is_encrypted() {
             return Self::new(&key);
         }
@@ -240,7 +234,7 @@ impl Identity {
                 let der = ssh_rsa::pkcs8(pair).ok_or(NOT_PRIVATE)?;
                 Private::Rsa(rsa::PrivateKey::from_pkcs8(&der)?)
             }
-            _ => return Err(NOT_PRIVATE),
+            _ => return Err(UNSUPPORTED),
         };
         Ok(Self { key, public })
     }
@@ -285,32 +279,7 @@ impl Identity {
     }
 }
 
-fn parse(text: &str) -> Result<PrivateKey, Error> {
-    if !text.contains("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
-        return Err(Error::Format(
-            "expected an OpenSSH private key, found another format; convert it with 'ssh-keygen -p -f FILE', for \
-             Ed25519 in PKCS#8 with OpenSSH 9.6 or newer",
-        ));
-    }
-    let block = pem::read(text).map_err(|why| if let Error::Truncated = why { why } else { NOT_PRIVATE })?;
-    if block.label != "OPENSSH PRIVATE KEY" {
-        return Err(NOT_PRIVATE);
-    }
-    // The library's error does not help and could quote a secret.
-    PrivateKey::from_bytes(&block.der).map_err(|_| NOT_PRIVATE)
-}
-
 /// Binds a shared secret to the SSH key.
 fn apply_tweak(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
     curve::PrivateKey::from_bytes(tweak)?.diffie_hellman(&curve::PublicKey::from_bytes(secret))
-}
-
-fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
-    let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
-    if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MAX_ROUNDS) {
-        return Err(Error::LimitExceeded("the SSH key requests more than 1024 rounds of bcrypt"));
-    }
-    let (key, passphrase) = (key.clone(), Zeroizing::new(passphrase.to_owned()));
-    // Details would help an attacker.
-    interruptible(move || key.decrypt(&*passphrase).map_err(|_| Error::WrongPassphrase))
 }

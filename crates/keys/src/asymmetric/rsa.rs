@@ -99,7 +99,9 @@ impl PrivateKey {
     /// 2048 to 8192 bits.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
         Computation::RsaOaep.check()?;
-        const NONE: Error = Error::Format("expected an RSA private key in PKCS#8 (RFC 5208)");
+        const NONE: Error = Error::Format(
+            "expected an RSA private key in PKCS#8 (RFC 5208), found another key or a damaged one",
+        );
         // AWS-LC ignores trailing bytes, so another parser checks the encoding first.
         pkcs8::PrivateKeyInfoRef::try_from(der).map_err(|_| NONE)?;
         Self::new(PrivateDecryptingKey::from_pkcs8(der).map_err(|why| rejected(why, NONE))?)
@@ -184,7 +186,9 @@ impl PublicKey {
     /// 2048 to 8192 bits.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
         Computation::RsaOaep.check()?;
-        const NONE: Error = Error::Format("expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280)");
+        const NONE: Error = Error::Format(
+            "expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280), found another key or a damaged one",
+        );
         pkcs8::spki::SubjectPublicKeyInfoRef::try_from(der).map_err(|_| NONE)?;
         let key = PublicEncryptingKey::from_der(der).map_err(|why| rejected(why, NONE))?;
         // Encoded again by the library, so that equal keys have equal bytes.

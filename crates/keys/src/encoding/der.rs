@@ -27,7 +27,18 @@ pub(crate) fn read(content: &[u8]) -> Result<Option<Block>, Error> {
     Ok(Some(Block { label: label.to_owned(), der: Zeroizing::new(memory::copy(content)?) }))
 }
 
-fn label(content: &[u8]) -> Option<&'static str> {
+/// The labels in PEM whose content we recognize by its structure.
+pub(crate) const LABELS: [&str; 6] = [
+    "PRIVATE KEY",
+    "ENCRYPTED PRIVATE KEY",
+    "PUBLIC KEY",
+    "EC PRIVATE KEY",
+    "RSA PRIVATE KEY",
+    "RSA PUBLIC KEY",
+];
+
+/// Returns the label that fits the structure of a key in DER.
+pub(crate) fn label(content: &[u8]) -> Option<&'static str> {
     let outer = AnyRef::from_der(content).ok().filter(|outer| Tagged::tag(outer) == Tag::Sequence)?;
     let mut fields = SliceReader::new(outer.value()).ok()?;
     let first = AnyRef::decode(&mut fields).ok()?;

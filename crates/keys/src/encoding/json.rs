@@ -19,14 +19,9 @@ pub(crate) fn array(json: &RawValue) -> Option<Vec<&RawValue>> {
     json.get().starts_with('[').then(|| serde_json::from_str(json.get()).ok())?
 }
 
-/// Returns the content of a string as written, with its escapes.
-pub(crate) fn written(json: &RawValue) -> Option<&str> {
-    json.get().strip_prefix('"')?.strip_suffix('"')
-}
-
-/// Decodes a string. Characters above U+FFFF must not be escaped.
+/// Decodes a string (RFC 8259, section 7). Half of a surrogate pair is no character: `None`.
 pub(crate) fn string(json: &RawValue) -> Option<Zeroizing<String>> {
-    let mut rest = written(json)?;
+    let mut rest = json.get().strip_prefix('"')?.strip_suffix('"')?;
     // Full capacity at once: growing text leaves copies behind. No escape is shorter than its
     // character.
     // bounded: by the document.
@@ -42,9 +37,14 @@ pub(crate) fn string(json: &RawValue) -> Option<Zeroizing<String>> {
             "r" => '\r',
             "t" => '\t',
             "u" => {
-                let (digits, after) = after.split_at_checked(4)?;
-                rest = after;
-                char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+                let first = unit(&mut rest)?;
+                let mut units = [first, 0];
+                if let 0xd800..0xdc00 = first {
+                    rest = rest.strip_prefix("\\u")?;
+                    units[1] = unit(&mut rest)?;
+                }
+                // The other unit is a character only if the first one was complete.
+                char::decode_utf16(units).next()?.ok()?
             }
             _ => name.chars().next()?,
         });
@@ -53,9 +53,43 @@ pub(crate) fn string(json: &RawValue) -> Option<Zeroizing<String>> {
     Some(text)
 }
 
-/// Decodes a number of at most 32 bits.
-pub(crate) fn number(json: &RawValue) -> Option<u32> {
-    json.get().parse().ok()
+/// Takes the four digits of an escape, a unit of UTF-16.
+fn unit(rest: &mut &str) -> Option<u16> {
+    let (digits, after) = rest.split_at_checked(4)?;
+    *rest = after;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+/// Decodes a number of at most 32 bits as ProtoJSON allows it: with a fraction or an exponent, or
+/// in a string. `None` is 0, the default value.
+pub(crate) fn number(json: Option<&RawValue>) -> Option<u32> {
+    let Some(json) = json else { return Some(0) };
+    let text = json.get();
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    // The grammar of numbers also holds inside of a string.
+    let is_number = |text: &&str| {
+        let ends =
+            text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit());
+        ends && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+    };
+    let text = Some(text).filter(is_number)?;
+    // A number of at most 15 digits is exact in 64 bits, so a fraction is not rounded away.
+    let exact = || text.parse().ok().filter(|number: &f64| text.len() <= 15 && number.fract() == 0.0);
+    text.parse()
+        .ok()
+        .or_else(|| exact().filter(|number| *number <= u32::MAX.into()).map(|number| number as u32))
+}
+
+/// Decodes bytes as ProtoJSON allows them: base64 in either alphabet, with or without padding.
+pub(crate) fn bytes(text: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let bare = text.trim_end_matches('=');
+    if bare.len() < text.len() && (text.len() % 4 != 0 || text.len() - bare.len() > 2) {
+        return None;
+    }
+    match bare.contains(['-', '_']) {
+        true => base64::<base64ct::Base64UrlUnpadded>(bare),
+        false => base64::<base64ct::Base64Unpadded>(bare),
+    }
 }
 
 /// Decodes base64 without tables, into memory that is wiped even if the text is malformed.
@@ -79,13 +113,15 @@ mod test {
             r#""\/\"\\\b\f\n\r\t""#,
             r#""\u003d\u00e9\uFFFDx""#,
             r#""é😀""#,
+            r#""\ud83d\ude00x\uD800\uDC00\udbff\udfff""#,
             r#""a\u0041""#,
         ] {
             let raw: &RawValue = serde_json::from_str(json).unwrap();
             let expected: String = serde_json::from_str(json).unwrap();
             assert_eq!(*string(raw).unwrap(), expected, "{json}");
         }
-        for json in ["1", "null", "[]", r#""\ud83d\ude00""#, r#""\ud83d""#] {
+        let halves = [r#""\ud83d""#, r#""\ud83dx""#, r#""\ud83d\n""#, r#""\ude00""#, r#""\ude00\ud83d""#];
+        for json in halves.into_iter().chain(["1", "null", "[]", r#""\ud83d\ud83d\ude00""#]) {
             assert!(string(serde_json::from_str(json).unwrap()).is_none(), "{json}");
         }
     }
@@ -93,9 +129,25 @@ mod test {
     #[test]
     fn numbers_and_arrays() {
         let raw = |json| serde_json::from_str::<&RawValue>(json).unwrap();
-        assert_eq!((number(raw("0")), number(raw(" 4294967295 "))), (Some(0), Some(u32::MAX)));
-        for json in ["-1", "4294967296", "1.0", "1e3", r#""1""#, "null"] {
-            assert_eq!(number(raw(json)), None, "{json}");
+        assert_eq!(number(None), Some(0));
+        for (json, found) in [
+            ("0", 0),
+            (" 4294967295 ", u32::MAX),
+            ("7.0", 7),
+            ("70e-1", 7),
+            ("0.7E+1", 7),
+            (r#""7""#, 7),
+            (r#""7.00""#, 7),
+            (r#""4294967295.0""#, u32::MAX),
+        ] {
+            assert_eq!(number(Some(raw(json))), Some(found), "{json}");
+        }
+        let strings =
+            [r#""""#, r#"" 7""#, r#""+7""#, r#""07""#, r#""7.""#, r#""inf""#, r#""0x7""#, r#""\u0037""#];
+        for json in
+            strings.into_iter().chain(["-1", "4294967296", "7.5", "1e10", "7.0000000000000000001", "null"])
+        {
+            assert_eq!(number(Some(raw(json))), None, "{json}");
         }
         assert_eq!(array(raw("[1, [2]]")).unwrap().len(), 2);
         assert!(array(raw("{}")).is_none() && array(raw(r#""[]""#)).is_none());
@@ -111,5 +163,17 @@ mod test {
             assert_eq!(*base64::<base64ct::Base64UrlUnpadded>(&bare).unwrap(), bytes);
         }
         assert!(base64::<base64ct::Base64>("AAA*").is_none() && base64::<base64ct::Base64>("AAA").is_none());
+    }
+
+    #[test]
+    fn base64_of_protojson() {
+        for text in ["+/8=", "+/8", "-_8=", "-_8"] {
+            assert_eq!(bytes(text).unwrap()[..], [0xfb, 0xff], "{text}");
+        }
+        assert!(bytes("").unwrap().is_empty());
+        // Mixed alphabets, padding that does not fit, and loose bits.
+        for text in ["+_8=", "-/8", "+/8==", "+/==", "A===", "====", "+/9", "A", "+/8=\n"] {
+            assert!(bytes(text).is_none(), "{text}");
+        }
     }
 }

@@ -7,3 +7,4 @@ pub(crate) mod pbes2;
 pub(crate) mod pem;
 pub(crate) mod pkcs8;
 mod sequence;
+pub(crate) mod text;

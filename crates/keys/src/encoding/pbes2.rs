@@ -55,23 +55,16 @@ const HMAC_SHA1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549
 /// lists them as equivalent to 128 MiB with p = 1. OpenSSL refuses more than 32 MiB.
 const WRITTEN: scrypt::Params = scrypt::Params { log_n: 14, r: 8, p: 5 };
 
-/// Limit of the memory for a file: 1 GiB for the table, like the largest work factor of an age
-/// file, and a MiB for the rest.
-const MAX_SCRYPT_BYTES: u64 = (1 << 30) + (1 << 20);
-/// Limit of the work for a file, see [`scrypt::Params::work`]: about 15 seconds.
-const MAX_SCRYPT_WORK: u64 = 4 << 30;
 const MAX_ROUNDS: u32 = 10_000_000;
 
 const EXPECTED: Error =
-    Error::Format("expected an encrypted private key in PKCS#8 (RFC 5958), found malformed DER");
+    Error::Format("expected an encrypted private key in PKCS#8 (RFC 5958), found other or damaged DER");
 const UNKNOWN: Error = Error::Format(
     "unsupported encryption of a private key: expected PBES2 with scrypt or PBKDF2 and AES-CBC; convert it with \
      'openssl pkcs8 -topk8 -v2 aes-256-cbc -in OLD -out NEW'",
 );
-const TOO_MUCH_WORK: Error = Error::LimitExceeded(
-    "the key file requests more work than allowed: 10 million rounds of PBKDF2; or for scrypt 1 GiB of memory \
-     (128 * r * (N + p + 1)) and 4 GiB of work (128 * r * p * (N + 4))",
-);
+const TOO_MANY_ROUNDS: Error =
+    Error::LimitExceeded("the key file requests more than 10 million rounds of PBKDF2");
 
 pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
     "the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption",
@@ -148,8 +141,8 @@ impl<'a> Kdf<'a> {
                 let (salt, rounds, len, hash) =
                     // The library's error does not help and could quote a secret.
                     parameters.sequence(pbkdf2_parameters).map_err(|_| EXPECTED)?;
-                let rounds =
-                    u32::try_from(rounds).ok().filter(|rounds| *rounds <= MAX_ROUNDS).ok_or(TOO_MUCH_WORK)?;
+                let rounds = u32::try_from(rounds).ok().filter(|rounds| *rounds <= MAX_ROUNDS);
+                let rounds = rounds.ok_or(TOO_MANY_ROUNDS)?;
                 let rounds = NonZeroU32::new(rounds).ok_or(EXPECTED)?;
                 let (_, hash) = HASHES.iter().find(|(oid, _)| *oid == hash).ok_or(UNKNOWN)?;
                 check_key_len(len, key_len)?;
@@ -161,13 +154,7 @@ impl<'a> Kdf<'a> {
                 if !n.is_power_of_two() || n < 2 || r == 0 || p == 0 {
                     return Err(EXPECTED);
                 }
-                // The only error is an overflow.
-                let small = |number| u32::try_from(number).map_err(|_| TOO_MUCH_WORK);
-                let params = scrypt::Params { log_n: n.trailing_zeros() as u8, r: small(r)?, p: small(p)? };
-                let within = |bytes: Option<u64>, max| bytes.is_some_and(|bytes| bytes <= max);
-                if !within(params.memory(), MAX_SCRYPT_BYTES) || !within(params.work(), MAX_SCRYPT_WORK) {
-                    return Err(TOO_MUCH_WORK);
-                }
+                let params = scrypt::Params::from_file(n.trailing_zeros() as u8, r, p)?;
                 check_key_len(len, key_len)?;
                 Ok(Self::Scrypt { salt, params })
             }
@@ -263,6 +250,10 @@ impl<'a> Encrypted<'a> {
         // The library's error does not help and could quote a secret.
         let (kdf, cipher) = parameters.sequence(both).map_err(|_| EXPECTED)?;
         let (_, algorithm, key_len) = CIPHERS.iter().find(|row| row.0 == cipher.oid).ok_or(UNKNOWN)?;
+        // No passphrase makes the padding of another length right.
+        if ciphertext.is_empty() || ciphertext.len() % 16 != 0 {
+            return Err(EXPECTED);
+        }
         let iv = cipher.parameters.ok_or(EXPECTED)?.decode_as::<&OctetStringRef>().map_err(|_| EXPECTED)?;
         Ok(Self {
             kdf: Kdf::read(&kdf, *key_len)?,

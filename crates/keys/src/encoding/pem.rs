@@ -14,12 +14,11 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// Label of a block that `openssl ecparam -genkey` writes before the key. We ignore it, because the
-/// key names its curve too.
-const PARAMETERS: &str = "EC PARAMETERS";
-
 const EXPECTED: Error =
     Error::Format("expected a PEM file (RFC 7468): base64 between -----BEGIN and -----END lines");
+
+const NO_KEY: Error =
+    Error::Format("expected a key in PEM: -----BEGIN PRIVATE KEY----- or -----BEGIN PUBLIC KEY-----");
 
 /// A decoded PEM block: label and binary content.
 pub(crate) struct Block {
@@ -32,16 +31,25 @@ pub(crate) fn is_pem(text: &str) -> bool {
     line_start(text, BEGIN).is_some()
 }
 
-/// Decodes the only block of `text`. Text around the block is ignored, as RFC 7468, section 2
-/// permits.
+/// Decodes the only key of `text`. Text around it is ignored, as RFC 7468, section 2 permits, and
+/// so are blocks that are no keys: certificates, and the parameters that `openssl ecparam` writes.
+/// An age identity is no remark, and is refused.
 ///
 /// # Errors
 /// Returns [`Error::Format`] unless `text` has one valid block, and [`Error::Truncated`] if there
 /// is no END line.
 pub(crate) fn read(text: &str) -> Result<Block, Error> {
-    let mut blocks = Blocks(text).filter(|block| !matches!(block, Ok((PARAMETERS, _))));
-    let (label, body) = blocks.next().ok_or(EXPECTED)??;
-    if blocks.next().is_some() {
+    let is_key = |block: &Result<(&str, _), _>| block.as_ref().is_ok_and(|block| block.0.ends_with(" KEY"));
+    let (mut keys, mut others): (Vec<_>, Vec<_>) = Blocks(text).partition(is_key);
+    others.retain(Result::is_err);
+    keys.append(&mut others);
+    if text.lines().any(|line| line.trim_start().starts_with("AGE-")) {
+        return Err(Error::Format(
+            "expected a file with one key, found PEM and an age identity; split the file",
+        ));
+    }
+    let (label, body) = keys.pop().ok_or(NO_KEY)??;
+    if !keys.is_empty() {
         return Err(Error::Format("expected a file with one key, found several PEM blocks; split the file"));
     }
     // The encryption of RFC 1421: OpenSSL derives its key with one round of MD5.
@@ -113,7 +121,7 @@ fn block(text: &str) -> Result<(&str, &str, &str), Error> {
 /// Returns the position of the first `prefix` that begins a line, after blanks.
 fn line_start(text: &str, prefix: &str) -> Option<usize> {
     text.match_indices(prefix).map(|(at, _)| at).find(|at| {
-        let before = text[..*at].trim_end_matches([' ', '\t']);
+        let before = text[..*at].trim_end_matches([' ', '\t', '\u{feff}']);
         before.is_empty() || before.ends_with('\n')
     })
 }

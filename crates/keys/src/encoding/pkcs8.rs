@@ -51,14 +51,15 @@ static ALGORITHMS: [(Algorithm, ObjectIdentifier, Parameters); 5] = [
     (Algorithm::XWing, X_WING, Parameters::Absent),
 ];
 
-const UNKNOWN: Error =
-    Error::Format("unsupported type of key: RSA, P-256, secp256k1, X25519 and X-Wing are supported");
+const UNKNOWN: Error = Error::Format(
+    "unsupported type or parameters of a key: RSA, P-256, secp256k1, X25519 and X-Wing are supported, curves by name",
+);
 const INVALID_PRIVATE: Error =
-    Error::Format("expected a private key in PKCS#8 (RFC 5958), found malformed DER");
+    Error::Format("expected a private key in PKCS#8 (RFC 5958), found other or damaged DER");
 pub(crate) const INVALID_PUBLIC: Error =
-    Error::Format("expected a public key in SPKI (RFC 5280), found malformed DER");
+    Error::Format("expected a public key in SPKI (RFC 5280), found other or damaged DER");
 const INVALID_EC: Error =
-    Error::Format("expected an ECPrivateKey with a named curve (RFC 5915), found malformed DER");
+    Error::Format("expected an ECPrivateKey with a named curve (RFC 5915), found other or damaged DER");
 /// Ed25519; we support its keys in OpenSSH's format only.
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 const ED25519_ELSEWHERE: Error = Error::Format(
@@ -114,7 +115,9 @@ impl Private<'_> {
     /// # Errors
     /// Returns [`Error::Format`] if they differ: the file is damaged, or a key was exchanged.
     pub(crate) fn check(&self, public: &[u8]) -> Result<(), Error> {
-        let same = |written: &[u8]| written == public || compressed(public).as_deref() == Some(written);
+        let same = |written: &[u8]| {
+            written == public || forms(public).is_some_and(|forms| forms.contains(&written.to_vec()))
+        };
         match self.publics.into_iter().flatten().all(same) {
             true => Ok(()),
             false => Err(Error::Format("the public key in the file does not match its private key")),
@@ -122,12 +125,13 @@ impl Private<'_> {
     }
 }
 
-/// Compresses an uncompressed point (SEC 1, section 2.3.3); `None` if it is malformed.
-fn compressed(point: &[u8]) -> Option<Vec<u8>> {
+/// Returns the compressed and the hybrid form of an uncompressed point (X9.62, section 4.3.6);
+/// `None` if it is malformed.
+fn forms(point: &[u8]) -> Option<[Vec<u8>; 2]> {
     match point {
         [4, xy @ ..] if xy.len() == 64 => {
-            let sign = 2 + (xy.last()? & 1);
-            Some([&[sign], xy.get(..32)?].concat())
+            let sign = xy.last()? & 1;
+            Some([[&[2 + sign], &xy[..32]].concat(), [&[6 + sign], xy].concat()])
         }
         _ => None,
     }
@@ -275,17 +279,20 @@ mod test {
     }
 
     #[test]
-    fn points_are_compared_in_both_encodings() {
+    fn points_are_compared_in_all_forms() {
         let (mut even, mut odd) = ([1; 65], [1; 65]);
         (even[0], odd[0], even[64]) = (4, 4, 2);
         let private =
             |public| Private { algorithm: Algorithm::P256, secret: &[], publics: [None, Some(public)] };
         let (two, three) = ([&[2][..], &[1; 32]].concat(), [&[3][..], &[1; 32]].concat());
-        for (public, is) in [(&even[..], &even), (&odd, &odd), (&two, &even), (&three, &odd)] {
+        let (six, seven) = ([&[6][..], &even[1..]].concat(), [&[7][..], &odd[1..]].concat());
+        for (public, is) in
+            [(&even[..], &even), (&odd, &odd), (&two, &even), (&three, &odd), (&six, &even), (&seven, &odd)]
+        {
             private(public).check(is).unwrap();
         }
         for (public, is) in
-            [(&even[..], &odd), (&two, &odd), (&three, &even), (&[], &even), (&even[..64], &even)]
+            [(&even[..], &odd), (&two, &odd), (&three, &even), (&six, &odd), (&seven, &even), (&[], &even)]
         {
             assert!(private(public).check(is).is_err());
         }

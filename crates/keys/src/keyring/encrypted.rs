@@ -7,11 +7,11 @@
 //!                                  "status": "ENABLED", "keyId": 42, "outputPrefixType": "TINK" } ] } }
 //! ```
 
-use super::proto::{self, KeyStatusType, KeysetInfo, OutputPrefixType, PublicKeyInfo};
-use super::{Keyring, check_len};
+use super::proto::{self, KeysetInfo, PublicKeyInfo};
+use super::{Keyring, check_len, json};
 use base::Error;
 use base64ct::{Base64, Encoding};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 const EXPECTED: Error = Error::Format(
     "expected an encrypted Tink keyset, in JSON with the member encryptedKeyset or in the binary format",
@@ -34,27 +34,24 @@ const EXPECTED: Error = Error::Format(
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncryptedKeyring(proto::EncryptedKeyset);
 
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct KeysetText {
     encrypted_keyset: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     keyset_info: Option<InfoText>,
 }
 
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct InfoText {
     primary_key_id: u32,
-    #[serde(default)]
     key_info: Vec<KeyText>,
 }
 
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct KeyText {
-    /// Tink omits empty members, such as the type of a destroyed key.
-    #[serde(default)]
     type_url: String,
     status: String,
     key_id: u32,
@@ -81,9 +78,11 @@ impl EncryptedKeyring {
     /// Returns [`Error::Format`] for other content, or more than 256 KiB.
     pub fn parse(content: &[u8]) -> Result<Self, Error> {
         check_len(content)?;
+        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
         let found = if content.trim_ascii_start().starts_with(b"{") {
-            // The error of serde_json may quote a secret, if the content is a cleartext keyset.
-            read(serde_json::from_slice(content).map_err(|_| EXPECTED)?).ok_or(EXPECTED)?
+            // The position of the first invalid byte does not help.
+            let text = std::str::from_utf8(content).map_err(|_| EXPECTED)?;
+            json::read_encrypted(text).ok_or(EXPECTED)?
         } else {
             proto::decode(content).ok_or(EXPECTED)?
         };
@@ -129,27 +128,6 @@ fn write(key: &PublicKeyInfo) -> KeyText {
         key_id: key.key_id,
         output_prefix_type: key.output_prefix_type().as_str_name().to_owned(),
     }
-}
-
-fn read(text: KeysetText) -> Option<proto::EncryptedKeyset> {
-    let encrypted_keyset = Base64::decode_vec(&text.encrypted_keyset).ok()?;
-    let keyset_info = match text.keyset_info {
-        None => None,
-        Some(InfoText { primary_key_id, key_info }) => Some(KeysetInfo {
-            primary_key_id,
-            key_info: key_info.into_iter().map(read_key).collect::<Option<_>>()?,
-        }),
-    };
-    Some(proto::EncryptedKeyset { encrypted_keyset, keyset_info })
-}
-
-fn read_key(text: KeyText) -> Option<PublicKeyInfo> {
-    Some(PublicKeyInfo {
-        type_url: text.type_url,
-        status: KeyStatusType::from_str_name(&text.status)?.into(),
-        key_id: text.key_id,
-        output_prefix_type: OutputPrefixType::from_str_name(&text.output_prefix_type)?.into(),
-    })
 }
 
 #[cfg(test)]

@@ -8,45 +8,42 @@
 //! ```
 
 use super::proto::{self, KeyData, KeyMaterialType, KeyStatusType, KeysetKey, OutputPrefixType};
+use super::proto::{KeysetInfo, PublicKeyInfo};
 use crate::encoding::json::{self, RawValue};
 use base::Error;
 use base64ct::{Base64, Encoding};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use std::fmt::{self, Write};
 use zeroize::Zeroizing;
 
-const KEYSET: Error =
-    Error::Format("expected a cleartext Tink keyset: JSON with the members primaryKeyId and key");
+const KEYSET: Error = Error::Format(
+    "expected a cleartext Tink keyset: JSON with the members primaryKeyId and key, each once and no unknown ones",
+);
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Keyset<'a> {
-    #[serde(borrow)]
-    primary_key_id: Option<&'a RawValue>,
-    key: Option<&'a RawValue>,
-    encrypted_keyset: Option<IgnoredAny>,
-    #[serde(rename = "keysetInfo")]
-    _keyset_info: Option<IgnoredAny>,
+/// Defines the members of a message as ProtoJSON reads them: under both names, each optional.
+macro_rules! members {
+    ($($message:ident { $($member:ident $original:literal),* })*) => {$(
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        struct $message<'a> {
+            $(#[serde(borrow, alias = $original)] $member: Option<&'a RawValue>,)*
+        }
+    )*};
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Key<'a> {
-    #[serde(borrow)]
-    key_data: Option<&'a RawValue>,
-    status: &'a RawValue,
-    key_id: &'a RawValue,
-    output_prefix_type: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Data<'a> {
-    #[serde(borrow)]
-    type_url: &'a RawValue,
-    value: &'a RawValue,
-    key_material_type: &'a RawValue,
+members! {
+    Keyset {
+        primary_key_id "primary_key_id", key "key",
+        encrypted_keyset "encrypted_keyset", keyset_info "keyset_info"
+    }
+    Key {
+        key_data "key_data", status "status", key_id "key_id", output_prefix_type "output_prefix_type"
+    }
+    Data { type_url "type_url", value "value", key_material_type "key_material_type" }
+    Info { primary_key_id "primary_key_id", key_info "key_info" }
+    PublicKey {
+        type_url "type_url", status "status", key_id "key_id", output_prefix_type "output_prefix_type"
+    }
 }
 
 /// Parses a keyset. Enumerations are checked later, together with those of the binary format.
@@ -54,16 +51,15 @@ struct Data<'a> {
 /// # Errors
 /// Returns [`Error::Format`] for other text, and for an encrypted keyset.
 pub(super) fn read(text: &str) -> Result<proto::Keyset, Error> {
-    let Keyset { primary_key_id, key, encrypted_keyset, .. } = json::object(text).ok_or(KEYSET)?;
-    if encrypted_keyset.is_some() {
+    let keyset: Keyset<'_> = json::object(text).ok_or(KEYSET)?;
+    if keyset.encrypted_keyset.is_some() {
         return Err(Error::Format(
             "expected a cleartext keyset, found an encrypted one; name its key service, for example \
              aws-kms:ARN#PATH",
         ));
     }
-    let primary_key_id = primary_key_id.and_then(json::number).ok_or(KEYSET)?;
-    let keys = key.map_or(Some(Vec::new()), json::array).ok_or(KEYSET)?;
-    let key = keys.into_iter().map(read_key).collect::<Result<_, _>>()?;
+    let primary_key_id = json::number(keyset.primary_key_id).ok_or(KEYSET)?;
+    let key = list(keyset.key).ok_or(KEYSET)?.into_iter().map(read_key).collect::<Result<_, _>>()?;
     Ok(proto::Keyset { primary_key_id, key })
 }
 
@@ -73,28 +69,74 @@ fn read_key(key: &RawValue) -> Result<KeysetKey, Error> {
     let key_data = match key.key_data {
         Some(data) => {
             let data: Data<'_> = json::object(data.get()).ok_or(KEYSET)?;
-            let value = json::string(data.value).ok_or(KEYSET)?;
+            let value = text(data.value).ok_or(KEYSET)?;
             // A position in the text would say something about the secret.
-            let mut value = json::base64::<Base64>(&value).ok_or(KEYSET.in_keyring(key_id))?;
-            let material = json::string(data.key_material_type).ok_or(KEYSET)?;
+            let mut value = json::bytes(&value).ok_or(
+                Error::Format("expected the value of a key in base64, found other text").in_keyring(key_id),
+            )?;
             Some(KeyData {
-                type_url: json::string(data.type_url).ok_or(KEYSET)?.to_string(),
+                type_url: text(data.type_url).ok_or(KEYSET)?.to_string(),
                 // Taken, to avoid copying the bytes.
                 value: std::mem::take(&mut *value),
-                // An unknown name is refused like the number 0, which stands for an unknown value.
-                key_material_type: KeyMaterialType::from_str_name(&material).map_or(0, Into::into),
+                // An unknown value is refused like the number 0, which stands for one.
+                key_material_type: enumeration(data.key_material_type, KeyMaterialType::from_str_name)
+                    .unwrap_or(0),
             })
         }
         None => None,
     };
-    let status = json::string(key.status).ok_or(KEYSET)?;
-    let prefix = json::string(key.output_prefix_type).ok_or(KEYSET)?;
     Ok(KeysetKey {
         key_data,
-        status: KeyStatusType::from_str_name(&status).map_or(0, Into::into),
+        status: enumeration(key.status, KeyStatusType::from_str_name).unwrap_or(0),
         key_id,
-        output_prefix_type: OutputPrefixType::from_str_name(&prefix).map_or(0, Into::into),
+        output_prefix_type: enumeration(key.output_prefix_type, OutputPrefixType::from_str_name).unwrap_or(0),
     })
+}
+
+/// Parses an encrypted keyset; `None` for other text.
+pub(super) fn read_encrypted(json: &str) -> Option<proto::EncryptedKeyset> {
+    let keyset: Keyset<'_> = json::object(json)?;
+    if keyset.key.is_some() || keyset.primary_key_id.is_some() {
+        return None;
+    }
+    let info = |info: &RawValue| {
+        let Info { primary_key_id, key_info } = json::object(info.get())?;
+        let key_info = list(key_info)?.into_iter().map(read_info).collect::<Option<_>>()?;
+        Some(KeysetInfo { primary_key_id: json::number(primary_key_id)?, key_info })
+    };
+    Some(proto::EncryptedKeyset {
+        encrypted_keyset: json::bytes(&text(keyset.encrypted_keyset)?)?.to_vec(),
+        keyset_info: match keyset.keyset_info {
+            Some(found) => Some(info(found)?),
+            None => None,
+        },
+    })
+}
+
+fn read_info(key: &RawValue) -> Option<PublicKeyInfo> {
+    let key: PublicKey<'_> = json::object(key.get())?;
+    Some(PublicKeyInfo {
+        type_url: text(key.type_url)?.to_string(),
+        status: enumeration(key.status, KeyStatusType::from_str_name)?,
+        key_id: json::number(key.key_id)?,
+        output_prefix_type: enumeration(key.output_prefix_type, OutputPrefixType::from_str_name)?,
+    })
+}
+
+fn list(json: Option<&RawValue>) -> Option<Vec<&RawValue>> {
+    json.map_or(Some(Vec::new()), json::array)
+}
+
+fn text(json: Option<&RawValue>) -> Option<Zeroizing<String>> {
+    json.map_or(Some(Zeroizing::default()), json::string)
+}
+
+/// Decodes a name or a number; `None` for an unknown name.
+fn enumeration<E: Into<i32>>(json: Option<&RawValue>, named: fn(&str) -> Option<E>) -> Option<i32> {
+    match json.and_then(json::string) {
+        Some(name) => named(&name).map(E::into),
+        None => i32::try_from(json::number(json)?).ok(),
+    }
 }
 
 /// Encodes a keyset as one line of JSON, like Tink's writers.

@@ -274,7 +274,7 @@ fn rejects_other_texts() {
         ("ENABLED", "UNKNOWN_STATUS"),
         ("\"keyId\": 1893034623", "\"keyId\": 1893034624"),
         ("7uo/", "7uo"),
-        ("7uo/", "7uo_"),
+        ("7uo/", "+uo_"),
         ("7uo/", "7uo/\\n"),
         ("EgcI", "EgkI"),
     ] {

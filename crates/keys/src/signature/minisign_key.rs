@@ -1,100 +1,196 @@
-//! minisign's signatures, over the crate `minisign`.
+//! minisign's keys and signatures.
 //!
-//! A secret key is two lines: a comment, and base64. Its third and fourth byte name the derivation
-//! from a password, or are zero.
+//! ```text
+//! public key = "Ed" number[8] point[32]
+//! secret key = "Ed" KDF[2] "B2" salt[32] opslimit[8] memlimit[8] (number[8] seed[32] point[32] checksum[32])
+//! checksum   = BLAKE2b-256("Ed" || number || seed || point)
+//! signature  = "ED" number[8] Ed25519(BLAKE2b-512(message))
+//! comment's  = Ed25519(signature[64] || trusted comment)
+//! ```
+//!
+//! Each is a line of base64 after a line with a comment. If the KDF is "Sc", what is in parentheses
+//! is combined with the output of scrypt by XOR; else it is 00 00. The numbers are little-endian.
+//! Sources: jedisct1.github.io/minisign, and `pickparams` of libsodium's `crypto_pwhash_scrypt.c`.
 
 use super::rejection::Rejection;
-use base::interrupt::interruptible;
+use crate::scrypt::Params;
+use crate::secret::wiping_stack;
+use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use base::{Error, Misuse};
 use base64ct::{Base64, Encoding};
-use minisign::{SecretKey, SecretKeyBox, SignatureBox};
-use std::io::Cursor;
+use blake2::digest::consts::U32;
+use blake2::{Blake2b, Blake2b512, Digest};
+use zeroize::Zeroizing;
 
 /// Length of an encoded secret key in bytes.
 const SECRET_LEN: usize = 158;
+/// Length of the part that a passphrase encrypts.
+const ENCRYPTED_LEN: usize = 104;
 /// Length of an encoded public key in bytes.
 const PUBLIC_LEN: usize = 42;
-/// Length of a signature in bytes: its algorithm, the key's number, and 64 bytes of Ed25519.
-const SIGNATURE_LEN: usize = 74;
-/// Length of the trusted comment's signature in bytes.
-const COMMENT_SIGNATURE_LEN: usize = 64;
+/// Words of stack on which copies of the seed may be left.
+const STACK: usize = 1 << 10;
 
-pub(super) struct Private(SecretKey);
+const COMMENT: &str = "untrusted comment: ";
+const TRUSTED: &str = "trusted comment: ";
 
-#[derive(Clone, Debug)]
-pub(super) struct Public(minisign::PublicKey);
+const DAMAGED: Error = Error::Format("expected a minisign secret key, found a damaged one");
+const UNKNOWN: Error = Error::Format(
+    "unsupported encryption of a minisign secret key: expected scrypt (Sc) and BLAKE2b (B2), as minisign writes them",
+);
+
+pub(super) struct Private {
+    key: Ed25519KeyPair,
+    public: Public,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Public {
+    number: [u8; 8],
+    point: [u8; 32],
+}
 
 impl Private {
     /// Parses a secret key; `None` for other text.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Option<Self>, Error> {
         let Some(encoded) = text.lines().nth(1) else { return Ok(None) };
-        let mut bytes = zeroize::Zeroizing::new([0; SECRET_LEN]);
-        match Base64::decode(encoded.trim_end(), &mut *bytes) {
+        let mut bytes = Zeroizing::new([0; SECRET_LEN]);
+        match Base64::decode(encoded.trim(), &mut *bytes) {
             Ok(found) if found.len() == SECRET_LEN && found.starts_with(b"Ed") => {}
             _ => return Ok(None),
         }
-        let is_encrypted = bytes[2..4] != [0, 0];
-        // The error may quote what it found.
-        let boxed = SecretKeyBox::from_string(text).map_err(|_| DAMAGED)?;
-        let key = match (is_encrypted, passphrase) {
-            // minisign writes zeros as the checksum of such a key; the library would refuse them.
-            (false, None) => SecretKey::from_bytes(&*bytes).map_err(|_| DAMAGED),
-            (false, Some(_)) => return Err(Misuse::KeyNotEncrypted.into()),
-            (true, None) => return Err(Misuse::KeyPassphraseRequired.into()),
-            // The error does not distinguish a wrong password from damage.
-            (true, Some(text)) => {
-                let text = text.to_owned();
-                interruptible(move || boxed.into_secret_key(Some(text)).map_err(|_| Error::WrongPassphrase))
+        let (head, secret) = bytes.split_at_mut(SECRET_LEN - ENCRYPTED_LEN);
+        match (&head[2..6], passphrase) {
+            ([0, 0, ..], None) => {}
+            ([0, 0, ..], Some(_)) => return Err(Misuse::KeyNotEncrypted.into()),
+            (b"ScB2", None) => return Err(Misuse::KeyPassphraseRequired.into()),
+            (b"ScB2", Some(passphrase)) => {
+                let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
+                let stream = params(number(38), number(46))?.derive(
+                    passphrase.as_bytes(),
+                    &head[6..38],
+                    ENCRYPTED_LEN,
+                )?;
+                secret.iter_mut().zip(&*stream).for_each(|(byte, mask)| *byte ^= mask);
+                let sum = Blake2b::<U32>::new().chain_update(b"Ed").chain_update(&secret[..72]).finalize();
+                // It does not distinguish a wrong passphrase from damage.
+                if sum[..] != secret[72..] {
+                    return Err(Error::WrongPassphrase);
+                }
             }
-        };
-        key.map(|key| Some(Self(key)))
+            _ => return Err(UNKNOWN),
+        }
+        let public = Public::new(&secret[..8], &secret[40..72]).ok_or(DAMAGED)?;
+        // The error has no reason: the point is not the seed's.
+        let key = wiping_stack::<STACK, _>(|| {
+            Ed25519KeyPair::from_seed_and_public_key(&secret[8..40], &public.point)
+        });
+        Ok(Some(Self { key: key.map_err(|_| DAMAGED)?, public }))
     }
 
     pub(super) fn public(&self) -> Public {
-        Public(minisign::PublicKey::from_secret_key(&self.0).expect("the key is decrypted"))
+        self.public
     }
 
-    pub(super) fn sign(&self, message: &[u8], comment: &str) -> Result<String, Error> {
-        let signed = minisign::sign(None, &self.0, Cursor::new(message), Some(comment), Some("signature"));
-        // The library reads from memory, so only random bytes can be missing.
-        let text = signed.map_err(|e| Error::from(std::io::Error::other(e.to_string())))?.into_string();
-        // A key without a checksum may be damaged.
-        match verify(&[&self.public()], message, &text) {
-            Ok(()) => Ok(text),
-            Err(_) => Err(DAMAGED),
-        }
+    pub(super) fn sign(&self, message: &[u8], comment: &str) -> String {
+        let signature = self.key.sign(&Blake2b512::digest(message));
+        let signature: &[u8] = signature.as_ref();
+        let whole = self.key.sign(&[signature, comment.as_bytes()].concat());
+        let line = Base64::encode_string(&[b"ED", &self.public.number[..], signature].concat());
+        format!("{COMMENT}signature\n{line}\n{TRUSTED}{comment}\n{}\n", Base64::encode_string(whole.as_ref()))
     }
 }
 
-const DAMAGED: Error = Error::Format("expected a minisign secret key, found a damaged one");
+/// Chooses the parameters of scrypt as libsodium does.
+///
+/// # Errors
+/// Returns [`Error::LimitExceeded`] if they request too much work.
+fn params(operations: u64, memory: u64) -> Result<Params, Error> {
+    const R: u64 = 8;
+    let operations = operations.max(32768);
+    let is_short = operations < memory / 32;
+    let most = if is_short { operations / (4 * R) } else { memory / (128 * R) };
+    // The first power of two above half of `most`.
+    let log_n = (1..63).find(|log_n| 1 << log_n > most / 2).unwrap_or(63);
+    let p = if is_short { 1 } else { (operations / 4 >> log_n).min(0x3fff_ffff) / R };
+    if p == 0 { Err(DAMAGED) } else { Params::from_file(log_n, R, p) }
+}
 
 impl Public {
+    fn new(number: &[u8], point: &[u8]) -> Option<Self> {
+        Some(Self { number: number.try_into().ok()?, point: point.try_into().ok()? })
+    }
+
     /// Parses a public key file, or only its line of base64; `None` for other text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let (first, second) = (lines.next()?, lines.next());
-        let encoded = second.unwrap_or(first);
         let mut bytes = [0; PUBLIC_LEN];
-        // Longer data does not fit, and the library refuses shorter data.
-        let found = Base64::decode(encoded, &mut bytes).ok().filter(|found| found.starts_with(b"Ed"))?;
-        minisign::PublicKey::from_bytes(found).ok().map(Self)
+        // Longer data does not fit.
+        let found = Base64::decode(second.unwrap_or(first), &mut bytes).ok()?.strip_prefix(b"Ed")?;
+        Self::new(found.get(..8)?, found.get(8..)?)
+    }
+
+    fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Rejection> {
+        let point = UnparsedPublicKey::new(&ED25519, self.point);
+        // The error has no reason.
+        point.verify(message, signature).map_err(|_| Rejection::Invalid)
     }
 }
 
 pub(super) fn verify(keys: &[&Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
-    // The library ignores the end of a longer signature, and panics if the comment's is shorter.
-    let has_len = |line, len| {
-        let found = signature.lines().nth(line).and_then(|line| Base64::decode_vec(line.trim()).ok());
-        found.is_some_and(|found| found.len() == len)
+    let mut lines = signature.lines();
+    let mut line = |prefix| lines.next().and_then(|line| line.strip_prefix(prefix)).map(str::trim);
+    let (Some(_), Some(first), Some(comment), Some(whole)) =
+        (line(COMMENT), line(""), line(TRUSTED), line(""))
+    else {
+        return Err(Rejection::Malformed);
     };
-    if !has_len(1, SIGNATURE_LEN) || !has_len(3, COMMENT_SIGNATURE_LEN) {
+    // The errors say no more than the rejection.
+    let decode = |text| Base64::decode_vec(text).map_err(|_| Rejection::Malformed);
+    let (first, whole) = (decode(first)?, decode(whole)?);
+    let (kind, number, signature) = match &first[..] {
+        [e, d, rest @ ..] if rest.len() == 72 && whole.len() == 64 => ([*e, *d], &rest[..8], &rest[8..]),
+        _ => return Err(Rejection::Malformed),
+    };
+    if ![*b"ED", *b"Ed"].contains(&kind) {
         return Err(Rejection::Malformed);
     }
-    // The errors say no more than the rejections.
-    let signature = SignatureBox::from_string(signature).map_err(|_| Rejection::Malformed)?;
-    let signer = keys.iter().find(|key| key.0.keynum() == signature.keynum());
-    let signer = signer.ok_or(Rejection::OtherSigner)?;
-    // Nor does this one.
-    minisign::verify(&signer.0, &signature, Cursor::new(message), true, false, false)
-        .map_err(|_| Rejection::Invalid)
+    let key = keys.iter().find(|key| key.number == number).ok_or(Rejection::OtherSigner)?;
+    // Signatures of old versions are not prehashed.
+    if kind != *b"ED" {
+        return Err(Rejection::Invalid);
+    }
+    key.verify(&Blake2b512::digest(message), signature)?;
+    key.verify(&[signature, comment.as_bytes()].concat(), &whole)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Values of libsodium's `pickparams`, and the limits of key files.
+    // claim: key-file
+    #[test]
+    fn parameters_of_scrypt() {
+        let of = |operations, memory| params(operations, memory).map(|found| (found.log_n, found.r, found.p));
+        // minisign's own keys, and those of the crate `minisign`.
+        assert_eq!(of(1 << 25, 1 << 30).unwrap(), (20, 8, 1));
+        assert_eq!(of(1 << 20, 1 << 25).unwrap(), (15, 8, 1));
+        assert_eq!(of(0, 1 << 30).unwrap(), (10, 8, 1));
+        assert_eq!(of(1 << 22, 1 << 24).unwrap(), (14, 8, 8));
+        for (operations, memory) in [
+            // 2^20 with p = 100000 would take years, and 2^30 - 1 lanes 1 TiB.
+            (4 * (1 << 23) * 100_000, 1 << 30),
+            (8 * 0x3fff_ffff, 2048),
+            (u64::MAX, u64::MAX),
+            (1 << 40, 1 << 40),
+            (u64::MAX, 0),
+        ] {
+            assert!(
+                matches!(params(operations, memory), Err(Error::LimitExceeded(_))),
+                "{operations} {memory}"
+            );
+        }
+    }
 }

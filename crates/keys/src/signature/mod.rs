@@ -23,12 +23,16 @@
 //! ```
 
 mod minisign_key;
+mod new_key;
 mod rejection;
 mod ssh;
 
+pub use new_key::NewSigningKey;
 pub use rejection::{NAMESPACE, Rejection};
 
 use crate::approved::Computation;
+use crate::encoding::{pem, text::text_of};
+use crate::openssh;
 use base::Error;
 
 /// A private signing key, wiped on drop and hidden from `Debug`.
@@ -64,12 +68,11 @@ impl SigningKey {
         Computation::Signature.check()?;
         const EXPECTED: Error =
             Error::Format("expected an OpenSSH private key or a minisign secret key, found other content");
-        // The error does not help.
-        let text = std::str::from_utf8(content).map_err(|_| EXPECTED)?;
-        if text.trim_start().starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") {
-            return ssh::Private::parse(text, passphrase).map(Private::Ssh).map(Self);
+        let text = text_of(content);
+        if pem::is_pem(&text) {
+            return ssh::Private::parse(&text, passphrase).map(Private::Ssh).map(Self);
         }
-        match minisign_key::Private::parse(text, passphrase)? {
+        match minisign_key::Private::parse(&text, passphrase)? {
             Some(key) => Ok(Self(Private::Minisign(Box::new(key)))),
             None => Err(EXPECTED),
         }
@@ -84,7 +87,7 @@ impl SigningKey {
     pub fn sign(&self, message: &[u8], comment: &str) -> Result<String, Error> {
         match &self.0 {
             Private::Ssh(key) => key.sign(message),
-            Private::Minisign(key) => key.sign(message, comment),
+            Private::Minisign(key) => Ok(key.sign(message, comment)),
         }
     }
 
@@ -122,18 +125,15 @@ impl Signers {
         const EXPECTED: Error = Error::Format(
             "expected public keys of SSH (ssh-ed25519 AAAA...) or a minisign public key, found other content",
         );
-        // The error does not help.
-        let text = std::str::from_utf8(content).map_err(|_| EXPECTED)?;
-        if let Some(key) = minisign_key::Public::parse(text) {
+        let text = text_of(content);
+        if let Some(key) = minisign_key::Public::parse(&text) {
             return Ok(Self(vec![Public::Minisign(Box::new(key))]));
         }
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let keys: Vec<_> = lines
-            .map(|line| {
-                match line.starts_with("ssh-") || line.starts_with("ecdsa-") || line.starts_with("sk-") {
-                    true => ssh::Public::parse(line).map(Public::Ssh),
-                    false => Err(EXPECTED),
-                }
+            .map(|line| match openssh::is_public(line) {
+                true => ssh::Public::parse(line).map(Public::Ssh),
+                false => Err(EXPECTED),
             })
             .collect::<Result<_, _>>()?;
         if keys.is_empty() { Err(EXPECTED) } else { Ok(Self(keys)) }

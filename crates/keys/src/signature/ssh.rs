@@ -10,20 +10,15 @@
 //! processors of `lab/record/datasets-granite-rapids-2026-11-24.md`.
 
 use super::rejection::{NAMESPACE, Rejection, UNSUITABLE};
+use crate::encoding::pem;
+use crate::openssh::{self, NOT_PRIVATE};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
-use base::interrupt::interruptible;
 use base::{Error, Misuse};
 use ssh_key::public::{Ed25519PublicKey, KeyData};
-use ssh_key::{Algorithm, HashAlg, Kdf, LineEnding, PrivateKey, PublicKey, Signature, SshSig};
-use zeroize::Zeroizing;
-
-/// Maximum bcrypt rounds for a key's passphrase, about ten seconds, as for keys that decrypt.
-const MAX_ROUNDS: u32 = 1024;
+use ssh_key::{Algorithm, HashAlg, LineEnding, Signature, SshSig};
 
 /// The hash of a new signature.
 const HASH: HashAlg = HashAlg::Sha256;
-
-const NOT_PRIVATE: Error = Error::Format("expected an OpenSSH private key");
 
 pub(super) struct Private {
     key: Ed25519KeyPair,
@@ -35,23 +30,11 @@ pub(super) struct Public(Ed25519PublicKey);
 
 impl Private {
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
-        let key = PrivateKey::from_openssh(text).map_err(|error| refused(&error, NOT_PRIVATE))?;
+        let key = openssh::private(&pem::read(text)?).map_err(unsuitable)?;
         let key = match (key.is_encrypted(), passphrase) {
             (false, None) => key,
             (false, Some(_)) => return Err(Misuse::KeyNotEncrypted.into()),
-            (true, None) => return Err(Misuse::KeyPassphraseRequired.into()),
-            (true, Some(passphrase)) => {
-                if let Kdf::Bcrypt { rounds, .. } = key.kdf()
-                    && *rounds > MAX_ROUNDS
-                {
-                    return Err(Error::LimitExceeded(
-                        "the passphrase requires more than 1024 rounds of bcrypt",
-                    ));
-                }
-                let passphrase = Zeroizing::new(passphrase.to_owned());
-                // The error does not distinguish a wrong passphrase from damage.
-                interruptible(move || key.decrypt(&*passphrase).map_err(|_| Error::WrongPassphrase))?
-            }
+            (true, passphrase) => openssh::decrypt(&key, passphrase)?,
         };
         let pair = key.key_data().ed25519().ok_or(UNSUITABLE)?;
         // The error has no reason, and cannot occur for a key with matching halves.
@@ -80,18 +63,16 @@ impl Private {
 impl Public {
     /// Parses the line of a public key.
     pub(super) fn parse(line: &str) -> Result<Self, Error> {
-        const NOT_PUBLIC: Error = Error::Format("expected an SSH public key, found a damaged line");
-        let key = PublicKey::from_openssh(line).map_err(|error| refused(&error, NOT_PUBLIC))?;
+        let key = openssh::public(line).map_err(unsuitable)?;
         Ok(Self(*key.key_data().ed25519().ok_or(UNSUITABLE)?))
     }
 }
 
-/// Returns the error for a key that the library cannot read. It is built without ECDSA keys.
-fn refused(error: &ssh_key::Error, damaged: Error) -> Error {
+/// RSA keys decrypt, but do not sign.
+fn unsuitable(error: Error) -> Error {
     match error {
-        ssh_key::Error::AlgorithmUnknown => UNSUITABLE.into(),
-        // The others contain no key, and do not help.
-        _ => damaged,
+        Error::Format(openssh::UNSUPPORTED_TYPE) => UNSUITABLE.into(),
+        error => error,
     }
 }
 

@@ -4,6 +4,7 @@ mod damage;
 mod encodings;
 mod files;
 mod fixtures;
+mod grammar;
 mod interop;
 #[cfg(unix)]
 mod openssl;
