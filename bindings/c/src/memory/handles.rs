@@ -8,10 +8,10 @@ use std::any::TypeId;
 use std::sync::Arc;
 
 impl<T: 'static> Shared<T> {
-    /// Returns the handle. Calls with some kinds call the caller's functions. They, or other threads
-    /// in the meantime, may free the handle; it lives until the last such call ends. Counting takes
-    /// 10 ns, and more if threads count at once, so calls for messages, which call nobody, do not
-    /// count.
+    /// Returns the handle. Calls with some kinds call the caller's functions. They, or other
+    /// threads in the meantime, may free the handle; it lives until the last such call ends.
+    /// Counting takes 10 ns, and more if threads count at once, so calls for messages, which call
+    /// nobody, do not count.
     #[inline]
     pub(crate) fn get<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
         let counted = [TypeId::of::<Reader>(), TypeId::of::<EncryptWith>(), TypeId::of::<DecryptWith>()];
