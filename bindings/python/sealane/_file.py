@@ -90,7 +90,8 @@ def encrypt_file(
     progress : callable(done, total), optional
         Called from time to time on the calling thread with numbers of bytes. ``total`` is None if
         unknown. If it raises, the call is cancelled, leaves no file behind, and raises the
-        exception.
+        exception. A process that it forks must end in it: with several threads, returning
+        aborts that process.
     durable : bool
         Whether to wait until the content is on disk before the file gets its name.
 
