@@ -360,6 +360,8 @@ def test_pickles_contain_only_the_reference(tmp_path: pathlib.Path, caplog: pyte
         ({"key": "age:/d/key.age", "identity": "me"}, ValueError),
         ({"key": "env:DATASET_KEY", "identity": "env:X"}, TypeError),
         ({"key": "env:DATASET_KEY", "context": b"bytes"}, TypeError),
+        ({"key": "env:DATASET_KEY", "contxt": "reports"}, TypeError),
+        ({"key": "env:DATASET_KEY", "anon": True}, TypeError),
     ],
 )
 def test_options(options: dict[str, Any], error: type[Exception] | None) -> None:

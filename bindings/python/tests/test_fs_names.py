@@ -115,6 +115,7 @@ def test_a_name_that_would_be_trimmed_is_refused(kind: str, tmp_path: pathlib.Pa
 
 
 def test_a_separator_in_a_url_is_refused() -> None:
+    before = fsspec.filesystem("memory").find("")
     for url in (
         "sealane::memory://d/a::file",
         "sealane::memory://d/a::b.csv",
@@ -122,7 +123,7 @@ def test_a_separator_in_a_url_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match="::"):
             fsspec.open(url, "wb", key="env:DATASET_KEY")
-    assert fsspec.filesystem("memory").find("") == []
+    assert fsspec.filesystem("memory").find("") == before
 
 
 def test_a_pattern_is_what_the_filesystem_below_takes_for_one() -> None:
@@ -222,3 +223,17 @@ def test_what_the_plain_filesystem_refuses_to_remove(
         with pytest.raises(OSError, match="not empty"):
             one.rmdir(str(tmp_path / "d"))
     assert (tmp_path / "d" / "inner").exists()
+
+
+def test_a_server_without_byte_ranges_is_named() -> None:
+    class Whole(MemoryFileSystem):
+        cachable = False
+
+        def cat_file(self, path: str, start: Any = None, end: Any = None, **options: Any) -> Any:
+            return super().cat_file(path)
+
+    fs = over(Whole(global_store=False))
+    fs.pipe_file("/d/file", pattern(2 << 20))
+    with pytest.raises(OSError, match=r"ignores byte ranges; read the whole file.*/d/file"):
+        fs.open("/d/file")
+    assert fs.cat_file("/d/file") == pattern(2 << 20)

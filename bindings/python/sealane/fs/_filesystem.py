@@ -40,6 +40,9 @@ from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, w
 
 T = TypeVar("T")
 
+_OF_FSSPEC = {"batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
+"""Options that fsspec's own classes take."""
+
 
 def _blocking(name: str, doc: str | None = None) -> Any:
     """Returns fsspec's blocking version of the coroutine ``_name``."""
@@ -163,6 +166,10 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     ) -> None:
         if (fs is None) == (target_protocol is None):
             raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
+        if unknown := sorted(storage_options.keys() - _OF_FSSPEC):
+            raise TypeError(
+                f"unknown option {unknown[0]!r}: options of the other filesystem go to target_options"
+            )
         if fs is None:
             fs = fsspec.filesystem(target_protocol, **(target_options or {}))
         if is_asynchronous(fs):

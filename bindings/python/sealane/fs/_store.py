@@ -96,16 +96,6 @@ def _has_magic_of(fs: Any) -> Callable[[str], Any]:
     return has_magic
 
 
-def _split_path_of(fs: Any) -> Callable[[str], Any] | None:
-    """Returns the function by which a store splits a path into bucket, key and version."""
-    if isinstance(fs, DirFileSystem):
-        below = _split_path_of(fs.fs)
-        return None if below is None else lambda path: below(fs._join(path))
-    if isinstance(fs, CachingFileSystem):
-        return _split_path_of(fs.fs)
-    return getattr(fs, "split_path", None)
-
-
 def in_mode(fs: Any, *, asynchronous: bool) -> Any:
     """Returns the same filesystem for the caller's event loop or for blocking calls."""
     if not asynchronous and isinstance(fs, AsyncFileSystemWrapper):
@@ -203,7 +193,7 @@ class Store:
         self.files = in_mode(fs, asynchronous=False)
         """The same filesystem for blocking calls, such as those of its file objects."""
         self.awaited = is_asynchronous(fs)
-        self._glob, self._parts = _has_magic_of(fs), _split_path_of(fs)
+        self._glob = _has_magic_of(fs)
         base = fs
         while isinstance(base, DirFileSystem):
             base = base.fs
@@ -341,9 +331,13 @@ class Store:
 
     def check_name(self, path: str) -> None:
         """Raises ValueError if the filesystem would write another name, such as one without a version."""
-        parts = self._parts(path) if self._parts is not None else (path,)
+        fs, whole = self.fs, path
+        while isinstance(fs, DirFileSystem | CachingFileSystem):
+            whole = fs._join(whole) if isinstance(fs, DirFileSystem) else whole
+            fs = fs.fs
+        parts = fs.split_path(whole) if hasattr(fs, "split_path") else (whole,)
         name = "/".join(part for part in parts[:2] if part)
-        if name.strip("/") != path.strip("/") or any(parts[2:]):
+        if name.strip("/") != whole.strip("/") or any(parts[2:]):
             raise ValueError(f"{path}: {type(self.fs).__name__} would write {name!r}; choose another name")
 
     async def together(
