@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! {"sealane":"manifest","version":1}
-//! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,"target_mtime_ns":2,
-//!  "source_ctime_ns":3,"source_inode":4,"target_ctime_ns":5,"target_inode":6,"target_hash":"…"}
+//! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,
+//!  "target_mtime_ns":2,"source_ctime_ns":3,"source_inode":4,"target_ctime_ns":5,"target_inode":6,"target_hash":"…"}
 //! ```
 //!
 //! The first line is the header; each other line is a finished file (in one line). Lines of earlier

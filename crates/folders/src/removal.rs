@@ -1,9 +1,10 @@
 //! Removes encrypted files whose sources are gone.
 //!
-//! We remove a file only if two things are certain: its source does not exist, and this or an earlier
-//! job wrote it. A source does not exist if the system says so, if the job did not list it, and if
-//! it does not lie below a folder that could not be listed: the disk may be gone. The manifest
-//! proves that a job wrote a file, or the key by opening it. Problems with other paths stop nothing.
+//! We remove a file only if two things are certain: its source does not exist, and this or an
+//! earlier job wrote it. A source does not exist if the system says so, if the job did not list it,
+//! and if it does not lie below a folder that could not be listed: the disk may be gone. The
+//! manifest proves that a job wrote a file, or the key by opening it. Problems with other paths
+//! stop nothing.
 //! A file with a name encrypted under a retired key is removed too, once the
 //! job has written its source under the primary key's name.
 
@@ -34,8 +35,8 @@ pub struct Stale {
     pub problems: Vec<(PathBuf, Error)>,
     /// All folders, parents first.
     pub(crate) folders: Vec<PathBuf>,
-    /// Folders without a source, or with names under retired keys, parents first. They are removed if
-    /// empty.
+    /// Folders without a source, or with names under retired keys, parents first. They are removed
+    /// if empty.
     retired: Vec<PathBuf>,
 }
 
