@@ -3,14 +3,14 @@
 //! ```text
 //! {"sealane":"manifest","version":1}
 //! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,
-//!  "target_mtime_ns":2,"source_ctime_ns":3,"source_inode":4,"target_ctime_ns":5,"target_inode":6,"target_hash":"…"}
+//!  "target_mtime_ns":2,"source_ctime_ns":3,"source_inode":4,"target_ctime_ns":5,
+//!  "target_inode":6,"target_hash":"…"}
 //! ```
 //!
 //! The first line is the header; each other line is a finished file (in one line). Lines of earlier
 //! releases end after `target_mtime_ns`. `target_hash` is the hash that an inventory lists, if the
-//! job wrote one. Paths are written as given. A
-//! byte that is not valid UTF-8 becomes `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP
-//! 383), so that `json.loads` in Python returns the name that `open` takes.
+//! job wrote one. Paths are written as given. A byte that is not valid UTF-8 becomes `\udc80` to
+//! `\udcff`, as in Python's `surrogateescape` (PEP 383), so that `json.loads` in Python returns the name that `open` takes.
 
 use super::name::{Name, quoted};
 use base::Error;

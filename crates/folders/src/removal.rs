@@ -5,8 +5,9 @@
 //! and if it does not lie below a folder that could not be listed: the disk may be gone. The
 //! manifest proves that a job wrote a file, or the key by opening it. Problems with other paths
 //! stop nothing.
-//! A file with a name encrypted under a retired key is removed too, once the
-//! job has written its source under the primary key's name.
+//!
+//! A file with a name encrypted under a retired key is removed too, once the job has written its
+//! source under the primary key's name.
 
 use super::bulk::Operation;
 use super::manifest::Manifest;
