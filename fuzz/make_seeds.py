@@ -60,7 +60,7 @@ write("manifest", "cut", b"\x01" + LINE + LINE[:40])
 MARK = b'"length":72,"hash":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=","since":7'
 ENDS = b'"length":72,"head":"AAECAw==","tag":"AAECAwQFBgcICQoLDA0ODw==","since":7'
 LINKS = b'"links":[\n{"name":"c","target":"a/b"}\n],\n'
-FIRST, SECOND = b'1,', b'2,"folder":"00112233445566778899aabbccddeeff",'
+FIRST, SECOND = b"1,", b'2,"folder":"00112233445566778899aabbccddeeff",'
 for name, version, mark in ("first", FIRST, ENDS), ("second", SECOND, MARK), ("both", SECOND, ENDS):
     files = b'"files":[\n{"name":"a/b\\udcff",' + mark + b"}\n],\n"
     former = b'"former":[\n{"name":"d",' + mark + b',"until":9}\n]}\n'

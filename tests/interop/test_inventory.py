@@ -223,7 +223,14 @@ def test_an_inventory_of_version_1(tmp_path: Path) -> None:
             texts = {field: base64.b64encode(part).decode() for field, part in ends.items()}
             files.append({"name": name, "length": len(content), **texts, "since": 5})
     links = [{"name": "link.s", "target": "a"}]
-    listed = {"sealane": "inventory", "version": 1, "counter": 7, "files": files, "links": links, "former": []}
+    listed = {
+        "sealane": "inventory",
+        "version": 1,
+        "counter": 7,
+        "files": files,
+        "links": links,
+        "former": [],
+    }
     (tmp_path / "plain").write_text(json.dumps(listed))
     for old in ("list", "list.sig"):
         (tmp_path / old).unlink()

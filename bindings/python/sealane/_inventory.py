@@ -62,8 +62,8 @@ def write_inventory(
     """Writes a signed list of all files in an encrypted folder, for example after ``encrypt_tree``.
 
     With it, ``verify_inventory`` detects missing, added, changed, exchanged, renamed and old files,
-    whoever changed them. The list is JSON in an ordinary encrypted file. Verify the signature beside it with ``ssh-keygen -Y
-    verify`` (namespace ``sealane-inventory``) or ``minisign -V``.
+    whoever changed them. The list is JSON in an ordinary encrypted file. Verify the signature beside
+    it with ``ssh-keygen -Y verify`` (namespace ``sealane-inventory``) or ``minisign -V``.
 
     Parameters
     ----------

@@ -37,8 +37,8 @@ pub(crate) struct Decrypt {
     #[arg(long, requires = "output", conflicts_with = "recursive")]
     salvage: bool,
     /// With --recursive: like --preserve, but also set-uid, set-gid and sticky bits, rights beyond
-    /// those of new files (umask), and links out of OUT. Anyone who can write to the encrypted folder
-    /// can choose them
+    /// those of new files (umask), and links out of OUT. Anyone who can write to the encrypted
+    /// folder can choose them
     #[arg(long, requires = "recursive")]
     preserve_all: bool,
 }

@@ -29,8 +29,8 @@ impl Attributes {
         self.metadata.modified()
     }
 
-    /// Applies these attributes to `new`, a file or a folder in `folder`. Sets owner and group where
-    /// permitted.
+    /// Applies these attributes to `new`, a file or a folder in `folder`. Sets owner and group
+    /// where permitted.
     pub fn apply(&self, new: &File, folder: &Folder) -> io::Result<()> {
         let limit = if self.limited { rights::of_new_files(folder)? } else { 0o7777 };
         rights::replicate(new, &self.metadata, limit)?;

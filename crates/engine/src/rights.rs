@@ -44,8 +44,8 @@ pub(crate) fn replicate(new: &File, from: &Metadata, limit: u32) -> io::Result<(
     new.set_permissions(PermissionsExt::from_mode(mode & limit))
 }
 
-/// Returns the rights of a new file in a folder if its program asks for all: the process (umask) and
-/// the folder decide. There is no other thread-safe way to ask.
+/// Returns the rights of a new file in a folder if its program asks for all: the process (umask)
+/// and the folder decide. There is no other thread-safe way to ask.
 #[cfg(unix)]
 pub(crate) fn of_new_files(folder: &Folder) -> io::Result<u32> {
     use std::os::unix::fs::MetadataExt;

@@ -1,11 +1,13 @@
 //! Removes encrypted files whose sources are gone.
 //!
-//! We remove a file only if two things are certain: its source does not exist, and this or an earlier
-//! job wrote it. A source does not exist if the system says so, if the job did not list it, and if
-//! it does not lie below a folder that could not be listed: the disk may be gone. The manifest
-//! proves that a job wrote a file, or the key by opening it. Problems with other paths stop nothing.
-//! A file with a name encrypted under a retired key is removed too, once the
-//! job has written its source under the primary key's name.
+//! We remove a file only if two things are certain: its source does not exist, and this or an
+//! earlier job wrote it. A source does not exist if the system says so, if the job did not list it,
+//! and if it does not lie below a folder that could not be listed: the disk may be gone. The
+//! manifest proves that a job wrote a file, or the key by opening it. Problems with other paths
+//! stop nothing.
+//!
+//! A file with a name encrypted under a retired key is removed too, once the job has written its
+//! source under the primary key's name.
 
 use super::bulk::Operation;
 use super::manifest::Manifest;
@@ -34,7 +36,8 @@ pub struct Stale {
     pub problems: Vec<(PathBuf, Error)>,
     /// All folders, parents first.
     pub(crate) folders: Vec<PathBuf>,
-    /// Folders with names under retired keys, parents first. They are removed if empty.
+    /// Folders without a source, or with names under retired keys, parents first. They are removed
+    /// if empty.
     retired: Vec<PathBuf>,
 }
 
@@ -236,7 +239,8 @@ impl<'a> Search<'a> {
                 let below = plain.join(name);
                 match kind {
                     EntryKind::Folder => {
-                        if self.names.is_some() && self.has_other_target(&path, &below) {
+                        let is_retired = self.names.is_some() && self.has_other_target(&path, &below);
+                        if is_retired || self.has_no_folder(&path, &below) {
                             stale.retired.push(path.clone());
                         }
                         waiting.push((path, below));
@@ -252,6 +256,21 @@ impl<'a> Search<'a> {
     fn has_other_target(&self, path: &Path, below: &Path) -> bool {
         let other = |source: &&Path| self.targets.get(&*source.join(below)).is_some_and(|to| *to != path);
         self.sources.iter().any(other)
+    }
+
+    /// Returns whether no source folder has a folder at `below`. What a former one became cannot be
+    /// restored while an empty folder has its name.
+    fn has_no_folder(&self, path: &Path, below: &Path) -> bool {
+        self.sources.iter().all(|source| {
+            let candidate = source.join(below);
+            let is_target = self.targets.get(&*candidate).is_some_and(|target| *target == path);
+            let is_certain = source.is_dir() && !is_target && !self.may_exist(&candidate);
+            is_certain && is_gone(&candidate, EntryKind::Folder).unwrap_or(false)
+        })
+    }
+
+    fn may_exist(&self, candidate: &Path) -> bool {
+        self.uncertain.iter().any(|path| candidate.starts_with(path))
     }
 
     /// Adds a file or link to the stale ones if its source, `below` a source folder, is gone.
@@ -270,7 +289,7 @@ impl<'a> Search<'a> {
                 }
                 _ => {}
             }
-            if self.uncertain.iter().any(|path| candidate.starts_with(path)) {
+            if self.may_exist(&candidate) {
                 return;
             }
             match is_gone(&candidate, EntryKind::File) {

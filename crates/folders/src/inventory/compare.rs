@@ -153,6 +153,8 @@ impl Inventory {
                 }
                 (_, None, Some(until)) => Difference::Old { until: *until },
                 (Some(_), None, None) => Difference::Changed,
+                // A file in the place of a link.
+                (None, None, None) if self.links.contains_key(name) => Difference::Changed,
                 (None, None, None) => Difference::Added,
             };
             add(name, difference);
@@ -161,17 +163,20 @@ impl Inventory {
             match self.links.get(name) {
                 Some(listed) if listed == text => {}
                 Some(_) => add(name, Difference::Changed),
+                None if self.files.contains_key(name) => add(name, Difference::Changed),
                 None => add(name, Difference::Added),
             }
         }
         let excluded = |name: &Name| is_excluded(&name.to_path());
         for name in self.files.keys() {
-            if !found.files.contains_key(name) && !renamed.contains(name) && !excluded(name) {
+            let exists = found.files.contains_key(name) || found.links.contains_key(name);
+            if !exists && !renamed.contains(name) && !excluded(name) {
                 add(name, Difference::Missing);
             }
         }
         for name in self.links.keys() {
-            if !found.links.contains_key(name) && !excluded(name) {
+            let exists = found.files.contains_key(name) || found.links.contains_key(name);
+            if !exists && !excluded(name) {
                 add(name, Difference::Missing);
             }
         }

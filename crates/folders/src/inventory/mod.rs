@@ -5,7 +5,7 @@
 //! FILE         = an encrypted file, with the keys of the folder, whose plaintext is the JSON document below
 //! FILE.sig     = a signature of FILE as it is stored, by an SSH key; FILE.minisig, by a minisign key
 //!
-//! {"sealane":"inventory","version":2,"folder":"9f86d081884c7d659a2feaa0c55ad015","counter":1763917200,
+//! {"sealane":"inventory","version":2,"folder":"9f86d081884c7d65…","counter":1763917200,
 //! "files":[
 //! {"name":"a/b.sealed","length":72,"hash":"…","since":1763917200}
 //! ],
