@@ -252,7 +252,7 @@ fn content_that_is_no_secret_key() {
     }
     assert_eq!(format_error(SigningKey::parse(b"\xff", None)), NO_SECRET);
     let cut = &ssh().secret_key[..200];
-    assert!(matches!(SigningKey::parse(cut.as_bytes(), None), Err(sealane::Error::Truncated)));
+    assert!(matches!(SigningKey::parse(cut.as_bytes(), None), Err(Error::Truncated)));
 }
 
 /// Signatures by a key whose halves do not belong together reveal it, so none is returned.
