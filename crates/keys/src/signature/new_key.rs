@@ -47,6 +47,7 @@ impl NewSigningKey {
         let public = Ed25519PublicKey(pair.public_key().as_ref().try_into().map_err(|_| FAILED)?);
         let pair = Ed25519Keypair { public, private: Ed25519PrivateKey::from_bytes(&seed) };
         let mut key = PrivateKey::new(pair.into(), "").map_err(|_| FAILED)?;
+        // This one, too.
         let public = key.public_key().to_openssh().map_err(|_| FAILED)?.trim_end().to_owned() + "\n";
         if passphrase == Some("") {
             return Err(EMPTY_PASSPHRASE);
@@ -57,7 +58,7 @@ impl NewSigningKey {
             let check = check.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
             let kdf = Kdf::Bcrypt { salt: salt.to_vec(), rounds: ROUNDS };
             key = interruptible(move || {
-                // This error is about lengths, too.
+                // And this one.
                 plain.encrypt_with(Cipher::Aes256Ctr, kdf, check, &*passphrase).map_err(|_| FAILED)
             })?;
         }
