@@ -18,8 +18,8 @@ pub(crate) fn run(input: (Option<&str>, Vec<(Option<&str>, &[u8])>, &str)) {
     let set = format!("{{\"keys\":[{}]}}", all.join(","));
     let found = KeyFile::parse(set.as_bytes(), LoadOptions { kid, ..LoadOptions::default() });
     // An empty key is damaged, and ignored beside a good one.
-    let good = |key: &&(Option<&str>, &[u8])| (kid.is_none() || key.0 == kid) && !key.1.is_empty();
-    let matching: Vec<_> = keys.iter().filter(good).collect();
+    let matching: Vec<_> =
+        keys.iter().filter(|key| (kid.is_none() || key.0 == kid) && !key.1.is_empty()).collect();
     match found {
         Ok(KeyFile::Secret(SecretKey::Symmetric(jwk))) => {
             assert_eq!(matching.len(), 1);
