@@ -45,8 +45,8 @@ fn keygen_names_a_key_and_a_kid_selects_it() {
     sandbox.run("decrypt -k b -o out sealed").succeeded();
     sandbox.run("decrypt -k set --kid b -o out2 sealed").succeeded();
     assert_eq!(sandbox.read("out"), sandbox.read("out2"));
-    sandbox.refuses("decrypt -k set -o x sealed", 1, "select one by its kid: \"a\", \"b\"");
-    sandbox.refuses("decrypt -k set --kid c -o x sealed", 1, "no key has the kid \"c\"");
+    sandbox.refuses("decrypt -k set -o x sealed", 2, "select one by its kid: \"a\", \"b\"");
+    sandbox.refuses("decrypt -k set --kid c -o x sealed", 2, "no key has the kid \"c\"");
     sandbox.refuses("keygen -t age --kid a -o x", 2, "--kid requires a symmetric key");
     sandbox.refuses("keygen --keyring --kid a -o x", 2, "cannot be used with");
 }
