@@ -11,7 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use sealane::Error;
 use sealane::age::Recipient;
-use sealane::keys::{Existing, KeyInfo, KeyType, Keyring, Kind, Prefix, PublicKey, SecretKey};
+use sealane::keys::{Existing, KeyInfo, KeyType, Keyring, Kind, Prefix, PublicKey, SecretKey, save_secret};
 use sealane::signature::NewSigningKey;
 use serde_json::json;
 use std::io;
@@ -110,9 +110,10 @@ impl Run for Keygen {
             };
             jwk.kid = self.kid.clone();
         }
+        let secret = key.text(chosen, &recipients).map_err(failed)?;
         match self.output() {
             Some(path) => {
-                key.save(path, chosen, &recipients).map_err(|error| save_failure(path, error))?;
+                save_secret(path, &secret, Existing::Refuse).map_err(|error| save_failure(path, error))?;
                 match &key {
                     Generated::Key(key) => report(
                         key.public().map(|public| text(&public)).transpose()?,
@@ -125,7 +126,7 @@ impl Run for Keygen {
                 }
             }
             // The key itself is the output, even with --json.
-            None => console.print(&key.text(chosen, &recipients).map_err(failed)?),
+            None => console.print(&secret),
         }
     }
 }
@@ -157,16 +158,6 @@ impl Generated {
             (Self::Keyring(ring), []) => ring.to_text(passphrase),
             (Self::Keyring(ring), recipients) => ring.to_text_for(recipients),
             (Self::Signing(key), _) => Ok(Zeroizing::new(key.text().to_owned())),
-        }
-    }
-
-    fn save(&self, path: &Path, passphrase: Option<&str>, recipients: &[Recipient]) -> Result<(), Error> {
-        match (self, recipients) {
-            (Self::Key(key), []) => key.save(path, passphrase, Existing::Refuse),
-            (Self::Key(key), recipients) => key.save_for(path, recipients, Existing::Refuse),
-            (Self::Keyring(ring), []) => ring.save(path, passphrase, Existing::Refuse),
-            (Self::Keyring(ring), recipients) => ring.save_for(path, recipients, Existing::Refuse),
-            (Self::Signing(key), _) => key.save(path, Existing::Refuse),
         }
     }
 }

@@ -29,20 +29,24 @@ fn keygen_writes_keys() {
     assert_eq!((&outcome["key"], &outcome["type"]), (&"new".into(), &"aes-256".into()));
 }
 
+#[cfg(unix)]
 #[test]
 fn keygen_names_a_key_and_a_kid_selects_it() {
     let sandbox = Sandbox::new();
     let key = |kid: &str| sandbox.run(&format!("keygen --kid {kid}")).text();
     let (a, b) = (key("a"), key("b"));
     assert_eq!(json(a.as_bytes())["kid"], "a");
-    sandbox.write("set", format!("{{\"keys\":[{a},{b}]}}").as_bytes());
-    sandbox.write("b", b.as_bytes());
+    let set = format!("{{\"keys\":[{a},{b}]}}");
+    for (name, text) in [("set", &set), ("b", &b), ("plain", &a)] {
+        sandbox.write(name, text.as_bytes());
+        fs::set_permissions(sandbox.path(name), Permissions::from_mode(0o600)).unwrap();
+    }
     sandbox.run("encrypt -k set --kid b -o sealed plain").succeeded();
     sandbox.run("decrypt -k b -o out sealed").succeeded();
     sandbox.run("decrypt -k set --kid b -o out2 sealed").succeeded();
     assert_eq!(sandbox.read("out"), sandbox.read("out2"));
-    sandbox.refuses("decrypt -k set -o x sealed", 1, "select one by its kid: \"a\", \"b\"");
-    sandbox.refuses("decrypt -k set --kid c -o x sealed", 1, "no key has the kid \"c\"");
+    sandbox.refuses("decrypt -k set -o x sealed", 2, "select one by its kid: \"a\", \"b\"");
+    sandbox.refuses("decrypt -k set --kid c -o x sealed", 2, "no key has the kid \"c\"");
     sandbox.refuses("keygen -t age --kid a -o x", 2, "--kid requires a symmetric key");
     sandbox.refuses("keygen --keyring --kid a -o x", 2, "cannot be used with");
 }

@@ -23,6 +23,7 @@ pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Iden
 /// # Errors
 /// Returns the errors of [`load_identities`], except [`Error::Io`].
 pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     if is_age_file(content) {
         let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
         let plaintext = age::open(content, &[Identity::passphrase(passphrase)])?;

@@ -46,5 +46,5 @@ pub use public_key::PublicKey;
 pub use reference::{KeyringLookup, Reference, ServiceLookup, set_key_services, set_keyring};
 pub use secret::wipe_stack;
 pub use secret_key::SecretKey;
-pub use store::{read_content, refuse_replacing};
+pub use store::{read_content, refuse_replacing, save_secret};
 pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};

@@ -69,9 +69,9 @@ impl Params {
     /// Returns [`Error::LimitExceeded`] if they request more than 1 GiB or about 15 seconds.
     pub(crate) fn from_file(log_n: u8, r: u64, p: u64) -> Result<Self, Error> {
         let within = |found: Option<u64>, max| found.is_some_and(|found| found <= max);
-        // The only error is an overflow.
-        let small = |number| u32::try_from(number).map_err(|_| TOO_MUCH);
-        let params = Self { log_n, r: small(r)?, p: small(p)? };
+        // A larger number is above the limits too.
+        let [r, p] = [r, p].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        let params = Self { log_n, r, p };
         match within(params.memory(), MAX_BYTES) && within(params.work(), MAX_WORK) {
             true => Ok(params),
             false => Err(TOO_MUCH),

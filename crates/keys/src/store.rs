@@ -15,9 +15,13 @@ use zeroize::Zeroizing;
 /// Maximum length of a key file in bytes: a longer file was named by mistake.
 pub(super) const MAX_LEN: usize = 1 << 18;
 
-/// Writes a file that only its owner can read, even if it replaces a file with other permissions.
-pub(super) fn write_secret(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
-    write(path, content, Access::OwnerOnly, existing)
+/// Writes the text of a key file that only its owner can read, even if it replaces a file with other
+/// permissions.
+///
+/// # Errors
+/// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it.
+pub fn save_secret(path: &Path, text: &str, existing: Existing) -> Result<(), Error> {
+    write(path, text.as_bytes(), Access::OwnerOnly, existing)
 }
 
 /// Writes a public file, with the usual permissions.

@@ -1,6 +1,6 @@
 //! Writes key files.
 
-use super::{Existing, Keyring, PublicKey, SecretKey, is_secret, store, text_of};
+use super::{Existing, Keyring, PublicKey, SecretKey, store};
 use crate::age;
 use crate::asymmetric::secp256k1::Encoding;
 use crate::encoding::pkcs8::{self, Algorithm};
@@ -39,7 +39,7 @@ impl SecretKey {
     /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
     /// errors of [`Self::to_text`].
     pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
-        store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
+        store::save_secret(path, &self.to_text(passphrase)?, existing)
     }
 
     /// Writes the key to an age file for `recipients`.
@@ -53,7 +53,7 @@ impl SecretKey {
         recipients: &[age::Recipient],
         existing: Existing,
     ) -> Result<(), Error> {
-        store::write_secret(path, self.to_text_for(recipients)?.as_bytes(), existing)
+        store::save_secret(path, &self.to_text_for(recipients)?, existing)
     }
 }
 
@@ -87,7 +87,7 @@ impl Keyring {
     /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
     /// errors of [`Self::to_text`].
     pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
-        store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
+        store::save_secret(path, &self.to_text(passphrase)?, existing)
     }
 
     /// Writes the keyring to an age file for `recipients`.
@@ -101,7 +101,7 @@ impl Keyring {
         recipients: &[age::Recipient],
         existing: Existing,
     ) -> Result<(), Error> {
-        store::write_secret(path, self.to_text_for(recipients)?.as_bytes(), existing)
+        store::save_secret(path, &self.to_text_for(recipients)?, existing)
     }
 }
 
@@ -133,16 +133,9 @@ impl PublicKey {
     /// Writes the key to a file with the usual permissions.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
-    /// [`Misuse::UnsuitableKey`] if the file holds a private key, and the errors of
-    /// [`Self::to_text`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
+    /// errors of [`Self::to_text`].
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
-        if existing != Existing::Refuse && store::read(path).is_ok_and(|found| is_secret(&text_of(&found))) {
-            return Err(Misuse::UnsuitableKey(
-                "the file holds a private key, which a public key must not replace; choose another file",
-            )
-            .into());
-        }
         store::write_public(path, self.to_text()?.as_bytes(), existing)
     }
 }

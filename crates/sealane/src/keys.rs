@@ -29,6 +29,6 @@ pub use ::keys::{
     Cost, EncryptedKeyring, Existing, Jwk, Key, KeyFile, KeyInfo, KeyState, KeyType, Keyring, KeyringAead,
     KeyringDeterministicAead, KeyringLookup, Kind, LoadOptions, MAX_KEYSET_LEN, PinPrompt, Prefix, PublicKey,
     Purpose, Reference, SecretKey, ServiceLookup, TokenKey, derive, files_in, is_hexadecimal_key, is_secret,
-    load, load_identities, parse_identity_file, read_content, refuse_replacing, set_key_services,
-    set_keyring, set_pin_prompt, text_of,
+    load, load_identities, parse_identity_file, read_content, refuse_replacing, save_secret,
+    set_key_services, set_keyring, set_pin_prompt, text_of,
 };

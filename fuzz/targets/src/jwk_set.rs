@@ -17,13 +17,15 @@ pub(crate) fn run(input: (Option<&str>, Vec<(Option<&str>, &[u8])>, &str)) {
         .collect();
     let set = format!("{{\"keys\":[{}]}}", all.join(","));
     let found = KeyFile::parse(set.as_bytes(), LoadOptions { kid, ..LoadOptions::default() });
-    let matching: Vec<_> = keys.iter().filter(|key| kid.is_none() || key.0 == kid).collect();
+    // An empty key is damaged, and ignored beside a good one.
+    let matching: Vec<_> =
+        keys.iter().filter(|key| (kid.is_none() || key.0 == kid) && !key.1.is_empty()).collect();
     match found {
         Ok(KeyFile::Secret(SecretKey::Symmetric(jwk))) => {
             assert_eq!(matching.len(), 1);
             assert_eq!((jwk.key.as_bytes(), jwk.kid.as_deref()), (matching[0].1, matching[0].0));
         }
         Ok(other) => panic!("{other:?}"),
-        Err(_) => assert!(matching.len() != 1 || matching[0].1.is_empty() || set.len() > 1 << 18),
+        Err(_) => assert!(matching.len() != 1 || set.len() > 1 << 18),
     }
 }

@@ -1,8 +1,10 @@
-//! The parser of OpenSSH keys does not panic on any bytes inside PEM, and an identity decrypts what
-//! its recipient encrypts.
+//! The parsers of OpenSSH and minisign keys and of lists do not panic on any bytes inside
+//! PEM or without it, and an identity decrypts what its recipient encrypts.
 // claim: input-no-crash
 
 use sealane::age::{self, Armor, Identity, Recipient};
+use sealane::keys;
+use sealane::signature::{Signers, SigningKey};
 
 pub(crate) fn run(der: &[u8]) {
     let text = crate::pem("OPENSSH PRIVATE KEY", der);
@@ -13,6 +15,8 @@ pub(crate) fn run(der: &[u8]) {
         let sealed = age::seal(b"x", &[recipient], Armor::Binary).expect("a good recipient");
         assert_eq!(*age::open(&sealed, &[identity]).expect("our own file"), b"x");
     }
+    let _ = SigningKey::parse(text.as_bytes(), None);
+    let _ = (SigningKey::parse(der, None), Signers::parse(der), keys::parse_identity_file(der, None));
     if let Ok(line) = std::str::from_utf8(der) {
         let _ = line.parse::<Recipient>();
         let _ = format!("ssh-ed25519 {line}").parse::<Recipient>();

@@ -131,11 +131,14 @@ fn text(json: Option<&RawValue>) -> Option<Zeroizing<String>> {
     json.map_or(Some(Zeroizing::default()), json::string)
 }
 
-/// Decodes a name or a number; `None` for an unknown name.
-fn enumeration<E: Into<i32>>(json: Option<&RawValue>, named: fn(&str) -> Option<E>) -> Option<i32> {
+/// Decodes a name or a number; `None` for an unknown one.
+fn enumeration<E: Into<i32> + TryFrom<i32>>(
+    json: Option<&RawValue>,
+    named: fn(&str) -> Option<E>,
+) -> Option<i32> {
     match json.and_then(json::string) {
         Some(name) => named(&name).map(E::into),
-        None => i32::try_from(json::number(json)?).ok(),
+        None => i32::try_from(json::number(json)?).ok().filter(|number| E::try_from(*number).is_ok()),
     }
 }
 

@@ -1,16 +1,14 @@
 //! New Ed25519 keys in OpenSSH's format (PROTOCOL.key), as `ssh-keygen -t ed25519` makes them.
 
 use crate::approved::Computation;
-use crate::encoding::pem;
+use crate::encoding::{pbes2::EMPTY_PASSPHRASE, pem};
 use crate::openssh;
-use crate::{Existing, store};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
+use base::Error;
 use base::interrupt::interruptible;
-use base::{Error, Misuse};
 use ssh_key::private::{Ed25519Keypair, Ed25519PrivateKey};
 use ssh_key::public::Ed25519PublicKey;
 use ssh_key::{Cipher, Kdf, PrivateKey};
-use std::path::Path;
 use zeroize::Zeroizing;
 
 /// The rounds of `ssh-keygen`.
@@ -36,7 +34,7 @@ impl NewSigningKey {
     /// Generates a key, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, [`Error::Io`] without random
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase, [`Error::Io`] without random
     /// bytes, and [`Error::Cancelled`].
     pub fn generate(passphrase: Option<&str>) -> Result<Self, Error> {
         Computation::Signature.check()?;
@@ -49,17 +47,18 @@ impl NewSigningKey {
         let public = Ed25519PublicKey(pair.public_key().as_ref().try_into().map_err(|_| FAILED)?);
         let pair = Ed25519Keypair { public, private: Ed25519PrivateKey::from_bytes(&seed) };
         let mut key = PrivateKey::new(pair.into(), "").map_err(|_| FAILED)?;
+        // This one, too.
         let public = key.public_key().to_openssh().map_err(|_| FAILED)?.trim_end().to_owned() + "\n";
+        if passphrase == Some("") {
+            return Err(EMPTY_PASSPHRASE);
+        }
         if let Some(passphrase) = passphrase {
-            if passphrase.is_empty() {
-                return Err(Misuse::UnsuitableKey("the passphrase is empty").into());
-            }
             let (passphrase, plain) = (Zeroizing::new(passphrase.to_owned()), key.clone());
             let (salt, check) = random.split_at(16);
             let check = check.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
             let kdf = Kdf::Bcrypt { salt: salt.to_vec(), rounds: ROUNDS };
             key = interruptible(move || {
-                // This error is about lengths, too.
+                // And this one.
                 plain.encrypt_with(Cipher::Aes256Ctr, kdf, check, &*passphrase).map_err(|_| FAILED)
             })?;
         }
@@ -74,13 +73,5 @@ impl NewSigningKey {
     /// Returns the line of the public key file, `ssh-ed25519 AAAA…`.
     pub fn public(&self) -> &str {
         &self.public
-    }
-
-    /// Writes the private key to a file that only its owner can read.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it.
-    pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
-        store::write_secret(path, self.text.as_bytes(), existing)
     }
 }
