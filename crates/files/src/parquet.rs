@@ -90,7 +90,9 @@ impl<'a> ParquetFooter<'a> {
         reader.structure(|reader, id, kind| match id {
             2 => {
                 schema = reader.clone();
-                reader.skip(kind)
+                reader.skip(kind)?;
+                schema.data = &reader.data[..reader.at];
+                Ok(())
             }
             4 => {
                 let mut first = None;

@@ -185,7 +185,9 @@ class ParquetKeys:
 
         Examples
         --------
-        >>> with keys.open("people.parquet") as file:
+        >>> keys = sealane.parquet.ParquetKeys({"all": "env:TABLE_KEY"})
+        >>> pq.write_table(table, "t.parquet", encryption_properties=keys.encryption("all"))
+        >>> with keys.open("t.parquet", "all") as file:
         ...     table = pq.read_table(file, decryption_properties=keys.decryption(file))
         """
         return Requirement(self._references, footer, columns, plaintext_footer).open(source, filesystem)
@@ -205,10 +207,10 @@ class ParquetKeys:
 
         Examples
         --------
-        >>> fs = keys.filesystem()
-        >>> scan = ds.ParquetFragmentScanOptions(decryption_config=keys.dataset_decryption(fs))
-        >>> format = ds.ParquetFileFormat(default_fragment_scan_options=scan)
-        >>> dataset = ds.dataset("parts", format=format, filesystem=fs)
+        >>> keys = sealane.parquet.ParquetKeys({"all": "env:TABLE_KEY"})
+        >>> pq.write_table(table, "t.parquet", encryption_properties=keys.encryption("all"))
+        >>> fs = keys.filesystem("all")
+        >>> table = pq.read_table("t.parquet", filesystem=fs, decryption_properties=keys.decryption(fs))
         """
         below = pafs.LocalFileSystem() if filesystem is None else filesystem
         return pafs.PyFileSystem(
