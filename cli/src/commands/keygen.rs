@@ -11,8 +11,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use sealane::Error;
 use sealane::age::Recipient;
-use sealane::keys::{Existing, KeyInfo, KeyType, Keyring, Kind, Prefix, PublicKey, SecretKey};
-use serde_json::json;
+use sealane::keys::{
+    Existing, KeyFile, KeyInfo, KeyType, Keyring, Kind, PinnedReference, Prefix, PublicKey, SecretKey,
+};
+use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -21,7 +23,8 @@ use zeroize::Zeroizing;
 ///
 /// A symmetric key is one line of JSON (JWK "oct", RFC 7517); an age key is one line of text after
 /// a comment with its public key; other keys are PEM (PKCS #8). If a key pair is saved to a file,
-/// its public key is printed.
+/// its public key is printed. If a symmetric key or a keyring is encrypted for recipients, the
+/// reference that pins it is printed: FILE and its fingerprint.
 #[derive(Args)]
 pub(crate) struct Keygen {
     /// Type of the key
@@ -98,10 +101,20 @@ impl Run for Keygen {
         match self.output() {
             Some(path) => {
                 key.save(path, chosen, &recipients).map_err(|error| save_failure(path, error))?;
-                match &key {
-                    Generated::Key(key) => report(key, self.kind, path, console),
-                    Generated::Keyring(ring) => report_keyring(ring, path, console),
+                let mut document = match &key {
+                    Generated::Key(key) => report(key, self.kind, path, console)?,
+                    Generated::Keyring(ring) => report_keyring(ring, path),
+                };
+                let pinned = match recipients.is_empty() {
+                    true => None,
+                    false => PinnedReference::remember(path, &key.into_file()).map(|it| it.to_string()),
+                };
+                match &pinned {
+                    Some(pinned) => document["pinned"] = pinned.as_str().into(),
+                    None if !console.json() => return Ok(()),
+                    None => {}
                 }
+                console.result(|| document, &pinned.unwrap_or_default())
             }
             // The key itself is the output, even with --json.
             None => console.print(&key.text(chosen, &recipients).map_err(failed)?),
@@ -116,6 +129,13 @@ enum Generated {
 }
 
 impl Generated {
+    fn into_file(self) -> KeyFile {
+        match self {
+            Self::Key(key) => KeyFile::Secret(key),
+            Self::Keyring(ring) => KeyFile::Keyring(ring),
+        }
+    }
+
     fn text(&self, passphrase: Option<&str>, recipients: &[Recipient]) -> Result<Zeroizing<String>, Error> {
         match (self, recipients) {
             (Self::Key(key), []) => key.to_text(passphrase),
@@ -159,25 +179,21 @@ fn save_failure(path: &Path, error: Error) -> Failure {
     }
 }
 
-/// Reports a saved key: its public key, if it has one.
-fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result<(), Failure> {
+/// Prints the public key of a saved key, if it has one, and returns its document.
+fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result<Value, Failure> {
     let public = key.public().map(|public| text(&public)).transpose()?;
-    match public {
-        public if console.json() => console
-            .result(|| json!({"key": path.to_string_lossy(), "type": kind.name(), "public": public}), ""),
-        Some(public) if !console.quiet() => console.print(&public),
-        _ => Ok(()),
+    match &public {
+        Some(public) if !console.quiet() && !console.json() => console.print(public)?,
+        _ => {}
     }
+    Ok(json!({"key": path.to_string_lossy(), "type": kind.name(), "public": public}))
 }
 
-/// Reports a saved keyring: its key's ID.
-fn report_keyring(ring: &Keyring, path: &Path, console: &Console) -> Result<(), Failure> {
+/// Returns the document of a saved keyring: its key's ID.
+fn report_keyring(ring: &Keyring, path: &Path) -> Value {
     let KeyInfo { id, key_type, .. } = ring.primary();
     let name = key_type.map(|key_type| key_type.name());
-    match console.json() {
-        true => console.result(|| json!({"key": path.to_string_lossy(), "type": name, "primary": id}), ""),
-        false => Ok(()),
-    }
+    json!({"key": path.to_string_lossy(), "type": name, "primary": id})
 }
 
 fn text(public: &PublicKey) -> Result<String, Failure> {

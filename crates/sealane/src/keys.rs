@@ -26,8 +26,9 @@
 
 #[doc(inline)]
 pub use ::keys::{
-    Cost, EncryptedKeyring, Existing, Jwk, Key, KeyFile, KeyInfo, KeyState, KeyType, Keyring, KeyringAead,
-    KeyringDeterministicAead, KeyringLookup, Kind, LoadOptions, MAX_KEYSET_LEN, PinPrompt, Prefix, PublicKey,
-    Purpose, Reference, SecretKey, ServiceLookup, TokenKey, derive, files_in, is_hexadecimal_key, is_secret,
-    load, load_identities, parse_identity_file, read_content, set_key_services, set_keyring, set_pin_prompt,
+    Cost, EncryptedKeyring, Existing, Fingerprint, Jwk, Key, KeyFile, KeyInfo, KeyState, KeyType, Keyring,
+    KeyringAead, KeyringDeterministicAead, KeyringLookup, Kind, LoadOptions, MAX_KEYSET_LEN, PinPrompt,
+    PinnedReference, Prefix, PublicKey, Purpose, Reference, SecretKey, ServiceLookup, TokenKey, check_key,
+    derive, files_in, is_hexadecimal_key, is_secret, load, load_identities, parse_identity_file,
+    read_content, remember_key, set_key_services, set_keyring, set_pin_prompt,
 };
