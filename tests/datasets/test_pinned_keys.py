@@ -122,15 +122,20 @@ def served(service: Service, tmp_path: Path) -> Dataset:
     return wrapped_dataset(tmp_path, service.new_key() + "?context=sales", service.new_key())
 
 
-@pytest.fixture
-def on_token(tokens: Tokens, token_key: str, tmp_path: Path) -> Dataset:
-    return wrapped_dataset(tmp_path, token_key + "&context=sales", tokens.new_key())
-
-
-@pytest.fixture(params=["age", "served", "on_token"])
-def dataset(request: Any) -> Dataset:
-    found: Dataset = request.getfixturevalue(request.param)
-    return found
+@pytest.fixture(params=["age", "aws", "vault", "aes", "rsa"])
+def dataset(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dataset:
+    found: Dataset
+    if request.param == "age":
+        found = request.getfixturevalue("age")
+        return found
+    if request.param in ("aes", "rsa"):
+        tokens: Tokens = request.getfixturevalue("tokens")
+        return wrapped_dataset(tmp_path, tokens.new_key(request.param) + "&context=sales", tokens.new_key())
+    request.getfixturevalue("hasty")
+    service: Service = request.getfixturevalue(request.param)
+    for name, value in service.environment.items():
+        monkeypatch.setenv(name, value)
+    return wrapped_dataset(tmp_path, service.new_key() + "?context=sales", service.new_key())
 
 
 def refused(dataset: Dataset, other: Keyring, work: Callable[[], object]) -> str:
@@ -230,7 +235,7 @@ def test_references_outside_of_a_filesystem(served: Dataset, tmp_path: Path) -> 
     ring = resolve(served.reference)
     assert isinstance(ring, Keyring)
     assert ring.fingerprint == served.fingerprint
-    run = [sys.executable, "-m", "sealane", "encrypt", "-f", "-o", tmp_path / "sealed"]
+    run = [sys.executable, "-m", "sealane", "encrypt", "-o", tmp_path / "sealed"]
     done = subprocess.run([*run, "-k", served.reference, tmp_path / "plain"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     mine = served.replace_key()
@@ -250,15 +255,15 @@ def test_workers_get_the_fingerprint(served: Dataset, tmp_path: Path, pool: str)
     """Without a fingerprint, the known keys of the machine that began the job decide, not the workers'."""
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "a").write_bytes(MESSAGE)
-    executor = (
-        ThreadPoolExecutor(2)
-        if pool == "threads"
-        else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
-    )
+    executor: Any = ThreadPoolExecutor(2)
+    if pool == "processes":
+        executor = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    known = os.environ["SEALANE_KNOWN_KEYS"]
     with executor:
-        if pool == "processes":
-            # They have no file of known keys, and would warn.
-            executor.submit(os.environ.__setitem__, "SEALANE_KNOWN_KEYS", "/dev/null/none").result()
+        # Processes that begin now have no file of known keys.
+        os.environ["SEALANE_KNOWN_KEYS"] = "/dev/null/none"
+        executor.submit(int).result()
+        os.environ["SEALANE_KNOWN_KEYS"] = known
         for number, key in enumerate([served.reference, served.unpinned]):
             report = sealane.encrypt_tree(
                 tmp_path / "raw", tmp_path / str(number), key=key, executor=executor
@@ -290,7 +295,7 @@ def test_any_reference_can_be_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises((TypeError, ValueError), match="symmetric"):
         resolve(f"env:A_KEY#{key.fingerprint}")
     with pytest.raises(ValueError, match="no fingerprint"):
-        sealane.decrypt_tree(tmp_path, tmp_path / "x", identities=[f"file:{path}#{key.fingerprint}"])
+        sealane.decrypt_many([("x", "y")], identities=[f"file:{path}#{key.fingerprint}"])
     with pytest.raises(ValueError, match="own key"):
         fsspec.filesystem("sealane", target_protocol="memory", key=f"each:parts:key_of#{key.fingerprint}")
 

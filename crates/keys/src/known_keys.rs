@@ -188,9 +188,14 @@ impl KnownKeys {
         check_folder(folder_of(&path))?;
         let file = File::open(&path).map_err(about)?;
         private::check(&path, &file.metadata().map_err(about)?, 0o077)?;
-        let mut text = String::new();
-        file.take(MAX_LEN + 1).read_to_string(&mut text).map_err(about)?;
-        check_len(text.len())?;
+        let mut content = Vec::new();
+        file.take(MAX_LEN + 1).read_to_end(&mut content).map_err(about)?;
+        check_len(content.len())?;
+        // The position of the first invalid byte does not help.
+        let text = String::from_utf8(content).map_err(|_| {
+            let text = "expected known keys in UTF-8, found other bytes; mend or remove this file";
+            about(io::Error::new(ErrorKind::InvalidData, text))
+        })?;
         let lines: Vec<_> = text.lines().map(str::to_owned).collect();
         for (at, line) in lines.iter().enumerate() {
             let key = line.split_once(' ').map(|(key, _)| key.parse::<Fingerprint>());
