@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -12,6 +14,18 @@ import pytest
 # In a job in the background of a script, the signal is ignored, and tests that send it would wait
 # forever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Known keys are neither read from nor written to the home of whoever runs the tests.
+_KNOWN_KEYS = tempfile.TemporaryDirectory(prefix="sealane-known-keys-")
+_NUMBERS = itertools.count()
+
+
+def pytest_runtest_setup() -> None:
+    """Gives each test, and the processes that it starts, a file of known keys of its own."""
+    os.environ["SEALANE_KNOWN_KEYS"] = str(Path(_KNOWN_KEYS.name, f"known_keys-{next(_NUMBERS)}"))
+
+
+pytest_runtest_setup()
 
 WORDS = "Skipped: NOT RUN: needs "
 

@@ -5,10 +5,10 @@ use crate::console::Console;
 use crate::error::{Failure, name};
 #[cfg(unix)]
 use crate::file_id::FileId;
-use crate::keys::{Inputs, Loader, as_keyring, recipients};
+use crate::keys::{Inputs, Loader, as_keyring, check_pin, recipients};
 use crate::passphrase;
 use sealane::age::Recipient;
-use sealane::keys::{Existing, KeyFile, Keyring, LoadOptions, Reference};
+use sealane::keys::{Existing, KeyFile, Keyring, LoadOptions, PinnedReference};
 use sealane::{Error, Misuse};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -34,9 +34,9 @@ impl OpenKeyring {
     /// Reads a keyring to change it.
     pub(crate) fn open(args: &args::KeyringFile, console: &Console) -> Result<Self, Failure> {
         let shown = name(&args.ring);
-        let reference =
-            Reference::parse(args.ring.as_os_str()).map_err(|error| Failure::about(&shown, error))?;
-        let Some(path) = reference.path() else {
+        let pinned =
+            PinnedReference::parse(args.ring.as_os_str()).map_err(|error| Failure::about(&shown, error))?;
+        let Some(path) = pinned.reference.path() else {
             return Err(Failure::misuse(format!(
                 "{shown}: expected the file of a keyring, found a reference"
             )));
@@ -48,7 +48,7 @@ impl OpenKeyring {
             }
         })?;
         let mut loader = Loader::new(&args.asked, Inputs::default(), console);
-        let (content, _) = loader.read(&args.ring, "the keyring")?;
+        let (content, _) = loader.read_pinned(&args.ring, "the keyring")?;
         let about = |error| Failure::about(&shown, error);
         let options = LoadOptions::default();
         let (found, protection) = match KeyFile::parse(&content, options) {
@@ -77,19 +77,26 @@ impl OpenKeyring {
                 "{shown}: -r and -R need a keyring that is encrypted for recipients"
             )));
         }
+        check_pin(Some(&pinned), &found, matches!(protection, Protection::Recipients(_)), console)
+            .map_err(about)?;
         let ring = as_keyring(found, &shown)?;
         Ok(Self { ring, path: path.to_owned(), protection, _locked: locked })
     }
 
-    /// Replaces the file.
-    pub(crate) fn save(&self) -> Result<(), Failure> {
+    /// Replaces the file. Returns the new reference that pins a keyring for recipients.
+    pub(crate) fn save(&self) -> Result<Option<String>, Failure> {
         let (ring, path) = (&self.ring, &self.path);
         match &self.protection {
             Protection::None => ring.save(path, None, Existing::Replace),
             Protection::Passphrase(text) => ring.save(path, Some(text), Existing::Replace),
             Protection::Recipients(recipients) => ring.save_for(path, recipients, Existing::Replace),
         }
-        .map_err(|error| Failure::about(&name(path), error))
+        .map_err(|error| Failure::about(&name(path), error))?;
+        let pinned = match self.protection {
+            Protection::Recipients(_) => PinnedReference::remember(path, &KeyFile::Keyring(ring.clone())),
+            _ => None,
+        };
+        Ok(pinned.map(|pinned| pinned.to_string()))
     }
 }
 

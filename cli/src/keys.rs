@@ -10,7 +10,7 @@ use sealane::age::{Armor, AskPassphrase, Identity, MAX_WORK_FACTOR, Recipient, p
 use sealane::file::{
     DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,
 };
-use sealane::keys::{self, KeyFile, Keyring, LoadOptions, Reference, SecretKey};
+use sealane::keys::{self, KeyFile, Keyring, LoadOptions, PinnedReference, Reference, SecretKey};
 use sealane::signature::{Signers, SigningKey};
 use sealane::{Error, Key, Misuse};
 use std::io;
@@ -268,20 +268,25 @@ pub(crate) fn names(
         ));
     }
     let mut loader = Loader::new(asked, Inputs::default(), console);
-    let (content, file) = loader.read(path, "the key of the names")?;
+    let (content, pinned) = loader.read_pinned(path, "the key of the names")?;
+    let file = pinned.as_ref().and_then(|pinned| pinned.reference.path().map(Path::to_owned));
     let options = LoadOptions::default();
+    let mut for_recipients = false;
     let found = match KeyFile::parse(&content, options) {
         Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
             let text = passphrase::ask(asked, &name(path))?;
             KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options })
         }
         Err(Error::Misuse(Misuse::KeyIdentityRequired)) if !identity_files.is_empty() => {
+            for_recipients = true;
             let identities = loader.identities(identity_files)?;
             KeyFile::parse(&content, LoadOptions { identities: Some(&identities), ..options })
         }
         found => found,
     };
-    let found = match found.map_err(about)? {
+    let found = found.map_err(about)?;
+    check_pin(pinned.as_ref(), &found, for_recipients, console).map_err(about)?;
+    let found = match found {
         KeyFile::Keyring(ring) => NameKey::keyring(&ring),
         found => found.into_symmetric().and_then(|key| NameKey::new(&key)),
     };
@@ -347,24 +352,26 @@ impl<'a> Loader<'a> {
             files => Some(self.identities(files)?),
         };
         // Read only once, because the content of a pipe cannot be read again.
-        let (content, file) = self.read(key, "the key")?;
+        let (content, pinned) = self.read_pinned(key, "the key")?;
         let kid = self.kid.clone();
         let options =
             LoadOptions { identities: identities.as_deref(), kid: kid.as_deref(), passphrase: None };
-        match KeyFile::parse(&content, options) {
+        let found = match KeyFile::parse(&content, options) {
             Err(Error::Misuse(Misuse::KeyPassphraseRequired)) if identities.is_none() => {
                 let text = passphrase::ask(&self.asked, &name(key))?;
-                KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options }).map_err(about)
+                KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options }).map_err(about)?
             }
             found => {
                 let found = found.map_err(about)?;
                 // A public key may be readable by all users.
                 if !matches!(found, KeyFile::Public(_)) {
-                    self.warn_if_readable(file.as_deref());
+                    self.warn_if_readable(pinned.as_ref().and_then(|pinned| pinned.reference.path()));
                 }
-                Ok(found)
+                found
             }
-        }
+        };
+        check_pin(pinned.as_ref(), &found, identities.is_some(), self.console).map_err(about)?;
+        Ok(found)
     }
 
     pub(crate) fn identities(&mut self, files: &[PathBuf]) -> Result<Vec<Identity>, Failure> {
@@ -407,12 +414,28 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Reads the key named by a path, a reference or "-"; returns the file it is in.
-    pub(crate) fn read(
+    /// Reads a key that no fingerprint pins; returns the file it is in.
+    fn read(
         &mut self,
         path: &Path,
         what: &'static str,
     ) -> Result<(Zeroizing<Vec<u8>>, Option<PathBuf>), Failure> {
+        let (content, pinned) = self.read_pinned(path, what)?;
+        match pinned {
+            Some(PinnedReference { fingerprint: Some(_), .. }) => Err(Failure::misuse(format!(
+                "{}: expected no fingerprint: only symmetric keys and keyrings have one",
+                name(path)
+            ))),
+            pinned => Ok((content, pinned.and_then(|pinned| pinned.reference.path().map(Path::to_owned)))),
+        }
+    }
+
+    /// Reads the key named by a path, a reference or "-", for [`check_pin`].
+    pub(crate) fn read_pinned(
+        &mut self,
+        path: &Path,
+        what: &'static str,
+    ) -> Result<(Zeroizing<Vec<u8>>, Option<PinnedReference>), Failure> {
         let about = |error| Failure::about(&name(path), error);
         if path == Path::new("-") {
             if let Some(user) = self.stdin.replace("was read already") {
@@ -422,11 +445,10 @@ impl<'a> Loader<'a> {
             let stdin = endpoints::stdin().map_err(|e| Failure::io(&name(path), &e))?;
             return Ok((keys::read_content(stdin, path).map_err(about)?, None));
         }
-        let reference = Reference::parse(path.as_os_str()).map_err(about)?;
-        let file = reference.path().map(Path::to_owned);
-        self.files.extend(file.clone());
-        self.files.extend(reference.keyset_path().map(Path::to_owned));
-        Ok((reference.read().map_err(about)?, file))
+        let pinned = PinnedReference::parse(path.as_os_str()).map_err(about)?;
+        self.files.extend(pinned.reference.path().map(Path::to_owned));
+        self.files.extend(pinned.reference.keyset_path().map(Path::to_owned));
+        Ok((pinned.reference.read().map_err(about)?, Some(pinned)))
     }
 
     fn warn_if_readable(&self, path: Option<&Path>) {
@@ -435,6 +457,20 @@ impl<'a> Loader<'a> {
             self.console.warn(&format!("{name}: others can read this key; run 'chmod 600 {name}'"));
         }
     }
+}
+
+/// Checks that a key is the right one; see [`PinnedReference::check`]. One from standard input has
+/// no place that could be remembered.
+pub(crate) fn check_pin(
+    pinned: Option<&PinnedReference>,
+    key: &KeyFile,
+    for_recipients: bool,
+    console: &Console,
+) -> Result<(), Error> {
+    if let Some(warning) = pinned.map(|pinned| pinned.check(key, for_recipients)).transpose()?.flatten() {
+        console.warn(&warning);
+    }
+    Ok(())
 }
 
 #[cfg(unix)]

@@ -259,6 +259,17 @@ def wrong_age_dataset_key(folder: Path) -> Case:
     )
 
 
+def failing_rewrap(folder: Path, recipients: str, error: str) -> Case:
+    """A dataset key that cannot be encrypted again."""
+    found = wrong_age_dataset_key(folder)
+    source = (
+        "import sealane.fs\n"
+        f"sealane.fs.rewrap_dataset_key('{folder}/_key.age', identity='file:{folder}/identity', "
+        f"recipients={recipients})"
+    )
+    return Case(source, error, found.secrets)
+
+
 def fernet(folder: Path) -> Case:
     key = secrets.token_bytes(32)
     (folder / "key").write_bytes(base64.urlsafe_b64encode(key))
@@ -321,6 +332,15 @@ def bech32_encoded(prefix: str, data: bytes) -> str:
 
 
 LOCAL: dict[str, Callable[[Path], Case]] = {
+    **{
+        f"rewrap, {name}": functools.partial(failing_rewrap, recipients=recipients, error=error)
+        for name, recipients, error in [
+            ("no recipient", "['age1thisisnorecipient']", "FormatError"),
+            ("empty", "[]", "ValueError"),
+            ("a number", "[1]", "TypeError"),
+            ("a plugin", "['age1bad1qqqq']", "FormatError"),
+        ]
+    },
     **{f"keyring, {name}": functools.partial(damaged_ring, change=change) for name, change in RINGS.items()},
     "keyring, binary": damaged_binary_ring,
     "disabled key": disabled_key,

@@ -14,6 +14,7 @@ import os
 import secrets
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from failing_calls import (
@@ -29,7 +30,18 @@ from failing_calls import (
     wrong_identity,
     wrong_passphrase,
 )
-from key_services import Service, garbage, made, nothing_there, plaintext, refusal, shortened, silence
+from key_services import (
+    Answer,
+    Aws,
+    Service,
+    garbage,
+    made,
+    nothing_there,
+    plaintext,
+    refusal,
+    shortened,
+    silence,
+)
 from memory_image import MemoryImage, found_in, program, python
 from sealane.keys import Keyring, resolve
 from tokens import PIN, Tokens
@@ -132,6 +144,29 @@ def test_a_key_service_that_fails(service: Service, tmp_path: Path, world: str) 
         with {"nothing there": nothing_there, "silence": silence}[world](service):
             left = python(source, tmp_path)
     assert left.error.startswith(error), left.error
+    assert left.shows(**found) == []
+
+
+# claim: memory-failed
+@pytest.mark.parametrize("refused", ["encrypt", "decrypt"])
+def test_a_rewrap_that_the_new_wrapping_key_refuses(service: Service, tmp_path: Path, refused: str) -> None:
+    """The new key is tried with random bytes before the old one decrypts the keyset."""
+    reference = made(service, tmp_path / "key.json")
+    found, old = of_reference(reference), reference.partition("#")[0]
+    new = service.new_key("us-east-1") if isinstance(service, Aws) else service.new_key("transit/refused")
+    name = new.partition(":")[2]
+
+    def instead(operation: str, request: dict[str, Any]) -> Answer | None:
+        # Vault has the name in the path, and no other key is asked to encrypt.
+        if operation.lower() == refused and request.get("KeyId", name) == name:
+            return refusal(service)(operation, request)
+        return None
+
+    call = f"sealane.fs.rewrap_dataset_key('{tmp_path}/key.json', identity={old!r}, wrapping_key={new!r})"
+    source = f"import sealane.fs\n{call}"
+    with service.answering(instead):
+        left = python(source, tmp_path)
+    assert left.error.startswith("KeyRefusedError"), left.error
     assert left.shows(**found) == []
 
 

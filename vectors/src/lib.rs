@@ -103,6 +103,7 @@ const FERNET: &[(&str, Reader<FernetCase>)] = &[
 const KDF: &[(&str, Reader<KdfCase>)] = &[
     ("kdf/argon2_rfc9106.json", kdf::argon2),
     ("kdf/hkdf_rfc5869.json", kdf::hkdf),
+    ("kdf/key_fingerprint.json", kdf::hkdf),
     ("kdf/pbkdf2_sha1_rfc6070.json", kdf::pbkdf2_sha1),
     ("kdf/scrypt_pbkdf2_rfc7914.json", kdf::scrypt_pbkdf2),
 ];

@@ -80,6 +80,7 @@ fn every_case_is_read() {
         ("fernet/verify.json", 1),
         ("kdf/argon2_rfc9106.json", 3),
         ("kdf/hkdf_rfc5869.json", 7),
+        ("kdf/key_fingerprint.json", 6),
         ("kdf/pbkdf2_sha1_rfc6070.json", 6),
         ("kdf/scrypt_pbkdf2_rfc7914.json", 6),
         ("hpke/hpke_pq_test-vectors_part.json", 7),

@@ -41,7 +41,7 @@ def check(key: WrappingKey) -> None:
         )
 
 
-def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
+def encrypt(key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
     """Returns a keyset's ciphertext."""
     request = {"KeyId": key.name, "Plaintext": plaintext, "EncryptionContext": _context(key)}
     # The service's message is not shown: it could quote the request.

@@ -20,11 +20,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final, Protocol, TypeVar
 
 from sealane import _aws_kms, _token, _vault
 from sealane._native import (
     Keyring,
+    cleartext_keyset,
     duplicate_keyring,
     encrypted_keyset,
     keyset_ciphertext,
@@ -39,6 +41,9 @@ TIME_LIMIT: Final = 300.0
 
 _MAX_ENTRIES: Final = 64
 
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
 
 class Service(Protocol):
     """A client for a service. Its SealaneErrors begin with the key's name."""
@@ -46,8 +51,8 @@ class Service(Protocol):
     def check(self, key: WrappingKey) -> None:
         """Raises ValueError if no key can have this name."""
 
-    def encrypt(self, key: WrappingKey, plaintext: bytes) -> bytes:
-        """Returns a keyset's ciphertext."""
+    def encrypt(self, key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
+        """Returns a keyset's ciphertext. The caller wipes the keyset."""
 
     def decrypt(self, key: WrappingKey, ciphertext: bytes) -> bytes | bytearray:
         """Returns the cleartext keyset. If it is a bytearray, the caller wipes it."""
@@ -123,36 +128,50 @@ def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyri
     with entry.lock:
         if entry.ring is None or entry.until <= time.monotonic():
             entry.ring = None
-            entry.ring = _parse(key, _SERVICES[key.scheme].decrypt(key, ciphertext), file)
+            entry.ring = _parse(key, _decrypted(key, ciphertext), file)
             entry.until = time.monotonic() + TIME_LIMIT
         return duplicate_keyring(entry.ring), entry.until
 
 
 def cleartext(key: WrappingKey, content: bytes) -> bytes | bytearray:
     """Returns the cleartext keyset in an encrypted keyset."""
-    return _SERVICES[key.scheme].decrypt(key, _ciphertext(key, content))
+    return _decrypted(key, _ciphertext(key, content))
 
 
 def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
     """Returns a keyring's encrypted keyset. It was decrypted once, so we know the service can."""
-    plaintext = ring.to_bytes()
-    if len(plaintext) > MAX_PLAINTEXT:
+    plaintext = cleartext_keyset(ring)
+    if (length := len(plaintext)) > MAX_PLAINTEXT:
+        _wipe(plaintext)
         raise LimitExceededError(
-            f"{key}: the keyring has {len(plaintext)} bytes, and key services encrypt {MAX_PLAINTEXT}; "
-            "use fewer keys"
+            f"{key}: the keyring has {length} bytes, and key services encrypt {MAX_PLAINTEXT}; use fewer keys"
         )
-    service = _SERVICES[key.scheme]
-    ciphertext = service.encrypt(key, plaintext)
-    again = service.decrypt(key, ciphertext)
-    equal = again == plaintext
-    _wipe(again)
+    try:
+        return encrypted_keyset(ring, _round_trip(key, plaintext))
+    finally:
+        del ring  # An error keeps its frames.
+
+
+def _round_trip(key: WrappingKey, plaintext: bytearray) -> bytes:
+    """Returns a ciphertext that the service decrypts. Wipes the plaintext."""
+    try:
+        ciphertext = _asked(_SERVICES[key.scheme].encrypt, key, plaintext)
+        again = _decrypted(key, ciphertext)
+        equal = again == plaintext
+        _wipe(again)
+        del again
+    finally:
+        _wipe(plaintext)
     if not equal:
         raise KeyServiceError(f"{key}: the service decrypts something else than it encrypted")
-    return encrypted_keyset(ring, ciphertext)
+    return ciphertext
 
 
-def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
-    """Returns an encrypted keyset with the same keys under another wrapping key.
+def rewrapped(
+    old: WrappingKey, new: WrappingKey, content: bytes, check: Callable[[Keyring], object]
+) -> tuple[bytes, str]:
+    """Returns an encrypted keyset with the same keys under another wrapping key, and the
+    fingerprint. ``check`` raises an exception for a wrong keyring.
 
     The result was decrypted once, because it replaces the only copy of the keys.
     """
@@ -161,17 +180,43 @@ def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
     if old.scheme == new.scheme:
         replacement = _SERVICES[old.scheme].reencrypt(old, new, ciphertext)
     if replacement is None:
-        result = wrapped(new, _parse(old, _SERVICES[old.scheme].decrypt(old, ciphertext), None))
+        # With random bytes: a refusal must come before there is a cleartext keyset.
+        _round_trip(new, bytearray(os.urandom(16)))
+        ring = _parse(old, _decrypted(old, ciphertext), None)
+        check(ring)
+        fingerprint = ring.fingerprint
+        try:
+            result = wrapped(new, ring)
+        finally:
+            del ring  # An error keeps its frames.
     else:
-        ring = _parse(new, _SERVICES[new.scheme].decrypt(new, replacement), None)
-        result = encrypted_keyset(ring, replacement)
+        ring = _parse(new, _decrypted(new, replacement), None)
+        check(ring)
+        result, fingerprint = encrypted_keyset(ring, replacement), ring.fingerprint
     import json
 
     # The key identifiers are in cleartext. Tink may leave them out.
     before = json.loads(replace_keyset_ciphertext(content, ciphertext))
     if before.get("keysetInfo") not in (None, json.loads(result)["keysetInfo"]):
         raise KeyServiceError(f"{new}: the service returned another keyset than the one in the file")
-    return result
+    return result, fingerprint
+
+
+def _decrypted(key: WrappingKey, ciphertext: bytes) -> bytes | bytearray:
+    return _asked(_SERVICES[key.scheme].decrypt, key, ciphertext)
+
+
+def _asked(call: Callable[[WrappingKey, _T], _R], key: WrappingKey, data: _T) -> _R:
+    """Calls a service. No frame of its error holds a keyset: those of its client do."""
+    try:
+        return call(key, data)
+    except BaseException as error:
+        error.__context__ = error.__cause__ = None
+        failure = error.with_traceback(None)
+    try:
+        raise failure
+    finally:
+        del data, failure
 
 
 class _Entry:

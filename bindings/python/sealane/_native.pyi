@@ -54,7 +54,9 @@ __all__ = [
     "XChaCha20",
     "__version__",
     "algorithms",
+    "check_key",
     "check_token_key",
+    "cleartext_keyset",
     "compare_inventory_path",
     "decrypt_bytes",
     "decrypt_path",
@@ -77,13 +79,16 @@ __all__ = [
     "kinds",
     "load",
     "load_reference",
+    "new_dataset_key",
     "open",
     "parse_key",
     "plain_len",
     "plugin_identity",
     "providers",
     "read_reference",
+    "remember_key",
     "replace_keyset_ciphertext",
+    "rewrap_dataset_key",
     "rewrap_path",
     "rsa_open_parts",
     "run_cli",
@@ -92,6 +97,7 @@ __all__ = [
     "sealed_len",
     "sealed_range",
     "shown_token_key",
+    "split_reference",
     "token_decrypt",
     "token_encrypt",
     "verify_path",
@@ -337,6 +343,7 @@ class Key:
     kid: Final[str | None]
     alg: Final[str | None]
     use: Final[str | None]
+    fingerprint: Final[str]
 
 @final
 class PublicKey:
@@ -384,6 +391,7 @@ class Keyring:
     ) -> None: ...
     primary: Final[int]
     keys: Final[tuple[KeyringKey, ...]]
+    fingerprint: Final[str]
 
 @final
 class KeyringKey:
@@ -619,6 +627,18 @@ def parse_key(
 def is_secret(text: str, /) -> bool: ...
 def load_reference(reference: str) -> Key | PublicKey | Keyring: ...
 def read_reference(reference: str) -> bytes: ...
+def split_reference(reference: str) -> tuple[str, str | None]: ...
+def check_key(key: Key | Keyring | str, place: str | None, fingerprint: str | None) -> None: ...
+def remember_key(place: str, fingerprint: str) -> None: ...
+def new_dataset_key(kind: str, recipients: _Recipients) -> tuple[bytes, str]: ...
+def rewrap_dataset_key(
+    content: bytes,
+    identity: _Identities,
+    recipients: _Recipients,
+    place: str | None,
+    fingerprint: str | None,
+) -> tuple[bytes, str]: ...
+def cleartext_keyset(ring: Keyring) -> bytearray: ...
 def duplicate_keyring(ring: Keyring) -> Keyring: ...
 def encrypted_keyset(ring: Keyring, ciphertext: _Buffer) -> bytes: ...
 def keyset_ciphertext(content: _Buffer) -> bytes: ...

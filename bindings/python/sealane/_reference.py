@@ -16,6 +16,10 @@ For a key service or a token, ``?context=TEXT`` before the ``#`` is the context 
 to, and PATH may be the URL of an fsspec filesystem. ``sealane.fs.create_dataset_key`` makes such a
 file.
 
+Any reference can end in the fingerprint of the key that it must lead to, as in
+``aws-kms:ARN#PATH#key-sha256:…``. Another key is an AuthenticationError. If a service or a token
+decrypts the key, and there is no fingerprint, the user's file of known keys takes its place.
+
 A reference is not secret. You can pickle it, log it and send it to other machines; each machine
 resolves it for itself. ``call:`` runs code, as unpickling does, so take references from trusted
 sources only.
@@ -31,7 +35,16 @@ from typing import Any, Final
 
 from sealane import _kms
 from sealane._error_paths import asking
-from sealane._native import Key, Keyring, PublicKey, load_reference, parse_key, read_reference
+from sealane._native import (
+    Key,
+    Keyring,
+    PublicKey,
+    check_key,
+    load_reference,
+    parse_key,
+    read_reference,
+    split_reference,
+)
 from sealane._wrapping_key import WrappingKey, shown
 from sealane.exceptions import FormatError, KeyNotFoundError
 
@@ -47,7 +60,8 @@ def resolve(reference: str) -> Key | Keyring:
         ``"env:NAME"``, ``"file:PATH"``, ``"keyring:SERVICE/USER"``,
         ``"call:package.module:function"``, ``"aws-kms:ARN#PATH"``, ``"vault:MOUNT/KEY#PATH"`` or
         ``"pkcs11:URI#PATH"``. A variable and a keyring entry hold the text of a key, as
-        ``Key.to_text()`` returns it, or the JSON of a ``Keyring``.
+        ``Key.to_text()`` returns it, or the JSON of a ``Keyring``. At the end, ``"#"`` and a
+        ``fingerprint`` pin the key.
 
     Raises
     ------
@@ -56,7 +70,8 @@ def resolve(reference: str) -> Key | Keyring:
     FormatError
         If the text is not a private key, a symmetric key or a keyring.
     AuthenticationError
-        If a keyset is encrypted with another service key or for another context, or was modified.
+        If a keyset is encrypted with another service key or for another context, or was modified;
+        or if the key has another fingerprint than the reference or the file of known keys says.
     KeyServiceError
         If a key service or a token cannot be reached; KeyRefusedError if it refuses.
     OSError
@@ -69,13 +84,42 @@ def resolve(reference: str) -> Key | Keyring:
     >>> os.environ["BACKUP_KEY"] = sealane.keys.generate("aes-256").to_text()
     >>> key = sealane.keys.resolve("env:BACKUP_KEY")
     """
+    found, place, fingerprint = found_at(reference)
+    check_key(found, place, fingerprint)
+    return found
+
+
+def found_at(reference: str) -> tuple[Key | Keyring, str | None, str | None]:
+    """Returns the key that a reference leads to, unchecked, and the place and fingerprint to check
+    it with. The place is None if nobody else can write there.
+    """
+    _parts(reference)
+    reference, fingerprint = split_reference(reference)
     scheme, rest = _parts(reference)
+    if scheme not in _kms.SCHEMES:
+        return _own(reference, scheme, rest), fingerprint and reference, fingerprint
+    key, place = _service_key(reference)
+    file = place if "://" not in place else None
+    found = _kms.unwrapped(key, _keyset_at(place), file)[0]
+    return found, f"{key}#{place if file is None else os.path.abspath(file)}", fingerprint
+
+
+def is_pinned(reference: str) -> bool:
+    """Returns whether nobody else chooses the key: by a fingerprint, or by where it is."""
+    rest, fingerprint = split_reference(reference)
+    return fingerprint is not None or _parts(rest)[0] not in _kms.SCHEMES
+
+
+def fingerprint_at(reference: str) -> tuple[str | None, str]:
+    """Returns the place and the fingerprint of the key that a reference leads to, unchecked."""
+    found, place, _ = found_at(reference)
+    return place, found.fingerprint
+
+
+def _own(reference: str, scheme: str, rest: str) -> Key | Keyring:
+    """Returns the key of a variable, a file, an entry of the OS keyring or a function."""
     if scheme == "call":
         return call(reference, rest)
-    if scheme in _kms.SCHEMES:
-        key, place = _service_key(reference)
-        file = place if "://" not in place else None
-        return _kms.unwrapped(key, _keyset_at(place), file)[0]
     text = _keyring(reference, rest) if scheme == "keyring" else None
     try:
         found = load_reference(reference) if text is None else parse_key(text)
@@ -95,13 +139,18 @@ def keyset(reference: str) -> bytes | bytearray:
 
 
 def wrapping_key(reference: str) -> tuple[WrappingKey, str] | None:
-    """Returns the wrapping key and the keyset's location; None for other references."""
+    """Returns the wrapping key and the keyset's location; None for other references.
+
+    The reference has no fingerprint.
+    """
     return _service_key(reference) if _parts(reference)[0] in _kms.SCHEMES else None
 
 
 def identity(reference: str) -> str | Key | pathlib.Path:
     """Returns the identity that a reference names, in the form ``identities=[…]`` accepts."""
     scheme, rest = _parts(reference)
+    if split_reference(reference)[1] is not None:
+        raise ValueError(f"{reference}: expected no fingerprint: an identity has none")
     match scheme:
         case "file":
             return pathlib.Path(rest).expanduser()
@@ -126,6 +175,8 @@ def is_reference(value: object) -> bool:
 
 def check(reference: str) -> None:
     """Raises TypeError or ValueError unless it is a picklable reference. Does not resolve it."""
+    _parts(reference)
+    reference, _ = split_reference(reference)
     if _parts(reference)[0] in _kms.SCHEMES and (key := _service_key(reference)[0]).has_pin():
         raise ValueError(
             f"{key}: a reference that is pickled and logged must not contain a PIN; use pin-source=FILE or "

@@ -22,7 +22,7 @@ def check(key: WrappingKey) -> None:
     raise ValueError(f"{key}: {text}")
 
 
-def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
+def encrypt(key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
     """Returns a keyset's ciphertext. The token has decrypted it once, for this context only."""
     return token_encrypt(key.uri(), plaintext)
 

@@ -51,7 +51,7 @@ def check(key: WrappingKey) -> None:
         raise ValueError(f"{key}: expected vault:MOUNT/KEY, for example vault:transit/sales")
 
 
-def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
+def encrypt(key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
     """Returns a keyset's ciphertext (``vault:v1:…``). Checks that the context is bound."""
     ciphertext = _encrypt(key, plaintext)
     if key.context:
@@ -87,7 +87,7 @@ def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> None:
     """Returns None: Vault only changes a key's version, and not with associated data."""
 
 
-def _encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
+def _encrypt(key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
     request = {"plaintext": base64.b64encode(plaintext).decode()}
     # The service's message is not shown: it could quote the request.
     found = _ask(key, "encrypt_data", request, "ciphertext", shown=False)

@@ -48,6 +48,11 @@ class WrappingKey:
         query = "&".join(filter(None, (self.options, context)))
         return f"{self.scheme}:{self.name}" + (f"?{query}" if query else "")
 
+    def without_pin(self) -> str:
+        """Returns the reference for others, who have PINs of their own."""
+        options = [part for part in self.options.split("&") if not part.startswith("pin-value")]
+        return dataclasses.replace(self, options="&".join(options)).uri()
+
     def has_pin(self) -> bool:
         """Returns whether the reference contains a PIN and so must not be stored or sent."""
         return str(self) != self.uri()

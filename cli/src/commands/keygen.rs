@@ -11,7 +11,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use sealane::Error;
 use sealane::age::Recipient;
-use sealane::keys::{Existing, KeyInfo, KeyType, Keyring, Kind, Prefix, PublicKey, SecretKey, save_secret};
+use sealane::keys::{
+    Existing, KeyFile, KeyInfo, KeyType, Keyring, Kind, PinnedReference, Prefix, PublicKey, SecretKey,
+    save_secret,
+};
 use sealane::signature::NewSigningKey;
 use serde_json::json;
 use std::io;
@@ -22,7 +25,8 @@ use zeroize::Zeroizing;
 ///
 /// A symmetric key is one line of JSON (JWK "oct", RFC 7517); an age key is one line of text after
 /// a comment with its public key; other keys are PEM (PKCS #8). If a key pair is saved to a file,
-/// its public key is printed.
+/// its public key is printed. If a symmetric key or a keyring is encrypted for recipients, the
+/// reference that pins it is printed: FILE and its fingerprint.
 #[derive(Args)]
 pub(crate) struct Keygen {
     /// Type of the key; ed25519 is an SSH key that signs inventories
@@ -114,16 +118,31 @@ impl Run for Keygen {
         match self.output() {
             Some(path) => {
                 save_secret(path, &secret, Existing::Refuse).map_err(|error| save_failure(path, error))?;
-                match &key {
-                    Generated::Key(key) => report(
-                        key.public().map(|public| text(&public)).transpose()?,
-                        self.kind,
-                        path,
-                        console,
-                    ),
-                    Generated::Signing(key) => report(Some(key.public().into()), self.kind, path, console),
-                    Generated::Keyring(ring) => report_keyring(ring, path, console),
+                let public = key.public()?;
+                if let (Some(public), false) = (&public, console.quiet() || console.json()) {
+                    console.print(public)?;
                 }
+                let mut document = match &key {
+                    Generated::Keyring(ring) => {
+                        let KeyInfo { id, key_type, .. } = ring.primary();
+                        json!({"key": name(path), "type": key_type.map(|kind| kind.name()), "primary": id})
+                    }
+                    _ => {
+                        let public = public.as_deref().map(str::trim_end);
+                        json!({"key": name(path), "type": self.kind.name(), "public": public})
+                    }
+                };
+                let pinned = key
+                    .into_file()
+                    .filter(|_| !recipients.is_empty())
+                    .and_then(|key| PinnedReference::remember(path, &key))
+                    .map(|pinned| pinned.to_string());
+                match &pinned {
+                    Some(pinned) => document["pinned"] = pinned.as_str().into(),
+                    None if !console.json() => return Ok(()),
+                    None => {}
+                }
+                console.result(|| document, &pinned.unwrap_or_default())
             }
             // The key itself is the output, even with --json.
             None => console.print(&secret),
@@ -151,6 +170,24 @@ impl KeyKind {
 }
 
 impl Generated {
+    /// Returns the text of the public key, if there is one.
+    fn public(&self) -> Result<Option<String>, Failure> {
+        match self {
+            Self::Key(key) => key.public().map(|public| text(&public)).transpose(),
+            Self::Signing(key) => Ok(Some(key.public().into())),
+            Self::Keyring(_) => Ok(None),
+        }
+    }
+
+    /// Returns the key as its file is read; `None` for a key that only signs.
+    fn into_file(self) -> Option<KeyFile> {
+        match self {
+            Self::Key(key) => Some(KeyFile::Secret(key)),
+            Self::Keyring(ring) => Some(KeyFile::Keyring(ring)),
+            Self::Signing(_) => None,
+        }
+    }
+
     fn text(&self, passphrase: Option<&str>, recipients: &[Recipient]) -> Result<Zeroizing<String>, Error> {
         match (self, recipients) {
             (Self::Key(key), []) => key.to_text(passphrase),
@@ -183,28 +220,6 @@ fn save_failure(path: &Path, error: Error) -> Failure {
             Failure::key_exists(&name(path))
         }
         other => Failure::about(&name(path), other),
-    }
-}
-
-/// Reports a saved key: its public key, if it has one.
-fn report(public: Option<String>, kind: KeyKind, path: &Path, console: &Console) -> Result<(), Failure> {
-    match public {
-        public if console.json() => {
-            let public = public.as_deref().map(str::trim_end);
-            console.result(|| json!({"key": name(path), "type": kind.name(), "public": public}), "")
-        }
-        Some(public) if !console.quiet() => console.print(&public),
-        _ => Ok(()),
-    }
-}
-
-/// Reports a saved keyring: its key's ID.
-fn report_keyring(ring: &Keyring, path: &Path, console: &Console) -> Result<(), Failure> {
-    let KeyInfo { id, key_type, .. } = ring.primary();
-    let key_type = key_type.map(|key_type| key_type.name());
-    match console.json() {
-        true => console.result(|| json!({"key": name(path), "type": key_type, "primary": id}), ""),
-        false => Ok(()),
     }
 }
 

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 /// A keyring is a file from 'sealane keygen --keyring', or any Tink keyset. The primary key
 /// encrypts, every enabled key decrypts. A change replaces the file once the new one is complete.
 /// The new file is protected as before: not at all, with the same passphrase, or for the given
-/// recipients.
+/// recipients. For recipients, a change also prints the reference that pins the new keyring: FILE
+/// and its fingerprint. Readers give it in place of FILE, and no other keyring is accepted.
 #[derive(Args)]
 pub(crate) struct Keyring {
     #[command(subcommand)]
@@ -167,8 +168,12 @@ fn change(
 ) -> Result<(), Failure> {
     let mut open = OpenKeyring::open(file, console)?;
     let id = action(&mut open.ring)?;
-    open.save()?;
-    open.ring.keys().filter(|key| key.id == id).try_for_each(|key| show(&key, console))
+    let pinned = open.save()?;
+    open.ring.keys().filter(|key| key.id == id).try_for_each(|key| show(&key, console))?;
+    match pinned {
+        Some(pinned) => console.result(|| json!({"pinned": pinned}), &pinned),
+        None => Ok(()),
+    }
 }
 
 fn show(key: &KeyInfo, console: &Console) -> Result<(), Failure> {

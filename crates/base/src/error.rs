@@ -74,6 +74,19 @@ pub enum Error {
         /// The finished target that was tried.
         target: PathBuf,
     },
+    /// The key that a reference leads to is not the expected one, so nothing was read or written
+    /// with it.
+    #[error("{name}: expected the key {expected}, found {found}: {advice}")]
+    OtherKey {
+        /// Where the key is.
+        name: String,
+        /// The fingerprint of the expected key.
+        expected: String,
+        /// The fingerprint of the key that was found.
+        found: String,
+        /// Where the expected fingerprint comes from, and what to do.
+        advice: String,
+    },
     /// The input is not in the expected format. The text names the format, as in "expected an age
     /// file".
     #[error("{0}")]

@@ -8,6 +8,7 @@ pub mod asymmetric;
 mod derive;
 mod encoding;
 pub mod fernet;
+mod fingerprint;
 mod folder;
 pub mod hybrid;
 mod identities;
@@ -16,6 +17,7 @@ mod jwk;
 mod key_file;
 pub mod keyring;
 mod kind;
+mod known_keys;
 mod openssh;
 mod public_key;
 mod reference;
@@ -31,6 +33,7 @@ pub use derive::{Cost, derive};
 #[doc(hidden)]
 pub use encoding::text::text_of;
 pub use engine::staged::Existing;
+pub use fingerprint::Fingerprint;
 pub use folder::files_in;
 pub use identities::{load_identities, parse_identity_file};
 pub use is_secret::{is_hexadecimal_key, is_secret};
@@ -41,9 +44,12 @@ pub use keyring::{
     Purpose,
 };
 pub use kind::Kind;
+pub use known_keys::{check_key, remember_key};
 pub use messages::Key;
 pub use public_key::PublicKey;
-pub use reference::{KeyringLookup, Reference, ServiceLookup, set_key_services, set_keyring};
+pub use reference::{
+    KeyringLookup, PinnedReference, Reference, ServiceLookup, set_key_services, set_keyring,
+};
 pub use secret::wipe_stack;
 pub use secret_key::SecretKey;
 pub use store::{read_content, refuse_replacing, save_secret};

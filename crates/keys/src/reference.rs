@@ -23,9 +23,10 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
+use super::fingerprint::Fingerprint;
 use super::keyring::EncryptedKeyring;
-use super::store;
 use super::token::TokenKey;
+use super::{KeyFile, known_keys, store};
 use base::{Error, Misuse};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -91,9 +92,15 @@ impl Reference {
     ///
     /// # Errors
     /// Returns [`Misuse::Reference`] if the part after the scheme is empty or malformed, and for
-    /// `call:`, because it names a Python function.
+    /// `call:`, because it names a Python function, and for a reference with a fingerprint, which
+    /// only [`PinnedReference::parse`] takes.
     pub fn parse(text: &OsStr) -> Result<Self, Error> {
         let invalid = |expected| Err(Misuse::Reference(expected).into());
+        if Fingerprint::split(&text.to_string_lossy())?.1.is_some() {
+            return invalid(
+                "expected no fingerprint: it pins a symmetric key or a keyring, and nothing else",
+            );
+        }
         // A reference is Unicode, so any other string is a path.
         let Some((scheme, rest)) = text.to_str().and_then(|text| text.split_once(':')) else {
             return Ok(Self::File(text.into()));
@@ -205,6 +212,95 @@ impl Reference {
                 }
             }
         }
+    }
+
+    /// Returns where somebody else can write this key, with an absolute path; `None` if the key is
+    /// in an environment variable or the OS keyring. The user's file of known keys has this name.
+    fn place(&self) -> Option<String> {
+        let absolute = |path: &Path| {
+            let is_url = path.to_string_lossy().contains("://");
+            let path =
+                if is_url { path.to_owned() } else { std::path::absolute(path).unwrap_or(path.into()) };
+            path.display().to_string()
+        };
+        match self {
+            Self::File(path) => Some(format!("age:{}", absolute(path))),
+            Self::Service(text) => {
+                let (key, keyset) = text.split_once('#')?;
+                Some(format!("{key}#{}", absolute(Path::new(keyset))))
+            }
+            Self::Token { key, keyset } => Some(format!("{key}#{}", absolute(Path::new(keyset)))),
+            Self::Env(_) | Self::Keyring { .. } => None,
+        }
+    }
+}
+
+/// A reference, and the fingerprint of the key that it must lead to, as in
+/// `vault:transit/sales#sales.key#key-sha256:…`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinnedReference {
+    /// Where the key is.
+    pub reference: Reference,
+    /// The fingerprint of the right key, if the reference has one.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+impl PinnedReference {
+    /// Parses a key reference, or the path of a key file, with or without a fingerprint.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Reference::parse`] and [`Fingerprint::split`].
+    pub fn parse(text: &OsStr) -> Result<Self, Error> {
+        let (rest, fingerprint) = match text.to_str() {
+            Some(text) => Fingerprint::split(text)?,
+            None => return Ok(Self { reference: Reference::parse(text)?, fingerprint: None }),
+        };
+        Ok(Self { reference: Reference::parse(OsStr::new(rest))?, fingerprint })
+    }
+
+    /// Makes the reference to a key that this user saves at a path, for recipients, and remembers
+    /// the key. Data is not encrypted with private keys, so these have no such reference.
+    pub fn remember(path: &Path, key: &KeyFile) -> Option<Self> {
+        let (reference, fingerprint) = (Reference::File(path.to_owned()), Fingerprint::of(key).ok()?);
+        known_keys::remember_key(&reference.place()?, &fingerprint);
+        Some(Self { reference, fingerprint: Some(fingerprint) })
+    }
+
+    /// Checks that `key`, read from the reference, is the right one: by the fingerprint, or else by
+    /// the user's file of known keys. Returns a warning for the user, once per process, if neither
+    /// is possible.
+    ///
+    /// Without a fingerprint, a key is checked if others can have made its file: if a key service
+    /// or a token decrypted it, or `for_recipients` says that an identity did.
+    ///
+    /// # Errors
+    /// Returns the errors of [`check_key`](crate::check_key), and [`Misuse::UnsuitableKey`] if a
+    /// fingerprint is given for a private or public key.
+    pub fn check(&self, key: &KeyFile, for_recipients: bool) -> Result<Option<String>, Error> {
+        let service = matches!(self.reference, Reference::Service(_) | Reference::Token { .. });
+        if self.fingerprint.is_none() && !service && !for_recipients {
+            return Ok(None);
+        }
+        let found = match (Fingerprint::of(key), self.fingerprint) {
+            // Not a key that data is encrypted with.
+            (Err(_), None) => return Ok(None),
+            (found, _) => found?,
+        };
+        match (self.reference.place(), self.fingerprint) {
+            (None, None) => Ok(None),
+            (place, fingerprint) => {
+                let place = place.unwrap_or_else(|| self.reference.to_string());
+                known_keys::check_key(&place, fingerprint.as_ref(), &found)
+            }
+        }
+    }
+}
+
+/// Writes the reference for [`PinnedReference::parse`].
+impl fmt::Display for PinnedReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reference.fmt(f)?;
+        self.fingerprint.map_or(Ok(()), |fingerprint| write!(f, "#{fingerprint}"))
     }
 }
 

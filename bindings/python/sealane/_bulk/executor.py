@@ -22,13 +22,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from sealane._endpoints import path_of
 from sealane._error_paths import named
-from sealane._native import DecryptWith, EncryptWith, Job, Keyring, Operation
+from sealane._native import DecryptWith, EncryptWith, Job, Keyring, Operation, check_key
 from sealane._reference import check as check_reference
-from sealane._reference import identity, is_reference, resolve
+from sealane._reference import fingerprint_at, identity, is_pinned, is_reference, resolve
 from sealane.exceptions import SealaneError
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ Failures: TypeAlias = dict[int, Exception]
 """The errors of a batch, by file index."""
 
 Progress: TypeAlias = Callable[[int, int], object]
+
+_Answer = TypeVar("_Answer")
 
 BATCH_FILES = 64
 """Maximum number of files in a batch; they share the cost of the handover."""
@@ -161,6 +163,14 @@ def prepare(task: Task, manifest: str | None, finished: str | None) -> Exception
     return None
 
 
+def find(reference: str) -> tuple[str | None, str] | Exception:
+    """Returns the place and the fingerprint of the key that a worker finds, or the error."""
+    try:
+        return fingerprint_at(reference)
+    except Exception as error:
+        return _portable(error, None)
+
+
 def run(task: Task, files: Files) -> Failures:
     """Processes one batch and returns the errors of the failed files."""
     try:
@@ -198,19 +208,42 @@ def _portable(error: BaseException, path: str | None) -> Exception:
 def _check(executor: Executor, task: Task, manifest: str | None, finished: str | None) -> None:
     """Checks in a worker that the key is available and opens ``finished``, a target in the
     manifest. Raises the error.
-
-    A vanished worker raises nothing here: each of its files gets the error.
     """
-    future = executor.submit(prepare, task, manifest, finished)
+    _ask(executor, prepare, task, manifest, finished)
+
+
+def _pinned(executor: Executor, task: Task) -> Task:
+    """Returns the task with the fingerprint of its key, so that no worker believes another key.
+
+    A worker finds the key, and the file of known keys on this machine decides about it.
+    """
+    if task.key is None or is_pinned(task.key):
+        return task
+    if (found := _ask(executor, find, task.key)) is None:
+        return task
+    place, fingerprint = found
+    check_key(fingerprint, place, None)
+    return dataclasses.replace(task, key=f"{task.key}#{fingerprint}")
+
+
+def _ask(
+    executor: Executor, question: Callable[..., _Answer | Exception], *arguments: object
+) -> _Answer | None:
+    """Returns a worker's answer, or raises it, if it is an exception.
+
+    A vanished worker is None here: each of its files gets the error.
+    """
+    future = executor.submit(question, *arguments)
     try:
-        error = future.result()
+        answer = future.result()
     except (BrokenExecutor, CancelledError):
-        return
+        return None
     except BaseException:
         future.cancel()
         raise
-    if error is not None:
-        raise error
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -> None:
@@ -399,6 +432,7 @@ class Call:
             if executor is None:
                 job.run(operation_of(task), progress)
                 return
+            task = _pinned(executor, task)
             _check(executor, task, None, None)
             finished = job.plan()
             if finished is not None:

@@ -3,6 +3,9 @@
 For recipients, the key is stored as a JWK inside an age file, so ``age`` can decrypt it too. Adding
 or removing a recipient rewrites this one file; the data files stay as they are. A key service
 encrypts a keyring, stored as a Tink encrypted keyset.
+
+Both lie beside the data, and neither is authentic: the key of a recipient is public, and some may
+only encrypt with a wrapping key. So a reference contains the fingerprint of the right key.
 """
 
 from __future__ import annotations
@@ -11,16 +14,26 @@ import contextlib
 import errno
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fsspec.core import url_to_fs
+from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.memory import MemoryFileSystem
 
 from sealane import _kms, _reference
 from sealane._endpoints import staged
 from sealane._error_paths import about, asking
-from sealane._file import encrypt
-from sealane._native import Key, Keyring, generate, parse_key
+from sealane._native import (
+    Key,
+    Keyring,
+    check_key,
+    new_dataset_key,
+    parse_key,
+    remember_key,
+    split_reference,
+)
+from sealane._native import rewrap_dataset_key as rewrap_native
 from sealane._wrapping_key import WrappingKey
 from sealane.exceptions import FormatError
 from sealane.fs._store import checked, is_object_store
@@ -37,7 +50,7 @@ def create_dataset_key(
     wrapping_key: str | None = None,
     kind: str = "aes-256",
     storage_options: Mapping[str, Any] | None = None,
-) -> None:
+) -> str:
     """Generates a dataset key and saves it, encrypted for recipients or by a key service.
 
     Parameters
@@ -58,6 +71,13 @@ def create_dataset_key(
     storage_options : dict, optional
         Options for the fsspec filesystem that opens ``url``.
 
+    Returns
+    -------
+    str
+        The reference that pins the key: ``"age:PATH#key-sha256:…"``, or for a wrapping key
+        ``"aws-kms:ARN#PATH#key-sha256:…"``. Give it as ``key`` to everyone who reads or writes the
+        data. Then nobody who can write to the storage can replace the key. It is not secret.
+
     Raises
     ------
     FileExistsError
@@ -77,16 +97,12 @@ def create_dataset_key(
     --------
     >>> alice = sealane.keys.generate("age")
     >>> alice.save("alice.key")
-    >>> create_dataset_key("s3://bucket/sales.key.age", recipients=[alice.public])
-    >>> fs = fsspec.filesystem(
-    ...     "sealane", target_protocol="s3", key="age:bucket/sales.key.age", identity="file:alice.key"
-    ... )
+    >>> key = create_dataset_key("s3://bucket/sales.key.age", recipients=[alice.public])
+    >>> fs = fsspec.filesystem("sealane", target_protocol="s3", key=key, identity="file:alice.key")
 
     >>> arn = "arn:aws:kms:eu-west-1:111122223333:alias/sales"
-    >>> create_dataset_key("s3://bucket/sales.key", wrapping_key=f"aws-kms:{arn}?context=sales")
-    >>> fs = fsspec.filesystem(
-    ...     "sealane", target_protocol="s3", key=f"aws-kms:{arn}?context=sales#bucket/sales.key"
-    ... )
+    >>> key = create_dataset_key("s3://bucket/sales.key", wrapping_key=f"aws-kms:{arn}?context=sales")
+    >>> fs = fsspec.filesystem("sealane", target_protocol="s3", key=key)
     """
     if kind not in ("aes-256", "aes-128", "keyring"):
         raise ValueError(f"kind must be 'aes-256', 'aes-128' or 'keyring', not {kind!r}")
@@ -97,12 +113,12 @@ def create_dataset_key(
         # Fail before asking the service. The check when writing decides.
         _refuse_existing(fs, path)
         ring = Keyring.generate() if kind == "keyring" else Keyring.generate(f"{kind}-gcm")
-        sealed = _kms.wrapped(wrapping, ring)
+        sealed, fingerprint = _kms.wrapped(wrapping, ring), ring.fingerprint
     else:
-        assert recipients is not None
-        sealed = _encrypted(Keyring.generate() if kind == "keyring" else generate(kind), recipients)
+        sealed, fingerprint = new_dataset_key(kind, recipients or ())
     with asking(path):
         _write(fs, path, sealed, exclusive=True)
+    return _pinned(fs, path, wrapping, fingerprint)
 
 
 def rewrap_dataset_key(
@@ -112,7 +128,7 @@ def rewrap_dataset_key(
     recipients: Recipients | None = None,
     wrapping_key: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-) -> None:
+) -> str:
     """Encrypts the dataset key at ``url`` to other recipients or with another service key.
 
     The data files are not touched. Between two AWS KMS keys in one region, the service uses
@@ -125,7 +141,8 @@ def rewrap_dataset_key(
     Parameters
     ----------
     url : str
-        The URL of the dataset key.
+        The URL of the dataset key. At the end, ``"#"`` and its fingerprint pin the key; without it,
+        the file of known keys is asked.
     identity : str
         A reference to an identity that can decrypt it now, such as ``"file:alice.key"``; or to the
         wrapping key that encrypted it, such as ``"aws-kms:ARN?context=TEXT"``.
@@ -136,6 +153,12 @@ def rewrap_dataset_key(
     storage_options : dict, optional
         Options for the fsspec filesystem that opens ``url``.
 
+    Returns
+    -------
+    str
+        The reference that pins the key, as for ``create_dataset_key``. The fingerprint stays the
+        same.
+
     Raises
     ------
     NoMatchingKeyError
@@ -143,7 +166,8 @@ def rewrap_dataset_key(
     KeyNotFoundError
         If the reference leads to no identity on this machine.
     AuthenticationError
-        If a keyset is encrypted with another wrapping key or for another context, or was modified.
+        If a keyset is encrypted with another wrapping key or for another context, or was modified;
+        or if the key has another fingerprint than expected. Nothing is written.
     FormatError
         If the file is neither an age file nor an encrypted keyset, or a recipient cannot be parsed.
     KeyServiceError, TypeError, ValueError
@@ -163,18 +187,56 @@ def rewrap_dataset_key(
         raise ValueError(
             "an age file has recipients, and an encrypted keyset has a wrapping key; both must match"
         )
-    pair = None
+    url, expected = split_reference(url)
+    wrapping = old = None
     if wrapping_key is not None:
-        pair = _kms.parse_wrapping_key(identity), _kms.parse_wrapping_key(wrapping_key)
+        old, wrapping = _kms.parse_wrapping_key(identity), _kms.parse_wrapping_key(wrapping_key)
     fs, path = url_to_fs(url, **dict(storage_options or {}))
-    if pair is not None:
+    at = place(fs, path, old)
+    if old is not None and wrapping is not None:
         with about(path):
-            sealed = _kms.rewrapped(*pair, _read(fs, path))
+            sealed, fingerprint = _kms.rewrapped(
+                old, wrapping, _read(fs, path), lambda ring: check_key(ring, at, expected)
+            )
     else:
-        assert recipients is not None
-        sealed = _encrypted(load(fs, path, identity), recipients)
+        found = _reference.identity(identity)
+        with about(path):
+            # In the native module, because Python could not wipe the cleartext.
+            sealed, fingerprint = rewrap_native(_read(fs, path), [found], recipients or (), at, expected)
     with asking(path):
         _write(fs, path, sealed, exclusive=False)
+    return _pinned(fs, path, wrapping, fingerprint)
+
+
+def place(fs: Any, path: str, wrapping_key: WrappingKey | None) -> str | None:
+    """Returns the name of a dataset key in the file of known keys; None for one in memory, where
+    only this process writes.
+    """
+    while isinstance(fs, DirFileSystem):
+        fs, path = fs.fs, fs._join(path)
+    if isinstance(fs, MemoryFileSystem):
+        return None
+    scheme = "age:" if wrapping_key is None else f"{wrapping_key}#"
+    if isinstance(fs, LocalFileSystem):
+        return scheme + os.path.abspath(path)
+    # Two servers can have files of one name.
+    options = {**fs.storage_options.get("client_kwargs", {}), **fs.storage_options}
+    server = [f" {name}={options[name]}" for name in _SERVER if options.get(name)]
+    return scheme + str(fs.unstrip_protocol(path)) + "".join(server)
+
+
+_SERVER: Final = ("endpoint_url", "host", "port", "account_name")
+
+
+def _pinned(fs: Any, path: str, wrapping_key: WrappingKey | None, fingerprint: str) -> str:
+    """Returns the reference to a key that this user wrote, and remembers it."""
+    if (at := place(fs, path, wrapping_key)) is not None:
+        remember_key(at, fingerprint)
+    if wrapping_key is None:
+        return f"age:{path}#{fingerprint}"
+    url = path if isinstance(fs, LocalFileSystem) else str(fs.unstrip_protocol(path))
+    # The URL also serves outside of a filesystem.
+    return f"{wrapping_key.without_pin()}#{url if fs._strip_protocol(url) == path else path}#{fingerprint}"
 
 
 def load(fs: Any, path: str, identity: str) -> Key | Keyring:
@@ -202,14 +264,6 @@ def _read(fs: Any, path: str) -> bytes:
 def _either(recipients: Recipients | None, wrapping_key: str | None) -> None:
     if (recipients is None) == (wrapping_key is None):
         raise TypeError("give either recipients or wrapping_key")
-
-
-def _encrypted(key: Key | Keyring, recipients: Recipients) -> bytes:
-    recipients = list(recipients)
-    if not recipients:
-        raise ValueError("recipients is empty: nothing could decrypt the key")
-    text = key.to_json() if isinstance(key, Keyring) else key.to_text()
-    return encrypt(text.encode(), recipients=recipients, armor=True)
 
 
 def _refuse_existing(fs: Any, path: str) -> None:

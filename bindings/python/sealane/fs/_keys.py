@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from sealane import _reference
-from sealane._native import DecryptWith, EncryptWith, Key, Keyring
+from sealane._native import DecryptWith, EncryptWith, Key, Keyring, check_key, split_reference
 from sealane._wrapping_key import WrappingKey
 from sealane.fs import _dataset_key
 from sealane.fs._store import is_object_store
@@ -37,7 +37,7 @@ class Keys:
         A reference for ``sealane.keys.resolve`` to a key or a keyring, where the path of an
         encrypted keyset is one of ``files``; or ``"age:PATH"``, a dataset key at this path of
         ``files``; or ``"each:package.module:function"``, a function that returns the key for a
-        file's path.
+        file's path. Except for "each:", ``"#"`` and a fingerprint at the end pin the key.
     identity : str, optional
         A reference to the identity that decrypts the dataset key; with ``"age:PATH"`` only.
     context : str
@@ -49,7 +49,10 @@ class Keys:
             raise TypeError("key is missing: give a key reference such as 'env:NAME' or 'file:PATH'")
         if not isinstance(context, str):
             raise TypeError(f"context must be a str here, not {type(context).__name__}")
-        self._files, self._key, self._identity, self._context = files, key, identity, context.encode()
+        self._files, self._identity, self._context = files, identity, context.encode()
+        self._reference = key
+        key, self._fingerprint = split_reference(key) if isinstance(key, str) else (key, None)
+        self._key = key
         self.dataset_key: str | None = None
         """The path of the dataset key, for ``age:PATH`` and key services."""
         self.per_file = isinstance(key, str) and key.startswith(_EACH)
@@ -65,6 +68,8 @@ class Keys:
         elif identity is not None:
             raise TypeError("identity decrypts a dataset key: use it with key='age:PATH' or leave it out")
         elif self.per_file:
+            if self._fingerprint is not None:
+                raise ValueError(f"{key}: each file has its own key, so no fingerprint can pin them")
             _reference.check_function(key, key.removeprefix(_EACH))
         else:
             _reference.check(key)
@@ -114,11 +119,19 @@ class Keys:
     def _find(self) -> Key | Keyring:
         self._resolved = None
         if self.dataset_key is None:
-            return _reference.resolve(self._key)
+            return _reference.resolve(self._reference)
+        until = float("inf")
+        found: Key | Keyring
         if self._wrapping_key is None:
             assert self._identity is not None
-            return _dataset_key.load(self._files, self.dataset_key, self._identity)
-        found, self._until = _dataset_key.unwrapped(self._files, self.dataset_key, self._wrapping_key)
+            found = _dataset_key.load(self._files, self.dataset_key, self._identity)
+        else:
+            found, until = _dataset_key.unwrapped(self._files, self.dataset_key, self._wrapping_key)
+        # Whoever can write beside the data must not choose its key.
+        check_key(
+            found, _dataset_key.place(self._files, self.dataset_key, self._wrapping_key), self._fingerprint
+        )
+        self._until = until
         return found
 
     def _key_of(self, path: str) -> Key | Keyring:

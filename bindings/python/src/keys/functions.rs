@@ -1,6 +1,7 @@
 //! The functions of `sealane.keys`: generate, load and derive keys.
 
 use super::classes::{Key, PublicKey, at_most_one};
+use super::fingerprint::warn;
 use super::keyring::Keyring;
 use crate::arguments::unknown;
 use crate::buffer::{fresh, read};
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use sealane::Error;
 use sealane::age::Identity;
-use sealane::keys::{self, Cost, KeyFile, Kind, LoadOptions, Reference, SecretKey};
+use sealane::keys::{self, Cost, KeyFile, Kind, LoadOptions, PinnedReference, Reference, SecretKey};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -68,7 +69,9 @@ pub(crate) enum Loaded {
 /// passphrase : str or bytes, optional
 ///     Decrypts the file.
 /// identities : list, optional
-///     Decrypt a file encrypted for recipients. See ``sealane.decrypt_file``.
+///     Decrypt a file encrypted for recipients. See ``sealane.decrypt_file``. Everyone can encrypt
+///     to a public key, so a symmetric key or a keyring must be the one in the user's file of known
+///     keys, which remembers the first one. Compare its ``fingerprint`` if you know it.
 /// kid : str, optional
 ///     Selects a key of a JSON Web Key Set.
 ///
@@ -80,6 +83,8 @@ pub(crate) enum Loaded {
 /// ------
 /// NoMatchingKeyError
 ///     If the passphrase is wrong or no identity matches.
+/// AuthenticationError
+///     If a key for recipients is not the known one.
 /// FormatError
 ///     If it is not a key file.
 /// ValueError
@@ -102,8 +107,15 @@ pub(crate) fn load(
     kid: Option<&str>,
 ) -> PyResult<Loaded> {
     let secrets = Secrets::new(passphrase, identities)?;
-    interruptible(py, || loaded(keys::load(&path, secrets.options(kid))?, Some(&path)))?
-        .map_err(|e| raise_among(&path, e))
+    let read = || -> Result<_, Error> {
+        let found = keys::load(&path, secrets.options(kid))?;
+        let pinned = PinnedReference { reference: Reference::File(path.clone()), fingerprint: None };
+        let warning = pinned.check(&found, secrets.identities.is_some())?;
+        Ok((loaded(found, Some(&path))?, warning))
+    };
+    let (found, warning) = interruptible(py, read)?.map_err(|e| raise_among(&path, e))?;
+    warn(py, Ok(warning))?;
+    Ok(found)
 }
 
 /// Returns whether ``text`` is a secret key and must not be printed. 64 hexadecimal digits do not

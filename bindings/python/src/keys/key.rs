@@ -6,7 +6,7 @@ use crate::error::{raise, raise_about};
 use crate::{recipients, secrets};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use sealane::keys::{Jwk, SecretKey, refuse_replacing};
+use sealane::keys::{Fingerprint, Jwk, KeyFile, PinnedReference, SecretKey, refuse_replacing};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -75,6 +75,13 @@ impl Key {
         self.jwk()?.usage.as_deref()
     }
 
+    /// The fingerprint of a symmetric key, "key-sha256:…": it pins the key in a reference, as in
+    /// "file:/mnt/share/sales.key#key-sha256:…". It is public. Raises TypeError for other kinds.
+    #[getter(fingerprint)]
+    fn fingerprint_text(&self) -> PyResult<String> {
+        self.fingerprint().map(|found| found.to_string())
+    }
+
     /// Writes the key to a new file that only the owner can read.
     ///
     /// Parameters
@@ -104,7 +111,11 @@ impl Key {
             refuse_replacing(&path, &files).map_err(raise)?;
         }
         interruptible(py, || match recipients {
-            Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)),
+            Some(recipients) => {
+                self.0.save_for(&path, &recipients, existing(overwrite))?;
+                PinnedReference::remember(&path, &KeyFile::Secret(self.0.clone()));
+                Ok(())
+            }
             None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
         })?
         .map_err(|e| raise_about(&path, e))
@@ -150,6 +161,10 @@ impl Key {
 }
 
 impl Key {
+    pub(super) fn fingerprint(&self) -> PyResult<Fingerprint> {
+        Fingerprint::of_key(self.symmetric()?).map_err(raise)
+    }
+
     fn jwk(&self) -> Option<&Jwk> {
         match &self.0 {
             SecretKey::Symmetric(jwk) => Some(jwk),

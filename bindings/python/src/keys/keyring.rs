@@ -8,7 +8,9 @@ use crate::{recipients, secrets};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use sealane::Error;
-use sealane::keys::{KeyType, Keyring as Core, Prefix, refuse_replacing};
+use sealane::keys::{
+    Fingerprint, KeyFile, KeyType, Keyring as Core, PinnedReference, Prefix, refuse_replacing,
+};
 use std::path::PathBuf;
 
 /// Several keys with identifiers and states; one is the primary key. Never shown or pickled.
@@ -236,6 +238,14 @@ impl Keyring {
         self.core.with(py, 0, Core::rotate)
     }
 
+    /// The fingerprint of the keyring, "key-sha256:…": it pins the keyring in a reference, as in
+    /// "file:/mnt/share/ring.json#key-sha256:…". It is public, and every change of the keyring
+    /// changes it.
+    #[getter]
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
+        self.core.with(py, 0, |ring| Ok(Fingerprint::of_keyring(ring)?.to_string()))
+    }
+
     /// The identifier of the primary key.
     #[getter]
     fn primary(&self, py: Python<'_>) -> PyResult<u32> {
@@ -287,7 +297,11 @@ impl Keyring {
         }
         let ring = self.keyring(py)?;
         interruptible(py, || match recipients {
-            Some(recipients) => ring.save_for(&path, &recipients, existing(overwrite)),
+            Some(recipients) => {
+                ring.save_for(&path, &recipients, existing(overwrite))?;
+                PinnedReference::remember(&path, &KeyFile::Keyring(ring));
+                Ok(())
+            }
             None => ring.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
         })?
         .map_err(|e| raise_about(&path, e))

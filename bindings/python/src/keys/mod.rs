@@ -2,6 +2,7 @@
 
 mod classes;
 mod encrypted;
+mod fingerprint;
 mod functions;
 mod key;
 mod keyring;
@@ -11,6 +12,9 @@ mod token;
 pub(crate) use classes::{Key, PublicKey, extract, never_pickled};
 pub(crate) use encrypted::{
     duplicate_keyring, encrypted_keyset, keyset_ciphertext, keyset_of_service, replace_keyset_ciphertext,
+};
+pub(crate) use fingerprint::{
+    check_key, cleartext_keyset, new_dataset_key, remember_key, rewrap_dataset_key, split_reference,
 };
 pub(crate) use functions::{
     derive, generate, is_secret, keyring_text, kinds, load, load_reference, parse_key, read_reference,

@@ -72,7 +72,13 @@ impl Sandbox {
     pub(crate) fn sealane(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealane"));
         command.current_dir(&self.0).env_remove("SEALANE_PROVIDER").env_remove("SEALANE_CPU");
+        command.env("SEALANE_KNOWN_KEYS", self.known_keys());
         command
+    }
+
+    /// The file of known keys, beside the folder, so that tests leave the user's file alone.
+    pub(crate) fn known_keys(&self) -> PathBuf {
+        self.0.with_extension("known").join("keys")
     }
 
     /// Runs the program with the words of a line, and an empty standard input.
@@ -91,6 +97,7 @@ impl Sandbox {
         let program = Path::new(env!("CARGO_BIN_EXE_sealane"));
         let path = [program.parent().unwrap().as_os_str(), &std::env::var_os("PATH").unwrap()];
         shell.args(["-c", line]).current_dir(&self.0).env("SEALANE", program);
+        shell.env("SEALANE_KNOWN_KEYS", self.known_keys());
         shell.env("PATH", path.join(OsStr::new(":")));
         self.run_with(&mut shell, b"")
     }
@@ -129,6 +136,7 @@ impl Sandbox {
 impl Drop for Sandbox {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(self.known_keys().with_file_name(""));
     }
 }
 

@@ -95,9 +95,10 @@ impl Error {
     /// Returns the kind of the error. An error in a batch or a keyring has the kind of its source.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::Authentication | Self::DamagedChunk { .. } | Self::KeyMismatch { .. } => {
-                Kind::Authentication
-            }
+            Self::Authentication
+            | Self::DamagedChunk { .. }
+            | Self::KeyMismatch { .. }
+            | Self::OtherKey { .. } => Kind::Authentication,
             Self::Format(_)
             | Self::UnexpectedLength { .. }
             | Self::Header(_)

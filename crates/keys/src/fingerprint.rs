@@ -1,0 +1,173 @@
+//! Fingerprints: public commitments to a key, which pin the key that a reference leads to.
+//!
+//! Whoever knows the public key of a recipient, or may encrypt with a wrapping key, can encrypt
+//! another key to its readers. So a key that lies beside the data is believed only if its
+//! fingerprint is expected. It is HKDF-SHA-256 (RFC 5869) with 32 bytes of output:
+//!
+//! ```text
+//! PRK         = HMAC-SHA-256("sealane key fingerprint v1", IKM)
+//! fingerprint = HMAC-SHA-256(PRK, INFO || 01)
+//!
+//! a symmetric key   IKM = its bytes                              INFO = "key"
+//! a keyring         IKM = its cleartext Tink keyset, in binary   INFO = "keyset"
+//! ```
+//!
+//! `docs/decisions/028-pinned-keys.md` says why two keys with one fingerprint are as hard to find
+//! as a collision of SHA-256, and what a fingerprint reveals.
+
+use super::secret::wiping_stack;
+use super::{KeyFile, Keyring, SecretKey};
+use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
+use base::{Error, Misuse};
+use messages::Key;
+use std::fmt;
+use std::str::FromStr;
+
+const SALT: &[u8] = b"sealane key fingerprint v1";
+const NAME: &str = "key-sha256:";
+const LEN: usize = 32;
+const INVALID: Misuse = Misuse::Reference(
+    "expected a fingerprint, key-sha256: and 64 hexadecimal digits in lower case, found other text",
+);
+
+/// A commitment to a symmetric key or a keyring. It is public, and written as `key-sha256:…`.
+///
+/// ```
+/// use sealane::Key;
+/// use sealane::keys::Fingerprint;
+///
+/// let fingerprint = Fingerprint::of_key(&Key::from_bytes(&[7; 32]))?;
+/// assert_eq!(fingerprint.to_string().parse::<Fingerprint>()?, fingerprint);
+/// assert_ne!(fingerprint, Fingerprint::of_key(&Key::from_bytes(&[8; 32]))?);
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u8; LEN]);
+
+impl Fingerprint {
+    /// Commits to the bytes of a symmetric key.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] without memory.
+    pub fn of_key(key: &Key) -> Result<Self, Error> {
+        Self::new(key.as_bytes(), b"key")
+    }
+
+    /// Commits to the keys of a keyring, with their states, types and identifiers.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] without memory.
+    pub fn of_keyring(ring: &Keyring) -> Result<Self, Error> {
+        Self::new(&ring.to_bytes(), b"keyset")
+    }
+
+    /// Commits to the content of a key file.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for a private or public key.
+    pub fn of(file: &KeyFile) -> Result<Self, Error> {
+        match file {
+            KeyFile::Secret(SecretKey::Symmetric(jwk)) => Self::of_key(&jwk.key),
+            KeyFile::Keyring(ring) => Self::of_keyring(ring),
+            _ => Err(Misuse::UnsuitableKey(
+                "expected a symmetric key or a keyring, found a private or public key; only those have a fingerprint",
+            )
+            .into()),
+        }
+    }
+
+    fn new(key: &[u8], info: &[u8]) -> Result<Self, Error> {
+        let mut bytes = [0; LEN];
+        let filled = wiping_stack::<2048, _>(|| {
+            let prk = Salt::new(HKDF_SHA256, SALT).extract(key);
+            prk.expand(&[info], HKDF_SHA256).and_then(|okm| okm.fill(&mut bytes))
+        });
+        // The lengths are valid.
+        filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))?;
+        Ok(Self(bytes))
+    }
+
+    /// Splits a reference into the part before its fingerprint, and the fingerprint, if any:
+    /// `age:sales.key#key-sha256:…`. A `#` before any other text belongs to the reference.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Reference`] for a fingerprint that is cut off or malformed: as a part of
+    /// the path it would pin nothing.
+    pub fn split(reference: &str) -> Result<(&str, Option<Self>), Error> {
+        match reference.rsplit_once('#') {
+            Some((rest, last))
+                if last.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)) =>
+            {
+                if rest.is_empty() || Self::split(rest)?.1.is_some() {
+                    return Err(INVALID.into());
+                }
+                Ok((rest, Some(last.parse()?)))
+            }
+            _ => Ok((reference, None)),
+        }
+    }
+}
+
+/// Writes `key-sha256:` and 64 hexadecimal digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NAME)?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = Error;
+
+    /// # Errors
+    /// Returns [`Misuse::Reference`] for other text.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut bytes = [0; LEN];
+        let digits = text.strip_prefix(NAME).filter(|digits| digits.len() == 2 * LEN).ok_or(INVALID)?;
+        base16ct::lower::decode(digits, &mut bytes).map_err(|_| INVALID)?;
+        Ok(Self(bytes))
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use vectors::KdfPart;
+
+    #[test]
+    fn vectors() {
+        let mut cases = 0;
+        for case in vectors::kdf().iter().filter(|case| case.file == "kdf/key_fingerprint.json") {
+            let KdfPart::Hkdf { info, .. } = &case.part else { panic!("{} {}", case.file, case.id) };
+            let found = match &info[..] {
+                b"key" => Fingerprint::of_key(&Key::from_bytes(&case.secret)),
+                _ => Fingerprint::of_keyring(&Keyring::from_bytes(&case.secret).unwrap()),
+            };
+            assert_eq!(found.unwrap().0[..], case.output[..], "{} {}", case.file, case.id);
+            assert_eq!(case.salt, SALT);
+            cases += 1;
+        }
+        assert_eq!(cases, 6);
+    }
+
+    #[test]
+    fn only_a_whole_fingerprint_at_the_end_is_split_off() {
+        let key = Fingerprint([0xab; LEN]);
+        for path in ["a", "age:a#b", "vault:m/k?context=x#a#b", "a#", "#", "", "a#sha256:00", "a#key", "ä#ö"]
+        {
+            assert_eq!(Fingerprint::split(path).unwrap(), (path, None));
+            let pinned = format!("{path}#{key}");
+            match path {
+                "" => assert!(Fingerprint::split(&pinned).is_err()),
+                _ => assert_eq!(Fingerprint::split(&pinned).unwrap(), (path, Some(key))),
+            }
+        }
+        let good = format!("a#{key}");
+        for len in "a#key-sha256:".len()..good.len() {
+            assert!(Fingerprint::split(&good[..len]).is_err(), "{len}");
+        }
+        for bad in [good.to_uppercase().to_lowercase() + "0", good.to_uppercase(), format!("{good}#{key}")] {
+            assert!(matches!(Fingerprint::split(&bad), Err(Error::Misuse(Misuse::Reference(_)))), "{bad}");
+        }
+    }
+}

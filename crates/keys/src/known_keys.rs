@@ -1,0 +1,372 @@
+//! The user's file of known keys: the fingerprints of keys that were opened without one, as ssh
+//! remembers hosts in `known_hosts`.
+//!
+//! The first open of a key trusts it and adds a line; a later open compares. The file is
+//! `$XDG_STATE_HOME/sealane/known_keys`, by default `~/.local/state/sealane/known_keys`, or
+//! `$SEALANE_KNOWN_KEYS`:
+//!
+//! ```text
+//! # comment
+//! key-sha256:4f0c… age:s3://bucket/sales.key.age
+//! ```
+//!
+//! The rest of a line is the place of the key, with `%` and control characters percent-encoded.
+
+use super::Existing;
+use super::fingerprint::Fingerprint;
+use super::store;
+use base::Error;
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use std::{env, fmt::Write as _};
+
+/// Names the file of known keys.
+const VARIABLE: &str = "SEALANE_KNOWN_KEYS";
+/// About 20,000 keys.
+const MAX_LEN: u64 = 4 << 20;
+/// How often a lock is tried, every 20 ms: 10 seconds.
+const TRIES: usize = 500;
+
+static WARNED: AtomicBool = AtomicBool::new(false);
+
+/// Checks that a key is the expected one: the one with the fingerprint of its reference, or else
+/// the one that was found at this place before. A new place is remembered.
+///
+/// Returns a warning for the user if neither is possible, once per process.
+///
+/// # Errors
+/// Returns [`Error::OtherKey`] for another key; and if the file of known keys cannot be trusted,
+/// [`Error::Io`], and [`Error::LimitExceeded`] if it is too long.
+pub fn check_key(
+    place: &str,
+    expected: Option<&Fingerprint>,
+    found: &Fingerprint,
+) -> Result<Option<String>, Error> {
+    let Some(expected) = expected else { return check_known(place, found) };
+    if expected == found {
+        return Ok(None);
+    }
+    let advice = "it was replaced, so nothing was read or written. If its owner replaced it, ask them for the new \
+                  reference; else restore the key";
+    Err(other(place, &expected.to_string(), found, advice.into()))
+}
+
+/// Remembers a key that this user made, in place of an earlier one. If that fails, the user still
+/// has the reference that pins the key, and the first use without it reports the reason.
+pub fn remember_key(place: &str, key: &Fingerprint) {
+    if let Ok(path) = location() {
+        let _ = add(path, place, key, |known| known.lines.retain(|line| !is_of(line, place)));
+    }
+}
+
+fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>, Error> {
+    let mut changed = None;
+    let look = |known: &mut KnownKeys| {
+        let at = known.lines.iter().position(|line| is_of(line, place));
+        changed = at.map(|at| (at, known.path.clone(), known.lines[at].clone()));
+    };
+    let why = match location() {
+        Ok(path) => match add(path, place, found, look) {
+            Err(Error::Io { path, source }) if is_read_only(&source) => {
+                format!("{}: {source}", path.unwrap_or_default().display())
+            }
+            added => {
+                added?;
+                let Some((at, path, line)) = changed else { return Ok(None) };
+                let expected = line.split(' ').next().unwrap_or_default();
+                let advice = format!(
+                    "it was replaced since this user first opened it ({}, line {}), so nothing was read or written. \
+                     If its owner replaced it, remove this line, or give the new reference with its fingerprint; \
+                     else restore the key",
+                    path.display(),
+                    at + 1
+                );
+                return Err(other(place, expected, found, advice));
+            }
+        },
+        Err(why) => why,
+    };
+    Ok((!WARNED.swap(true, Ordering::Relaxed)).then(|| {
+        format!(
+            "{place}: nothing shows that this is the right key, so whoever can write to its storage can replace it, \
+             forge data, and read what you write. Give the reference with its fingerprint, …#{found}. (No key is \
+             remembered on this machine: {why})"
+        )
+    }))
+}
+
+fn other(place: &str, expected: &str, found: &Fingerprint, advice: String) -> Error {
+    Error::OtherKey { name: place.into(), expected: expected.into(), found: found.to_string(), advice }
+}
+
+/// Adds the key to the file, unless it is there or `change` leaves another one for its place.
+fn add(
+    path: PathBuf,
+    place: &str,
+    key: &Fingerprint,
+    mut change: impl FnMut(&mut KnownKeys),
+) -> Result<(), Error> {
+    let line = line_of(place, key);
+    let mut is_done = |known: &mut KnownKeys| {
+        known.lines.contains(&line) || {
+            change(known);
+            known.lines.iter().any(|line| is_of(line, place))
+        }
+    };
+    // The common case needs no lock, because the file is replaced as a whole.
+    let mut known = KnownKeys::read(path)?;
+    if is_done(&mut known) {
+        return Ok(());
+    }
+    make_folder(&known.path)?;
+    let _lock = lock(&known.path)?;
+    let mut known = KnownKeys::read(known.path)?;
+    if !is_done(&mut known) {
+        known.lines.push(line);
+        known.write()?;
+    }
+    Ok(())
+}
+
+fn is_read_only(error: &io::Error) -> bool {
+    use ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
+    // The first two are for folders below /dev/null, the home of some services. A refusal of ours
+    // has no number.
+    let kinds = [AlreadyExists, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem];
+    error.raw_os_error().is_some() && kinds.contains(&error.kind())
+}
+
+fn is_of(line: &str, place: &str) -> bool {
+    line.split_once(' ').is_some_and(|(_, found)| found == escaped(place))
+}
+
+fn line_of(place: &str, key: &Fingerprint) -> String {
+    format!("{key} {}", escaped(place))
+}
+
+fn escaped(place: &str) -> String {
+    place.chars().fold(String::new(), |mut text, c| {
+        if c == '%' || c.is_control() {
+            // Writing to a string does not fail.
+            let _ = write!(text, "%{:02X}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+        text
+    })
+}
+
+/// The content of the file.
+struct KnownKeys {
+    path: PathBuf,
+    lines: Vec<String>,
+}
+
+impl KnownKeys {
+    /// Reads the file; one that does not exist has no lines. A link of this user is followed.
+    fn read(path: PathBuf) -> Result<Self, Error> {
+        let about = |error| Error::io(&path, error);
+        let found = match fs::symlink_metadata(&path) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(Self { path, lines: Vec::new() });
+            }
+            found => found.map_err(about)?,
+        };
+        if found.is_symlink() {
+            private::check(&path, &found, 0)?;
+            let target = fs::canonicalize(&path).map_err(about)?;
+            return Self::read(target);
+        }
+        if !found.is_file() {
+            return Err(about(io::Error::other("expected a file of known keys, found another kind of file")));
+        }
+        check_folder(folder_of(&path))?;
+        let file = File::open(&path).map_err(about)?;
+        private::check(&path, &file.metadata().map_err(about)?, 0o077)?;
+        let mut content = Vec::new();
+        file.take(MAX_LEN + 1).read_to_end(&mut content).map_err(about)?;
+        check_len(content.len())?;
+        // The position of the first invalid byte does not help.
+        let text = String::from_utf8(content).map_err(|_| {
+            let text = "expected known keys in UTF-8, found other bytes; mend or remove this file";
+            about(io::Error::new(ErrorKind::InvalidData, text))
+        })?;
+        let lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        for (at, line) in lines.iter().enumerate() {
+            let key = line.split_once(' ').map(|(key, _)| key.parse::<Fingerprint>());
+            if !line.is_empty() && !line.starts_with('#') && !matches!(key, Some(Ok(_))) {
+                let text = format!(
+                    "line {}: expected key-sha256:… and a place, found other text; mend or remove this line",
+                    at + 1
+                );
+                return Err(about(io::Error::new(ErrorKind::InvalidData, text)));
+            }
+        }
+        Ok(Self { path, lines })
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        let text = self.lines.join("\n") + "\n";
+        check_len(text.len())?;
+        store::save_secret(&self.path, &text, Existing::Replace)
+    }
+}
+
+fn check_len(len: usize) -> Result<(), Error> {
+    match len as u64 > MAX_LEN {
+        true => Err(Error::LimitExceeded(
+            "the file of known keys has more than 4 MiB; remove the lines of keys that you no longer use",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Returns the path of the file, or why this user has none.
+fn location() -> Result<PathBuf, String> {
+    let variable = |name| env::var_os(name).filter(|value: &OsString| !value.is_empty());
+    if let Some(path) = variable(VARIABLE) {
+        return Ok(path.into());
+    }
+    // The specification of the XDG folders says to ignore relative paths.
+    let state = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = match state {
+        Some(path) => path,
+        None => private::state_folder(variable)?,
+    };
+    Ok(state.join("sealane").join("known_keys"))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), Error> {
+    let folder = folder_of(path);
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|e| Error::io(folder, e))?;
+    check_folder(folder)
+}
+
+fn check_folder(folder: &Path) -> Result<(), Error> {
+    private::check(folder, &fs::metadata(folder).map_err(|e| Error::io(folder, e))?, 0o022)
+}
+
+/// Locks the file, so that of two processes none loses the line of the other. The lock has a file
+/// of its own, because the file is replaced.
+fn lock(path: &Path) -> Result<File, Error> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let path = Path::new(&name);
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    }
+    let file = options.open(path).map_err(|e| Error::io(path, e))?;
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::Error(error)) => return Err(Error::io(path, error)),
+        }
+    }
+    let text = "another process holds the lock of the known keys for 10 seconds; end it, then try again";
+    Err(Error::io(path, io::Error::new(ErrorKind::TimedOut, text)))
+}
+
+#[cfg(unix)]
+mod private {
+    use super::{Error, ErrorKind, OsString, Path, PathBuf, fs, io};
+    use std::os::unix::fs::MetadataExt;
+
+    /// Checks that no other user owns the file, or has one of the rights.
+    pub(super) fn check(path: &Path, found: &fs::Metadata, rights: u32) -> Result<(), Error> {
+        let text = if found.uid() != rustix::process::geteuid().as_raw() {
+            "another user owns it; name a file of your own in SEALANE_KNOWN_KEYS".to_owned()
+        } else if found.mode() & rights != 0 {
+            format!(
+                "others have access (mode {:o}); check the keys, then run 'chmod go='",
+                found.mode() & 0o7777
+            )
+        } else {
+            return Ok(());
+        };
+        let text = format!("the known keys cannot be believed: {text}");
+        Err(Error::io(path, io::Error::new(ErrorKind::PermissionDenied, text)))
+    }
+
+    /// Returns `~/.local/state`. The home must be this user's: `sudo` may keep HOME.
+    pub(super) fn state_folder(
+        variable: impl Fn(&'static str) -> Option<OsString>,
+    ) -> Result<PathBuf, String> {
+        let home = PathBuf::from(variable("HOME").ok_or("HOME is not set")?);
+        let found = fs::metadata(&home).map_err(|error| format!("{}: {error}", home.display()))?;
+        if found.uid() != rustix::process::geteuid().as_raw() {
+            return Err(format!("{}: another user owns this home", home.display()));
+        }
+        Ok(home.join(".local").join("state"))
+    }
+}
+
+/// On Windows, the folder's access list protects the file.
+#[cfg(not(unix))]
+mod private {
+    use super::{Error, OsString, Path, PathBuf, fs};
+
+    pub(super) fn check(_: &Path, _: &fs::Metadata, _: u32) -> Result<(), Error> {
+        Ok(())
+    }
+
+    pub(super) fn state_folder(
+        variable: impl Fn(&'static str) -> Option<OsString>,
+    ) -> Result<PathBuf, String> {
+        variable("LOCALAPPDATA").map(PathBuf::from).ok_or_else(|| "LOCALAPPDATA is not set".into())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod test {
+    use super::*;
+    use messages::Key;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn key(byte: u8) -> Fingerprint {
+        Fingerprint::of_key(&Key::from_bytes(&[byte; 32])).unwrap()
+    }
+
+    // claim: dataset-key-known
+    #[test]
+    fn lines_are_added_once_and_kept() {
+        let folder = env::temp_dir().join(format!("sealane-known-keys-{}", std::process::id()));
+        let path = folder.join("state").join("keys");
+        let keep = |_: &mut KnownKeys| {};
+        for place in ["age:/a b", "age:/a b", "age:/a\nkey-sha256:00 x", "age:/100%", "age:/a"] {
+            add(path.clone(), place, &key(1), keep).unwrap();
+            // Another key for the same place.
+            add(path.clone(), place, &key(2), keep).unwrap();
+        }
+        let one = key(1);
+        let expected =
+            ["a b", "a%0Akey-sha256:00 x", "100%25", "a"].map(|place| format!("{one} age:/{place}\n"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected.concat());
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(path.parent().unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        add(path.clone(), "age:/a", &key(2), |known| known.lines.retain(|line| !is_of(line, "age:/a")))
+            .unwrap();
+        assert!(fs::read_to_string(&path).unwrap().ends_with(&format!("\n{} age:/a\n", key(2))));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
