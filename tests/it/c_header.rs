@@ -15,6 +15,7 @@ const TYPES: &[(&str, &str)] = &[
     ("Input", "const uint8_t *"),
     ("&[u8]", "const uint8_t *"),
     ("Output", "uint8_t *"),
+    ("Verdicts", "uint8_t *"),
     ("&str", "const char *"),
     ("Option<&str>", "const char *"),
     ("&Path", "const char *"),

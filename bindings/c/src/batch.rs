@@ -1,66 +1,56 @@
 //! Batches: many messages in one call, consecutive in one buffer, with their lengths.
 
-use crate::call::{Error, guarded};
+use crate::call::{Argument, Buffer, Passed, exports};
 use crate::error::{ArgumentError, CallError};
-use crate::memory::{self, Call, In, Input, Layout, Out, Shared, Unique};
+use crate::memory::{self, Call, In, Input, Layout, Out, Output};
 use sealane::{Algorithm, MessageKeys as Aead, Misuse};
 use zeroize::Zeroizing;
 
-/// `const uint64_t *`: lengths to read.
-#[repr(transparent)]
-struct Lengths(In);
+/// `const uint64_t *`: lengths to read, as bytes.
+struct Lengths<'a>(Input<'a>);
 
-impl Lengths {
-    /// Returns the bytes of argument `name` with `count` lengths.
-    fn input<'a>(self, call: &'a Call, name: &'static str, count: usize) -> Result<Input<'a>, ArgumentError> {
-        self.0.input(call, name, count.saturating_mul(size_of::<u64>()))
+impl Passed for Lengths<'_> {
+    type Raw = In;
+}
+
+impl<'a> Buffer<'a> for Lengths<'a> {
+    fn convert(raw: In, count: usize, call: &'a Call, name: &'static str) -> Result<Self, ArgumentError> {
+        raw.input(call, name, count.saturating_mul(size_of::<u64>())).map(Self)
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_aead_seal_many(
-    aead: Shared<Aead>,
-    data: In,
-    data_len: usize,
-    lens: Lengths,
-    count: usize,
-    aad: In,
-    aad_len: usize,
-    out: Out,
-    out_len: usize,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let aead = for_batches(aead.get(call, "aead")?)?;
-        let (data, lens) = (data.input(call, "data", data_len)?, lens.input(call, "lens", count)?);
-        let (aad, out) = (aad.input(call, "aad", aad_len)?, out.output(call, "out", out_len)?);
-        let need = count.saturating_mul(aead.overhead()).saturating_add(data_len);
-        let Layout { head: out, others: [data, lens, aad], .. } =
-            out.arrange(need, Input::NONE, 0, [data, lens, aad])?;
-        aead.seal_packed_into(data, &offsets(lens, data.len())?, aad, out)?;
-        Ok(memory::count(out.len()))
-    })
+/// `uint8_t *`: where the verdict on each message goes, or null.
+struct Verdicts<'a>(Out, &'a Call);
+
+impl Passed for Verdicts<'_> {
+    type Raw = Out;
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn sealane_aead_open_many(
-    aead: Shared<Aead>,
-    sealed: In,
-    sealed_len: usize,
-    lens: Lengths,
-    count: usize,
-    aad: In,
-    aad_len: usize,
-    out: Out,
-    out_len: usize,
-    verdicts: Out,
-    error: Unique<Error>,
-) -> i64 {
-    guarded(error, |call| {
-        let aead = for_batches(aead.get(call, "aead")?)?;
-        let (sealed, lens) = (sealed.input(call, "sealed", sealed_len)?, lens.input(call, "lens", count)?);
-        let (aad, out) = (aad.input(call, "aad", aad_len)?, out.output(call, "out", out_len)?);
-        let inputs = [sealed, lens, aad];
+impl<'a> Argument<'a> for Verdicts<'a> {
+    fn convert(raw: Out, call: &'a Call, _: &'static str) -> Result<Self, ArgumentError> {
+        Ok(Self(raw, call))
+    }
+}
+
+exports! {
+    fn sealane_aead_seal_many(
+        aead: &Aead, data: Input[data_len], lens: Lengths[count], aad: Input[aad_len], out: Output[out_len]
+    ) -> i64 {
+        let aead = for_batches(aead)?;
+        let need = count.saturating_mul(aead.overhead()).saturating_add(data_len);
+        let Layout { head: out, others: [data, lens, aad], .. } =
+            out.arrange(need, Input::NONE, 0, [data, lens.0, aad])?;
+        aead.seal_packed_into(data, &offsets(lens, data.len())?, aad, out)?;
+        Ok(memory::count(out.len()))
+    }
+
+    fn sealane_aead_open_many(
+        aead: &Aead, sealed: Input[sealed_len], lens: Lengths[count], aad: Input[aad_len], out: Output[out_len],
+        verdicts: Verdicts
+    ) -> i64 {
+        let aead = for_batches(aead)?;
+        let inputs = [sealed, lens.0, aad];
+        let Verdicts(verdicts, call) = verdicts;
         let verdicts = if verdicts.is_null() {
             None
         } else {
@@ -80,7 +70,7 @@ extern "C" fn sealane_aead_open_many(
         }
         result?;
         Ok(memory::count(out.len()))
-    })
+    }
 }
 
 /// Returns the keys, unless they are of Speck-Poly1305.

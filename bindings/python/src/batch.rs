@@ -1,6 +1,6 @@
 //! Many messages in one call: lists of buffers, and packed messages such as a column of Arrow.
 
-use crate::buffer::{Slot, copied, fresh, fresh_many, with_memory};
+use crate::buffer::{Slot, copied, fresh, fresh_many, read, with_memory};
 use crate::detach::detached;
 use crate::error::raise;
 use crate::objects::{Any, Bytes};
@@ -138,6 +138,16 @@ fn aads_of<'py>(py: Python<'py>, aads: Option<&Any<'py>>) -> PyResult<Option<Vec
     Ok(aads)
 }
 
+/// Runs `work` with the offsets in their type.
+macro_rules! in_their_type {
+    ($offsets:ident => $work:expr) => {
+        match $offsets {
+            Offsets::Narrow($offsets) => $work,
+            Offsets::Wide($offsets) => $work,
+        }
+    };
+}
+
 /// Seals packed messages; see the method of the class.
 pub(crate) fn seal_packed<'py>(
     core: &MessageKeys,
@@ -145,7 +155,16 @@ pub(crate) fn seal_packed<'py>(
     offsets: &Any<'py>,
     aad: Option<&Any<'py>>,
 ) -> PyResult<Packed<'py>> {
-    packed(&Seal(core), data, offsets, aad)
+    let (py, offsets) = (data.py(), Offsets::read(offsets)?);
+    read!(py; data; optional aad);
+    in_their_type!(offsets => {
+        let results = core.sealed_offsets(&offsets, data.len()).map_err(raise)?;
+        let cost = cost(data, &offsets, aad);
+        let out = fresh(py, packed_len(&results), |out| {
+            detached(py, cost, || core.seal_packed_into(data, &offsets, aad, out))
+        })?;
+        Ok((out, view_of_offsets(py, &results)?))
+    })
 }
 
 /// Opens packed messages; see the method of the class.
@@ -155,63 +174,23 @@ pub(crate) fn open_packed<'py>(
     offsets: &Any<'py>,
     aad: Option<&Any<'py>>,
 ) -> PyResult<Packed<'py>> {
-    packed(&Open(core), data, offsets, aad)
-}
-
-/// An operation on packed messages: seal or open.
-trait Operation {
-    /// Returns the results, packed, and their offsets.
-    fn run<'py, O: Item>(
-        &self,
-        py: Python<'py>,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-    ) -> PyResult<(Bytes<'py>, Vec<O>)>;
-}
-
-struct Seal<'a>(&'a MessageKeys);
-struct Open<'a>(&'a MessageKeys);
-
-impl Operation for Seal<'_> {
-    fn run<'py, O: Item>(
-        &self,
-        py: Python<'py>,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-    ) -> PyResult<(Bytes<'py>, Vec<O>)> {
-        let results = self.0.sealed_offsets(offsets, data.len()).map_err(raise)?;
-        let cost = cost(data, offsets, aad);
-        let out = fresh(py, packed_len(&results), |out| {
-            detached(py, cost, || self.0.seal_packed_into(data, offsets, aad, out))
-        })?;
-        Ok((out, results))
-    }
-}
-
-impl Operation for Open<'_> {
-    fn run<'py, O: Item>(
-        &self,
-        py: Python<'py>,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-    ) -> PyResult<(Bytes<'py>, Vec<O>)> {
-        let cost = cost(data, offsets, aad);
-        if self.0.is_keyring() {
+    let (py, offsets) = (data.py(), Offsets::read(offsets)?);
+    read!(py; data; optional aad);
+    in_their_type!(offsets => {
+        let cost = cost(data, &offsets, aad);
+        if core.is_keyring() {
             // The lengths depend on which key opens each message, so open first and copy.
             let open =
-                || self.0.open_packed(data, offsets, aad).map(|(out, ends)| (Zeroizing::new(out), ends));
+                || core.open_packed(data, &offsets, aad).map(|(out, ends)| (Zeroizing::new(out), ends));
             let (out, results) = detached(py, cost, open)?;
-            return Ok((copied(py, &out)?, results));
+            return Ok((copied(py, &out)?, view_of_offsets(py, &results)?));
         }
-        let results = self.0.opened_offsets(offsets, data.len()).map_err(raise)?;
+        let results = core.opened_offsets(&offsets, data.len()).map_err(raise)?;
         let out = fresh(py, packed_len(&results), |out| {
-            detached(py, cost, || self.0.open_packed_into(data, offsets, aad, out))
+            detached(py, cost, || core.open_packed_into(data, &offsets, aad, out))
         })?;
-        Ok((out, results))
-    }
+        Ok((out, view_of_offsets(py, &results)?))
+    })
 }
 
 /// Returns the cost of packed messages, in bytes.
@@ -222,31 +201,6 @@ fn cost<O>(data: &[u8], offsets: &[O], aad: &[u8]) -> usize {
 /// Returns the length of packed results.
 fn packed_len<O: Item>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |&last| last.position())
-}
-
-fn packed<'py>(
-    operation: &impl Operation,
-    data: &Any<'py>,
-    offsets: &Any<'py>,
-    aad: Option<&Any<'py>>,
-) -> PyResult<Packed<'py>> {
-    match Offsets::read(offsets)? {
-        Offsets::Narrow(offsets) => packed_at(operation, data, &offsets, aad),
-        Offsets::Wide(offsets) => packed_at(operation, data, &offsets, aad),
-    }
-}
-
-fn packed_at<'py, O: Item>(
-    operation: &impl Operation,
-    data: &Any<'py>,
-    offsets: &[O],
-    aad: Option<&Any<'py>>,
-) -> PyResult<Packed<'py>> {
-    let py = data.py();
-    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-    let (data, aad) = (a.read(data)?.bytes(), b.read_optional(aad)?.bytes());
-    let (out, results) = operation.run(py, data, offsets, aad)?;
-    Ok((out, view_of_offsets(py, &results)?))
 }
 
 /// Returns a new memoryview of offsets.

@@ -116,10 +116,10 @@ impl ChaCha20Poly1305 {
         self.variants.mac.name()
     }
 
-    /// Calls `work` with the key and the nonce of a message.
+    /// Calls `work` with a message under this nonce.
     #[inline(always)]
-    fn message<R>(&self, nonce: &[u8; 12], work: impl FnOnce(Variants, &Key, &[u8; 12]) -> R) -> R {
-        work(self.variants, &self.key, nonce)
+    fn message<R>(&self, nonce: &[u8; 12], work: impl FnOnce(Message<'_>) -> R) -> R {
+        work(Message { variants: self.variants, key: &self.key, nonce })
     }
 }
 
@@ -138,17 +138,17 @@ impl XChaCha20Poly1305 {
         self.0.variant()
     }
 
-    /// Calls `work` with the key and the nonce of a message. The key is wiped on drop.
+    /// Calls `work` with a message under this nonce. Its key is wiped on drop.
     #[inline(always)]
-    fn message<R>(&self, nonce: &[u8; 24], work: impl FnOnce(Variants, &Key, &[u8; 12]) -> R) -> R {
+    fn message<R>(&self, nonce: &[u8; 24], work: impl FnOnce(Message<'_>) -> R) -> R {
         let Self(ChaCha20Poly1305 { key, variants }) = self;
         let mut subkey = Key::EMPTY;
         let nonce = chacha20::derive(variants.stream, key, nonce, &mut subkey);
-        work(*variants, &subkey, &nonce)
+        work(Message { variants: *variants, key: &subkey, nonce: &nonce })
     }
 }
 
-/// Defines the calls of a key, each with the key and the nonce of `message`.
+/// Defines the calls of a key, each with a value of `message`.
 macro_rules! calls {
     ($key:ident, $nonce_len:literal) => {
         impl $key {
@@ -165,7 +165,7 @@ macro_rules! calls {
                 data: InOut<'_>,
                 tag: &mut [u8; 16],
             ) -> Result<(), MessageError> {
-                self.message(nonce, |variants, key, nonce| variants.seal(key, nonce, aad, data, tag))
+                self.message(nonce, |message| message.seal(aad, data, tag))
             }
 
             /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte
@@ -183,9 +183,7 @@ macro_rules! calls {
                 data: InOut<'_>,
                 tag: &[u8; 16],
             ) -> Result<(), OpenError> {
-                self.message(nonce, |variants, key, nonce| {
-                    variants.open(key, &read_once(nonce), aad, data, tag)
-                })
+                self.message(&read_once(nonce), |message| message.open(aad, data, tag))
             }
 
             /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on
@@ -201,9 +199,7 @@ macro_rules! calls {
                 data: InOut<'_>,
                 tag: &mut [u8; 16],
             ) -> Result<(), MessageError> {
-                self.message(nonce, |variants, key, nonce| {
-                    variants.seal_on(threads, key, nonce, aad, data, tag)
-                })
+                self.message(nonce, |message| message.seal_on(threads, aad, data, tag))
             }
 
             /// Decrypts like [`Self::open`], with segments of the message on several threads.
@@ -219,9 +215,7 @@ macro_rules! calls {
                 data: InOut<'_>,
                 tag: &[u8; 16],
             ) -> Result<(), OpenError> {
-                self.message(nonce, |variants, key, nonce| {
-                    variants.open_on(threads, key, &read_once(nonce), aad, data, tag)
-                })
+                self.message(&read_once(nonce), |message| message.open_on(threads, aad, data, tag))
             }
         }
     };
@@ -237,49 +231,43 @@ struct Variants {
     mac: Selected<Poly1305Functions>,
 }
 
-impl Variants {
+/// A message to seal or to open.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    variants: Variants,
+    key: &'a Key,
+    nonce: &'a [u8; 12],
+}
+
+impl Message<'_> {
     #[inline(always)]
-    fn seal(
-        self,
-        key: &Key,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &mut [u8; 16],
-    ) -> Result<(), MessageError> {
+    fn seal(self, aad: &[u8], mut data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), MessageError> {
         let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
         *tag = if len.max(aad.len()) < LONG {
-            self.stream.begin(key, nonce, &mut first.0, data.part(0, len));
+            self.variants.stream.begin(self.key, self.nonce, &mut first.0, data.part(0, len));
             short(first.mac_key(), aad, data.target())
         } else {
-            self.seal_long(key, nonce, &mut first, aad, &mut data)
+            self.seal_long(&mut first, aad, &mut data)
         };
         self.clean(len, aad.len());
         Ok(())
     }
 
     #[inline(always)]
-    fn open(
-        self,
-        key: &Key,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), OpenError> {
+    fn open(self, aad: &[u8], mut data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
         let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
         // The expected tag is not moved, since a move would leave a copy on the stack.
         if len.max(aad.len()) < LONG {
             let mut copy = SourceCopy::<LONG>::new();
             let mut copied = data.part(0, len).copy_source(&mut copy);
-            self.stream.begin(key, nonce, &mut first.0, copied.part(0, len));
+            self.variants.stream.begin(self.key, self.nonce, &mut first.0, copied.part(0, len));
             let mut expected_tag = short(first.mac_key(), aad, copied.source());
             self.clean(len, aad.len());
             ct::verified(&mut expected_tag, tag, data)
         } else {
-            let mut expected_tag = self.open_long(key, nonce, &mut first, aad, &mut data);
+            let mut expected_tag = self.open_long(&mut first, aad, &mut data);
             self.clean(len, aad.len());
             ct::verified(&mut expected_tag, tag, data)
         }
@@ -287,33 +275,26 @@ impl Variants {
 
     /// Seals a long message in pieces, writes block 0 to `first`, and returns the tag.
     #[inline(never)]
-    fn seal_long(
-        self,
-        key: &Key,
-        nonce: &[u8; 12],
-        first: &mut Block,
-        aad: &[u8],
-        data: &mut InOut<'_>,
-    ) -> [u8; 16] {
+    fn seal_long(self, first: &mut Block, aad: &[u8], data: &mut InOut<'_>) -> [u8; 16] {
         let (len, mut mac, done) = (data.len(), Mac::EMPTY, PIECE.min(data.len()));
         let mut piece = data.part(0, done);
-        self.stream.begin(key, nonce, &mut first.0, piece.part(0, done));
-        mac.begin(self.mac, first.mac_key(), aad.len().max(done));
-        mac.padded(self.mac, aad);
-        mac.padded(self.mac, piece.target());
-        self.seal_pieces(key, nonce, done, &mut mac, &mut data.part(done, len - done));
+        self.variants.stream.begin(self.key, self.nonce, &mut first.0, piece.part(0, done));
+        mac.begin(self.variants.mac, first.mac_key(), aad.len().max(done));
+        mac.padded(self.variants.mac, aad);
+        mac.padded(self.variants.mac, piece.target());
+        self.seal_pieces(done, &mut mac, &mut data.part(done, len - done));
         mac.finish(aad.len(), len)
     }
 
     /// Encrypts and authenticates data in pieces. `offset` is the data's position in the message.
     #[inline(always)]
-    fn seal_pieces(self, key: &Key, nonce: &[u8; 12], offset: usize, mac: &mut Mac, data: &mut InOut<'_>) {
+    fn seal_pieces(self, offset: usize, mac: &mut Mac, data: &mut InOut<'_>) {
         let (len, mut done) = (data.len(), 0);
         while done < len {
             let mut piece = data.part(done, PIECE.min(len - done));
             let n = piece.len();
-            self.stream.xor(key, nonce, counter(offset + done), 0, piece.part(0, n));
-            mac.padded(self.mac, piece.target());
+            self.variants.stream.xor(self.key, self.nonce, counter(offset + done), 0, piece.part(0, n));
+            mac.padded(self.variants.mac, piece.target());
             done += n;
         }
     }
@@ -321,41 +302,26 @@ impl Variants {
     /// Decrypts a long message in pieces, writes block 0 to `first`, and returns the tag that it
     /// must have.
     #[inline(never)]
-    fn open_long(
-        self,
-        key: &Key,
-        nonce: &[u8; 12],
-        first: &mut Block,
-        aad: &[u8],
-        data: &mut InOut<'_>,
-    ) -> [u8; 16] {
+    fn open_long(self, first: &mut Block, aad: &[u8], data: &mut InOut<'_>) -> [u8; 16] {
         let (len, mut mac) = (data.len(), Mac::EMPTY);
         let piece_len = open_piece_len(len);
-        self.stream.begin(key, nonce, &mut first.0, InOut::in_place(&mut []));
-        mac.begin(self.mac, first.mac_key(), aad.len().max(len.min(piece_len)));
-        mac.padded(self.mac, aad);
-        self.open_pieces(key, nonce, 0, piece_len, &mut mac, data);
+        self.variants.stream.begin(self.key, self.nonce, &mut first.0, InOut::in_place(&mut []));
+        mac.begin(self.variants.mac, first.mac_key(), aad.len().max(len.min(piece_len)));
+        mac.padded(self.variants.mac, aad);
+        self.open_pieces(0, piece_len, &mut mac, data);
         mac.finish(aad.len(), len)
     }
 
     /// Authenticates and decrypts data in pieces. `offset` is the data's position in the message.
     #[inline(always)]
-    fn open_pieces(
-        self,
-        key: &Key,
-        nonce: &[u8; 12],
-        offset: usize,
-        piece_len: usize,
-        mac: &mut Mac,
-        data: &mut InOut<'_>,
-    ) {
+    fn open_pieces(self, offset: usize, piece_len: usize, mac: &mut Mac, data: &mut InOut<'_>) {
         let (len, mut done) = (data.len(), 0);
         while done < len {
             let mut piece = data.part(done, piece_len.min(len - done));
             let n = piece.len();
-            mac.padded_copying(self.mac, piece.part(0, n));
+            mac.padded_copying(self.variants.mac, piece.part(0, n));
             let copy = InOut::in_place(piece.target());
-            self.stream.xor(key, nonce, counter(offset + done), 0, copy);
+            self.variants.stream.xor(self.key, self.nonce, counter(offset + done), 0, copy);
             done += n;
         }
     }
@@ -364,19 +330,17 @@ impl Variants {
     fn seal_on(
         self,
         threads: &dyn Threads,
-        key: &Key,
-        nonce: &[u8; 12],
         aad: &[u8],
         data: InOut<'_>,
         tag: &mut [u8; 16],
     ) -> Result<(), MessageError> {
         let len = data.len();
         let Some(segment_len) = segment_len(threads, len) else {
-            return self.seal(key, nonce, aad, data, tag);
+            return self.seal(aad, data, tag);
         };
         Part::Data.check_len(len as u128, LONGEST)?;
-        self.in_segments(threads, segment_len, key, nonce, aad, data, tag, |at, data, mac| {
-            self.seal_pieces(key, nonce, at, mac, data);
+        self.in_segments(threads, segment_len, aad, data, tag, |at, data, mac| {
+            self.seal_pieces(at, mac, data);
         });
         self.clean(LONG, 0);
         Ok(())
@@ -386,23 +350,21 @@ impl Variants {
     fn open_on(
         self,
         threads: &dyn Threads,
-        key: &Key,
-        nonce: &[u8; 12],
         aad: &[u8],
         mut data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
         let len = data.len();
         let Some(segment_len) = segment_len(threads, len) else {
-            return self.open(key, nonce, aad, data, tag);
+            return self.open(aad, data, tag);
         };
         Part::Data.check_len(len as u128, LONGEST)?;
         let piece_len = open_piece_len(len);
         let mut expected_tag = [0; 16];
         let open = |at, data: &mut InOut<'_>, mac: &mut Mac| {
-            self.open_pieces(key, nonce, at, piece_len, mac, data);
+            self.open_pieces(at, piece_len, mac, data);
         };
-        self.in_segments(threads, segment_len, key, nonce, aad, data.part(0, len), &mut expected_tag, open);
+        self.in_segments(threads, segment_len, aad, data.part(0, len), &mut expected_tag, open);
         self.clean(LONG, 0);
         ct::verified(&mut expected_tag, tag, data)
     }
@@ -411,22 +373,19 @@ impl Variants {
     /// computes the tag. Not inlined, so that its stack frame, which has copies of powers, can
     /// be wiped.
     #[inline(never)]
-    #[expect(clippy::too_many_arguments, reason = "the parts of a message, and how to divide it")]
     fn in_segments(
         self,
         threads: &dyn Threads,
         segment_len: usize,
-        key: &Key,
-        nonce: &[u8; 12],
         aad: &[u8],
         data: InOut<'_>,
         tag: &mut [u8; 16],
         work: impl Fn(usize, &mut InOut<'_>, &mut Mac) + Sync,
     ) {
         let (len, mut first, mut message) = (data.len(), Block::EMPTY, Mac::EMPTY);
-        self.stream.begin(key, nonce, &mut first.0, InOut::in_place(&mut []));
-        message.begin(self.mac, first.mac_key(), aad.len());
-        message.padded(self.mac, aad);
+        self.variants.stream.begin(self.key, self.nonce, &mut first.0, InOut::in_place(&mut []));
+        message.begin(self.variants.mac, first.mac_key(), aad.len());
+        message.padded(self.variants.mac, aad);
         let first = &first;
         let segment = |at: usize, mut data: InOut<'_>, sum: &mut Sum| {
             self.segment(first, &work, at, &mut data, sum);
@@ -450,7 +409,7 @@ impl Variants {
         sum: &mut Sum,
     ) {
         let mut mac = Mac::EMPTY;
-        mac.begin(self.mac, first.mac_key(), data.len());
+        mac.begin(self.variants.mac, first.mac_key(), data.len());
         work(at, data, &mut mac);
         *sum = mac.state.accumulator();
     }
@@ -462,7 +421,7 @@ impl Variants {
         if len.max(aad) >= LONG {
             // The powers are already wiped, but not the values spilled while they were used.
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS + size_of::<Mac>() / 8 + 64 }>();
-        } else if len > MAX_UNSPILLED_LEN || self.stream.spills() {
+        } else if len > MAX_UNSPILLED_LEN || self.variants.stream.spills() {
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS }>();
         } else {
             wipe_dead_stack::<48>();

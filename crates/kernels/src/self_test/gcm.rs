@@ -33,6 +33,16 @@ pub(crate) struct KnownAnswer {
     pub(crate) precompute: bool,
 }
 
+const fn answer(
+    key_len: usize,
+    aad: &'static [u8],
+    plain: &'static [u8],
+    tag: u128,
+    precompute: bool,
+) -> KnownAnswer {
+    KnownAnswer { key_len, aad, plain, tag, precompute }
+}
+
 /// The short messages are published, see [`KEY`]. The long ones were made with Python's
 /// `cryptography` 48.
 ///
@@ -42,39 +52,9 @@ pub(crate) struct KnownAnswer {
 /// a full group too. There is no long message for 192 bits, because only the number of rounds
 /// differs there and the portable variant is slow.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 5] = [
-    KnownAnswer {
-        key_len: 16,
-        aad: AAD,
-        plain: PLAIN,
-        tag: 0x5bc94fbc3221a5db94fae95ae7121a47,
-        precompute: false,
-    },
-    KnownAnswer {
-        key_len: 24,
-        aad: AAD,
-        plain: PLAIN,
-        tag: 0x2519498e80f1478f37ba55bd6d27618c,
-        precompute: false,
-    },
-    KnownAnswer {
-        key_len: 32,
-        aad: AAD,
-        plain: PLAIN,
-        tag: 0x76fc6ece0f4e1768cddf8853bb2d551b,
-        precompute: false,
-    },
-    KnownAnswer {
-        key_len: 16,
-        aad: AAD,
-        plain: text(1061),
-        tag: 0x70a663020108f7065d368acbac624b79,
-        precompute: false,
-    },
-    KnownAnswer {
-        key_len: 32,
-        aad: text(549),
-        plain: text(5000),
-        tag: 0xfb19b89ee76dbb52e6c4c9ba62cf780f,
-        precompute: true,
-    },
+    answer(16, AAD, PLAIN, 0x5bc94fbc3221a5db94fae95ae7121a47, false),
+    answer(24, AAD, PLAIN, 0x2519498e80f1478f37ba55bd6d27618c, false),
+    answer(32, AAD, PLAIN, 0x76fc6ece0f4e1768cddf8853bb2d551b, false),
+    answer(16, AAD, text(1061), 0x70a663020108f7065d368acbac624b79, false),
+    answer(32, text(549), text(5000), 0xfb19b89ee76dbb52e6c4c9ba62cf780f, true),
 ];

@@ -46,62 +46,39 @@ pub(crate) struct KnownAnswer {
     pub(crate) little: Digests,
 }
 
+/// Makes a known answer. The digests are those of the stream and of the blocks.
+const fn answer(size: &'static str, big: [u128; 2], little: [u128; 2]) -> KnownAnswer {
+    let [big, little] =
+        [Digests { stream: big[0], blocks: big[1] }, Digests { stream: little[0], blocks: little[1] }];
+    KnownAnswer { size, big, little }
+}
+
 /// One for each size of word. Shorter keys differ only by the number of rounds, and the key
 /// schedule uses no vectors.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 5] = [
-    KnownAnswer {
-        size: "speck32-64",
-        big: Digests {
-            stream: 0xe41bef671f5adc6454d8306621fa95be,
-            blocks: 0x050e34e4bf2befbb95ec1bbab755a2d9,
-        },
-        little: Digests {
-            stream: 0x9c3c4f70e0e11471bfe9ed879d6eee85,
-            blocks: 0x1ae58a8af4bb8a6bd9db94690227f6a0,
-        },
-    },
-    KnownAnswer {
-        size: "speck48-96",
-        big: Digests {
-            stream: 0x2c9c8e2cba09f475516f62f4067f4880,
-            blocks: 0x3314627a20fd744570f7cf120fd682a1,
-        },
-        little: Digests {
-            stream: 0xc0d775235f4d042b119f45751839838e,
-            blocks: 0x331b25d12f111297528cece26718a032,
-        },
-    },
-    KnownAnswer {
-        size: "speck64-128",
-        big: Digests {
-            stream: 0x26f6b2da2e2ed16dd86bf78de97257d8,
-            blocks: 0x271727ac7b4fc341909561fa6128c51c,
-        },
-        little: Digests {
-            stream: 0x945e96fb85dc14048fd5787ac9614253,
-            blocks: 0xf3c76cdfcd21fe7305cb9acb486b30e0,
-        },
-    },
-    KnownAnswer {
-        size: "speck96-144",
-        big: Digests {
-            stream: 0x8ab7c2d4b338fceea9bc401c942d2e12,
-            blocks: 0x14266c33cd3dcf812bef996a1169fc74,
-        },
-        little: Digests {
-            stream: 0xc7d7b234a3ab6c94f4d08cf48d9a6b9a,
-            blocks: 0x40bd2756ae0a4aeb9a8fe4f2679ac01c,
-        },
-    },
-    KnownAnswer {
-        size: "speck128-256",
-        big: Digests {
-            stream: 0x6baa152dabc2cecc93255811d155ebca,
-            blocks: 0xc76a057a35cd8f47921acedc78289fa4,
-        },
-        little: Digests {
-            stream: 0x9fde5c1830399a994f28d7934686a425,
-            blocks: 0x3a7c086619bd62ae3ba2c981ad09004b,
-        },
-    },
+    answer(
+        "speck32-64",
+        [0xe41bef671f5adc6454d8306621fa95be, 0x050e34e4bf2befbb95ec1bbab755a2d9],
+        [0x9c3c4f70e0e11471bfe9ed879d6eee85, 0x1ae58a8af4bb8a6bd9db94690227f6a0],
+    ),
+    answer(
+        "speck48-96",
+        [0x2c9c8e2cba09f475516f62f4067f4880, 0x3314627a20fd744570f7cf120fd682a1],
+        [0xc0d775235f4d042b119f45751839838e, 0x331b25d12f111297528cece26718a032],
+    ),
+    answer(
+        "speck64-128",
+        [0x26f6b2da2e2ed16dd86bf78de97257d8, 0x271727ac7b4fc341909561fa6128c51c],
+        [0x945e96fb85dc14048fd5787ac9614253, 0xf3c76cdfcd21fe7305cb9acb486b30e0],
+    ),
+    answer(
+        "speck96-144",
+        [0x8ab7c2d4b338fceea9bc401c942d2e12, 0x14266c33cd3dcf812bef996a1169fc74],
+        [0xc7d7b234a3ab6c94f4d08cf48d9a6b9a, 0x40bd2756ae0a4aeb9a8fe4f2679ac01c],
+    ),
+    answer(
+        "speck128-256",
+        [0x6baa152dabc2cecc93255811d155ebca, 0xc76a057a35cd8f47921acedc78289fa4],
+        [0x9fde5c1830399a994f28d7934686a425, 0x3a7c086619bd62ae3ba2c981ad09004b],
+    ),
 ];
