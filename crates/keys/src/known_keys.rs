@@ -337,7 +337,8 @@ mod private {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod test {
     use super::*;
     use messages::Key;
@@ -350,7 +351,7 @@ mod test {
     // claim: dataset-key-known
     #[test]
     fn lines_are_added_once_and_kept() {
-        let folder = std::env::temp_dir().join(format!("sealane-known-keys-{}", std::process::id()));
+        let folder = env::temp_dir().join(format!("sealane-known-keys-{}", std::process::id()));
         let path = folder.join("state").join("keys");
         let keep = |_: &mut KnownKeys| {};
         for place in ["age:/a b", "age:/a b", "age:/a\nkey-sha256:00 x", "age:/100%", "age:/a"] {
