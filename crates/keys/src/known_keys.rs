@@ -337,7 +337,8 @@ mod private {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod test {
     use super::*;
     use messages::Key;
