@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sealane import _native
 from sealane._endpoints import path_of
+from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class InventoryReport:
     """The differences found by ``verify_inventory``, sorted by path."""
 
 
+@forgetting
 def write_inventory(
     folder: Path,
     inventory: Path,
@@ -104,6 +106,7 @@ def write_inventory(
     return InventoryReport(counter, files)
 
 
+@forgetting
 def verify_inventory(
     folder: Path,
     inventory: Path,

@@ -23,6 +23,7 @@ import time
 from typing import Final, Protocol
 
 from sealane import _aws_kms, _token, _vault
+from sealane._frames import forgetting
 from sealane._native import (
     Keyring,
     duplicate_keyring,
@@ -99,6 +100,7 @@ def parse_wrapping_key(reference: str) -> WrappingKey:
     return key
 
 
+@forgetting
 def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyring, float]:
     """Returns an encrypted keyset's keyring, and until when (monotonic clock) to use it.
 
@@ -128,11 +130,13 @@ def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyri
         return duplicate_keyring(entry.ring), entry.until
 
 
+@forgetting
 def cleartext(key: WrappingKey, content: bytes) -> bytes | bytearray:
     """Returns the cleartext keyset in an encrypted keyset."""
     return _SERVICES[key.scheme].decrypt(key, _ciphertext(key, content))
 
 
+@forgetting
 def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
     """Returns a keyring's encrypted keyset. It was decrypted once, so we know the service can."""
     plaintext = ring.to_bytes()
@@ -151,6 +155,7 @@ def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
     return encrypted_keyset(ring, ciphertext)
 
 
+@forgetting
 def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
     """Returns an encrypted keyset with the same keys under another wrapping key.
 
