@@ -12,6 +12,7 @@ import io
 import json
 import secrets
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,16 +38,18 @@ Answer = tuple[int, bytes]
 class Aws:
     """The KMS of moto. It counts the calls by their names, and gives other answers if told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.calls: list[str] = []
         self.plaintexts: list[bytes] = []
         """The plaintexts that it returned for Decrypt."""
         self._instead: Callable[[str, dict[str, Any]], Answer | None] = lambda name, request: None
         self._app = DomainDispatcherApplication(create_backend_app)
-        self._server = make_server("127.0.0.1", 0, self, threaded=True, request_handler=Quiet)
+        self._server = make_server(
+            "127.0.0.1", 0, self, threaded=True, request_handler=Quiet, ssl_context=tls
+        )
         self._thread = threading.Thread(target=self._server.serve_forever, args=[0.05])
         self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._server.server_port}"
         self.environment = {
             "AWS_ENDPOINT_URL_KMS": self.url,
             "AWS_ACCESS_KEY_ID": "testing",
@@ -106,7 +109,7 @@ class Aws:
 class Transit:
     """A server with the operations encrypt and decrypt of Vault's Transit engine, for AES-256-GCM keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.calls: list[str] = []
         self.token = secrets.token_hex()
         self.knows_associated_data = True
@@ -130,9 +133,13 @@ class Transit:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        if tls:
+            self._server.socket = tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self._thread = threading.Thread(target=self._server.serve_forever, args=[0.05])
         self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._server.server_port}"
         self.environment = {"VAULT_ADDR": self.url, "VAULT_TOKEN": self.token}
 
     def new_key(self, name: str | None = None, *, derived: bool = False) -> str:

@@ -86,7 +86,9 @@ class MemoryImage:
 
     memory: bytes
     said: str
-    """The text, attributes and causes of the exception, and all log records; or the output of a program."""
+    """The text, attributes, causes and frames of the exception, and all log records; or the output of a
+    program.
+    """
     error: str
     """The name of the exception and its text."""
 
@@ -102,18 +104,45 @@ import gc, io, json, logging, pickle, sys, traceback
 import sealane
 log = io.StringIO()
 logging.basicConfig(level=logging.DEBUG, stream=log, format="%(name)s %(message)s %(args)r")
-alive = []
+alive, lent = [], []
 
 def secret(path):
-    "Reads a secret as SECURITY.md advises: into memory that the caller wipes."
+    "Reads a secret as SECURITY.md advises: into memory that the caller wipes, here after the search."
     with open(path, "rb", buffering=0) as file:
         found = bytearray(file.seek(0, 2))
         file.seek(0)
         assert file.readinto(found) == len(found)
+    lent.append(found)
     return found
 
+def held(value, depth=4):
+    'Yields what a variable holds, bytes in hexadecimal digits.'
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (bytes, bytearray, memoryview)):
+        yield bytes(value).hex()
+    elif isinstance(value, dict):
+        yield from held([*value, *value.values()], depth)
+    elif isinstance(value, (list, tuple, set, frozenset)) and depth:
+        for one in value:
+            yield from held(one, depth - 1)
+    elif depth and type(value).__module__.startswith("sealane") and hasattr(value, "__dict__"):
+        yield from held(vars(value), depth - 1)
+
+def frames(error):
+    'Yields the variables of the package in the frames of an exception, as error trackers store them.'
+    at = error.__traceback__
+    while at is not None:
+        if at.tb_frame.f_globals.get("__name__", "").startswith("sealane"):
+            for value in list(at.tb_frame.f_locals.values()):
+                yield from held(value)
+        at = at.tb_next
+
 def texts(error):
+    for one in getattr(error, "exceptions", ()):
+        yield from texts(one)
     while error is not None:
+        yield from frames(error)
         yield from traceback.format_exception(error)
         yield repr(error)
         yield repr(error.args)
@@ -132,6 +161,8 @@ def attempt(source):
     return "", ""
 
 error, said = attempt(json.loads(sys.stdin.readline()))
+for one in lent:
+    one[:] = bytes(len(one))
 gc.collect()
 print(json.dumps([error, said + log.getvalue()]), flush=True)
 sys.stdin.readline()

@@ -285,4 +285,9 @@ def test_no_key_in_errors(service: Service, tmp_path: Path) -> None:
         assert not secrets_in(error, sent[0])
         assert not secrets_in("".join(traceback.format_exception(error)), sent[0])
         assert not secrets_in(error.__dict__, sent[0])
+        at = error.__traceback__
+        while at is not None:
+            if at.tb_frame.f_globals["__name__"].startswith("sealane"):
+                assert not secrets_in(dict(at.tb_frame.f_locals), sent[0])
+            at = at.tb_next
         error = error.__cause__ or error.__context__

@@ -7,6 +7,7 @@ boto3 finds credentials and endpoints, for example in the environment.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -20,6 +21,7 @@ from sealane._wrapping_key import (
     WrappingKey,
     different,
     error_of,
+    origin_of,
     read_response,
     said,
 )
@@ -126,28 +128,33 @@ def _client(key: WrappingKey) -> Any:
         client = boto3.session.Session(botocore_session=session).client(
             "kms", region_name=_region(key), config=config
         )
-        client.meta.events.register("before-send.kms", _sender(session, client))
+        client.meta.events.register("before-send.kms", _sender(session, client.meta.endpoint_url))
         return client
-    except (BotoCoreError, ValueError) as error:
+    except (BotoCoreError, ResponseError, ValueError) as error:
         # For example, a missing profile or an invalid endpoint.
         raise error_of(key, KeyRefusedError, f"boto3 cannot be set up: {said(error)}") from None
 
 
-def _sender(session: Any, client: Any) -> Callable[..., Any]:
-    """Returns a function that sends a client's request. boto3 itself would collect any length."""
+def _sender(session: Any, address: str) -> Callable[..., Any]:
+    """Returns a function that sends requests to one server. boto3 itself would collect any length."""
     from botocore.awsrequest import AWSResponse
     from botocore.httpsession import URLLib3Session
     from botocore.utils import get_environ_proxies
 
+    origin = origin_of(address)
+    authorities = session.get_config_variable("ca_bundle") or os.environ.get("REQUESTS_CA_BUNDLE")
     http = URLLib3Session(
-        verify=session.get_config_variable("ca_bundle") or True,
-        proxies=get_environ_proxies(client.meta.endpoint_url),
+        verify=authorities or True,
+        # Without TLS, a proxy would read the request.
+        proxies=get_environ_proxies(address) if origin[0] == "https" else {},
         timeout=(CONNECT_SECONDS, READ_SECONDS),
         max_pool_connections=1,
     )
 
     def send(request: Any, **_: Any) -> Any:
         request.stream_output = True
+        if origin_of(request.url) != origin:
+            raise ResponseError("the request has another address than the client")
         found = http.send(request)
         content = read_response(found.raw, READ_SECONDS)
         return AWSResponse(found.url, found.status_code, found.headers, _Body(content))

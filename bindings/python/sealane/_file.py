@@ -29,6 +29,7 @@ from sealane._endpoints import (
     path_of,
     regular_paths,
 )
+from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith, FileInfo
 from sealane._open import EncryptedWriter
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sealane._native import _Text as Text
 
 
+@forgetting
 def encrypt_file(
     src: PathOrFile,
     dst: PathOrFile,
@@ -127,6 +129,7 @@ def encrypt_file(
         copy(source, sink.write, progress)
 
 
+@forgetting
 def decrypt_file(
     src: PathOrFile,
     dst: PathOrFile,
@@ -214,6 +217,7 @@ def decrypt_file(
             decryptor.discard()
 
 
+@forgetting
 def verify_file(
     src: PathOrFile,
     *,
@@ -251,6 +255,7 @@ def verify_file(
         decryptor.finish(False)
 
 
+@forgetting
 def rewrap(
     src: Path,
     dst: Path | None = None,
@@ -357,6 +362,7 @@ def inspect(src: Path, format: str | None = None) -> FileInfo:
     return _native.inspect_path(name, format)
 
 
+@forgetting
 def encrypt(
     data: Buffer,
     *,
@@ -383,6 +389,7 @@ def encrypt(
     return _native.encrypt_bytes(data, encryption)
 
 
+@forgetting
 def decrypt(
     data: Buffer,
     *,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sealane import _native
 from sealane._endpoints import path_of
+from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class InventoryReport:
     """Identifier of the folder, the same in all its inventories. None in an inventory of version 1."""
 
 
+@forgetting
 def write_inventory(
     vault: Path,
     /,
@@ -114,6 +116,7 @@ def write_inventory(
     return InventoryReport(counter, files, folder=found)
 
 
+@forgetting
 def verify_inventory(
     vault: Path,
     /,

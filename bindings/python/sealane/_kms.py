@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
 from sealane import _aws_kms, _token, _vault
+from sealane._frames import forgetting
 from sealane._native import (
     Keyring,
     cleartext_keyset,
@@ -104,6 +105,7 @@ def parse_wrapping_key(reference: str) -> WrappingKey:
     return key
 
 
+@forgetting
 def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyring, float]:
     """Returns an encrypted keyset's keyring, and until when (monotonic clock) to use it.
 
@@ -133,11 +135,13 @@ def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyri
         return duplicate_keyring(entry.ring), entry.until
 
 
+@forgetting
 def cleartext(key: WrappingKey, content: bytes) -> bytes | bytearray:
     """Returns the cleartext keyset in an encrypted keyset."""
     return _decrypted(key, _ciphertext(key, content))
 
 
+@forgetting
 def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
     """Returns a keyring's encrypted keyset. It was decrypted once, so we know the service can."""
     plaintext = cleartext_keyset(ring)
@@ -167,6 +171,7 @@ def _round_trip(key: WrappingKey, plaintext: bytearray) -> bytes:
     return ciphertext
 
 
+@forgetting
 def rewrapped(
     old: WrappingKey, new: WrappingKey, content: bytes, check: Callable[[Keyring], object]
 ) -> tuple[bytes, str]:

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from sealane import _native
 from sealane._endpoints import PIECE, binary_file, is_stream, path_of, read_piece
+from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def open(
     armor: bool = False,
     durable: bool = False,
 ) -> EncryptedWriter: ...
+@forgetting
 def open(
     file: PathOrFile,
     mode: str = "rb",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sealane import _native
 from sealane._endpoints import path_of
+from sealane._frames import forgetting
 from sealane._native import DecryptWith
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class SalvageReport:
         return self.size - sum(hole.end - hole.start for hole in self.holes)
 
 
+@forgetting
 def salvage_file(
     src: Path,
     dst: Path,

@@ -4,7 +4,9 @@ We send a keyset's context both as ``associated_data``, which AES-GCM and ChaCha
 authenticate, and as ``context``, from which Vault derives the key if it was created with
 ``derived``. A Vault that supports neither would ignore both, so we check every new keyset. The
 address is in ``VAULT_ADDR``, the token in ``VAULT_TOKEN`` or ``~/.vault-token``, a namespace in
-``VAULT_NAMESPACE``.
+``VAULT_NAMESPACE``, certificate authorities in ``VAULT_CACERT`` (a file) or ``VAULT_CAPATH`` (a
+folder). Every request goes to this address, encrypted or on this machine: redirects are not
+followed to another scheme, host or port.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from sealane._wrapping_key import (
     WrappingKey,
     different,
     error_of,
+    origin_of,
     read_response,
     said,
 )
@@ -135,17 +138,33 @@ def _client(key: WrappingKey) -> Any:
         raise KeyNotFoundError(
             f"{key}: the package hvac is not installed; install it with 'pip install sealane[vault]'"
         ) from error
-    if not os.environ.get("VAULT_ADDR"):
+    if not (address := os.environ.get("VAULT_ADDR")):
         raise error_of(key, KeyRefusedError, "the environment variable VAULT_ADDR has no address of a Vault")
+    try:
+        origin = origin_of(address)
+    except ResponseError as error:
+        text = f"VAULT_ADDR: {error}"
+    else:
+        text = "VAULT_ADDR: an address has no '?' and no '#'" if set(address) & set("?#") else ""
+    # As the program vault, and hvac unless it gets a session.
+    authorities = os.environ.get("VAULT_CACERT") or os.environ.get("VAULT_CAPATH")
+    if not text and authorities and not os.path.exists(authorities):
+        text = f"VAULT_CACERT or VAULT_CAPATH: {authorities} does not exist"
+    if text:
+        raise error_of(key, KeyRefusedError, text)
     session = requests.Session()
+    session.verify = authorities or True
     for scheme in "http://", "https://":
-        session.mount(scheme, _adapter())
+        session.mount(scheme, _adapter(origin))
     timeout = (CONNECT_SECONDS, READ_SECONDS)
-    return hvac.Client(timeout=timeout, session=session, namespace=os.environ.get("VAULT_NAMESPACE"))
+    return hvac.Client(
+        url=address, timeout=timeout, session=session, namespace=os.environ.get("VAULT_NAMESPACE")
+    )
 
 
-def _adapter() -> Any:
-    """Returns a requests adapter that limits the response length and retries failed requests.
+def _adapter(origin: tuple[str, str, int]) -> Any:
+    """Returns a requests adapter for one server. It limits the response length and retries failed
+    requests.
 
     urllib3's retries read the rest of each response, which can have any length.
     """
@@ -153,6 +172,11 @@ def _adapter() -> Any:
 
     class Limited(requests.adapters.HTTPAdapter):
         def send(self, request: Any, *arguments: Any, **options: Any) -> Any:
+            if origin_of(request.url) != origin:
+                raise ResponseError("it redirects to another scheme, host or port")
+            if origin[0] == "http":
+                # A proxy would read the request.
+                options["proxies"] = {}
             # Both operations can be repeated: neither changes anything in Vault.
             for left in reversed(range(TRIES)):
                 try:

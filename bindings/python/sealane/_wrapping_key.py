@@ -64,7 +64,9 @@ def shown(reference: str) -> str:
 
 
 class ResponseError(Exception):
-    """A response that is too long or too slow. We wrote its text, so it can be shown."""
+    """A response that is too long or too slow, or an address that is refused. We wrote its text, so
+    it can be shown.
+    """
 
 
 def read_response(response: Any, seconds: float, **options: Any) -> bytes:
@@ -87,6 +89,35 @@ def read_response(response: Any, seconds: float, **options: Any) -> bytes:
         # Closed rather than drained: the rest can have any length.
         response.close()
     return bytes(content)
+
+
+def origin_of(address: str) -> tuple[str, str, int]:
+    """Returns scheme, host and port of a service's address, as urllib3 will connect to it.
+
+    Raises ResponseError unless it is HTTPS, or HTTP on this machine: requests contain credentials
+    and cleartext keysets.
+    """
+    import ipaddress
+
+    from urllib3.exceptions import LocationParseError
+    from urllib3.util import parse_url
+
+    try:
+        url = parse_url(address)
+    except LocationParseError:
+        raise ResponseError("the address cannot be parsed") from None
+    host = (url.host or "").strip("[]")
+    try:
+        here = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        here = host == "localhost"
+    scheme, port = url.scheme or "", url.port or (443 if url.scheme == "https" else 80)
+    if not host or (scheme != "https" and not (scheme == "http" and here)):
+        raise ResponseError(
+            f"the address {said(f'{scheme}://{host}:{port}')} is refused: expected https://, or http:// to "
+            "this machine (127.0.0.1, ::1 or localhost)"
+        )
+    return scheme, host, port
 
 
 def said(text: object) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sealane._endpoints import Path
+from sealane._frames import forgetting
 from sealane._native import Job, Key, Keyring
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class BulkReport:
         return f"<BulkReport: {counts}, {self.bytes} bytes>"
 
 
+@forgetting
 def encrypt_many(
     pairs: Pairs,
     *,
@@ -147,6 +149,7 @@ def encrypt_many(
     return _finished(call, call.pairs(pairs, manifest), executor, progress, errors)
 
 
+@forgetting
 def decrypt_many(
     pairs: Pairs,
     *,
@@ -179,6 +182,7 @@ def decrypt_many(
     return _finished(call, call.pairs(pairs, manifest), executor, progress, errors)
 
 
+@forgetting
 def encrypt_tree(
     src_dir: Path,
     dst_dir: Path,
@@ -268,6 +272,7 @@ def encrypt_tree(
     return _finished(call, job, executor, progress, errors)
 
 
+@forgetting
 def decrypt_tree(
     src_dir: Path,
     dst_dir: Path,
@@ -331,6 +336,7 @@ def decrypt_tree(
     return _finished(call, job, executor, progress, errors)
 
 
+@forgetting
 def rotate_tree(
     src_dir: Path,
     *,
@@ -377,6 +383,7 @@ def rotate_tree(
     return _finished(call, call.tree(src_dir), None, progress, errors)
 
 
+@forgetting
 def verify_tree(
     src_dir: Path,
     *,
