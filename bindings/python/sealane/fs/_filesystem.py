@@ -130,6 +130,9 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     encrypted data. With ``asynchronous=True``, the methods without an underscore raise
     RuntimeError, except ``open``, which blocks.
 
+    Keywords such as ``version_id``, ``ACL`` or ``Metadata`` go to the other filesystem, for a file
+    of any size. A keyword that it does not know is a TypeError.
+
     ``info`` and ``ls`` compute plaintext sizes (``size``) from the sizes of the encrypted files
     (``sealed_size``). ``open`` verifies the end of a file, and with it the size. Files are written
     as a whole: mode "ab" is not supported. ``mv`` and ``rm`` do not touch the dataset key.
