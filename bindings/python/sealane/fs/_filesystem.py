@@ -33,9 +33,7 @@ from sealane.fs._reading import (
     read_ranges,
 )
 from sealane.fs._store import Store, in_mode, is_asynchronous
-from sealane.fs._transfer import (
-    read_whole,
-)
+from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
 T = TypeVar("T")
@@ -324,6 +322,10 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         name, detail = self._strip_protocol(path), kwargs.pop("detail", False)
         found = {name: await self._info(name, **kwargs)} if await self._exists(name, **kwargs) else {}
         return found if detail else list(found)
+
+    def _at_once(self, size: int) -> bool:
+        """Returns whether to write a file in one request."""
+        return not self.local and size <= WHOLE
 
     def _to_write(self, path: str) -> str:
         """Returns the path of a file to write. Refuses a name that the filesystem below changes."""
