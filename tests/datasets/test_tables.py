@@ -233,3 +233,14 @@ def test_duckdb(place: Place) -> None:
     assert found == (sum(range(2000)), 2000)
     for stored in place.stored().values():
         assert sealane.decrypt(stored, key=RAW).startswith(b"PAR1")
+
+
+def test_csv_in_utf_16(place: Place) -> None:
+    """pandas writes no byte order mark to a URL, so the guide names two other ways."""
+    frame = pd.DataFrame({"a": ["é", "ü"]})
+    frame.to_csv(place.url("le"), index=False, encoding="utf-16-le", storage_options=place.options)
+    with place.fs.open(place.path("mark"), "w", encoding="utf-16", newline="") as file:
+        frame.to_csv(file, index=False)
+    for name, encoding in ("le", "utf-16-le"), ("mark", "utf-16"):
+        read = pd.read_csv(place.url(name), encoding=encoding, storage_options=place.options)
+        assert read.equals(frame)

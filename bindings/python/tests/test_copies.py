@@ -40,6 +40,7 @@ CONTINUES = {
     "EncryptedReader": "decrypts, so it uses no nonce for a new message",
     "Fernet": "draws IVs from a generator that notices a fork",
     "FileInfo": "changes with no call",
+    "FileOver": "decrypts, so it uses no nonce for a new message",
     "Job": "keeps its place in a list of files; each file has fresh keys or nonces",
     "Key": "changes with no call",
     "Keyring": "holds keys and seals nothing; each Aead and each file has the keys of its time",

@@ -41,6 +41,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
     _decryption: Any
     _encryption: Any
     _local_size: Any
+    _at_once: Any
     _to_write: Any
 
     async def _cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
@@ -314,10 +315,6 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         encryption = self.keys.encryption(rpath)
         make_parents(self.fs, rpath)
         _native.encrypt_path(lpath, rpath, encryption, None, progress_of(callback), False)
-
-    def _at_once(self, size: int) -> bool:
-        """Returns whether to write a file in one request."""
-        return not self.local and size <= WHOLE
 
     async def _write_at_once(
         self, path: str, size: int, content: Callable[[], Any], mode: str, **options: Any

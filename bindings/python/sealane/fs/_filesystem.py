@@ -33,9 +33,7 @@ from sealane.fs._reading import (
     read_ranges,
 )
 from sealane.fs._store import Store, in_mode, is_asynchronous
-from sealane.fs._transfer import (
-    read_whole,
-)
+from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
 T = TypeVar("T")
@@ -129,6 +127,9 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     synchronous filesystem's calls run in threads, and all transfers together hold at most 72 MiB of
     encrypted data. With ``asynchronous=True``, the methods without an underscore raise
     RuntimeError, except ``open``, which blocks.
+
+    Keywords such as ``version_id``, ``ACL`` or ``Metadata`` go to the other filesystem, for a file
+    of any size. A keyword that it does not know is a TypeError.
 
     ``info`` and ``ls`` compute plaintext sizes (``size``) from the sizes of the encrypted files
     (``sealed_size``). ``open`` verifies the end of a file, and with it the size. Files are written
@@ -321,6 +322,10 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         name, detail = self._strip_protocol(path), kwargs.pop("detail", False)
         found = {name: await self._info(name, **kwargs)} if await self._exists(name, **kwargs) else {}
         return found if detail else list(found)
+
+    def _at_once(self, size: int) -> bool:
+        """Returns whether to write a file in one request."""
+        return not self.local and size <= WHOLE
 
     def _to_write(self, path: str) -> str:
         """Returns the path of a file to write. Refuses a name that the filesystem below changes."""
