@@ -117,7 +117,7 @@ def test_a_key_never_replaces_the_file_of_its_recipient(tmp_path: Path) -> None:
     key, ring = sealane.keys.generate("aes-256"), sealane.keys.Keyring.generate("aes-256-gcm")
     for secret in key, ring:
         for target in path, link:
-            with pytest.raises(ValueError, match="reader.pub"):
+            with pytest.raises(ValueError, match=r"reader\.pub"):
                 secret.save(target, recipients=[recipient], overwrite=True)
     assert sealane.keys.PublicKey.load(path) == reader.public
     reader.public.save(path, overwrite=True)
