@@ -49,7 +49,7 @@ pub(crate) fn replicate(new: &File, from: &Metadata, limit: u32) -> io::Result<(
 #[cfg(unix)]
 pub(crate) fn of_new_files(folder: &Folder) -> io::Result<u32> {
     use std::os::unix::fs::MetadataExt;
-    let name = super::staged::temporary_name("mode".as_ref())?;
+    let name = super::folder::temporary_name("mode".as_ref())?;
     let (file, is_named) = match folder.create_unnamed(0o777)? {
         Some(file) => (file, false),
         None => (folder.create_new(&name, 0o777)?, true),

@@ -7,7 +7,7 @@
 //! removed on failure.
 
 use super::attributes::Attributes;
-use super::folder::{Entry, EntryKind, Folder};
+use super::folder::{Entry, EntryKind, Folder, temporary_name};
 use super::place::Place;
 use super::{close, rights};
 use crate::options::Durability;
@@ -216,15 +216,6 @@ impl Drop for StagedFile {
             let _ = self.folder.remove(temporary);
         }
     }
-}
-
-/// Returns a free name for a temporary file beside the file `name`.
-pub(crate) fn temporary_name(name: &OsStr) -> io::Result<OsString> {
-    let mut random = [0; 8];
-    base::random::fill(&mut random)?;
-    // Most systems limit file names to 255 bytes, so we shorten the name first.
-    let name: String = name.to_string_lossy().chars().take(48).collect();
-    Ok(format!(".{name}.{:016x}.part", u64::from_le_bytes(random)).into())
 }
 
 fn create(folder: &Folder, name: &OsStr, access: Access) -> io::Result<(File, Option<OsString>)> {

@@ -13,7 +13,7 @@
 use base::{Error, memory};
 use engine::io::{Concurrency, ReadAt, WriteAt};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -37,7 +37,7 @@ struct State {
     /// Roots of complete subtrees by height and position. Two neighbours become one.
     roots: BTreeMap<(u32, u64), Hash>,
     /// Leaves in parts, with the number of their bytes so far.
-    parts: HashMap<u64, (Vec<u8>, usize)>,
+    parts: BTreeMap<u64, (Vec<u8>, usize)>,
 }
 
 impl FileHash {

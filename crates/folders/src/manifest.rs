@@ -10,7 +10,8 @@
 //! The first line is the header; each other line is a finished file (in one line). Lines of earlier
 //! releases end after `target_mtime_ns`. `target_hash` is the hash that an inventory lists, if the
 //! job wrote one. Paths are written as given. A byte that is not valid UTF-8 becomes `\udc80` to
-//! `\udcff`, as in Python's `surrogateescape` (PEP 383), so that `json.loads` in Python returns the name that `open` takes.
+//! `\udcff`, as in Python's `surrogateescape` (PEP 383), so that `json.loads` in Python returns the
+//! name that `open` takes.
 
 use super::name::{Name, quoted};
 use base::Error;

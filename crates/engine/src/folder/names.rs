@@ -1,6 +1,6 @@
-//! Names that a file on Windows cannot have.
+//! Names of temporary files, and names that a file on Windows cannot have.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 
 /// Checks the name of a new file or folder on Windows. Accepts every name on other systems.
@@ -13,6 +13,15 @@ pub fn check_name(name: &OsStr) -> io::Result<()> {
         Some(problem) => Err(io::Error::new(ErrorKind::InvalidFilename, problem)),
         None => Ok(()),
     }
+}
+
+/// Returns a free name for a temporary file beside the file `name`.
+pub(crate) fn temporary_name(name: &OsStr) -> io::Result<OsString> {
+    let mut random = [0; 8];
+    base::random::fill(&mut random)?;
+    // Most systems limit file names to 255 bytes, so we shorten the name first.
+    let name: String = name.to_string_lossy().chars().take(48).collect();
+    Ok(format!(".{name}.{:016x}.part", u64::from_le_bytes(random)).into())
 }
 
 /// Returns whether Windows accepts `text` in the middle of a name.

@@ -261,6 +261,7 @@ impl Entry {
         let content = match (self.hash, self.head, self.mac, self.tag) {
             (Some(hash), None, None, None) => Content::Hash(bytes(hash)?.try_into().map_err(|_| EXPECTED)?),
             (None, head, mac, Some(tag)) => {
+                // As above.
                 let tag = bytes(tag)?.try_into().map_err(|_| EXPECTED)?;
                 let head = match (head, mac) {
                     (Some(head), None) => Head::Bytes(bytes(head)?),

@@ -12,7 +12,7 @@ use base::Error;
 use base::error::FolderError;
 use files::file_keys::EncryptWith;
 use files::mark::FileMark;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::mem;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
@@ -95,7 +95,7 @@ impl Job {
         unread.extend(targets.filter(unknown).cloned());
         let mut content = FolderContent::default();
         content.add_files(unread, true, options.threads, inventories.cancelled)?;
-        let (read, mut problems): (HashMap<_, _>, _) =
+        let (read, mut problems): (BTreeMap<_, _>, _) =
             (content.files.into_iter().collect(), content.problems);
         let mut exchanged = Vec::new();
         for (at, JobFile { target, .. }) in files.iter().enumerate() {
