@@ -245,7 +245,8 @@ class Upload:
             return
         # Marked as closed first, so that its destructor does not continue the upload.
         spilled.closed = True  # type: ignore[misc]
-        spilled.discard()  # type: ignore[attr-defined]
+        with asking(self._path):
+            spilled.discard()  # type: ignore[attr-defined]
 
     def abandon(self) -> None:
         """Drops the upload in a forked child without a request: it belongs to the parent."""
