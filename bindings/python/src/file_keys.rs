@@ -135,6 +135,10 @@ impl RewrapWith {
         file::Rewrap::new(identities, recipients, &inputs).map(Self).map_err(raise)
     }
 
+    fn decryption(&self) -> DecryptWith {
+        DecryptWith(self.0.decryption())
+    }
+
     /// Returns the new header of a binary age file of ``len`` bytes that begins with ``prefix``,
     /// and the length of the old header. None if the old header is longer than ``prefix``.
     fn new_header<'py>(

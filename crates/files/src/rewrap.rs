@@ -3,10 +3,10 @@
 //! The header of an age file holds the file key, wrapped for each recipient. A new header wraps the
 //! same file key for other recipients; all bytes after the header stay the same.
 
-use super::Options;
 use super::output::{OutputFile, Target};
 use super::paths::Source;
 use super::protected::Protected;
+use super::{DecryptWith, Options};
 use base::parallel::{Workers, run_jobs};
 use base::threads::thread_count;
 use base::{Error, Misuse, memory};
@@ -82,6 +82,11 @@ impl Rewrap {
             Parsed::NeedsMore(_) if prefix.len() as u64 >= len => Err(Error::Truncated),
             Parsed::NeedsMore(_) => Ok(None),
         }
+    }
+
+    /// Returns what decrypts the old file, to verify bytes before they replace it.
+    pub fn decryption(&self) -> DecryptWith {
+        DecryptWith::age(&self.identities)
     }
 
     /// Returns the new header of the file in `source`, and the length of its old header.

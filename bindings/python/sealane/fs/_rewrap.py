@@ -35,6 +35,10 @@ PIECE: Final = 8 << 20
 """Bytes copied at once from a filesystem other than S3."""
 FIRST_PART: Final = 5 << 20
 """Minimum size in bytes of an S3 part other than the last."""
+NONCE: Final = 16
+"""Bytes between the header and the first chunk."""
+CHUNK: Final = (64 << 10) + 16
+"""Bytes of a chunk with its tag."""
 COPIED_PART: Final = 128 << 20
 """Bytes S3 copies per request, unless that would exceed S3's number of parts."""
 MAX_PARTS: Final = 10_000
@@ -63,10 +67,11 @@ def rewrap(
 ) -> None:
     """Changes the recipients or the passphrase of an age file on an fsspec filesystem.
 
-    The content is not decrypted. On S3, the store copies it: for an object of any size, less than 6
-    MiB are downloaded and uploaded. The new object appears complete or not at all. If the old one
+    On S3, the store copies the content: for an object of any size, less than 6 MiB are downloaded
+    and uploaded. What is downloaded is verified before it replaces anything. The new object appears complete or not at all. If the old one
     changes during the call, the call fails and replaces nothing. From other filesystems, the
-    content is downloaded and uploaded piece by piece.
+    content is downloaded and uploaded piece by piece. The file key is unwrapped twice: for the new
+    header, and to verify.
 
     .. warning::
         The content key stays the same, as for ``sealane.rewrap``. In a versioned bucket, old
@@ -155,6 +160,18 @@ def _new_header(
             return *found, beginning
 
 
+def _verify(keys: _native.RewrapWith, beginning: bytes, is_all: bool, path: str) -> None:
+    """Verifies the chunks of a file's beginning: what was damaged on its way must not replace it."""
+    verifier = _native.Writer.decrypt(None, keys.decryption())
+    try:
+        with about(path):
+            verifier.write(beginning)
+            if is_all:
+                verifier.finish(False)
+    finally:
+        verifier.discard()
+
+
 def _check_end(fetch: Callable[[int, int], bytes], path: str, size: int) -> None:
     """Raises OSError if the file continues past its reported size, so that no end is lost."""
     if len(fetch(size - 1, size + 1)) > 1:
@@ -177,22 +194,29 @@ def _rewrap_by_copying(
 
     if (size := reported()) is None:
         raise OSError(errno.EIO, "The filesystem does not report the size of this file", path)
-    header, at, _ = _new_header(keys, path, size, fetch)
+    header, at, beginning = _new_header(keys, path, size, fetch)
     _check_end(fetch, path, size)
     start = at
     upload = Upload(Store(to), target, None, exclusive=False)
+    verifier = _native.Writer.decrypt(None, keys.decryption())
+    verifier.write(beginning[:at])
     try:
         upload.write(header)
         while at < size:
             piece = fetch(at, end := min(size, at + PIECE))
-            upload.write(complete(piece, end - at, path))
+            with about(path):
+                verifier.write(complete(piece, end - at, path))
+            upload.write(piece)
             at = end
             if progress is not None:
                 progress(at - start, size - start)
+        with about(path):
+            verifier.finish(False)
         if reported() != size:
             raise _changed(path)
         upload.commit()
     finally:
+        verifier.discard()
         upload.discard()
 
 
@@ -269,11 +293,16 @@ def _rewrap_on_s3(
     header, old_len, beginning = _new_header(keys, path, size, old.fetch)
     _check_end(old.fetch, path, size)
     # S3 copies ranges only of objects longer than a part.
-    split = old_len + max(FIRST_PART - len(header), 0) if size > FIRST_PART + HEADER else size
-    split = min(split, size)
-    if len(beginning) < split:
-        rest = old.fetch(len(beginning), split)
-        beginning += complete(rest, split - len(beginning), path)
+    split = size
+    if size > FIRST_PART + HEADER:
+        # The end of a chunk.
+        chunks = -(-max(FIRST_PART - len(header), 0) // CHUNK)
+        split = min(old_len + NONCE + chunks * CHUNK, size)
+    # A byte more, because a chunk is verified once it is known not to be the last one.
+    if len(beginning) < (end := min(split + 1, size)):
+        rest = old.fetch(len(beginning), end)
+        beginning += complete(rest, end - len(beginning), path)
+    _verify(keys, beginning[:end], end == size, path)
     first = header + beginning[old_len:split]
     bucket, key, _ = fs.split_path(target)
     to = {"Bucket": bucket, "Key": key}
