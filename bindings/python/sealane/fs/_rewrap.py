@@ -68,10 +68,10 @@ def rewrap(
     """Changes the recipients or the passphrase of an age file on an fsspec filesystem.
 
     On S3, the store copies the content: for an object of any size, less than 6 MiB are downloaded
-    and uploaded. What is downloaded is verified before it replaces anything. The new object appears complete or not at all. If the old one
-    changes during the call, the call fails and replaces nothing. From other filesystems, the
-    content is downloaded and uploaded piece by piece. The file key is unwrapped twice: for the new
-    header, and to verify.
+    and uploaded. From other filesystems, the content is downloaded and uploaded piece by piece.
+    What is downloaded is verified before it replaces anything. The new object appears complete or
+    not at all. If the old one changes during the call, the call fails and replaces nothing. The
+    file key is unwrapped twice: for the new header, and to verify.
 
     .. warning::
         The content key stays the same, as for ``sealane.rewrap``. In a versioned bucket, old
@@ -95,6 +95,8 @@ def rewrap(
     ------
     NoMatchingKeyError, FormatError, TruncatedError, LimitExceededError
         As for ``sealane.rewrap``.
+    AuthenticationError
+        If the content that was downloaded was changed. Nothing is replaced.
     ValueError
         If the file is armored. Rewrap a local copy.
     OSError
