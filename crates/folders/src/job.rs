@@ -48,6 +48,7 @@ mod collisions;
 mod events;
 mod inventory;
 mod kinds;
+mod listing;
 mod options;
 mod tally;
 

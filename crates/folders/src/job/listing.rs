@@ -1,0 +1,168 @@
+//! Lists the files of a job in an inventory, or compares them with one.
+
+use super::Job;
+use super::events::{Event, JobError, Listener, send};
+use super::inventory::{Inventories, NewInventory};
+use super::options::JobOptions;
+use super::tally::JobFile;
+use crate::bulk::{Operation, Replica};
+use crate::inventory::{FolderContent, Inventory};
+use crate::manifest::{FileFingerprint, Manifest};
+use crate::tree::Link;
+use base::Error;
+use std::collections::BTreeMap;
+use std::mem;
+use std::path::{Component, Path, PathBuf};
+
+impl Job {
+    /// Adds the files and links of the job to the inventory. Reads the files without a known mark,
+    /// and finished files that were touched.
+    pub(super) fn list(
+        &mut self,
+        NewInventory { draft, .. }: &mut NewInventory<'_>,
+        inventories: &Inventories<'_>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        let Self { options, tree, files, finished, touched, tally, .. } = self;
+        let Some(root) = tree.root.as_deref() else { return Ok(()) };
+        let has_failed = |at: usize| tally.failed_files.contains(&at);
+        let known = |manifest: &Option<Manifest>, target: &Path| {
+            manifest.as_ref().and_then(|manifest| manifest.mark(target))
+        };
+        let unknown = |(at, file): (usize, &JobFile)| {
+            (inventories.mark(at).is_none() && !has_failed(at)).then(|| file.target.clone())
+        };
+        let mut unread: Vec<_> = files.iter().enumerate().filter_map(unknown).collect();
+        let targets = finished.iter().map(|(_, target)| target);
+        let unknown =
+            |target: &&PathBuf| touched.contains(*target) || known(&tally.manifest, target).is_none();
+        unread.extend(targets.filter(unknown).cloned());
+        let mut content = FolderContent::default();
+        content.add_files(unread, true, options.threads, inventories.cancelled)?;
+        let (read, mut problems): (BTreeMap<_, _>, _) =
+            (content.files.into_iter().collect(), content.problems);
+        let mut exchanged = Vec::new();
+        for (at, JobFile { target, .. }) in files.iter().enumerate() {
+            let added = match inventories.mark(at).or_else(|| read.get(target)) {
+                Some(mark) if !has_failed(at) => draft.add(root, target, mark.clone()),
+                _ => draft.add_failed(root, target),
+            };
+            problems.extend(added.err().map(|error| (target.clone(), error)));
+        }
+        for (source, target) in &*finished {
+            let written = known(&tally.manifest, target);
+            let found = read.get(target);
+            let Some(mark) =
+                found.or(written.as_ref()).filter(|_| found.is_some() || !touched.contains(target))
+            else {
+                draft.add_failed(root, target)?;
+                continue;
+            };
+            let is_listed = draft.listed(root, target).is_some();
+            let is_other = !is_listed && written.as_ref().is_some_and(|written| written != mark);
+            let added = match is_other {
+                true => Ok(false),
+                false => draft.add_unchanged(root, target, mark.clone()),
+            };
+            let noted = match (added, &mut tally.manifest) {
+                (Ok(false), _) => {
+                    exchanged.push(&**target);
+                    Ok(())
+                }
+                (Ok(true), Some(manifest)) if found.is_some() => FileFingerprint::of(source)
+                    .and_then(|before| manifest.add_marked(source, before, target, Some(mark))),
+                (added, _) => added.map(drop),
+            };
+            problems.extend(noted.err().map(|error| (target.clone(), error)));
+        }
+        for Link { target, text, .. } in &tree.links {
+            let added = draft.add_link(root, target, text);
+            problems.extend(added.err().map(|error| (target.clone(), error)));
+        }
+        let mut events: Vec<_> = exchanged.into_iter().map(Event::Exchanged).collect();
+        events.extend(problems.iter_mut().map(failed));
+        tally.summary.failed += events.len();
+        send(listen, events)
+    }
+
+    /// Compares the files and links of the only input, a folder, with an inventory. Files that were
+    /// not hashed when they were verified are read.
+    pub(super) fn compare(
+        &mut self,
+        listed: &Inventory,
+        inventories: &Inventories<'_>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        let Self { options, tree, files, tally, .. } = self;
+        let [root] = &*options.inputs else { return Ok(()) };
+        let mut content = FolderContent::default();
+        content.add_links(&tree.links);
+        let mut unread = Vec::new();
+        for (at, JobFile { source, .. }) in files.iter().enumerate() {
+            match inventories.mark(at) {
+                Some(mark) => content.files.push((source.clone(), mark.clone())),
+                None => unread.push(source.clone()),
+            }
+        }
+        let hashed = listed.folder().is_some();
+        content.add_files(unread, hashed, options.threads, inventories.cancelled)?;
+        let FolderContent { files, links, mut problems } = content;
+        // The job has told these already.
+        let told = tally.problems.iter().filter(|problem| problem.starts_with(root));
+        let is_problem = |path: &Path| {
+            let below = |problem: &PathBuf| root.join(path).starts_with(problem);
+            tally.problems.iter().chain(problems.iter().map(|(problem, _)| problem)).any(below)
+        };
+        let skips = |path: &Path| is_excluded(options, path) || is_problem(path);
+        let findings = listed.compare(root, files, links, skips)?;
+        let differences = findings.len() + problems.len() + told.count();
+        tally.summary.failed += findings.len() + problems.len();
+        let mut events: Vec<_> = problems.iter_mut().map(failed).collect();
+        events.extend(
+            findings.into_iter().map(|finding| Event::Differs {
+                path: root.join(finding.path),
+                difference: finding.difference,
+            }),
+        );
+        let folder = listed.folder();
+        events.push(Event::Compared { folder, counter: listed.counter(), files: listed.len(), differences });
+        send(listen, events)
+    }
+
+    /// Returns whether a link is decrypted whose path leads out of the folder. Whoever can write to
+    /// an encrypted folder chooses it, unless names are encrypted.
+    pub(super) fn leads_out(&self, operation: Option<&Operation>, link: &Link) -> bool {
+        let Some(root) = &self.tree.root else { return false };
+        let is_checked = matches!(operation, Some(Operation::Decrypt(_)))
+            && self.options.replica() == Replica::Limited
+            && self.tree.names.is_none();
+        is_checked && link.target.strip_prefix(root).is_ok_and(|place| leads_out(place, &link.text))
+    }
+}
+
+fn failed((path, error): &mut (PathBuf, Error)) -> Event<'_> {
+    Event::Failed { path, subject: path.clone(), error: mem::replace(error, Error::Cancelled) }
+}
+
+/// Returns whether the path `text` in a link at `place` below a folder may lead out of it. `..` may
+/// only come first: after a name, which may itself be a link, it can lead anywhere.
+fn leads_out(place: &Path, text: &Path) -> bool {
+    let mut parts = text.components().filter(|part| *part != Component::CurDir).peekable();
+    let mut depth = place.components().count() - 1;
+    while parts.next_if(|part| *part == Component::ParentDir).is_some() {
+        match depth {
+            0 => return true,
+            _ => depth -= 1,
+        }
+    }
+    !parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Returns whether a pattern matches a path below the encrypted folder. Patterns apply to decrypted
+/// names.
+fn is_excluded(options: &JobOptions, path: &Path) -> bool {
+    let Some(exclude) = &options.exclude else { return false };
+    let Some(key) = &options.names else { return exclude.matches_below(path) };
+    let plain = options.suffix().applied_to_path(path).and_then(|path| key.decrypt_path(&path));
+    plain.is_ok_and(|plain| exclude.matches_below(&plain))
+}
