@@ -70,8 +70,13 @@ impl InventoryKeys<'_> {
     /// so their inventories have no former versions.
     ///
     /// # Errors
-    /// Returns the errors of [`Inventory::open`].
+    /// Returns the errors of [`Inventory::open`], [`FolderError::OtherFolder`] and
+    /// [`FolderError::InvalidIdentifier`].
     pub fn previous(&self, with: &EncryptWith) -> Result<Option<Inventory>, Error> {
+        // Before a job writes anything.
+        if let Some(folder) = self.folder.filter(|folder| !is_identifier(folder)) {
+            return Err(FolderError::InvalidIdentifier(folder.to_owned()).into());
+        }
         let exists = self.path.try_exists().map_err(|e| Error::io(self.path, e))?;
         match with.to_decrypt().filter(|_| exists) {
             Some(with) => {
@@ -108,8 +113,7 @@ impl InventoryKeys<'_> {
         let mut inventory = draft.complete(root, if removed { Absent::Removed } else { Absent::Stay });
         if inventory.folder.is_none() {
             inventory.folder = Some(match self.folder {
-                Some(folder) if is_identifier(folder) => folder.to_owned(),
-                Some(folder) => return Err(FolderError::InvalidIdentifier(folder.to_owned()).into()),
+                Some(folder) => folder.to_owned(),
                 None => new_identifier()?,
             });
         }
