@@ -1,7 +1,7 @@
 //! Backups of whole folders: replicas, exclusions, removals and dry runs.
 #![cfg(unix)]
 
-use crate::common::{Sandbox, data};
+use crate::common::{Sandbox, data, json};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs::{self, FileTimes, Permissions};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 pub(crate) fn documents(out: &[u8]) -> Vec<Value> {
-    String::from_utf8_lossy(out).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    String::from_utf8_lossy(out).lines().map(json).collect()
 }
 
 /// Returns the last document, which is the summary.
