@@ -10,10 +10,12 @@ from typing import Any
 import dask
 import pytest
 import s3fs
+import sealane
 from distributed import Client, LocalCluster
 from key_services import Aws, Service, Transit
-from parts import JWK, VARIABLE, Place, Server, forget_filesystems, place_of
+from parts import JWK, PII, RAW, VARIABLE, Place, Server, forget_filesystems, place_of
 from sealane import _aws_kms, _kms, _vault
+from sealane.parquet import ParquetKeys
 from tokens import Tokens
 
 
@@ -148,3 +150,12 @@ def tokens(all_tokens: Tokens, hasty: None, monkeypatch: pytest.MonkeyPatch) -> 
 def token_key(request: Any, tokens: Tokens) -> str:
     """The reference of a new wrapping key."""
     return tokens.new_key(request.param)
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> ParquetKeys:
+    """Returns the keys of Parquet files."""
+    monkeypatch.setenv("TABLE", sealane.keys.Key.from_bytes(RAW).to_text())
+    monkeypatch.setenv("PII", sealane.keys.Key.from_bytes(PII).to_text())
+    monkeypatch.setenv("OTHER", sealane.keys.generate("aes-256").to_text())
+    return ParquetKeys({"table": "env:TABLE", "pii": "env:PII"})

@@ -23,6 +23,7 @@ VARIABLE = "SEALANE_TEST_DATASET_KEY"
 """The environment variable that holds the key of every dataset."""
 KEY = f"env:{VARIABLE}"
 RAW = bytes((i * 37 + 11) % 256 for i in range(32))
+PII = bytes(range(32))
 JWK = json.dumps({"kty": "oct", "k": base64.urlsafe_b64encode(RAW).decode().rstrip("=")})
 MARKER = "a-marker-that-only-the-plaintext-holds"
 

@@ -18,21 +18,12 @@ import pyarrow.parquet as pq
 import pyarrow.parquet.encryption as pe
 import pytest
 import sealane
-from parts import RAW, secrets_in
+from parts import PII, RAW, secrets_in
 from sealane.parquet import KmsClient, ParquetKeys
 
 FRAME = pl.DataFrame(
     {"a": range(1000), "b": [f"name {n}" for n in range(1000)], "c": [n / 7 for n in range(1000)]}
 )
-PII = bytes(range(32))
-
-
-@pytest.fixture
-def keys(monkeypatch: pytest.MonkeyPatch) -> ParquetKeys:
-    monkeypatch.setenv("TABLE", sealane.keys.Key.from_bytes(RAW).to_text())
-    monkeypatch.setenv("PII", sealane.keys.Key.from_bytes(PII).to_text())
-    monkeypatch.setenv("OTHER", sealane.keys.generate("aes-256").to_text())
-    return ParquetKeys({"table": "env:TABLE", "pii": "env:PII"})
 
 
 def duck(keys: ParquetKeys, path: str | None = None) -> duckdb.DuckDBPyConnection:
@@ -544,64 +535,6 @@ def test_nested_columns(keys: ParquetKeys, tmp_path: Path) -> None:
             continue
         with pytest.raises(sealane.FormatError, match="in clear"):
             keys.open(path, "table", {"pii": required})
-
-
-NAMES = ["salary, net", "a;b", "a:b", ",", " name", "name ", "\tname", "name\n", "", " ", "name\u2003"]
-
-
-# claim: parquet-columns
-@pytest.mark.parametrize("name", NAMES)
-def test_names_that_pyarrow_would_change(keys: ParquetKeys, tmp_path: Path, name: str) -> None:
-    for work in keys.configuration, keys.encryption, keys.dataset_encryption, keys.open:
-        first: Any = ("t.parquet",) if work == keys.open else ()
-        with pytest.raises(ValueError, match="rename the column"):
-            work(*first, "table", {"pii": ["b", name]})  # type: ignore[operator]
-    with pytest.raises(ValueError, match="rename the column"):
-        keys.filesystem("table", {"pii": [name]})
-    # Polars takes names one by one.
-    path = tmp_path / "t.parquet"
-    frame = pl.DataFrame({name: ["secret-value"], "b": ["x"]})
-    frame.write_parquet(
-        path, encryption=keys.polars_encryption("table", {name: "pii"}), compression="uncompressed"
-    )
-    assert b"secret-value" not in path.read_bytes()
-
-
-# claim: parquet-columns
-@pytest.mark.parametrize(
-    ("columns", "error"),
-    [
-        ({"pii": "name"}, TypeError),
-        ({"pii": b"name"}, TypeError),
-        ({"pii": 5}, TypeError),
-        ({"pii": [b"b"]}, TypeError),
-        ({"pii": [None]}, TypeError),
-        (["b"], TypeError),
-        ({"pii": []}, ValueError),
-        ({"pii": ["b", "b"]}, ValueError),
-        ({"pii": ["b"], "table": ["b"]}, ValueError),
-        ({5: ["b"]}, TypeError),
-    ],
-)
-def test_malformed_lists_of_columns(keys: ParquetKeys, columns: Any, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        keys.encryption("table", columns)
-
-
-# claim: parquet-columns
-def test_a_column_that_does_not_exist(keys: ParquetKeys, tmp_path: Path) -> None:
-    """A typing error leaves no file with the column in clear."""
-    path = tmp_path / "t.parquet"
-    with pytest.raises(OSError, match="not in file schema"):
-        pq.write_table(FRAME.to_arrow(), path, encryption_properties=keys.encryption("table", {"pii": ["B"]}))
-    options = ds.ParquetFileFormat().make_write_options(
-        encryption_config=keys.dataset_encryption("table", {"pii": ["B"]})
-    )
-    with pytest.raises(OSError, match="not in file schema"):
-        ds.write_dataset(FRAME.to_arrow(), tmp_path / "d", format="parquet", file_options=options)
-    with pytest.raises(pl.exceptions.PolarsError, match="not found"):
-        FRAME.write_parquet(path, encryption=keys.polars_encryption("table", {"B": "pii"}))
-    assert not any(b"name 7" in file.read_bytes() for file in tmp_path.rglob("*.parquet"))
 
 
 def test_files_that_store_no_keys(keys: ParquetKeys, tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ impl Library {
             }
             Item::Macro(item) if item.mac.path.is_ident("exports") => {
                 let exports: Exports = syn::parse2(item.mac.tokens.clone()).unwrap();
+                self.handles.insert("sealane_error".into());
                 for Export { name, arguments, result } in exports.0 {
                     let mut list = String::new();
                     for (name, rust, len) in arguments {

@@ -255,9 +255,9 @@ mod test {
             (KDF[0].0, r#""version": 19"#, r#""version": 16"#),
             (KDF[0].0, r#""tagLen": 32"#, r#""tagLen": 33"#),
             (KDF[1].0, r#""hash": "SHA-256""#, r#""hash": "SHA-384""#),
-            (KDF[2].0, r#""iterations": 1,"#, r#""rounds": 1,"#),
-            (KDF[3].0, r#""kind": "scrypt""#, r#""kind": "yescrypt""#),
-            (KDF[3].0, r#""N": 16,"#, r#""N": 17,"#),
+            (KDF[3].0, r#""iterations": 1,"#, r#""rounds": 1,"#),
+            (KDF[4].0, r#""kind": "scrypt""#, r#""kind": "yescrypt""#),
+            (KDF[4].0, r#""N": 16,"#, r#""N": 17,"#),
         ] {
             assert!(changed(name, KDF, from, to).is_err(), "{name}: {to} was accepted");
             assert!(changed(name, KDF, from, from).is_ok(), "{name}: rejected without a change");

@@ -32,8 +32,8 @@ pub(crate) struct Keygen {
     /// Type of the key; ed25519 is an SSH key that signs inventories
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = kinds(), default_value = "aes-256")]
     kind: KeyKind,
-    /// Identifier of a symmetric key, stored as the member "kid" of its JWK. It selects the key in a
-    /// JWK Set
+    /// Identifier of a symmetric key, stored as the member "kid" of its JWK. It selects the key in
+    /// a JWK Set
     #[arg(long, value_name = "KID", conflicts_with_all = ["keyring", "public_of"])]
     kid: Option<String>,
     /// Generate a keyring of one key of TYPE instead of a single key; see 'sealane keyring --help'.

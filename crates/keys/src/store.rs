@@ -15,8 +15,8 @@ use zeroize::Zeroizing;
 /// Maximum length of a key file in bytes: a longer file was named by mistake.
 pub(super) const MAX_LEN: usize = 1 << 18;
 
-/// Writes the text of a key file that only its owner can read, even if it replaces a file with other
-/// permissions.
+/// Writes the text of a key file that only its owner can read, even if it replaces a file with
+/// other permissions.
 ///
 /// # Errors
 /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it.

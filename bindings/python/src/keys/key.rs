@@ -93,7 +93,8 @@ impl Key {
     ///     Encrypts the file for these recipients instead. See ``sealane.encrypt_file``.
     /// overwrite : bool
     ///     Whether to replace an existing file, but not the file of a recipient (ValueError).
-    ///     Otherwise FileExistsError is raised: files encrypted with a lost key cannot be decrypted.
+    ///     Otherwise FileExistsError is raised: files encrypted with a lost key cannot be
+    ///     decrypted.
     #[pyo3(signature = (path, passphrase = None, *, recipients = None, overwrite = false))]
     fn save(
         &self,

@@ -34,8 +34,8 @@ impl NewSigningKey {
     /// Generates a key, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase, [`Error::Io`] without random
-    /// bytes, and [`Error::Cancelled`].
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase,
+    /// [`Error::Io`] without random bytes, and [`Error::Cancelled`].
     pub fn generate(passphrase: Option<&str>) -> Result<Self, Error> {
         Computation::Signature.check()?;
         let mut seed = Zeroizing::new([0; 32]);

@@ -1,0 +1,71 @@
+"""Names and lists of Parquet columns: what PyArrow would change is refused before anything is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from sealane.parquet import ParquetKeys
+
+FRAME = pl.DataFrame({"a": range(1000), "b": [f"name {n}" for n in range(1000)]})
+
+NAMES = ["salary, net", "a;b", "a:b", ",", " name", "name ", "\tname", "name\n", "", " ", "name\u2003"]
+
+
+# claim: parquet-columns
+@pytest.mark.parametrize("name", NAMES)
+def test_names_that_pyarrow_would_change(keys: ParquetKeys, tmp_path: Path, name: str) -> None:
+    for work in keys.configuration, keys.encryption, keys.dataset_encryption, keys.open:
+        first: Any = ("t.parquet",) if work == keys.open else ()
+        with pytest.raises(ValueError, match="rename the column"):
+            work(*first, "table", {"pii": ["b", name]})  # type: ignore[operator]
+    with pytest.raises(ValueError, match="rename the column"):
+        keys.filesystem("table", {"pii": [name]})
+    # Polars takes names one by one.
+    path = tmp_path / "t.parquet"
+    frame = pl.DataFrame({name: ["secret-value"], "b": ["x"]})
+    frame.write_parquet(
+        path, encryption=keys.polars_encryption("table", {name: "pii"}), compression="uncompressed"
+    )
+    assert b"secret-value" not in path.read_bytes()
+
+
+# claim: parquet-columns
+@pytest.mark.parametrize(
+    ("columns", "error"),
+    [
+        ({"pii": "name"}, TypeError),
+        ({"pii": b"name"}, TypeError),
+        ({"pii": 5}, TypeError),
+        ({"pii": [b"b"]}, TypeError),
+        ({"pii": [None]}, TypeError),
+        (["b"], TypeError),
+        ({"pii": []}, ValueError),
+        ({"pii": ["b", "b"]}, ValueError),
+        ({"pii": ["b"], "table": ["b"]}, ValueError),
+        ({5: ["b"]}, TypeError),
+    ],
+)
+def test_malformed_lists_of_columns(keys: ParquetKeys, columns: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        keys.encryption("table", columns)
+
+
+# claim: parquet-columns
+def test_a_column_that_does_not_exist(keys: ParquetKeys, tmp_path: Path) -> None:
+    """A typing error leaves no file with the column in clear."""
+    path = tmp_path / "t.parquet"
+    with pytest.raises(OSError, match="not in file schema"):
+        pq.write_table(FRAME.to_arrow(), path, encryption_properties=keys.encryption("table", {"pii": ["B"]}))
+    options = ds.ParquetFileFormat().make_write_options(
+        encryption_config=keys.dataset_encryption("table", {"pii": ["B"]})
+    )
+    with pytest.raises(OSError, match="not in file schema"):
+        ds.write_dataset(FRAME.to_arrow(), tmp_path / "d", format="parquet", file_options=options)
+    with pytest.raises(pl.exceptions.PolarsError, match="not found"):
+        FRAME.write_parquet(path, encryption=keys.polars_encryption("table", {"B": "pii"}))
+    assert not any(b"name 7" in file.read_bytes() for file in tmp_path.rglob("*.parquet"))
