@@ -189,6 +189,7 @@ impl PublicKey {
         const NONE: Error = Error::Format(
             "expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280), found another key or a damaged one",
         );
+        // The library tells positions of bytes; NONE says what is wrong with the file.
         pkcs8::spki::SubjectPublicKeyInfoRef::try_from(der).map_err(|_| NONE)?;
         let key = PublicEncryptingKey::from_der(der).map_err(|why| rejected(why, NONE))?;
         // Encoded again by the library, so that equal keys have equal bytes.
