@@ -65,21 +65,27 @@ def of_file(error: Exception, path: str) -> OSError:
     return own
 
 
+class Refused(OSError, ValueError):
+    """A ValueError of another filesystem: it refuses an argument, or its server has failed."""
+
+
 @contextlib.contextmanager
-def asking(path: str) -> Iterator[None]:
+def asking(path: str, *, server: bool = True) -> Iterator[None]:
     """Adds the path to errors that another filesystem raises or that its results cause.
 
-    A ValueError, or a TypeError about a keyword, refuses an argument of the call. Other classes of
-    exception can mean that a server fails, and become an OSError.
+    A TypeError about a keyword refuses an argument of the call. Every other class of exception can
+    mean that a server fails, and becomes an OSError. Without a server, a ValueError stays one.
     """
     try:
         yield
     except Exception as error:
-        refused = type(error) is ValueError or "unexpected keyword argument" in str(error)
+        refused = (type(error) is ValueError and not server) or "unexpected keyword argument" in str(error)
         if refused or isinstance(error, SealaneError | OSError | NotImplementedError | MemoryError):
             if (other := named(error, path)) is error:
                 raise
             raise other from error
+        if type(error) is ValueError:
+            raise Refused(errno.EINVAL, str(error), path) from error
         raise OSError(errno.EIO, f"{type(error).__name__}: {error}", path) from error
 
 

@@ -63,7 +63,8 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
 
     async def _is_folder_only(self, path: str) -> bool:
         """Returns whether the path is a folder and not a file. An object store can have both."""
-        return bool((await self.store.call("info", path)).get("type") == "directory")
+        found = await self.store.call("info", path, check=lambda info: info.get("type"))
+        return bool(found == "directory")
 
     def _copy_by_decrypting(self, path1: str, path2: str, options: dict[str, Any]) -> None:
         kept = properties_of(self.store.files, path1)

@@ -267,7 +267,8 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
 
     async def _info(self, path: str, **kwargs: Any) -> dict[str, Any]:
         path = self._strip_protocol(path)
-        return plain_entry(await self.store.call("info", path, **kwargs))
+        found: dict[str, Any] = await self.store.call("info", path, check=plain_entry, **kwargs)
+        return found
 
     async def _find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kw: Any

@@ -273,7 +273,7 @@ class Store:
             A function that turns the method's return value into the result, or raises an error.
         """
         method = getattr(self.fs, f"_{name}", None) if self.awaited else None
-        with asking(of or _shown(path)):
+        with asking(of or _shown(path), server=not (self._in_memory or self._on_disk)):
             if inspect.iscoroutinefunction(method):
                 found = await method(path, *args, **options)
             else:
