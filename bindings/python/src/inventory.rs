@@ -17,6 +17,7 @@ use std::path::PathBuf;
 /// ``sealane.write_inventory``. Returns its counter, the number of files, and the identifier of the
 /// folder.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn write_inventory_path(
     py: Python<'_>,
     folder: PathBuf,

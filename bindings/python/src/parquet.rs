@@ -9,16 +9,13 @@ use std::borrow::Cow;
 type Algorithm = (Cow<'static, [u8]>, bool);
 /// Path, kind of key, and how the writer stored it.
 type Column<'a> = (String, &'static str, Option<&'a [u8]>);
+/// The algorithm, how the writer stored the footer's key, the columns, and the number of bytes of
+/// the structure.
+type Footer<'a> = (Option<Algorithm>, Option<&'a [u8]>, Vec<Column<'a>>, usize);
 
 /// Parses the beginning of a ``PARE`` footer, or else cleartext metadata.
-///
-/// Returns the algorithm, how the writer stored the footer's key, the columns, and the number of
-/// bytes of the structure.
 #[pyfunction]
-pub(crate) fn parquet_footer(
-    footer: &[u8],
-    encrypted: bool,
-) -> PyResult<(Option<Algorithm>, Option<&[u8]>, Vec<Column<'_>>, usize)> {
+pub(crate) fn parquet_footer(footer: &[u8], encrypted: bool) -> PyResult<Footer<'_>> {
     let parse = if encrypted { ParquetFooter::encrypted } else { ParquetFooter::metadata };
     let found = parse(footer).map_err(raise)?;
     let algorithm = found.algorithm.map(|it| {

@@ -83,7 +83,7 @@ pub(crate) fn number(json: Option<&RawValue>) -> Option<u32> {
 /// Decodes bytes as ProtoJSON allows them: base64 in either alphabet, with or without padding.
 pub(crate) fn bytes(text: &str) -> Option<Zeroizing<Vec<u8>>> {
     let bare = text.trim_end_matches('=');
-    if bare.len() < text.len() && (text.len() % 4 != 0 || text.len() - bare.len() > 2) {
+    if bare.len() < text.len() && (!text.len().is_multiple_of(4) || text.len() - bare.len() > 2) {
         return None;
     }
     match bare.contains(['-', '_']) {

@@ -112,7 +112,7 @@ fn params(operations: u64, memory: u64) -> Result<Params, Error> {
     let most = if is_short { operations / (4 * R) } else { memory / (128 * R) };
     // The first power of two above half of `most`.
     let log_n = (1..63).find(|log_n| 1 << log_n > most / 2).unwrap_or(63);
-    let p = if is_short { 1 } else { (operations / 4 >> log_n).min(0x3fff_ffff) / R };
+    let p = if is_short { 1 } else { ((operations / 4) >> log_n).min(0x3fff_ffff) / R };
     if p == 0 { Err(DAMAGED) } else { Params::from_file(log_n, R, p) }
 }
 
