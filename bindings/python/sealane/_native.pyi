@@ -81,6 +81,7 @@ __all__ = [
     "load_reference",
     "new_dataset_key",
     "open",
+    "parquet_footer",
     "parse_key",
     "plain_len",
     "plugin_identity",
