@@ -159,7 +159,7 @@ def key_file_with_a_typing_error(folder: Path, kind: str) -> Case:
         text = jwk(key).replace('"}', '*"}')
     elif kind == "escaped jwk":
         text = jwk(key)
-        text = text[:40] + f"\\u{ord(text[40]):04x}" + text[41:]
+        text = text[:40] + "\\ud800" + text[41:]
     elif kind == "hexadecimal":
         text = key.hex()[:-1] + "g"
     else:

@@ -62,7 +62,7 @@ def test_a_manifest(tmp_path: pathlib.Path) -> None:
     # It changes while it is read: only the fingerprint from before counts.
     job = _native.Job.pairs(given, batch=1, manifest=str(path))
     job.plan()
-    job.start()
+    job.start(None)
     source.write_bytes(b"and another")
     batch = job.next_batch()
     assert batch == ([0], given)
@@ -159,7 +159,7 @@ def test_jobs_over_folders(tmp_path: pathlib.Path) -> None:
     job = _native.Job.tree(src, dst, suffix=".sealed", batch=9)
     assert job.plan() is None
     assert not os.path.exists(dst)
-    job.start()
+    job.start(None)
     assert (sorted(os.listdir(tmp_path)), os.listdir(dst)) == (["in", "out"], ["empty"])
     assert job.next_batch() == ([0], [(f"{src}/{odd}", f"{dst}/{odd}.sealed")])
     assert job.next_batch() is None
@@ -172,7 +172,7 @@ def test_jobs_over_folders(tmp_path: pathlib.Path) -> None:
 
     job = _native.Job.tree(src, suffix=".sealed", removes_suffix=True, batch=9)
     job.plan()
-    job.start()
+    job.start(None)
     assert job.next_batch() is None
     failed = job.report()["failed"]
     assert len(failed) == 2

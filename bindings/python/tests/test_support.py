@@ -32,7 +32,9 @@ def test_no_other_test_forks() -> None:
     files = [path for folder in folders for path in folder.rglob("*.py") if path != Path(__file__)]
     assert len(files) > 50
     call = "os." + "fork("
-    assert [path.name for path in files if call in path.read_text()] == ["support.py"]
+    found = sorted(path.name for path in files if call in path.read_text())
+    # The second one runs a program of its own that forks.
+    assert found == ["support.py", "test_descriptors.py"]
 
 
 def test_a_test_that_hangs_says_so(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def rewrap_dataset_key(
 
     Examples
     --------
-    >>> rewrap_dataset_key(
+    >>> key = rewrap_dataset_key(
     ...     "s3://bucket/sales.key.age", identity="file:alice.key", recipients=[alice.public, bob.public]
     ... )
     """
