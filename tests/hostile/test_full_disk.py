@@ -82,7 +82,7 @@ def test_a_job_goes_on_when_there_is_space_again(folder: Path, sealane_binary: P
 
 @pytest.mark.usefixtures("small_disks")
 def test_a_full_disk_removes_only_what_is_certain(folder: Path, sealane_binary: Path) -> None:
-    """With `--delete`, a file goes if its source has gone. One that cannot be replaced stays, and is listed."""
+    """With `--delete`, files without a source go. One that cannot be replaced stays, and is listed."""
     (folder / "many").mkdir()
     for number in range(10):
         (folder / "many" / f"{number:02}").write_bytes(bytes(20_000))
