@@ -4,7 +4,7 @@ use crate::call::{exports, freed, terminated};
 use crate::error::CallError;
 use crate::keys::Secret;
 use crate::library::{algorithm_named, provider_named};
-use crate::memory::{AeadDescription, Input, Layout, Output, Owned, SizedOut, count};
+use crate::memory::{AeadDescription, Handle, Input, Layout, Output, Owned, SizedOut, count};
 use crate::speck::size_named;
 use sealane::{Key, MessageKeys as Aead, hazmat};
 
@@ -25,6 +25,8 @@ fn speck_poly1305(
 ) -> Result<Owned<Aead>, CallError> {
     Ok(Owned::new(new(size_named(name, "-poly1305")?, key)?.into()))
 }
+
+impl Handle for Aead {}
 
 exports! {
     fn sealane_aead_new(algorithm: &str, key: &[u8][key_len], provider: Option<&str>) -> Owned<Aead> {

@@ -3,7 +3,7 @@
 use crate::constants::SEALANE_INTERNAL;
 use crate::error::{ArgumentError, CallError};
 use crate::memory::{
-    CText, Call, Destination, Given, In, Input, Out, Output, Owned, Shared, SizedIn, SizedOut, Unique,
+    CText, Call, Destination, Given, Handle, In, Input, Out, Output, Owned, Shared, SizedIn, SizedOut, Unique,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -74,7 +74,7 @@ macro_rules! arguments {
 }
 
 arguments! {
-    [T: 'static] &'a T: Shared<T>, get;
+    [T: Handle] &'a T: Shared<T>, get;
     [T] &'a mut T: Unique<T>, get;
     [] &'a str: CText, required;
     [] Option<&'a str>: CText, optional;

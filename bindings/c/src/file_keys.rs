@@ -4,7 +4,7 @@ use crate::call::{exports, freed};
 use crate::constants::SEALANE_ARMOR;
 use crate::error::{ArgumentError, CallError, flags};
 use crate::keys::Secret;
-use crate::memory::Owned;
+use crate::memory::{Handle, Owned};
 use sealane::Key;
 use sealane::age::{self, Armor};
 use sealane::file::{self, DecryptParams, EncryptParams, Format};
@@ -19,6 +19,14 @@ pub(crate) struct EncryptWith(pub(crate) file::EncryptWith);
 
 /// Keys and format for decrypting files.
 pub(crate) struct DecryptWith(pub(crate) file::DecryptWith);
+
+impl Handle for EncryptWith {
+    const COUNTED: bool = true;
+}
+
+impl Handle for DecryptWith {
+    const COUNTED: bool = true;
+}
 
 fn encrypt_with(params: EncryptParams<'_>) -> Result<Owned<EncryptWith>, CallError> {
     Ok(Owned::new(EncryptWith(params.build()?)))

@@ -3,13 +3,15 @@
 use crate::call::{exports, freed};
 use crate::constants::SEALANE_REPLACE;
 use crate::error::{CallError, flags};
-use crate::memory::{Input, Layout, Output, Owned, count};
+use crate::memory::{Handle, Input, Layout, Output, Owned, count};
 use sealane::Key;
 use sealane::keys::{self, Cost, Existing, Kind, LoadOptions, PublicKey, SecretKey};
 use std::path::Path;
 
 /// A private or symmetric key.
 pub(crate) struct Secret(SecretKey);
+
+impl Handle for Secret {}
 
 impl Secret {
     /// Returns the key of any kind.

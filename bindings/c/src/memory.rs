@@ -33,7 +33,7 @@ pub(crate) fn live() -> i64 {
     LIVE.load(Relaxed)
 }
 
-/// A call from C. Its references end with it, as do the handles that the caller frees meanwhile.
+/// A call from C. Its references end with it. So do the handles that the caller frees during it.
 #[derive(Default)]
 pub(crate) struct Call(RefCell<Vec<Arc<dyn Any>>>);
 
@@ -160,17 +160,6 @@ impl<'a> Input<'a> {
         Some((Self { len: at, ..self }, Self { start: self.start.wrapping_add(at), len, ..self }))
     }
 
-    /// Copies the bytes to the start of `to` and returns the copy.
-    ///
-    /// # Panics
-    /// Panics if `to` is shorter.
-    #[inline]
-    pub(crate) fn copy(self, to: &mut [u8]) -> &mut [u8] {
-        let to = &mut to[..self.len];
-        to.copy_from_slice(self.bytes());
-        to
-    }
-
     /// Returns the bytes. Only `arrange`, or a call that has made no slice of an output, may do so.
     #[inline]
     fn bytes(self) -> &'a [u8] {
@@ -246,15 +235,6 @@ impl<'a> Output<'a> {
         let data = if in_place { InOut::in_place(to) } else { InOut::apart(data.bytes(), to) };
         Ok(Layout { head, data, tail, others: others.map(Input::bytes) })
     }
-
-    /// Writes `text` and a zero if both fit, and returns the length of the text.
-    pub(crate) fn put_text(self, text: &str) -> i64 {
-        if let Some(room) = self.bytes().get_mut(..text.len() + 1) {
-            room[..text.len()].copy_from_slice(text.as_bytes());
-            room[text.len()] = 0;
-        }
-        count(text.len())
-    }
 }
 
 #[inline]
@@ -300,6 +280,30 @@ impl CText {
 }
 
 // Handles.
+
+/// A handle that several threads share.
+pub(crate) trait Handle: 'static {
+    /// Whether calls with it call the caller's functions. They, or other threads, may free it during
+    /// the call. Counting takes 10 ns or more, so calls for messages, which call none, do not count.
+    const COUNTED: bool = false;
+}
+
+impl<T: Handle> Shared<T> {
+    #[inline]
+    pub(crate) fn get<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
+        if T::COUNTED && !self.0.is_null() {
+            // SAFETY: the header requires a handle of this type, made by `Owned::new` and not freed.
+            let held = unsafe {
+                Arc::increment_strong_count(self.0);
+                Arc::from_raw(self.0)
+            };
+            call.0.borrow_mut().push(held);
+        }
+        // SAFETY: the header requires null or a live handle of this type from an earlier call. It
+        // lives as long as the call, which holds it if it can be freed in the meantime.
+        unsafe { self.0.as_ref() }.ok_or(ArgumentError::Null { name })
+    }
+}
 
 impl<T> Unique<T> {
     #[inline]
@@ -588,7 +592,6 @@ pub(crate) fn lent<T>(value: &mut T) -> Unique<T> {
     Unique(value)
 }
 
-mod handles;
 mod outputs;
 #[cfg(test)]
 mod test;

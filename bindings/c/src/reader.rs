@@ -3,7 +3,7 @@
 use crate::call::{exports, freed};
 use crate::error::CallError;
 use crate::file_keys::DecryptWith;
-use crate::memory::{Output, Owned, SizedIn, Source, count};
+use crate::memory::{Handle, Output, Owned, SizedIn, Source, count};
 use sealane::file::{self, Concurrency, ReadAt};
 use std::fs::File;
 use std::path::Path;
@@ -14,6 +14,10 @@ const ONE_THREAD_LEN: usize = 1 << 20;
 
 /// An encrypted file and its source.
 pub(crate) struct Reader(file::Reader<Box<dyn ReadAt>>);
+
+impl Handle for Reader {
+    const COUNTED: bool = true;
+}
 
 fn open(source: impl ReadAt + 'static, with: &DecryptWith) -> Result<Owned<Reader>, sealane::Error> {
     Ok(Owned::new(Reader(file::Reader::new(Box::new(source) as Box<dyn ReadAt>, &with.0)?)))

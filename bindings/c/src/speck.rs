@@ -3,12 +3,14 @@
 use crate::call::{exports, freed};
 use crate::error::{ArgumentError, CallError};
 use crate::library::unknown;
-use crate::memory::{Input, Layout, Output, Owned, count};
+use crate::memory::{Handle, Input, Layout, Output, Owned, count};
 use sealane::InOut;
 use sealane::hazmat::{self, ByteOrder, SpeckSize};
 
 /// A key of the block cipher.
 pub(crate) struct Speck(hazmat::Speck);
+
+impl Handle for Speck {}
 
 /// Returns the Speck size named `name` without `suffix`.
 pub(crate) fn size_named(name: &str, suffix: &str) -> Result<SpeckSize, CallError> {

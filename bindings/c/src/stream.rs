@@ -2,7 +2,7 @@
 
 use crate::call::{exports, freed};
 use crate::error::ArgumentError;
-use crate::memory::{Input, Layout, Output, Owned, count};
+use crate::memory::{Handle, Input, Layout, Output, Owned, count};
 use crate::speck::{order_named, size_named};
 use sealane::Misuse;
 use sealane::hazmat::{AesCtr, ChaCha20, SpeckCtr, XChaCha20};
@@ -14,6 +14,8 @@ pub(crate) enum Stream {
     XChaCha20(XChaCha20),
     Speck(SpeckCtr),
 }
+
+impl Handle for Stream {}
 
 exports! {
     fn sealane_hazmat_stream_new(
