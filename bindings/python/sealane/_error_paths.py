@@ -79,7 +79,8 @@ def asking(path: str, *, server: bool = True) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        refused = (type(error) is ValueError and not server) or "unexpected keyword argument" in str(error)
+        keyword = isinstance(error, TypeError) and "unexpected keyword argument" in str(error)
+        refused = keyword or (type(error) is ValueError and not server)
         if refused or isinstance(error, SealaneError | OSError | NotImplementedError | MemoryError):
             if (other := named(error, path)) is error:
                 raise
