@@ -15,7 +15,7 @@ import pytest
 # forever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Known keys are neither read from nor written to the home of whoever runs the tests.
+# Known keys are not read from the home of the person who runs the tests, nor written to it.
 _KNOWN_KEYS = tempfile.TemporaryDirectory(prefix="sealane-known-keys-")
 _NUMBERS = itertools.count()
 

@@ -211,8 +211,8 @@ fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<Stri
     parse(line, name).map(Ok)
 }
 
-/// Returns the passphrase that a line means, whoever gave it: its bytes without the line end, in
-/// UTF-8 and not normalized, as in `age`.
+/// Returns the passphrase in a line, wherever the line comes from: its bytes without the line end,
+/// in UTF-8 and not normalized, as in `age`.
 fn parse(mut line: Zeroizing<Vec<u8>>, name: &str) -> Result<Zeroizing<String>, Failure> {
     for end in *b"\n\r" {
         if line.last() == Some(&end) {

@@ -248,7 +248,7 @@ def test_an_inventory_of_version_1(tmp_path: Path) -> None:
 
 # claim: folder-content
 def test_former_recipients_and_other_folders(tmp_path: Path) -> None:
-    """A file that whoever has its key changed in the middle, and a folder with another's inventory."""
+    """A file that a holder of its key changed in the middle, and a folder with another's inventory."""
     vault = Vault(tmp_path, "ssh")
     said = vault.encrypt()
     (line,) = [line for line in said.splitlines() if line.startswith("inventory with counter")]

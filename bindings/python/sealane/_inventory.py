@@ -64,7 +64,7 @@ def write_inventory(
     """Writes a signed list of all files in an encrypted folder, for example after ``encrypt_tree``.
 
     With it, ``verify_inventory`` detects missing, added, changed, exchanged, renamed and old files,
-    whoever changed them. The list is JSON in an ordinary encrypted file. Verify the signature beside
+    no matter who changed them. The list is JSON in an ordinary encrypted file. Verify the signature beside
     it with ``ssh-keygen -Y verify`` (namespace ``sealane-inventory``) or ``minisign -V``.
 
     Parameters
@@ -83,13 +83,13 @@ def write_inventory(
         As for ``encrypt_file``. Exactly one of ``key`` and ``recipients`` is required.
     folder : str, optional
         The identifier that the folder must have, ``folder`` of an earlier report. Without it, the
-        inventory keeps that of the earlier one, which only ``key`` can read, or gets a new one.
+        inventory keeps the earlier one's, which only ``key`` can read, or gets a new one.
 
     Raises
     ------
     AuthenticationError
         If the earlier inventory was signed or encrypted with another key, does not match its
-        signature, or is not that of ``folder``.
+        signature, or belongs to a folder other than ``folder``.
     FormatError
         If ``sign_key`` is damaged.
     OSError, TypeError, ValueError
@@ -162,7 +162,7 @@ def verify_inventory(
     ------
     AuthenticationError
         If the signature is missing, made with another key, or does not match; if the counter is
-        below ``min_counter``; if the inventory is not that of ``folder``; if the key is wrong.
+        below ``min_counter``; if the inventory is of another folder; if the key is wrong.
     FormatError
         If the content is not an inventory, or a name in it leaves the folder.
     OSError, TypeError, ValueError

@@ -138,7 +138,7 @@ def test_a_holder_of_the_key_changes_a_file(places: Path) -> None:
     sealane.encrypt_tree(places / "in", vault, key=KEY)
     sealane.write_inventory(vault, places / "list", sign_key=places / "sign", key=KEY)
     stored = (vault / "long").read_bytes()
-    # Whoever has the key can write the chunks in the middle again.
+    # Anyone with the key can write the chunks in the middle again.
     for at in range(56, len(stored) - 16, 997):
         changed = bytearray(stored)
         changed[at] ^= 1

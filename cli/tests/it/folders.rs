@@ -198,7 +198,7 @@ fn foreign_files_in_the_place_of_a_target_stay() {
     assert!(!sandbox.path("vault/gone").exists());
 }
 
-/// Whoever can write to the encrypted folder chooses modes and links, so the restored ones give no
+/// Anyone who can write to the encrypted folder chooses modes and links, so the restored ones give no
 /// more rights than new files have.
 // claim: metadata-limited
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Inventories of version 1 have weaker marks: the first and last bytes of a file. A file's keys
 //! follow from random bytes in its header, so two files have different ones. But tags and MACs are
-//! no collision-resistant hashes: whoever has the key of a file can change it and keep them.
+//! no collision-resistant hashes: anyone with the key of a file can change it and keep them.
 
 use super::file_hash::{FileHash, HASH_LEN};
 use base::parallel::{Workers, run_jobs};

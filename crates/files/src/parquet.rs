@@ -369,7 +369,7 @@ impl<'a> Leaves<'a> {
 
     fn path(&self) -> Result<String, Error> {
         let joined = self.names().collect::<Vec<_>>().join(&b'.');
-        // Which byte is wrong helps nobody.
+        // The position of the byte does not help a reader.
         String::from_utf8(joined).map_err(|_| Error::Format("a name in the Parquet schema is not UTF-8"))
     }
 

@@ -1,6 +1,6 @@
 //! Fingerprints: public commitments to a key, which pin the key that a reference leads to.
 //!
-//! Whoever knows the public key of a recipient, or may encrypt with a wrapping key, can encrypt
+//! Anyone who knows the public key of a recipient, or may encrypt with a wrapping key, can encrypt
 //! another key to its readers. So a key that lies beside the data is believed only if its
 //! fingerprint is expected. It is HKDF-SHA-256 (RFC 5869) with 32 bytes of output:
 //!

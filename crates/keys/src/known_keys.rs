@@ -93,7 +93,7 @@ fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>, Error
     };
     Ok((!WARNED.swap(true, Ordering::Relaxed)).then(|| {
         format!(
-            "{place}: nothing shows that this is the right key, so whoever can write to its storage can replace it, \
+            "{place}: nothing shows that this is the right key, so anyone who can write to its storage can replace it, \
              forge data, and read what you write. Give the reference with its fingerprint, …#{found}. (No key is \
              remembered on this machine: {why})"
         )
@@ -262,7 +262,7 @@ fn check_folder(folder: &Path) -> Result<(), Error> {
     private::check(folder, &fs::metadata(folder).map_err(|e| Error::io(folder, e))?, 0o022)
 }
 
-/// Locks the file, so that of two processes none loses the line of the other. The lock has a file
+/// Locks the file, so that no process loses a line of another. The lock has a file
 /// of its own, because the file is replaced.
 fn lock(path: &Path) -> Result<File, Error> {
     let mut name = path.as_os_str().to_owned();

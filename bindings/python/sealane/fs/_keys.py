@@ -127,7 +127,7 @@ class Keys:
             found = _dataset_key.load(self._files, self.dataset_key, self._identity)
         else:
             found, until = _dataset_key.unwrapped(self._files, self.dataset_key, self._wrapping_key)
-        # Whoever can write beside the data must not choose its key.
+        # Anyone who can write beside the data must not choose its key.
         check_key(
             found, _dataset_key.place(self._files, self.dataset_key, self._wrapping_key), self._fingerprint
         )

@@ -85,7 +85,7 @@ def moves_itself(fs: Any) -> bool:
 
 
 def _has_magic_of(fs: Any) -> Callable[[str], Any]:
-    """Returns the function by which the filesystem's ``glob`` recognizes a pattern."""
+    """Returns the function with which the filesystem's ``glob`` recognizes a pattern."""
     while isinstance(fs, DirFileSystem | CachingFileSystem):
         fs = fs.fs
     for kind in type(fs).__mro__:

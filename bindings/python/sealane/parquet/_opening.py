@@ -188,7 +188,7 @@ class Guard(pafs.FileSystemHandler):  # type: ignore[misc]
 
 
 def listed(columns: Columns | None) -> dict[str, list[str]]:
-    """Returns a copy of columns by key names, all of which PyArrow takes as they are.
+    """Returns a copy of columns by key names. PyArrow takes each name as it is.
 
     PyArrow joins the names to one text with ',', ';' and ':', and trims them. Another column would
     be encrypted in the place of the one that is listed.

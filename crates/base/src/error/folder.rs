@@ -57,7 +57,7 @@ pub enum FolderError {
         /// Smallest accepted counter.
         expected: u64,
     },
-    /// The inventory is that of another folder, or of version 1, which does not name its folder.
+    /// The inventory is of another folder, or of version 1, which does not name its folder.
     #[error(
         "{path}: expected the inventory of folder {expected}, found {}: folder and inventory are others",
         found.as_deref().map_or("one of version 1, which names no folder".into(), |id| format!("that of {id}"))
@@ -70,7 +70,7 @@ pub enum FolderError {
         /// The expected identifier.
         expected: String,
     },
-    /// A link in an encrypted folder leads out of it. Whoever can write there may have made it.
+    /// A link in an encrypted folder leads out of it. Anyone who can write there may have made it.
     #[error(
         "the link leads to {0:?}, outside of the folder, so it is not restored; use --preserve-all (in Python, preserve='all') if you trust everybody who can write to the encrypted folder"
     )]

@@ -129,8 +129,8 @@ impl Job {
         send(listen, events)
     }
 
-    /// Returns whether a link is decrypted whose path leads out of the folder. Whoever can write to
-    /// an encrypted folder chooses it, unless names are encrypted.
+    /// Returns whether a link is decrypted whose path leads out of the folder. Anyone who can
+    /// write to an encrypted folder chooses it, unless names are encrypted.
     pub(super) fn leads_out(&self, operation: Option<&Operation>, link: &Link) -> bool {
         let Some(root) = &self.tree.root else { return false };
         let is_checked = matches!(operation, Some(Operation::Decrypt(_)))
