@@ -283,8 +283,8 @@ impl CText {
 
 /// A handle that several threads share.
 pub(crate) trait Handle: 'static {
-    /// Whether calls with it call the caller's functions. They, or other threads, may free it during
-    /// the call. Counting takes 10 ns or more, so calls for messages, which call none, do not count.
+    /// Whether calls with it call the caller's functions, so that the caller may free it during a
+    /// call. Counting takes time, so calls for messages, which call no function, do not count.
     const COUNTED: bool = false;
 }
 
@@ -292,7 +292,7 @@ impl<T: Handle> Shared<T> {
     #[inline]
     pub(crate) fn get<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
         if T::COUNTED && !self.0.is_null() {
-            // SAFETY: the header requires a handle of this type, made by `Owned::new` and not freed.
+            // SAFETY: the header requires a handle that `Owned::new` made and that is not freed.
             let held = unsafe {
                 Arc::increment_strong_count(self.0);
                 Arc::from_raw(self.0)

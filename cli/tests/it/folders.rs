@@ -198,8 +198,8 @@ fn foreign_files_in_the_place_of_a_target_stay() {
     assert!(!sandbox.path("vault/gone").exists());
 }
 
-/// Anyone who can write to the encrypted folder chooses modes and links, so the restored ones give no
-/// more rights than new files have.
+/// Anyone who can write to the encrypted folder chooses modes and links, so the restored ones give
+/// no more rights than new files have.
 // claim: metadata-limited
 #[test]
 fn restored_attributes_are_limited() {

@@ -35,7 +35,7 @@ impl Terminal {
             let flags = OFlags::NOCTTY.bits() as i32;
             File::options().read(true).write(true).custom_flags(flags).open(path).unwrap()
         };
-        // A session of its own, so that nothing asks at the terminal of the person who runs the tests.
+        // A session of its own, so that nothing asks at the terminal where the tests run.
         let mut command = Command::new("setsid");
         command.arg("--ctty").arg(env!("CARGO_BIN_EXE_sealane")).args(line.split(' '));
         let stream = || Stdio::from(program.try_clone().unwrap());

@@ -38,9 +38,9 @@ pub enum Replica {
     #[default]
     No,
     /// Owner, group, mode and modification time, where permitted. Anyone who can write to the
-    /// encrypted folder chooses them, so a decrypted file gets no set-uid, set-gid or sticky bit, and no
-    /// right that a new file of this process does not have (umask). Links out of the folder are
-    /// refused.
+    /// encrypted folder chooses them, so a decrypted file gets no set-uid, set-gid or sticky bit,
+    /// and no right that a new file of this process does not have (umask). Links out of the folder
+    /// are refused.
     Limited,
     /// All, even from an encrypted folder.
     Whole,
