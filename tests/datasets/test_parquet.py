@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import json
 import pickle
 import random
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -570,6 +572,23 @@ def test_the_file_object(keys: ParquetKeys, tmp_path: Path) -> None:
         assert file.readinto(buffer) == len(content)
         assert buffer[:-5] == content
         assert repr(str(path)) in repr(file)
+
+
+def test_closed_files_leave_nothing_of_python_to_threads(keys: ParquetKeys, tmp_path: Path) -> None:
+    """A thread of PyArrow that frees a Python object while Python exits aborts the process."""
+    path = tmp_path / "t.parquet"
+    WRITERS["pyarrow"](keys, str(path), False)
+    with keys.open(path) as file:
+        verified = [found for found in gc.get_objects() if type(found).__name__ == "_Verified"]
+        (below,) = [weakref.ref(found) for found in verified if found._name == str(path)]
+        del verified
+        kept = ds.ParquetFileFormat().make_fragment(file)  # PyArrow's own reference to the file
+        buffer = file.read_buffer(100)
+        assert buffer.to_pybytes() == path.read_bytes()[:100]
+        assert buffer.is_mutable, "not the memory of a Python object"
+    del file
+    assert below() is None
+    del kept
 
 
 def test_the_stored_form_names_the_key_only(keys: ParquetKeys, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -30,50 +30,69 @@ Columns: TypeAlias = Mapping[str, Iterable[str]]
 PathOrFile: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
 
-class EncryptedFile(io.RawIOBase):
-    """An encrypted Parquet file whose footer was verified; ``ParquetKeys.open`` returns it."""
+class EncryptedFile(pa.PythonFile):  # type: ignore[misc]
+    """An encrypted Parquet file whose footer was verified; ``ParquetKeys.open`` returns it.
 
-    def __init__(self, file: IO[bytes], name: str, footer: Footer, store: Any, owned: bool) -> None:
-        super().__init__()
-        self.name, self.footer, self.store = name, footer, store
-        self._file, self._owned, self._at = file, owned, 0
+    It is a file of PyArrow, so that ``close`` gives up the Python object below. PyArrow may still
+    hold the file in a thread of its own when Python exits. A Python object that such a thread frees
+    then aborts the process (arrow#34314).
+    """
+
+    name: str
+    footer: Footer
+    store: Any
+
+    def __new__(cls, file: IO[bytes], name: str, footer: Footer, store: Any, owned: bool) -> EncryptedFile:
+        opened = super().__new__(cls, _Verified(file, name, footer, owned), mode="r")
+        opened.name, opened.footer, opened.store = name, footer, store
+        return cast(EncryptedFile, opened)
 
     def __repr__(self) -> str:
         return f"<encrypted Parquet file {self.name!r}>"
 
-    def readable(self) -> bool:
-        return True
+    def read(self, nbytes: int | None = None) -> bytes:
+        """Returns ``nbytes`` bytes, by default all; fewer only at the end."""
+        left = max(0, self.size() - self.tell())
+        return cast(bytes, super().read(left if nbytes is None or nbytes < 0 else min(nbytes, left)))
 
-    def seekable(self) -> bool:
+
+class _Verified(io.RawIOBase):
+    """The bytes of a file whose footer was verified, as PyArrow reads them."""
+
+    def __init__(self, file: IO[bytes], name: str, footer: Footer, owned: bool) -> None:
+        super().__init__()
+        self._file, self._name, self._footer, self._owned = file, name, footer, owned
+        self._at = 0
+
+    def readable(self) -> bool:
         return True
 
     def tell(self) -> int:
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        size = self.footer.start + len(self.footer.content)
+        size = self._footer.start + len(self._footer.content)
         self._at = max(0, offset + (0, self._at, size)[whence])
         return self._at
 
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Returns ``size`` bytes; fewer only at the end."""
-        start, ending = self.footer.start, self.footer.content
-        left = max(0, start + len(ending) - self._at)
-        end = self._at + (left if size is None or size < 0 else min(size, left))
+    def read(self, size: int, /) -> bytes:  # type: ignore[override]
+        start, ending = self._footer.start, self._footer.content
+        end = self._at + max(0, min(size, start + len(ending) - self._at))
         found = b""
         if self._at < min(end, start):
-            with about(self.name):
+            with about(self._name):
                 found = read_at(self._file, self._at, min(end, start) - self._at)
         if end > start:
             found += ending[max(self._at - start, 0) : end - start]
         self._at = end
         return found
 
-    def readinto(self, buffer: Any, /) -> int:
-        view = memoryview(buffer).cast("B")
-        found = self.read(len(view))
-        view[: len(found)] = found
-        return len(found)
+    def read_buffer(self, size: int, /) -> pa.Buffer:
+        """Returns the bytes in PyArrow's own memory, which any thread can free."""
+        found = self.read(size)
+        buffer = pa.allocate_buffer(len(found))
+        memoryview(buffer).cast("B")[:] = found
+        return buffer
 
     def close(self) -> None:
         if self._owned and not self.closed:
@@ -176,7 +195,7 @@ class Guard(pafs.FileSystemHandler):  # type: ignore[misc]
     get_file_info_selector = get_file_info
 
     def open_input_file(self, path: str) -> Any:
-        return pa.PythonFile(self._requirement.open(path, self._filesystem), mode="r")
+        return self._requirement.open(path, self._filesystem)
 
     open_input_stream = open_input_file
 
