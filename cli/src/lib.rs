@@ -151,4 +151,18 @@ mod test {
     fn the_parser_is_consistent() {
         Program::command().debug_assert();
     }
+
+    #[test]
+    fn every_command_has_examples_that_it_takes() {
+        for command in Program::command().get_subcommands().filter(|it| !it.is_hide_set()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<_> = help.lines().filter_map(|line| line.split_once("sealane ")).collect();
+            assert!(!examples.is_empty(), "{}", command.get_name());
+            for (_, words) in examples {
+                let words = words.split(['>', '|']).next().unwrap_or_default().split_whitespace();
+                let words = ["sealane"].into_iter().chain(words);
+                Program::command().try_get_matches_from(words).unwrap();
+            }
+        }
+    }
 }

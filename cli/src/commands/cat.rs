@@ -17,6 +17,9 @@ use std::slice;
 ///
 /// Verifies the end of the file first, then each chunk before printing its bytes.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane cat -k key.jwk --range 0:1024 disk.sealed > first.bin")]
 pub(crate) struct Cat {
     #[command(flatten)]
     with: DecryptWith,

@@ -7,6 +7,9 @@ use clap_complete::Shell;
 
 /// Print a completion script for a shell
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane completions bash > ~/.local/share/bash-completion/completions/sealane")]
 pub(crate) struct Completions {
     #[arg(value_name = "SHELL", value_enum)]
     shell: Shell,

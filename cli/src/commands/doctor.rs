@@ -23,6 +23,9 @@ use std::path::{Path, PathBuf};
 /// Exits with status 1 if there is a problem: a failed self-test, an invalid environment variable,
 /// or an exposed key file. The report lists all problems at its end.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane doctor ~/keys")]
 pub(crate) struct Doctor {
     /// Key files to check, or folders (their files, but not subfolders). Default: the current
     /// folder

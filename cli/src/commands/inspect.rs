@@ -14,6 +14,9 @@ use std::path::PathBuf;
 /// Nothing is verified. Only age files name their format and recipients. Text, archives and other
 /// files with a mark of their own are refused.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane inspect notes.age")]
 pub(crate) struct Inspect {
     /// Format of the file. Default: age if the file is one, else chunked
     #[arg(long, value_name = "FORMAT", value_parser = formats())]

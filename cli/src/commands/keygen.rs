@@ -28,6 +28,11 @@ use zeroize::Zeroizing;
 /// its public key is printed. If a symmetric key or a keyring is encrypted for recipients, the
 /// reference that pins it is printed: FILE and its fingerprint.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane keygen -o key.jwk
+  sealane keygen -t age -o me.key
+  sealane keygen --keyring -o ring.json")]
 pub(crate) struct Keygen {
     /// Type of the key; ed25519 is an SSH key that signs inventories
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = kinds(), default_value = "aes-256")]

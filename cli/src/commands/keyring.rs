@@ -22,6 +22,10 @@ use std::path::PathBuf;
 /// recipients. For recipients, a change also prints the reference that pins the new keyring: FILE
 /// and its fingerprint. Readers give it in place of FILE, and no other keyring is accepted.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane keyring list ring.json
+  sealane keyring rotate ring.json")]
 pub(crate) struct Keyring {
     #[command(subcommand)]
     action: Action,

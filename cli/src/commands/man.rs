@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// Writes 'sealane.1' and one page per command, such as 'sealane-encrypt.1'. man finds them in a
 /// folder 'man1' of its search path, such as /usr/local/share/man/man1.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane man ~/.local/share/man/man1")]
 pub(crate) struct Man {
     /// Folder for the pages, created if missing. Existing pages are replaced
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]

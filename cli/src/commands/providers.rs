@@ -4,6 +4,7 @@ use super::{Context, Run};
 use crate::args::OutputOptions;
 use crate::error::Failure;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use sealane::hazmat::AesCtr;
 use sealane::provider::{FIPS, computations, fips_module};
 use sealane::{Aead, Algorithm, Error, Key, ListedVariant};
@@ -18,9 +19,12 @@ use serde_json::{Value, json};
 /// The environment variable SEALANE_PROVIDER requests a provider, such as ring. SEALANE_CPU
 /// disables processor features: -avx512f,-vaes, for example.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane providers aes-256-gcm")]
 pub(crate) struct Providers {
     /// List only this algorithm
-    #[arg(value_name = "ALGORITHM")]
+    #[arg(value_name = "ALGORITHM", value_parser = PossibleValuesParser::new(names()))]
     algorithm: Option<String>,
     #[command(flatten)]
     output_options: OutputOptions,
@@ -35,14 +39,6 @@ impl Run for Providers {
         check_environment()?;
         let mut entries = sealane::listing();
         if let Some(name) = &self.algorithm {
-            let mut known: Vec<_> = entries.iter().map(|entry| entry.algorithm).collect();
-            known.dedup();
-            if !known.contains(&name.as_str()) {
-                return Err(Failure::misuse(format!(
-                    "unknown algorithm {name:?}; expected one of: {}",
-                    known.join(", ")
-                )));
-            }
             entries.retain(|entry| entry.algorithm == name);
         }
         if console.json() {
@@ -51,6 +47,12 @@ impl Run for Providers {
         }
         console.print(&(table(&entries) + &fips_lines()))
     }
+}
+
+/// Returns the names of the algorithms and of the raw kernels. Listing them runs self-tests, so the
+/// parser of every command line does not.
+fn names() -> impl Iterator<Item = &'static str> {
+    Algorithm::ALL.iter().map(|it| it.name()).chain(["aes-ctr", "chacha20", "poly1305", "speck"])
 }
 
 /// Reports an environment variable with an invalid value. Without this, the table would just show
@@ -131,4 +133,15 @@ fn table(entries: &[ListedVariant]) -> String {
         text += &line(entry.algorithm, entry.provider, entry.variant, &available);
     }
     text
+}
+
+#[cfg(test)]
+mod test {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_names_are_those_of_the_list() {
+        let listed: BTreeSet<_> = sealane::listing().iter().map(|entry| entry.algorithm).collect();
+        assert_eq!(super::names().collect::<BTreeSet<_>>(), listed);
+    }
 }

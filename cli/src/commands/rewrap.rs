@@ -24,6 +24,9 @@ use std::path::{Path, PathBuf};
 /// copies of it, and with an old copy's key the new file too. To exclude them, decrypt and encrypt
 /// the file again.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane rewrap -i me.key -R team.txt notes.age")]
 pub(crate) struct Rewrap {
     #[command(flatten)]
     with: RewrapWith,

@@ -19,6 +19,9 @@ use std::path::PathBuf;
 /// If it ends without errors, nothing below IN needs the retired keys: disable them with 'sealane
 /// keyring disable'.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane rotate -k ring.json vault")]
 pub(crate) struct Rotate {
     #[command(flatten)]
     with: RotateWith,

@@ -15,6 +15,10 @@ use std::path::PathBuf;
 
 /// Verify every byte of encrypted files, without writing the plaintext
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane verify -k key.jwk notes.sealed
+  sealane verify --recursive --suffix .sealed -k key.jwk vault")]
 pub(crate) struct Verify {
     #[command(flatten)]
     with: DecryptWith,
