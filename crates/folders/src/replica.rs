@@ -8,9 +8,9 @@ use super::bulk::{Operation, Replica};
 use super::tree::{Link, Tree};
 use base::Error;
 use engine::attributes::Attributes;
-use engine::folder::{EntryKind, Folder};
+use engine::folder::{EntryKind, Folder, temporary_name};
 use engine::place::Place;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -116,7 +116,7 @@ impl Operation {
             Some((EntryKind::Folder, _)) => return Err(about(ErrorKind::IsADirectory.into())),
             Some((EntryKind::Special, _)) => return Err(about(ErrorKind::Unsupported.into())),
         }
-        let temporary = temporary_name()?;
+        let temporary = temporary_name(OsStr::new("link")).map_err(about)?;
         folder.create_link(text, &temporary).map_err(about)?;
         let named = folder.replicate_link(&temporary, &found).and_then(|()| folder.rename(&temporary, &name));
         named.map_err(|e| {
@@ -124,12 +124,6 @@ impl Operation {
             about(e)
         })
     }
-}
-
-fn temporary_name() -> Result<OsString, Error> {
-    let mut random = [0; 8];
-    base::random::fill(&mut random)?;
-    Ok(format!(".link.{:016x}.part", u64::from_le_bytes(random)).into())
 }
 
 #[cfg(all(test, unix))]

@@ -155,8 +155,7 @@ impl InventoryKeys<'_> {
 }
 
 fn new_identifier() -> Result<String, Error> {
-    let mut random = [0; FOLDER_LEN];
-    base::random::fill(&mut random)?;
+    let random: [u8; FOLDER_LEN] = base::random::array()?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -526,9 +526,7 @@ fn purpose(keys: &[Entry]) -> Option<Purpose> {
 /// Draws a new identifier.
 fn new_id(others: &[Entry]) -> Result<u32, Error> {
     loop {
-        let mut id = [0; 4];
-        base::random::fill(&mut id)?;
-        let id = u32::from_be_bytes(id);
+        let id = u32::from_be_bytes(base::random::array()?);
         // Tink accepts every identifier, but warns of 0, because it stands for none.
         if id != 0 && others.iter().all(|other| other.id != id) {
             return Ok(id);
