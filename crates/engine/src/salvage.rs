@@ -102,11 +102,7 @@ pub fn opens(
     sealed: &[u8],
     plain: &mut [u8],
 ) -> Result<bool, Error> {
-    match cipher.decrypt(position, sealed, plain) {
-        Ok(()) => Ok(true),
-        Err(Error::Authentication) => Ok(false),
-        Err(other) => Err(other),
-    }
+    Ok(Error::authentic(cipher.decrypt(position, sealed, plain))?.is_some())
 }
 
 /// Returns whether any of `chunks` in `source` verifies as a chunk before the last.

@@ -75,9 +75,6 @@ pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<
     // we use a fixed one.
     let share = wrapped.enc.last_chunk().ok_or(Error::Header(WRONG))?;
     x25519::shared_secret(&curve::PrivateKey::from_bytes(&[1; 32])?, share)?;
-    match hpke::open(&identity.clone().into(), AEAD, &wrapped.enc, INFO, b"", &wrapped.body) {
-        Ok(bytes) => Ok(FileKey::from_bytes(&Zeroizing::new(bytes))),
-        Err(Error::Authentication) => Ok(None),
-        Err(other) => Err(other),
-    }
+    let opened = hpke::open(&identity.clone().into(), AEAD, &wrapped.enc, INFO, b"", &wrapped.body);
+    Ok(Error::authentic(opened)?.and_then(|bytes| FileKey::from_bytes(&Zeroizing::new(bytes))))
 }

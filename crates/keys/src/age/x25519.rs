@@ -61,6 +61,14 @@ pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error
 }
 
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    let (share, secret) = new_share(recipient)?;
+    let body = file_key.wrap(&wrap_key(&secret, share.as_bytes(), recipient, LABEL))?;
+    header.stanza(&[KIND, &to_argument(share.as_bytes())], &body);
+    Ok(())
+}
+
+/// Returns a fresh share, and the secret shared with the recipient.
+pub(super) fn new_share(recipient: &PublicKey) -> Result<(PublicKey, Zeroizing<[u8; 32]>), Error> {
     let ephemeral = PrivateKey::generate()?;
     let secret = ephemeral.diffie_hellman(recipient).map_err(|why| match why {
         Error::Misuse(_) => Misuse::InvalidRecipients(
@@ -69,10 +77,7 @@ pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Write
         .into(),
         other => other,
     })?;
-    let share = ephemeral.public();
-    let body = file_key.wrap(&wrap_key(&secret, share.as_bytes(), recipient, LABEL))?;
-    header.stanza(&[KIND, &to_argument(share.as_bytes())], &body);
-    Ok(())
+    Ok((ephemeral.public(), secret))
 }
 
 pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
