@@ -158,11 +158,11 @@ pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
             }
         },
         Algorithm::P256 | Algorithm::Secp256k1 => {
-            let key = sec1(inner)?;
-            match key.algorithm {
-                Some(other) if other != algorithm => return Err(INVALID_EC),
-                _ => Private { algorithm, secret: key.secret, publics: [key.public, outer] },
+            let (named, key) = sec1(inner)?;
+            if named.is_some_and(|named| named != algorithm) {
+                return Err(INVALID_EC);
             }
+            Private { algorithm, secret: key.private_key, publics: [key.public_key, outer] }
         }
         Algorithm::X25519 => {
             // The library's error does not help and could quote a secret.
@@ -173,24 +173,19 @@ pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
     })
 }
 
-struct Sec1<'a> {
-    algorithm: Option<Algorithm>,
-    secret: &'a [u8],
-    public: Option<&'a [u8]>,
-}
-
-fn sec1(der: &[u8]) -> Result<Sec1<'_>, Error> {
+/// Parses an ECPrivateKey. Returns it with its curve, if it names one.
+fn sec1(der: &[u8]) -> Result<(Option<Algorithm>, EcPrivateKey<'_>), Error> {
     // The library's error does not help and could quote a secret.
     let key = EcPrivateKey::from_der(der).map_err(|_| INVALID_EC)?;
     let curve = key.parameters.and_then(EcParameters::named_curve);
-    let algorithm = curve.map(Algorithm::of_curve).transpose()?;
-    Ok(Sec1 { algorithm, secret: key.private_key, public: key.public_key })
+    Ok((curve.map(Algorithm::of_curve).transpose()?, key))
 }
 
 /// Parses an ECPrivateKey outside PKCS#8; it must name its curve.
 pub(crate) fn private_sec1(der: &[u8]) -> Result<Private<'_>, Error> {
-    let Sec1 { algorithm, secret, public } = sec1(der)?;
-    Ok(Private { algorithm: algorithm.ok_or(INVALID_EC)?, secret, publics: [public, None] })
+    let (algorithm, key) = sec1(der)?;
+    let publics = [key.public_key, None];
+    Ok(Private { algorithm: algorithm.ok_or(INVALID_EC)?, secret: key.private_key, publics })
 }
 
 /// Encodes a PKCS#8 of version 1, the most widely supported.
