@@ -307,6 +307,14 @@ impl Source {
         FileId::of(&self.file, self.metadata.as_ref()?)
     }
 
+    /// Returns the size of a regular file, for work that `expected` one.
+    pub(super) fn regular_size(&self, expected: &'static str) -> Result<u64, Error> {
+        self.size().ok_or_else(|| match self.file_len() {
+            Some(_) => Error::Truncated,
+            None => Misuse::UnsupportedSource(expected).into(),
+        })
+    }
+
     /// Returns whether the content ends after `len` bytes, the size that the file still states.
     fn ends_at(&self, len: u64) -> Result<bool, Error> {
         self.check_len(len)?;
