@@ -29,7 +29,7 @@ use std::sync::OnceLock;
 /// `from`; [`Misuse::OutputIsInput`]; [`Error::Cancelled`]; the errors of [`super::encrypt`]. On
 /// failure no output file remains, and `from` is never modified.
 pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
-    encrypt(&Source::open(from)?, Target::Any(to), with, options)
+    encrypt_marked(&Source::open(from)?, Target::Any(to), with, options, None)
 }
 
 /// Encrypts an open file. Errors call it `name`. A regular file at its beginning is read by several
@@ -44,19 +44,10 @@ pub fn encrypt_opened(
     with: &EncryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    encrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
+    encrypt_marked(&Source::opened(from, name)?, Target::Any(to), with, options, None)
 }
 
-pub(super) fn encrypt(
-    source: &Source,
-    to: Target<'_>,
-    with: &EncryptWith,
-    options: Options<'_>,
-) -> Result<(), Error> {
-    encrypt_marked(source, to, with, options, None)
-}
-
-/// Like [`encrypt`], and stores the new file's mark. An armored file, or one read like a pipe, has
+/// Encrypts a source, and stores the new file's mark. An armored file, or one read like a pipe, has
 /// no known mark.
 #[doc(hidden)]
 pub fn encrypt_marked(
