@@ -5,6 +5,7 @@ use super::names::NameKey;
 use base::error::FolderError;
 use base::{Error, Misuse};
 use engine::folder::{EntryKind, Folder, Listed, check_name, is_part_of_name, refused_link, resolve};
+use engine::place::parent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -411,14 +412,11 @@ impl Walk<'_> {
         // All paths are resolved, so equal paths have equal bytes. Bytes compare faster than
         // components.
         let mut taken = BTreeSet::new();
-        for (real, (_, target)) in self.targets.iter().zip(&self.tree.pairs) {
+        let targets = self.tree.pairs.iter().map(|(_, target)| target);
+        let links = self.links.iter().zip(self.tree.links.iter().map(|link| &link.target));
+        for (real, target) in self.targets.iter().zip(targets).chain(links) {
             if !taken.insert(comparable(real)) {
                 return Err(Misuse::DuplicateTarget(target.clone()).into());
-            }
-        }
-        for (real, link) in self.links.iter().zip(&self.tree.links) {
-            if !taken.insert(comparable(real)) {
-                return Err(Misuse::DuplicateTarget(link.target.clone()).into());
             }
         }
         for (source, real) in roots {
@@ -472,9 +470,8 @@ impl Place {
             Ok(real) if real.is_dir() => Ok(Self { path: path.to_owned(), real, exists: true }),
             Ok(_) => Err(ErrorKind::NotADirectory.into()),
             Err(e) if e.kind() == ErrorKind::NotFound => {
-                let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(e) };
-                let parent = if parent == Path::new("") { Path::new(".") } else { parent };
-                let real = Self::new(parent)?.real.join(name);
+                let Some(name) = path.file_name() else { return Err(e) };
+                let real = Self::new(parent(path))?.real.join(name);
                 Ok(Self { path: path.to_owned(), real, exists: false })
             }
             Err(e) => Err(e),
