@@ -8,10 +8,10 @@ use super::bulk::{Operation, Replica};
 use super::tree::{Link, Tree};
 use base::Error;
 use engine::attributes::Attributes;
-use engine::folder::{EntryKind, Folder, temporary_name};
+use engine::folder::{EntryKind, Folder, private_folders, temporary_name};
 use engine::place::Place;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::path::PathBuf;
@@ -24,22 +24,10 @@ impl Tree {
     /// [`Self::replicate_folders`]. Makes existing read-only folders writable. Returns those that
     /// cannot be created.
     pub fn create_replica_folders(&self) -> Vec<(PathBuf, Error)> {
-        let Some(root) = &self.root else { return Vec::new() };
-        let opened = match create_root(root).and_then(|()| Folder::open(root)) {
-            Ok(opened) => opened,
-            Err(e) => return vec![(root.clone(), Error::io(root, e))],
-        };
-        let create = |path: &PathBuf| {
-            let relative = path.strip_prefix(root).ok()?;
-            let created = match relative == Path::new("") {
-                true => make_writable(&opened),
-                false => opened
-                    .create_below(relative, PRIVATE)
-                    .and_then(|()| make_writable(&opened.open_below(relative)?)),
-            };
-            Some((path.clone(), Error::io(path, created.err()?)))
-        };
-        self.folders.iter().filter_map(create).collect()
+        self.create_each(create_root, |root, below| {
+            root.create_below(below, PRIVATE)?;
+            make_writable(&root.open_below(below)?)
+        })
     }
 
     /// Gives the target folders the mode, owner, group and modification time of their sources,
@@ -53,11 +41,7 @@ impl Tree {
         let replicate = |(source, target): &(PathBuf, PathBuf)| {
             let relative = target.strip_prefix(root).ok()?;
             let result = source.metadata().map_err(|e| Error::io(source, e)).and_then(|found| {
-                let folder = Folder::open(root);
-                let folder = match relative == Path::new("") {
-                    true => folder,
-                    false => folder.and_then(|folder| folder.open_below(relative)),
-                };
+                let folder = Folder::open(root).and_then(|root| root.open_below(relative));
                 let attributes = Attributes::new(&found, replica == Replica::Limited);
                 let replicated = folder.and_then(|folder| attributes.apply(&folder.as_file()?, &folder));
                 replicated.map_err(|e| Error::io(target, e))
@@ -74,10 +58,7 @@ fn create_root(root: &Path) -> io::Result<()> {
     if let Some(parent) = root.parent().filter(|parent| *parent != Path::new("")) {
         fs::create_dir_all(parent)?;
     }
-    let builder = &mut DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(builder, PRIVATE);
-    match builder.create(root) {
+    match private_folders().create(root) {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }

@@ -167,16 +167,23 @@ impl Tree {
     /// Creates the folders of the tree. Returns those that cannot be created. Follows links on the
     /// way to the target folder; below it, a link that has appeared since the walk is an error.
     pub fn create_folders(&self) -> Vec<(PathBuf, Error)> {
+        self.create_each(|root| fs::create_dir_all(root), |root, below| root.create_below(below, 0o777))
+    }
+
+    /// Creates the target folder, opens it, and creates the folders below it. The first is the
+    /// target folder itself, with an empty path.
+    pub(crate) fn create_each(
+        &self,
+        create_root: impl FnOnce(&Path) -> io::Result<()>,
+        create: impl Fn(&Folder, &Path) -> io::Result<()>,
+    ) -> Vec<(PathBuf, Error)> {
         let Some(root) = &self.root else { return Vec::new() };
-        let opened = fs::create_dir_all(root).and_then(|()| Folder::open(root));
-        let opened = match opened {
+        let opened = match create_root(root).and_then(|()| Folder::open(root)) {
             Ok(opened) => opened,
             Err(e) => return vec![(root.clone(), Error::io(root, e))],
         };
         let create = |path: &PathBuf| {
-            // The root itself is the first of the folders.
-            let relative = path.strip_prefix(root).ok().filter(|below| *below != Path::new(""))?;
-            let error = opened.create_below(relative, 0o777).err()?;
+            let error = create(&opened, path.strip_prefix(root).ok()?).err()?;
             Some((path.clone(), Error::io(path, error)))
         };
         self.folders.iter().filter_map(create).collect()

@@ -16,6 +16,7 @@ use super::Existing;
 use super::fingerprint::Fingerprint;
 use super::store;
 use base::Error;
+use engine::folder::private_folders;
 use engine::place::parent;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -244,11 +245,7 @@ fn location() -> Result<PathBuf, String> {
 
 fn make_folder(path: &Path) -> Result<(), Error> {
     let folder = parent(path);
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|e| Error::io(folder, e))?;
+    private_folders().recursive(true).create(folder).map_err(|e| Error::io(folder, e))?;
     check_folder(folder)
 }
 

@@ -14,6 +14,6 @@ mod windows;
 pub use entry::{Entry, EntryKind, Listed, refused_link};
 pub use names::{check_name, is_part_of_name, temporary_name};
 #[cfg(unix)]
-pub use unix::{Folder, resolve};
+pub use unix::{Folder, private_folders, resolve};
 #[cfg(windows)]
-pub use windows::{Folder, resolve};
+pub use windows::{Folder, private_folders, resolve};

@@ -5,10 +5,11 @@ use crate::file_id::FileId;
 use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path, PathBuf};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
@@ -25,6 +26,13 @@ const OPEN_FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags
 /// Returns the path of an existing file or folder without links.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
+}
+
+/// Returns a builder of folders that only their owner can list.
+pub fn private_folders() -> DirBuilder {
+    let mut folders = DirBuilder::new();
+    folders.mode(0o700);
+    folders
 }
 
 impl Folder {
@@ -60,7 +68,9 @@ impl Folder {
         {
             use rustix::fs::{ResolveFlags, openat2};
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-            let open = || openat2(&self.0, relative, OPEN_FOLDER, Mode::empty(), resolve);
+            // Never empty, as the folder's own path is.
+            let path = Path::new(".").join(relative);
+            let open = || openat2(&self.0, &path, OPEN_FOLDER, Mode::empty(), resolve);
             match retry_on_intr(open) {
                 // Linux before 5.6 does not have the system call; some sandboxes return EPERM.
                 Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
@@ -280,9 +290,7 @@ impl Folder {
 
     /// Waits until the folder's names are on disk.
     pub fn sync(&self) -> io::Result<()> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?;
-        File::from(folder).sync_all()
+        self.as_file()?.sync_all()
     }
 }
 
