@@ -11,7 +11,6 @@
 use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
-use super::text::{Case, encode};
 use super::x25519;
 use crate::asymmetric::xwing::{CIPHERTEXT_LEN, PrivateKey, PublicKey};
 use crate::asymmetric::{hpke, x25519 as curve};
@@ -52,14 +51,6 @@ pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
         // The conversion fails only if the length is wrong.
         seed.map_err(|_| Error::Format("expected a post-quantum age identity of 32 bytes"))?,
     )
-}
-
-pub(super) fn recipient_text(key: &PublicKey) -> Result<Zeroizing<String>, Error> {
-    encode(RECIPIENT, key.as_bytes(), Case::Lower)
-}
-
-pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error> {
-    encode(IDENTITY, key.seed(), Case::Upper)
 }
 
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {

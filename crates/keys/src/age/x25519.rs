@@ -11,7 +11,6 @@
 use super::file_key::{FileKey, WRAPPED_LEN, derive};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
-use super::text::{Case, encode};
 use crate::asymmetric::x25519::{PrivateKey, PublicKey};
 use base::{Error, Misuse};
 use zeroize::Zeroizing;
@@ -50,14 +49,6 @@ pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
     // The conversion fails only if the length is wrong.
     let bytes = bytes.try_into().map_err(|_| Error::Format("expected an age identity of 32 bytes"))?;
     PrivateKey::from_bytes(bytes)
-}
-
-pub(super) fn recipient_text(key: &PublicKey) -> Result<Zeroizing<String>, Error> {
-    encode(RECIPIENT, key.as_bytes(), Case::Lower)
-}
-
-pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error> {
-    encode(IDENTITY, key.as_bytes(), Case::Upper)
 }
 
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
