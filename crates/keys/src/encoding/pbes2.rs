@@ -22,7 +22,7 @@ use base::interrupt::interruptible;
 use base::{Error, Misuse, memory, random};
 use pkcs8::ObjectIdentifier;
 use pkcs8::der::asn1::{AnyRef, OctetStringRef};
-use pkcs8::der::{self, Decode, Reader, SliceReader, Tag};
+use pkcs8::der::{self, Decode, SliceReader, Tag};
 use pkcs8::spki::AlgorithmIdentifierRef;
 use std::num::NonZeroU32;
 use zeroize::Zeroizing;
@@ -226,8 +226,13 @@ struct Encrypted<'a> {
 
 impl<'a> Encrypted<'a> {
     fn read(der: &'a [u8]) -> Result<Self, Error> {
+        let parts = |fields: &mut SliceReader<'a>| {
+            let algorithm = AlgorithmIdentifierRef::decode(fields)?;
+            der::Result::Ok((algorithm, <&OctetStringRef>::decode(fields)?.as_bytes()))
+        };
         // The library's error does not help and could quote a secret.
-        let (algorithm, ciphertext) = outer(der).map_err(|_| EXPECTED)?;
+        let (algorithm, ciphertext) =
+            AnyRef::from_der(der).and_then(|key| key.sequence(parts)).map_err(|_| EXPECTED)?;
         if algorithm.oid != PBES2 {
             return Err(UNKNOWN);
         }
@@ -253,16 +258,6 @@ impl<'a> Encrypted<'a> {
             ciphertext,
         })
     }
-}
-
-fn outer(der: &[u8]) -> der::Result<(AlgorithmIdentifierRef<'_>, &[u8])> {
-    let mut reader = SliceReader::new(der)?;
-    let parts = reader.sequence(|fields| {
-        let algorithm = AlgorithmIdentifierRef::decode(fields)?;
-        der::Result::Ok((algorithm, <&OctetStringRef>::decode(fields)?.as_bytes()))
-    })?;
-    reader.finish()?;
-    Ok(parts)
 }
 
 #[cfg(test)]
