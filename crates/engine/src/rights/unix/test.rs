@@ -23,7 +23,6 @@ fn list() -> Vec<u8> {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_new_file_has_the_rights_of_the_replaced_one() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let folder = std::env::temp_dir().join(format!("sealane-rights-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
