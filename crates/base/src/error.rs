@@ -266,6 +266,15 @@ impl Error {
         }
     }
 
+    /// Returns `None` where authentication failed.
+    pub fn authentic<T>(result: Result<T, Self>) -> Result<Option<T>, Self> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(Self::Authentication) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
     /// Adds the path to an operating system error without one.
     pub fn about(self, path: &Path) -> Self {
         match self {

@@ -6,8 +6,8 @@ use crate::memory::{affordable_threads, threads_take_from_results};
 use crate::{Error, ForkGuard};
 use providers::Threads;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Threads that run jobs together with the calling thread.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +102,23 @@ pub fn run_jobs<B>(
         Some((_, error)) => Err(error),
         None => Ok(()),
     }
+}
+
+/// Runs `work` on each of `parts`, in order, as [`run_jobs`] does.
+///
+/// # Errors
+/// Returns the error of the first part that fails.
+#[doc(hidden)]
+pub fn run_parts<P: Send>(
+    workers: Workers,
+    parts: &[Mutex<P>],
+    work: impl Fn(usize, &mut P, &dyn Fn()) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let work = |at: u64, (): &mut (), start: &dyn Fn()| {
+        let mut part = parts[at as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        work(at as usize, &mut part, start)
+    };
+    run_jobs(workers, parts.len() as u64, || Ok(()), work, || Ok(()))
 }
 
 /// Minimum length in bytes of a message worth dividing between threads.

@@ -23,6 +23,17 @@ pub fn fill(out: &mut [u8]) -> io::Result<()> {
     aws_lc_rs::rand::fill(out).map_err(|_| unavailable(&"the generator of the FIPS module failed"))
 }
 
+/// Draws random bytes that are not secret.
+///
+/// # Errors
+/// Returns the errors of [`fill`].
+#[doc(hidden)]
+pub fn array<const LEN: usize>() -> io::Result<[u8; LEN]> {
+    let mut bytes = [0; LEN];
+    fill(&mut bytes)?;
+    Ok(bytes)
+}
+
 fn unavailable(reason: &dyn Display) -> io::Error {
     io::Error::other(format!("the operating system returned no random bytes: {reason}"))
 }
@@ -52,9 +63,7 @@ pub struct RandomHasher(u64);
 impl RandomHasher {
     #[doc(hidden)]
     pub fn new() -> io::Result<Self> {
-        let mut key = [0; 8];
-        fill(&mut key)?;
-        Ok(Self(u64::from_le_bytes(key)))
+        Ok(Self(u64::from_le_bytes(array()?)))
     }
 }
 
@@ -86,9 +95,7 @@ pub fn process_mark() -> io::Result<u64> {
 /// every ancestor's.
 #[cold]
 fn new_mark(mark: &AtomicU64) -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    fill(&mut bytes)?;
-    let fresh = u64::from_le_bytes(bytes) | 1;
+    let fresh = u64::from_le_bytes(array()?) | 1;
     Ok(match mark.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => fresh,
         Err(another_thread) => another_thread,

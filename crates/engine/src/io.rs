@@ -153,33 +153,25 @@ impl ReadAt for [u8] {
     }
 }
 
-impl<R: ReadAt + ?Sized> ReadAt for Box<R> {
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        (**self).read_at(offset, into)
-    }
+macro_rules! read_through {
+    ($($pointer:ty),*) => {$(
+        impl<R: ReadAt + ?Sized> ReadAt for $pointer {
+            fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+                (**self).read_at(offset, into)
+            }
 
-    fn size(&self) -> io::Result<u64> {
-        (**self).size()
-    }
+            fn size(&self) -> io::Result<u64> {
+                (**self).size()
+            }
 
-    fn concurrency(&self) -> Concurrency {
-        (**self).concurrency()
-    }
+            fn concurrency(&self) -> Concurrency {
+                (**self).concurrency()
+            }
+        }
+    )*};
 }
 
-impl<R: ReadAt + ?Sized> ReadAt for &R {
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        (**self).read_at(offset, into)
-    }
-
-    fn size(&self) -> io::Result<u64> {
-        (**self).size()
-    }
-
-    fn concurrency(&self) -> Concurrency {
-        (**self).concurrency()
-    }
-}
+read_through! { Box<R>, &R }
 
 impl WriteAt for File {
     #[cfg(unix)]

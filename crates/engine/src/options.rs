@@ -1,5 +1,6 @@
 //! Options and progress of file operations.
 
+use base::debug_fields;
 use base::{Error, ForkGuard};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -43,14 +44,7 @@ impl Options<'_> {
     }
 }
 
-impl std::fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("threads", &self.threads)
-            .field("durability", &self.durability)
-            .finish()
-    }
-}
+debug_fields!(Options<'_>; |it| threads: it.threads, durability: it.durability);
 
 /// Calls the progress callback after every `step` bytes.
 pub struct Progress<'a> {

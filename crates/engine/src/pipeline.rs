@@ -141,22 +141,35 @@ fn each_job(
         let plain = Zeroizing::new(memory::zeroed(plan.max_plain_len())?);
         Ok((plain, memory::zeroed(head + plan.max_sealed_len())?))
     };
+    run_reporting(plan.jobs(), plan.plain_len, options, buffers, |at, (plain, sealed)| {
+        let job = plan.job(at);
+        work(&job, plain, sealed)?;
+        Ok(job.plain_len())
+    })
+}
+
+/// Runs numbered jobs on the threads of the options, and reports progress. `work` returns how many
+/// of the `total` bytes it has done.
+pub fn run_reporting<B>(
+    jobs: u64,
+    total: u64,
+    options: &mut Options<'_>,
+    buffers: impl Fn() -> Result<B, Error> + Sync,
+    work: impl Fn(u64, &mut B) -> Result<usize, Error> + Sync,
+) -> Result<(), Error> {
     let done = AtomicU64::new(0);
     // For a single job the cores are not counted: most files are small.
-    let threads = if plan.jobs() > 1 { thread_count(options.threads) } else { 1 };
-    let workers = Workers::Spawned(threads);
-    let mut progress = options.progress(Some(plan.plain_len));
+    let threads = if jobs > 1 { thread_count(options.threads) } else { 1 };
+    let mut progress = options.progress(Some(total));
     run_jobs(
-        workers,
-        plan.jobs(),
+        Workers::Spawned(threads),
+        jobs,
         buffers,
-        |at, (plain, sealed), _| {
-            let job = plan.job(at);
-            work(&job, plain, sealed)?;
-            done.fetch_add(job.plain_len() as u64, Ordering::Relaxed);
+        |at, buffers, _| {
+            done.fetch_add(work(at, buffers)? as u64, Ordering::Relaxed);
             Ok(())
         },
         || progress.update(done.load(Ordering::Relaxed)),
     )?;
-    progress.finish(plan.plain_len)
+    progress.finish(total)
 }

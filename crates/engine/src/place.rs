@@ -193,7 +193,7 @@ fn file_name(path: &Path) -> io::Result<&OsStr> {
 }
 
 /// Returns the folder of a path; "." for a bare name.
-fn parent(path: &Path) -> &Path {
+pub fn parent(path: &Path) -> &Path {
     or_current(path.parent().unwrap_or(Path::new("")))
 }
 

@@ -5,13 +5,10 @@
 
 use super::io::{NamedSource, WriteAt};
 use super::options::Options;
-use super::pipeline::{ChunkCipher, write};
+use super::pipeline::{ChunkCipher, run_reporting, write};
 use super::plan::{ChunkPosition, Job, Layout};
-use base::parallel::{Workers, run_jobs};
-use base::threads::thread_count;
 use base::{Error, memory};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
@@ -39,24 +36,13 @@ pub fn open_intact(
         let (plain, sealed) = (per_job * layout.chunk, per_job * layout.sealed_chunk_len());
         Ok((Zeroizing::new(memory::zeroed(plain as usize)?), memory::zeroed(sealed as usize)?))
     };
-    let (done, holes) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let threads = if jobs > 1 { thread_count(options.threads) } else { 1 };
-    let total = layout.plain_start(chunks);
-    let mut progress = options.progress(Some(total));
-    run_jobs(
-        Workers::Spawned(threads),
-        jobs,
-        buffers,
-        |at, (plain, sealed), _| {
-            let job = job(at);
-            let bad = open_job(cipher, &job, source, sink, plain, sealed)?;
-            holes.lock().unwrap_or_else(PoisonError::into_inner).extend(bad);
-            done.fetch_add(job.plain_len() as u64, Ordering::Relaxed);
-            Ok(())
-        },
-        || progress.update(done.load(Ordering::Relaxed)),
-    )?;
-    progress.finish(total)?;
+    let holes = Mutex::new(Vec::new());
+    run_reporting(jobs, layout.plain_start(chunks), options, buffers, |at, (plain, sealed)| {
+        let job = job(at);
+        let bad = open_job(cipher, &job, source, sink, plain, sealed)?;
+        holes.lock().unwrap_or_else(PoisonError::into_inner).extend(bad);
+        Ok(job.plain_len())
+    })?;
     Ok(merged(holes.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
@@ -102,11 +88,7 @@ pub fn opens(
     sealed: &[u8],
     plain: &mut [u8],
 ) -> Result<bool, Error> {
-    match cipher.decrypt(position, sealed, plain) {
-        Ok(()) => Ok(true),
-        Err(Error::Authentication) => Ok(false),
-        Err(other) => Err(other),
-    }
+    Ok(Error::authentic(cipher.decrypt(position, sealed, plain))?.is_some())
 }
 
 /// Returns whether any of `chunks` in `source` verifies as a chunk before the last.

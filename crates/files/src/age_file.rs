@@ -1,10 +1,10 @@
 //! age v1 as a file format: adapts [`age`](keys::age) to [`super::file_cipher`].
 
+use super::armor::DearmoredSource;
 use super::file_cipher::{CreateFile, Description, FileCipher, OpenFile};
 use base::Error;
 use engine::io::ReadAt;
 use engine::prefix::{Parsed, Prefix, parse_prefix};
-use keys::age::armor::View;
 use keys::age::{self, Armor, Header, Identity, NONCE_LEN, Payload, Recipient};
 
 /// The first bytes of an age file: binary, armored.
@@ -56,21 +56,11 @@ pub(super) fn detect(prefix: &[u8]) -> bool {
     Armor::detect(prefix) == Some(Armor::Ascii) || !matches!(Header::parse(prefix), Err(Error::Format(_)))
 }
 
-pub(super) fn describe(source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
-    // Longer than the white space that may precede armor. bounded: 2 KiB.
-    let mut prefix = vec![0; len.min(2048) as usize];
-    source.read_exact_at(0, &mut prefix)?;
-    if Armor::detect(&prefix) == Some(Armor::Ascii) {
-        let view = View::new(source)?;
-        let len = view.size()?;
-        return Ok(Description { armor: Armor::Ascii, ..describe_binary(&view, len)? });
-    }
-    describe_binary(source, len)
-}
-
-fn describe_binary(source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
-    let (header, header_len) = parse_prefix(source, len, |prefix, _| Header::parse(prefix))?;
+pub(super) fn describe(source: &dyn ReadAt, _: u64) -> Result<Description, Error> {
+    let source = DearmoredSource::new(source, Armor::detect)?;
+    let len = source.size()?;
+    let (header, header_len) = parse_prefix(&source, len, |prefix, _| Header::parse(prefix))?;
     let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
     let layout = age::layout((header_len + NONCE_LEN) as u64);
-    Ok(Description { recipients, ..Description::binary(layout, len) })
+    Ok(Description { armor: source.armor(), recipients, ..Description::binary(layout, len) })
 }

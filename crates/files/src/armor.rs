@@ -1,6 +1,5 @@
 //! Adapts a file's bytes to and from optional armor.
 
-use super::file_keys::DecryptWith;
 use base::{Error, memory};
 use engine::io::{Concurrency, ReadAt};
 use keys::age::Armor;
@@ -57,18 +56,16 @@ impl ArmorReader {
     /// know whether the file is armored.
     pub(super) fn push<'a>(
         &mut self,
-        with: &DecryptWith,
+        detect: impl Fn(&[u8]) -> Option<Armor>,
         piece: &'a [u8],
         buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
         buffer.clear();
         if let Self::Unknown(prefix) = self {
             memory::append(prefix, piece)?;
-            let prefix = match with.detect_armor(prefix) {
-                None => return Ok(&[]),
-                Some(_) => std::mem::take(prefix),
-            };
-            return self.detect(with, prefix, buffer);
+            let Some(armor) = detect(prefix) else { return Ok(&[]) };
+            let prefix = std::mem::take(prefix);
+            return self.start(Some(armor), prefix, buffer);
         }
         match self {
             Self::Ascii(decoder) => {
@@ -82,24 +79,24 @@ impl ArmorReader {
     /// Returns the remaining binary bytes at end of file.
     pub(super) fn finish<'a>(
         &mut self,
-        with: &DecryptWith,
+        detect: impl Fn(&[u8]) -> Option<Armor>,
         buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
         buffer.clear();
         match std::mem::replace(self, Self::Binary) {
-            Self::Unknown(prefix) => self.detect(with, prefix, buffer),
+            Self::Unknown(prefix) => self.start(detect(&prefix), prefix, buffer),
             Self::Binary => Ok(&[]),
             Self::Ascii(decoder) => decoder.finish(buffer).map(|()| &buffer[..]),
         }
     }
 
-    fn detect<'a>(
+    fn start<'a>(
         &mut self,
-        with: &DecryptWith,
+        armor: Option<Armor>,
         prefix: Vec<u8>,
         buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
-        match with.detect_armor(&prefix) {
+        match armor {
             Some(Armor::Ascii) => {
                 let mut decoder = Box::new(Decoder::new());
                 let result = decoder.push(&prefix, buffer);
@@ -123,19 +120,26 @@ pub(super) enum DearmoredSource<S> {
 }
 
 impl<S: ReadAt> DearmoredSource<S> {
-    pub(super) fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
+    pub(super) fn new(source: S, detect: impl Fn(&[u8]) -> Option<Armor>) -> Result<Self, Error> {
         let size = source.size()?;
         // Files for a symmetric key are never armored, so we read nothing.
-        let mut armor = with.detect_armor(&[]);
+        let mut armor = detect(&[]);
         if armor.is_none() {
             // Longer than the white space that may precede armor. bounded: 2 KiB.
             let mut prefix = vec![0; size.min(2048) as usize];
             source.read_exact_at(0, &mut prefix)?;
-            armor = with.detect_armor(&prefix);
+            armor = detect(&prefix);
         }
         match armor {
             Some(Armor::Ascii) => View::new(source).map(Self::Ascii),
             _ => Ok(Self::Binary(source, size)),
+        }
+    }
+
+    pub(super) fn armor(&self) -> Armor {
+        match self {
+            Self::Binary(..) => Armor::Binary,
+            Self::Ascii(_) => Armor::Ascii,
         }
     }
 

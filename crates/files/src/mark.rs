@@ -4,19 +4,17 @@
 //! follow from random bytes in its header, so two files have different ones. But tags and MACs are
 //! no collision-resistant hashes: anyone with the key of a file can change it and keep them.
 
+use super::armor::DearmoredSource;
 use super::file_hash::{FileHash, HASH_LEN};
-use base::parallel::{Workers, run_jobs};
-use base::threads::thread_count;
 use base::{Error, memory};
 use engine::io::{ReadAt, open_at_once};
 use engine::options::Options;
+use engine::pipeline::run_reporting;
 use engine::prefix::parse_prefix;
-use keys::age::armor::View;
 use keys::age::{Armor, Header};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Maximum bytes taken from the start of a file for a mark of version 1. In chunked-encryption@v1:
 /// salt and commitment; in Tink files: the header and some ciphertext.
@@ -76,23 +74,14 @@ impl FileMark {
     pub fn read(path: &Path, mut options: Options<'_>) -> Result<Self, Error> {
         let file = open_regular(path)?;
         let len = file.size().map_err(|e| Error::io(path, e))?;
-        let (hash, done, jobs) = (FileHash::new(len), AtomicU64::new(0), len.div_ceil(PIECE_LEN));
-        let threads = if jobs > 1 { thread_count(options.threads) } else { 1 };
-        let mut progress = options.progress(Some(len));
-        run_jobs(
-            Workers::Spawned(threads),
-            jobs,
-            || memory::zeroed(len.min(PIECE_LEN) as usize),
-            |job, piece, _| {
-                let start = job * PIECE_LEN;
-                let piece = &mut piece[..(len - start).min(PIECE_LEN) as usize];
-                file.read_exact_at(start, piece).map_err(|e| Error::io(path, e))?;
-                done.fetch_add(piece.len() as u64, Ordering::Relaxed);
-                hash.add(start, piece)
-            },
-            || progress.update(done.load(Ordering::Relaxed)),
-        )?;
-        progress.finish(len)?;
+        let (hash, jobs) = (FileHash::new(len), len.div_ceil(PIECE_LEN));
+        let buffer = || memory::zeroed(len.min(PIECE_LEN) as usize);
+        run_reporting(jobs, len, &mut options, buffer, |job, piece| {
+            let start = job * PIECE_LEN;
+            let piece = &mut piece[..(len - start).min(PIECE_LEN) as usize];
+            file.read_exact_at(start, piece).map_err(|e| Error::io(path, e))?;
+            hash.add(start, piece).map(|()| piece.len())
+        })?;
         // Every byte was added.
         Self::of_hash(len, hash).ok_or(Error::Truncated)
     }
@@ -114,17 +103,8 @@ impl FileMark {
     }
 
     fn ends(file: &File) -> Result<Self, Error> {
-        let len = file.size()?;
-        // bounded: 2 KiB.
-        let mut prefix = vec![0; len.min(2048) as usize];
-        file.read_exact_at(0, &mut prefix)?;
-        match Armor::detect(&prefix) {
-            Some(Armor::Ascii) => {
-                let view = View::new(file)?;
-                Self::ends_of(&view, view.size()?)
-            }
-            _ => Self::ends_of(file, len),
-        }
+        let source = DearmoredSource::new(file, Armor::detect)?;
+        Self::ends_of(&source, source.size()?)
     }
 
     fn ends_of(source: &dyn ReadAt, len: u64) -> Result<Self, Error> {

@@ -3,7 +3,7 @@
 use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
 use base::debug_fields;
-use base::parallel::{Workers, run_jobs};
+use base::parallel::{Workers, run_parts};
 use base::threads::default_threads;
 use base::{Error, memory};
 use engine::pipeline::{open_chunks, seal_chunks};
@@ -201,17 +201,7 @@ fn each_job(
         output = rest;
         parts.push(Mutex::new((job, from, to)));
     }
-    run_jobs(
-        Workers::Spawned(threads),
-        plan.jobs(),
-        || Ok(()),
-        |at, (), _| {
-            let mut part = parts[at as usize].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let (job, from, to) = &mut *part;
-            work(job, from, to)
-        },
-        || Ok(()),
-    )
+    run_parts(Workers::Spawned(threads), &parts, |_, (job, from, to), _| work(job, from, to))
 }
 
 fn to_usize(len: u64) -> Result<usize, Error> {

@@ -2,6 +2,7 @@
 
 use super::file_keys::{DecryptWith, EncryptWith};
 use base::Error;
+use base::debug_fields;
 use engine::attributes::Attributes;
 use engine::close;
 use engine::file_id::FileId;
@@ -179,8 +180,4 @@ impl Write for OutputFile {
     }
 }
 
-impl std::fmt::Debug for OutputFile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("OutputFile")
-    }
-}
+debug_fields!(OutputFile);

@@ -69,7 +69,7 @@ impl<'a> ParquetFooter<'a> {
     pub fn encrypted(footer: &'a [u8]) -> Result<Self, Error> {
         let mut found = Self::default();
         let mut reader = Reader { data: footer, at: 0, depth: 0 };
-        reader.structure(|reader, id, kind| match id {
+        reader.structure(STRUCTURE, |reader, id, kind| match id {
             1 => reader.algorithm(kind).map(|it| found.algorithm = Some(it)),
             2 => reader.bytes(kind).map(|it| found.key = Some(it)),
             _ => reader.skip(kind),
@@ -87,7 +87,7 @@ impl<'a> ParquetFooter<'a> {
         let mut found = Self::default();
         let mut schema = Reader { data: &[], at: 0, depth: 0 };
         let mut reader = Reader { data: metadata, at: 0, depth: 0 };
-        reader.structure(|reader, id, kind| match id {
+        reader.structure(STRUCTURE, |reader, id, kind| match id {
             2 => {
                 schema = reader.clone();
                 reader.skip(kind)?;
@@ -122,11 +122,9 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn algorithm(&mut self, kind: u8) -> Result<ParquetAlgorithm<'a>, Error> {
         let mut found = None;
-        self.expect(kind, STRUCTURE)?;
-        self.structure(|reader, id, kind| {
+        self.structure(kind, |reader, id, kind| {
             let mut it = ParquetAlgorithm { unauthenticated: id == 2, ..ParquetAlgorithm::default() };
-            reader.expect(kind, STRUCTURE)?;
-            reader.structure(|reader, id, kind| match id {
+            reader.structure(kind, |reader, id, kind| match id {
                 1 => reader.bytes(kind).map(|prefix| it.aad_prefix = prefix),
                 2 => reader.bytes(kind).map(|unique| it.aad_file_unique = unique),
                 _ => reader.skip(kind),
@@ -150,8 +148,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Error> {
         let mut leaves = Leaves::new(schema)?;
         let mut index = 0;
-        self.expect(kind, STRUCTURE)?;
-        self.structure(|reader, id, kind| {
+        self.structure(kind, |reader, id, kind| {
             if id != 1 {
                 return reader.skip(kind);
             }
@@ -173,21 +170,15 @@ impl<'a> Reader<'a> {
     /// Returns the key of a column, whose path must be the schema's: readers take either.
     fn column(&mut self, kind: u8, leaves: &Leaves<'a>) -> Result<ParquetColumnKey<'a>, Error> {
         let (mut key, mut named) = (None, false);
-        self.expect(kind, STRUCTURE)?;
-        self.structure(|reader, id, kind| match id {
-            3 => {
-                reader.expect(kind, STRUCTURE)?;
-                reader.structure(|reader, id, kind| match id {
-                    3 => reader.path(kind, leaves).map(|()| named = true),
-                    _ => reader.skip(kind),
-                })
-            }
+        self.structure(kind, |reader, id, kind| match id {
+            3 => reader.structure(kind, |reader, id, kind| match id {
+                3 => reader.path(kind, leaves).map(|()| named = true),
+                _ => reader.skip(kind),
+            }),
             8 => {
-                reader.expect(kind, STRUCTURE)?;
-                reader.structure(|reader, id, kind| {
+                reader.structure(kind, |reader, id, kind| {
                     let mut own = None;
-                    reader.expect(kind, STRUCTURE)?;
-                    reader.structure(|reader, field, kind| match (id, field) {
+                    reader.structure(kind, |reader, field, kind| match (id, field) {
                         (2, 1) => reader.path(kind, leaves).map(|()| named = true),
                         (2, 2) => reader.bytes(kind).map(|it| own = Some(it)),
                         _ => reader.skip(kind),
@@ -220,8 +211,10 @@ impl<'a> Reader<'a> {
     /// Calls `field` with the number and the kind of each field; it reads the value.
     fn structure(
         &mut self,
+        kind: u8,
         mut field: impl FnMut(&mut Self, i64, u8) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.expect(kind, STRUCTURE)?;
         self.deeper()?;
         let mut id = 0;
         loop {
@@ -271,7 +264,7 @@ impl<'a> Reader<'a> {
             BYTES => self.bytes(kind).map(drop),
             // In a list, a boolean has a byte.
             LIST | 10 => self.list(LIST, |reader, kind| reader.skip(if kind < 3 { 3 } else { kind })),
-            STRUCTURE => self.structure(|reader, _, kind| reader.skip(kind)),
+            STRUCTURE => self.structure(kind, |reader, _, kind| reader.skip(kind)),
             _ => Err(Error::Format("the Parquet footer has a value of an unknown kind")),
         }
     }
@@ -376,7 +369,7 @@ impl<'a> Leaves<'a> {
     /// Returns the name and the number of children of an element.
     fn element(schema: &mut Reader<'a>) -> Result<(&'a [u8], i64), Error> {
         let (mut name, mut children) = (None, 0);
-        schema.structure(|reader, id, kind| match id {
+        schema.structure(STRUCTURE, |reader, id, kind| match id {
             4 => reader.bytes(kind).map(|it| name = Some(it)),
             5 => {
                 children = reader.integer()?;

@@ -29,7 +29,7 @@ use std::sync::OnceLock;
 /// `from`; [`Misuse::OutputIsInput`]; [`Error::Cancelled`]; the errors of [`super::encrypt`]. On
 /// failure no output file remains, and `from` is never modified.
 pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
-    encrypt(&Source::open(from)?, Target::Any(to), with, options)
+    encrypt_marked(&Source::open(from)?, Target::Any(to), with, options, None)
 }
 
 /// Encrypts an open file. Errors call it `name`. A regular file at its beginning is read by several
@@ -44,19 +44,10 @@ pub fn encrypt_opened(
     with: &EncryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    encrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
+    encrypt_marked(&Source::opened(from, name)?, Target::Any(to), with, options, None)
 }
 
-pub(super) fn encrypt(
-    source: &Source,
-    to: Target<'_>,
-    with: &EncryptWith,
-    options: Options<'_>,
-) -> Result<(), Error> {
-    encrypt_marked(source, to, with, options, None)
-}
-
-/// Like [`encrypt`], and stores the new file's mark. An armored file, or one read like a pipe, has
+/// Encrypts a source, and stores the new file's mark. An armored file, or one read like a pipe, has
 /// no known mark.
 #[doc(hidden)]
 pub fn encrypt_marked(
@@ -305,6 +296,14 @@ impl Source {
     /// Returns the identity of the file; `None` for a device or a pipe on Windows.
     pub(super) fn id(&self) -> Option<FileId> {
         FileId::of(&self.file, self.metadata.as_ref()?)
+    }
+
+    /// Returns the size of a regular file, for work that `expected` one.
+    pub(super) fn regular_size(&self, expected: &'static str) -> Result<u64, Error> {
+        self.size().ok_or_else(|| match self.file_len() {
+            Some(_) => Error::Truncated,
+            None => Misuse::UnsupportedSource(expected).into(),
+        })
     }
 
     /// Returns whether the content ends after `len` bytes, the size that the file still states.

@@ -4,14 +4,14 @@ use super::armor::DearmoredSource;
 use super::file_cipher::FileCipher;
 use super::file_keys::DecryptWith;
 use base::debug_fields;
-use base::parallel::{Workers, run_jobs};
+use base::parallel::{Workers, run_parts};
 use base::{Error, memory};
 use engine::io::{Concurrency, ReadAt};
 use engine::pipeline::ChunkCipher;
 use engine::plan::{ChunkPosition, Plan};
 use engine::scratch::with_scratch;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use zeroize::Zeroizing;
 
 /// Approximate maximum plaintext bytes per read of the source. Shorter reads cost more system time
@@ -72,7 +72,7 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Returns [`Error::Io`] if the source cannot be read; the errors of [`super::decrypt`].
     pub fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
-        let source = DearmoredSource::new(source, with)?;
+        let source = DearmoredSource::new(source, |prefix| with.detect_armor(prefix))?;
         let size = source.size()?;
         let cipher = with.open_source(&source, size)?;
         let plan = cipher.layout().plan_sealed(size)?;
@@ -140,17 +140,8 @@ impl<S: ReadAt> Reader<S> {
             pieces.push(Mutex::new((at, piece)));
             (at, into) = (at + len, rest);
         }
-        run_jobs(
-            Workers::Pooled(usize::MAX),
-            pieces.len() as u64,
-            || Ok(()),
-            |job, (), start| {
-                let mut piece = pieces[job as usize].lock().unwrap_or_else(PoisonError::into_inner);
-                let (at, into) = &mut *piece;
-                self.read_piece(*at, into, start)
-            },
-            || Ok(()),
-        )?;
+        let workers = Workers::Pooled(usize::MAX);
+        run_parts(workers, &pieces, |_, (at, into), start| self.read_piece(*at, into, start))?;
         Ok(len)
     }
 

@@ -3,30 +3,25 @@
 //! The header of an age file holds the file key, wrapped for each recipient. A new header wraps the
 //! same file key for other recipients; all bytes after the header stay the same.
 
+use super::armor::DearmoredSource;
 use super::output::{OutputFile, Target};
 use super::paths::Source;
 use super::protected::Protected;
 use super::{DecryptWith, Options};
-use base::parallel::{Workers, run_jobs};
-use base::threads::thread_count;
 use base::{Error, Misuse, memory};
 use engine::folder::EntryKind;
 use engine::io::{ReadAt, WriteAt};
-use engine::options::Progress;
+use engine::pipeline::run_reporting;
 use engine::prefix::{Parsed, parse_prefix};
-use keys::age::armor::{Encoder, View};
+use keys::age::armor::Encoder;
 use keys::age::{self, Armor, Identity, NONCE_LEN, Recipient};
 use std::fs::File;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that a thread copies at once.
 const PIECE: u64 = 1 << 20;
-/// Armor begins within these first bytes of a file, after optional white space.
-const MARK_LEN: u64 = 2048;
 
 /// Keys for rewrapping age files: identities that decrypt them and their new recipients. Cheap to
 /// clone.
@@ -138,24 +133,11 @@ pub fn rewrap_file(from: &Path, to: &Path, with: &Rewrap, options: Options<'_>) 
 
 #[doc(hidden)]
 pub fn rewrap(source: Source, to: Target<'_>, with: &Rewrap, mut options: Options<'_>) -> Result<(), Error> {
-    let len = source.size().ok_or_else(|| match source.file_len().is_some() {
-        true => Error::Truncated,
-        false => Misuse::UnsupportedSource("expected a regular age file to rewrap, found a pipe or a device")
-            .into(),
-    })?;
+    let len = source.regular_size("expected a regular age file to rewrap, found a pipe or a device")?;
     let about_source = |e: Error| e.about(&source.path);
-    // bounded: 2 KiB.
-    let mut mark = vec![0; len.min(MARK_LEN) as usize];
-    source.file.read_exact_at(0, &mut mark).map_err(|e| Error::io(&source.path, e))?;
-    let armored = match Armor::detect(&mark) {
-        Some(Armor::Ascii) => Some(View::new(&source.file).map_err(about_source)?),
-        _ => None,
-    };
-    let (decoded, decoded_len) = match &armored {
-        Some(view) => (view as &dyn ReadAt, view.size().map_err(|e| Error::io(&source.path, e))?),
-        None => (&source.file as &dyn ReadAt, len),
-    };
-    let (header, start) = with.header(decoded, decoded_len).map_err(about_source)?;
+    let decoded = DearmoredSource::new(&source.file, Armor::detect).map_err(about_source)?;
+    let decoded_len = decoded.size().map_err(|e| Error::io(&source.path, e))?;
+    let (header, start) = with.header(&decoded, decoded_len).map_err(about_source)?;
 
     let sink = OutputFile::create_checked(to, |found| match found.id {
         // A descriptor would get the new header while the old file is read.
@@ -165,36 +147,35 @@ pub fn rewrap(source: Source, to: Target<'_>, with: &Rewrap, mut options: Option
         },
         id => Ok(with.protected.check(id, to.path())?),
     })?;
-    let payload = Payload { source: decoded, path: &source.path, start, len: decoded_len - start };
-    let threads = options.threads;
-    let mut progress = options.progress(Some(payload.len));
+    let payload = Payload { source: &decoded, path: &source.path, start, len: decoded_len - start };
     let mut written = || -> Result<(), Error> {
-        match (&armored, sink.staged()) {
-            (Some(_), _) => {
+        match (decoded.armor(), sink.staged()) {
+            (Armor::Ascii, _) => {
                 let mut encoder = Encoder::new(sink.file())?;
                 encoder.write_all(header.as_bytes())?;
-                payload.copy(&mut progress, |piece| Ok(encoder.write_all(piece)?))?;
+                payload.copy(&mut options, |piece| Ok(encoder.write_all(piece)?))?;
                 encoder.finish()?;
             }
-            (None, Some(staged)) => {
+            (Armor::Binary, Some(staged)) => {
                 let (file, at) = (staged.file(), header.len() as u64);
                 // Blocks are shared only at equal positions, so the headers must have the same
                 // length, as after exchanging a recipient for another of the same type.
                 if at == start && share_blocks(&source.file, file) {
                     file.write_all_at(0, header.as_bytes())?;
+                    options.progress(Some(payload.len)).finish(payload.len)?;
                 } else {
                     staged.allocate(at + payload.len)?;
                     file.write_all_at(0, header.as_bytes())?;
-                    payload.copy_on(threads, file, at, &mut progress)?;
+                    payload.copy_on(file, at, &mut options)?;
                 }
             }
-            (None, None) => {
+            (Armor::Binary, None) => {
                 let mut file = sink.file();
                 file.write_all(header.as_bytes())?;
-                payload.copy(&mut progress, |piece| Ok(file.write_all(piece)?))?;
+                payload.copy(&mut options, |piece| Ok(file.write_all(piece)?))?;
             }
         }
-        progress.finish(payload.len)
+        Ok(())
     };
     written().map_err(|e| e.about(to.path()))?;
     source.check_len(len)?;
@@ -215,11 +196,11 @@ impl Payload<'_> {
     /// Passes all bytes to `write`, in order.
     fn copy(
         &self,
-        progress: &mut Progress<'_>,
+        options: &mut Options<'_>,
         mut write: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut buffer = memory::zeroed(PIECE.min(self.len) as usize)?;
-        let mut done = 0;
+        let (mut done, mut progress) = (0, options.progress(Some(self.len)));
         while done < self.len {
             let piece = &mut buffer[..PIECE.min(self.len - done) as usize];
             self.source.read_exact_at(self.start + done, piece).map_err(|e| Error::io(self.path, e))?;
@@ -227,37 +208,21 @@ impl Payload<'_> {
             done += piece.len() as u64;
             progress.update(done)?;
         }
-        Ok(())
+        progress.finish(self.len)
     }
 
     /// Copies all bytes to position `at` of the file `to`, on several threads. One thread takes
     /// about as long as `cp`; two take 0.6 times as long (measured on ext4, from and to the page
     /// cache; so does one `copy_file_range`).
-    fn copy_on(
-        &self,
-        threads: Option<NonZeroUsize>,
-        to: &File,
-        at: u64,
-        progress: &mut Progress<'_>,
-    ) -> Result<(), Error> {
-        let jobs = self.len.div_ceil(PIECE);
-        // For a single job the cores are not counted: most files are small.
-        let threads = if jobs > 1 { thread_count(threads) } else { 1 };
-        let done = AtomicU64::new(0);
-        run_jobs(
-            Workers::Spawned(threads),
-            jobs,
-            || memory::zeroed(PIECE.min(self.len) as usize),
-            |job, buffer, _| {
-                let from = job * PIECE;
-                let piece = &mut buffer[..PIECE.min(self.len - from) as usize];
-                self.source.read_exact_at(self.start + from, piece).map_err(|e| Error::io(self.path, e))?;
-                to.write_all_at(at + from, piece)?;
-                done.fetch_add(piece.len() as u64, Ordering::Relaxed);
-                Ok(())
-            },
-            || progress.update(done.load(Ordering::Relaxed)),
-        )
+    fn copy_on(&self, to: &File, at: u64, options: &mut Options<'_>) -> Result<(), Error> {
+        let buffer = || memory::zeroed(PIECE.min(self.len) as usize);
+        run_reporting(self.len.div_ceil(PIECE), self.len, options, buffer, |job, buffer| {
+            let from = job * PIECE;
+            let piece = &mut buffer[..PIECE.min(self.len - from) as usize];
+            self.source.read_exact_at(self.start + from, piece).map_err(|e| Error::io(self.path, e))?;
+            to.write_all_at(at + from, piece)?;
+            Ok(piece.len())
+        })
     }
 }
 

@@ -18,6 +18,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+const IRREGULAR: &str = "expected a regular encrypted file, found a pipe or a device";
+
 /// A keyring and the context of the files to move to its primary key. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rotation {
@@ -55,11 +57,7 @@ impl Rotation {
 
     /// Returns a reader of a file under another key; `None` if it is under the primary key.
     fn retired<'a>(&self, source: &'a Source) -> Result<Option<Reader<&'a File>>, Error> {
-        let irregular = || match source.file_len().is_some() {
-            true => Error::Truncated,
-            false => Misuse::UnsupportedSource("expected a regular encrypted file, found a pipe or a device")
-                .into(),
-        };
+        let irregular = || source.regular_size(IRREGULAR).err().unwrap_or(Error::Truncated);
         match source.reader(&self.current) {
             Ok(Some(_)) => Ok(None),
             Ok(None) => Err(irregular()),
@@ -117,9 +115,7 @@ pub fn rotate(
         found if found.is_some() && found == id => Ok(()),
         found => Ok(with.protected.check(found, to.path())?),
     })?;
-    let staged = sink
-        .staged()
-        .ok_or(Misuse::UnsupportedSource("expected a regular encrypted file, found a pipe or a device"))?;
+    let staged = sink.staged().ok_or(Misuse::UnsupportedSource(IRREGULAR))?;
     let (cipher, header) = with.encrypt.create_file()?;
     let plan = cipher.layout().plan_plain(reader.size())?;
     allocate(staged, plan, plan.sealed_len())?;

@@ -11,7 +11,8 @@ use super::paths::{Source, output};
 use base::{Error, Misuse, memory};
 use engine::io::{NamedSource, ReadAt, WriteAt};
 use engine::options::Options;
-use engine::plan::{ChunkPosition, End, Job, Layout, Plan};
+use engine::pipeline::ChunkCipher;
+use engine::plan::{ChunkPosition, End, Job, Plan};
 use engine::salvage::{any_opens, open_intact, opens};
 use std::fs::File;
 use std::ops::Range;
@@ -147,15 +148,7 @@ fn salvage(
     with: &DecryptWith,
     mut options: Options<'_>,
 ) -> Result<Salvaged, Error> {
-    if source.size().is_none() {
-        return Err(match source.file_len().is_some() {
-            true => Error::Truncated,
-            false => {
-                Misuse::UnsupportedSource("expected a regular file to salvage, found a pipe or a device")
-                    .into()
-            }
-        });
-    }
+    source.regular_size("expected a regular file to salvage, found a pipe or a device")?;
     let damaged = Damaged::open(&source.file, &source.path, with)?;
     let sink = output(source, Target::File(to), with.protected())?;
     // Chunks and holes are written at their positions.
@@ -182,7 +175,8 @@ struct Damaged<'a> {
 
 impl<'a> Damaged<'a> {
     fn open(file: &'a File, path: &'a Path, with: &DecryptWith) -> Result<Self, Error> {
-        let source = DearmoredSource::new(file, with).map_err(|e| e.about(path))?;
+        let source =
+            DearmoredSource::new(file, |prefix| with.detect_armor(prefix)).map_err(|e| e.about(path))?;
         let size = source.size().map_err(|e| Error::io(path, e))?;
         let (cipher, header) = match with.open_source(&source, size) {
             Ok(cipher) => (cipher, FileHeader::Verified),
@@ -213,21 +207,24 @@ impl<'a> Damaged<'a> {
     fn write_intact(&self, sink: &dyn WriteAt, options: &mut Options<'_>) -> Result<Salvaged, Error> {
         let layout = self.cipher.layout();
         let holes = open_intact(&*self.cipher, self.chunks, self.source(), sink, options)?;
-        let hole = |chunks: Range<u64>| {
-            let Job { plain, sealed, chunks, .. } = layout.full_chunks(chunks);
-            Hole { plain, sealed, chunks }
-        };
         let mut lost = holes.iter().map(|range| range.end - range.start).sum::<u64>();
-        let mut holes: Vec<_> = holes.into_iter().map(hole).collect();
+        let mut holes: Vec<_> =
+            holes.into_iter().map(|chunks| Hole::from(layout.full_chunks(chunks))).collect();
         let (len, end) = match self.plan {
             None => (layout.plain_start(self.chunks), FileEnd::Cut),
             Some(plan) => {
                 let last = plan.span(self.chunks..u64::MAX);
-                let end = self.write_last(&last, sink)?;
-                if end == FileEnd::Damaged {
-                    lost += 1;
-                    add(&mut holes, &last);
-                }
+                let end = match open_last(&*self.cipher, &last, self.source())? {
+                    Some((end, opened)) => {
+                        sink.write_all_at(last.plain.start, &opened)?;
+                        end
+                    }
+                    None => {
+                        lost += 1;
+                        add(&mut holes, last.into());
+                        FileEnd::Damaged
+                    }
+                };
                 (plan.plain_len, end)
             }
         };
@@ -239,51 +236,52 @@ impl<'a> Damaged<'a> {
             false => Ok(Salvaged { len, holes, header: self.header, end }),
         }
     }
+}
 
-    /// Writes the last chunk. If the file was cut right after it, it is not the last.
-    fn write_last(&self, last: &Job, sink: &dyn WriteAt) -> Result<FileEnd, Error> {
-        let layout = self.cipher.layout();
-        let index = last.chunks.start;
-        let mut sealed = memory::zeroed(last.sealed_len())?;
-        let mut plain = Zeroizing::new(memory::zeroed(last.plain_len())?);
-        if self.source().read_exact_at(last.sealed.start, &mut sealed).is_err() {
-            return Ok(FileEnd::Damaged);
-        }
-        let mut end = FileEnd::Damaged;
-        if opens(&*self.cipher, ChunkPosition { index, last: true }, &sealed, &mut plain)? {
-            end = FileEnd::Verified;
-        } else if is_full(layout, last)
-            && opens(&*self.cipher, ChunkPosition { index, last: false }, &sealed, &mut plain)?
-        {
-            end = FileEnd::Cut;
-        }
-        if end != FileEnd::Damaged {
-            sink.write_all_at(last.plain.start, &plain)?;
-        }
-        Ok(end)
+impl From<Job> for Hole {
+    fn from(Job { plain, sealed, chunks, .. }: Job) -> Self {
+        Self { plain, sealed, chunks }
     }
 }
 
-/// Returns whether the last chunk could also be an earlier one, in formats that mark the last
-/// chunk.
-fn is_full(layout: Layout, last: &Job) -> bool {
-    let index = last.chunks.start;
-    layout.end == End::Marked && last.plain == layout.full_chunks(index..index + 1).plain
+/// How the file ends, and the plaintext of the chunk.
+type LastChunk = (FileEnd, Zeroizing<Vec<u8>>);
+
+/// Opens the last chunk; `None` if it is damaged. If the file was cut right after it, it is not the
+/// last.
+fn open_last(
+    cipher: &dyn ChunkCipher,
+    last: &Job,
+    source: NamedSource<'_>,
+) -> Result<Option<LastChunk>, Error> {
+    let (layout, index) = (cipher.layout(), last.chunks.start);
+    let mut sealed = memory::zeroed(last.sealed_len())?;
+    let mut plain = Zeroizing::new(memory::zeroed(last.plain_len())?);
+    if source.read_exact_at(last.sealed.start, &mut sealed).is_err() {
+        return Ok(None);
+    }
+    let mut opens = |last| opens(cipher, ChunkPosition { index, last }, &sealed, &mut plain);
+    // In formats that mark the last chunk, a full one could also be an earlier one.
+    let is_full = layout.end == End::Marked && last.plain == layout.full_chunks(index..index + 1).plain;
+    let end = if opens(true)? {
+        FileEnd::Verified
+    } else if is_full && opens(false)? {
+        FileEnd::Cut
+    } else {
+        return Ok(None);
+    };
+    Ok(Some((end, plain)))
 }
 
 /// Adds the last chunk to the holes, extending a hole that ends before it.
-fn add(holes: &mut Vec<Hole>, last: &Job) {
+fn add(holes: &mut Vec<Hole>, last: Hole) {
     match holes.last_mut() {
         Some(before) if before.chunks.end == last.chunks.start => {
             before.plain.end = last.plain.end;
             before.sealed.end = last.sealed.end;
             before.chunks.end = last.chunks.end;
         }
-        _ => holes.push(Hole {
-            plain: last.plain.clone(),
-            sealed: last.sealed.clone(),
-            chunks: last.chunks.clone(),
-        }),
+        _ => holes.push(last),
     }
 }
 
@@ -300,16 +298,9 @@ fn found_key(
         if any_opens(&*cipher, 0..full.min(MAX_TRIES), source)? {
             return Ok(Some(cipher));
         }
-        if let Some(plan) = plan {
-            let last = plan.span(full..u64::MAX);
-            let mut sealed = memory::zeroed(last.sealed_len())?;
-            let mut plain = Zeroizing::new(memory::zeroed(last.plain_len())?);
-            let position = ChunkPosition { index: full, last: true };
-            if source.read_exact_at(last.sealed.start, &mut sealed).is_ok()
-                && opens(&*cipher, position, &sealed, &mut plain)?
-            {
-                return Ok(Some(cipher));
-            }
+        let last = plan.map(|plan| plan.span(full..u64::MAX));
+        if last.map_or(Ok(None), |last| open_last(&*cipher, &last, source))?.is_some() {
+            return Ok(Some(cipher));
         }
     }
     Ok(None)

@@ -175,7 +175,7 @@ impl<W: Write> Decryptor<W> {
         }
         self.index = None;
         let mut binary = std::mem::take(&mut self.binary);
-        let piece = self.armor.push(&self.with, piece, &mut binary)?;
+        let piece = self.armor.push(|prefix| self.with.detect_armor(prefix), piece, &mut binary)?;
         self.index = Some(index);
         self.push_binary(index, piece)?;
         self.binary = binary;
@@ -271,7 +271,7 @@ impl<W: Write> Decryptor<W> {
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
-        let piece = self.armor.finish(&self.with, &mut binary)?;
+        let piece = self.armor.finish(|prefix| self.with.detect_armor(prefix), &mut binary)?;
         self.push_binary(index, piece)?;
         if self.cipher.is_none() {
             // The parser wants more, but the file ends here.

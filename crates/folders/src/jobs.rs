@@ -6,6 +6,7 @@
 //! threads.
 
 use base::Error;
+use base::debug_fields;
 use base::memory::affordable_threads;
 use base::threads::{PARALLEL_FILE_LEN, thread_count};
 use engine::options::{Durability, Options};
@@ -224,11 +225,7 @@ impl<W> Drop for Worker<'_, '_, W> {
     }
 }
 
-impl std::fmt::Debug for Schedule<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Schedule").field("threads", &self.threads).field("batch", &self.batch).finish()
-    }
-}
+debug_fields!(Schedule<'_>; |it| threads: it.threads, batch: it.batch);
 
 #[cfg(test)]
 mod test {

@@ -8,10 +8,10 @@ use super::bulk::{Operation, Replica};
 use super::tree::{Link, Tree};
 use base::Error;
 use engine::attributes::Attributes;
-use engine::folder::{EntryKind, Folder};
+use engine::folder::{EntryKind, Folder, private_folders, temporary_name};
 use engine::place::Place;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder};
+use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::path::PathBuf;
@@ -24,22 +24,10 @@ impl Tree {
     /// [`Self::replicate_folders`]. Makes existing read-only folders writable. Returns those that
     /// cannot be created.
     pub fn create_replica_folders(&self) -> Vec<(PathBuf, Error)> {
-        let Some(root) = &self.root else { return Vec::new() };
-        let opened = match create_root(root).and_then(|()| Folder::open(root)) {
-            Ok(opened) => opened,
-            Err(e) => return vec![(root.clone(), Error::io(root, e))],
-        };
-        let create = |path: &PathBuf| {
-            let relative = path.strip_prefix(root).ok()?;
-            let created = match relative == Path::new("") {
-                true => make_writable(&opened),
-                false => opened
-                    .create_below(relative, PRIVATE)
-                    .and_then(|()| make_writable(&opened.open_below(relative)?)),
-            };
-            Some((path.clone(), Error::io(path, created.err()?)))
-        };
-        self.folders.iter().filter_map(create).collect()
+        self.create_each(create_root, |root, below| {
+            root.create_below(below, PRIVATE)?;
+            make_writable(&root.open_below(below)?)
+        })
     }
 
     /// Gives the target folders the mode, owner, group and modification time of their sources,
@@ -53,11 +41,7 @@ impl Tree {
         let replicate = |(source, target): &(PathBuf, PathBuf)| {
             let relative = target.strip_prefix(root).ok()?;
             let result = source.metadata().map_err(|e| Error::io(source, e)).and_then(|found| {
-                let folder = Folder::open(root);
-                let folder = match relative == Path::new("") {
-                    true => folder,
-                    false => folder.and_then(|folder| folder.open_below(relative)),
-                };
+                let folder = Folder::open(root).and_then(|root| root.open_below(relative));
                 let attributes = Attributes::new(&found, replica == Replica::Limited);
                 let replicated = folder.and_then(|folder| attributes.apply(&folder.as_file()?, &folder));
                 replicated.map_err(|e| Error::io(target, e))
@@ -74,10 +58,7 @@ fn create_root(root: &Path) -> io::Result<()> {
     if let Some(parent) = root.parent().filter(|parent| *parent != Path::new("")) {
         fs::create_dir_all(parent)?;
     }
-    let builder = &mut DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(builder, PRIVATE);
-    match builder.create(root) {
+    match private_folders().create(root) {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }
@@ -116,7 +97,7 @@ impl Operation {
             Some((EntryKind::Folder, _)) => return Err(about(ErrorKind::IsADirectory.into())),
             Some((EntryKind::Special, _)) => return Err(about(ErrorKind::Unsupported.into())),
         }
-        let temporary = temporary_name()?;
+        let temporary = temporary_name(OsStr::new("link")).map_err(about)?;
         folder.create_link(text, &temporary).map_err(about)?;
         let named = folder.replicate_link(&temporary, &found).and_then(|()| folder.rename(&temporary, &name));
         named.map_err(|e| {
@@ -126,68 +107,5 @@ impl Operation {
     }
 }
 
-fn temporary_name() -> Result<OsString, Error> {
-    let mut random = [0; 8];
-    base::random::fill(&mut random)?;
-    Ok(format!(".link.{:016x}.part", u64::from_le_bytes(random)).into())
-}
-
 #[cfg(all(test, unix))]
-mod test {
-    use super::*;
-    use files::EncryptWith;
-    use messages::Key;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-    use std::path::PathBuf;
-
-    struct Root(PathBuf);
-
-    impl Root {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("sealane-{name}-{}", std::process::id()));
-            let _ = fs::remove_dir_all(&path);
-            fs::create_dir_all(&path).unwrap();
-            Self(path)
-        }
-    }
-
-    impl Drop for Root {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    #[test]
-    fn the_target_folder_is_created_with_its_parents() {
-        let root = Root::new("replica-root");
-        let target = root.0.join("a/b/c");
-        create_root(&target).unwrap();
-        assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, PRIVATE);
-        create_root(&target).unwrap();
-        fs::write(root.0.join("file"), "").unwrap();
-        assert!(create_root(&root.0.join("file/x")).is_err());
-    }
-
-    /// A link with the same path stays; any other is replaced.
-    #[test]
-    fn links_are_replaced_if_they_differ() {
-        let root = Root::new("replica-links");
-        let (source, target) = (root.0.join("source"), root.0.join("target"));
-        let link = |text: &str| Link { source: source.clone(), target: target.clone(), text: text.into() };
-        let with = Operation::Encrypt(EncryptWith::key(&Key::from_bytes(&[7; 32]), b""));
-        symlink("one", &source).unwrap();
-        with.replicate_link(&root.0, &link("one")).unwrap();
-        let first = target.symlink_metadata().unwrap().ino();
-        with.replicate_link(&root.0, &link("one")).unwrap();
-        assert_eq!(target.symlink_metadata().unwrap().ino(), first);
-        // Both exist at once, so that the new link cannot get the old one's inode.
-        symlink("two", target.with_extension("new")).unwrap();
-        fs::rename(target.with_extension("new"), &source).unwrap();
-        with.replicate_link(&root.0, &link("two")).unwrap();
-        assert_eq!(fs::read_link(&target).unwrap(), Path::new("two"));
-        assert_ne!(target.symlink_metadata().unwrap().ino(), first);
-        fs::remove_file(&target).unwrap();
-        fs::create_dir(&target).unwrap();
-        assert!(with.replicate_link(&root.0, &link("two")).is_err());
-    }
-}
+mod test;

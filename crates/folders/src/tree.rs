@@ -5,6 +5,7 @@ use super::names::NameKey;
 use base::error::FolderError;
 use base::{Error, Misuse};
 use engine::folder::{EntryKind, Folder, Listed, check_name, is_part_of_name, refused_link, resolve};
+use engine::place::parent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -166,16 +167,23 @@ impl Tree {
     /// Creates the folders of the tree. Returns those that cannot be created. Follows links on the
     /// way to the target folder; below it, a link that has appeared since the walk is an error.
     pub fn create_folders(&self) -> Vec<(PathBuf, Error)> {
+        self.create_each(|root| fs::create_dir_all(root), |root, below| root.create_below(below, 0o777))
+    }
+
+    /// Creates the target folder, opens it, and creates the folders below it. The first is the
+    /// target folder itself, with an empty path.
+    pub(crate) fn create_each(
+        &self,
+        create_root: impl FnOnce(&Path) -> io::Result<()>,
+        create: impl Fn(&Folder, &Path) -> io::Result<()>,
+    ) -> Vec<(PathBuf, Error)> {
         let Some(root) = &self.root else { return Vec::new() };
-        let opened = fs::create_dir_all(root).and_then(|()| Folder::open(root));
-        let opened = match opened {
+        let opened = match create_root(root).and_then(|()| Folder::open(root)) {
             Ok(opened) => opened,
             Err(e) => return vec![(root.clone(), Error::io(root, e))],
         };
         let create = |path: &PathBuf| {
-            // The root itself is the first of the folders.
-            let relative = path.strip_prefix(root).ok().filter(|below| *below != Path::new(""))?;
-            let error = opened.create_below(relative, 0o777).err()?;
+            let error = create(&opened, path.strip_prefix(root).ok()?).err()?;
             Some((path.clone(), Error::io(path, error)))
         };
         self.folders.iter().filter_map(create).collect()
@@ -411,14 +419,11 @@ impl Walk<'_> {
         // All paths are resolved, so equal paths have equal bytes. Bytes compare faster than
         // components.
         let mut taken = BTreeSet::new();
-        for (real, (_, target)) in self.targets.iter().zip(&self.tree.pairs) {
+        let targets = self.tree.pairs.iter().map(|(_, target)| target);
+        let links = self.links.iter().zip(self.tree.links.iter().map(|link| &link.target));
+        for (real, target) in self.targets.iter().zip(targets).chain(links) {
             if !taken.insert(comparable(real)) {
                 return Err(Misuse::DuplicateTarget(target.clone()).into());
-            }
-        }
-        for (real, link) in self.links.iter().zip(&self.tree.links) {
-            if !taken.insert(comparable(real)) {
-                return Err(Misuse::DuplicateTarget(link.target.clone()).into());
             }
         }
         for (source, real) in roots {
@@ -472,9 +477,8 @@ impl Place {
             Ok(real) if real.is_dir() => Ok(Self { path: path.to_owned(), real, exists: true }),
             Ok(_) => Err(ErrorKind::NotADirectory.into()),
             Err(e) if e.kind() == ErrorKind::NotFound => {
-                let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(e) };
-                let parent = if parent == Path::new("") { Path::new(".") } else { parent };
-                let real = Self::new(parent)?.real.join(name);
+                let Some(name) = path.file_name() else { return Err(e) };
+                let real = Self::new(parent(path))?.real.join(name);
                 Ok(Self { path: path.to_owned(), real, exists: false })
             }
             Err(e) => Err(e),

@@ -16,6 +16,8 @@ use super::Existing;
 use super::fingerprint::Fingerprint;
 use super::store;
 use base::Error;
+use engine::folder::private_folders;
+use engine::place::parent;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
@@ -185,7 +187,7 @@ impl KnownKeys {
         if !found.is_file() {
             return Err(about(io::Error::other("expected a file of known keys, found another kind of file")));
         }
-        check_folder(folder_of(&path))?;
+        check_folder(parent(&path))?;
         let file = File::open(&path).map_err(about)?;
         private::check(&path, &file.metadata().map_err(about)?, 0o077)?;
         let mut content = Vec::new();
@@ -241,20 +243,9 @@ fn location() -> Result<PathBuf, String> {
     Ok(state.join("sealane").join("known_keys"))
 }
 
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
 fn make_folder(path: &Path) -> Result<(), Error> {
-    let folder = folder_of(path);
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|e| Error::io(folder, e))?;
+    let folder = parent(path);
+    private_folders().recursive(true).create(folder).map_err(|e| Error::io(folder, e))?;
     check_folder(folder)
 }
 

@@ -1,6 +1,7 @@
 //! For secrets that libraries return by value: boxes that leave no copies when they move, and wiped
 //! stacks.
 
+use base::Error;
 use providers::{wipe_dead_stack, wipe_registers};
 use std::ops::Deref;
 use zeroize::Zeroize;
@@ -15,6 +16,13 @@ impl<const LEN: usize> Secret<LEN> {
         let mut boxed = Box::new([0; LEN]);
         boxed.copy_from_slice(bytes);
         Self(boxed)
+    }
+
+    /// Draws random bytes.
+    pub(crate) fn generate() -> Result<Self, Error> {
+        let mut secret = Self(Box::new([0; LEN]));
+        base::random::fill(&mut *secret.0)?;
+        Ok(secret)
     }
 }
 

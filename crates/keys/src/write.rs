@@ -32,29 +32,6 @@ impl SecretKey {
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
         armored(&plain(self)?, recipients)
     }
-
-    /// Writes the key to a file that only its owner can read, encrypted if there is a passphrase.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
-    /// errors of [`Self::to_text`].
-    pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
-        store::save_secret(path, &self.to_text(passphrase)?, existing)
-    }
-
-    /// Writes the key to an age file for `recipients`.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
-    /// errors of [`Self::to_text_for`].
-    pub fn save_for(
-        &self,
-        path: &Path,
-        recipients: &[age::Recipient],
-        existing: Existing,
-    ) -> Result<(), Error> {
-        store::save_secret(path, &self.to_text_for(recipients)?, existing)
-    }
 }
 
 impl Keyring {
@@ -79,31 +56,39 @@ impl Keyring {
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
         armored(&self.to_json(), recipients)
     }
-
-    /// Writes the keyring to a file that only its owner can read, encrypted if there is a
-    /// passphrase.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
-    /// errors of [`Self::to_text`].
-    pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
-        store::save_secret(path, &self.to_text(passphrase)?, existing)
-    }
-
-    /// Writes the keyring to an age file for `recipients`.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
-    /// errors of [`Self::to_text_for`].
-    pub fn save_for(
-        &self,
-        path: &Path,
-        recipients: &[age::Recipient],
-        existing: Existing,
-    ) -> Result<(), Error> {
-        store::save_secret(path, &self.to_text_for(recipients)?, existing)
-    }
 }
+
+macro_rules! saved {
+    ($($key:ident)*) => {$(
+        impl $key {
+            /// Writes the text to a file that only its owner can read, encrypted if there is a
+            /// passphrase.
+            ///
+            /// # Errors
+            /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
+            /// and the errors of [`Self::to_text`].
+            pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
+                store::save_secret(path, &self.to_text(passphrase)?, existing)
+            }
+
+            /// Writes an age file for `recipients`.
+            ///
+            /// # Errors
+            /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
+            /// and the errors of [`Self::to_text_for`].
+            pub fn save_for(
+                &self,
+                path: &Path,
+                recipients: &[age::Recipient],
+                existing: Existing,
+            ) -> Result<(), Error> {
+                store::save_secret(path, &self.to_text_for(recipients)?, existing)
+            }
+        }
+    )*};
+}
+
+saved! { SecretKey Keyring }
 
 fn armored(text: &str, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
     let file = age::seal(text.as_bytes(), recipients, age::Armor::Ascii)?;

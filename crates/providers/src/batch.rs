@@ -1,10 +1,5 @@
 //! Batches: many messages in one dynamic call to a key.
 
-use crate::{AuthenticationError, InOut, SealError};
-
-/// Tag length of every algorithm, in bytes.
-const TAG_LEN: usize = 16;
-
 /// Associated data of a batch.
 #[derive(Clone, Copy, Debug)]
 pub enum BatchAad<'a> {
@@ -47,48 +42,4 @@ pub struct BatchError<E> {
     pub index: usize,
     /// Why it could not be processed.
     pub error: E,
-}
-
-/// Seals message after message with `seal`.
-#[inline]
-pub(crate) fn seal_each(
-    seal: impl Fn(&[u8], &[u8], InOut<'_>, &mut [u8; TAG_LEN]) -> Result<(), SealError>,
-    nonces: &[u8],
-    aad: BatchAad<'_>,
-    plaintexts: &[&[u8]],
-    sealed: &mut [&mut [u8]],
-) -> Result<(), BatchError<SealError>> {
-    assert_eq!(plaintexts.len(), sealed.len(), "a destination for each message");
-    let nonce_len = nonces.len() / plaintexts.len().max(1);
-    assert_eq!(nonces.len(), nonce_len * plaintexts.len(), "a nonce for each message");
-    for (index, (plaintext, sealed)) in plaintexts.iter().zip(sealed).enumerate() {
-        let nonce = &nonces[index * nonce_len..][..nonce_len];
-        let (head, body) = sealed.split_at_mut(nonce_len);
-        let (ciphertext, tag) = body.split_at_mut(plaintext.len());
-        let tag = tag.try_into().expect("a destination of nonce, plaintext and tag");
-        seal(nonce, aad.of(index), InOut::apart(plaintext, ciphertext), tag)
-            .map_err(|error| BatchError { index, error })?;
-        head.copy_from_slice(nonce);
-    }
-    Ok(())
-}
-
-/// Opens message after message with `open`.
-#[inline]
-pub(crate) fn open_each(
-    open: impl Fn(&[u8], &[u8], InOut<'_>, &[u8; TAG_LEN]) -> Result<(), AuthenticationError>,
-    nonce_len: usize,
-    aad: BatchAad<'_>,
-    sealed: &[&[u8]],
-    plaintexts: &mut [&mut [u8]],
-) -> Result<(), BatchError<AuthenticationError>> {
-    assert_eq!(plaintexts.len(), sealed.len(), "a destination for each message");
-    for (index, (sealed, plaintext)) in sealed.iter().zip(plaintexts).enumerate() {
-        assert_eq!(sealed.len(), nonce_len + plaintext.len() + TAG_LEN, "a destination of the plaintext");
-        let (nonce, body) = sealed.split_at(nonce_len);
-        let (ciphertext, tag) = body.split_last_chunk().expect("a tag");
-        open(nonce, aad.of(index), InOut::apart(ciphertext, plaintext), tag)
-            .map_err(|error| BatchError { index, error })?;
-    }
-    Ok(())
 }

@@ -74,20 +74,15 @@ impl Entry {
         Self { approved: true, ..self }
     }
 
-    /// Makes an entry of this crate, ranked by a record of the lab.
-    const fn built_in(algorithm: Algorithm, provider: Provider, rank: u8, expand: Expand) -> Self {
+    /// Makes an entry of a foreign library, ranked by a record of the lab.
+    pub(crate) const fn opaque(algorithm: Algorithm, provider: Provider, rank: u8, expand: Expand) -> Self {
         Self { record: "lab/record/providers-zen4.md", ..Self::new(algorithm, provider, rank, expand) }
     }
 
     /// Makes an entry of a kernel of this project.
     pub(crate) const fn native(algorithm: Algorithm, kernel: &'static Kernel, expand: Expand) -> Self {
-        let entry = Self::built_in(algorithm, Provider::Native, 1, expand);
+        let entry = Self::opaque(algorithm, Provider::Native, 1, expand);
         Self { build: Build::Native(kernel), ..entry }
-    }
-
-    /// Makes an entry of a foreign library.
-    pub(crate) const fn opaque(algorithm: Algorithm, provider: Provider, rank: u8, expand: Expand) -> Self {
-        Self::built_in(algorithm, provider, rank, expand)
     }
 
     /// Makes an entry over these `kernels`; this crate extends the nonces.
@@ -98,7 +93,7 @@ impl Entry {
         kernels: &'static [&'static Kernel],
         expand: Expand,
     ) -> Self {
-        Self { build: Build::Extended(kernels), ..Self::built_in(algorithm, provider, rank, expand) }
+        Self { build: Build::Extended(kernels), ..Self::opaque(algorithm, provider, rank, expand) }
     }
 
     /// Expands a key.

@@ -107,8 +107,8 @@ pub enum Reason {
     #[error("for {0} processors")]
     WrongArchitecture(&'static str),
     /// An environment variable has an invalid value.
-    #[error("{0}")]
-    Environment(VariableError),
+    #[error(transparent)]
+    Environment(#[from] VariableError),
     /// The reason of a provider from another crate.
     #[error("{0}")]
     Other(&'static str),
@@ -220,11 +220,5 @@ impl From<Refusal> for Reason {
             Refusal::SelfTestFailed => Self::SelfTestFailed,
             Refusal::OtherArchitecture(architecture) => Self::WrongArchitecture(architecture),
         }
-    }
-}
-
-impl From<VariableError> for Reason {
-    fn from(error: VariableError) -> Self {
-        Self::Environment(error)
     }
 }

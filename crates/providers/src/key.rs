@@ -1,9 +1,12 @@
 //! The interface of every provider: a key that encrypts and decrypts whole messages.
 
-use crate::batch::{BatchAad, BatchError, open_each, seal_each};
+use crate::batch::{BatchAad, BatchError};
 use crate::{AuthenticationError, InOut, KeyError, MessageError, Parts, SealError};
 use kernels::segments::Threads;
 use std::panic::RefUnwindSafe;
+
+/// Tag length of every algorithm, in bytes.
+const TAG_LEN: usize = 16;
 
 /// A key of an algorithm, expanded by a provider.
 ///
@@ -70,7 +73,7 @@ pub trait AeadKey: Send + Sync + RefUnwindSafe {
         plaintexts: &[&[u8]],
         sealed: &mut [&mut [u8]],
     ) -> Result<(), BatchError<SealError>> {
-        seal_each(|nonce, aad, data, tag| self.seal(nonce, aad, data, tag), nonces, aad, plaintexts, sealed)
+        seal_each(self, nonces, aad, plaintexts, sealed)
     }
 
     /// Opens each `nonce || ciphertext || tag` of `sealed` to the destination of the same index,
@@ -89,13 +92,7 @@ pub trait AeadKey: Send + Sync + RefUnwindSafe {
         sealed: &[&[u8]],
         plaintexts: &mut [&mut [u8]],
     ) -> Result<(), BatchError<AuthenticationError>> {
-        open_each(
-            |nonce, aad, data, tag| self.open(nonce, aad, data, tag),
-            nonce_len,
-            aad,
-            sealed,
-            plaintexts,
-        )
+        open_each(self, nonce_len, aad, sealed, plaintexts)
     }
 
     /// Returns whether [`Self::seal_on`] and [`Self::open_on`] divide a long message between
@@ -207,3 +204,47 @@ macro_rules! aead_keys {
     )*};
 }
 pub(crate) use aead_keys;
+
+/// Seals message after message.
+#[inline]
+pub(crate) fn seal_each(
+    key: &(impl AeadKey + ?Sized),
+    nonces: &[u8],
+    aad: BatchAad<'_>,
+    plaintexts: &[&[u8]],
+    sealed: &mut [&mut [u8]],
+) -> Result<(), BatchError<SealError>> {
+    assert_eq!(plaintexts.len(), sealed.len(), "a destination for each message");
+    let nonce_len = nonces.len() / plaintexts.len().max(1);
+    assert_eq!(nonces.len(), nonce_len * plaintexts.len(), "a nonce for each message");
+    for (index, (plaintext, sealed)) in plaintexts.iter().zip(sealed).enumerate() {
+        let nonce = &nonces[index * nonce_len..][..nonce_len];
+        let (head, body) = sealed.split_at_mut(nonce_len);
+        let (ciphertext, tag) = body.split_at_mut(plaintext.len());
+        let tag = tag.try_into().expect("a destination of nonce, plaintext and tag");
+        key.seal(nonce, aad.of(index), InOut::apart(plaintext, ciphertext), tag)
+            .map_err(|error| BatchError { index, error })?;
+        head.copy_from_slice(nonce);
+    }
+    Ok(())
+}
+
+/// Opens message after message.
+#[inline]
+pub(crate) fn open_each(
+    key: &(impl AeadKey + ?Sized),
+    nonce_len: usize,
+    aad: BatchAad<'_>,
+    sealed: &[&[u8]],
+    plaintexts: &mut [&mut [u8]],
+) -> Result<(), BatchError<AuthenticationError>> {
+    assert_eq!(plaintexts.len(), sealed.len(), "a destination for each message");
+    for (index, (sealed, plaintext)) in sealed.iter().zip(plaintexts).enumerate() {
+        assert_eq!(sealed.len(), nonce_len + plaintext.len() + TAG_LEN, "a destination of the plaintext");
+        let (nonce, body) = sealed.split_at(nonce_len);
+        let (ciphertext, tag) = body.split_last_chunk().expect("a tag");
+        key.open(nonce, aad.of(index), InOut::apart(ciphertext, plaintext), tag)
+            .map_err(|error| BatchError { index, error })?;
+    }
+    Ok(())
+}

@@ -12,9 +12,8 @@ mod unix;
 mod windows;
 
 pub use entry::{Entry, EntryKind, Listed, refused_link};
-pub(crate) use names::temporary_name;
-pub use names::{check_name, is_part_of_name};
+pub use names::{check_name, is_part_of_name, temporary_name};
 #[cfg(unix)]
-pub use unix::{Folder, resolve};
+pub use unix::{Folder, private_folders, resolve};
 #[cfg(windows)]
-pub use windows::{Folder, resolve};
+pub use windows::{Folder, private_folders, resolve};

@@ -16,12 +16,11 @@ pub fn check_name(name: &OsStr) -> io::Result<()> {
 }
 
 /// Returns a free name for a temporary file beside the file `name`.
-pub(crate) fn temporary_name(name: &OsStr) -> io::Result<OsString> {
-    let mut random = [0; 8];
-    base::random::fill(&mut random)?;
+pub fn temporary_name(name: &OsStr) -> io::Result<OsString> {
+    let random = u64::from_le_bytes(base::random::array()?);
     // Most systems limit file names to 255 bytes, so we shorten the name first.
     let name: String = name.to_string_lossy().chars().take(48).collect();
-    Ok(format!(".{name}.{:016x}.part", u64::from_le_bytes(random)).into())
+    Ok(format!(".{name}.{random:016x}.part").into())
 }
 
 /// Returns whether Windows accepts `text` in the middle of a name.

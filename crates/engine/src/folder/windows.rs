@@ -4,7 +4,7 @@ use super::entry::{Entry, EntryKind, Listed, refused_link};
 use super::names::check_name;
 use crate::file_id::FileId;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf, Prefix};
@@ -36,6 +36,11 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
             _ => Ok(absolute),
         }
     })
+}
+
+/// Returns a builder of folders that inherit their rights.
+pub fn private_folders() -> DirBuilder {
+    DirBuilder::new()
 }
 
 impl Folder {

@@ -5,9 +5,9 @@ use super::parameters::{TAG_LEN, split};
 use crate::age_file::refuse_age;
 use crate::file_cipher::{CreateFile, FileCipher, OpenFile};
 use base::{Error, Misuse, memory};
-use engine::pipeline::ChunkCipher;
 use engine::plan::ChunkPosition;
 use engine::prefix::{Parsed, Prefix};
+use engine::salvage::opens;
 use keys::{Keyring, Purpose};
 use zeroize::Zeroizing;
 
@@ -111,10 +111,6 @@ impl Tink {
     fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
         let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
         let mut plain = Zeroizing::new(memory::zeroed(len)?);
-        match self.decrypt(ChunkPosition { index: 0, last }, segment, &mut plain) {
-            Ok(()) => Ok(true),
-            Err(Error::Authentication) => Ok(false),
-            Err(other) => Err(other),
-        }
+        opens(self, ChunkPosition { index: 0, last }, segment, &mut plain)
     }
 }

@@ -96,13 +96,6 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The existing files and links of a folder.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    files: BTreeMap<Name, FileMark>,
-    links: BTreeMap<Name, Name>,
-}
-
 impl Inventory {
     /// Compares the files and links of the folder `root` with the inventory. `files` are paths with
     /// their marks, `links` paths with the paths in them. Listed paths that `is_excluded` are not
@@ -118,17 +111,18 @@ impl Inventory {
         links: impl IntoIterator<Item = (PathBuf, PathBuf)>,
         is_excluded: impl Fn(&Path) -> bool,
     ) -> Result<Vec<Finding>, Error> {
-        let mut found = Found::default();
-        for (path, mark) in files {
-            found.files.insert(below(root, &path)?, mark);
-        }
-        for (path, text) in links {
-            found.links.insert(below(root, &path)?, Name::of(&text));
-        }
-        Ok(self.differences(&found, is_excluded))
+        let files = files.into_iter().map(|(path, mark)| Ok((below(root, &path)?, mark)));
+        let links = links.into_iter().map(|(path, text)| Ok((below(root, &path)?, Name::of(&text))));
+        let (files, links) = (files.collect::<Result<_, Error>>()?, links.collect::<Result<_, Error>>()?);
+        Ok(self.differences(&files, &links, is_excluded))
     }
 
-    fn differences(&self, found: &Found, is_excluded: impl Fn(&Path) -> bool) -> Vec<Finding> {
+    fn differences(
+        &self,
+        files: &BTreeMap<Name, FileMark>,
+        links: &BTreeMap<Name, Name>,
+        is_excluded: impl Fn(&Path) -> bool,
+    ) -> Vec<Finding> {
         let listed: HashMap<_, _> = self.files.iter().map(|(name, version)| (&version.mark, name)).collect();
         let former: HashMap<_, _> = self.former.iter().map(|old| (&old.version.mark, old.until)).collect();
         let mut findings = Vec::new();
@@ -136,7 +130,7 @@ impl Inventory {
         let mut add = |name: &Name, difference| {
             findings.push(Finding { path: name.to_path(), difference });
         };
-        for (name, mark) in &found.files {
+        for (name, mark) in files {
             let own = self.files.get(name);
             if own.is_some_and(|own| own.mark == *mark) {
                 continue;
@@ -144,7 +138,7 @@ impl Inventory {
             let other = listed.get(mark).copied();
             let difference = match (own, other, former.get(mark)) {
                 (Some(_), Some(other), _) => Difference::Exchanged { with: other.to_path() },
-                (None, Some(other), _) if found.files.get(other) == Some(mark) => {
+                (None, Some(other), _) if files.get(other) == Some(mark) => {
                     Difference::Copied { from: other.to_path() }
                 }
                 (None, Some(other), _) => {
@@ -159,7 +153,7 @@ impl Inventory {
             };
             add(name, difference);
         }
-        for (name, text) in &found.links {
+        for (name, text) in links {
             match self.links.get(name) {
                 Some(listed) if listed == text => {}
                 Some(_) => add(name, Difference::Changed),
@@ -167,16 +161,9 @@ impl Inventory {
                 None => add(name, Difference::Added),
             }
         }
-        let excluded = |name: &Name| is_excluded(&name.to_path());
-        for name in self.files.keys() {
-            let exists = found.files.contains_key(name) || found.links.contains_key(name);
-            if !exists && !renamed.contains(name) && !excluded(name) {
-                add(name, Difference::Missing);
-            }
-        }
-        for name in self.links.keys() {
-            let exists = found.files.contains_key(name) || found.links.contains_key(name);
-            if !exists && !excluded(name) {
+        for name in self.files.keys().chain(self.links.keys()) {
+            let exists = files.contains_key(name) || links.contains_key(name);
+            if !exists && !renamed.contains(name) && !is_excluded(&name.to_path()) {
                 add(name, Difference::Missing);
             }
         }

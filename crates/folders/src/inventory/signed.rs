@@ -7,6 +7,7 @@ use base::error::FolderError;
 use base::memory::append;
 use engine::io::open_at_once;
 use engine::options::Durability;
+use engine::place::parent;
 use files::file_keys::{DecryptWith, EncryptWith};
 use files::memory;
 use files::output::OutputFile;
@@ -137,9 +138,8 @@ impl InventoryKeys<'_> {
     /// # Errors
     /// Returns [`FolderError::InventoryInside`].
     pub fn check_outside(&self, folders: &[impl AsRef<Path>]) -> Result<(), Error> {
-        let folder = self.path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
         // A missing folder is found when the inventory is written.
-        let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
+        let Ok(folder) = fs::canonicalize(parent(self.path)) else { return Ok(()) };
         let inside = |other: &Path| fs::canonicalize(other).is_ok_and(|other| folder.starts_with(other));
         match folders.iter().any(|other| inside(other.as_ref())) {
             true => Err(FolderError::InventoryInside(self.path.to_owned()).into()),
@@ -155,8 +155,7 @@ impl InventoryKeys<'_> {
 }
 
 fn new_identifier() -> Result<String, Error> {
-    let mut random = [0; FOLDER_LEN];
-    base::random::fill(&mut random)?;
+    let random: [u8; FOLDER_LEN] = base::random::array()?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -10,6 +10,7 @@ use crate::tree::{Tree, comparable};
 use base::error::FolderError;
 use base::{Error, Misuse};
 use engine::file_id::FileId;
+use engine::place::parent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -117,16 +118,7 @@ impl<'a> Same<'a> {
 
 /// Resolves the links of a path in an existing folder. The file need not exist.
 fn real(path: &Path) -> Option<PathBuf> {
-    fs::canonicalize(path)
-        .ok()
-        .or_else(|| Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?)))
-}
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
+    fs::canonicalize(path).ok().or_else(|| Some(fs::canonicalize(parent(path)).ok()?.join(path.file_name()?)))
 }
 
 /// Texts that are equal for two spellings of a path. Resolves each folder once.
@@ -138,7 +130,7 @@ impl Spellings {
         let Some(name) = path.file_name() else {
             return folded(resolved(path).as_deref().unwrap_or(path));
         };
-        let folder = folder_of(path);
+        let folder = parent(path);
         if !self.0.contains_key(folder) {
             self.0.insert(folder.to_owned(), resolved(folder));
         }

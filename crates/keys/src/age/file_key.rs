@@ -46,11 +46,8 @@ impl FileKey {
     pub(super) fn unwrap(wrap_key: &[u8; 32], wrapped: &[u8; WRAPPED_LEN]) -> Result<Option<Self>, Error> {
         let mut key = Self(Zeroizing::new([0; LEN]));
         let (data, tag) = wrapped.split_at(LEN);
-        match aead(wrap_key)?.decrypt_parts(&[0; 12], &[], InOut::apart(data, &mut *key.0), tag) {
-            Ok(()) => Ok(Some(key)),
-            Err(Error::Authentication) => Ok(None),
-            Err(other) => Err(other),
-        }
+        let opened = aead(wrap_key)?.decrypt_parts(&[0; 12], &[], InOut::apart(data, &mut *key.0), tag);
+        Ok(Error::authentic(opened)?.map(|()| key))
     }
 
     /// Computes the MAC of a header, under a key derived from the file key.

@@ -11,7 +11,6 @@
 use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
-use super::text::{Case, encode};
 use super::x25519;
 use crate::asymmetric::xwing::{CIPHERTEXT_LEN, PrivateKey, PublicKey};
 use crate::asymmetric::{hpke, x25519 as curve};
@@ -54,14 +53,6 @@ pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
     )
 }
 
-pub(super) fn recipient_text(key: &PublicKey) -> Result<Zeroizing<String>, Error> {
-    encode(RECIPIENT, key.as_bytes(), Case::Lower)
-}
-
-pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error> {
-    encode(IDENTITY, key.seed(), Case::Upper)
-}
-
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
     let recipient = recipient.clone().into();
     let (enc, body) = hpke::seal(&recipient, AEAD, INFO, b"", file_key.as_bytes())?;
@@ -75,9 +66,6 @@ pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<
     // we use a fixed one.
     let share = wrapped.enc.last_chunk().ok_or(Error::Header(WRONG))?;
     x25519::shared_secret(&curve::PrivateKey::from_bytes(&[1; 32])?, share)?;
-    match hpke::open(&identity.clone().into(), AEAD, &wrapped.enc, INFO, b"", &wrapped.body) {
-        Ok(bytes) => Ok(FileKey::from_bytes(&Zeroizing::new(bytes))),
-        Err(Error::Authentication) => Ok(None),
-        Err(other) => Err(other),
-    }
+    let opened = hpke::open(&identity.clone().into(), AEAD, &wrapped.enc, INFO, b"", &wrapped.body);
+    Ok(Error::authentic(opened)?.and_then(|bytes| FileKey::from_bytes(&Zeroizing::new(bytes))))
 }

@@ -7,7 +7,8 @@ use super::recipient::{Kind, Public, Recipient};
 use super::scrypt::{MAX_WORK_FACTOR, Passphrase};
 use super::ssh::AskPassphrase;
 use super::stanza::{MAX_STANZAS, SCRYPT, Stanza};
-use super::{hybrid, scrypt, ssh, text, x25519};
+use super::text::{Case, decode, encode};
+use super::{hybrid, scrypt, ssh, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::encoding::pem;
@@ -130,8 +131,8 @@ impl Identity {
     /// Returns [`Misuse::UnsuitableKey`] for an SSH key or a passphrase: they have no age encoding.
     pub fn to_text(&self) -> Result<Zeroizing<String>, Error> {
         match &self.0 {
-            Private::X25519(key) => x25519::identity_text(key),
-            Private::Hybrid(key) => hybrid::identity_text(key),
+            Private::X25519(key) => encode(x25519::IDENTITY, key.as_bytes(), Case::Upper),
+            Private::Hybrid(key) => encode(hybrid::IDENTITY, key.seed(), Case::Upper),
             Private::Plugin(address) => Ok(address.text().clone()),
             Private::Ssh(_) | Private::Passphrase(_) => {
                 Err(Misuse::UnsuitableKey("SSH keys and passphrases cannot be saved as age identities")
@@ -170,7 +171,7 @@ impl FromStr for Identity {
             "expected an age identity (AGE-SECRET-KEY-...), found a recipient (age1...), which cannot decrypt; give the \
              identity of the recipient",
         );
-        let (prefix, bytes) = text::decode(text).ok_or(EXPECTED)?;
+        let (prefix, bytes) = decode(text).ok_or(EXPECTED)?;
         match prefix {
             x25519::IDENTITY => Ok(Self(Private::X25519(x25519::identity_from_bytes(&bytes)?))),
             hybrid::IDENTITY => Ok(Self(Private::Hybrid(hybrid::identity_from_bytes(&bytes)?))),

@@ -39,40 +39,28 @@ impl Payload {
     pub fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
         let file_key = FileKey::generate()?;
         let header = recipient::header(recipients, &file_key)?;
-        let mut nonce = [0; NONCE_LEN];
-        base::random::fill(&mut nonce)?;
+        let nonce = base::random::array()?;
         let header = [header.as_bytes(), &nonce].concat();
         Ok((Self::new(&file_key, &nonce, header.len())?, header))
-    }
-
-    /// Opens the payload of a file, from its header of `header_len` bytes and the nonce after it.
-    #[doc(hidden)]
-    pub fn open(
-        header: &Header,
-        header_len: usize,
-        nonce: &[u8; NONCE_LEN],
-        identities: &[Identity],
-    ) -> Result<Self, Error> {
-        let file_key = identity::file_key(header, identities)?;
-        Self::new(&file_key, nonce, header_len + NONCE_LEN)
     }
 
     /// Opens the payload of a file that begins with `prefix`.
     #[doc(hidden)]
     pub fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
-        match Header::parse(prefix)? {
-            Parsed::NeedsMore(len) => Ok(Parsed::NeedsMore(len)),
-            Parsed::Ready((header, len)) => match prefix[len..].first_chunk() {
-                None => Ok(Parsed::NeedsMore(len + NONCE_LEN)),
-                Some(nonce) => Ok(Parsed::Ready(Self::open(&header, len, nonce, identities)?)),
-            },
-        }
+        Self::begin_with(prefix, |header| identity::file_key(header, identities))
     }
 
     /// Opens the payload like [`Self::begin`], even if the MAC of the header does not match.
     /// Nothing is verified until a chunk is.
     #[doc(hidden)]
     pub fn begin_damaged(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
+        Self::begin_with(prefix, |header| identity::file_key_of_damaged(header, identities))
+    }
+
+    fn begin_with(
+        prefix: &[u8],
+        file_key: impl FnOnce(&Header) -> Result<FileKey, Error>,
+    ) -> Result<Parsed<Self>, Error> {
         let (header, len) = match Header::parse(prefix)? {
             Parsed::NeedsMore(len) => return Ok(Parsed::NeedsMore(len)),
             Parsed::Ready(found) => found,
@@ -80,8 +68,7 @@ impl Payload {
         let Some(nonce) = prefix[len..].first_chunk() else {
             return Ok(Parsed::NeedsMore(len + NONCE_LEN));
         };
-        let file_key = identity::file_key_of_damaged(&header, identities)?;
-        Self::new(&file_key, nonce, len + NONCE_LEN).map(Parsed::Ready)
+        Self::new(&file_key(&header)?, nonce, len + NONCE_LEN).map(Parsed::Ready)
     }
 
     fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], before: usize) -> Result<Self, Error> {

@@ -5,7 +5,8 @@ use super::header::{MAX_HEADER_LEN, Writer};
 use super::plugin::{self, Plugins, Role, by_plugin};
 use super::scrypt::{DEFAULT_WORK_FACTOR, Passphrase};
 use super::stanza::MAX_STANZAS;
-use super::{hybrid, scrypt, ssh, tag, text, x25519};
+use super::text::{Case, decode, encode};
+use super::{hybrid, scrypt, ssh, tag, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::openssh;
@@ -138,7 +139,7 @@ impl FromStr for Recipient {
         if openssh::is_public(text) {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
         }
-        let (prefix, bytes) = text::decode(text).ok_or(Error::Format(
+        let (prefix, bytes) = decode(text).ok_or(Error::Format(
             "expected a recipient, age1... or an SSH public key, found other text or a typing error",
         ))?;
         match prefix {
@@ -163,8 +164,8 @@ impl FromStr for Recipient {
 impl fmt::Display for Recipient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match &self.0 {
-            Public::X25519(key) => x25519::recipient_text(key),
-            Public::Hybrid(key) => hybrid::recipient_text(key),
+            Public::X25519(key) => encode(x25519::RECIPIENT, key.as_bytes(), Case::Lower),
+            Public::Hybrid(key) => encode(hybrid::RECIPIENT, key.as_bytes(), Case::Lower),
             Public::Ssh(key) => return f.write_str(key.text()),
             Public::Tag(key) => key.text(),
             Public::Plugin(address) if address.role() == Role::Recipient => {

@@ -126,8 +126,7 @@ pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Wri
     if passphrase.text.is_empty() {
         return Err(EMPTY.into());
     }
-    let mut salt = [0; 16];
-    base::random::fill(&mut salt)?;
+    let salt = base::random::array()?;
     let body = file_key.wrap(&*passphrase.wrap_key(&salt, passphrase.work_factor)?)?;
     header.stanza(&[SCRYPT, &to_argument(&salt), &passphrase.work_factor.to_string()], &body);
     Ok(())

@@ -165,16 +165,8 @@ impl Recipient {
     pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
         match &self.key {
             Public::Ed25519 { point, tweak } => {
-                let low = |why| match why {
-                    Error::Misuse(_) => Misuse::InvalidRecipients(
-                        "the public key of a recipient has low order; anyone could decrypt the file",
-                    )
-                    .into(),
-                    other => other,
-                };
-                let ephemeral = curve::PrivateKey::generate()?;
-                let share = ephemeral.public();
-                let secret = apply_tweak(tweak, &*ephemeral.diffie_hellman(point).map_err(low)?)?;
+                let (share, shared) = x25519::new_share(point)?;
+                let secret = apply_tweak(tweak, &shared)?;
                 let wrap_key = x25519::wrap_key(&secret, share.as_bytes(), point, ED25519_LABEL);
                 let body = file_key.wrap(&wrap_key)?;
                 header.stanza(&[ED25519, &self.tag, &to_argument(share.as_bytes())], &body);
@@ -271,11 +263,8 @@ impl Identity {
             Private::Encrypted(key) => return key.decrypt()?.unwrap_rsa(wrapped),
             Private::Ed25519(_) => return Ok(None),
         };
-        match key.unwrap(Oaep::Sha256, RSA_LABEL, &wrapped.body) {
-            Ok(bytes) => Ok(FileKey::from_bytes(&bytes)),
-            Err(Error::Authentication) => Ok(None),
-            Err(other) => Err(other),
-        }
+        let opened = key.unwrap(Oaep::Sha256, RSA_LABEL, &wrapped.body);
+        Ok(Error::authentic(opened)?.and_then(|bytes| FileKey::from_bytes(&bytes)))
     }
 }
 

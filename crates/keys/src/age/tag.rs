@@ -67,16 +67,15 @@ impl Recipient {
     }
 
     pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
-        let (kind, info): (_, &[u8]) = match self {
-            Self::Classical(_) => ("p256tag", b"age-encryption.org/p256tag"),
-            Self::Hybrid(_) => ("mlkem768p256tag", b"age-encryption.org/mlkem768p256tag"),
+        let (kind, recipient, hash) = match self {
+            Self::Classical(key) => ("p256tag", key.clone().into(), Sha256::digest(key.compressed())),
+            Self::Hybrid(key) => {
+                ("mlkem768p256tag", (**key).clone().into(), Sha256::digest(key.p256().as_bytes()))
+            }
         };
-        let (recipient, hash) = match self {
-            Self::Classical(key) => (key.clone().into(), Sha256::digest(key.compressed())),
-            Self::Hybrid(key) => ((**key).clone().into(), Sha256::digest(key.p256().as_bytes())),
-        };
-        let (enc, body) = hpke::seal(&recipient, AEAD, info, b"", file_key.as_bytes())?;
-        let mut extract = HkdfExtract::<Sha256>::new(Some(info));
+        let info = ["age-encryption.org/", kind].concat();
+        let (enc, body) = hpke::seal(&recipient, AEAD, info.as_bytes(), b"", file_key.as_bytes())?;
+        let mut extract = HkdfExtract::<Sha256>::new(Some(info.as_bytes()));
         extract.input_ikm(&enc);
         extract.input_ikm(&hash[..TAG_LEN]);
         let tag = extract.finalize().0;

@@ -11,7 +11,6 @@
 use super::file_key::{FileKey, WRAPPED_LEN, derive};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
-use super::text::{Case, encode};
 use crate::asymmetric::x25519::{PrivateKey, PublicKey};
 use base::{Error, Misuse};
 use zeroize::Zeroizing;
@@ -52,15 +51,15 @@ pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
     PrivateKey::from_bytes(bytes)
 }
 
-pub(super) fn recipient_text(key: &PublicKey) -> Result<Zeroizing<String>, Error> {
-    encode(RECIPIENT, key.as_bytes(), Case::Lower)
-}
-
-pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error> {
-    encode(IDENTITY, key.as_bytes(), Case::Upper)
-}
-
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    let (share, secret) = new_share(recipient)?;
+    let body = file_key.wrap(&wrap_key(&secret, share.as_bytes(), recipient, LABEL))?;
+    header.stanza(&[KIND, &to_argument(share.as_bytes())], &body);
+    Ok(())
+}
+
+/// Returns a fresh share, and the secret shared with the recipient.
+pub(super) fn new_share(recipient: &PublicKey) -> Result<(PublicKey, Zeroizing<[u8; 32]>), Error> {
     let ephemeral = PrivateKey::generate()?;
     let secret = ephemeral.diffie_hellman(recipient).map_err(|why| match why {
         Error::Misuse(_) => Misuse::InvalidRecipients(
@@ -69,10 +68,7 @@ pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Write
         .into(),
         other => other,
     })?;
-    let share = ephemeral.public();
-    let body = file_key.wrap(&wrap_key(&secret, share.as_bytes(), recipient, LABEL))?;
-    header.stanza(&[KIND, &to_argument(share.as_bytes())], &body);
-    Ok(())
+    Ok((ephemeral.public(), secret))
 }
 
 pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {

@@ -31,9 +31,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
-        let mut bytes = Zeroizing::new([0; KEY_LEN]);
-        base::random::fill(&mut *bytes)?;
-        Self::from_bytes(&bytes)
+        Self::from_bytes(&*Secret::generate()?)
     }
 
     /// Returns the key with these bytes. Every value is valid.
@@ -78,7 +76,7 @@ impl PrivateKey {
     }
 }
 
-super::equal_if_public_keys_are!(PrivateKey);
+super::equal_by!(PrivateKey: public());
 super::debug_keys!("ed25519");
 
 /// A point of the curve, not of low order.

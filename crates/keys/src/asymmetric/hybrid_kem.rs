@@ -79,9 +79,7 @@ macro_rules! hybrid_kem {
             /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`]
             /// if memory is exhausted.
             pub fn generate() -> Result<Self, Error> {
-                let mut seed = Zeroizing::new([0; SEED_LEN]);
-                base::random::fill(&mut *seed)?;
-                Self::from_seed(&seed)
+                Self::from_seed(&*Secret::generate()?)
             }
 
             /// Expands `seed` to the private keys of ML-KEM-768 and the curve.
@@ -143,7 +141,7 @@ macro_rules! hybrid_kem {
             }
         }
 
-        super::equal_if_public_keys_are!(PrivateKey);
+        super::equal_by!(PrivateKey: public());
         super::debug_keys!($name);
 
         /// A public key: those of ML-KEM-768 and the curve.
@@ -194,9 +192,7 @@ macro_rules! hybrid_kem {
             /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`]
             /// if memory is exhausted.
             pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>), Error> {
-                let mut eseed = Zeroizing::new([0; 32]);
-                base::random::fill(&mut *eseed)?;
-                self.encapsulate_deterministic(&eseed, &$curve::PrivateKey::generate()?)
+                self.encapsulate_deterministic(&*Secret::generate()?, &$curve::PrivateKey::generate()?)
             }
 
             /// Encapsulates with given randomness for ML-KEM and a given ephemeral key of the
@@ -217,13 +213,7 @@ macro_rules! hybrid_kem {
             }
         }
 
-        impl PartialEq for PublicKey {
-            fn eq(&self, other: &Self) -> bool {
-                self.bytes == other.bytes
-            }
-        }
-
-        impl Eq for PublicKey {}
+        super::equal_by!(PublicKey: bytes);
     };
 }
 pub(super) use hybrid_kem;

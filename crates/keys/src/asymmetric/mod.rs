@@ -29,20 +29,20 @@ macro_rules! debug_keys {
 }
 use debug_keys;
 
-/// Compares private keys by their public keys: one determines the other, and the comparison reads
-/// no secret.
-macro_rules! equal_if_public_keys_are {
-    ($key:ident) => {
+/// Compares keys by a public part: private keys by their public keys, because one determines the
+/// other, and the comparison reads no secret.
+macro_rules! equal_by {
+    ($key:ident: $($part:tt)+) => {
         impl PartialEq for $key {
             fn eq(&self, other: &Self) -> bool {
-                self.public() == other.public()
+                self.$($part)+ == other.$($part)+
             }
         }
 
         impl Eq for $key {}
     };
 }
-use equal_if_public_keys_are;
+use equal_by;
 
 /// Implements what a scheme's enums `PrivateKey` and `PublicKey` (a key of one of several
 /// algorithms) have in common: conversions, the public key, and a method that returns the

@@ -51,10 +51,8 @@ impl PrivateKey {
     /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if
     /// memory is exhausted.
     pub fn generate() -> Result<Self, Error> {
-        let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
-            base::random::fill(&mut *bytes)?;
-            match Self::from_bytes(&bytes) {
+            match Self::from_bytes(&*Secret::generate()?) {
                 // One value in 2^32 is not below the order.
                 Err(Error::Misuse(_)) => {}
                 made => return made,
@@ -111,7 +109,7 @@ impl PrivateKey {
     }
 }
 
-super::equal_if_public_keys_are!(PrivateKey);
+super::equal_by!(PrivateKey: public());
 super::debug_keys!("P-256");
 
 /// A point of the curve, never the point at infinity.
@@ -189,13 +187,7 @@ fn decompress(sign: u8, x: &[u8]) -> Option<[u8; PUBLIC_LEN]> {
     Some(point)
 }
 
-impl PartialEq for PublicKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
-    }
-}
-
-impl Eq for PublicKey {}
+super::equal_by!(PublicKey: bytes);
 
 #[cfg(test)]
 mod test {

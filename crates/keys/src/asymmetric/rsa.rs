@@ -163,7 +163,7 @@ impl PrivateKey {
     }
 }
 
-super::equal_if_public_keys_are!(PrivateKey);
+super::equal_by!(PrivateKey: public());
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -241,13 +241,7 @@ impl PublicKey {
     }
 }
 
-impl PartialEq for PublicKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.spki == other.spki
-    }
-}
-
-impl Eq for PublicKey {}
+super::equal_by!(PublicKey: spki);
 
 impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,7 +11,7 @@
 //! one compressed and one uncompressed encoding.
 
 use crate::approved::Computation;
-use crate::secret::wiping_stack;
+use crate::secret::{Secret, wiping_stack};
 use base::{Error, Misuse};
 use secp256k1 as library;
 use sha3::{Digest, Keccak256};
@@ -64,11 +64,9 @@ impl PrivateKey {
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
         Computation::Secp256k1.check()?;
-        let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
-            base::random::fill(&mut *bytes)?;
             // One value in 2^128 is out of range, so a second attempt is hardly ever needed.
-            if let Ok(key) = Self::from_bytes(&bytes) {
+            if let Ok(key) = Self::from_bytes(&*Secret::generate()?) {
                 return Ok(key);
             }
         }
@@ -134,7 +132,7 @@ impl Drop for PrivateKey {
     }
 }
 
-super::equal_if_public_keys_are!(PrivateKey);
+super::equal_by!(PrivateKey: public());
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

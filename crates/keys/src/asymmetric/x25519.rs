@@ -42,9 +42,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
-        let mut bytes = Zeroizing::new([0; LEN]);
-        base::random::fill(&mut *bytes)?;
-        Self::from_bytes(&bytes)
+        Self::from_bytes(&*Secret::generate()?)
     }
 
     /// Returns the key with these bytes. Every value is valid.
@@ -94,7 +92,7 @@ impl PrivateKey {
     }
 }
 
-super::equal_if_public_keys_are!(PrivateKey);
+super::equal_by!(PrivateKey: public());
 super::debug_keys!("X25519");
 
 /// A public key of X25519: a point's u-coordinate in 32 bytes.

@@ -12,17 +12,17 @@
 //! salt has more than 32 bytes or if N = 0, and it leaves the derived key in memory. A key file is
 //! untrusted input, so this module checks the limits of the parameters before any work.
 
-use super::sequence::{Sequence, sequence};
+use super::sequence::sequence;
 use crate::approved::Computation;
 use crate::scrypt;
 use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::pbkdf2;
 use base::interrupt::interruptible;
-use base::{Error, Misuse, memory};
+use base::{Error, Misuse, memory, random};
 use pkcs8::ObjectIdentifier;
-use pkcs8::der::asn1::{AnyRef, OctetString, OctetStringRef};
-use pkcs8::der::{self, Decode, Reader, SliceReader, Tag};
+use pkcs8::der::asn1::{AnyRef, OctetStringRef};
+use pkcs8::der::{self, Decode, SliceReader, Tag};
 use pkcs8::spki::AlgorithmIdentifierRef;
 use std::num::NonZeroU32;
 use zeroize::Zeroizing;
@@ -100,11 +100,8 @@ pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     if passphrase.is_empty() {
         return Err(EMPTY_PASSPHRASE);
     }
-    let (mut salt, mut iv) = ([0; 16], [0; 16]);
-    base::random::fill(&mut salt)?;
-    base::random::fill(&mut iv)?;
-    let kdf = Kdf::Scrypt { salt: &salt, params: WRITTEN };
-    let key = kdf.derive(passphrase.as_bytes(), 32)?;
+    let (salt, iv): ([u8; 16], [u8; 16]) = (random::array()?, random::array()?);
+    let key = WRITTEN.derive(passphrase.as_bytes(), &salt, 32)?;
 
     // Capacity for the padding: a growing vector leaves copies behind. bounded: our own key.
     let mut data = Zeroizing::new(Vec::with_capacity(pkcs8.len() + 16));
@@ -115,12 +112,16 @@ pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     let context = EncryptionContext::Iv128(FixedLength::from(iv));
     key.less_safe_encrypt(&mut *data, context).map_err(failed)?;
     // The library's error does not help and could quote a secret.
-    written(&kdf, &iv, &data).map_err(|_| Error::LimitExceeded("the key is too long for PKCS#8"))
+    written(&salt, &iv, &data).map_err(|_| Error::LimitExceeded("the key is too long for PKCS#8"))
 }
 
-fn written(kdf: &Kdf<'_>, iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> {
+/// Encodes a ciphertext with the parameters that we write.
+fn written(salt: &[u8], iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> {
+    let scrypt::Params { log_n, r, p } = WRITTEN;
+    let scrypt = sequence(&[&OctetStringRef::new(salt)?, &(1u64 << log_n), &r, &p])?;
+    let kdf = sequence(&[&SCRYPT, &scrypt])?;
     let cipher = sequence(&[&AES_256_CBC, &OctetStringRef::new(iv)?])?;
-    let parameters = sequence(&[&kdf.written()?, &cipher])?;
+    let parameters = sequence(&[&kdf, &cipher])?;
     let algorithm = sequence(&[&PBES2, &parameters])?;
     Ok(sequence(&[&algorithm, &OctetStringRef::new(ciphertext)?])?.0.to_vec())
 }
@@ -159,18 +160,6 @@ impl<'a> Kdf<'a> {
                 Ok(Self::Scrypt { salt, params })
             }
             _ => Err(UNKNOWN),
-        }
-    }
-
-    /// Encodes the algorithm with its parameters; we only write scrypt.
-    fn written(&self) -> der::Result<Sequence> {
-        match self {
-            Self::Scrypt { salt, params: scrypt::Params { log_n, r, p } } => {
-                let salt = OctetString::new(*salt)?;
-                let parameters = sequence(&[&salt, &(1u64 << log_n), r, p])?;
-                sequence(&[&SCRYPT, &parameters])
-            }
-            Self::Pbkdf2 { .. } => Err(Tag::Null.value_error().into()),
         }
     }
 
@@ -237,8 +226,13 @@ struct Encrypted<'a> {
 
 impl<'a> Encrypted<'a> {
     fn read(der: &'a [u8]) -> Result<Self, Error> {
+        let parts = |fields: &mut SliceReader<'a>| {
+            let algorithm = AlgorithmIdentifierRef::decode(fields)?;
+            der::Result::Ok((algorithm, <&OctetStringRef>::decode(fields)?.as_bytes()))
+        };
         // The library's error does not help and could quote a secret.
-        let (algorithm, ciphertext) = outer(der).map_err(|_| EXPECTED)?;
+        let (algorithm, ciphertext) =
+            AnyRef::from_der(der).and_then(|key| key.sequence(parts)).map_err(|_| EXPECTED)?;
         if algorithm.oid != PBES2 {
             return Err(UNKNOWN);
         }
@@ -266,19 +260,11 @@ impl<'a> Encrypted<'a> {
     }
 }
 
-fn outer(der: &[u8]) -> der::Result<(AlgorithmIdentifierRef<'_>, &[u8])> {
-    let mut reader = SliceReader::new(der)?;
-    let parts = reader.sequence(|fields| {
-        let algorithm = AlgorithmIdentifierRef::decode(fields)?;
-        der::Result::Ok((algorithm, <&OctetStringRef>::decode(fields)?.as_bytes()))
-    })?;
-    reader.finish()?;
-    Ok(parts)
-}
-
 #[cfg(test)]
 mod test {
+    use super::super::sequence::Sequence;
     use super::*;
+    use pkcs8::der::asn1::OctetString;
     use vectors::{KdfHash, KdfPart};
 
     /// RFC 6070 and RFC 7914, sections 11 and 12. Two cases are expensive: 16 million rounds, and 1

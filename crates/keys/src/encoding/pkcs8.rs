@@ -13,7 +13,7 @@
 
 use super::sequence::sequence;
 use base::Error;
-use pkcs8::der::asn1::{AnyRef, BitStringRef, Null, OctetStringRef, UintRef};
+use pkcs8::der::asn1::{AnyRef, BitStringRef, OctetStringRef, UintRef};
 use pkcs8::der::{Decode, Encode, SecretDocument};
 use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
@@ -29,13 +29,6 @@ pub(crate) enum Algorithm {
     XWing,
 }
 
-#[derive(Clone, Copy)]
-enum Parameters {
-    Absent,
-    Null,
-    Curve(ObjectIdentifier),
-}
-
 const RSA_ENCRYPTION: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 const EC_PUBLIC_KEY: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 const SECP256R1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
@@ -43,13 +36,8 @@ const SECP256K1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.10")
 const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.110");
 const X_WING: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.62253.25722");
 
-static ALGORITHMS: [(Algorithm, ObjectIdentifier, Parameters); 5] = [
-    (Algorithm::Rsa, RSA_ENCRYPTION, Parameters::Null),
-    (Algorithm::P256, EC_PUBLIC_KEY, Parameters::Curve(SECP256R1)),
-    (Algorithm::Secp256k1, EC_PUBLIC_KEY, Parameters::Curve(SECP256K1)),
-    (Algorithm::X25519, X25519, Parameters::Absent),
-    (Algorithm::XWing, X_WING, Parameters::Absent),
-];
+const ALGORITHMS: [Algorithm; 5] =
+    [Algorithm::Rsa, Algorithm::P256, Algorithm::Secp256k1, Algorithm::X25519, Algorithm::XWing];
 
 const UNKNOWN: Error = Error::Format(
     "unsupported type or parameters of a key: RSA, P-256, secp256k1, X25519 and X-Wing are supported, curves by name",
@@ -71,31 +59,23 @@ const TOO_LONG: Error = Error::LimitExceeded("the key is too long for DER");
 
 impl Algorithm {
     fn find(found: &AlgorithmIdentifierRef<'_>) -> Result<Self, Error> {
-        let fits = |parameters| match (parameters, found.parameters) {
-            (Parameters::Absent, None) => true,
-            (Parameters::Null, Some(found)) => found.is_null(),
-            (Parameters::Curve(curve), Some(found)) => found.decode_as() == Ok(curve),
-            _ => false,
-        };
-        let entry = ALGORITHMS.iter().find(|(_, oid, parameters)| *oid == found.oid && fits(*parameters));
-        let unknown = if found.oid == ED25519 { ED25519_ELSEWHERE } else { UNKNOWN };
-        entry.map(|entry| entry.0).ok_or(unknown)
+        let known = ALGORITHMS.into_iter().find(|known| known.identifier() == *found);
+        known.ok_or(if found.oid == ED25519 { ED25519_ELSEWHERE } else { UNKNOWN })
     }
 
     fn of_curve(curve: ObjectIdentifier) -> Result<Self, Error> {
-        let entry =
-            ALGORITHMS.iter().find(|entry| matches!(entry.2, Parameters::Curve(known) if known == curve));
-        entry.map(|entry| entry.0).ok_or(UNKNOWN)
+        Self::find(&AlgorithmIdentifierRef { oid: EC_PUBLIC_KEY, parameters: Some(AnyRef::from(&curve)) })
     }
 
-    fn identifier(self) -> Result<AlgorithmIdentifierRef<'static>, Error> {
-        let (_, oid, parameters) = ALGORITHMS.iter().find(|entry| entry.0 == self).ok_or(UNKNOWN)?;
-        let parameters = match parameters {
-            Parameters::Absent => None,
-            Parameters::Null => Some(AnyRef::from(Null)),
-            Parameters::Curve(curve) => Some(AnyRef::from(curve)),
+    fn identifier(self) -> AlgorithmIdentifierRef<'static> {
+        let (oid, parameters) = match self {
+            Self::Rsa => (RSA_ENCRYPTION, Some(AnyRef::NULL)),
+            Self::P256 => (EC_PUBLIC_KEY, Some(AnyRef::from(&SECP256R1))),
+            Self::Secp256k1 => (EC_PUBLIC_KEY, Some(AnyRef::from(&SECP256K1))),
+            Self::X25519 => (X25519, None),
+            Self::XWing => (X_WING, None),
         };
-        Ok(AlgorithmIdentifierRef { oid: *oid, parameters })
+        AlgorithmIdentifierRef { oid, parameters }
     }
 }
 
@@ -158,11 +138,11 @@ pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
             }
         },
         Algorithm::P256 | Algorithm::Secp256k1 => {
-            let key = sec1(inner)?;
-            match key.algorithm {
-                Some(other) if other != algorithm => return Err(INVALID_EC),
-                _ => Private { algorithm, secret: key.secret, publics: [key.public, outer] },
+            let (named, key) = sec1(inner)?;
+            if named.is_some_and(|named| named != algorithm) {
+                return Err(INVALID_EC);
             }
+            Private { algorithm, secret: key.private_key, publics: [key.public_key, outer] }
         }
         Algorithm::X25519 => {
             // The library's error does not help and could quote a secret.
@@ -173,24 +153,19 @@ pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
     })
 }
 
-struct Sec1<'a> {
-    algorithm: Option<Algorithm>,
-    secret: &'a [u8],
-    public: Option<&'a [u8]>,
-}
-
-fn sec1(der: &[u8]) -> Result<Sec1<'_>, Error> {
+/// Parses an ECPrivateKey. Returns it with its curve, if it names one.
+fn sec1(der: &[u8]) -> Result<(Option<Algorithm>, EcPrivateKey<'_>), Error> {
     // The library's error does not help and could quote a secret.
     let key = EcPrivateKey::from_der(der).map_err(|_| INVALID_EC)?;
     let curve = key.parameters.and_then(EcParameters::named_curve);
-    let algorithm = curve.map(Algorithm::of_curve).transpose()?;
-    Ok(Sec1 { algorithm, secret: key.private_key, public: key.public_key })
+    Ok((curve.map(Algorithm::of_curve).transpose()?, key))
 }
 
 /// Parses an ECPrivateKey outside PKCS#8; it must name its curve.
 pub(crate) fn private_sec1(der: &[u8]) -> Result<Private<'_>, Error> {
-    let Sec1 { algorithm, secret, public } = sec1(der)?;
-    Ok(Private { algorithm: algorithm.ok_or(INVALID_EC)?, secret, publics: [public, None] })
+    let (algorithm, key) = sec1(der)?;
+    let publics = [key.public_key, None];
+    Ok(Private { algorithm: algorithm.ok_or(INVALID_EC)?, secret: key.private_key, publics })
 }
 
 /// Encodes a PKCS#8 of version 1, the most widely supported.
@@ -217,7 +192,7 @@ pub(crate) fn to_private(
     };
     // The library's error does not help and could quote a secret.
     let inner = OctetStringRef::new(&inner).map_err(|_| TOO_LONG)?;
-    let info = PrivateKeyInfoRef::new(algorithm.identifier()?, inner);
+    let info = PrivateKeyInfoRef::new(algorithm.identifier(), inner);
     Ok(SecretDocument::try_from(info).map_err(|_| TOO_LONG)?.to_bytes())
 }
 
@@ -248,7 +223,7 @@ pub(crate) fn public(der: &[u8]) -> Result<(Algorithm, &[u8]), Error> {
 /// Encodes an SPKI. For RSA, `public` is an RSAPublicKey.
 pub(crate) fn to_public(algorithm: Algorithm, public: &[u8]) -> Result<Vec<u8>, Error> {
     let subject_public_key = BitStringRef::from_bytes(public).map_err(|_| TOO_LONG)?;
-    let info = SubjectPublicKeyInfoRef { algorithm: algorithm.identifier()?, subject_public_key };
+    let info = SubjectPublicKeyInfoRef { algorithm: algorithm.identifier(), subject_public_key };
     info.to_der().map_err(|_| TOO_LONG)
 }
 
@@ -259,9 +234,7 @@ mod test {
     fn pkcs8(algorithm: Algorithm, inner: &[u8], public: Option<&[u8]>) -> Vec<u8> {
         let public_key = public.map(|bytes| BitStringRef::from_bytes(bytes).unwrap());
         let private_key = OctetStringRef::new(inner).unwrap();
-        PrivateKeyInfoRef { algorithm: algorithm.identifier().unwrap(), private_key, public_key }
-            .to_der()
-            .unwrap()
+        PrivateKeyInfoRef { algorithm: algorithm.identifier(), private_key, public_key }.to_der().unwrap()
     }
 
     /// Version 2 contains the public key (RFC 5958, section 2).
@@ -305,7 +278,7 @@ mod test {
     /// See RFC 8410, section 3, RFC 5480, section 2.1.1, and RFC 8017, appendix A.1.
     #[test]
     fn rejects_wrong_parameters() {
-        let null = Some(AnyRef::from(Null));
+        let null = Some(AnyRef::NULL);
         for (oid, parameters) in [
             (X25519, null),
             (X_WING, null),
@@ -317,8 +290,8 @@ mod test {
         ] {
             assert!(Algorithm::find(&AlgorithmIdentifierRef { oid, parameters }).is_err(), "{oid}");
         }
-        for (algorithm, ..) in &ALGORITHMS {
-            assert_eq!(Algorithm::find(&algorithm.identifier().unwrap()).unwrap(), *algorithm);
+        for algorithm in ALGORITHMS {
+            assert_eq!(Algorithm::find(&algorithm.identifier()).unwrap(), algorithm);
         }
     }
 

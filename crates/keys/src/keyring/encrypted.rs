@@ -7,11 +7,10 @@
 //!                                  "status": "ENABLED", "keyId": 42, "outputPrefixType": "TINK" } ] } }
 //! ```
 
-use super::proto::{self, KeysetInfo, PublicKeyInfo};
+use super::proto::{self, KeysetInfo, OUTPUT_PREFIX, PublicKeyInfo, STATUS, json_name};
 use super::{Keyring, check_len, json};
 use base::Error;
 use base64ct::{Base64, Encoding};
-use serde::Serialize;
 
 const EXPECTED: Error = Error::Format(
     "expected an encrypted Tink keyset, in JSON with the member encryptedKeyset or in the binary format",
@@ -33,30 +32,6 @@ const EXPECTED: Error = Error::Format(
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncryptedKeyring(proto::EncryptedKeyset);
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct KeysetText {
-    encrypted_keyset: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    keyset_info: Option<InfoText>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct InfoText {
-    primary_key_id: u32,
-    key_info: Vec<KeyText>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct KeyText {
-    type_url: String,
-    status: String,
-    key_id: u32,
-    output_prefix_type: String,
-}
 
 impl EncryptedKeyring {
     /// Combines the ciphertext of `ring.to_bytes()` with public facts about its keys.
@@ -106,13 +81,13 @@ impl EncryptedKeyring {
 
     /// Returns the encrypted keyset as one line of JSON, like Tink.
     pub fn to_json(&self) -> String {
-        let info = self.0.keyset_info.as_ref().map(|info| InfoText {
-            primary_key_id: info.primary_key_id,
-            key_info: info.key_info.iter().map(write).collect(),
+        let ciphertext = Base64::encode_string(self.ciphertext());
+        let info = self.0.keyset_info.as_ref().map(|info| {
+            let keys: Vec<_> = info.key_info.iter().map(key_text).collect();
+            let primary = info.primary_key_id;
+            format!(",\"keysetInfo\":{{\"primaryKeyId\":{primary},\"keyInfo\":[{}]}}", keys.join(","))
         });
-        let text =
-            KeysetText { encrypted_keyset: Base64::encode_string(self.ciphertext()), keyset_info: info };
-        serde_json::to_string(&text).expect("numbers and strings have a JSON form") + "\n"
+        format!("{{\"encryptedKeyset\":\"{ciphertext}\"{}}}\n", info.unwrap_or_default())
     }
 
     /// Returns the encrypted keyset in Tink's binary format.
@@ -121,13 +96,13 @@ impl EncryptedKeyring {
     }
 }
 
-fn write(key: &PublicKeyInfo) -> KeyText {
-    KeyText {
-        type_url: key.type_url.clone(),
-        status: key.status().as_str_name().to_owned(),
-        key_id: key.key_id,
-        output_prefix_type: key.output_prefix_type().as_str_name().to_owned(),
-    }
+fn key_text(key: &PublicKeyInfo) -> String {
+    let (status, prefix) = (json_name(STATUS, key.status), json_name(OUTPUT_PREFIX, key.output_prefix_type));
+    format!(
+        "{{\"typeUrl\":{},\"status\":\"{status}\",\"keyId\":{},\"outputPrefixType\":\"{prefix}\"}}",
+        serde_json::Value::from(&*key.type_url),
+        key.key_id
+    )
 }
 
 #[cfg(test)]

@@ -9,12 +9,14 @@
 //! context, but the data is: the context is the associated data of its AES-256-GCM. This is Tink's
 //! format `KmsEnvelopeAead`.
 
-use super::proto::{self, KeyInField3};
+use super::kind::KeyType;
 use base::Error;
 use messages::{Aead, Key};
 use providers::Algorithm;
 use zeroize::Zeroizing;
 
+/// The type of the fresh key.
+const KEY: KeyType = KeyType::Aead(Algorithm::Aes256Gcm);
 /// Maximum length of a wrapped key in bytes, as in Tink.
 const MAX_WRAPPED: usize = 4096;
 
@@ -25,8 +27,7 @@ pub(crate) fn seal<E: From<Error>>(
     wrap: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>,
 ) -> Result<Vec<u8>, E> {
     let key = Key::generate(32)?;
-    let message = KeyInField3 { version: 0, key_value: key.as_bytes().to_vec() };
-    let wrapped = wrap(&proto::encode(&message))?;
+    let wrapped = wrap(&KEY.encode(&key))?;
     let sealed = Aead::new(Algorithm::Aes256Gcm, &key)?.seal(plaintext, context)?;
     // The conversion's error says nothing more.
     let len = u32::try_from(wrapped.len()).map_err(|_| Error::LimitExceeded("a wrapped key is too long"))?;
@@ -45,12 +46,10 @@ pub(crate) fn open<E: From<Error>>(
 ) -> Result<Zeroizing<Vec<u8>>, E> {
     let (wrapped, sealed) = split(sealed).ok_or(Error::Authentication)?;
     let message = unwrap(wrapped)?;
-    let message: KeyInField3 = proto::decode(&message).ok_or(Error::Authentication)?;
-    if message.version != 0 || message.key_value.len() != 32 {
-        return Err(Error::Authentication.into());
+    match KeyType::decode(&KEY.type_url(), &message) {
+        Ok((KEY, key)) => Ok(Zeroizing::new(Aead::new(Algorithm::Aes256Gcm, &key)?.open(sealed, context)?)),
+        _ => Err(Error::Authentication.into()),
     }
-    let key = Key::from_bytes(&message.key_value);
-    Ok(Zeroizing::new(Aead::new(Algorithm::Aes256Gcm, &key)?.open(sealed, context)?))
 }
 
 /// Returns the wrapped key and the rest; `None` if the length does not fit the data.
@@ -62,6 +61,7 @@ fn split(sealed: &[u8]) -> Option<(&[u8], &[u8])> {
 
 #[cfg(test)]
 mod test {
+    use super::super::proto::{self, KeyMessage};
     use super::*;
 
     fn wrap(key: &[u8]) -> Result<Vec<u8>, Error> {
@@ -100,9 +100,9 @@ mod test {
         let sealed = seal(b"keyset", b"", wrap).unwrap();
         for (version, len) in [(1, 32), (0, 16), (0, 31), (0, 33)] {
             let other = |wrapped: &[u8]| {
-                let message: KeyInField3 = proto::decode(&unwrap(wrapped)?).unwrap();
-                let key_value = message.key_value.iter().copied().cycle().take(len).collect();
-                Ok::<_, Error>(proto::encode(&KeyInField3 { version, key_value }))
+                let message: KeyMessage = proto::decode(&unwrap(wrapped)?).unwrap();
+                let key = message.third.iter().flatten().copied().cycle().take(len).collect();
+                Ok::<_, Error>(proto::encode(&KeyMessage { version, second: None, third: Some(key) }))
             };
             assert!(matches!(open(&sealed, b"", other), Err(Error::Authentication)), "{version} {len}");
         }

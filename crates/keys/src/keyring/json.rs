@@ -7,8 +7,9 @@
 //!              "status": "ENABLED", "keyId": 42, "outputPrefixType": "TINK" } ] }
 //! ```
 
-use super::proto::{self, KeyData, KeyMaterialType, KeyStatusType, KeysetKey, OutputPrefixType};
-use super::proto::{KeysetInfo, PublicKeyInfo};
+use super::proto::{
+    self, KeyData, KeysetInfo, KeysetKey, MATERIAL, OUTPUT_PREFIX, PublicKeyInfo, STATUS, json_name,
+};
 use crate::encoding::json::{self, RawValue};
 use base::Error;
 use base64ct::{Base64, Encoding};
@@ -79,17 +80,16 @@ fn read_key(key: &RawValue) -> Result<KeysetKey, Error> {
                 // Taken, to avoid copying the bytes.
                 value: std::mem::take(&mut *value),
                 // An unknown value is refused like the number 0, which stands for one.
-                key_material_type: enumeration(data.key_material_type, KeyMaterialType::from_str_name)
-                    .unwrap_or(0),
+                key_material_type: enumeration(data.key_material_type, MATERIAL).unwrap_or(0),
             })
         }
         None => None,
     };
     Ok(KeysetKey {
         key_data,
-        status: enumeration(key.status, KeyStatusType::from_str_name).unwrap_or(0),
+        status: enumeration(key.status, STATUS).unwrap_or(0),
         key_id,
-        output_prefix_type: enumeration(key.output_prefix_type, OutputPrefixType::from_str_name).unwrap_or(0),
+        output_prefix_type: enumeration(key.output_prefix_type, OUTPUT_PREFIX).unwrap_or(0),
     })
 }
 
@@ -117,9 +117,9 @@ fn read_info(key: &RawValue) -> Option<PublicKeyInfo> {
     let key: PublicKey<'_> = json::object(key.get())?;
     Some(PublicKeyInfo {
         type_url: text(key.type_url)?.to_string(),
-        status: enumeration(key.status, KeyStatusType::from_str_name)?,
+        status: enumeration(key.status, STATUS)?,
         key_id: json::number(key.key_id)?,
-        output_prefix_type: enumeration(key.output_prefix_type, OutputPrefixType::from_str_name)?,
+        output_prefix_type: enumeration(key.output_prefix_type, OUTPUT_PREFIX)?,
     })
 }
 
@@ -132,13 +132,10 @@ fn text(json: Option<&RawValue>) -> Option<Zeroizing<String>> {
 }
 
 /// Decodes a name or a number; `None` for an unknown one.
-fn enumeration<E: Into<i32> + TryFrom<i32>>(
-    json: Option<&RawValue>,
-    named: fn(&str) -> Option<E>,
-) -> Option<i32> {
+fn enumeration(json: Option<&RawValue>, names: &[&'static str]) -> Option<i32> {
     match json.and_then(json::string) {
-        Some(name) => named(&name).map(E::into),
-        None => i32::try_from(json::number(json)?).ok().filter(|number| E::try_from(*number).is_ok()),
+        Some(name) => proto::value_named(names, &name),
+        None => i32::try_from(json::number(json)?).ok().filter(|number| (*number as usize) < names.len()),
     }
 }
 
@@ -158,13 +155,14 @@ pub(super) fn write(keyset: &proto::Keyset) -> Zeroizing<String> {
     for (i, (key, value)) in keyset.key.iter().zip(&values).enumerate() {
         put(format_args!("{}{{", if i == 0 { "" } else { "," }));
         if let (Some(data), Some(value)) = (&key.key_data, value) {
-            let (url, material) = (&data.type_url, data.key_material_type().as_str_name());
+            let (url, material) = (&data.type_url, json_name(MATERIAL, data.key_material_type));
             let value: &str = value;
             put(format_args!(
                 "\"keyData\":{{\"typeUrl\":\"{url}\",\"value\":\"{value}\",\"keyMaterialType\":\"{material}\"}},"
             ));
         }
-        let (status, prefix) = (key.status().as_str_name(), key.output_prefix_type().as_str_name());
+        let (status, prefix) =
+            (json_name(STATUS, key.status), json_name(OUTPUT_PREFIX, key.output_prefix_type));
         put(format_args!(
             "\"status\":\"{status}\",\"keyId\":{},\"outputPrefixType\":\"{prefix}\"}}",
             key.key_id

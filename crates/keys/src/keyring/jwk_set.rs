@@ -27,20 +27,15 @@ impl Keyring {
     /// key's length.
     pub fn from_jwk_set(text: &str) -> Result<Self, Error> {
         super::check_len(text.as_bytes())?;
-        let mut ring: Option<Self> = None;
+        let mut keys = Vec::new();
         for jwk in symmetric_keys(text)? {
-            let key_type = key_type(&jwk)?;
-            let ring = match &mut ring {
-                None => {
-                    let entry = Self::entry(&[], id(&jwk), key_type, Prefix::Raw, &jwk.key)?;
-                    ring = Some(Self { keys: vec![entry], primary: 0 });
-                    continue;
-                }
-                Some(ring) => ring,
-            };
-            ring.add_as(id(&jwk), key_type, Prefix::Raw, &jwk.key)?;
+            let entry = Self::entry(&keys, id(&jwk), key_type(&jwk)?, Prefix::Raw, &jwk.key)?;
+            keys.push(entry);
         }
-        ring.ok_or(Error::Format("expected a JWK Set with a symmetric key, found none"))
+        match keys.is_empty() {
+            true => Err(Error::Format("expected a JWK Set with a symmetric key, found none")),
+            false => Ok(Self { keys, primary: 0 }),
+        }
     }
 
     /// Encodes the enabled keys as a JWK Set, the primary key first. The identifier becomes the

@@ -1,10 +1,10 @@
 //! The types of keys in a keyring, with their Tink messages.
 
-use super::proto::{self, AesGcmHkdfStreamingKey, AesGcmHkdfStreamingParams, KeyInField2, KeyInField3};
-use super::proto::{Strict, XAesGcmKey, XAesGcmParams};
+use super::proto::{self, AesGcmHkdfStreamingParams, KeyMessage, XAesGcmParams};
 use super::streaming::{Parameters, Segment, Template, hash_from_number, hash_number};
 use base::{Error, Misuse};
 use messages::Key;
+use prost::Message;
 use providers::Algorithm;
 use std::str::FromStr;
 use zeroize::Zeroizing;
@@ -43,27 +43,26 @@ pub enum Purpose {
     Streaming,
 }
 
-/// The AEADs with the names and shapes of their Tink messages.
-const AEADS: [(Algorithm, &str, Shape); 7] = [
-    (Algorithm::Aes128Gcm, "AesGcmKey", Shape::Field3),
-    (Algorithm::Aes256Gcm, "AesGcmKey", Shape::Field3),
-    (Algorithm::Aes128GcmSiv, "AesGcmSivKey", Shape::Field3),
-    (Algorithm::Aes256GcmSiv, "AesGcmSivKey", Shape::Field3),
-    (Algorithm::ChaCha20Poly1305, "ChaCha20Poly1305Key", Shape::Field2),
-    (Algorithm::XChaCha20Poly1305, "XChaCha20Poly1305Key", Shape::Field3),
-    (Algorithm::Xaes256Gcm, XAES, Shape::Xaes),
+/// The AEADs with the names of their Tink messages, and the fields with the key.
+const AEADS: [(Algorithm, &str, Field); 7] = [
+    (Algorithm::Aes128Gcm, "AesGcmKey", Field::Third),
+    (Algorithm::Aes256Gcm, "AesGcmKey", Field::Third),
+    (Algorithm::Aes128GcmSiv, "AesGcmSivKey", Field::Third),
+    (Algorithm::Aes256GcmSiv, "AesGcmSivKey", Field::Third),
+    (Algorithm::ChaCha20Poly1305, "ChaCha20Poly1305Key", Field::Second),
+    (Algorithm::XChaCha20Poly1305, "XChaCha20Poly1305Key", Field::Third),
+    (Algorithm::Xaes256Gcm, XAES, Field::Third),
 ];
 
 const XAES: &str = "XAesGcmKey";
 const SIV: &str = "AesSivKey";
 const STREAMING: &str = "AesGcmHkdfStreamingKey";
 
-/// The shape of an AEAD's Tink message.
+/// The field of a Tink message that holds the key.
 #[derive(Clone, Copy)]
-enum Shape {
-    Field2,
-    Field3,
-    Xaes,
+enum Field {
+    Second,
+    Third,
 }
 
 const MALFORMED: Error = Error::Format(
@@ -106,16 +105,12 @@ impl KeyType {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for an unknown name, or a wrong key length.
     pub fn for_key(name: &str, key: &Key) -> Result<Self, Error> {
-        let segment = match name {
-            TINK_4KB => Segment::Kb4,
-            TINK_1MB => Segment::Mb1,
-            _ => {
-                let found: Self = name.parse()?;
-                found.check(key)?;
-                return Ok(found);
-            }
-        };
-        Ok(Self::Streaming(Template::for_key(segment, key)?.parameters))
+        if let Some(segment) = segment_named(name) {
+            return Ok(Self::Streaming(Template::for_key(segment, key)?.parameters));
+        }
+        let found: Self = name.parse()?;
+        found.check(key)?;
+        Ok(found)
     }
 
     /// Returns the use of keys of this type.
@@ -160,15 +155,16 @@ impl KeyType {
         }
     }
 
-    fn message(&self) -> (&'static str, Shape) {
+    /// Returns the name of the type's message, and its field with the key.
+    fn message(&self) -> (&'static str, Field) {
         match self {
             Self::Aead(algorithm) => {
                 let found = AEADS.iter().find(|(known, ..)| known == algorithm);
-                found.map(|(_, name, shape)| (*name, *shape)).expect("checked when the key was added")
+                found.map(|(_, name, field)| (*name, *field)).expect("checked when the key was added")
             }
-            Self::XaesShortSalt(_) => (XAES, Shape::Xaes),
-            Self::AesSiv => (SIV, Shape::Field2),
-            Self::Streaming(_) => (STREAMING, Shape::Field3),
+            Self::XaesShortSalt(_) => (XAES, Field::Third),
+            Self::AesSiv => (SIV, Field::Second),
+            Self::Streaming(_) => (STREAMING, Field::Third),
         }
     }
 
@@ -179,25 +175,31 @@ impl KeyType {
 
     /// Encodes a key as Tink's message of this type.
     pub(super) fn encode(&self, key: &Key) -> Zeroizing<Vec<u8>> {
-        let key_value = key.as_bytes().to_vec();
-        let params = match self {
+        let key = Some(key.as_bytes().to_vec());
+        let (second, third) = match self.message().1 {
+            Field::Second => (key, None),
+            Field::Third => (self.params(), key),
+        };
+        proto::encode(&KeyMessage { version: 0, second, third })
+    }
+
+    /// Encodes the parameters of this type, if it has any.
+    fn params(&self) -> Option<Vec<u8>> {
+        let salt = match self {
             Self::Streaming(parameters) => {
-                let params = Some(AesGcmHkdfStreamingParams {
+                let params = AesGcmHkdfStreamingParams {
                     // Parameters are limited to 16 MiB, so both lengths fit.
                     ciphertext_segment_size: parameters.segment_len() as u32,
                     derived_key_size: parameters.derived_len() as u32,
                     hkdf_hash_type: hash_number(parameters.hash()),
-                });
-                return proto::encode(&AesGcmHkdfStreamingKey { version: 0, params, key_value });
+                };
+                return Some(params.encode_to_vec());
             }
-            Self::XaesShortSalt(salt) => XAesGcmParams { salt_size: u32::from(*salt) },
-            Self::Aead(_) | Self::AesSiv => XAesGcmParams { salt_size: u32::from(XAES_SALT) },
+            Self::XaesShortSalt(salt) => *salt,
+            Self::Aead(Algorithm::Xaes256Gcm) => XAES_SALT,
+            Self::Aead(_) | Self::AesSiv => return None,
         };
-        match self.message().1 {
-            Shape::Field2 => proto::encode(&KeyInField2 { version: 0, key_value }),
-            Shape::Field3 => proto::encode(&KeyInField3 { version: 0, key_value }),
-            Shape::Xaes => proto::encode(&XAesGcmKey { version: 0, params: Some(params), key_value }),
-        }
+        Some(XAesGcmParams { salt_size: salt.into() }.encode_to_vec())
     }
 
     /// Decodes the message of a key.
@@ -208,40 +210,39 @@ impl KeyType {
     pub(super) fn decode(type_url: &str, message: &[u8]) -> Result<(Self, Key), Error> {
         let unknown = || Error::UnknownKeyType(shortened(type_url));
         let name = type_url.strip_prefix(PREFIX).ok_or_else(unknown)?;
-        if name == STREAMING {
-            return streaming(message);
-        }
-        if name == SIV {
-            let key = Self::AesSiv.key(version_0(&decoded::<KeyInField2>(message)?)?)?;
-            return Ok((Self::AesSiv, key));
-        }
-        let mut types = AEADS.iter().filter(|(_, known, _)| *known == name).peekable();
-        let (_, _, shape) = types.peek().ok_or_else(unknown)?;
-        let (value, salt) = match shape {
-            Shape::Field2 => (version_0(&decoded::<KeyInField2>(message)?)?, XAES_SALT),
-            Shape::Field3 => (version_0(&decoded::<KeyInField3>(message)?)?, XAES_SALT),
-            Shape::Xaes => {
-                let found: XAesGcmKey = decoded(message)?;
-                let salt = found.params.ok_or(MALFORMED)?.salt_size;
+        let field = match name {
+            SIV => Field::Second,
+            STREAMING => Field::Third,
+            _ => AEADS.iter().find(|(_, known, _)| *known == name).ok_or_else(unknown)?.2,
+        };
+        let found: KeyMessage = proto::decode(message).ok_or(MALFORMED)?;
+        let (key, params) = match field {
+            Field::Second => (&found.second, &found.third),
+            Field::Third => (&found.third, &found.second),
+        };
+        let key = key.as_ref().filter(|key| found.version == 0 && !key.is_empty()).ok_or(MALFORMED)?;
+        let found = match (name, params) {
+            (STREAMING, Some(params)) => Self::Streaming(streaming(params)?),
+            (XAES, Some(params)) => {
+                let XAesGcmParams { salt_size } = proto::decode(params).ok_or(MALFORMED)?;
                 // Larger numbers are out of range too.
-                (version_0(&found)?, u8::try_from(salt).unwrap_or(u8::MAX))
+                match u8::try_from(salt_size).unwrap_or(u8::MAX) {
+                    XAES_SALT => Self::Aead(Algorithm::Xaes256Gcm),
+                    short => Self::XaesShortSalt(short),
+                }
+            }
+            (STREAMING | XAES, None) | (_, Some(_)) => return Err(MALFORMED),
+            (SIV, None) => Self::AesSiv,
+            (_, None) => {
+                let fits = |algorithm: Algorithm| algorithm.key_len() == key.len();
+                let aead = AEADS.iter().find(|(algorithm, known, _)| *known == name && fits(*algorithm));
+                Self::Aead(aead.ok_or(MALFORMED)?.0)
             }
         };
-        let found = match salt {
-            XAES_SALT => {
-                let found = types.find(|(algorithm, ..)| algorithm.key_len() == value.as_bytes().len());
-                Self::Aead(found.ok_or(MALFORMED)?.0)
-            }
-            short => Self::XaesShortSalt(short),
-        };
-        Ok((found, found.key(value)?))
-    }
-
-    /// Returns the key if its length fits the type.
-    fn key(self, key: Key) -> Result<Key, Error> {
-        match self.check(&key) {
-            Ok(()) => Ok(key),
-            Err(Misuse::KeyLength { .. }) => Err(MALFORMED),
+        let key = Key::from_bytes(key);
+        match found.check(&key) {
+            Ok(()) => Ok((found, key)),
+            Err(Misuse::KeyLength { .. }) if found.purpose() != Purpose::Streaming => Err(MALFORMED),
             Err(other) => Err(other.into()),
         }
     }
@@ -260,59 +261,31 @@ impl FromStr for KeyType {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] with a list of the names.
     fn from_str(name: &str) -> Result<Self, Error> {
-        let segment = match name {
-            "aes-256-siv" => return Ok(Self::AesSiv),
-            TINK_4KB => Segment::Kb4,
-            TINK_1MB => Segment::Mb1,
-            _ => {
-                let known = AEADS.iter().find(|(algorithm, ..)| algorithm.name() == name);
-                return known.map(|(algorithm, ..)| Self::Aead(*algorithm)).ok_or(UNKNOWN_NAME.into());
-            }
-        };
-        Ok(Self::Streaming(Template::of_256_bits(segment).parameters))
-    }
-}
-
-/// Messages with a version and a key.
-trait Versioned {
-    fn parts(&self) -> (u32, &[u8]);
-}
-
-macro_rules! versioned {
-    ($($message:ident)*) => {$(
-        impl Versioned for $message {
-            fn parts(&self) -> (u32, &[u8]) {
-                (self.version, &self.key_value)
-            }
+        if let Some(segment) = segment_named(name) {
+            return Ok(Self::Streaming(Template::of_256_bits(segment).parameters));
         }
-    )*};
-}
-
-versioned! { KeyInField2 KeyInField3 XAesGcmKey AesGcmHkdfStreamingKey }
-
-/// Returns the key of a message of version 0, the only one.
-fn version_0(message: &impl Versioned) -> Result<Key, Error> {
-    match message.parts() {
-        (0, key) if !key.is_empty() => Ok(Key::from_bytes(key)),
-        _ => Err(MALFORMED),
+        let aead = AEADS.iter().find(|(algorithm, ..)| algorithm.name() == name);
+        match name {
+            "aes-256-siv" => Ok(Self::AesSiv),
+            _ => aead.map(|(algorithm, ..)| Self::Aead(*algorithm)).ok_or(UNKNOWN_NAME.into()),
+        }
     }
 }
 
-fn decoded<M: Strict>(message: &[u8]) -> Result<M, Error> {
-    proto::decode(message).ok_or(MALFORMED)
+fn segment_named(name: &str) -> Option<Segment> {
+    match name {
+        TINK_4KB => Some(Segment::Kb4),
+        TINK_1MB => Some(Segment::Mb1),
+        _ => None,
+    }
 }
 
-fn streaming(message: &[u8]) -> Result<(KeyType, Key), Error> {
-    let found: AesGcmHkdfStreamingKey = decoded(message)?;
-    let params = found.params.ok_or(MALFORMED)?;
-    let key = version_0(&found)?;
+fn streaming(params: &[u8]) -> Result<Parameters, Error> {
+    let params: AesGcmHkdfStreamingParams = proto::decode(params).ok_or(MALFORMED)?;
     let hash = hash_from_number(params.hkdf_hash_type).ok_or(Misuse::UnsuitableKey(
         "expected a Tink streaming key with SHA1, SHA256 or SHA512, found another hash",
     ))?;
-    let parameters =
-        Parameters::new(hash, params.derived_key_size as usize, params.ciphertext_segment_size as usize)?;
-    parameters.check(&key)?;
-    Ok((KeyType::Streaming(parameters), key))
+    Parameters::new(hash, params.derived_key_size as usize, params.ciphertext_segment_size as usize)
 }
 
 /// Shortens a type URL, because its length comes from a file.

@@ -26,7 +26,7 @@ pub use streaming::{Hash, Parameters, Segment, TEMPLATES, Template};
 use super::store::MAX_LEN;
 use ::messages::Key;
 use base::{Error, Misuse};
-use proto::{KeyData, KeyMaterialType, KeyStatusType, KeysetKey, OutputPrefixType};
+use proto::{KeyData, KeysetKey, OUTPUT_PREFIX, STATUS, SYMMETRIC};
 use providers::Algorithm;
 use std::fmt;
 use std::str::FromStr;
@@ -70,30 +70,30 @@ struct Entry {
     material: Option<(KeyType, Key)>,
 }
 
-/// The state of a key.
+/// The state of a key. The numbers are Tink's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyState {
     /// The key opens and decrypts.
-    Enabled,
+    Enabled = 1,
     /// The key is kept, but not used until it is enabled again.
-    Disabled,
+    Disabled = 2,
     /// The key is gone. Its identifier remains.
-    Destroyed,
+    Destroyed = 3,
 }
 
-/// The bytes before each message of a key, to find the key.
+/// The bytes before each message of a key, to find the key. The numbers are Tink's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Prefix {
     /// The byte 01 and the identifier, big-endian.
-    Tink,
+    Tink = 1,
     /// The byte 00 and the identifier, big-endian.
-    Crunchy,
+    Crunchy = 4,
     /// The bytes of [`Self::Crunchy`], for every type of key in a keyring.
-    Legacy,
+    Legacy = 2,
     /// No bytes: every key without a prefix is tried.
-    Raw,
+    Raw = 3,
 }
 
 /// Public facts about a key.
@@ -125,13 +125,11 @@ pub struct Enabled<'a> {
 }
 
 impl KeyState {
+    const ALL: [Self; 3] = [Self::Enabled, Self::Disabled, Self::Destroyed];
+
     /// Returns the name of the state: `"enabled"`, `"disabled"` or `"destroyed"`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Enabled => "enabled",
-            Self::Disabled => "disabled",
-            Self::Destroyed => "destroyed",
-        }
+        STATUS[self as usize]
     }
 }
 
@@ -141,12 +139,7 @@ impl Prefix {
 
     /// Returns the name, such as `"tink"`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Tink => "tink",
-            Self::Crunchy => "crunchy",
-            Self::Legacy => "legacy",
-            Self::Raw => "raw",
-        }
+        OUTPUT_PREFIX[self as usize]
     }
 
     /// Returns the default prefix: [`Self::Raw`] for streaming keys, else [`Self::Tink`].
@@ -273,7 +266,10 @@ impl Keyring {
     /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if the key, its prefix or its use
     /// does not fit, and [`Error::LimitExceeded`] above 512 keys.
     pub fn add(&mut self, key_type: KeyType, prefix: Prefix, key: &Key) -> Result<u32, Error> {
-        self.add_as(None, key_type, prefix, key)
+        let entry = Self::entry(&self.keys, None, key_type, prefix, key)?;
+        let id = entry.id;
+        self.keys.push(entry);
+        Ok(id)
     }
 
     /// Generates and adds a key. Returns its identifier. To seal with it, [`Self::promote`] it.
@@ -391,19 +387,6 @@ impl Keyring {
         })
     }
 
-    fn add_as(
-        &mut self,
-        id: Option<u32>,
-        key_type: KeyType,
-        prefix: Prefix,
-        key: &Key,
-    ) -> Result<u32, Error> {
-        let entry = Self::entry(&self.keys, id, key_type, prefix, key)?;
-        let id = entry.id;
-        self.keys.push(entry);
-        Ok(id)
-    }
-
     /// Makes an entry for a keyring with `others`. The default identifier is random and unique.
     fn entry(
         others: &[Entry],
@@ -479,33 +462,19 @@ const DESTROYED: &str = "expected a key with a secret, found a destroyed one, wh
 
 impl Entry {
     fn read(key: &KeysetKey) -> Result<Self, Error> {
-        let state = match key.status() {
-            KeyStatusType::Enabled => KeyState::Enabled,
-            KeyStatusType::Disabled => KeyState::Disabled,
-            KeyStatusType::Destroyed => KeyState::Destroyed,
-            KeyStatusType::UnknownStatus => {
-                return Err(Error::Format(
-                    "expected the status ENABLED, DISABLED or DESTROYED, found another one",
-                ));
-            }
-        };
-        let prefix = match key.output_prefix_type() {
-            OutputPrefixType::Tink => Prefix::Tink,
-            OutputPrefixType::Crunchy => Prefix::Crunchy,
-            OutputPrefixType::Legacy => Prefix::Legacy,
-            OutputPrefixType::Raw => Prefix::Raw,
-            OutputPrefixType::UnknownPrefix => {
-                return Err(Error::Format(
-                    "expected outputPrefixType TINK, RAW, CRUNCHY or LEGACY, found another one",
-                ));
-            }
-        };
+        let state = KeyState::ALL
+            .into_iter()
+            .find(|state| *state as i32 == key.status)
+            .ok_or(Error::Format("expected the status ENABLED, DISABLED or DESTROYED, found another one"))?;
+        let prefix = Prefix::ALL.into_iter().find(|prefix| *prefix as i32 == key.output_prefix_type).ok_or(
+            Error::Format("expected outputPrefixType TINK, RAW, CRUNCHY or LEGACY, found another one"),
+        )?;
         let material = match (state, &key.key_data) {
             (KeyState::Destroyed, _) => None,
             (_, None) => return Err(Error::Format("expected the member keyData, found none")),
             (_, Some(data)) => {
                 let found = KeyType::decode(&data.type_url, &data.value)?;
-                if data.key_material_type() != KeyMaterialType::Symmetric {
+                if data.key_material_type != SYMMETRIC {
                     return Err(Error::Format("expected keyMaterialType SYMMETRIC, found another one"));
                 }
                 // The mistake is in a file, not in the call.
@@ -519,27 +488,16 @@ impl Entry {
     }
 
     fn write(&self) -> KeysetKey {
-        let status = match self.state {
-            KeyState::Enabled => KeyStatusType::Enabled,
-            KeyState::Disabled => KeyStatusType::Disabled,
-            KeyState::Destroyed => KeyStatusType::Destroyed,
-        };
-        let prefix = match self.prefix {
-            Prefix::Tink => OutputPrefixType::Tink,
-            Prefix::Crunchy => OutputPrefixType::Crunchy,
-            Prefix::Legacy => OutputPrefixType::Legacy,
-            Prefix::Raw => OutputPrefixType::Raw,
-        };
         KeysetKey {
             key_data: self.material.as_ref().map(|(key_type, key)| KeyData {
                 type_url: key_type.type_url(),
                 // Taken, to avoid copying the bytes.
                 value: std::mem::take(&mut *key_type.encode(key)),
-                key_material_type: KeyMaterialType::Symmetric.into(),
+                key_material_type: SYMMETRIC,
             }),
-            status: status.into(),
+            status: self.state as i32,
             key_id: self.id,
-            output_prefix_type: prefix.into(),
+            output_prefix_type: self.prefix as i32,
         }
     }
 }
@@ -568,9 +526,7 @@ fn purpose(keys: &[Entry]) -> Option<Purpose> {
 /// Draws a new identifier.
 fn new_id(others: &[Entry]) -> Result<u32, Error> {
     loop {
-        let mut id = [0; 4];
-        base::random::fill(&mut id)?;
-        let id = u32::from_be_bytes(id);
+        let id = u32::from_be_bytes(base::random::array()?);
         // Tink accepts every identifier, but warns of 0, because it stands for none.
         if id != 0 && others.iter().all(|other| other.id != id) {
             return Ok(id);

@@ -6,6 +6,7 @@
 //! keyset would lose what was skipped. So [`decode`] checks the fields of a message before `prost`
 //! reads it.
 
+use base::debug_fields;
 use prost::{Message, decode_length_delimiter};
 use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
@@ -59,9 +60,9 @@ messages! {
     /// `google.crypto.tink.Keyset.Key`
     KeysetKey {
         1 key_data: Option<KeyData>, [message, optional] Kind::Message(KeyData::FIELDS);
-        2 status: i32, [enumeration = "KeyStatusType"] Kind::Number;
+        2 status: i32, [int32] Kind::Number;
         3 key_id: u32, [uint32] Kind::Number;
-        4 output_prefix_type: i32, [enumeration = "OutputPrefixType"] Kind::Number;
+        4 output_prefix_type: i32, [int32] Kind::Number;
     }
 
     /// `google.crypto.tink.KeyData`
@@ -69,7 +70,7 @@ messages! {
     KeyData {
         1 type_url: String, [string] Kind::Bytes;
         2 value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
-        3 key_material_type: i32, [enumeration = "KeyMaterialType"] Kind::Number;
+        3 key_material_type: i32, [int32] Kind::Number;
     }
 
     /// `google.crypto.tink.EncryptedKeyset`
@@ -87,46 +88,24 @@ messages! {
     /// `google.crypto.tink.KeysetInfo.KeyInfo`
     PublicKeyInfo {
         1 type_url: String, [string] Kind::Bytes;
-        2 status: i32, [enumeration = "KeyStatusType"] Kind::Number;
+        2 status: i32, [int32] Kind::Number;
         3 key_id: u32, [uint32] Kind::Number;
-        4 output_prefix_type: i32, [enumeration = "OutputPrefixType"] Kind::Number;
+        4 output_prefix_type: i32, [int32] Kind::Number;
     }
 
-    /// `AesSivKey` and `ChaCha20Poly1305Key`
+    /// The message of a key, of any type. Its third field is the key and its second one, if any, a
+    /// message with parameters. `AesSivKey` and `ChaCha20Poly1305Key` have the key in the second.
     #[prost(skip_debug)]
-    KeyInField2 {
+    KeyMessage {
         1 version: u32, [uint32] Kind::Number;
-        2 key_value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
-    }
-
-    /// `AesGcmKey`, `AesGcmSivKey` and `XChaCha20Poly1305Key`
-    #[prost(skip_debug)]
-    KeyInField3 {
-        1 version: u32, [uint32] Kind::Number;
-        3 key_value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
-    }
-
-    /// `XAesGcmKey`
-    #[prost(skip_debug)]
-    XAesGcmKey {
-        1 version: u32, [uint32] Kind::Number;
-        2 params: Option<XAesGcmParams>, [message, optional] Kind::Message(XAesGcmParams::FIELDS);
-        3 key_value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
+        2 second: Option<Vec<u8>>, [bytes = "vec", optional] Kind::Bytes;
+        3 third: Option<Vec<u8>>, [bytes = "vec", optional] Kind::Bytes;
     }
 
     /// `XAesGcmParams`
     #[derive(Copy)]
     XAesGcmParams {
         1 salt_size: u32, [uint32] Kind::Number;
-    }
-
-    /// `AesGcmHkdfStreamingKey`
-    #[prost(skip_debug)]
-    AesGcmHkdfStreamingKey {
-        1 version: u32, [uint32] Kind::Number;
-        2 params: Option<AesGcmHkdfStreamingParams>, [message, optional]
-            Kind::Message(AesGcmHkdfStreamingParams::FIELDS);
-        3 key_value: Vec<u8>, [bytes = "vec"] Kind::Bytes;
     }
 
     /// `AesGcmHkdfStreamingParams`. The hash is a number; the table of hashes is beside their
@@ -139,80 +118,48 @@ messages! {
     }
 }
 
-/// Defines an enumeration with its names in JSON.
-macro_rules! enumerations {
-    ($($(#[$doc:meta])* $name:ident { $($value:ident $text:literal = $number:literal),* $(,)? })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, prost::Enumeration)]
-        #[repr(i32)]
-        pub(super) enum $name {
-            $($value = $number),*
-        }
+/// The names of an enumeration's values in lower case, as users see them.
+type Names = [&'static str];
 
-        impl $name {
-            pub(super) fn as_str_name(self) -> &'static str {
-                match self {
-                    $(Self::$value => $text),*
-                }
-            }
+/// `google.crypto.tink.KeyStatusType`
+pub(super) const STATUS: &Names = &["unknown_status", "enabled", "disabled", "destroyed"];
+/// `google.crypto.tink.OutputPrefixType`
+pub(super) const OUTPUT_PREFIX: &Names = &["unknown_prefix", "tink", "legacy", "raw", "crunchy"];
+/// `google.crypto.tink.KeyData.KeyMaterialType`, without the values of keys that are not symmetric
+pub(super) const MATERIAL: &Names = &["unknown_keymaterial", "symmetric"];
+pub(super) const SYMMETRIC: i32 = 1;
 
-            pub(super) fn from_str_name(name: &str) -> Option<Self> {
-                [$(Self::$value),*].into_iter().find(|value| value.as_str_name() == name)
-            }
-        }
-    )*};
+/// Returns the name of a value in JSON; an unknown value is the first one, the default.
+pub(super) fn json_name(names: &Names, value: i32) -> String {
+    let known = usize::try_from(value).ok().and_then(|at| names.get(at));
+    known.unwrap_or(&names[0]).to_ascii_uppercase()
 }
 
-enumerations! {
-    /// `google.crypto.tink.KeyStatusType`
-    KeyStatusType {
-        UnknownStatus "UNKNOWN_STATUS" = 0,
-        Enabled "ENABLED" = 1,
-        Disabled "DISABLED" = 2,
-        Destroyed "DESTROYED" = 3,
-    }
+/// Returns the value with this name in JSON.
+pub(super) fn value_named(names: &Names, name: &str) -> Option<i32> {
+    (0..).zip(names).find(|(_, known)| known.to_ascii_uppercase() == name).map(|(value, _)| value)
+}
 
-    /// `google.crypto.tink.OutputPrefixType`
-    OutputPrefixType {
-        UnknownPrefix "UNKNOWN_PREFIX" = 0,
-        Tink "TINK" = 1,
-        Legacy "LEGACY" = 2,
-        Raw "RAW" = 3,
-        Crunchy "CRUNCHY" = 4,
-    }
-
-    /// `google.crypto.tink.KeyData.KeyMaterialType`, without the values of keys that are not
-    /// symmetric
-    KeyMaterialType {
-        UnknownKeymaterial "UNKNOWN_KEYMATERIAL" = 0,
-        Symmetric "SYMMETRIC" = 1,
+impl Drop for KeyData {
+    fn drop(&mut self) {
+        self.value.zeroize();
     }
 }
 
-/// Implements a `Debug` that hides the key, and wipes the key on drop.
-macro_rules! secrets {
-    ($($message:ident: $secret:ident;)*) => {$(
-        impl Drop for $message {
-            fn drop(&mut self) {
-                self.$secret.zeroize();
-            }
-        }
-
-        impl fmt::Debug for $message {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}({} bytes)", stringify!($message), self.$secret.len())
-            }
-        }
-    )*};
+impl fmt::Debug for KeyData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyData({} bytes)", self.value.len())
+    }
 }
 
-secrets! {
-    KeyData: value;
-    KeyInField2: key_value;
-    KeyInField3: key_value;
-    XAesGcmKey: key_value;
-    AesGcmHkdfStreamingKey: key_value;
+impl Drop for KeyMessage {
+    fn drop(&mut self) {
+        self.second.zeroize();
+        self.third.zeroize();
+    }
 }
+
+debug_fields!(KeyMessage; |it| version: it.version);
 
 /// The wire types of protocol buffers in these messages.
 const VARINT: usize = 0;

@@ -138,7 +138,7 @@ impl Public {
     }
 }
 
-pub(super) fn verify(keys: &[&Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
+pub(super) fn verify(keys: &[Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
     let mut lines = signature.lines();
     let mut line = |prefix| lines.next().and_then(|line| line.strip_prefix(prefix)).map(str::trim);
     let (Some(_), Some(first), Some(comment), Some(whole)) =

@@ -34,6 +34,7 @@ use crate::approved::Computation;
 use crate::encoding::{pem, text::text_of};
 use crate::openssh;
 use base::Error;
+use std::slice;
 
 /// A private signing key, wiped on drop and hidden from `Debug`.
 pub struct SigningKey(Private);
@@ -45,12 +46,12 @@ enum Private {
 
 /// The public keys of accepted signers.
 #[derive(Clone, Debug)]
-pub struct Signers(Vec<Public>);
+pub struct Signers(Public);
 
 #[derive(Clone, Debug)]
 enum Public {
-    Ssh(ssh::Public),
-    Minisign(Box<minisign_key::Public>),
+    Ssh(Vec<ssh::Public>),
+    Minisign(minisign_key::Public),
 }
 
 impl SigningKey {
@@ -127,16 +128,16 @@ impl Signers {
         );
         let text = text_of(content);
         if let Some(key) = minisign_key::Public::parse(&text) {
-            return Ok(Self(vec![Public::Minisign(Box::new(key))]));
+            return Ok(Self(Public::Minisign(key)));
         }
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let keys: Vec<_> = lines
             .map(|line| match openssh::is_public(line) {
-                true => ssh::Public::parse(line).map(Public::Ssh),
+                true => ssh::Public::parse(line),
                 false => Err(EXPECTED),
             })
             .collect::<Result<_, _>>()?;
-        if keys.is_empty() { Err(EXPECTED) } else { Ok(Self(keys)) }
+        if keys.is_empty() { Err(EXPECTED) } else { Ok(Self(Public::Ssh(keys))) }
     }
 
     /// Verifies that one of these keys signed a message.
@@ -144,29 +145,23 @@ impl Signers {
     /// # Errors
     /// Returns the [`Rejection`] if not.
     pub fn verify(&self, message: &[u8], signature: &str) -> Result<(), Rejection> {
-        if signature.trim_start().starts_with("-----BEGIN SSH SIGNATURE-----") {
-            let keys: Vec<_> = self
-                .0
-                .iter()
-                .filter_map(|key| if let Public::Ssh(key) = key { Some(key) } else { None })
-                .collect();
-            return ssh::verify(&keys, message, signature);
+        let (ssh, minisign) = match &self.0 {
+            Public::Ssh(keys) => (&keys[..], &[][..]),
+            Public::Minisign(key) => (&[][..], slice::from_ref(key)),
+        };
+        match signature.trim_start().starts_with("-----BEGIN SSH SIGNATURE-----") {
+            true => ssh::verify(ssh, message, signature),
+            false => minisign_key::verify(minisign, message, signature),
         }
-        let keys: Vec<_> = self
-            .0
-            .iter()
-            .filter_map(|key| if let Public::Minisign(key) = key { Some(&**key) } else { None })
-            .collect();
-        minisign_key::verify(&keys, message, signature)
     }
 }
 
 /// The public key of a signing key.
 impl From<&SigningKey> for Signers {
     fn from(key: &SigningKey) -> Self {
-        Self(vec![match &key.0 {
-            Private::Ssh(key) => Public::Ssh(key.public()),
-            Private::Minisign(key) => Public::Minisign(Box::new(key.public())),
-        }])
+        Self(match &key.0 {
+            Private::Ssh(key) => Public::Ssh(vec![key.public()]),
+            Private::Minisign(key) => Public::Minisign(key.public()),
+        })
     }
 }

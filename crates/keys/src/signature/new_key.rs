@@ -39,9 +39,8 @@ impl NewSigningKey {
     pub fn generate(passphrase: Option<&str>) -> Result<Self, Error> {
         Computation::Signature.check()?;
         let mut seed = Zeroizing::new([0; 32]);
-        let mut random = [0; 20];
         base::random::fill(&mut *seed)?;
-        base::random::fill(&mut random)?;
+        let random: [u8; 20] = base::random::array()?;
         // The errors of the libraries are about lengths, which are right.
         let pair = Ed25519KeyPair::from_seed_unchecked(&*seed).map_err(|_| FAILED)?;
         let public = Ed25519PublicKey(pair.public_key().as_ref().try_into().map_err(|_| FAILED)?);

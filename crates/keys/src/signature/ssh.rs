@@ -76,7 +76,7 @@ fn unsuitable(error: Error) -> Error {
     }
 }
 
-pub(super) fn verify(keys: &[&Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
+pub(super) fn verify(keys: &[Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
     let signature = SshSig::from_pem(signature.trim_start()).map_err(|error| match error {
         ssh_key::Error::AlgorithmUnknown => Rejection::OtherSigner,
         _ => Rejection::Malformed,

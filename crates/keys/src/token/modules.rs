@@ -45,7 +45,7 @@ impl Module {
         let shared = match pkcs11.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
             Ok(()) => false,
             Err(ModuleError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => true,
-            Err(error) => return Err(failure(&error)),
+            Err(error) => return Err(error.into()),
         };
         Ok(Self { pkcs11, shared, _lock: lock })
     }
@@ -162,31 +162,32 @@ fn candidates(uri: &Uri) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the failure for a module's error.
-pub(super) fn failure(error: &ModuleError) -> Failure {
-    use RvError as Rv;
-    let ModuleError::Pkcs11(code, _) = error else { return Failure::Service(said(error)) };
-    let text = match code {
-        Rv::PinIncorrect | Rv::PinInvalid | Rv::PinLenRange => {
-            "the token refuses the PIN; it was tried once, because a token is locked after some wrong PINs"
-        }
-        Rv::PinLocked => {
-            "the PIN is locked after too many wrong ones; unlock it with the software of the token"
-        }
-        Rv::PinExpired => "the PIN has expired; set another one with the software of the token",
-        Rv::UserPinNotInitialized => "the token has no PIN yet; set one with the software of the token",
-        Rv::KeyFunctionNotPermitted | Rv::KeyTypeInconsistent | Rv::KeySizeRange => {
-            "the token does not encrypt and decrypt with this key"
-        }
-        Rv::MechanismInvalid => {
-            "the token has no AES-GCM (CKM_AES_GCM) or RSA-OAEP (CKM_RSA_PKCS_OAEP) for this key"
-        }
-        Rv::TokenNotPresent | Rv::SlotIdInvalid | Rv::TokenNotRecognized => {
-            return Failure::NotFound(format!("there is no token in the slot: {}", said(error)));
-        }
-        _ => return Failure::Service(said(error)),
-    };
-    Failure::Refused(format!("{text} ({})", said(error)))
+impl From<ModuleError> for Failure {
+    fn from(error: ModuleError) -> Self {
+        use RvError as Rv;
+        let ModuleError::Pkcs11(code, _) = &error else { return Self::Service(said(&error)) };
+        let text = match code {
+            Rv::PinIncorrect | Rv::PinInvalid | Rv::PinLenRange => {
+                "the token refuses the PIN; it was tried once, because a token is locked after some wrong PINs"
+            }
+            Rv::PinLocked => {
+                "the PIN is locked after too many wrong ones; unlock it with the software of the token"
+            }
+            Rv::PinExpired => "the PIN has expired; set another one with the software of the token",
+            Rv::UserPinNotInitialized => "the token has no PIN yet; set one with the software of the token",
+            Rv::KeyFunctionNotPermitted | Rv::KeyTypeInconsistent | Rv::KeySizeRange => {
+                "the token does not encrypt and decrypt with this key"
+            }
+            Rv::MechanismInvalid => {
+                "the token has no AES-GCM (CKM_AES_GCM) or RSA-OAEP (CKM_RSA_PKCS_OAEP) for this key"
+            }
+            Rv::TokenNotPresent | Rv::SlotIdInvalid | Rv::TokenNotRecognized => {
+                return Self::NotFound(format!("there is no token in the slot: {}", said(&error)));
+            }
+            _ => return Self::Service(said(&error)),
+        };
+        Self::Refused(format!("{text} ({})", said(&error)))
+    }
 }
 
 /// Returns what a module said, in the standard's names, such as `CKR_PIN_LOCKED from C_Login`.
@@ -237,7 +238,7 @@ mod test {
     #[test]
     fn codes_of_modules() {
         use RvError as Rv;
-        let failed = |code| failure(&ModuleError::Pkcs11(code, Function::Login));
+        let failed = |code| Failure::from(ModuleError::Pkcs11(code, Function::Login));
         for (code, text, name) in [
             (Rv::PinIncorrect, "it was tried once", "CKR_PIN_INCORRECT"),
             (Rv::PinInvalid, "it was tried once", "CKR_PIN_INVALID"),
@@ -261,7 +262,7 @@ mod test {
         assert_eq!(found, "the module returned CKR_DEVICE_ERROR from C_Login");
         let Failure::Service(found) = failed(Rv::UnknownErrorCode(0x123)) else { panic!("a code") };
         assert_eq!(found, "the module returned the code 0x123 from C_Login");
-        let Failure::Service(found) = failure(&ModuleError::NullFunctionPointer) else {
+        let Failure::Service(found) = Failure::from(ModuleError::NullFunctionPointer) else {
             panic!("a function")
         };
         assert_eq!(found, "the module lacks a function that is needed");

@@ -1,7 +1,7 @@
 //! One use of a token's key: login, search for the key, and its operations.
 
 use super::failure::Failure;
-use super::modules::{Module, failure, is_bad_ciphertext};
+use super::modules::{Module, is_bad_ciphertext};
 use super::uri::{Class, Uri};
 use crate::asymmetric::rsa::{Oaep, PublicKey};
 use crate::encoding::pkcs8::rsa_public;
@@ -61,7 +61,7 @@ impl TokenKey {
     /// Opens the URI's token, logs in, and finds the key.
     pub(super) fn open(uri: &Uri) -> Result<Self, Failure> {
         let (module, slot, token) = present(uri)?;
-        let session = module.pkcs11.open_ro_session(slot).map_err(|e| failure(&e))?;
+        let session = module.pkcs11.open_ro_session(slot)?;
         let logged_in = login(&session, uri, &token)?;
         let (handle, class) = find(&session, uri)?;
         let asked = [
@@ -73,7 +73,7 @@ impl TokenKey {
         ];
         let mut found = None;
         let (mut encrypts, mut decrypts, mut asks_always, mut id) = (true, true, false, None);
-        for attribute in session.get_attributes(handle, &asked).map_err(|e| failure(&e))? {
+        for attribute in session.get_attributes(handle, &asked)? {
             match attribute {
                 Attribute::KeyType(kind) => found = Some(kind),
                 Attribute::Encrypt(value) => encrypts = value,
@@ -84,27 +84,24 @@ impl TokenKey {
             }
         }
         let kind = match (found, class) {
-            (Some(KeyType::AES), Class::Secret) => Kind::Aes,
-            (Some(KeyType::RSA), Class::Private) => Kind::Rsa,
-            _ => {
-                return Err(Failure::Refused(
-                    "expected an AES or RSA key, found a key of another type".into(),
-                ));
-            }
+            (Some(KeyType::AES), Class::Secret) => Some(Kind::Aes),
+            (Some(KeyType::RSA), Class::Private) => Some(Kind::Rsa),
+            _ => None,
         };
-        if !decrypts {
-            return Err(Failure::Refused(
-                "the key may not decrypt (CKA_DECRYPT is false); use one that was made for it".into(),
-            ));
-        }
-        if asks_always {
-            return Err(Failure::Refused(
+        let wrong = match kind {
+            None => "expected an AES or RSA key, found a key of another type",
+            Some(_) if !decrypts => {
+                "the key may not decrypt (CKA_DECRYPT is false); use one that was made for it"
+            }
+            Some(_) if asks_always => {
                 "the token asks for the PIN at each use of this key (CKA_ALWAYS_AUTHENTICATE), which is not \
                  supported; use another key"
-                    .into(),
-            ));
-        }
-        Ok(Self { session, handle, kind, encrypts, id, logged_in, _module: module })
+            }
+            Some(kind) => {
+                return Ok(Self { session, handle, kind, encrypts, id, logged_in, _module: module });
+            }
+        };
+        Err(Failure::Refused(wrong.into()))
     }
 
     /// Encrypts with AES-GCM under a fresh nonce. Returns nonce, ciphertext and tag.
@@ -114,12 +111,8 @@ impl TokenKey {
                 "the key may not encrypt (CKA_ENCRYPT is false); use one that was made for it".into(),
             ));
         }
-        let mut nonce = [0; NONCE];
-        random::fill(&mut nonce).map_err(Error::from)?;
-        let sealed = {
-            let mechanism = gcm(&mut nonce, aad)?;
-            self.session.encrypt(&mechanism, self.handle, plaintext).map_err(|e| failure(&e))?
-        };
+        let mut nonce = random::array().map_err(Error::from)?;
+        let sealed = self.session.encrypt(&gcm(&mut nonce, aad)?, self.handle, plaintext)?;
         if sealed.len() != plaintext.len() + TAG {
             return Err(Failure::Service(format!(
                 "the module returned {} bytes for {} bytes and a tag of AES-GCM",
@@ -181,7 +174,7 @@ impl TokenKey {
         match self.session.decrypt(mechanism, self.handle, ciphertext) {
             Ok(plaintext) => Ok(Zeroizing::new(plaintext)),
             Err(error) if is_bad_ciphertext(&error) => Err(Error::Authentication.into()),
-            Err(error) => Err(failure(&error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -190,9 +183,8 @@ impl TokenKey {
         let mut numbers = self.numbers(self.handle)?;
         if let (None, Some(id)) = (&numbers, &self.id) {
             let template = [Attribute::Class(ObjectClass::PUBLIC_KEY), Attribute::Id(id.clone())];
-            let objects = self.session.iter_objects(&template).map_err(|e| failure(&e))?.next();
-            if let Some(handle) = objects {
-                numbers = self.numbers(handle.map_err(|e| failure(&e))?)?;
+            if let Some(handle) = self.session.iter_objects(&template)?.next() {
+                numbers = self.numbers(handle?)?;
             }
         }
         let [n, e] =
@@ -204,7 +196,7 @@ impl TokenKey {
     fn numbers(&self, handle: ObjectHandle) -> Result<Option<[Vec<u8>; 2]>, Failure> {
         let asked = [AttributeType::Modulus, AttributeType::PublicExponent];
         let (mut n, mut e) = (None, None);
-        for attribute in self.session.get_attributes(handle, &asked).map_err(|e| failure(&e))? {
+        for attribute in self.session.get_attributes(handle, &asked)? {
             match attribute {
                 Attribute::Modulus(value) if !value.is_empty() => n = Some(value),
                 Attribute::PublicExponent(value) if !value.is_empty() => e = Some(value),
@@ -226,8 +218,8 @@ impl Drop for TokenKey {
 }
 
 fn gcm<'a>(nonce: &'a mut [u8; NONCE], aad: &'a [u8]) -> Result<Mechanism<'a>, Failure> {
-    let bits = (8 * TAG).try_into().map_err(|e| failure(&e))?;
-    Ok(Mechanism::AesGcm(GcmParams::new(nonce, aad, bits).map_err(|e| failure(&e))?))
+    let bits = (8 * TAG).try_into()?;
+    Ok(Mechanism::AesGcm(GcmParams::new(nonce, aad, bits)?))
 }
 
 fn mechanism(oaep: Oaep) -> Mechanism<'static> {
@@ -255,9 +247,8 @@ fn present(uri: &Uri) -> Result<(Module, Slot, TokenInfo), Failure> {
         }
         drop(module);
         // Processes that disturbed each other must wait for different times.
-        let mut part = [0];
-        random::fill(&mut part).map_err(Error::from)?;
-        thread::sleep(longest / 2 + longest * u32::from(part[0]) / 510);
+        let [part] = random::array().map_err(Error::from)?;
+        thread::sleep(longest / 2 + longest * u32::from(part) / 510);
         longest *= 2;
     }
 }
@@ -274,7 +265,7 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
     let fits = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
     let mut found = Vec::new();
     let mut unreadable = None;
-    let slots = module.pkcs11.get_slots_with_token().map_err(|e| Absent::Finally(failure(&e)))?;
+    let slots = module.pkcs11.get_slots_with_token().map_err(|e| Absent::Finally(e.into()))?;
     for slot in slots {
         if uri.slot.is_some_and(|wanted| wanted != slot.id()) {
             continue;
@@ -283,7 +274,7 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
             // Removed since the slots were listed.
             Err(ModuleError::Pkcs11(RvError::TokenNotPresent | RvError::TokenNotRecognized, _)) => continue,
             Err(error) => {
-                unreadable = Some(failure(&error));
+                unreadable = Some(error.into());
                 continue;
             }
             Ok(token) => token,
@@ -360,7 +351,7 @@ fn logged_in(result: Result<(), ModuleError>) -> Result<bool, Failure> {
     match result {
         Ok(()) => Ok(true),
         Err(ModuleError::Pkcs11(RvError::UserAlreadyLoggedIn, Function::Login)) => Ok(false),
-        Err(error) => Err(failure(&error)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -377,8 +368,8 @@ fn find(session: &Session, uri: &Uri) -> Result<(ObjectHandle, Class), Failure> 
         template.extend(uri.object.as_ref().map(|label| Attribute::Label(label.as_bytes().to_vec())));
         template.extend(uri.id.clone().map(Attribute::Id));
         // Two are enough to know that there are several; a module could return any number.
-        for handle in session.iter_objects(&template).map_err(|e| failure(&e))?.take(2) {
-            if found.replace((handle.map_err(|e| failure(&e))?, class)).is_some() {
+        for handle in session.iter_objects(&template)?.take(2) {
+            if found.replace((handle?, class)).is_some() {
                 return Err(Failure::NotFound(
                     "several keys of the token have these attributes; add id= or type=".into(),
                 ));

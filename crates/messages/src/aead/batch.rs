@@ -11,8 +11,10 @@
 use super::key::{Direction, GROUP, in_batch};
 use super::keys::{MessageKeys, Prefixed};
 use super::packed::{self, Offset, Packed, data_range, index_of, packed_len};
+use base::parallel::{Workers, run_parts};
 use base::{Error, Misuse, memory};
 use providers::BatchAad;
+use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use zeroize::Zeroizing;
 
@@ -284,14 +286,16 @@ impl Batch<'_> {
         } else {
             let mut parts = memory::with_capacity(from.len().div_ceil(job_len))?;
             parts.extend(from.chunks(job_len).zip(to.chunks_mut(job_len)).map(Mutex::new));
-            packed::run_parts(self.prefixed.key.threads(), parts, |job, (from, to)| {
-                self.groups(job * job_len, from, to)
-            })
+            run_parts(self.workers(), &parts, |job, (from, to), _| self.groups(job * job_len, from, to))
         };
         if result.is_err() {
             to.iter_mut().for_each(|out| out.fill(0));
         }
         result
+    }
+
+    fn workers(&self) -> Workers {
+        Workers::Pooled(self.prefixed.key.threads().map_or(usize::MAX, NonZeroUsize::get))
     }
 
     /// Processes messages of a list, from index `first` of the batch.
@@ -355,7 +359,7 @@ impl Batch<'_> {
                 parts.push(Mutex::new((offsets, part)));
                 rest = after;
             }
-            packed::run_parts(self.prefixed.key.threads(), parts, |job, (offsets, out)| {
+            run_parts(self.workers(), &parts, |job, (offsets, out), _| {
                 self.packed_part(data, job * job_len, offsets, out)
             })
         };

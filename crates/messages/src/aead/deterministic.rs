@@ -3,11 +3,9 @@
 use super::key::MessageKey;
 use super::keys::MessageKeys;
 use super::packed::{Offset, Packed};
-use crate::Key;
-use base::debug_fields;
+use crate::{Key, message_keys};
 use base::{Error, Misuse};
 use providers::{AeadKey, AuthenticationError, BatchAad, BatchError, InOut, SealError, raw};
-use std::num::NonZeroUsize;
 
 /// Algorithms of [`DeterministicAead`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +66,9 @@ impl DeterministicAlgorithm {
 /// assert_eq!(daead.decrypt(&encrypted, b"users.email")?, b"alice@example.com");
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub struct DeterministicAead(MessageKeys);
+pub struct DeterministicAead {
+    keys: MessageKeys,
+}
 
 impl DeterministicAead {
     /// Expands a key.
@@ -78,15 +78,7 @@ impl DeterministicAead {
     /// [`Error::Environment`] if `SEALANE_CPU` is invalid, and [`Error::SelfTest`] if no variant of
     /// AES passes its self-test.
     pub fn new(algorithm: DeterministicAlgorithm, key: &Key) -> Result<Self, Error> {
-        Ok(Self(MessageKey::deterministic(algorithm, key)?.into()))
-    }
-
-    /// Sets the maximum number of threads for packed messages, including the calling one. The
-    /// default is all free threads, up to 8. One message, or packed messages of less than about 512
-    /// KiB, use one.
-    #[must_use]
-    pub fn with_threads(self, threads: NonZeroUsize) -> Self {
-        Self(self.0.with_threads(threads))
+        Ok(Self { keys: MessageKey::deterministic(algorithm, key)?.into() })
     }
 
     /// Returns the algorithm.
@@ -95,41 +87,12 @@ impl DeterministicAead {
         DeterministicAlgorithm::Aes256Siv
     }
 
-    /// Returns the variant of AES in use, such as `"vaes512"`.
-    pub fn variant(&self) -> &'static str {
-        self.0.variant()
-    }
-
-    /// Returns the difference in length between an encrypted message and its plaintext: the
-    /// synthetic IV.
-    #[inline]
-    pub fn overhead(&self) -> usize {
-        self.0.overhead()
-    }
-
-    /// Returns the key that encrypts.
-    pub fn primary(&self) -> &MessageKey {
-        self.0.primary()
-    }
-
-    /// Returns the number of keys; each can decrypt.
-    #[expect(clippy::len_without_is_empty, reason = "there is a first key")]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns the key of a message and the length of its prefix, see
-    /// [`MessageKeys::only_candidate`].
-    pub fn only_candidate(&self, data: &[u8]) -> Option<(&MessageKey, usize)> {
-        self.0.only_candidate(data)
-    }
-
     /// Encrypts `data`. The same key, data and associated data always give the same result.
     ///
     /// # Errors
     /// Returns [`Error::OutOfMemory`] if the result cannot be allocated.
     pub fn encrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        self.0.seal(data, aad)
+        self.keys.seal(data, aad)
     }
 
     /// Encrypts `data` with each enabled key of a keyring, the primary key first. A stored value
@@ -139,7 +102,7 @@ impl DeterministicAead {
     /// # Errors
     /// Returns [`Error::OutOfMemory`] if the results cannot be allocated.
     pub fn encrypt_with_all_keys(&self, data: &[u8], aad: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
-        self.0.seal_with_all_keys(data, aad)
+        self.keys.seal_with_all_keys(data, aad)
     }
 
     /// Decrypts the result of [`Self::encrypt`], if it and `aad` are authentic.
@@ -147,7 +110,7 @@ impl DeterministicAead {
     /// # Errors
     /// Returns [`Error::Authentication`] if the key or `aad` is wrong, or the data was changed.
     pub fn decrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        self.0.open(data, aad)
+        self.keys.open(data, aad)
     }
 
     /// Encrypts into the start of `out`. Returns the number of bytes written.
@@ -155,7 +118,7 @@ impl DeterministicAead {
     /// # Errors
     /// Returns [`Misuse::OutputTooShort`] if `out` is too short, and writes nothing.
     pub fn encrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
-        self.0.seal_into(data, out, aad)
+        self.keys.seal_into(data, out, aad)
     }
 
     /// Decrypts into the start of `out`. Returns the number of bytes written.
@@ -164,7 +127,7 @@ impl DeterministicAead {
     /// Returns the errors of [`Self::decrypt`] and [`Misuse::OutputTooShort`], and leaves no
     /// plaintext in `out`.
     pub fn decrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
-        self.0.open_into(data, out, aad)
+        self.keys.open_into(data, out, aad)
     }
 
     /// Encrypts the packed messages `data[offsets[i]..offsets[i + 1]]`, all with the same
@@ -189,7 +152,7 @@ impl DeterministicAead {
         offsets: &[O],
         aad: &[u8],
     ) -> Result<Packed<O>, Error> {
-        self.0.seal_packed(data, offsets, aad)
+        self.keys.seal_packed(data, offsets, aad)
     }
 
     /// Decrypts packed messages with the same associated data. Returns the packed plaintexts and
@@ -204,7 +167,7 @@ impl DeterministicAead {
         offsets: &[O],
         aad: &[u8],
     ) -> Result<Packed<O>, Error> {
-        self.0.open_packed(data, offsets, aad)
+        self.keys.open_packed(data, offsets, aad)
     }
 
     /// Returns the offsets of the results of [`Self::encrypt_packed_into`] for `len` bytes of data.
@@ -213,7 +176,7 @@ impl DeterministicAead {
     /// # Errors
     /// Returns the errors of [`Self::encrypt_packed`] about offsets.
     pub fn encrypted_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.0.sealed_offsets(offsets, len)
+        self.keys.sealed_offsets(offsets, len)
     }
 
     /// Returns the offsets of the results of [`Self::decrypt_packed_into`] for `len` bytes of data.
@@ -223,7 +186,7 @@ impl DeterministicAead {
     /// Returns the errors of [`Self::decrypt_packed`] about offsets, and about the first message
     /// that is too short.
     pub fn decrypted_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.0.opened_offsets(offsets, len)
+        self.keys.opened_offsets(offsets, len)
     }
 
     /// Encrypts packed messages into the start of `out`; [`Self::encrypted_offsets`] gives the
@@ -239,7 +202,7 @@ impl DeterministicAead {
         aad: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        self.0.seal_packed_into(data, offsets, aad, out)
+        self.keys.seal_packed_into(data, offsets, aad, out)
     }
 
     /// Decrypts packed messages into the start of `out`; [`Self::decrypted_offsets`] gives the
@@ -255,24 +218,18 @@ impl DeterministicAead {
         aad: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        self.0.open_packed_into(data, offsets, aad, out)
+        self.keys.open_packed_into(data, offsets, aad, out)
     }
 }
 
 /// `keys` must be deterministic.
 impl From<MessageKeys> for DeterministicAead {
     fn from(keys: MessageKeys) -> Self {
-        Self(keys)
+        Self { keys }
     }
 }
 
-impl From<DeterministicAead> for MessageKeys {
-    fn from(daead: DeterministicAead) -> Self {
-        daead.0
-    }
-}
-
-debug_fields!(DeterministicAead; |it| algorithm: it.algorithm().name(), variant: it.variant());
+message_keys!(DeterministicAead; |it| algorithm: it.algorithm().name(), variant: it.variant());
 
 impl MessageKey {
     #[doc(hidden)]

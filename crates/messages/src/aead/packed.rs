@@ -5,11 +5,10 @@
 
 use super::key::in_batch;
 use base::error::OffsetProblem;
-use base::parallel::{PARALLEL_LEN, Workers, run_jobs};
+use base::parallel::PARALLEL_LEN;
 use base::{Error, Misuse, memory};
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// Fixed cost of a message, in bytes that take as long: 25 ns for a message of 16 bytes, and 172 to
 /// 215 ns for one of 1 KiB (measured, `lab/record/batches-zen4-2026-11-23.md`).
@@ -80,25 +79,6 @@ pub(super) fn job_len(threads: Option<NonZeroUsize>, count: usize, bytes: usize)
         return count.max(1);
     }
     (JOB_COST / (cost / count.max(1)).max(1)).max(1)
-}
-
-/// Runs `work` on each of `parts`, the jobs of a batch in order.
-pub(super) fn run_parts<P: Send>(
-    threads: Option<NonZeroUsize>,
-    parts: Vec<Mutex<P>>,
-    work: impl Fn(usize, &mut P) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
-    let threads = threads.map_or(usize::MAX, NonZeroUsize::get);
-    run_jobs(
-        Workers::Pooled(threads),
-        parts.len() as u64,
-        || Ok(()),
-        |job, (), _| {
-            let part = &parts[job as usize];
-            work(job as usize, &mut part.lock().unwrap_or_else(PoisonError::into_inner))
-        },
-        || Ok(()),
-    )
 }
 
 /// Checks the offsets of packed messages in `len` bytes of data. Returns the range that they cover.

@@ -1,6 +1,6 @@
 //! Authenticated encryption of one message in pieces of any length.
 
-use super::{ChaCha20, PIECE, Poly1305, XChaCha20, key_array, nonce_array, tag_array};
+use super::{ChaCha20, PIECE, Poly1305, XChaCha20, nonce_array, tag_array};
 use base::debug_fields;
 use base::error::MessagePart;
 use base::{Error, ForkGuard, Misuse, memory};
@@ -179,14 +179,8 @@ impl Message {
             Algorithm::Aes128Gcm => gcm(<&[u8; 16]>::try_from(key).map_err(length(&[16]))?, nonce),
             Algorithm::Aes192Gcm => gcm(<&[u8; 24]>::try_from(key).map_err(length(&[24]))?, nonce),
             Algorithm::Aes256Gcm => gcm(<&[u8; 32]>::try_from(key).map_err(length(&[32]))?, nonce),
-            Algorithm::ChaCha20Poly1305 => {
-                key_array(key)?;
-                chacha(ChaCha20::new(key, nonce, 0)?)
-            }
-            Algorithm::XChaCha20Poly1305 => {
-                key_array(key)?;
-                chacha(XChaCha20::new(key, nonce, 0)?.0)
-            }
+            Algorithm::ChaCha20Poly1305 => chacha(ChaCha20::new(key, nonce, 0)?),
+            Algorithm::XChaCha20Poly1305 => chacha(XChaCha20::new(key, nonce, 0)?.0),
             _ => Err(Misuse::StreamingUnsupported(algorithm).into()),
         };
         Ok(Self { algorithm, construction: construction? })

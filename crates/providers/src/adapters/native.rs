@@ -1,10 +1,11 @@
 //! The kernels of this project: AES-GCM, AES-GCM-SIV, ChaCha20-Poly1305 and AEGIS.
 
 use crate::Algorithm::{self, *};
-use crate::batch::{BatchAad, BatchError, open_each, seal_each};
+use crate::batch::{BatchAad, BatchError};
 use crate::extended::{self, Xaes};
 use crate::kernel::{self, Kernel, kernel};
 use crate::key::{aead_keys, key_array, nonce_array, rejected};
+use crate::key::{open_each, seal_each};
 use crate::{
     AeadKey, AuthenticationError, Entry, InOut, KeyError, MessageError, Provider, SealError, Threads, raw,
 };
@@ -122,13 +123,7 @@ aead_keys! {
                 ((nonces, []), BatchAad::Shared(aad)) if nonces.len() == plaintexts.len() => self
                     .seal_batch(nonces, aad, plaintexts, sealed)
                     .map_err(|(index, error)| BatchError { index, error: error.into() }),
-                _ => seal_each(
-                    |nonce, aad, data, tag| AeadKey::seal(self, nonce, aad, data, tag),
-                    nonces,
-                    aad,
-                    plaintexts,
-                    sealed,
-                ),
+                _ => seal_each(self, nonces, aad, plaintexts, sealed),
             }
         }
 
@@ -147,13 +142,7 @@ aead_keys! {
                         error: rejected(plaintexts[index]),
                     })
                 }
-                _ => open_each(
-                    |nonce, aad, data, tag| AeadKey::open(self, nonce, aad, data, tag),
-                    nonce_len,
-                    aad,
-                    sealed,
-                    plaintexts,
-                ),
+                _ => open_each(self, nonce_len, aad, sealed, plaintexts),
             }
         }
     };

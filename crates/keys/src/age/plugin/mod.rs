@@ -36,11 +36,11 @@ pub(super) use wrap::wrap;
 
 use super::text::{self, Case};
 use base::Error;
+use base::debug_fields;
 use base::error::{PluginError, PluginProblem};
 #[cfg(not(unix))]
 use other as process;
 use std::ffi::OsString;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use subtle::ConstantTimeEq;
@@ -171,12 +171,7 @@ impl Plugins {
     }
 }
 
-impl fmt::Debug for Plugins {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { timeout, path, .. } = self;
-        f.debug_struct("Plugins").field("timeout", timeout).field("path", path).finish_non_exhaustive()
-    }
-}
+debug_fields!(Plugins; |it| timeout: it.timeout, path: it.path);
 
 /// Which text of a key pair the plugin gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,14 @@
 //! export(L)  = LabeledExpand(exporter_secret, "sec", label, L)   section 5.3
 //! ```
 
+use super::kdf::{Kdf, NONCE_LEN, Secret};
 use super::kem::{self, Ephemeral};
-use super::schedule::{Kdf, NONCE_LEN, Schedule, Secret};
 use super::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey};
 use base::debug_fields;
 use base::{Error, ForkGuard, memory};
 use messages::Key;
 use providers::InOut;
+use zeroize::Zeroizing;
 
 /// Difference in length between a ciphertext and its plaintext: the tag, the same for all AEADs.
 pub const TAG_LEN: usize = 16;
@@ -177,6 +178,17 @@ pub(super) struct Context {
 }
 
 impl Context {
+    /// Computes `KeySchedule(mode, shared_secret, info, psk, psk_id)` (RFC 9180, section 5.1).
+    ///
+    /// ```text
+    /// psk_id_hash          = LabeledExtract("", "psk_id_hash", psk_id)
+    /// info_hash            = LabeledExtract("", "info_hash", info)
+    /// key_schedule_context = mode || psk_id_hash || info_hash
+    /// secret               = LabeledExtract(shared_secret, "secret", psk)
+    /// key                  = LabeledExpand(secret, "key", key_schedule_context, Nk)
+    /// base_nonce           = LabeledExpand(secret, "base_nonce", key_schedule_context, Nn)
+    /// exporter_secret      = LabeledExpand(secret, "exp", key_schedule_context, Nh)
+    /// ```
     fn new(
         kem: Kem,
         aead: Aead,
@@ -186,8 +198,18 @@ impl Context {
         psk: Option<Psk<'_>>,
     ) -> Result<Self, Error> {
         let kdf = Kdf::of_suite(kem, aead);
-        let Schedule { key, base_nonce, exporter_secret } =
-            Schedule::new(kdf, aead, mode, shared_secret, info, psk)?;
+        let (psk, psk_id) = psk.map_or((&[][..], &[][..]), |psk| (psk.secret, psk.id));
+        let psk_id_hash = kdf.extract(b"", "psk_id_hash", &[psk_id]);
+        let info_hash = kdf.extract(b"", "info_hash", &[info]);
+        let key_schedule_context: [&[u8]; 3] = [&[mode], &*psk_id_hash, &*info_hash];
+        let secret = kdf.extract(&**shared_secret, "secret", &[psk]);
+        let expand = |label, out: &mut [u8]| kdf.expand(&secret, label, &key_schedule_context, out);
+        // bounded: at most 32 bytes.
+        let mut key = Zeroizing::new(vec![0; aead.algorithm().key_len()]);
+        let (mut base_nonce, mut exporter_secret) = ([0; NONCE_LEN], Secret::default());
+        expand("key", &mut key)?;
+        expand("base_nonce", &mut base_nonce)?;
+        expand("exp", &mut *exporter_secret)?;
         let aead = messages::Aead::new(aead.algorithm(), &Key::from_bytes(&key))?;
         Ok(Self { kdf, aead, base_nonce, exporter_secret, seq: 0 })
     }

@@ -9,12 +9,11 @@
 //! The recipient computes the same `dh` as `DH(skR, pkE)` and `DH(skR, pkS)`. The hybrids with
 //! ML-KEM have no authenticated variant.
 
-use super::schedule::{Kdf, Secret};
+use super::kdf::{Kdf, Secret};
 use super::{Kem, PrivateKey, PublicKey};
 use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
 use base::{Error, Misuse};
-use zeroize::Zeroizing;
 
 const OTHER_KEM: Error = Error::Misuse(Misuse::UnsuitableKey(
     "the sender's key and the recipient's key are of different kinds of key",
@@ -27,25 +26,20 @@ const LOW_ORDER: Error = Error::Misuse(Misuse::InvalidRecipients(
 ));
 
 /// The randomness of an encapsulation: an ephemeral key, and a seed for ML-KEM.
-pub(super) enum Ephemeral {
-    Dh(PrivateKey),
-    XWing(Zeroizing<[u8; 32]>, x25519::PrivateKey),
-    MlKem768P256(Zeroizing<[u8; 32]>, p256::PrivateKey),
+pub(super) struct Ephemeral {
+    pub(super) key: PrivateKey,
+    pub(super) seed: Secret,
 }
 
 impl Ephemeral {
     pub(super) fn generate(kem: Kem) -> Result<Self, Error> {
-        let seed = || {
-            let mut seed = Zeroizing::new([0; 32]);
-            base::random::fill(&mut *seed)?;
-            Ok::<_, Error>(seed)
+        let key = match kem {
+            Kem::X25519 | Kem::XWing => x25519::PrivateKey::generate()?.into(),
+            Kem::P256 | Kem::MlKem768P256 => p256::PrivateKey::generate()?.into(),
         };
-        Ok(match kem {
-            Kem::X25519 => Self::Dh(x25519::PrivateKey::generate()?.into()),
-            Kem::P256 => Self::Dh(p256::PrivateKey::generate()?.into()),
-            Kem::XWing => Self::XWing(seed()?, x25519::PrivateKey::generate()?),
-            Kem::MlKem768P256 => Self::MlKem768P256(seed()?, p256::PrivateKey::generate()?),
-        })
+        let mut seed = Secret::default();
+        base::random::fill(&mut *seed)?;
+        Ok(Self { key, seed })
     }
 }
 
@@ -53,19 +47,19 @@ impl Ephemeral {
 pub(super) fn encap(
     recipient: &PublicKey,
     sender: Option<&PrivateKey>,
-    ephemeral: &Ephemeral,
+    Ephemeral { key: ephemeral, seed }: &Ephemeral,
 ) -> Result<(Secret, Vec<u8>), Error> {
     Computation::Hpke.check()?;
     check_sender(recipient.kem(), sender.map(PrivateKey::kem))?;
     let low_order = |why| if matches!(why, Error::Misuse(_)) { LOW_ORDER } else { why };
     match (recipient, ephemeral) {
-        (PublicKey::XWing(key), Ephemeral::XWing(seed, ephemeral)) => {
+        (PublicKey::XWing(key), PrivateKey::X25519(ephemeral)) => {
             key.encapsulate_deterministic(seed, ephemeral).map_err(low_order)
         }
-        (PublicKey::MlKem768P256(key), Ephemeral::MlKem768P256(seed, ephemeral)) => {
+        (PublicKey::MlKem768P256(key), PrivateKey::P256(ephemeral)) => {
             key.encapsulate_deterministic(seed, ephemeral)
         }
-        (_, Ephemeral::Dh(ephemeral)) => {
+        (_, ephemeral) => {
             let enc = ephemeral.public();
             let dh = dh(ephemeral, recipient).map_err(low_order)?;
             let auth = sender.map(|key| super::kem::dh(key, recipient)).transpose().map_err(low_order)?;
@@ -73,7 +67,6 @@ pub(super) fn encap(
             let secret = extract_and_expand(&dh, auth.as_ref(), &enc, recipient, sender.as_ref())?;
             Ok((secret, enc.as_bytes().to_vec()))
         }
-        (_, Ephemeral::XWing(..) | Ephemeral::MlKem768P256(..)) => Err(OTHER_KEM),
     }
 }
 

@@ -23,9 +23,9 @@
 //! ```
 
 mod context;
+mod kdf;
 mod kem;
 mod mode;
-mod schedule;
 mod suite;
 #[cfg(test)]
 mod test;

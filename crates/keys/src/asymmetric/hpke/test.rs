@@ -76,14 +76,14 @@ fn published_contexts() {
         let ephemeral = match kem {
             Kem::XWing => {
                 let (seed, key) = seeds(&case.randomness);
-                Ephemeral::XWing(seed, x25519::PrivateKey::from_bytes(&key).unwrap())
+                Ephemeral { key: x25519::PrivateKey::from_bytes(&key).unwrap().into(), seed }
             }
             // The other bytes are further candidates for the key, not needed here.
             Kem::MlKem768P256 => {
                 let (seed, key) = seeds(&case.randomness[..64]);
-                Ephemeral::MlKem768P256(seed, p256::PrivateKey::from_bytes(&key).unwrap())
+                Ephemeral { key: p256::PrivateKey::from_bytes(&key).unwrap().into(), seed }
             }
-            _ => Ephemeral::Dh(private(kem, &case.randomness)),
+            _ => Ephemeral { key: private(kem, &case.randomness), seed: Default::default() },
         };
         let (from, to) = (mode(&case, sender_key.as_ref()), mode(&case, sender_public.as_ref()));
         let mut sender = Sender::with_ephemeral(&key.public(), aead, from, &case.info, &ephemeral).unwrap();
