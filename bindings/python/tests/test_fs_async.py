@@ -271,6 +271,28 @@ def test_methods_tell_what_a_store_does_in_one_request(
         store.files.clear()
 
 
+def test_a_store_whose_put_takes_no_mode(tmp_path: pathlib.Path) -> None:
+    class Putting(Unnamed):
+        async def _put_file(self, lpath: str, rpath: str, ACL: str, callback: Any = None) -> None:
+            self.files[rpath] = pathlib.Path(lpath).read_bytes()
+
+    (tmp_path / "source").write_bytes(b"data")
+    store = Putting()
+    fs = over(store)
+    fs.put_file(str(tmp_path / "source"), "b/f", ACL="private")
+    assert fs.cat_file("b/f") == b"data"
+    assert list(store.files) == ["b/f"]
+
+
+def test_a_pattern_asks_for_a_folder_and_its_entries_together() -> None:
+    store = Store()
+    store.files = dict.fromkeys(("b/x", "b/y", "c/z"), sealane.encrypt(b"data", key=KEY))
+    store.delay = 0.01
+    assert over(store).glob("b/*") == ["b/x", "b/y"]
+    assert store.peak == 2
+    assert over(store).cat("b/*") == {"b/x": b"data", "b/y": b"data"}
+
+
 @pytest.mark.parametrize("claim", [0, 71, 72, 5000, (4 << 20) - 1, 4 << 20, 1 << 40])
 def test_a_listing_that_lies_costs_requests_only(claim: int, tmp_path: pathlib.Path) -> None:
     store = Unnamed()

@@ -350,15 +350,19 @@ class Store:
         fsspec's method omits a folder whose listing fails, as if it were empty.
         """
         found: dict[str, Any] = {}
-        if withdirs and path and await self.call("isdir", path):
-            found[path] = await self.call("info", path)
         folders = [path]
         for level in range(maxdepth):
-            works = [partial(self.call, "ls", folder, detail=True, **kwargs) for folder in folders]
+            works: list[Any] = [partial(self.call, "ls", folder, detail=True, **kwargs) for folder in folders]
             if level == 0 and prefix:
                 # Only names with this prefix. Filesystems with this option report failures.
                 works = [partial(self._begin_with, path, prefix)]
-            listings = zip(folders, await self.together(works), strict=True)
+            own = [partial(self._folder, path)] if level == 0 and withdirs and path else []
+            results: list[Any] = await self.together([*own, *works])
+            for entry in results[: len(own)]:
+                if isinstance(entry, Exception):
+                    raise entry
+                found |= entry
+            listings = zip(folders, results[len(own) :], strict=True)
             folders = []
             for folder, entries in listings:
                 if isinstance(entries, FileNotFoundError):
@@ -375,6 +379,10 @@ class Store:
         if not found and await self.call("isfile", path):
             found[path] = await self.call("info", path)
         return found
+
+    async def _folder(self, path: str) -> dict[str, Any]:
+        """Returns the properties of a folder under its path; nothing if it is not a folder."""
+        return {path: await self.call("info", path)} if await self.call("isdir", path) else {}
 
     async def _begin_with(self, path: str, prefix: str) -> list[Any]:
         """Lists a folder's entries with this prefix; the store selects them."""

@@ -22,7 +22,7 @@ from sealane._error_paths import about
 from sealane._native import DecryptWith, EncryptWith, Writer, plain_len
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._budget import Share
-from sealane.fs._store import Store, truncated
+from sealane.fs._store import Store, is_object_store, truncated
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -272,7 +272,8 @@ async def send(
         first, second = (data, to) if by == "put_file" else (to, data)
         await store.call(by, first, second, of=path, **options)
 
-    if store.whole:
+    # What the methods of a store tell is about `pipe_file`.
+    if is_object_store(store.fs) or (store.whole and by == "pipe_file"):
         await write(path, mode="create" if exclusive else "overwrite", **options)
         return
     if exclusive:
