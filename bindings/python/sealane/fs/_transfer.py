@@ -1,8 +1,8 @@
 """Whole files: their plaintext in memory, and transfers to and from local files.
 
-A file's size is a claim, so we ask an object store for a fixed-length beginning of the object. A
-shorter response is the whole object: a single request. Other servers may not support ranges, so we
-ask them for the size first, and without a size for the whole file.
+A file's size is a claim, so we ask an object store for the beginning of the object. A shorter
+response is the whole object: a single request. Other servers may not support ranges, so we ask them
+for the size first, and without a size for the whole file.
 """
 
 from __future__ import annotations
