@@ -22,7 +22,7 @@ from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from sealane.fs import SealaneFileSystem, _store, _transfer
-from sealane.fs._store import Budget
+from sealane.fs._budget import Budget
 from support import CHUNK, in_child, pattern
 
 KEY = sealane.keys.Key.from_bytes(pattern(32))
@@ -160,25 +160,197 @@ def test_coroutines_on_the_event_loop_of_the_caller(kind: str, tmp_path: pathlib
     asyncio.run(main())
 
 
-def test_many_requests_are_in_flight(tmp_path: pathlib.Path) -> None:
-    store = Store()
+class Unnamed(Store):
+    """A store that sealane does not know by its name. It answers ``expected`` requests together."""
+
+    protocol = "unnamed"
+    cachable = False
+    expected = 0
+    asked = largest = 0
+
+    async def _request(self, name: str) -> None:
+        self.requests.append(name)
+        self.in_flight += 1
+        deadline = time.monotonic() + 60
+        while self.in_flight < self.expected and time.monotonic() < deadline:
+            await asyncio.sleep(0.001)
+        self.peak = max(self.peak, self.in_flight)
+        # Those that waited for the same number see it before it falls.
+        await asyncio.sleep(0.05 if self.expected else 0)
+        self.in_flight -= 1
+
+    async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
+        wanted = (1 << 40 if end is None else end) - (start or 0)
+        self.asked += wanted
+        self.largest = max(self.largest, self.asked)
+        try:
+            return await super()._cat_file(path, start, end)
+        finally:
+            self.asked -= wanted
+
+
+class Delegating(Unnamed):
+    """A store that hands every call on, so that its own methods do not tell what it can do."""
+
+    async def _pipe_file(self, *args: Any, **options: Any) -> None:  # type: ignore[override]
+        await super()._pipe_file(*args, **options)
+
+
+class Moving(Unnamed):
+    """A store that renames files, as filesystems do. It may show incomplete ones."""
+
+    async def _mv(self, path1: str, path2: str, **_: Any) -> None:
+        await self._request("mv")
+        self.files[path2] = self.files.pop(path1)
+
+
+class Uncopying(Unnamed):
+    """A store without server-side copies, such as a web server."""
+
+    _cp_file = AsyncFileSystem._cp_file
+
+
+@pytest.mark.parametrize("protocol", ["s3", "unnamed"])
+def test_many_requests_are_in_flight(protocol: str, tmp_path: pathlib.Path) -> None:
+    store = Unnamed()
+    store.protocol = protocol
     fs: Any = over(store)
-    paths = [f"b/{n}" for n in range(40)]
-    store.delay = 0.02
+    paths = [f"b/{n}" for n in range(100)]
     for work, requests in [
         (lambda: fs.pipe(dict.fromkeys(paths, b"data")), {"pipe"}),
         (lambda: fs.cat(paths), {"cat"}),
-        (lambda: fs.get(paths, [str(tmp_path / str(n)) for n in range(40)]), {"cat"}),
-        (lambda: fs.put([str(tmp_path / str(n)) for n in range(40)], paths), {"pipe"}),
+        (lambda: over(store).cat(paths), {"cat"}),
+        (lambda: over(store).get(paths, [str(tmp_path / str(n)) for n in range(100)]), {"cat"}),
+        (lambda: fs.put([str(tmp_path / str(n)) for n in range(100)], paths), {"pipe"}),
         (lambda: fs.cat_ranges(paths, 0, 2), {"cat"}),
         (lambda: fs.cat_ranges(paths, None, None), {"cat"}),
     ]:
         store.requests.clear()
-        store.peak = 0
+        store.peak, store.expected = 0, 100
         work()
         assert set(store.requests) == requests
-        assert len(store.requests) == 40
-        assert store.peak >= 10
+        assert len(store.requests) == store.peak == 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "put", "got"),
+    [
+        (Unnamed, ["pipe"], ["cat"]),
+        (Delegating, ["pipe", "cp", "rm"], ["info", "info", "cat"]),
+        (Moving, ["pipe", "mv"], ["info", "info", "cat"]),
+        (Uncopying, None, ["info", "info", "cat"]),
+    ],
+)
+def test_methods_tell_what_a_store_does_in_one_request(
+    kind: type[Unnamed], put: list[str] | None, got: list[str], tmp_path: pathlib.Path
+) -> None:
+    store = kind()
+    # A move below a folder is fsspec's, which copies.
+    for below in [store] if kind is Moving else [store, DirFileSystem("b", store)]:
+        fs, root = over(below), "b/" if below is store else ""
+        store.requests.clear()
+        if put is None:
+            # It cannot give a complete file its name, and nothing else is left.
+            with pytest.raises(NotImplementedError):
+                fs.pipe_file(f"{root}f", b"data")
+            assert store.files == {}
+            store.files = {"b/f": sealane.encrypt(b"data", key=KEY)}
+        else:
+            fs.pipe_file(f"{root}f", b"data")
+            assert store.requests == put
+            fs.pipe_file(f"{root}new", b"data", mode="create")
+            with pytest.raises(FileExistsError):
+                fs.pipe_file(f"{root}new", b"other", mode="create")
+        store.requests.clear()
+        fs.get_file(f"{root}f", str(tmp_path / "got"))
+        assert (tmp_path / "got").read_bytes() == b"data"
+        assert store.requests == got
+        store.files = {"b/folder/f": b""}
+        fs.get_file(f"{root}folder", str(tmp_path / kind.__name__ / "folder"))
+        assert (tmp_path / kind.__name__ / "folder").is_dir()
+        store.files.clear()
+
+
+def test_a_store_whose_put_takes_no_mode(tmp_path: pathlib.Path) -> None:
+    class Putting(Unnamed):
+        async def _put_file(self, lpath: str, rpath: str, ACL: str, callback: Any = None) -> None:
+            self.files[rpath] = pathlib.Path(lpath).read_bytes()
+
+    (tmp_path / "source").write_bytes(b"data")
+    store = Putting()
+    fs = over(store)
+    fs.put_file(str(tmp_path / "source"), "b/f", ACL="private")
+    assert fs.cat_file("b/f") == b"data"
+    assert list(store.files) == ["b/f"]
+
+
+def test_a_pattern_asks_for_a_folder_and_its_entries_together() -> None:
+    store = Store()
+    store.files = dict.fromkeys(("b/x", "b/y", "c/z"), sealane.encrypt(b"data", key=KEY))
+    store.delay = 0.01
+    assert over(store).glob("b/*") == ["b/x", "b/y"]
+    assert store.peak == 2
+    assert over(store).cat("b/*") == {"b/x": b"data", "b/y": b"data"}
+
+
+@pytest.mark.parametrize("claim", [0, 71, 72, 5000, (4 << 20) - 1, 4 << 20, 1 << 40])
+def test_a_listing_that_lies_costs_requests_only(claim: int, tmp_path: pathlib.Path) -> None:
+    store = Unnamed()
+    files = {f"b/{n}": pattern(length) for n, length in enumerate((0, 5000, 300_000, 5 << 20))}
+    store.files = {path: sealane.encrypt(data, key=KEY) for path, data in files.items()}
+    told: Any = {path: {"name": path, "size": claim, "type": "file"} for path in files}
+
+    async def ls(path: str, detail: bool = True, **_: Any) -> list[Any]:
+        return list(told.values())
+
+    store._ls = ls  # type: ignore[method-assign]
+    fs: Any = over(store)
+    for _ in range(2):
+        assert [entry["sealed_size"] for entry in fs.ls("b")] == [claim] * 4
+        assert fs.cat(list(files)) == files
+        assert fs.ls("b")
+        fs.get(list(files), [str(tmp_path / path[2:]) for path in files])
+        for path, data in files.items():
+            assert (tmp_path / path[2:]).read_bytes() == data
+    assert store.largest <= _store.BUDGET + _store.REST
+
+
+def test_ten_thousand_objects_of_unknown_size(tmp_path: pathlib.Path) -> None:
+    store = Unnamed()
+    sealed = sealane.encrypt(b"data", key=KEY)
+    store.files = dict.fromkeys((f"b/{n}" for n in range(10_000)), sealed)
+    assert len(over(store).cat(list(store.files), batch_size=-1)) == 10_000
+    assert len(store.requests) == 10_000
+    assert 0 < store.largest <= _store.BUDGET + 10_000
+    fs: Any = over(store)
+    fs.store.sizes = dict.fromkeys(map(str, range(_store.MAX_SIZES)), 1)
+    fs.find("b")
+    assert len(fs.store.sizes) == 10_000
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("to_file", [True, False])
+def test_an_object_replaced_between_two_requests(to_file: bool, known: bool, tmp_path: pathlib.Path) -> None:
+    """The second request finds another object: its content is returned, never a mixture."""
+    store = Unnamed()
+    fs: Any = over(store)
+    new, asked = pattern(7 << 20), store._request
+    store.files["b/f"] = sealane.encrypt(bytes(6 << 20), key=KEY)
+    if known:
+        fs.info("b/f")
+
+    async def request(name: str) -> None:
+        await asked(name)
+        if store.requests.count("cat") == 2:
+            store.files["b/f"] = sealane.encrypt(new, key=KEY)
+
+    store.requests.clear()
+    store._request = request  # type: ignore[method-assign]
+    if to_file:
+        fs.get_file("b/f", str(tmp_path / "got"))
+        assert (tmp_path / "got").read_bytes() == new
+    else:
+        assert fs.cat_file("b/f") == new
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:

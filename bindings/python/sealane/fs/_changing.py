@@ -22,7 +22,7 @@ from sealane._error_paths import about
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opener
 from sealane.fs._rewrap import properties_of
-from sealane.fs._store import BUDGET, Store, is_object_store, moves_itself
+from sealane.fs._store import BUDGET, Store, moves_itself
 from sealane.fs._transfer import WHOLE, Grown, content_of, progress_of, put_with, read_to, write_whole
 from sealane.fs._writing import make_parents
 
@@ -365,9 +365,11 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
                 target = os.fspath(lpath) if out is None else out
                 await self.store.compute(self._get_opened, rpath, target, callback, kw, waits=True)
         elif out is not None:
-            await read_to(self.store, rpath, out, await self._decryption(rpath), callback)
+            with self.store.counted():
+                await read_to(self.store, rpath, out, await self._decryption(rpath), callback)
         else:
-            await self._get_to_path(rpath, os.fspath(lpath), callback)
+            with self.store.counted():
+                await self._get_to_path(rpath, os.fspath(lpath), callback)
 
     async def _get_to_path(self, rpath: str, lpath: str, callback: Callback) -> None:
         if self.local:
@@ -375,7 +377,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             await self.store.compute(work, size=self._local_size([rpath]), waits=True)
             return
         # An object store is asked for the object first: most paths are objects.
-        objects = is_object_store(self.fs)
+        objects = self.store.whole
         if (not objects or os.path.isdir(lpath)) and await self._make_folder(rpath, lpath):
             return
         decryption = await self._decryption(rpath)

@@ -263,6 +263,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         with asking(path):
             entries = [plain_entry(entry) for entry in found if not self.guard.is_key(entry["name"])]
             self.opener.listed(entries)
+            self.store.remember((entry["name"], entry.get("sealed_size")) for entry in entries)
             return entries if detail else sorted(entry["name"] for entry in entries)
 
     async def _info(self, path: str, **kwargs: Any) -> dict[str, Any]:
@@ -286,6 +287,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                 name: plain_entry(entry) for name, entry in found.items() if not self.guard.is_key(name)
             }
             self.opener.listed(entries.values())
+            self.store.remember((name, entry.get("sealed_size")) for name, entry in entries.items())
             return entries if detail else sorted(entries)
 
     _exists = _asking("exists")
@@ -537,7 +539,8 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         return out
 
     async def _read_whole(self, path: str) -> bytes:
-        return await read_whole(self.store, path, await self._decryption(path))
+        with self.store.counted():
+            return await read_whole(self.store, path, await self._decryption(path))
 
     async def _verified(self, path: str) -> Opened:
         return await open_verified(self.store, path, await self._decryption(path), self.opener.headers)

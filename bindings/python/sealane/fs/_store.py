@@ -13,7 +13,6 @@ stale and a server may lie: the result is the verified plaintext or an error.
 from __future__ import annotations
 
 import asyncio
-import collections
 import contextlib
 import contextvars
 import errno
@@ -22,7 +21,7 @@ import operator
 import os
 import selectors
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from glob import has_magic
@@ -38,6 +37,7 @@ from fsspec.spec import AbstractFileSystem
 
 from sealane._error_paths import asking
 from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs._budget import Budget
 
 T = TypeVar("T")
 
@@ -49,6 +49,10 @@ REST: Final = 32 << 20
 A transfer asks for them while it holds part of the first budget. From the same budget, all
 transfers would wait for each other.
 """
+LEAST: Final = 4 << 10
+"""Bytes that a transfer reserves at least: 10,000 transfers at once stay within the budget."""
+MAX_SIZES: Final = 1 << 16
+"""Number of file sizes that a filesystem remembers before it forgets all of them."""
 INLINE: Final = 64 << 10
 """Maximum number of bytes encrypted or decrypted on the event loop.
 
@@ -74,6 +78,29 @@ def is_object_store(fs: Any) -> bool:
     """Returns whether the filesystem's files appear complete, under exactly the given name."""
     protocols = (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
     return not OBJECT_STORES.isdisjoint(protocols)
+
+
+def replaces_whole(fs: Any) -> bool:
+    """Returns whether one request reads, creates or replaces an object as a whole.
+
+    A store whose name we do not know is one if its class reads ranges, copies without renaming, and
+    takes fsspec's ``mode`` for creating or replacing an object. A wrapper passes on whatever it
+    gets, so its own methods say nothing.
+    """
+    while isinstance(fs, DirFileSystem):
+        fs = fs.fs
+    if is_object_store(fs):
+        return True
+    taken: dict[str, set[str]] = {"_cat_file": {"start", "end"}, "_cp_file": set(), "_pipe_file": {"mode"}}
+    return (
+        is_asynchronous(fs)
+        and not moves_itself(fs)
+        and all(
+            getattr(type(fs), name) is not getattr(AsyncFileSystem, name)
+            and names <= inspect.signature(getattr(fs, name)).parameters.keys()
+            for name, names in taken.items()
+        )
+    )
 
 
 def moves_itself(fs: Any) -> bool:
@@ -109,65 +136,6 @@ def in_mode(fs: Any, *, asynchronous: bool) -> Any:
     return type(fs)(*fs.storage_args, **{**options, "asynchronous": asynchronous})
 
 
-class Share:
-    """A transfer's share of a budget."""
-
-    def __init__(self, budget: Budget, size: int) -> None:
-        self._budget, self.size = budget, size
-
-    def shrink(self, size: int) -> None:
-        """Gives back all but ``size`` bytes."""
-        if size < self.size:
-            self._budget.give(self.size - size)
-            self.size = size
-
-
-class Budget:
-    """A number of bytes shared by the coroutines of an event loop, in request order."""
-
-    def __init__(self, total: int) -> None:
-        self._total = self._free = total
-        self._waiting: collections.deque[tuple[int, asyncio.Future[None]]] = collections.deque()
-
-    @contextlib.asynccontextmanager
-    async def reserve(self, size: int) -> AsyncIterator[Share]:
-        """Waits for ``size`` free bytes. A transfer larger than the budget takes all of it."""
-        size = min(size, self._total)
-        await self._take(size)
-        share = Share(self, size)
-        try:
-            yield share
-        finally:
-            self.give(share.size)
-
-    async def _take(self, size: int) -> None:
-        if not self._waiting and size <= self._free:
-            self._free -= size
-            return
-        future = asyncio.get_running_loop().create_future()
-        self._waiting.append((size, future))
-        try:
-            await future
-        except BaseException:
-            if future.done() and not future.cancelled():
-                self.give(size)  # It was granted and cancelled at the same time.
-            else:
-                self._waiting.remove((size, future))
-                self.give(0)
-            raise
-
-    def give(self, size: int) -> None:
-        """Returns bytes to the budget."""
-        self._free += size
-        while self._waiting and (self._waiting[0][0] <= self._free or self._waiting[0][1].done()):
-            size, future = self._waiting[0]
-            if future.done():
-                return  # It was cancelled and removes itself.
-            self._waiting.popleft()
-            self._free -= size
-            future.set_result(None)
-
-
 class _ThreadLoop(asyncio.SelectorEventLoop):
     """The event loop of a thread, closed with it. A poll shares nothing with a forked child."""
 
@@ -199,6 +167,10 @@ class Store:
             base = base.fs
         self._in_memory = type(base) is MemoryFileSystem
         self._on_disk = type(fs) is LocalFileSystem
+        self.whole = replaces_whole(fs)
+        """Whether one request reads or replaces an object."""
+        self.sizes: dict[str, int] = {}
+        """Sizes of encrypted files as last listed, written or read. Any of them may be wrong."""
         self._start()
 
     def _start(self) -> None:
@@ -206,6 +178,7 @@ class Store:
         # What a filesystem in memory holds is in memory anyway, and its threads share no loop.
         unlimited = 1 << 63 if self._in_memory else 0
         self.budget, self.rest = Budget(unlimited or BUDGET), Budget(unlimited or REST)
+        self._transfers = 0
         self._loops = threading.local()
         self._executors: dict[bool, ThreadPoolExecutor] = {}
 
@@ -320,6 +293,10 @@ class Store:
             raise RuntimeError(text) from result.error
         return _result(result)
 
+    def quick(self, size: int) -> int | None:
+        """Returns ``size`` for `compute` if the event loop is ours and may access a local file."""
+        return size if self.awaited and not self.fs.asynchronous else None
+
     def is_pattern(self, path: str) -> bool:
         """Returns whether the filesystem's own ``glob`` takes a path for a pattern."""
         return bool(self._glob(path))
@@ -373,15 +350,19 @@ class Store:
         fsspec's method omits a folder whose listing fails, as if it were empty.
         """
         found: dict[str, Any] = {}
-        if withdirs and path and await self.call("isdir", path):
-            found[path] = await self.call("info", path)
         folders = [path]
         for level in range(maxdepth):
-            works = [partial(self.call, "ls", folder, detail=True, **kwargs) for folder in folders]
+            works: list[Any] = [partial(self.call, "ls", folder, detail=True, **kwargs) for folder in folders]
             if level == 0 and prefix:
                 # Only names with this prefix. Filesystems with this option report failures.
                 works = [partial(self._begin_with, path, prefix)]
-            listings = zip(folders, await self.together(works), strict=True)
+            own = [partial(self._folder, path)] if level == 0 and withdirs and path else []
+            results: list[Any] = await self.together([*own, *works])
+            for entry in results[: len(own)]:
+                if isinstance(entry, Exception):
+                    raise entry
+                found |= entry
+            listings = zip(folders, results[len(own) :], strict=True)
             folders = []
             for folder, entries in listings:
                 if isinstance(entries, FileNotFoundError):
@@ -398,6 +379,10 @@ class Store:
         if not found and await self.call("isfile", path):
             found[path] = await self.call("info", path)
         return found
+
+    async def _folder(self, path: str) -> dict[str, Any]:
+        """Returns the properties of a folder under its path; nothing if it is not a folder."""
+        return {path: await self.call("info", path)} if await self.call("isdir", path) else {}
 
     async def _begin_with(self, path: str, prefix: str) -> list[Any]:
         """Lists a folder's entries with this prefix; the store selects them."""
@@ -416,6 +401,7 @@ class Store:
             if reported is not None and size is None:
                 text = f"The filesystem reports the size {reported!r}, which no file has"
                 raise OSError(errno.EIO, text, path)
+            self.remember([(path, size)])
             return {**info, "size": size}
 
         found: dict[str, Any] = await self.call("info", path, check=check)
@@ -437,6 +423,31 @@ class Store:
             if (now := await self.info(path))["size"] == info["size"]:
                 raise
         return await work(now)
+
+    def remember(self, files: Iterable[tuple[str, int | None]]) -> None:
+        """Remembers sizes, so that the next request reserves no more memory than it needs."""
+        if len(self.sizes) >= MAX_SIZES:
+            self.sizes.clear()
+        self.sizes.update((path, size) for path, size in files if size is not None)
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Counts a transfer, also while it waits for its key."""
+        self._transfers += 1
+        try:
+            yield
+        finally:
+            self._transfers -= 1
+
+    async def expected(self, path: str, most: int) -> int:
+        """Returns the number of bytes to ask for first, for which the caller reserves memory.
+
+        A known size and one byte: a response without this byte is the whole file. Without a known
+        size, all transfers that run get equal shares of the budget, so that none has to wait.
+        """
+        await asyncio.sleep(0)  # Transfers of the same call start now and are counted.
+        share = max(self.budget.total // self._transfers, LEAST)
+        return min(self.sizes.get(path, share - 1) + 1, most)
 
     async def fetch(self, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
         """Fetches byte ranges of a file. A range can be shorter than requested, never longer."""

@@ -1,8 +1,8 @@
 """Whole files: their plaintext in memory, and transfers to and from local files.
 
-A file's size is a claim, so we ask an object store for a fixed-length beginning of the object. A
-shorter response is the whole object: a single request. Other servers may not support ranges, so we
-ask them for the size first, and without a size for the whole file.
+A file's size is a claim, so we ask an object store for the beginning of the object. A shorter
+response is the whole object: a single request. Other servers may not support ranges, so we ask them
+for the size first, and without a size for the whole file.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import io
 import os
 import secrets
 import tempfile
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fsspec.callbacks import Callback
 
@@ -21,13 +21,16 @@ from sealane import _native
 from sealane._error_paths import about
 from sealane._native import DecryptWith, EncryptWith, Writer, plain_len
 from sealane.exceptions import SealaneError, TruncatedError
-from sealane.fs._store import Share, Store, is_object_store, truncated
+from sealane.fs._budget import Share
+from sealane.fs._store import Store, is_object_store, truncated
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+T = TypeVar("T")
+
 FIRST = 4 << 20
-"""Bytes of an object in the first request."""
+"""Most bytes of an object in the first request."""
 STEP = 8 << 20
 """Bytes in each later request."""
 IN_FLIGHT = 4
@@ -47,20 +50,22 @@ async def read_whole(store: Store, path: str, decryption: DecryptWith) -> bytes:
         out.truncate()
         return Writer.decrypt(out, decryption)
 
+    async def read(share: Share, first: bytes | None) -> bytes:
+        if first is not None and len(first) < share.size:
+            share.shrink(len(first))
+            return await store.compute(_native.decrypt_bytes, first, decryption, size=len(first))
+        started = None if first is None else await store.compute(_started_with, begin, first)
+        del first
+        await _read_rest(store, path, started, begin, _ignore)
+        return out.getvalue()
+
     with about(path):
-        async with store.budget.reserve(FIRST) as share:
-            if not (store.awaited and is_object_store(store.fs)):
-                # One request is a consistent view of a file that others replace.
-                data = await store.fetch_all(path)
-                return await store.compute(_native.decrypt_bytes, data, decryption, size=len(data))
-            first = await _beginning(store, path)
-            if first is not None and len(first) < FIRST:
-                share.shrink(len(first))
-                return await store.compute(_native.decrypt_bytes, first, decryption, size=len(first))
-            started = None if first is None else await store.compute(_started_with, begin, first)
-            del first
-            await _read_rest(store, path, started, begin, _ignore)
-            return out.getvalue()
+        if store.awaited and store.whole:
+            return await _with_beginning(store, path, read)
+        async with store.budget.reserve(await store.expected(path, FIRST)):
+            # One request is a consistent view of a file that others replace.
+            data = await store.fetch_all(path)
+            return await store.compute(_native.decrypt_bytes, data, decryption, size=len(data))
 
 
 async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, callback: Callback) -> None:
@@ -73,17 +78,16 @@ async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, ca
     def begin() -> Writer:
         return Writer.decrypt(out, decryption)
 
-    async def read(share: Share) -> None:
-        started = None
-        if is_object_store(store.fs):
-            first = await _beginning(store, path)
-            if first is not None and len(first) < FIRST:
-                share.shrink(2 * len(first))
-                await store.compute(_decrypt_at_once, begin, first)
-                progress(plain_len(len(first)), plain_len(len(first)))
-                return
-            started = None if first is None else await store.compute(_started_with, begin, first)
-            del first
+    async def read(share: Share, first: bytes | None) -> None:
+        if first is not None and len(first) < share.size:
+            share.shrink(2 * len(first))
+            # Opening what is there, such as a pipe, can wait.
+            new = isinstance(out, str) and not os.path.lexists(out)
+            await store.compute(_decrypt_at_once, begin, first, size=store.quick(len(first)) if new else None)
+            progress(plain_len(len(first)), plain_len(len(first)))
+            return
+        started = None if first is None else await store.compute(_started_with, begin, first)
+        del first
         if isinstance(out, str):
             await _read_rest(store, path, started, begin, progress)
             return
@@ -97,8 +101,28 @@ async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, ca
         await _decrypt(store, path, size, decryptor, 0 if started is None else FIRST, progress)
 
     with about(path):
+        if store.whole:
+            await _with_beginning(store, path, read)
+            return
         async with store.budget.reserve(FIRST) as share:
-            await read(share)
+            await read(share, None)
+
+
+async def _with_beginning(
+    store: Store, path: str, read: Callable[[Share, bytes | None], Coroutine[Any, Any, T]]
+) -> T:
+    """Returns ``read``'s result for the memory reserved and an object's first bytes.
+
+    Fewer bytes than reserved are the whole object. More than expected cost another request. There
+    are no bytes if the request must be repeated without range.
+    """
+    size = await store.expected(path, FIRST)
+    while True:
+        async with store.budget.reserve(size) as share:
+            first = await _beginning(store, path, size)
+            if first is None or len(first) < size or size == FIRST:
+                return await read(share, first)
+        size = min(4 * size, FIRST)
 
 
 async def _read_rest(
@@ -118,14 +142,16 @@ async def _read_rest(
             unused.discard()
 
 
-async def _beginning(store: Store, path: str) -> bytes | None:
+async def _beginning(store: Store, path: str, length: int) -> bytes | None:
     """Returns the beginning of an object; None if the request must be repeated without range."""
     try:
-        return await store.fetch_beginning(path, FIRST)
+        first = await store.fetch_beginning(path, length)
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
     except OSError:
         return None  # For example, a range of an empty object is an error.
+    store.remember([(path, len(first) if len(first) < length else None)])
+    return first
 
 
 def _started_with(begin: Callable[[], Writer], first: bytes) -> Writer:
@@ -212,7 +238,8 @@ async def write_whole(
 
     with about(path):
         async with store.budget.reserve(2 * size):
-            await send(store, path, await store.compute(encrypted), exclusive=exclusive, **options)
+            data = await store.compute(encrypted, size=store.quick(size))
+            await send(store, path, data, exclusive=exclusive, **options)
 
 
 async def put_with(
@@ -245,7 +272,8 @@ async def send(
         first, second = (data, to) if by == "put_file" else (to, data)
         await store.call(by, first, second, of=path, **options)
 
-    if is_object_store(store.fs):
+    # What the methods of a store tell is about `pipe_file`.
+    if is_object_store(store.fs) or (store.whole and by == "pipe_file"):
         await write(path, mode="create" if exclusive else "overwrite", **options)
         return
     if exclusive:
