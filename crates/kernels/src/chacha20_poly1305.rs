@@ -11,12 +11,15 @@
 //! are in separate tables because the fastest Poly1305 needs other processor features than the
 //! fastest ChaCha20.
 //!
-//! There are three departures from the pseudo-code. Block 0 and the first piece of keystream are
+//! There are four departures from the pseudo-code. Block 0 and the first piece of keystream are
 //! computed at once. Then encryption and authentication alternate on pieces that stay in the
-//! first-level cache. A single pass that interleaves both was measured to be slower, because each
-//! of them has only half of the registers then.
+//! first-level cache. Both on vectors in one pass were measured to be slower, because each of them
+//! has only half of the registers then.
 //!
-//! The third one is that `open` decrypts before the tag is verified, and zeros the destination if
+//! On AVX2, for more than 448 bytes, there is one pass: Poly1305 is computed in the integer units, which
+//! ChaCha20 leaves idle, between its rounds. See `docs/decisions/011`.
+//!
+//! The fourth one is that `open` decrypts before the tag is verified, and zeros the destination if
 //! it is wrong. It copies each piece of the ciphertext to the destination while it authenticates
 //! it, and decrypts the copy. If it read the ciphertext twice, another process could change it
 //! between the two passes, for example in a shared mapping, and choose the plaintext of a message
@@ -60,6 +63,9 @@ fn open_piece_len(len: usize) -> usize {
 
 /// Bytes from which Poly1305 on vectors is faster, with the computation of powers for the message.
 const LONG: usize = 768;
+
+/// Bytes of data from which Poly1305 between the rounds is faster after long associated data.
+const LONG_DATA: usize = 4 << 10;
 
 /// A ChaCha20-Poly1305 key and the variants that compute with it.
 ///
@@ -244,7 +250,7 @@ impl Message<'_> {
     fn seal(self, aad: &[u8], mut data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), MessageError> {
         let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
-        *tag = if self.stitches(len) {
+        *tag = if self.stitches(len, aad.len()) {
             self.stitched(false, &mut first, aad, &mut data)
         } else if len.max(aad.len()) < LONG {
             self.variants.stream.begin(self.key, self.nonce, &mut first.0, data.part(0, len));
@@ -261,7 +267,7 @@ impl Message<'_> {
         let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
         // The expected tag is not moved, since a move would leave a copy on the stack.
-        if self.stitches(len) {
+        if self.stitches(len, aad.len()) {
             let mut expected_tag = self.stitched(true, &mut first, aad, &mut data);
             self.clean(len, aad.len());
             ct::verified(&mut expected_tag, tag, data)
@@ -279,10 +285,11 @@ impl Message<'_> {
         }
     }
 
-    /// Returns whether `len` bytes are encrypted with Poly1305 between the rounds of ChaCha20.
+    /// Returns whether Poly1305 is computed between the rounds of ChaCha20, for that many bytes of
+    /// data and of associated data. Powers for long associated data serve short data too.
     #[inline(always)]
-    fn stitches(self, len: usize) -> bool {
-        self.variants.stream.stitches() && len >= STITCHED
+    fn stitches(self, len: usize, aad: usize) -> bool {
+        self.variants.stream.stitches() && len > STITCHED && (aad < LONG || len >= LONG_DATA)
     }
 
     /// Seals, or opens if `open`, a message that [`Self::stitches`], writes block 0 to `first`, and
@@ -391,7 +398,7 @@ impl Message<'_> {
         self.in_segments::<false>(threads, segment_len, aad, data, tag, |at, data, mac| {
             self.seal_pieces(at, mac, data);
         });
-        self.clean(LONG, 0);
+        self.clean(0, LONG);
         Ok(())
     }
 
@@ -414,7 +421,7 @@ impl Message<'_> {
             self.open_pieces(at, piece_len, mac, data);
         };
         self.in_segments::<true>(threads, segment_len, aad, data.part(0, len), &mut expected_tag, open);
-        self.clean(LONG, 0);
+        self.clean(0, LONG);
         ct::verified(&mut expected_tag, tag, data)
     }
 
@@ -437,12 +444,12 @@ impl Message<'_> {
         message.padded(self.variants.mac, aad);
         let first = &first;
         let segment = |at: usize, mut data: InOut<'_>, sum: &mut Sum| {
-            if self.stitches(data.len()) {
+            if self.stitches(data.len(), 0) {
                 self.stitched_segment(OPEN, first, at, data, sum);
             } else {
                 self.segment(first, &work, at, &mut data, sum);
             }
-            self.clean(LONG, 0);
+            self.clean(0, LONG);
         };
         let state = &mut message.state;
         let mut power = (1, state.r());
@@ -471,7 +478,7 @@ impl Message<'_> {
     /// were called.
     #[inline(always)]
     fn clean(self, len: usize, aad: usize) {
-        let stitched = self.stitches(len);
+        let stitched = self.stitches(len, aad);
         if aad >= LONG || len >= LONG && !stitched {
             // The powers are already wiped, but not the values spilled while they were used.
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS + size_of::<Mac>() / 8 + 64 }>();

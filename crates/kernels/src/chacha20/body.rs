@@ -167,6 +167,7 @@ pub(crate) fn stitched<Q: Quads, const N: usize, const OPEN: bool>(
     let mut group = [0; GROUP];
     let (counters, state) = stream.in_words::<4>(&first, &mut ());
     stream.xor_result::<64, OPEN>(state, counters[0], data.part(0, done), before, &mut group);
+    stream.advance(16);
     if let Some(aad) = aad {
         mac.set(before.first_chunk().unwrap());
         mac.padded(aad);
@@ -177,6 +178,7 @@ pub(crate) fn stitched<Q: Quads, const N: usize, const OPEN: bool>(
         let (counters, state) = stream.in_words::<4>(&first, &mut steps);
         mac.absorbed(steps);
         stream.xor_result::<0, OPEN>(state, counters[0], data.part(done, GROUP), &mut [], &mut group);
+        stream.advance(16);
         waiting = GROUP;
         done += GROUP;
     }
@@ -411,16 +413,12 @@ impl<Q: Quads> Stream<'_, Q> {
                 self.xor_result::<0, false>(s.four_columns(4 * i), counters[i], data, &mut [], &mut []);
             }
         });
+        self.advance(4 * N);
     }
 
-    /// Returns the counters of `N` groups in words and their state after all rounds, and advances the
-    /// counter.
+    /// Returns the counters of `N` groups in words and their state after all rounds.
     #[inline(always)]
-    fn in_words<const N: usize>(
-        &mut self,
-        first: &Buffer,
-        steps: &mut impl Steps,
-    ) -> ([Q::V; 2], State<Q, N>) {
+    fn in_words<const N: usize>(&self, first: &Buffer, steps: &mut impl Steps) -> ([Q::V; 2], State<Q, N>) {
         let q = self.q;
         let offsets = q.load(&CounterOffsets::<Q>::WORDS);
         let mut counters = [offsets; 2];
@@ -429,7 +427,6 @@ impl<Q: Quads> Stream<'_, Q> {
         });
         let mut s = self.after_first_round::<N>(first, counters);
         s.rounds_in_words(q, steps);
-        self.advance(4 * N);
         (counters, s)
     }
 
