@@ -12,7 +12,8 @@
 use crate::InOut;
 use crate::cpu::Features;
 use crate::error::{KeyError, MessageError, Part};
-use crate::self_test::chacha20::{CUT, KEY, KNOWN_ANSWERS, KnownAnswer, MAX_LEN, Nonce};
+use crate::poly1305::scalar::State as Mac;
+use crate::self_test::chacha20::{AAD, CUT, KEY, KNOWN_ANSWERS, KnownAnswer, MAX_LEN, Nonce};
 use crate::self_test::{digest, text};
 use crate::tables::chacha20::{CHACHA20, ChaCha20Functions};
 use crate::variant::{Refusal, Selected, Variant, cipher, debug_key, describe_key};
@@ -56,6 +57,7 @@ cipher! {
     passes: passes;
     changed: |answer| [
         KnownAnswer { stream: answer.stream ^ 1, ..answer },
+        KnownAnswer { tag: answer.tag ^ 1, ..answer },
         KnownAnswer { len: answer.len - 1, ..answer },
         KnownAnswer { nonce: Nonce::Short([0; 12]), ..answer },
         KnownAnswer { nonce: Nonce::Long([0; 24]), ..answer },
@@ -199,7 +201,7 @@ pub(crate) fn derive(
 debug_key! { XChaCha20 {} }
 
 /// Returns whether a keystream in two pieces, the first out of place and the second in place, has
-/// the known value.
+/// the known value, and the ciphertext the known tag.
 fn passes(variant: Selected<ChaCha20Functions>, answer: &KnownAnswer) -> bool {
     let key = XChaCha20(ChaCha20::with_variant(variant, &KEY));
     let counter = answer.counter();
@@ -214,5 +216,33 @@ fn passes(variant: Selected<ChaCha20Functions>, answer: &KnownAnswer) -> bool {
             Nonce::Long(nonce) => key.xor_at(nonce, counter, offset, piece).is_ok(),
         },
     );
-    done && digest(stream) == answer.stream
+    done && digest(stream) == answer.stream && authenticates(&key, answer, stream)
+}
+
+/// Returns whether the ciphertext `sealed` has the known tag, also if it is computed between the
+/// rounds, where the variant [stitches](Selected::stitches).
+fn authenticates(key: &XChaCha20, answer: &KnownAnswer, sealed: &[u8]) -> bool {
+    let (XChaCha20(ChaCha20 { key, variant }), mut derived) = (key, Key::EMPTY);
+    let (key, nonce) = match &answer.nonce {
+        Nonce::Short(nonce) => (&**key, *nonce),
+        Nonce::Long(nonce) => {
+            let nonce = derive(*variant, key, nonce, &mut derived);
+            (&derived, nonce)
+        }
+    };
+    let (counter, plain, mut before) = (answer.counter() - 1, text(answer.len), [0; 64]);
+    variant.xor(key, &nonce, counter, 0, InOut::in_place(&mut before));
+    let mut mac = Mac::start(before.first_chunk().expect("32 of 64 bytes"));
+    mac.padded(AAD);
+    mac.padded(sealed);
+    let tag = mac.finish();
+    let stitched = |open| {
+        let (mut mac, mut out) = (Mac::EMPTY, [0; MAX_LEN]);
+        let (out, [from, to]) =
+            (&mut out[..answer.len], if open { [sealed, plain] } else { [plain, sealed] });
+        let data = InOut::apart(from, out);
+        variant.stitched(open, key, &nonce, counter, &mut [0; 64], Some(AAD), &mut mac, data);
+        out == to && mac.finish() == tag
+    };
+    u128::from_be_bytes(tag) == answer.tag && (!variant.stitches() || [false, true].into_iter().all(stitched))
 }

@@ -11,12 +11,15 @@
 //! are in separate tables because the fastest Poly1305 needs other processor features than the
 //! fastest ChaCha20.
 //!
-//! There are three departures from the pseudo-code. Block 0 and the first piece of keystream are
+//! There are four departures from the pseudo-code. Block 0 and the first piece of keystream are
 //! computed at once. Then encryption and authentication alternate on pieces that stay in the
-//! first-level cache. A single pass that interleaves both was measured to be slower, because each
-//! of them has only half of the registers then.
+//! first-level cache. Both on vectors in one pass were measured to be slower, because each of them
+//! has only half of the registers then.
 //!
-//! The third one is that `open` decrypts before the tag is verified, and zeros the destination if
+//! On AVX2, for more than 448 bytes, there is one pass: Poly1305 is computed in the integer units, which
+//! ChaCha20 leaves idle, between its rounds. See `docs/decisions/011`.
+//!
+//! The fourth one is that `open` decrypts before the tag is verified, and zeros the destination if
 //! it is wrong. It copies each piece of the ciphertext to the destination while it authenticates
 //! it, and decrypts the copy. If it read the ciphertext twice, another process could change it
 //! between the two passes, for example in a shared mapping, and choose the plaintext of a message
@@ -25,7 +28,7 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN};
+use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN, body::STITCHED};
 use crate::cpu::{Features, is_intel};
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
@@ -60,6 +63,9 @@ fn open_piece_len(len: usize) -> usize {
 
 /// Bytes from which Poly1305 on vectors is faster, with the computation of powers for the message.
 const LONG: usize = 768;
+
+/// Bytes of data from which Poly1305 between the rounds is faster after long associated data.
+const LONG_DATA: usize = 4 << 10;
 
 /// A ChaCha20-Poly1305 key and the variants that compute with it.
 ///
@@ -244,7 +250,9 @@ impl Message<'_> {
     fn seal(self, aad: &[u8], mut data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), MessageError> {
         let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
-        *tag = if len.max(aad.len()) < LONG {
+        *tag = if self.stitches(len, aad.len()) {
+            self.stitched(false, &mut first, aad, &mut data)
+        } else if len.max(aad.len()) < LONG {
             self.variants.stream.begin(self.key, self.nonce, &mut first.0, data.part(0, len));
             short(first.mac_key(), aad, data.target())
         } else {
@@ -259,7 +267,11 @@ impl Message<'_> {
         let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
         // The expected tag is not moved, since a move would leave a copy on the stack.
-        if len.max(aad.len()) < LONG {
+        if self.stitches(len, aad.len()) {
+            let mut expected_tag = self.stitched(true, &mut first, aad, &mut data);
+            self.clean(len, aad.len());
+            ct::verified(&mut expected_tag, tag, data)
+        } else if len.max(aad.len()) < LONG {
             let mut copy = SourceCopy::<LONG>::new();
             let mut copied = data.part(0, len).copy_source(&mut copy);
             self.variants.stream.begin(self.key, self.nonce, &mut first.0, copied.part(0, len));
@@ -271,6 +283,50 @@ impl Message<'_> {
             self.clean(len, aad.len());
             ct::verified(&mut expected_tag, tag, data)
         }
+    }
+
+    /// Returns whether Poly1305 is computed between the rounds of ChaCha20, for that many bytes of
+    /// data and of associated data. Powers for long associated data serve short data too.
+    #[inline(always)]
+    fn stitches(self, len: usize, aad: usize) -> bool {
+        self.variants.stream.stitches() && len > STITCHED && (aad < LONG || len >= LONG_DATA)
+    }
+
+    /// Seals, or opens if `open`, a message that [`Self::stitches`], writes block 0 to `first`, and
+    /// returns the tag that the message must have. Not inlined, so that its stack frame can be wiped.
+    #[inline(never)]
+    fn stitched(self, open: bool, first: &mut Block, aad: &[u8], data: &mut InOut<'_>) -> [u8; 16] {
+        let (len, mut mac) = (data.len(), State::EMPTY);
+        let short = (aad.len() < LONG).then_some(aad);
+        if short.is_none() {
+            self.absorb_long(first, aad, &mut mac);
+        }
+        let (Self { variants, key, nonce }, data) = (self, data.part(0, len));
+        variants.stream.stitched(open, key, nonce, 0, &mut first.0, short, &mut mac, data);
+        mac.blocks(&lengths(aad.len(), len));
+        mac.finish()
+    }
+
+    /// Absorbs long associated data, with powers. Not inlined, because of its large stack frame.
+    #[inline(never)]
+    fn absorb_long(self, first: &mut Block, aad: &[u8], state: &mut State) {
+        let mut mac = Mac::EMPTY;
+        self.variants.stream.begin(self.key, self.nonce, &mut first.0, InOut::in_place(&mut []));
+        mac.begin(self.variants.mac, first.mac_key(), aad.len());
+        mac.padded(self.variants.mac, aad);
+        state.set(first.mac_key());
+        state.set_accumulator(mac.state.accumulator());
+    }
+
+    /// Does the work of [`Self::segment`] for a segment that [`Self::stitches`]. Not inlined, so that
+    /// its stack frame can be wiped.
+    #[inline(never)]
+    fn stitched_segment(self, open: bool, first: &Block, at: usize, data: InOut<'_>, sum: &mut Sum) {
+        let (mut before, mut mac) = (Block::EMPTY, State::EMPTY);
+        mac.set(first.mac_key());
+        let (Self { variants, key, nonce }, counter) = (self, counter(at) - 1);
+        variants.stream.stitched(open, key, nonce, counter, &mut before.0, None, &mut mac, data);
+        *sum = mac.accumulator();
     }
 
     /// Seals a long message in pieces, writes block 0 to `first`, and returns the tag.
@@ -339,10 +395,10 @@ impl Message<'_> {
             return self.seal(aad, data, tag);
         };
         Part::Data.check_len(len as u128, LONGEST)?;
-        self.in_segments(threads, segment_len, aad, data, tag, |at, data, mac| {
+        self.in_segments::<false>(threads, segment_len, aad, data, tag, |at, data, mac| {
             self.seal_pieces(at, mac, data);
         });
-        self.clean(LONG, 0);
+        self.clean(0, LONG);
         Ok(())
     }
 
@@ -364,16 +420,16 @@ impl Message<'_> {
         let open = |at, data: &mut InOut<'_>, mac: &mut Mac| {
             self.open_pieces(at, piece_len, mac, data);
         };
-        self.in_segments(threads, segment_len, aad, data.part(0, len), &mut expected_tag, open);
-        self.clean(LONG, 0);
+        self.in_segments::<true>(threads, segment_len, aad, data.part(0, len), &mut expected_tag, open);
+        self.clean(0, LONG);
         ct::verified(&mut expected_tag, tag, data)
     }
 
-    /// Seals or opens the segments with `work`, which authenticates each of them from zero on, and
+    /// Seals, or opens if `OPEN`, the segments: stitched, or with `work`, which authenticates each of them from zero on, and
     /// computes the tag. Not inlined, so that its stack frame, which has copies of powers, can
     /// be wiped.
     #[inline(never)]
-    fn in_segments(
+    fn in_segments<const OPEN: bool>(
         self,
         threads: &dyn Threads,
         segment_len: usize,
@@ -388,8 +444,12 @@ impl Message<'_> {
         message.padded(self.variants.mac, aad);
         let first = &first;
         let segment = |at: usize, mut data: InOut<'_>, sum: &mut Sum| {
-            self.segment(first, &work, at, &mut data, sum);
-            self.clean(LONG, 0);
+            if self.stitches(data.len(), 0) {
+                self.stitched_segment(OPEN, first, at, data, sum);
+            } else {
+                self.segment(first, &work, at, &mut data, sum);
+            }
+            self.clean(0, LONG);
         };
         let state = &mut message.state;
         let mut power = (1, state.r());
@@ -418,9 +478,13 @@ impl Message<'_> {
     /// were called.
     #[inline(always)]
     fn clean(self, len: usize, aad: usize) {
-        if len.max(aad) >= LONG {
+        let stitched = self.stitches(len, aad);
+        if aad >= LONG || len >= LONG && !stitched {
             // The powers are already wiped, but not the values spilled while they were used.
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS + size_of::<Mac>() / 8 + 64 }>();
+        } else if stitched {
+            // A group of ciphertext and the end of the source are on the stack too.
+            wipe_dead_stack::<{ chacha20::SPILLED_WORDS + 128 }>();
         } else if len > MAX_UNSPILLED_LEN || self.variants.stream.spills() {
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS }>();
         } else {

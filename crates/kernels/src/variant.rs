@@ -78,6 +78,8 @@ pub(crate) struct Entry<F: 'static> {
     pub(crate) functions: F,
     /// The value of [`Token::SPILLS`].
     pub(crate) spills: bool,
+    /// The value of [`Token::STITCHES`].
+    pub(crate) stitches: bool,
     /// The largest of the numbers below that any thread stored.
     pub(crate) test_result: &'static AtomicU8,
 }
@@ -129,6 +131,11 @@ impl<F> Selected<F> {
     /// Returns whether a short message leaves keys on the stack.
     pub(crate) fn spills(self) -> bool {
         self.0.spills
+    }
+
+    /// Returns whether Poly1305 is computed between the rounds of ChaCha20.
+    pub(crate) fn stitches(self) -> bool {
+        self.0.stitches
     }
 }
 
@@ -208,6 +215,7 @@ macro_rules! entry {
             variant: Variant { name: $name, needs: Needs::of(&$features) },
             functions: wrappers!($functions $bodies $token, $width, $features),
             spills: <$token as crate::vector::Token>::SPILLS,
+            stitches: <$token as crate::vector::Token>::STITCHES,
             test_result: {
                 static TEST_RESULT: AtomicU8 = AtomicU8::new(UNTESTED);
                 &TEST_RESULT

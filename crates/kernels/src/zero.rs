@@ -1,6 +1,7 @@
 //! Wiping of secrets in memory.
 
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 use core::sync::atomic::{Ordering, compiler_fence};
 
@@ -32,9 +33,9 @@ fn observe<T>(data: &mut [T]) {
 
 /// Does the same with volatile reads, for targets without `asm!`.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
-fn observe<T: sealed::Plain>(data: &mut [T]) {
+fn observe<T: Copy>(data: &mut [T]) {
     for x in data {
-        // SAFETY: `x` is a unique reference to an integer, so it is valid for a read.
+        // SAFETY: `x` is a unique reference to a value without a destructor, so it is valid for a read.
         unsafe { core::ptr::read_volatile(x) };
     }
     // Code that frees or reuses the memory must stay after the reads.
@@ -45,8 +46,12 @@ fn observe<T: sealed::Plain>(data: &mut [T]) {
 /// registers that hold secrets. `WORDS` is at least the size of this frame in words of 64 bits.
 #[inline(never)]
 pub fn wipe_dead_stack<const WORDS: usize>() {
-    let mut dead = [0u64; WORDS];
-    wipe(&mut dead);
+    let mut dead = [MaybeUninit::<u64>::uninit(); WORDS];
+    // The `memset` of glibc takes 25 ns longer from 2 KiB on, where it uses `rep stosb`.
+    for part in dead.chunks_mut(192) {
+        part.fill(MaybeUninit::new(0));
+        observe(part);
+    }
 }
 
 /// Wipes the vector registers that a call need not preserve. A kernel leaves round keys in them,

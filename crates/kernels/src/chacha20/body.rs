@@ -31,8 +31,10 @@
 
 use super::rounds::State;
 use crate::InOut;
+use crate::poly1305::scalar::State as Mac;
+use crate::vector::inout::SourceCopy;
 use crate::vector::quads::Quads;
-use crate::vector::unroll;
+use crate::vector::{Steps, unroll};
 use crate::zero::wipe;
 use alloc::boxed::Box;
 
@@ -82,7 +84,7 @@ pub(crate) fn xor<Q: Quads, const N: usize>(
     let mut done = 0;
     if skip > 0 && len > 0 {
         let mut keystream = Buffer::EMPTY;
-        stream.xor_in_rows::<1, 0>(InOut::in_place(&mut keystream.0[..4 * Q::BYTES]), &mut []);
+        stream.xor_in_rows::<1, 0>(InOut::in_place(&mut keystream.0[..4 * Q::BYTES]), &mut [], &mut ());
         done = len.min(4 * Q::BYTES - skip);
         xor_bytes(q, &keystream.0[skip..skip + done], data.part(0, done));
         stream.advance(4);
@@ -100,12 +102,12 @@ pub(crate) fn xor<Q: Quads, const N: usize>(
         }
     }
     while N == 1 && len - done > 4 * Q::BYTES {
-        stream.xor_in_rows::<1, 0>(data.part(done, 4 * Q::BYTES), &mut []);
+        stream.xor_in_rows::<1, 0>(data.part(done, 4 * Q::BYTES), &mut [], &mut ());
         stream.advance(4);
         done += 4 * Q::BYTES;
     }
     if done < len {
-        stream.xor_short::<N, 0>(data.part(done, len - done), &mut []);
+        stream.xor_short::<N, 0>(data.part(done, len - done), &mut [], &mut ());
     }
 }
 
@@ -125,11 +127,72 @@ pub(crate) fn begin<Q: Quads, const N: usize>(
     let stream = Stream { q, key, nonce, counter: 0 };
     // The maximum length for `xor_short`.
     if 64 + data.len() <= 4 * Q::BYTES * if N > 1 { 4 } else { 1 } {
-        stream.xor_short::<N, 64>(data, first);
+        stream.xor_short::<N, 64>(data, first, &mut ());
     } else {
-        stream.xor_short::<N, 64>(InOut::in_place(&mut []), first);
+        stream.xor_short::<N, 64>(InOut::in_place(&mut []), first, &mut ());
         xor::<Q, N>(q, key, nonce, 1, 0, data);
     }
+}
+
+/// Minimum number of bytes for [`stitched`]: seven of the eight blocks of the first group.
+pub(crate) const STITCHED: usize = GROUP - 64;
+/// Number of bytes in the group of [`stitched`], four times four vectors of 256 bits.
+const GROUP: usize = 512;
+
+/// Seals, or with `OPEN` opens, at least [`STITCHED`] bytes: XORs the keystream, and absorbs the
+/// ciphertext, padded with zeros to whole blocks. A group is absorbed while the next one is computed.
+///
+/// The data begin after block `counter`, which is written to `before`, a secret that the caller must
+/// wipe. With `aad` a message begins here: block 0 holds the key of `mac`, which must be empty, and
+/// `aad` is absorbed first.
+///
+/// Each byte of the source is read once: `open` absorbs a copy of what it decrypted.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the state of two algorithms")]
+pub(crate) fn stitched<Q: Quads, const N: usize, const OPEN: bool>(
+    q: Q,
+    key: &Key,
+    nonce: &[u8; 12],
+    counter: u32,
+    before: &mut [u8; 64],
+    aad: Option<&[u8]>,
+    mac: &mut Mac,
+    mut data: InOut<'_>,
+) {
+    assert!(Q::STITCHES && 16 * Q::BYTES == GROUP, "called on other instruction sets");
+    let (len, mut done, mut first) = (data.len(), STITCHED, Buffer::EMPTY);
+    let mut stream = Stream { q, key, nonce, counter };
+    stream.first_round(&mut first);
+    // The ciphertext of the last group, to be absorbed.
+    let mut group = [0; GROUP];
+    let (counters, state) = stream.in_words::<4>(&first, &mut ());
+    stream.xor_result::<64, OPEN>(state, counters[0], data.part(0, done), before, &mut group);
+    stream.advance(16);
+    if let Some(aad) = aad {
+        mac.set(before.first_chunk().unwrap());
+        mac.padded(aad);
+    }
+    let mut waiting = STITCHED;
+    while len - done >= GROUP {
+        let mut steps = mac.absorb(&group[..waiting]);
+        let (counters, state) = stream.in_words::<4>(&first, &mut steps);
+        mac.absorbed(steps);
+        stream.xor_result::<0, OPEN>(state, counters[0], data.part(done, GROUP), &mut [], &mut group);
+        stream.advance(16);
+        waiting = GROUP;
+        done += GROUP;
+    }
+    let mut steps = mac.absorb(&group[..waiting]);
+    let mut copy = SourceCopy::<GROUP>::new();
+    let mut rest = data.part(done, len - done);
+    if OPEN {
+        rest = rest.copy_source(&mut copy);
+    }
+    if done < len {
+        stream.xor_short::<N, 0>(rest.part(0, len - done), &mut [], &mut steps);
+    }
+    mac.absorbed(steps);
+    mac.padded(if OPEN { rest.source() } else { rest.target() });
 }
 
 /// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): derives a key from a key and the first 16
@@ -142,7 +205,7 @@ pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) 
         c: [q.splat_quad(&key.0[1])],
         d: [q.splat_quad(nonce)],
     };
-    s.rounds_in_rows(q);
+    s.rounds_in_rows(q, &mut ());
     let mut rows = Buffer::EMPTY;
     q.store(s.a[0], &mut rows.0[..Q::BYTES]);
     q.store(s.d[0], &mut rows.0[WIDEST..][..Q::BYTES]);
@@ -257,23 +320,33 @@ impl<Q: Quads> Stream<'_, Q> {
     /// Writes the first `HEAD` bytes of keystream to `head` and XORs the following ones to `data`.
     /// Both together have at most `16 * Q::BYTES` bytes, or `4 * Q::BYTES` if `N` is 1.
     #[inline(always)]
-    fn xor_short<const N: usize, const HEAD: usize>(&self, data: InOut<'_>, head: &mut [u8]) {
+    fn xor_short<const N: usize, const HEAD: usize>(
+        &self,
+        data: InOut<'_>,
+        head: &mut [u8],
+        steps: &mut impl Steps,
+    ) {
         let group = 4 * Q::BYTES;
         let len = HEAD + data.len();
         if N == 1 || len <= group {
-            self.xor_in_rows::<1, HEAD>(data, head);
+            self.xor_in_rows::<1, HEAD>(data, head, steps);
         } else if len <= 2 * group {
-            self.xor_in_rows::<2, HEAD>(data, head);
+            self.xor_in_rows::<2, HEAD>(data, head, steps);
         } else if len <= 3 * group {
-            self.xor_in_rows::<3, HEAD>(data, head);
+            self.xor_in_rows::<3, HEAD>(data, head, steps);
         } else {
-            self.xor_in_rows::<4, HEAD>(data, head);
+            self.xor_in_rows::<4, HEAD>(data, head, steps);
         }
     }
 
     /// Does the work of [`Stream::xor_short`] in rows, for data that end in group `N`.
     #[inline(always)]
-    fn xor_in_rows<const N: usize, const HEAD: usize>(&self, mut data: InOut<'_>, head: &mut [u8]) {
+    fn xor_in_rows<const N: usize, const HEAD: usize>(
+        &self,
+        mut data: InOut<'_>,
+        head: &mut [u8],
+        steps: &mut impl Steps,
+    ) {
         let q = self.q;
         let [a, b, c] =
             [q.splat_quad(&CONSTANTS), q.splat_quad(&self.key.0[0]), q.splat_quad(&self.key.0[1])];
@@ -286,7 +359,7 @@ impl<Q: Quads> Stream<'_, Q> {
             }
         });
         let mut s = State::<Q, N> { a: [a; N], b: [b; N], c: [c; N], d };
-        s.rounds_in_rows(q);
+        s.rounds_in_rows(q, steps);
         unroll!(i < 8 => {
             if i < N {
                 s.a[i] = q.add(s.a[i], a);
@@ -333,6 +406,19 @@ impl<Q: Quads> Stream<'_, Q> {
     /// XORs the keystream to `N` whole groups in words, and advances the counter.
     #[inline(always)]
     fn xor_in_words<const N: usize>(&mut self, first: &Buffer, mut data: InOut<'_>) {
+        let (counters, s) = self.in_words::<N>(first, &mut ());
+        unroll!(i < 2 => {
+            if 4 * i < N {
+                let data = data.part(16 * i * Q::BYTES, 16 * Q::BYTES);
+                self.xor_result::<0, false>(s.four_columns(4 * i), counters[i], data, &mut [], &mut []);
+            }
+        });
+        self.advance(4 * N);
+    }
+
+    /// Returns the counters of `N` groups in words and their state after all rounds.
+    #[inline(always)]
+    fn in_words<const N: usize>(&self, first: &Buffer, steps: &mut impl Steps) -> ([Q::V; 2], State<Q, N>) {
         let q = self.q;
         let offsets = q.load(&CounterOffsets::<Q>::WORDS);
         let mut counters = [offsets; 2];
@@ -340,13 +426,8 @@ impl<Q: Quads> Stream<'_, Q> {
             counters[i] = q.add(q.splat(self.counter.wrapping_add((i * Q::LANES) as u32)), offsets);
         });
         let mut s = self.after_first_round::<N>(first, counters);
-        s.rounds_in_words(q);
-        unroll!(i < 2 => {
-            if 4 * i < N {
-                self.xor_result(s.four_columns(4 * i), counters[i], data.part(16 * i * Q::BYTES, 16 * Q::BYTES));
-            }
-        });
-        self.advance(4 * N);
+        s.rounds_in_words(q, steps);
+        (counters, s)
     }
 
     /// Returns a state in words after its first round. Only the columns with the counters are
@@ -380,10 +461,18 @@ impl<Q: Quads> Stream<'_, Q> {
         s
     }
 
-    /// Adds the initial state to a state in words after its rounds, and XORs the keystream to
-    /// `data`, which are four whole groups.
+    /// Adds the initial state to a state in words after its rounds. Writes the first `HEAD` bytes of
+    /// the four groups of keystream to `head`, and XORs the following ones to `data`. Copies the
+    /// ciphertext, which is the source if `OPEN`, to `copy`, if it is not empty.
     #[inline(always)]
-    fn xor_result(&self, mut s: State<Q, 4>, counters: Q::V, mut data: InOut<'_>) {
+    fn xor_result<const HEAD: usize, const OPEN: bool>(
+        &self,
+        mut s: State<Q, 4>,
+        counters: Q::V,
+        mut data: InOut<'_>,
+        head: &mut [u8],
+        copy: &mut [u8],
+    ) {
         let q = self.q;
         let key = q.opaque_ref(self.key);
         unroll!(i < 4 => {
@@ -398,7 +487,21 @@ impl<Q: Quads> Stream<'_, Q> {
         s.d = q.transpose(s.d);
         unroll!(i < 4 => {
             let v = s.keystream(q, i);
-            unroll!(j < 4 => { xor_vector(q, v[j], data.part((4 * i + j) * Q::BYTES, Q::BYTES)); });
+            unroll!(j < 4 => {
+                let at = (4 * i + j) * Q::BYTES;
+                if at < HEAD {
+                    q.store(v[j], &mut head[at..]);
+                } else {
+                    let at = at - HEAD;
+                    let mut data = data.part(at, Q::BYTES);
+                    let x = q.load(data.source());
+                    let y = q.xor(x, v[j]);
+                    if !copy.is_empty() {
+                        q.store(if OPEN { x } else { y }, &mut copy[at..]);
+                    }
+                    q.store(y, data.target());
+                }
+            });
         });
     }
 }

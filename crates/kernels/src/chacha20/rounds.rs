@@ -14,7 +14,7 @@
 #![forbid(unsafe_code)]
 
 use crate::vector::quads::Quads;
-use crate::vector::unroll;
+use crate::vector::{Steps, unroll};
 
 /// The operands of `N` quarter rounds: for each row of the state, `N` vectors.
 pub(super) struct State<Q: Quads, const N: usize> {
@@ -81,6 +81,38 @@ fn step<Q: Quads, const N: usize, const BITS: i32>(
     }
 }
 
+/// Computes two quarter rounds in the order of the code, the second one operation behind the first.
+/// `$step` is other work that is computed between them.
+macro_rules! pair {
+    ($self:ident $q:ident: a $a0:literal $a1:literal, b $b0:literal $b1:literal, c $c0:literal $c1:literal,
+        d $d0:literal $d1:literal; $step:block) => {
+        let Self { a, b, c, d } = $self;
+        a[$a0] = $q.add(a[$a0], b[$b0]);
+        line!($q 16: a $a0 $a1, b $b0 $b1, d $d0 $d1; c $c0 d $d0);
+        line!($q 12: c $c0 $c1, d $d0 $d1, b $b0 $b1; a $a0 b $b0);
+        $step
+        line!($q 8: a $a0 $a1, b $b0 $b1, d $d0 $d1; c $c0 d $d0);
+        line!($q 7: c $c0 $c1, d $d0 $d1, b $b0 $b1;);
+    };
+}
+
+/// Computes a line of two quarter rounds, `x += y; z ^= x; z <<<= BITS`, without the first addition,
+/// which is already computed, and with the first addition `v += w` of the next line.
+macro_rules! line {
+    ($q:ident $bits:literal: $x:ident $x0:literal $x1:literal, $y:ident $y0:literal $y1:literal,
+        $z:ident $z0:literal $z1:literal; $($v:ident $v0:literal $w:ident $w0:literal)?) => {
+        $z[$z0] = $q.xor($z[$z0], $x[$x0]);
+        $x[$x1] = $q.add($x[$x1], $y[$y1]);
+        [$z[$z0], $x[$x1]] = $q.fence([$z[$z0], $x[$x1]]);
+        $z[$z0] = $q.rotate::<$bits>($z[$z0]);
+        $z[$z1] = $q.xor($z[$z1], $x[$x1]);
+        [$z[$z0], $z[$z1]] = $q.fence([$z[$z0], $z[$z1]]);
+        $( $v[$v0] = $q.add($v[$v0], $w[$w0]); )?
+        $z[$z1] = $q.rotate::<$bits>($z[$z1]);
+        $( [$v[$v0], $z[$z1]] = $q.fence([$v[$v0], $z[$z1]]); )?
+    };
+}
+
 impl<Q: Quads, const N: usize> State<Q, N> {
     /// Computes the quarter rounds (RFC 8439, section 2.1) in parallel.
     #[inline(always)]
@@ -92,10 +124,20 @@ impl<Q: Quads, const N: usize> State<Q, N> {
         add_xor_rotate::<Q, N, 7>(q, c, d, b);
     }
 
-    /// Computes all 20 rounds of a state in rows.
+    /// Computes all 20 rounds of a state in rows, and up to 30 steps.
     #[inline(always)]
-    pub(super) fn rounds_in_rows(&mut self, q: Q) {
+    pub(super) fn rounds_in_rows(&mut self, q: Q, steps: &mut impl Steps) {
         let mut double_round = 0;
+        while double_round < 10 && steps.has(3) {
+            self.quarter_rounds(q);
+            steps.step();
+            self.diagonals_to_columns(q);
+            steps.step();
+            self.quarter_rounds(q);
+            steps.step();
+            self.columns_to_diagonals(q);
+            double_round += 1;
+        }
         while double_round < 10 {
             self.quarter_rounds(q);
             self.diagonals_to_columns(q);
@@ -105,9 +147,12 @@ impl<Q: Quads, const N: usize> State<Q, N> {
         }
     }
 
-    /// Computes the 19 rounds after the first of a state in words.
+    /// Computes the 19 rounds after the first of a state in words, and up to 29 steps.
     #[inline(always)]
-    pub(super) fn rounds_in_words(&mut self, q: Q) {
+    pub(super) fn rounds_in_words(&mut self, q: Q, steps: &mut impl Steps) {
+        if N == 4 && Q::STITCHES {
+            return self.rounds_in_few_registers(q, steps);
+        }
         self.diagonals_in_words(q);
         let mut double_round = 1;
         while double_round < 10 {
@@ -115,6 +160,54 @@ impl<Q: Quads, const N: usize> State<Q, N> {
             self.diagonals_in_words(q);
             double_round += 1;
         }
+    }
+
+    /// Computes the same rounds in 16 registers: quarter rounds in pairs, in the order of the code,
+    /// while the two vectors of row `c` that a pair does not use are in memory. Each of the four is
+    /// stored and loaded once in two rounds. LLVM would compute nearly one quarter round after
+    /// another, and spill three rows.
+    #[inline(always)]
+    fn rounds_in_few_registers(&mut self, q: Q, steps: &mut impl Steps) {
+        let mut parked = self.c;
+        self.diagonals_in_few_registers(q, &mut parked, steps);
+        let mut double_round = 1;
+        while double_round < 10 && steps.has(3) {
+            self.double_round_in_few_registers(q, &mut parked, steps);
+            double_round += 1;
+        }
+        while double_round < 10 {
+            self.double_round_in_few_registers(q, &mut parked, &mut ());
+            double_round += 1;
+        }
+        self.c[2] = q.unpark(&parked[2]);
+        self.c[3] = q.unpark(&parked[3]);
+    }
+
+    /// Computes two rounds and three steps.
+    #[inline(always)]
+    fn double_round_in_few_registers(&mut self, q: Q, parked: &mut [Q::V; N], steps: &mut impl Steps) {
+        pair!(self q: a 0 1, b 0 1, c 0 1, d 0 1; { steps.step() });
+        self.park::<0, 2>(q, parked);
+        pair!(self q: a 2 3, b 2 3, c 2 3, d 2 3; {});
+        self.diagonals_in_few_registers(q, parked, steps);
+    }
+
+    /// Computes a round on the diagonals and two steps.
+    #[inline(always)]
+    fn diagonals_in_few_registers(&mut self, q: Q, parked: &mut [Q::V; N], steps: &mut impl Steps) {
+        steps.step();
+        pair!(self q: a 0 1, b 1 2, c 2 3, d 3 0; {});
+        self.park::<2, 0>(q, parked);
+        pair!(self q: a 2 3, b 3 0, c 0 1, d 1 2; { steps.step() });
+    }
+
+    /// Stores the vectors `I` and `I + 1` of row `c`, and loads `J` and `J + 1`.
+    #[inline(always)]
+    fn park<const I: usize, const J: usize>(&mut self, q: Q, parked: &mut [Q::V; N]) {
+        q.park(self.c[I], &mut parked[I]);
+        q.park(self.c[I + 1], &mut parked[I + 1]);
+        self.c[J] = q.unpark(&parked[J]);
+        self.c[J + 1] = q.unpark(&parked[J + 1]);
     }
 
     #[inline(always)]

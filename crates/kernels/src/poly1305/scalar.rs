@@ -14,7 +14,7 @@
 //! [`Accumulator`].
 #![forbid(unsafe_code)]
 
-use crate::vector::load16;
+use crate::vector::{Steps, load16};
 use crate::zero::wipe;
 use core::slice::from_mut;
 
@@ -128,6 +128,19 @@ impl State {
         self.h = h;
     }
 
+    /// Begins to absorb whole blocks, one in each step. The state changes in [`State::absorbed`].
+    #[inline(always)]
+    pub(crate) fn absorb<'a>(&self, blocks: &'a [u8]) -> Blocks<'a> {
+        Blocks { h: self.h, r: self.r, left: blocks.as_chunks().0 }
+    }
+
+    /// Ends [`State::absorb`], and absorbs the blocks that are left.
+    #[inline(always)]
+    pub(crate) fn absorbed(&mut self, blocks: Blocks<'_>) {
+        self.h = blocks.h;
+        self.blocks(blocks.left.as_flattened());
+    }
+
     /// Absorbs the end of a message, which is shorter than a block and followed by a bit 1 (RFC
     /// 8439, section 2.5.1).
     #[inline(always)]
@@ -157,6 +170,27 @@ impl State {
         let above = ((h2 + u64::from(carry)) >> 2).wrapping_neg();
         let above = join([above; 2]);
         (low ^ (low ^ reduced) & above).wrapping_add(join(self.s)).to_le_bytes()
+    }
+}
+
+/// Whole blocks that are absorbed one after another, between other work.
+pub(crate) struct Blocks<'a> {
+    h: Accumulator,
+    r: [u64; 2],
+    left: &'a [[u8; 16]],
+}
+
+impl Steps for Blocks<'_> {
+    #[inline(always)]
+    fn has(&self, n: usize) -> bool {
+        self.left.len() >= n
+    }
+    #[inline(always)]
+    fn step(&mut self) {
+        if let Some((block, left)) = self.left.split_first() {
+            self.h = self.h.step(self.r, u128::from_le_bytes(*block), 1);
+            self.left = left;
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::InOut;
 use crate::chacha20::body::{self as chacha20, Key};
 use crate::cpu::Needs;
+use crate::poly1305::scalar::State;
 use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
 use core::sync::atomic::AtomicU8;
 
@@ -13,6 +14,11 @@ variants! {
         fn xor(key: &Key, nonce: &[u8; 12], counter: u32, skip: usize, data: InOut<'_>) = [chacha20::xor::<_, W>];
         /// Calls [`chacha20::begin`].
         fn begin(key: &Key, nonce: &[u8; 12], first: &mut [u8; 64], data: InOut<'_>) = [chacha20::begin::<_, W>];
+        /// Calls [`chacha20::stitched`] to seal or to open, where [`Selected::stitches`].
+        fn stitched(
+            key: &Key, nonce: &[u8; 12], counter: u32, before: &mut [u8; 64], aad: Option<&[u8]>,
+            mac: &mut State, data: InOut<'_>
+        ) by bool = [chacha20::stitched::<_, W, false>, chacha20::stitched::<_, W, true>];
         /// Calls [`chacha20::subkey`].
         fn subkey(key: &Key, nonce: &[u8; 16], to: &mut Key) = [chacha20::subkey];
     }

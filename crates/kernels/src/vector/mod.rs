@@ -99,6 +99,27 @@ pub(crate) trait Token: Copy {
     /// Whether the operations are so long that loops over rounds stay loops, and large functions
     /// are called. Everything else is inlined and written out.
     const LONG: bool = false;
+    /// Whether ChaCha20 leaves the integer units idle long enough to compute Poly1305 there, with
+    /// [`Steps`] between the rounds.
+    const STITCHES: bool = false;
+}
+
+/// Work in the integer units, cut into steps that are computed between operations on vectors.
+pub(crate) trait Steps {
+    /// Returns whether at least `n` steps are left.
+    fn has(&self, n: usize) -> bool;
+    /// Computes a step, if one is left.
+    fn step(&mut self);
+}
+
+/// No work.
+impl Steps for () {
+    #[inline(always)]
+    fn has(&self, _: usize) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn step(&mut self) {}
 }
 
 /// Operations of AES on vectors of `LANES` blocks of 128 bits.

@@ -22,6 +22,24 @@ pub(crate) trait Quads: Words<u32> {
         self.rotate_left::<N>(v)
     }
 
+    /// Returns `pair`, but the compiler must assume that both vectors and all memory change here. So
+    /// it keeps the order of the code before and after this scheduling fence, and loads the
+    /// constants of [`Quads::rotate`] again at each use, which takes no register.
+    #[inline(always)]
+    fn fence(self, pair: [Self::V; 2]) -> [Self::V; 2] {
+        pair
+    }
+    /// Stores a vector for which there is no register.
+    #[inline(always)]
+    fn park(self, v: Self::V, to: &mut Self::V) {
+        *to = v;
+    }
+    /// Loads a vector that was parked.
+    #[inline(always)]
+    fn unpark(self, from: &Self::V) -> Self::V {
+        *from
+    }
+
     /// Loads all bytes of `from`, fewer than a vector has, followed by zeros.
     fn load_part(self, from: &[u8]) -> Self::V;
     /// Fills `to`, shorter than a vector, with the first bytes of `v`.

@@ -48,7 +48,7 @@ pub(super) use pin;
 
 /// Defines tokens for operations without AES, with their features and [`Token::SPILLS`].
 macro_rules! tokens {
-    ($($(#[$doc:meta])* $name:ident $features:literal spills $spills:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $features:literal spills $spills:literal $(stitches $stitches:literal)?;)*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
@@ -67,6 +67,7 @@ macro_rules! tokens {
 
             impl Token for $name {
                 const SPILLS: bool = $spills;
+                $( const STITCHES: bool = $stitches; )?
             }
         )*
     };

@@ -6,12 +6,17 @@ use super::words::Words;
 use super::x86::op;
 use super::x86_words::{Avx2, Avx512};
 use super::{load_block, opaque_ref, store_block};
+use core::arch::asm;
 use core::arch::x86_64::*;
 
+/// A shuffle for both halves of a vector, aligned so that it can be an operand in memory.
+#[repr(C, align(32))]
+struct Both([[u8; 16]; 2]);
+
 /// The shuffle that rotates words left by one byte.
-static BYTE: [u8; 16] = rotated(4, 4, 1);
+static BYTE: Both = Both([rotated(4, 4, 1); 2]);
 /// The shuffle that rotates words left by two bytes.
-static TWO_BYTES: [u8; 16] = rotated(4, 4, 2);
+static TWO_BYTES: Both = Both([rotated(4, 4, 2); 2]);
 
 /// Implements [`Quads`] for a token with the instructions of these names.
 macro_rules! quads {
@@ -59,10 +64,26 @@ quads! {
     #[inline(always)]
     fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
         match N {
-            8 => op!(_mm256_shuffle_epi8(v, self.splat_quad(self.opaque_ref(&BYTE)))),
-            16 => op!(_mm256_shuffle_epi8(v, self.splat_quad(self.opaque_ref(&TWO_BYTES)))),
+            8 => op!(_mm256_shuffle_epi8(v, both(self, &BYTE))),
+            16 => op!(_mm256_shuffle_epi8(v, both(self, &TWO_BYTES))),
             _ => Words::<u32>::rotate_left::<N>(self, v),
         }
+    }
+    #[inline(always)]
+    fn fence(self, [mut a, mut b]: [__m256i; 2]) -> [__m256i; 2] {
+        op!(fence(&mut a, &mut b));
+        [a, b]
+    }
+    #[inline(always)]
+    fn park(self, v: __m256i, to: &mut __m256i) {
+        // SAFETY: writes the vector behind the reference. The write is volatile so that the vector
+        // leaves its register.
+        unsafe { core::ptr::write_volatile(to, v) }
+    }
+    #[inline(always)]
+    fn unpark(self, from: &__m256i) -> __m256i {
+        // SAFETY: reads the vector behind the reference.
+        unsafe { core::ptr::read_volatile(from) }
     }
     #[inline(always)]
     fn transpose_quads(self, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
@@ -116,6 +137,20 @@ quads! {
         // SAFETY: the same bytes are accessed as in `load_part`.
         unsafe { _mm512_mask_storeu_epi8(to.as_mut_ptr().cast(), mask, v) }
     }
+}
+
+/// Loads a shuffle for [`Quads::rotate`].
+#[inline(always)]
+fn both(token: Avx2, shuffle: &Both) -> __m256i {
+    Words::<u32>::load(token, token.opaque_ref(shuffle).0.as_flattened())
+}
+
+/// Does the work of [`Quads::fence`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn fence(a: &mut __m256i, b: &mut __m256i) {
+    // SAFETY: the assembly is only a comment naming the operands.
+    unsafe { asm!("/* {} {} */", inout(ymm_reg) * a, inout(ymm_reg) * b, options(nostack, preserves_flags)) }
 }
 
 /// Returns a mask of the low `n` bits, at most 64.

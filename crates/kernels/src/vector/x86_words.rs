@@ -8,7 +8,7 @@ use core::arch::x86_64::*;
 
 tokens! {
     /// The token for 256-bit vectors in 16 registers.
-    Avx2 "avx2" spills true;
+    Avx2 "avx2" spills true stitches true;
     /// The token for 512-bit vectors with masks, in 32 registers.
     Avx512 "avx512f,avx512bw,avx512vl,bmi2" spills false;
 }

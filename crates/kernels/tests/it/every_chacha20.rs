@@ -353,7 +353,7 @@ fn published_vectors() {
 
 #[test]
 fn removing_features_selects_the_next_variant() {
-    let order = ["bmi2", "avx512vl", "avx512bw", "avx512f", "avx2", "neon"];
+    let order = ["avx512vl", "avx512bw", "avx512f", "bmi2", "avx2", "neon"];
     check_removal(chacha20::variants, &order, |features| ChaCha20::new(&KEY, features).unwrap().variant());
 }
 

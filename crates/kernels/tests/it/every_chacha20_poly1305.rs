@@ -1,6 +1,6 @@
 //! Every pair of variants of ChaCha20 and Poly1305 against the reference implementation.
 
-use crate::layout::Aead;
+use crate::layout::{Aead, Case, each_size, pattern};
 use ::reference::chacha20_poly1305 as reference;
 use kernels::InOut;
 use kernels::chacha20;
@@ -72,6 +72,26 @@ mod short_nonces {
 mod long_nonces {
     use super::*;
     in_every_layout!(XChaCha20Poly1305);
+}
+
+/// The lengths around the borders of the groups between whose rounds Poly1305 is computed on AVX2,
+/// with every number of bytes after the last group that takes other code, and with associated data
+/// that need powers. `every_length` has all lengths to 1,100.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn borders_of_groups() {
+    let ends = [0, 1, 15, 16, 17, 31, 33, 127, 128, 129, 256, 257, 384, 385, 511];
+    let lengths = (2..9).flat_map(|groups| ends.map(|end| 448 + 512 * groups + end));
+    each_size::<ChaCha20Poly1305>(|bits, reference, keys| {
+        for (i, len) in crate::variants::every(lengths.clone()).enumerate() {
+            let aad = [0, 20, 767, 768, 769, 5000][i % 6];
+            Case::new::<ChaCha20Poly1305>(reference, pattern(12, 0x1e), aad, len).check_all(
+                keys,
+                bits,
+                i % 16,
+            );
+        }
+    });
 }
 
 /// Checks that every variant of both tables that can run here is part of a pair.

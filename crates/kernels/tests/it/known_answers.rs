@@ -29,7 +29,7 @@ fn aes_keystreams_and_blocks() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn chacha20_keystreams() {
-    use chacha20::{CUT, KEY, KNOWN_ANSWERS, Nonce};
+    use chacha20::{AAD, CUT, KEY, KNOWN_ANSWERS, Nonce};
     for answer in &KNOWN_ANSWERS {
         let mut stream = text(answer.len).to_vec();
         let (head, tail) = stream.split_at_mut(CUT);
@@ -50,6 +50,21 @@ fn chacha20_keystreams() {
             }
         }
         assert_eq!(digest(&stream), answer.stream, "{}", answer.len);
+        let (mut before, counter) = ([0; 64], answer.counter() - 1);
+        match &answer.nonce {
+            Nonce::Short(nonce) => {
+                reference::chacha20::xor_at_vartime(&KEY, nonce, counter, 0, &mut before);
+            }
+            Nonce::Long(nonce) => {
+                reference::chacha20::xor_extended_at_vartime(&KEY, nonce, counter, 0, &mut before);
+            }
+        }
+        let mut message = AAD.to_vec();
+        message.resize(message.len().next_multiple_of(16), 0);
+        message.extend(stream);
+        message.resize(message.len().next_multiple_of(16), 0);
+        let tag = reference::poly1305::tag_vartime(before.first_chunk().unwrap(), &message);
+        assert_eq!(u128::from_be_bytes(tag), answer.tag, "{}", answer.len);
     }
 }
 

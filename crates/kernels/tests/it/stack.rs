@@ -43,9 +43,9 @@ const NONCE: [u8; 32] = [0x5a; 32];
 const PLAIN: u8 = 0x77;
 /// The byte that the associated data consist of.
 const AAD: u8 = 0x3c;
-/// Lengths of the associated data in bytes. With the longer one, a short GCM message needs more
-/// powers too.
-const AAD_LENGTHS: [usize; 2] = [40, 700];
+/// Lengths of the associated data in bytes. With the longer one, a short message of GCM or Poly1305
+/// needs more powers too.
+const AAD_LENGTHS: [usize; 2] = [40, 900];
 
 /// Secrets that are known to remain.
 struct Known {
