@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -16,6 +17,19 @@ def forgetting(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     For functions with a secret in a variable. The traceback keeps its lines.
     """
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def wait(*args: _P.args, **kwargs: _P.kwargs) -> Any:
+            try:
+                return await function(*args, **kwargs)
+            except BaseException as error:
+                del args, kwargs
+                _clear(error)
+                raise
+
+        return wait  # type: ignore[return-value]
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -37,7 +51,7 @@ def _clear(error: BaseException) -> None:
         if (one := left.pop()) is None or id(one) in seen:
             continue
         seen.add(id(one))
-        left += [one.__cause__, one.__context__]
+        left += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
         at = one.__traceback__
         while at is not None:
             if at.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "sealane":

@@ -35,6 +35,7 @@ from typing import Any, Final
 
 from sealane import _kms
 from sealane._error_paths import asking
+from sealane._frames import forgetting
 from sealane._native import (
     Key,
     Keyring,
@@ -49,6 +50,7 @@ from sealane._wrapping_key import WrappingKey, shown
 from sealane.exceptions import FormatError, KeyNotFoundError
 
 
+@forgetting
 def resolve(reference: str) -> Key | Keyring:
     """Returns the private key, symmetric key or keyring that a reference names on this machine.
 
@@ -116,6 +118,7 @@ def fingerprint_at(reference: str) -> tuple[str | None, str]:
     return place, found.fingerprint
 
 
+@forgetting
 def _own(reference: str, scheme: str, rest: str) -> Key | Keyring:
     """Returns the key of a variable, a file, an entry of the OS keyring or a function."""
     if scheme == "call":
@@ -146,6 +149,7 @@ def wrapping_key(reference: str) -> tuple[WrappingKey, str] | None:
     return _service_key(reference) if _parts(reference)[0] in _kms.SCHEMES else None
 
 
+@forgetting
 def identity(reference: str) -> str | Key | pathlib.Path:
     """Returns the identity that a reference names, in the form ``identities=[…]`` accepts."""
     scheme, rest = _parts(reference)
@@ -184,6 +188,7 @@ def check(reference: str) -> None:
         )
 
 
+@forgetting
 def call(reference: str, name: str, *arguments: object) -> Key | Keyring:
     """Calls the function ``package.module:function``, which must return a key or a keyring."""
     found = _function(reference, name)(*arguments)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sealane import _file, _native, _open
 from sealane._endpoints import PathOrFile, Progress
+from sealane._frames import forgetting
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -37,6 +38,7 @@ INLINE: Final = 32 << 10
 """Longest message in bytes processed on the event loop: faster than handing it to a thread."""
 
 
+@forgetting
 async def encrypt_file(
     src: PathOrFile, dst: PathOrFile, *, progress: Progress | None = None, **options: Any
 ) -> None:
@@ -65,6 +67,7 @@ async def encrypt_file(
     await _cancellable(lambda report: _file.encrypt_file(src, dst, progress=report, **options), progress)
 
 
+@forgetting
 async def decrypt_file(
     src: PathOrFile, dst: PathOrFile, *, progress: Progress | None = None, **options: Any
 ) -> None:
@@ -85,6 +88,7 @@ async def decrypt_file(
     await _cancellable(lambda report: _file.decrypt_file(src, dst, progress=report, **options), progress)
 
 
+@forgetting
 async def verify_file(src: PathOrFile, *, progress: Progress | None = None, **options: Any) -> None:
     """Verifies a whole file without writing its plaintext, like ``sealane.verify_file``.
 
@@ -106,6 +110,7 @@ async def verify_file(src: PathOrFile, *, progress: Progress | None = None, **op
     await _cancellable(lambda report: _file.verify_file(src, progress=report, **options), progress)
 
 
+@forgetting
 async def encrypt(data: Buffer, **options: Any) -> bytes:
     """Encrypts bytes as a file, like ``sealane.encrypt``, with its ``options``.
 
@@ -116,6 +121,7 @@ async def encrypt(data: Buffer, **options: Any) -> bytes:
     return await _in_thread(lambda: _file.encrypt(data, **options))
 
 
+@forgetting
 async def decrypt(data: Buffer, **options: Any) -> bytes:
     """Decrypts the bytes of an encrypted file, like ``sealane.decrypt``, with its ``options``.
 
@@ -169,6 +175,7 @@ class Opening:
         assert self._file is not None
         await self._file.__aexit__(kind, error, trace)
 
+    @forgetting
     async def _opened(self) -> AsyncFile:
         return AsyncFile(await _in_thread(self._work, undo=_drop))
 
@@ -271,6 +278,7 @@ class Aead:
     >>> sealed = await aead.seal(bytes(100_000_000), aad=b"header")
     """
 
+    @forgetting
     def __init__(self, *args: Any, **options: Any) -> None:
         if len(args) == 1 and isinstance(args[0], _native.Aead) and not options:
             self._aead: _native.Aead = args[0]

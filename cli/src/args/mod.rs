@@ -39,8 +39,6 @@ pub(crate) struct Transfer {
     /// Wait until the data is on disk before a file gets its name
     #[arg(long)]
     pub(crate) sync: bool,
-    #[command(flatten)]
-    pub(crate) output_options: OutputOptions,
 }
 
 impl Transfer {
@@ -176,7 +174,7 @@ pub(crate) struct Effort {
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// Options about a command's output.
+// Options about a command's output. A doc comment would become the help of `Printing`'s commands.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct OutputOptions {
     /// Print errors only: no progress bar, no warnings, no results

@@ -45,12 +45,31 @@ pub(crate) trait Run {
     fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
 }
 
+// A command with the options about its output. A doc comment would become the command's help.
+#[derive(clap::Args)]
+pub(crate) struct Printing<C: clap::Args> {
+    #[command(flatten)]
+    command: C,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+impl<C: clap::Args + Run> Run for Printing<C> {
+    fn output_options(&self) -> OutputOptions {
+        self.output
+    }
+
+    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
+        self.command.run(context)
+    }
+}
+
 macro_rules! commands {
-    ($($Name:ident: $module:ident),* $(,)?) => {
+    ($($Name:ident: $Arguments:ty),* $(,)?) => {
         /// A command and its arguments.
         #[derive(clap::Subcommand)]
         pub(crate) enum Command {
-            $($Name($module::$Name)),*
+            $($Name($Arguments)),*
         }
 
         impl Command {
@@ -65,18 +84,18 @@ macro_rules! commands {
 
 // In the order of the help text.
 commands! {
-    Keygen: keygen,
-    Keyring: keyring,
-    Encrypt: encrypt,
-    Decrypt: decrypt,
-    Cat: cat,
-    Inspect: inspect,
-    Verify: verify,
-    Rewrap: rewrap,
-    Rotate: rotate,
-    Providers: providers,
-    Doctor: doctor,
-    Completions: completions,
-    Man: man,
-    Reference: reference,
+    Keygen: Printing<keygen::Keygen>,
+    Keyring: keyring::Keyring,
+    Encrypt: Printing<encrypt::Encrypt>,
+    Decrypt: Printing<decrypt::Decrypt>,
+    Cat: Printing<cat::Cat>,
+    Inspect: Printing<inspect::Inspect>,
+    Verify: Printing<verify::Verify>,
+    Rewrap: Printing<rewrap::Rewrap>,
+    Rotate: Printing<rotate::Rotate>,
+    Providers: Printing<providers::Providers>,
+    Doctor: Printing<doctor::Doctor>,
+    Completions: completions::Completions,
+    Man: man::Man,
+    Reference: reference::Reference,
 }

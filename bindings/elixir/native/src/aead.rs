@@ -78,54 +78,33 @@ fn aead_describe(aead: ResourceArc<Aead>) -> (&'static str, &'static str, &'stat
 }
 
 on_both_schedulers! {
-    seal: aead_seal, aead_seal_dirty(aead: ResourceArc<Aead>, data: Binary, aad: Binary), [data, aad];
-    open: aead_open, aead_open_dirty(aead: ResourceArc<Aead>, sealed: Binary, aad: Binary), [sealed, aad];
-    encrypt: aead_encrypt, aead_encrypt_dirty(
-        aead: ResourceArc<Aead>, nonce: Binary, data: Binary, aad: Binary
-    ), [data, aad];
-    decrypt: aead_decrypt, aead_decrypt_dirty(
-        aead: ResourceArc<Aead>, nonce: Binary, data: Binary, aad: Binary
-    ), [data, aad];
-}
+    aead_seal, aead_seal_dirty(env, aead: ResourceArc<Aead>, data: Binary, aad: Binary), [data, aad] {
+        let sealed =
+            written(env, data.len() + aead.0.overhead(), |out| aead.0.seal_into(&data, out, &aad).map(drop));
+        Ok(sealed.map_err(CallError::raise)?.to_term(env))
+    }
 
-#[inline]
-fn seal<'a>(env: Env<'a>, aead: ResourceArc<Aead>, data: Binary<'_>, aad: Binary<'_>) -> Answer<Term<'a>> {
-    let sealed =
-        written(env, data.len() + aead.0.overhead(), |out| aead.0.seal_into(&data, out, &aad).map(drop));
-    Ok(sealed.map_err(CallError::raise)?.to_term(env))
-}
+    aead_open, aead_open_dirty(env, aead: ResourceArc<Aead>, sealed: Binary, aad: Binary), [sealed, aad] {
+        let Some((nonce, data)) = sealed.split_at_checked(aead.0.nonce_len()) else {
+            return Err(CallError::AUTHENTICATION.message());
+        };
+        let data = aead.decrypt(env, nonce, data, &aad).map_err(CallError::message)?;
+        Ok((ok(), data).encode(env))
+    }
 
-#[inline]
-fn open<'a>(env: Env<'a>, aead: ResourceArc<Aead>, sealed: Binary<'_>, aad: Binary<'_>) -> Answer<Term<'a>> {
-    let Some((nonce, data)) = sealed.split_at_checked(aead.0.nonce_len()) else {
-        return Err(CallError::AUTHENTICATION.message());
-    };
-    let data = aead.decrypt(env, nonce, data, &aad).map_err(CallError::message)?;
-    Ok((ok(), data).encode(env))
-}
+    aead_encrypt, aead_encrypt_dirty(
+        env, aead: ResourceArc<Aead>, nonce: Binary, data: Binary, aad: Binary
+    ), [data, aad] {
+        let encrypted = written(env, data.len() + aead.0.tag_len(), |out| {
+            aead.0.encrypt_into(&nonce, &data, &aad, out).map(drop)
+        });
+        Ok(encrypted.map_err(CallError::raise)?.to_term(env))
+    }
 
-#[inline]
-fn encrypt<'a>(
-    env: Env<'a>,
-    aead: ResourceArc<Aead>,
-    nonce: Binary<'_>,
-    data: Binary<'_>,
-    aad: Binary<'_>,
-) -> Answer<Term<'a>> {
-    let encrypted = written(env, data.len() + aead.0.tag_len(), |out| {
-        aead.0.encrypt_into(&nonce, &data, &aad, out).map(drop)
-    });
-    Ok(encrypted.map_err(CallError::raise)?.to_term(env))
-}
-
-#[inline]
-fn decrypt<'a>(
-    env: Env<'a>,
-    aead: ResourceArc<Aead>,
-    nonce: Binary<'_>,
-    data: Binary<'_>,
-    aad: Binary<'_>,
-) -> Answer<Term<'a>> {
-    let data = aead.decrypt(env, &nonce, &data, &aad).map_err(CallError::message)?;
-    Ok((ok(), data).encode(env))
+    aead_decrypt, aead_decrypt_dirty(
+        env, aead: ResourceArc<Aead>, nonce: Binary, data: Binary, aad: Binary
+    ), [data, aad] {
+        let data = aead.decrypt(env, &nonce, &data, &aad).map_err(CallError::message)?;
+        Ok((ok(), data).encode(env))
+    }
 }

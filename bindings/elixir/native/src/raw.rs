@@ -65,52 +65,38 @@ fn new(
 }
 
 on_both_schedulers! {
-    xor_at: keystream_xor_at, keystream_xor_at_dirty(
-        stream: ResourceArc<Keystream>, offset: u64, data: Binary
-    ), [data];
-    poly1305: poly1305_tag, poly1305_tag_dirty(key: Binary, data: Binary), [data];
-    poly1305_verify: poly1305_verify_tag, poly1305_verify_tag_dirty(
-        key: Binary, data: Binary, tag: Binary
-    ), [data];
-}
-
-#[inline]
-fn xor_at<'a>(
-    env: Env<'a>,
-    stream: ResourceArc<Keystream>,
-    offset: u64,
-    data: Binary<'_>,
-) -> Answer<Term<'a>> {
-    let crypted = transformed(env, &data, |data| match &*stream {
-        Keystream::AesCtr(stream) => stream.xor(offset, data),
-        Keystream::ChaCha20(stream) => stream.xor(offset, data),
-        Keystream::XChaCha20(stream) => stream.xor(offset, data),
-        Keystream::Speck(stream) => stream.xor(offset, data),
-    });
-    Ok(crypted.map_err(CallError::raise)?.to_term(env))
-}
-
-#[inline]
-fn poly1305<'a>(env: Env<'a>, key: Binary<'_>, data: Binary<'_>) -> Answer<Term<'a>> {
-    let tag = written(env, TAG_LEN, |out| {
-        let mut mac = hazmat::Poly1305::new(&key)?;
-        mac.update(&data);
-        out.copy_from_slice(&mac.finalize()?);
-        Ok::<_, CallError>(())
-    });
-    Ok(tag.map_err(CallError::raise)?.to_term(env))
-}
-
-/// Returns whether the tag matches the data, in constant time. A tag of another length does not.
-#[inline]
-fn poly1305_verify<'a>(env: Env<'a>, key: Binary<'_>, data: Binary<'_>, tag: Binary<'_>) -> Answer<Term<'a>> {
-    let mut mac = hazmat::Poly1305::new(&key).map_err(|error| CallError::from(error).raise())?;
-    if tag.len() != TAG_LEN {
-        return Ok(false.encode(env));
+    keystream_xor_at, keystream_xor_at_dirty(
+        env, stream: ResourceArc<Keystream>, offset: u64, data: Binary
+    ), [data] {
+        let crypted = transformed(env, &data, |data| match &*stream {
+            Keystream::AesCtr(stream) => stream.xor(offset, data),
+            Keystream::ChaCha20(stream) => stream.xor(offset, data),
+            Keystream::XChaCha20(stream) => stream.xor(offset, data),
+            Keystream::Speck(stream) => stream.xor(offset, data),
+        });
+        Ok(crypted.map_err(CallError::raise)?.to_term(env))
     }
-    mac.update(&data);
-    match mac.verify(&tag) {
-        Ok(()) => Ok(true.encode(env)),
-        Err(error) => CallError::from(error).only_authentication().map(|()| false.encode(env)),
+
+    poly1305_tag, poly1305_tag_dirty(env, key: Binary, data: Binary), [data] {
+        let tag = written(env, TAG_LEN, |out| {
+            let mut mac = hazmat::Poly1305::new(&key)?;
+            mac.update(&data);
+            out.copy_from_slice(&mac.finalize()?);
+            Ok::<_, CallError>(())
+        });
+        Ok(tag.map_err(CallError::raise)?.to_term(env))
+    }
+
+    /// Returns whether the tag matches the data, in constant time. A tag of another length does not.
+    poly1305_verify_tag, poly1305_verify_tag_dirty(env, key: Binary, data: Binary, tag: Binary), [data] {
+        let mut mac = hazmat::Poly1305::new(&key).map_err(|error| CallError::from(error).raise())?;
+        if tag.len() != TAG_LEN {
+            return Ok(false.encode(env));
+        }
+        mac.update(&data);
+        match mac.verify(&tag) {
+            Ok(()) => Ok(true.encode(env)),
+            Err(error) => CallError::from(error).only_authentication().map(|()| false.encode(env)),
+        }
     }
 }

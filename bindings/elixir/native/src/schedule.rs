@@ -17,20 +17,27 @@ pub(crate) fn count_work(env: Env<'_>, bytes: usize) {
     }
 }
 
-/// Exports a function under two names, for the normal and the dirty schedulers. The function gets
-/// the environment and the arguments; the binaries in brackets are the long ones.
+/// Defines a function that the library has under two names, for the normal and the dirty
+/// schedulers. The binaries in brackets are the long ones.
 macro_rules! on_both_schedulers {
-    ($($work:ident: $normal:ident, $dirty:ident($($name:ident: $kind:ident $(<$of:ident>)?),*), [$($long:ident),*];)*) => {$(
+    ($(
+        $(#[$doc:meta])*
+        $normal:ident, $dirty:ident($env:ident $(, $name:ident: $kind:ident $(<$of:ident>)?)*), [$($long:ident),*]
+        $work:block
+    )*) => {$(
+        $(#[$doc])*
         #[rustler::nif]
-        fn $normal<'a>(env: Env<'a>, $($name: $kind $(<$of>)?),*) -> Answer<Term<'a>> {
+        fn $normal<'a>(env: Env<'a> $(, $name: $kind $(<$of>)?)*) -> Answer<Term<'a>> {
             $crate::schedule::count_work(env, 0 $(+ $long.len())*);
-            $work(env, $($name),*)
+            let $env = env;
+            $work
         }
 
         #[rustler::nif(schedule = "DirtyCpu")]
-        fn $dirty<'a>(env: Env<'a>, $($name: $kind $(<$of>)?),*) -> Answer<Term<'a>> {
+        fn $dirty<'a>(env: Env<'a> $(, $name: $kind $(<$of>)?)*) -> Answer<Term<'a>> {
+            let $env = env;
             // If both of two cores encrypt, another process's scheduler waits up to 17 ms.
-            sealane::on_one_thread(|| $work(env, $($name),*))
+            sealane::on_one_thread(|| -> Answer<Term<'a>> { $work })
         }
     )*};
 }

@@ -49,22 +49,6 @@ fn speck_new(variant: Atom, name: &str, key: Binary, order: &str) -> Answer<Reso
     new().map_err(CallError::raise)
 }
 
-on_both_schedulers! {
-    encrypt_blocks: speck_encrypt_blocks, speck_encrypt_blocks_dirty(
-        speck: ResourceArc<Blocks>, variant: Atom, data: Binary
-    ), [data];
-    decrypt_blocks: speck_decrypt_blocks, speck_decrypt_blocks_dirty(
-        speck: ResourceArc<Blocks>, variant: Atom, data: Binary
-    ), [data];
-    ctr: speck_ctr, speck_ctr_dirty(name: Binary, key: Binary, iv: Binary, data: Binary), [data];
-    seal: speck_aead_seal, speck_aead_seal_dirty(
-        name: Binary, key: Binary, iv: Binary, data: Binary, aad: Binary
-    ), [data, aad];
-    open: speck_aead_open, speck_aead_open_dirty(
-        name: Binary, key: Binary, iv: Binary, data: Binary, tag: Binary, aad: Binary
-    ), [data, aad];
-}
-
 impl Blocks {
     fn check(&self, variant: Atom) -> Result<&Speck, CallError> {
         if variant == self.variant {
@@ -76,50 +60,11 @@ impl Blocks {
     }
 }
 
-#[inline]
-fn encrypt_blocks<'a>(
-    env: Env<'a>,
-    speck: ResourceArc<Blocks>,
-    variant: Atom,
-    data: Binary<'_>,
-) -> Answer<Term<'a>> {
-    let speck = speck.check(variant).map_err(CallError::raise)?;
-    let blocks = transformed(env, &data, |data| speck.encrypt_blocks(data));
-    Ok(blocks.map_err(CallError::raise)?.to_term(env))
-}
-
-#[inline]
-fn decrypt_blocks<'a>(
-    env: Env<'a>,
-    speck: ResourceArc<Blocks>,
-    variant: Atom,
-    data: Binary<'_>,
-) -> Answer<Term<'a>> {
-    let speck = speck.check(variant).map_err(CallError::raise)?;
-    let blocks = transformed(env, &data, |data| speck.decrypt_blocks(data));
-    Ok(blocks.map_err(CallError::raise)?.to_term(env))
-}
-
 /// Returns the Speck size with this UTF-8 name.
 #[inline]
 fn size(name: &[u8], suffix: &str) -> Result<SpeckSize, CallError> {
     // No name is longer, and a long text would take the time of other processes.
     size_named(std::str::from_utf8(&name[..name.len().min(64)]).unwrap_or_default(), suffix)
-}
-
-#[inline]
-fn ctr<'a>(
-    env: Env<'a>,
-    name: Binary<'_>,
-    key: Binary<'_>,
-    iv: Binary<'_>,
-    data: Binary<'_>,
-) -> Answer<Term<'a>> {
-    let crypt = || {
-        let stream = SpeckCtr::new(size(&name, "")?, &key, &iv, ByteOrder::Big)?;
-        transformed(env, &data, |data| stream.xor(0, data))
-    };
-    Ok(crypt().map_err(CallError::raise)?.to_term(env))
 }
 
 /// Returns a Speck-Poly1305 key with nonces of a whole block.
@@ -128,37 +73,50 @@ fn aead(name: &[u8], key: &[u8], nonce_len: usize) -> Result<Aead, CallError> {
     Ok(if nonce_len == 16 { Aead::new_block_nonce(size, key) } else { Aead::new_small_block(size, key) }?)
 }
 
-#[inline]
-fn seal<'a>(
-    env: Env<'a>,
-    name: Binary<'_>,
-    key: Binary<'_>,
-    iv: Binary<'_>,
-    data: Binary<'_>,
-    aad: Binary<'_>,
-) -> Answer<Term<'a>> {
-    let seal = || {
-        let aead = aead(&name, &key, iv.len())?;
-        let (mut out, mut tag) = (Output::new(env, data.len())?, Output::new(env, TAG_LEN)?);
-        aead.encrypt_parts(&iv, &aad, InOut::apart(&data, out.bytes()), tag.bytes())?;
-        Ok((out.finish(), tag.finish()))
-    };
-    Ok(seal().map_err(CallError::raise)?.encode(env))
-}
+on_both_schedulers! {
+    speck_encrypt_blocks, speck_encrypt_blocks_dirty(
+        env, speck: ResourceArc<Blocks>, variant: Atom, data: Binary
+    ), [data] {
+        let speck = speck.check(variant).map_err(CallError::raise)?;
+        let blocks = transformed(env, &data, |data| speck.encrypt_blocks(data));
+        Ok(blocks.map_err(CallError::raise)?.to_term(env))
+    }
 
-#[inline]
-fn open<'a>(
-    env: Env<'a>,
-    name: Binary<'_>,
-    key: Binary<'_>,
-    iv: Binary<'_>,
-    data: Binary<'_>,
-    tag: Binary<'_>,
-    aad: Binary<'_>,
-) -> Answer<Term<'a>> {
-    let open = || {
-        let aead = aead(&name, &key, iv.len())?;
-        transformed(env, &data, |data| aead.decrypt_parts(&iv, &aad, data, &tag))
-    };
-    Ok((ok(), open().map_err(CallError::message)?).encode(env))
+    speck_decrypt_blocks, speck_decrypt_blocks_dirty(
+        env, speck: ResourceArc<Blocks>, variant: Atom, data: Binary
+    ), [data] {
+        let speck = speck.check(variant).map_err(CallError::raise)?;
+        let blocks = transformed(env, &data, |data| speck.decrypt_blocks(data));
+        Ok(blocks.map_err(CallError::raise)?.to_term(env))
+    }
+
+    speck_ctr, speck_ctr_dirty(env, name: Binary, key: Binary, iv: Binary, data: Binary), [data] {
+        let crypt = || {
+            let stream = SpeckCtr::new(size(&name, "")?, &key, &iv, ByteOrder::Big)?;
+            transformed(env, &data, |data| stream.xor(0, data))
+        };
+        Ok(crypt().map_err(CallError::raise)?.to_term(env))
+    }
+
+    speck_aead_seal, speck_aead_seal_dirty(
+        env, name: Binary, key: Binary, iv: Binary, data: Binary, aad: Binary
+    ), [data, aad] {
+        let seal = || {
+            let aead = aead(&name, &key, iv.len())?;
+            let (mut out, mut tag) = (Output::new(env, data.len())?, Output::new(env, TAG_LEN)?);
+            aead.encrypt_parts(&iv, &aad, InOut::apart(&data, out.bytes()), tag.bytes())?;
+            Ok((out.finish(), tag.finish()))
+        };
+        Ok(seal().map_err(CallError::raise)?.encode(env))
+    }
+
+    speck_aead_open, speck_aead_open_dirty(
+        env, name: Binary, key: Binary, iv: Binary, data: Binary, tag: Binary, aad: Binary
+    ), [data, aad] {
+        let open = || {
+            let aead = aead(&name, &key, iv.len())?;
+            transformed(env, &data, |data| aead.decrypt_parts(&iv, &aad, data, &tag))
+        };
+        Ok((ok(), open().map_err(CallError::message)?).encode(env))
+    }
 }

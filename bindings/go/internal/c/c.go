@@ -11,6 +11,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 )
@@ -128,6 +129,17 @@ func withText[T any](
 	defer clear(converted)
 	var e C.sealane_error
 	return call(chars(converted), &e)
+}
+
+// owned returns the object that holds a new handle. The garbage collector frees them together. The
+// error is for a null handle.
+func owned[O any, H comparable](object *O, handle H, free func(H), e *C.sealane_error) (*O, error) {
+	var null H
+	if handle == null {
+		return nil, failure(*e)
+	}
+	runtime.AddCleanup(object, free, handle)
+	return object, nil
 }
 
 // check returns the error of a call with a negative result.

@@ -15,34 +15,26 @@ import (
 
 // The kinds of errors, exported and documented by package sealane.
 var (
-	ErrAuthentication      = errors.New("sealane: authentication failed")
-	ErrFormat              = errors.New("sealane: not in the expected format")
-	ErrTruncated           = errors.New("sealane: truncated")
-	ErrUnsupportedVersion  = errors.New("sealane: unsupported version")
-	ErrNoMatchingKey       = errors.New("sealane: no matching key")
-	ErrProviderUnavailable = errors.New("sealane: provider unavailable")
-	ErrLimitExceeded       = errors.New("sealane: limit exceeded")
-	ErrMisuse              = errors.New("sealane: misuse")
-	ErrIO                  = errors.New("sealane: input or output failed")
-	ErrCancelled           = errors.New("sealane: cancelled")
-	ErrOutOfMemory         = errors.New("sealane: out of memory")
-	ErrInternal            = errors.New("sealane: internal error")
+	ErrAuthentication      = kindOf(C.SEALANE_AUTHENTICATION, "authentication failed")
+	ErrFormat              = kindOf(C.SEALANE_FORMAT, "not in the expected format")
+	ErrTruncated           = kindOf(C.SEALANE_TRUNCATED, "truncated")
+	ErrUnsupportedVersion  = kindOf(C.SEALANE_UNSUPPORTED_VERSION, "unsupported version")
+	ErrNoMatchingKey       = kindOf(C.SEALANE_NO_MATCHING_KEY, "no matching key")
+	ErrProviderUnavailable = kindOf(C.SEALANE_PROVIDER_UNAVAILABLE, "provider unavailable")
+	ErrLimitExceeded       = kindOf(C.SEALANE_LIMIT_EXCEEDED, "limit exceeded")
+	ErrMisuse              = kindOf(C.SEALANE_MISUSE, "misuse")
+	ErrIO                  = kindOf(C.SEALANE_IO, "input or output failed")
+	ErrCancelled           = kindOf(C.SEALANE_CANCELLED, "cancelled")
+	ErrOutOfMemory         = kindOf(C.SEALANE_OUT_OF_MEMORY, "out of memory")
+	ErrInternal            = kindOf(C.SEALANE_INTERNAL, "internal error")
 )
 
 // kinds maps the codes of the header.
-var kinds = map[C.int32_t]error{
-	C.SEALANE_AUTHENTICATION:       ErrAuthentication,
-	C.SEALANE_FORMAT:               ErrFormat,
-	C.SEALANE_TRUNCATED:            ErrTruncated,
-	C.SEALANE_UNSUPPORTED_VERSION:  ErrUnsupportedVersion,
-	C.SEALANE_NO_MATCHING_KEY:      ErrNoMatchingKey,
-	C.SEALANE_PROVIDER_UNAVAILABLE: ErrProviderUnavailable,
-	C.SEALANE_LIMIT_EXCEEDED:       ErrLimitExceeded,
-	C.SEALANE_MISUSE:               ErrMisuse,
-	C.SEALANE_IO:                   ErrIO,
-	C.SEALANE_CANCELLED:            ErrCancelled,
-	C.SEALANE_INTERNAL:             ErrInternal,
-	C.SEALANE_OUT_OF_MEMORY:        ErrOutOfMemory,
+var kinds = map[C.int32_t]error{}
+
+func kindOf(code C.int32_t, text string) error {
+	kinds[code] = errors.New("sealane: " + text)
+	return kinds[code]
 }
 
 // Error is a failure with the library's text. Its kind is one of the errors above.

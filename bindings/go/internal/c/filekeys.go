@@ -3,18 +3,12 @@ package c
 // #include "sealane.h"
 import "C"
 
-import "runtime"
-
 // EncryptWith holds keys and format for encrypting files. Goroutines can share it.
 type EncryptWith struct{ handle *C.sealane_encrypt_with }
 
 func newEncryptWith(handle *C.sealane_encrypt_with, e *C.sealane_error) (*EncryptWith, error) {
-	if handle == nil {
-		return nil, failure(*e)
-	}
-	w := &EncryptWith{handle}
-	runtime.AddCleanup(w, func(handle *C.sealane_encrypt_with) { C.sealane_encrypt_with_free(handle) }, handle)
-	return w, nil
+	free := func(handle *C.sealane_encrypt_with) { C.sealane_encrypt_with_free(handle) }
+	return owned(&EncryptWith{handle}, handle, free, e)
 }
 
 // EncryptWithKey encrypts with a symmetric key.
@@ -66,12 +60,8 @@ func EncryptWithPassphrase(passphrase string, workFactor uint32, armor bool) (*E
 type DecryptWith struct{ handle *C.sealane_decrypt_with }
 
 func newDecryptWith(handle *C.sealane_decrypt_with, e *C.sealane_error) (*DecryptWith, error) {
-	if handle == nil {
-		return nil, failure(*e)
-	}
-	w := &DecryptWith{handle}
-	runtime.AddCleanup(w, func(handle *C.sealane_decrypt_with) { C.sealane_decrypt_with_free(handle) }, handle)
-	return w, nil
+	free := func(handle *C.sealane_decrypt_with) { C.sealane_decrypt_with_free(handle) }
+	return owned(&DecryptWith{handle}, handle, free, e)
 }
 
 // DecryptWithKey decrypts with a symmetric key.

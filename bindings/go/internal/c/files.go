@@ -68,10 +68,18 @@ type Options struct {
 	Progress func(done, total int64) error
 }
 
-// optionsCall calls a function of the library with the converted options.
-type optionsCall func(threads, flags C.uint32_t, context C.uintptr_t, e *C.sealane_error) C.int64_t
+// optionsCall calls a function of the library with the converted paths and options.
+type optionsCall func(names []*C.char, threads, flags C.uint32_t, context C.uintptr_t, e *C.sealane_error) C.int64_t
 
 func (o Options) run(call optionsCall, operation string, paths ...string) error {
+	names := make([]*C.char, len(paths))
+	for i, path := range paths {
+		name, err := pathText(operation, path)
+		if err != nil {
+			return err
+		}
+		names[i] = chars(name)
+	}
 	if o.Threads < 0 || o.Threads > math.MaxInt32 {
 		return &Error{ErrMisuse, fmt.Sprintf("the number of threads is %d, expected 0 for the default or a small number", o.Threads)}
 	}
@@ -86,7 +94,7 @@ func (o Options) run(call optionsCall, operation string, paths ...string) error 
 		defer context.Delete()
 	}
 	var e C.sealane_error
-	n := call(C.uint32_t(o.Threads), flags, C.uintptr_t(context), &e)
+	n := call(names, C.uint32_t(o.Threads), flags, C.uintptr_t(context), &e)
 	state.panic.resume()
 	if n >= 0 {
 		return nil
@@ -100,45 +108,25 @@ func (o Options) run(call optionsCall, operation string, paths ...string) error 
 
 // EncryptFile encrypts a file.
 func EncryptFile(from, to string, with *EncryptWith, options Options) error {
-	source, err := pathText("encrypt", from)
-	if err != nil {
-		return err
-	}
-	target, err := pathText("encrypt", to)
-	if err != nil {
-		return err
-	}
 	defer runtime.KeepAlive(with)
-	return options.run(func(threads, flags C.uint32_t, context C.uintptr_t, e *C.sealane_error) C.int64_t {
-		return C.encrypt_file(chars(source), chars(target), with.handle, threads, flags, context, e)
+	return options.run(func(names []*C.char, threads, flags C.uint32_t, context C.uintptr_t, e *C.sealane_error) C.int64_t {
+		return C.encrypt_file(names[0], names[1], with.handle, threads, flags, context, e)
 	}, "encrypt", from, to)
 }
 
 // DecryptFile decrypts a file.
 func DecryptFile(from, to string, with *DecryptWith, options Options) error {
-	source, err := pathText("decrypt", from)
-	if err != nil {
-		return err
-	}
-	target, err := pathText("decrypt", to)
-	if err != nil {
-		return err
-	}
 	defer runtime.KeepAlive(with)
-	return options.run(func(threads, flags C.uint32_t, context C.uintptr_t, e *C.sealane_error) C.int64_t {
-		return C.decrypt_file(chars(source), chars(target), with.handle, threads, flags, context, e)
+	return options.run(func(names []*C.char, threads, flags C.uint32_t, context C.uintptr_t, e *C.sealane_error) C.int64_t {
+		return C.decrypt_file(names[0], names[1], with.handle, threads, flags, context, e)
 	}, "decrypt", from, to)
 }
 
 // VerifyFile verifies every byte of a file.
 func VerifyFile(from string, with *DecryptWith, options Options) error {
-	source, err := pathText("verify", from)
-	if err != nil {
-		return err
-	}
 	defer runtime.KeepAlive(with)
-	return options.run(func(threads, flags C.uint32_t, context C.uintptr_t, e *C.sealane_error) C.int64_t {
-		return C.verify_file(chars(source), with.handle, threads, flags, context, e)
+	return options.run(func(names []*C.char, threads, flags C.uint32_t, context C.uintptr_t, e *C.sealane_error) C.int64_t {
+		return C.verify_file(names[0], with.handle, threads, flags, context, e)
 	}, "verify", from)
 }
 

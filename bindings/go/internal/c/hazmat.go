@@ -30,12 +30,8 @@ func NewStream(cipher string, key, iv []byte, counter uint32, byteOrder string) 
 	return withText(required, "cipher", cipher, func(name *C.char, e *C.sealane_error) (*Stream, error) {
 		return withText(cText, "byte order", byteOrder, func(order *C.char, _ *C.sealane_error) (*Stream, error) {
 			handle := C.sealane_hazmat_stream_new(name, ptr(key), size(key), ptr(iv), size(iv), C.uint32_t(counter), order, e)
-			if handle == nil {
-				return nil, failure(*e)
-			}
-			s := &Stream{handle}
-			runtime.AddCleanup(s, func(handle *C.sealane_stream) { C.sealane_stream_free(handle) }, handle)
-			return s, nil
+			free := func(handle *C.sealane_stream) { C.sealane_stream_free(handle) }
+			return owned(&Stream{handle}, handle, free, e)
 		})
 	})
 }
@@ -78,12 +74,8 @@ func NewPoly1305FromChaCha20(key, nonce []byte) (*Poly1305, error) {
 }
 
 func newPoly1305(handle *C.sealane_poly1305, e *C.sealane_error) (*Poly1305, error) {
-	if handle == nil {
-		return nil, failure(*e)
-	}
-	p := &Poly1305{handle: handle}
-	runtime.AddCleanup(p, func(handle *C.sealane_poly1305) { C.sealane_poly1305_free(handle) }, handle)
-	return p, nil
+	free := func(handle *C.sealane_poly1305) { C.sealane_poly1305_free(handle) }
+	return owned(&Poly1305{handle: handle}, handle, free, e)
 }
 
 // Update adds data.
@@ -111,12 +103,8 @@ func NewSpeck(algorithm string, key []byte, byteOrder string) (*Speck, error) {
 	return withText(required, "algorithm", algorithm, func(name *C.char, e *C.sealane_error) (*Speck, error) {
 		return withText(cText, "byte order", byteOrder, func(order *C.char, _ *C.sealane_error) (*Speck, error) {
 			handle := C.sealane_hazmat_speck_new(name, ptr(key), size(key), order, e)
-			if handle == nil {
-				return nil, failure(*e)
-			}
-			s := &Speck{handle}
-			runtime.AddCleanup(s, func(handle *C.sealane_speck) { C.sealane_speck_free(handle) }, handle)
-			return s, nil
+			free := func(handle *C.sealane_speck) { C.sealane_speck_free(handle) }
+			return owned(&Speck{handle}, handle, free, e)
 		})
 	})
 }
@@ -160,12 +148,8 @@ func NewDecryptor(algorithm string, key, nonce []byte) (*Pieces, error) {
 }
 
 func newPieces(handle *C.sealane_pieces, e *C.sealane_error) (*Pieces, error) {
-	if handle == nil {
-		return nil, failure(*e)
-	}
-	p := &Pieces{handle: handle}
-	runtime.AddCleanup(p, func(handle *C.sealane_pieces) { C.sealane_pieces_free(handle) }, handle)
-	return p, nil
+	free := func(handle *C.sealane_pieces) { C.sealane_pieces_free(handle) }
+	return owned(&Pieces{handle: handle}, handle, free, e)
 }
 
 // UpdateAAD adds associated data.

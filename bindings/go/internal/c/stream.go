@@ -41,12 +41,8 @@ func NewDecryptFilter(with *DecryptWith) (*Filter, error) {
 }
 
 func newFilter(handle *C.sealane_filter, e *C.sealane_error) (*Filter, error) {
-	if handle == nil {
-		return nil, failure(*e)
-	}
-	f := &Filter{handle: handle}
-	runtime.AddCleanup(f, func(handle *C.sealane_filter) { C.sealane_filter_free(handle) }, handle)
-	return f, nil
+	free := func(handle *C.sealane_filter) { C.sealane_filter_free(handle) }
+	return owned(&Filter{handle: handle}, handle, free, e)
 }
 
 // Push processes data and returns the number of bytes ready to take.

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from typing import NoReturn, Self
 
 from sealane import _native
+from sealane._frames import forgetting
 from sealane.exceptions import AuthenticationError
 
 __all__ = ["Fernet", "InvalidToken", "MultiFernet"]
@@ -56,6 +57,7 @@ class Fernet(_native.Fernet):
     b'hello'
     """
 
+    @forgetting
     def __new__(cls, key: bytes | str, backend: object = None) -> Self:
         return super().__new__(cls, key)
 
@@ -152,6 +154,7 @@ class MultiFernet:
     b'hello'
     """
 
+    @forgetting
     def __init__(self, fernets: Iterable[Fernet]) -> None:
         self._fernets = list(fernets)
         if not self._fernets:

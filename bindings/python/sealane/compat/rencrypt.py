@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Self
 
 from sealane import _native
 from sealane._file import decrypt_file, encrypt_file
+from sealane._frames import forgetting
 from sealane._native import Key, algorithms, generate_key
 from sealane.compat._rencrypt_file import decrypt_old_file
 
@@ -109,6 +110,7 @@ class REncrypt(_native.REncrypt):
     _cipher: Cipher
     _key: Key
 
+    @forgetting
     def __new__(cls, cipher: Cipher, key: KeyLike) -> Self:
         if not isinstance(cipher, Cipher):
             raise TypeError(f"cipher must be a Cipher, not {type(cipher).__name__}")

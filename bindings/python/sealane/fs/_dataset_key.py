@@ -24,6 +24,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from sealane import _kms, _reference
 from sealane._endpoints import staged
 from sealane._error_paths import about, asking
+from sealane._frames import forgetting
 from sealane._native import (
     Key,
     Keyring,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from sealane._native import _Recipients as Recipients
 
 
+@forgetting
 def create_dataset_key(
     url: str,
     *,
@@ -121,6 +123,7 @@ def create_dataset_key(
     return _pinned(fs, path, wrapping, fingerprint)
 
 
+@forgetting
 def rewrap_dataset_key(
     url: str,
     *,
@@ -239,6 +242,7 @@ def _pinned(fs: Any, path: str, wrapping_key: WrappingKey | None, fingerprint: s
     return f"{wrapping_key.without_pin()}#{url if fs._strip_protocol(url) == path else path}#{fingerprint}"
 
 
+@forgetting
 def load(fs: Any, path: str, identity: str) -> Key | Keyring:
     """Returns the dataset key in the file ``path``, decrypted with a reference's identity."""
     found = _reference.identity(identity)

@@ -19,6 +19,7 @@ from fsspec.implementations.local import LocalFileSystem
 from fsspec.spec import AbstractFileSystem
 
 from sealane._error_paths import about, asking
+from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._changing import Changing
@@ -79,6 +80,7 @@ def _without_path(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
 class Instances(type(AbstractFileSystem)):  # type: ignore[misc]
     """Keeps one filesystem, and one resolved key, for all paths of a chain of URLs."""
 
+    @forgetting
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if (protocol := kwargs.get("target_protocol")) and kwargs.get("target_options"):
             kwargs["target_options"] = _without_path(protocol, kwargs["target_options"])

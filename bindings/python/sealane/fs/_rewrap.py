@@ -20,6 +20,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from sealane import _native
 from sealane._error_paths import about, asking
+from sealane._frames import forgetting
 from sealane.fs._store import Store, checked, complete
 from sealane.fs._writing import Upload
 
@@ -53,6 +54,7 @@ _KEPT: Final = (
 """Properties that the new object keeps."""
 
 
+@forgetting
 def rewrap(
     url: str,
     dst: str | None = None,

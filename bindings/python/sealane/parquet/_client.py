@@ -48,6 +48,7 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
     >>> factory = pyarrow.parquet.encryption.CryptoFactory(lambda _: KmsClient({"pii": "env:PII_KEY"}))
     """
 
+    @forgetting
     def __init__(self, keys: Mapping[str, str]) -> None:
         super().__init__()
         self._references = check_names(keys)

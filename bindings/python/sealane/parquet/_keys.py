@@ -52,6 +52,7 @@ class ParquetKeys:
     >>> pq.write_table(table, "t.parquet", encryption_properties=keys.encryption("all", {"pii": ["name"]}))
     """
 
+    @forgetting
     def __init__(self, keys: Mapping[str, str]) -> None:
         self._references = check_names(keys)
         self._made: pe.CryptoFactory | None = None
