@@ -112,29 +112,20 @@ impl EncryptParams<'_> {
             ["key", "recipients", "passphrase"],
             [self.key.is_some(), self.recipients.is_some(), self.passphrase.is_some()],
         )?;
-        if let Some(key) = &self.key {
-            if self.armor == Armor::Ascii {
-                return Err(Misuse::ArmorNeedsRecipients.into());
+        let with = match &self.key {
+            Some(_) if self.armor == Armor::Ascii => return Err(Misuse::ArmorNeedsRecipients.into()),
+            Some(key) => EncryptWith::symmetric(symmetric_file(key, self.format, self.context)?),
+            None => {
+                check_age(self.format, self.context)?;
+                let recipients = match self.passphrase {
+                    Some(text) => vec![Recipient::passphrase(text)?],
+                    None => self.recipients.unwrap_or_default(),
+                };
+                age::check_recipients(&recipients)?;
+                EncryptWith::age(&recipients, self.armor)
             }
-            let file = symmetric_file(key, self.format, self.context)?;
-            return Ok(EncryptWith {
-                protected: Protected::new(self.inputs),
-                ..EncryptWith::symmetric(file)
-            });
-        }
-        check_age(self.format, self.context)?;
-        let recipients = match self.passphrase {
-            Some(text) => vec![Recipient::passphrase(text)?],
-            None => self.recipients.unwrap_or_default(),
         };
-        age::check_recipients(&recipients)?;
-        let protected = Protected::new(self.inputs);
-        Ok(EncryptWith {
-            file: Arc::new(AgeRecipients(recipients)),
-            inverse: None,
-            armor: self.armor,
-            protected,
-        })
+        Ok(EncryptWith { protected: Protected::new(self.inputs), ..with })
     }
 }
 
@@ -324,9 +315,7 @@ impl DecryptWith {
     pub(super) fn open_source(&self, source: &dyn ReadAt, size: u64) -> Result<FileCipher, Error> {
         parse_prefix(source, size, |prefix, extent| self.open_file(prefix, extent))
     }
-}
 
-impl DecryptWith {
     /// Derives a cipher with each key for a file with a damaged header. Nothing is verified.
     pub(super) fn open_damaged(&self, source: &dyn ReadAt, size: u64) -> Result<Vec<FileCipher>, Error> {
         parse_prefix(source, size, |prefix, extent| self.file.open_damaged(prefix, extent))
