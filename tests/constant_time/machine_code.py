@@ -349,6 +349,10 @@ class Function:
             for register in ("rax", "rdx"):
                 registers |= {register: kind, f"low {register}": kind, f"number {register}": SECRET}
             flags(kind)
+        elif name == "mulx":
+            # Both halves of the product; it changes no flags.
+            for operand in operands[:2]:
+                self.write(state, instruction, operand, SECRET)
         elif name in MOVES or name in FRESH:
             kind = worst(kinds(operands[1:]))
             if kind != PUBLIC and name not in {"mov", "movabs"}:

@@ -42,7 +42,7 @@ def kinds_of(arguments: str) -> list[Kind]:
             kinds.append(PLAIN)  # it has 24 bytes or more, so it is passed as a pointer even by value
         elif re.match(r"&(mut )?\[&(mut )?\[u8\]\]$", typ):
             kinds += [PLAIN, PUBLIC]
-        elif re.match(r"&(mut )?\[(\w+|\[u8; [\w:]+\])\]$", typ):
+        elif re.match(r"(Option<)?&(mut )?\[(\w+|\[u8; [\w:]+\])\]>?$", typ):
             kinds += [PUBLIC, PUBLIC]
         elif typ.startswith(("&", "Option<&")) or typ in {"usize", "u64", "u32", "ByteOrder"}:
             kinds.append(PUBLIC)
