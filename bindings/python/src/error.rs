@@ -80,6 +80,17 @@ pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
     raise(error.about(path))
 }
 
+/// Returns the translation of errors about a path, if there is one, by one of the functions above.
+pub(crate) fn raise_at(
+    path: Option<&Path>,
+    raise_with: fn(&Path, Error) -> PyErr,
+) -> impl Fn(Error) -> PyErr + use<'_> {
+    move |error| match path {
+        Some(path) => raise_with(path, error),
+        None => raise(error),
+    }
+}
+
 /// Warns that a key is at 75 % of its message limit.
 #[cold]
 pub(crate) fn usage_limit_warning(py: Python<'_>) -> PyResult<()> {
@@ -115,8 +126,7 @@ pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
         (Error::Misuse(Misuse::KeyPassphraseRequired), None) => PyValueError::new_err(
             "the key is encrypted with a passphrase: give sealane.keys.Key.from_text(text, passphrase) in its place",
         ),
-        (error, Some(path)) => raise_among(path, error),
-        (error, None) => raise(error),
+        (error, path) => raise_at(path, raise_among)(error),
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::arguments;
 use crate::buffer::{Slot, fresh, read};
 use crate::detach::{continue_unless_raised, interruptible};
-use crate::error::{raise, raise_about};
+use crate::error::{raise, raise_about, raise_at};
 use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
 use crate::objects::{Any, Bytes};
@@ -196,7 +196,7 @@ impl Reader {
         let source = FileSource::new(src)?;
         let path = source.path();
         let core = interruptible(py, || file::Reader::new(source, &decryption.0))?;
-        Ok(Self { core: core.map_err(|e| raise_named(&path, e))? })
+        Ok(Self { core: core.map_err(raise_at(path.as_deref(), raise_about))? })
     }
 
     /// Reads ``n`` bytes from ``offset``, or fewer at the end of the file.
@@ -226,7 +226,7 @@ impl Reader {
             let wanted = piece.len();
             let n = py
                 .detach(|| self.core.read_at(offset + done as u64, piece))
-                .map_err(|e| raise_named(&self.core.source().path(), e))?;
+                .map_err(raise_at(self.core.source().path().as_deref(), raise_about))?;
             done += n;
             if n < wanted {
                 break;
@@ -353,7 +353,7 @@ impl Writer {
         self.content
             .access(py, usize::MAX, work)?
             .ok_or_else(finished)?
-            .map_err(|e| raise_named(&self.path, e))
+            .map_err(raise_at(self.path.as_deref(), raise_about))
     }
 }
 
@@ -386,11 +386,4 @@ fn with_options(
 
 pub(crate) fn durability(durable: bool) -> Durability {
     if durable { Durability::Synced } else { Durability::Cached }
-}
-
-fn raise_named(path: &Option<PathBuf>, error: Error) -> PyErr {
-    match path {
-        Some(path) => raise_about(path, error),
-        None => raise(error),
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::bulk::{Operation, SIGNAL_INTERVAL, replica};
 use crate::detach::continue_unless_raised;
-use crate::error::{raise, raise_about, raise_among};
+use crate::error::{raise, raise_about, raise_among, raise_at};
 use crate::file::durability;
 use crate::file_keys;
 use crate::objects::Any;
@@ -276,10 +276,7 @@ impl Job {
         self.0
             .access(py, usize::MAX, |state| state.as_mut().map(work))?
             .ok_or_else(|| PyValueError::new_err("the job is closed"))?
-            .map_err(|JobError { subject, error }| match subject {
-                Some(path) => raise_about(&path, error),
-                None => raise(error),
-            })
+            .map_err(|JobError { subject, error }| raise_at(subject.as_deref(), raise_about)(error))
     }
 }
 

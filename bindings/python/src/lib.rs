@@ -52,6 +52,8 @@ fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
 /// The native module of the package ``sealane``; the package is the public interface.
 #[pymodule(gil_used = false)]
 mod _native {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::{
         aead::{Aead, Buffer, generate_key},
@@ -103,4 +105,10 @@ mod _native {
     /// Source length from which a bulk job gives one file all threads.
     #[pymodule_export]
     const PARALLEL_FILE_LEN: u64 = sealane::file::PARALLEL_FILE_LEN;
+
+    /// Removes the list of names that PyO3 makes: the type stubs would have to repeat it.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.delattr("__all__")
+    }
 }

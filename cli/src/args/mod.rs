@@ -39,6 +39,8 @@ pub(crate) struct Transfer {
     /// Wait until the data is on disk before a file gets its name
     #[arg(long)]
     pub(crate) sync: bool,
+    #[command(flatten)]
+    pub(crate) output_options: OutputOptions,
 }
 
 impl Transfer {
@@ -174,7 +176,7 @@ pub(crate) struct Effort {
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-// Options about a command's output. A doc comment would become the help of `Printing`'s commands.
+/// Options about a command's output.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct OutputOptions {
     /// Print errors only: no progress bar, no warnings, no results

@@ -1,7 +1,7 @@
 //! `sealane cat`: prints a range of plaintext bytes from an encrypted file.
 
 use super::{Context, Run};
-use crate::args::DecryptWith;
+use crate::args::{DecryptWith, OutputOptions};
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, STDOUT};
 use crate::interrupt::Watch;
@@ -30,9 +30,15 @@ pub(crate) struct Cat {
     /// Encrypted file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     input: PathBuf,
+    #[command(flatten)]
+    output_options: OutputOptions,
 }
 
 impl Run for Cat {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         let source = Source::new(&self.input);

@@ -3,7 +3,7 @@
 use super::recursive::Recursive;
 use super::transfer::{self, Functions};
 use super::{Context, Run};
-use crate::args::{DecryptWith, Transfer};
+use crate::args::{DecryptWith, OutputOptions, Transfer};
 use crate::error::Failure;
 use crate::{keys, salvage, stream};
 use clap::Args;
@@ -44,6 +44,10 @@ pub(crate) struct Decrypt {
 }
 
 impl Run for Decrypt {
+    fn output_options(&self) -> OutputOptions {
+        self.transfer.output_options
+    }
+
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {

@@ -3,7 +3,7 @@
 use super::recursive::Recursive;
 use super::transfer::{self, Functions};
 use super::{Context, Run};
-use crate::args::{EncryptWith, Transfer, WriteInventory};
+use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory};
 use crate::error::Failure;
 use crate::{keys, stream};
 use clap::Args;
@@ -40,6 +40,10 @@ pub(crate) struct Encrypt {
 }
 
 impl Run for Encrypt {
+    fn output_options(&self) -> OutputOptions {
+        self.transfer.output_options
+    }
+
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {

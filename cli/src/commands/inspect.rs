@@ -1,7 +1,7 @@
 //! `sealane inspect`: describes an encrypted file without a key.
 
 use super::{Context, Run};
-use crate::args::formats;
+use crate::args::{OutputOptions, formats};
 use crate::error::{Failure, name};
 use clap::{Args, ValueHint};
 use sealane::age::Armor;
@@ -24,9 +24,15 @@ pub(crate) struct Inspect {
     /// Encrypted file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     input: PathBuf,
+    #[command(flatten)]
+    output_options: OutputOptions,
 }
 
 impl Run for Inspect {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let name = name(&self.input);
         let info = file::inspect(&self.input, self.format).map_err(|error| Failure::about(&name, error))?;

@@ -45,31 +45,12 @@ pub(crate) trait Run {
     fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
 }
 
-// A command with the options about its output. A doc comment would become the command's help.
-#[derive(clap::Args)]
-pub(crate) struct Printing<C: clap::Args> {
-    #[command(flatten)]
-    command: C,
-    #[command(flatten)]
-    output: OutputOptions,
-}
-
-impl<C: clap::Args + Run> Run for Printing<C> {
-    fn output_options(&self) -> OutputOptions {
-        self.output
-    }
-
-    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
-        self.command.run(context)
-    }
-}
-
 macro_rules! commands {
-    ($($Name:ident: $Arguments:ty),* $(,)?) => {
+    ($($Name:ident: $module:ident),* $(,)?) => {
         /// A command and its arguments.
         #[derive(clap::Subcommand)]
         pub(crate) enum Command {
-            $($Name($Arguments)),*
+            $($Name($module::$Name)),*
         }
 
         impl Command {
@@ -84,18 +65,18 @@ macro_rules! commands {
 
 // In the order of the help text.
 commands! {
-    Keygen: Printing<keygen::Keygen>,
-    Keyring: keyring::Keyring,
-    Encrypt: Printing<encrypt::Encrypt>,
-    Decrypt: Printing<decrypt::Decrypt>,
-    Cat: Printing<cat::Cat>,
-    Inspect: Printing<inspect::Inspect>,
-    Verify: Printing<verify::Verify>,
-    Rewrap: Printing<rewrap::Rewrap>,
-    Rotate: Printing<rotate::Rotate>,
-    Providers: Printing<providers::Providers>,
-    Doctor: Printing<doctor::Doctor>,
-    Completions: completions::Completions,
-    Man: man::Man,
-    Reference: reference::Reference,
+    Keygen: keygen,
+    Keyring: keyring,
+    Encrypt: encrypt,
+    Decrypt: decrypt,
+    Cat: cat,
+    Inspect: inspect,
+    Verify: verify,
+    Rewrap: rewrap,
+    Rotate: rotate,
+    Providers: providers,
+    Doctor: doctor,
+    Completions: completions,
+    Man: man,
+    Reference: reference,
 }

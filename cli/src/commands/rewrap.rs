@@ -2,7 +2,7 @@
 
 use super::recursive::{Recursive, SAME_FILE_KEYS};
 use super::{Context, Run};
-use crate::args::{Effort, RewrapWith};
+use crate::args::{Effort, OutputOptions, RewrapWith};
 use crate::console::Console;
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, Kind, name};
@@ -51,9 +51,15 @@ pub(crate) struct Rewrap {
     /// Wait until the data is on disk before a file gets its name
     #[arg(long)]
     sync: bool,
+    #[command(flatten)]
+    output_options: OutputOptions,
 }
 
 impl Run for Rewrap {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
     /// Rewraps every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::rewrap(&self.with, inputs, console);

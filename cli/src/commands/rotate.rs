@@ -2,7 +2,7 @@
 
 use super::recursive::Recursive;
 use super::{Context, Run};
-use crate::args::{Effort, RotateWith};
+use crate::args::{Effort, OutputOptions, RotateWith};
 use crate::error::Failure;
 use crate::keys;
 use clap::{Args, ValueHint};
@@ -33,9 +33,15 @@ pub(crate) struct Rotate {
     /// Wait until the data is on disk before a file gets its name
     #[arg(long)]
     sync: bool,
+    #[command(flatten)]
+    output_options: OutputOptions,
 }
 
 impl Run for Rotate {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
     /// Processes every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let durability = if self.sync { Durability::Synced } else { Durability::Cached };

@@ -2,7 +2,7 @@
 
 use super::recursive::{self, Recursive};
 use super::{Context, Run};
-use crate::args::{DecryptWith, Effort, Folders, ReadInventory, Selection};
+use crate::args::{DecryptWith, Effort, Folders, OutputOptions, ReadInventory, Selection};
 use crate::console::Console;
 use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
@@ -33,9 +33,15 @@ pub(crate) struct Verify {
     inventory: ReadInventory,
     #[command(flatten)]
     effort: Effort,
+    #[command(flatten)]
+    output_options: OutputOptions,
 }
 
 impl Run for Verify {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
     /// Verifies every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);

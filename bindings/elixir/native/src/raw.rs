@@ -87,7 +87,8 @@ on_both_schedulers! {
         Ok(tag.map_err(CallError::raise)?.to_term(env))
     }
 
-    /// Returns whether the tag matches the data, in constant time. A tag of another length does not.
+    /// Returns whether the tag matches the data, in constant time. A tag of another length does
+    /// not.
     poly1305_verify_tag, poly1305_verify_tag_dirty(env, key: Binary, data: Binary, tag: Binary), [data] {
         let mut mac = hazmat::Poly1305::new(&key).map_err(|error| CallError::from(error).raise())?;
         if tag.len() != TAG_LEN {

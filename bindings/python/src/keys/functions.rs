@@ -6,7 +6,7 @@ use super::keyring::Keyring;
 use crate::arguments::unknown;
 use crate::buffer::{fresh, read};
 use crate::detach::interruptible;
-use crate::error::{raise, raise_about, raise_among};
+use crate::error::{raise, raise_about, raise_among, raise_at};
 use crate::{recipients, secrets};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -138,12 +138,8 @@ pub(crate) fn parse_key(
     file: Option<PathBuf>,
 ) -> PyResult<Loaded> {
     let (secrets, content) = (Secrets::new(passphrase, identities)?, secrets::bytes("a key", content)?);
-    interruptible(py, || loaded(KeyFile::parse(&content, secrets.options(kid))?, file.as_deref()))?.map_err(
-        |e| match &file {
-            Some(file) => raise_among(file, e),
-            None => raise(e),
-        },
-    )
+    interruptible(py, || loaded(KeyFile::parse(&content, secrets.options(kid))?, file.as_deref()))?
+        .map_err(raise_at(file.as_deref(), raise_among))
 }
 
 /// Loads the key that a reference ``env:NAME`` or ``file:PATH`` names. Its text never reaches
@@ -151,10 +147,7 @@ pub(crate) fn parse_key(
 #[pyfunction]
 pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Loaded> {
     let reference = Reference::parse(&reference).map_err(raise)?;
-    let content = py.detach(|| reference.read()).map_err(|e| match reference.path() {
-        Some(path) => raise_about(path, e),
-        None => raise(e),
-    })?;
+    let content = py.detach(|| reference.read()).map_err(raise_at(reference.path(), raise_about))?;
     let named = PathBuf::from(reference.to_string());
     interruptible(py, || loaded(KeyFile::parse(&content, LoadOptions::default())?, reference.path()))?
         .map_err(|e| raise_among(&named, e))
@@ -164,11 +157,7 @@ pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Lo
 #[pyfunction]
 pub(crate) fn read_reference<'py>(py: Python<'py>, reference: OsString) -> PyResult<Bound<'py, PyBytes>> {
     let reference = Reference::parse(&reference).map_err(raise)?;
-    let content = py.detach(|| reference.read());
-    let content = content.map_err(|e| match reference.path() {
-        Some(path) => raise_among(path, e),
-        None => raise(e),
-    })?;
+    let content = py.detach(|| reference.read()).map_err(raise_at(reference.path(), raise_among))?;
     Ok(PyBytes::new(py, &content))
 }
 
