@@ -581,12 +581,11 @@ def test_closed_files_leave_nothing_of_python_to_threads(keys: ParquetKeys, tmp_
     with keys.open(path) as file:
         verified = [found for found in gc.get_objects() if type(found).__name__ == "_Verified"]
         (below,) = [weakref.ref(found) for found in verified if found._name == str(path)]
-        del verified
         kept = ds.ParquetFileFormat().make_fragment(file)  # PyArrow's own reference to the file
         buffer = file.read_buffer(100)
         assert buffer.to_pybytes() == path.read_bytes()[:100]
         assert buffer.is_mutable, "not the memory of a Python object"
-    del file
+    del file, verified
     assert below() is None
     del kept
 

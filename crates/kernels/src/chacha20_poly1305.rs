@@ -16,8 +16,8 @@
 //! first-level cache. Both on vectors in one pass were measured to be slower, because each of them
 //! has only half of the registers then.
 //!
-//! On AVX2, for more than 448 bytes, there is one pass: Poly1305 is computed in the integer units, which
-//! ChaCha20 leaves idle, between its rounds. See `docs/decisions/011`.
+//! On AVX2, for more than 448 bytes, there is one pass: Poly1305 is computed in the integer units,
+//! which ChaCha20 leaves idle, between its rounds. See `docs/decisions/011`.
 //!
 //! The fourth one is that `open` decrypts before the tag is verified, and zeros the destination if
 //! it is wrong. It copies each piece of the ciphertext to the destination while it authenticates
@@ -293,7 +293,8 @@ impl Message<'_> {
     }
 
     /// Seals, or opens if `open`, a message that [`Self::stitches`], writes block 0 to `first`, and
-    /// returns the tag that the message must have. Not inlined, so that its stack frame can be wiped.
+    /// returns the tag that the message must have. Not inlined, so that its stack frame can be
+    /// wiped.
     #[inline(never)]
     fn stitched(self, open: bool, first: &mut Block, aad: &[u8], data: &mut InOut<'_>) -> [u8; 16] {
         let (len, mut mac) = (data.len(), State::EMPTY);
@@ -318,8 +319,8 @@ impl Message<'_> {
         state.set_accumulator(mac.state.accumulator());
     }
 
-    /// Does the work of [`Self::segment`] for a segment that [`Self::stitches`]. Not inlined, so that
-    /// its stack frame can be wiped.
+    /// Does the work of [`Self::segment`] for a segment that [`Self::stitches`]. Not inlined, so
+    /// that its stack frame can be wiped.
     #[inline(never)]
     fn stitched_segment(self, open: bool, first: &Block, at: usize, data: InOut<'_>, sum: &mut Sum) {
         let (mut before, mut mac) = (Block::EMPTY, State::EMPTY);
@@ -425,9 +426,9 @@ impl Message<'_> {
         ct::verified(&mut expected_tag, tag, data)
     }
 
-    /// Seals, or opens if `OPEN`, the segments: stitched, or with `work`, which authenticates each of them from zero on, and
-    /// computes the tag. Not inlined, so that its stack frame, which has copies of powers, can
-    /// be wiped.
+    /// Seals, or opens if `OPEN`, the segments: stitched, or with `work`, which authenticates each
+    /// of them from zero on, and computes the tag. Not inlined, so that its stack frame, which has
+    /// copies of powers, can be wiped.
     #[inline(never)]
     fn in_segments<const OPEN: bool>(
         self,

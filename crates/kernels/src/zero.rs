@@ -35,7 +35,8 @@ fn observe<T>(data: &mut [T]) {
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 fn observe<T: Copy>(data: &mut [T]) {
     for x in data {
-        // SAFETY: `x` is a unique reference to a value without a destructor, so it is valid for a read.
+        // SAFETY: `x` is a unique reference to a value without a destructor, so it is valid for a
+        // read.
         unsafe { core::ptr::read_volatile(x) };
     }
     // Code that frees or reuses the memory must stay after the reads.

@@ -140,11 +140,12 @@ pub(crate) const STITCHED: usize = GROUP - 64;
 const GROUP: usize = 512;
 
 /// Seals, or with `OPEN` opens, at least [`STITCHED`] bytes: XORs the keystream, and absorbs the
-/// ciphertext, padded with zeros to whole blocks. A group is absorbed while the next one is computed.
+/// ciphertext, padded with zeros to whole blocks. A group is absorbed while the next one is
+/// computed.
 ///
-/// The data begin after block `counter`, which is written to `before`, a secret that the caller must
-/// wipe. With `aad` a message begins here: block 0 holds the key of `mac`, which must be empty, and
-/// `aad` is absorbed first.
+/// The data begin after block `counter`, which is written to `before`, a secret that the caller
+/// must wipe. With `aad` a message begins here: block 0 holds the key of `mac`, which must be
+/// empty, and `aad` is absorbed first.
 ///
 /// Each byte of the source is read once: `open` absorbs a copy of what it decrypted.
 #[inline(always)]
@@ -463,8 +464,8 @@ impl<Q: Quads> Stream<'_, Q> {
         s
     }
 
-    /// Adds the initial state to a state in words after its rounds. Writes the first `HEAD` bytes of
-    /// the four groups of keystream to `head`, and XORs the following ones to `data`. Copies the
+    /// Adds the initial state to a state in words after its rounds. Writes the first `HEAD` bytes
+    /// of the four groups of keystream to `head`, and XORs the following ones to `data`. Copies the
     /// ciphertext, which is the source if `OPEN`, to `copy`, if it is not empty.
     #[inline(always)]
     fn xor_result<const HEAD: usize, const OPEN: bool>(

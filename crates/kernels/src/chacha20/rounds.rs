@@ -96,8 +96,8 @@ macro_rules! pair {
     };
 }
 
-/// Computes a line of two quarter rounds, `x += y; z ^= x; z <<<= BITS`, without the first addition,
-/// which is already computed, and with the first addition `v += w` of the next line.
+/// Computes a line of two quarter rounds, `x += y; z ^= x; z <<<= BITS`, without the first
+/// addition, which is already computed, and with the first addition `v += w` of the next line.
 macro_rules! line {
     ($q:ident $bits:literal: $x:ident $x0:literal $x1:literal, $y:ident $y0:literal $y1:literal,
         $z:ident $z0:literal $z1:literal; $($v:ident $v0:literal $w:ident $w0:literal)?) => {

@@ -22,8 +22,8 @@ pub(crate) trait Quads: Words<u32> {
         self.rotate_left::<N>(v)
     }
 
-    /// Returns `pair`, but the compiler must assume that both vectors and all memory change here. So
-    /// it keeps the order of the code before and after this scheduling fence, and loads the
+    /// Returns `pair`, but the compiler must assume that both vectors and all memory change here.
+    /// So it keeps the order of the code before and after this scheduling fence, and loads the
     /// constants of [`Quads::rotate`] again at each use, which takes no register.
     #[inline(always)]
     fn fence(self, pair: [Self::V; 2]) -> [Self::V; 2] {
