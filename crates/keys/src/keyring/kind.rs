@@ -221,6 +221,7 @@ impl KeyType {
             Field::Third => (&found.third, &found.second),
         };
         let key = key.as_ref().filter(|key| found.version == 0 && !key.is_empty()).ok_or(MALFORMED)?;
+        let key = Key::from_bytes(key);
         let found = match (name, params) {
             (STREAMING, Some(params)) => Self::Streaming(streaming(params)?),
             (XAES, Some(params)) => {
@@ -234,12 +235,11 @@ impl KeyType {
             (STREAMING | XAES, None) | (_, Some(_)) => return Err(MALFORMED),
             (SIV, None) => Self::AesSiv,
             (_, None) => {
-                let fits = |algorithm: Algorithm| algorithm.key_len() == key.len();
+                let fits = |algorithm: Algorithm| algorithm.key_len() == key.as_bytes().len();
                 let aead = AEADS.iter().find(|(algorithm, known, _)| *known == name && fits(*algorithm));
                 Self::Aead(aead.ok_or(MALFORMED)?.0)
             }
         };
-        let key = Key::from_bytes(key);
         match found.check(&key) {
             Ok(()) => Ok((found, key)),
             Err(Misuse::KeyLength { .. }) if found.purpose() != Purpose::Streaming => Err(MALFORMED),
