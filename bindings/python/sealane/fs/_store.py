@@ -80,6 +80,13 @@ def is_object_store(fs: Any) -> bool:
     return not OBJECT_STORES.isdisjoint(protocols)
 
 
+def without_folder(fs: Any) -> Any:
+    """Returns the filesystem that a ``DirFileSystem`` is a folder of; other ones as they are."""
+    while isinstance(fs, DirFileSystem):
+        fs = fs.fs
+    return fs
+
+
 def replaces_whole(fs: Any) -> bool:
     """Returns whether one request reads, creates or replaces an object as a whole.
 
@@ -87,8 +94,7 @@ def replaces_whole(fs: Any) -> bool:
     takes fsspec's ``mode`` for creating or replacing an object. A wrapper passes on whatever it
     gets, so its own methods say nothing.
     """
-    while isinstance(fs, DirFileSystem):
-        fs = fs.fs
+    fs = without_folder(fs)
     if is_object_store(fs):
         return True
     taken: dict[str, set[str]] = {"_cat_file": {"start", "end"}, "_cp_file": set(), "_pipe_file": {"mode"}}
@@ -105,8 +111,7 @@ def replaces_whole(fs: Any) -> bool:
 
 def moves_itself(fs: Any) -> bool:
     """Returns whether a filesystem implements moving files itself."""
-    while isinstance(fs, DirFileSystem):
-        fs = fs.fs
+    fs = without_folder(fs)
     own = type(fs).mv is not AbstractFileSystem.mv
     return own or inspect.iscoroutinefunction(getattr(fs, "_mv", None))
 
@@ -162,10 +167,7 @@ class Store:
         """The same filesystem for blocking calls, such as those of its file objects."""
         self.awaited = is_asynchronous(fs)
         self._glob = _has_magic_of(fs)
-        base = fs
-        while isinstance(base, DirFileSystem):
-            base = base.fs
-        self._in_memory = type(base) is MemoryFileSystem
+        self._in_memory = type(without_folder(fs)) is MemoryFileSystem
         self._on_disk = type(fs) is LocalFileSystem
         self.whole = replaces_whole(fs)
         """Whether one request reads or replaces an object."""
