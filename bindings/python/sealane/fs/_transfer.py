@@ -81,7 +81,7 @@ async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, ca
     async def read(share: Share, first: bytes | None) -> None:
         if first is not None and len(first) < share.size:
             share.shrink(2 * len(first))
-            # Opening what is there, such as a pipe, can wait.
+            # Opening an existing file can block, for example a pipe.
             new = isinstance(out, str) and not os.path.lexists(out)
             await store.compute(_decrypt_at_once, begin, first, size=store.quick(len(first)) if new else None)
             progress(plain_len(len(first)), plain_len(len(first)))
@@ -272,7 +272,7 @@ async def send(
         first, second = (data, to) if by == "put_file" else (to, data)
         await store.call(by, first, second, of=path, **options)
 
-    # What the methods of a store tell is about `pipe_file`.
+    # The methods of an unknown store tell how `pipe_file` writes, and nothing about `put_file`.
     if is_object_store(store.fs) or (store.whole and by == "pipe_file"):
         await write(path, mode="create" if exclusive else "overwrite", **options)
         return
