@@ -246,6 +246,27 @@ fn no_system_call_panics() {
     }
 }
 
+/// The program's signal handlers run on no thread that the library starts.
+#[test]
+fn threads_start_without_signals() {
+    let starts = ["thread::spawn(", "thread::Builder::new()", "ThreadPoolBuilder::new()"];
+    for folder in ["crates", "bindings"] {
+        for page in pages(folder, ".rs").into_iter().filter(Page::is_product) {
+            let product = page.text.split("\nmod test {").next().unwrap_or_default();
+            let lines: Vec<_> = product.lines().collect();
+            for (at, line) in lines.iter().enumerate() {
+                let statement = lines[at..].iter().take(12);
+                let allowed = statement
+                    .filter(|line| line.contains("without_signals(") || line.contains("use_current_thread"))
+                    .count()
+                    > 0;
+                let starts = starts.iter().any(|start| line.contains(start));
+                assert!(allowed || !starts, "{}:{}: {line}: use without_signals", page.path, at + 1);
+            }
+        }
+    }
+}
+
 /// Rule 5: an error that is dropped is dropped for a reason, which stands beside it.
 #[test]
 fn discarded_errors_have_a_reason() {

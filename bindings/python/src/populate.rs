@@ -7,6 +7,7 @@
 //! create the pages themselves; a helper would take a core from them (32 ms with it, 27 ms without;
 //! `lab/record/one-message-zen4-2026-11-23.md`).
 
+use sealane::without_signals;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -69,7 +70,8 @@ pub(crate) fn with_populated_pages<T>(
                 .for_each(drop);
         };
         // If no thread can be started, `fill` creates the pages itself.
-        let _ = std::thread::Builder::new().spawn_scoped(scope, populate);
+        let builder = std::thread::Builder::new().name("sealane".into());
+        let _ = without_signals(|| builder.spawn_scoped(scope, populate));
         let result = fill();
         filled.store(true, Ordering::Relaxed);
         result

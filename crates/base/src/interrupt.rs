@@ -7,6 +7,7 @@
 
 use crate::Error;
 use crate::memory::affordable_threads;
+use crate::threads::without_signals;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -99,12 +100,13 @@ pub fn interruptible<T: Send + 'static>(
     let (sender, receiver) = sync_channel(1);
     let task = Arc::new(Mutex::new(Some(work)));
     let there = Arc::clone(&task);
-    let thread = std::thread::Builder::new().name("sealane long work".into()).spawn(move || {
+    let builder = std::thread::Builder::new().name("sealane long work".into());
+    let run = move || {
         let work = there.lock().unwrap_or_else(PoisonError::into_inner).take();
         // If the receiver is gone, the result is dropped and wiped.
         let _ = work.map(|work| sender.send(work()));
-    });
-    if thread.is_err() {
+    };
+    if without_signals(|| builder.spawn(run)).is_err() {
         let work = task.lock().unwrap_or_else(PoisonError::into_inner).take();
         return work.map_or(Err(Error::Cancelled), |work| work());
     }

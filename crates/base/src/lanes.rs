@@ -3,7 +3,7 @@
 //! Outside a pool, such a library uses rayon's global pool. A forked child does not have its
 //! threads, and would wait for them forever.
 
-use super::threads::default_threads;
+use super::threads::{default_threads, without_signals};
 use crate::Error;
 use crate::memory::affordable_threads;
 use rayon_core::{ThreadPoolBuilder, current_thread_index};
@@ -22,8 +22,8 @@ pub fn with_threads_for<T: Send>(lanes: usize, work: impl FnOnce() -> T + Send) 
     }
     // The calling thread only waits, so it is not counted.
     let threads = affordable_threads(default_threads().min(lanes).saturating_add(1)) - 1;
-    let spawned =
-        || ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "sealane".into()).build().ok();
+    let builder = || ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "sealane".into());
+    let spawned = || without_signals(|| builder().build()).ok();
     if let Some(pool) = (threads > 0).then(spawned).flatten() {
         return Ok(pool.install(work));
     }

@@ -1,7 +1,7 @@
 //! Numbered jobs on several threads.
 
 use super::pool::run_with_helpers;
-use super::threads::thread_count;
+use super::threads::{thread_count, without_signals};
 use crate::memory::{affordable_threads, threads_take_from_results};
 use crate::{Error, ForkGuard};
 use providers::Threads;
@@ -79,7 +79,8 @@ pub fn run_jobs<B>(
         Workers::Spawned(threads) => std::thread::scope(|scope| {
             for _ in 1..affordable_threads(threads.min(max_threads)) {
                 // If the system refuses a thread, the other threads run its jobs.
-                let _ = std::thread::Builder::new().name("sealane".into()).spawn_scoped(scope, help);
+                let builder = std::thread::Builder::new().name("sealane".into());
+                let _ = without_signals(|| builder.spawn_scoped(scope, help));
             }
             run(&mut own, &|| (), &mut after);
             // `after` has forked and this is the child. It would wait for ever: the threads of this

@@ -15,7 +15,7 @@
 //! all helpers; now it takes 180 us (measured, `lab/record/batches-zen4-2026-11-23.md`).
 
 use super::affinity::HelperAffinity;
-use super::threads::threads_of_process;
+use super::threads::{threads_of_process, without_signals};
 use crate::memory::{affordable_threads, threads_take_from_results};
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
@@ -110,7 +110,8 @@ impl WorkerPool {
                 .num_threads(1)
                 .thread_name(|_| "sealane".into())
                 .start_handler(move |_| of_thread.register_helper());
-            Some(Helper { thread: builder.build().ok()?, state: Arc::new(State::new()) })
+            let thread = without_signals(|| builder.build()).ok()?;
+            Some(Helper { thread, state: Arc::new(State::new()) })
         });
         Self { process, helpers: helpers.collect(), affinity }
     }

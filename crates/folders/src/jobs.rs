@@ -8,7 +8,7 @@
 use base::Error;
 use base::debug_fields;
 use base::memory::affordable_threads;
-use base::threads::{PARALLEL_FILE_LEN, thread_count};
+use base::threads::{PARALLEL_FILE_LEN, thread_count, without_signals};
 use engine::options::{Durability, Options};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -91,7 +91,8 @@ impl Schedule<'_> {
                 for _ in 0..affordable_threads(workers + 1) - 1 {
                     let worker = Worker::new(&round, &listener);
                     // On failure, this drops the closure and its worker.
-                    let _ = thread::Builder::new().spawn_scoped(scope, move || worker.run());
+                    let builder = thread::Builder::new().name("sealane".into());
+                    let _ = without_signals(|| builder.spawn_scoped(scope, move || worker.run()));
                 }
                 round.listen(&mut listen)
             })?;

@@ -112,7 +112,7 @@ pub mod provider;
 #[doc(inline)]
 pub use ::keys::{KeyringAead, KeyringDeterministicAead, asymmetric, fernet, hybrid, signature, wipe_stack};
 #[doc(inline)]
-pub use base::threads::on_one_thread;
+pub use base::threads::{on_one_thread, without_signals};
 #[doc(inline)]
 pub use base::{Error, FolderError, ForkGuard, Misuse, error, interrupt};
 #[cfg(feature = "aead-traits")]

@@ -6,7 +6,7 @@ use crate::paths::{durability, path};
 use crate::shared::{Exclusive, ended};
 use rustler::types::atom::ok;
 use rustler::{Atom, Binary, Resource, ResourceArc};
-use sealane::file;
+use sealane::{file, without_signals};
 
 /// An encrypted file without a name yet. If it is dropped, for example because its process ended,
 /// nothing remains.
@@ -19,7 +19,8 @@ impl Resource for Writer {
     /// The garbage collector runs on a normal scheduler, and removing a long file takes a while.
     /// Without a thread, the closure is dropped here, and the writer with it.
     fn destructor(self, _: rustler::Env<'_>) {
-        let _ = std::thread::Builder::new().spawn(move || drop(self));
+        let builder = std::thread::Builder::new().name("sealane".into());
+        let _ = without_signals(|| builder.spawn(move || drop(self)));
     }
 }
 

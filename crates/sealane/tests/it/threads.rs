@@ -132,3 +132,30 @@ fn long_data_that_end_after_the_keystream_are_not_written() {
     assert!(data.iter().all(|&byte| byte == 0xee));
     chacha.xor_in_place((1 << 38) - LEN as u64, &mut data).unwrap();
 }
+
+// claim: signals-threads
+/// A signal handler would run on a thread that the program's runtime does not know.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_of_the_library_have_no_signals() {
+    // SIGUSR1 and SIGTERM are bits 9 and 14. SIGSEGV, bit 10, stays.
+    let blocked = |path: std::path::PathBuf| {
+        let status = std::fs::read_to_string(path.join("status")).ok()?;
+        let value = |field| status.lines().find_map(|line: &str| line.strip_prefix(field));
+        let mask = u64::from_str_radix(value("SigBlk:")?.trim(), 16).ok()?;
+        value("Name:")?.trim().starts_with("sealane").then_some(mask)
+    };
+    let message = vec![0; LEN];
+    let mut seen = 0;
+    for _ in 0..100 {
+        aead(Algorithm::Aes256Gcm, 4).seal(&message, b"").unwrap();
+        let masks =
+            std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| blocked(task.ok()?.path()));
+        for mask in masks {
+            seen += 1;
+            assert_eq!(mask & (1 << 9 | 1 << 14 | 1 << 10), 1 << 9 | 1 << 14);
+        }
+    }
+    let one_core = std::thread::available_parallelism().unwrap().get() == 1;
+    assert!(seen > 0 || one_core);
+}
