@@ -106,6 +106,13 @@ pub mod age;
 pub mod file;
 #[cfg(feature = "files")]
 pub mod keys;
+#[cfg(feature = "files")]
+pub mod vault {
+    //! Encrypted folders that are read by their plaintext names.
+
+    #[doc(inline)]
+    pub use vaults::{Contents, Entry, EntryKind, Storage, Vault};
+}
 pub mod provider;
 
 #[cfg(feature = "files")]

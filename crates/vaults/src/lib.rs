@@ -1,0 +1,18 @@
+//! Encrypted folders that are read by their plaintext names: those of other tools, and ours that
+//! have a description.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`Storage`] | where the encrypted files lie: a local folder, or a store that a binding calls |
+//! | [`Vault`] | an encrypted folder with its keys: plaintext names, sizes and bytes |
+//! | [`Contents`] | an encrypted file: its plaintext, at any position, verified |
+//!
+//! Paths are bytes with `/` between names, relative to the vault; the vault itself is the empty
+//! path. They need not be UTF-8.
+#![forbid(unsafe_code)]
+
+mod storage;
+mod vault;
+
+pub use storage::{Entry, EntryKind, Storage};
+pub use vault::{Contents, Vault};

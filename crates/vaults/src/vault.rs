@@ -1,0 +1,40 @@
+//! An encrypted folder with its keys.
+
+use crate::storage::Entry;
+use base::Error;
+
+/// An encrypted folder with its keys.
+pub trait Vault: Send + Sync {
+    /// Returns what a folder contains, in the order of the plaintext names. Lengths are those of
+    /// the plaintext: a claim of the storage until the end of a file was read and verified.
+    ///
+    /// # Errors
+    /// Returns the errors of the storage; [`Error::Invalid`] for a name that does not decrypt, that
+    /// no folder can contain, or that stands twice.
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error>;
+
+    /// Opens a file by its plaintext path.
+    ///
+    /// # Errors
+    /// Returns the errors of the storage, and of a file that is not one of this vault.
+    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error>;
+
+    /// Returns the text of a link, decrypted.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error>;
+}
+
+/// The plaintext of an encrypted file. All bytes that a caller gets are verified.
+pub trait Contents: Send + Sync {
+    /// Returns the length of the plaintext in bytes.
+    fn size(&self) -> u64;
+
+    /// Reads up to `into.len()` bytes from `offset` and returns how many; fewer only at the end.
+    ///
+    /// # Errors
+    /// Returns [`Error::Authentication`] for changed bytes; the errors of the storage. Then `into`
+    /// holds no plaintext.
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error>;
+}
