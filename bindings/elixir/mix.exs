@@ -1,17 +1,41 @@
 defmodule Mix.Tasks.Compile.Native do
-  @moduledoc "Builds the native functions with cargo and copies the library to `priv`."
+  @moduledoc """
+  Copies the library of native functions to `priv`: from the folder `precompiled` of a package, or
+  built with cargo.
+  """
   use Mix.Task.Compiler
 
   @impl true
   def run(_args) do
-    target = System.get_env("CARGO_TARGET_DIR") || Path.expand("../../target", __DIR__)
+    precompiled = Path.expand("precompiled/#{system()}.so", __DIR__)
+    if File.regular?(precompiled), do: copy(precompiled), else: build()
+    {:ok, []}
+  end
+
+  # The vendor in the middle differs: "x86_64-pc-linux-gnu" is "x86_64-linux-gnu" here.
+  defp system do
+    parts = :erlang.system_info(:system_architecture) |> to_string() |> String.split("-")
+    Enum.join([hd(parts) | Enum.take(tl(parts), -2)], "-")
+  end
+
+  defp build do
+    unless System.find_executable("cargo") do
+      Mix.raise(
+        "expected a library for #{system()} or cargo, which builds it, found neither; https://rustup.rs installs cargo"
+      )
+    end
+
+    # A package holds the sources of the whole library, in the folders of the repository.
+    packed = Path.expand("rust", __DIR__)
+    root = if File.dir?(packed), do: packed, else: Path.expand("../..", __DIR__)
+    target = System.get_env("CARGO_TARGET_DIR") || Path.join(root, "target")
     {profile, options} = profile(Mix.env())
-    arguments = ["build", "--locked", "--manifest-path", Path.expand("native/Cargo.toml", __DIR__)] ++ options
+    manifest = Path.join(root, "bindings/elixir/native/Cargo.toml")
+    arguments = ["build", "--locked", "--manifest-path", manifest] ++ options
 
     case System.cmd("cargo", arguments, into: IO.stream(), stderr_to_stdout: true) do
       {_output, 0} ->
         copy(Path.join([target, profile, library()]))
-        {:ok, []}
 
       {_output, status} ->
         Mix.raise("cargo build failed with status #{status}; its messages are above")
@@ -53,6 +77,11 @@ defmodule Sealane.MixProject do
       elixir: "~> 1.14",
       description: "Encryption of messages, files and streams; and the API of SpeckEx",
       compilers: [:native] ++ Mix.compilers(),
+      package: [
+        licenses: ["MIT", "Apache-2.0"],
+        links: %{},
+        files: ~w(lib mix.exs README.md LICENSE-APACHE LICENSE-MIT precompiled rust)
+      ],
       test_paths: ["test"],
       deps: []
     ]

@@ -1,14 +1,17 @@
 # The C library's functions and structures, declared and documented in bindings/c/include/sealane.h.
 # spec/lib_sealane_spec.cr compares this file with the header, line by line.
 #
-# The library is linked statically from the repository's target/c (built by `make -C bindings
-# lib-c`), or from the folder in the environment variable SEALANE_LIB_DIR. With `-Dsealane_dynamic`,
+# The library is linked statically from the folder `native` of a packed shard, from the repository's
+# target/c (built by `make -C bindings lib-c`), or from the folder in the environment variable
+# SEALANE_LIB_DIR. With `-Dsealane_dynamic`,
 # pkg-config finds the shared library.
 {% begin %}
   {% if flag?(:sealane_dynamic) %}
     @[Link("sealane", pkg_config: "sealane")]
   {% else %}
-    {% archive = (env("SEALANE_LIB_DIR") || "#{__DIR__.id}/../../../../target/c/lib") + "/libsealane.a" %}
+    {% folders = ["#{__DIR__.id}/../../native", "#{__DIR__.id}/../../../../target/c/lib"] %}
+    {% packed = system("test -d '#{folders[0].id}' && echo packed || echo clone").strip == "packed" %}
+    {% archive = (env("SEALANE_LIB_DIR") || folders[packed ? 0 : 1]) + "/libsealane.a" %}
     {% if system("test -f '#{archive.id}' && echo found || echo missing").strip != "found" %}
       {% raise "expected the C library of sealane at #{archive.id}, found no file; run `make -C bindings lib-c` in the repository" %}
     {% end %}

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Makes the archive and the Debian package of the C library:  c_package.sh LIBRARY DESTINATION
+#
+# LIBRARY is a folder that bindings/c/link.sh has made.
+set -euo pipefail
+library=$(realpath "$1")
+mkdir -p "$2"
+to=$(realpath "$2")
+cd "$(dirname "$0")/.."
+value() { sed -n "s/^$1 = \"\(.*\)\"/\1/p" "$2" | head -1; }
+version=$(value version Cargo.toml)
+maintainer=$(value maintainer cli/Cargo.toml)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Time stamps are the commit's.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+
+name=sealane-c-$version-linux-$(uname -m)
+mkdir "$work/$name"
+cp -r "$library/include" "$library/lib" "$work/$name/"
+cp LICENSE-APACHE LICENSE-MIT bindings/c/README.md "$work/$name/"
+cat >"$work/$name/Makefile" <<'END'
+# Nothing is compiled: `make install` copies. PREFIX and DESTDIR as usual; the pkg-config file finds its own place.
+PREFIX ?= /usr/local
+install:
+	mkdir -p $(DESTDIR)$(PREFIX)
+	cp -R include lib $(DESTDIR)$(PREFIX)/
+.PHONY: install
+END
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" -cf - "$name" | gzip -n >"$to/$name.tar.gz"
+
+deb=$work/deb
+architecture=$(dpkg --print-architecture)
+mkdir -p "$deb/DEBIAN" "$deb/usr/lib/$(uname -m)-linux-gnu" "$deb/usr/share/doc/libsealane-dev"
+cp -r "$library/include" "$deb/usr/"
+cp -r "$library/lib/." "$deb/usr/lib/$(uname -m)-linux-gnu/"
+# The folder of libraries is one deeper than in the archive.
+sed -i -e 's|^prefix=.*|prefix=/usr|' -e "s|/lib |/lib/$(uname -m)-linux-gnu |" "$deb/usr/lib/$(uname -m)-linux-gnu/pkgconfig/sealane.pc"
+cat LICENSE-MIT LICENSE-APACHE >"$deb/usr/share/doc/libsealane-dev/copyright"
+cat >"$deb/DEBIAN/control" <<END
+Package: libsealane-dev
+Version: $version-1
+Architecture: $architecture
+Maintainer: $maintainer
+Section: libdevel
+Priority: optional
+Depends: libc6 (>= 2.28), libgcc-s1
+Installed-Size: $(du -sk "$deb/usr" | cut -f1)
+Description: authenticated encryption of messages, files and streams
+ The C library of sealane: header, static and shared library, and the file for
+ pkg-config.
+END
+printf '#!/bin/sh\nset -e\nldconfig\n' | tee "$deb/DEBIAN/postinst" >"$deb/DEBIAN/postrm"
+chmod 755 "$deb/DEBIAN/postinst" "$deb/DEBIAN/postrm"
+dpkg-deb --root-owner-group --build "$deb" "$to" >/dev/null
+ls -l "$to/$name.tar.gz" "$to/libsealane-dev_$version-1_$architecture.deb"

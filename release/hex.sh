@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Makes the Elixir package with a library for this system and the sources for others:  hex.sh LIBRARY DESTINATION
+#
+# LIBRARY is libsealane_elixir.so of a release build. The archive holds what `mix hex.publish` would upload; hex.pm lists a hash
+# of it, so the library in it needs no hash of its own.
+set -euo pipefail
+library=$(realpath "$1")
+mkdir -p "$2"
+to=$(realpath "$2")
+cd "$(dirname "$0")/.."
+version=$(sed -n 's/^ *version: "\(.*\)",$/\1/p' bindings/elixir/mix.exs)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+name=sealane-elixir-$version
+package=$work/$name
+mkdir -p "$package/precompiled" "$package/rust"
+copy() { # copy FOLDER PATHS...
+	local folder=$1
+	shift
+	git ls-files -z "$@" | xargs -0 tar c --dereference | tar x -C "$folder"
+}
+copy "$work" bindings/elixir/{lib,mix.exs,README.md}
+mv "$work"/bindings/elixir/* "$package/"
+cp LICENSE-APACHE LICENSE-MIT "$package/"
+cp "$library" "$package/precompiled/$(uname -m)-linux-gnu.so"
+strip --strip-debug "$package/precompiled/"*.so
+
+# The workspace with nothing but the crates that the library is made of.
+copy "$package/rust" Cargo.toml Cargo.lock LICENSE-APACHE LICENSE-MIT 'crates/*/Cargo.toml' 'crates/*/src/*' bindings/elixir/native
+python3 - "$package/rust/Cargo.toml" <<'END'
+import re
+import sys
+from pathlib import Path
+
+manifest = Path(sys.argv[1])
+text = manifest.read_text()
+text = re.sub(r"members = \[.*?\n\]", 'members = ["crates/*", "bindings/elixir/native"]', text, count=1, flags=re.S)
+text = re.sub(r"default-members = \[.*?\]\n", "", text, count=1, flags=re.S)
+text = re.sub(r"\[profile\.\w+\.package\.[^\n]*\n(?:[^\[\n][^\n]*\n)*", "", text)
+manifest.write_text(text)
+# What only tests need is not here.
+for crate in manifest.parent.glob("crates/*/Cargo.toml"):
+    text = re.sub(r"\n\[(?:target\.[^\n]*\.)?dev-dependencies[^\n]*\]\n.*?(?=\n\[|\Z)", "\n", crate.read_text(), flags=re.S)
+    crate.write_text(re.sub(r"\n\[\[(?:test|bench|example)\]\]\n.*?(?=\n\[|\Z)", "\n", text, flags=re.S))
+END
+cargo metadata --quiet --offline --format-version 1 --manifest-path "$package/rust/Cargo.toml" >/dev/null
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C "$work" -cf - "$name" | gzip -n >"$to/$name.tar.gz"
+ls -l "$to/$name.tar.gz"

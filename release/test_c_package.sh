@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Uses the C library from its archive and from its Debian package:  test_c_package.sh ARCHIVE PACKAGE
+#
+# Both are unpacked in empty folders. Nothing of the repository is used.
+set -euo pipefail
+archive=$(realpath "$1") package=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+cat >message.c <<'END'
+#include <sealane.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+    unsigned char key[32] = {0}, sealed[100], opened[100];
+    sealane_error error;
+    sealane_aead *aead = sealane_aead_new("aes-256-gcm", key, 32, NULL, &error);
+    int64_t len = sealane_aead_seal(aead, (const unsigned char *)"hello", 5, NULL, 0, sealed, sizeof sealed, &error);
+    len = sealane_aead_open(aead, sealed, len, NULL, 0, opened, sizeof opened, &error);
+    sealane_aead_free(aead);
+    puts(len == 5 && memcmp(opened, "hello", 5) == 0 ? "opened" : (const char *)error.text);
+    return 0;
+}
+END
+use() { # use FOLDER OF LIBRARIES, FLAGS OF PKG-CONFIG
+	export PKG_CONFIG_PATH=$1/pkgconfig
+	shift
+	# shellcheck disable=SC2046 # one word for each flag
+	cc message.c $(pkg-config "$@" --cflags --libs sealane) -o shared
+	test "$(LD_LIBRARY_PATH=${PKG_CONFIG_PATH%/pkgconfig} ./shared)" = opened
+	# shellcheck disable=SC2046
+	cc message.c $(pkg-config "$@" --cflags sealane) "${PKG_CONFIG_PATH%/pkgconfig}/libsealane.a" -lgcc_s -lm -lpthread -ldl -o static
+	test "$(./static)" = opened
+}
+tar xf "$archive"
+make --silent -C "$(basename "$archive" .tar.gz)" install DESTDIR="$work/root" PREFIX=/opt/sealane
+use "$work/root/opt/sealane/lib"
+dpkg-deb --extract "$package" "$work/system"
+use "$(dirname "$(find "$work/system" -name libsealane.a)")" --define-variable=prefix="$work/system/usr"
+echo "test_c_package: the library works from both"
