@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 import check
+import figures
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -209,6 +210,8 @@ def configuration(python: list[tuple[str, str]]) -> str:
 
 
 def main() -> int:
+    if stale := figures.stale():
+        sys.exit(f"draw these figures again, by docs/site/figures.py: {', '.join(stale)}")
     shutil.rmtree(SITE, ignore_errors=True)
     copy_pages()
     (PAGES / "reference").mkdir(exist_ok=True)
