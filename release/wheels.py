@@ -8,10 +8,13 @@ library that a wheel supports.
 from __future__ import annotations
 
 import argparse
+import base64
+import hashlib
 import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -54,7 +57,30 @@ def build(platform: str, out: Path, target: Path) -> Path:
     subprocess.run(command, check=True, cwd=ROOT, env=environment(target))
     architecture = triple.split("-")[0]
     (wheel,) = out.glob(f"sealane-*-cp311-abi3-{tag}_{architecture}.whl")
+    make_links_absolute(wheel)
     return wheel
+
+
+def make_links_absolute(wheel: Path) -> None:
+    """Makes the links of the README in a wheel absolute: beside a package, there are no other files."""
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+    address = f"{workspace['repository']}/blob/v{workspace['version']}/"
+    with zipfile.ZipFile(wheel) as archive:
+        files = {info: archive.read(info) for info in archive.infolist()}
+    metadata, record = (
+        next(info for info in files if info.filename.endswith(f".dist-info/{name}"))
+        for name in ("METADATA", "RECORD")
+    )
+    text = re.sub(r"\]\((?![a-z]+:|#)", f"]({address}", files[metadata].decode())
+    files[metadata] = text.encode()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(files[metadata]).digest()).decode().rstrip("=")
+    line = f"{metadata.filename},sha256={digest},{len(files[metadata])}"
+    files[record] = re.sub(
+        rf"^{re.escape(metadata.filename)},.*$", line, files[record].decode(), flags=re.M
+    ).encode()
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for info, content in files.items():
+            archive.writestr(info, content, compresslevel=9)
 
 
 def check(wheel: Path, max_len: int) -> None:
@@ -70,6 +96,9 @@ def check(wheel: Path, max_len: int) -> None:
                 sys.exit(
                     f"{wheel.name}: {name} contains the path {ROOT}, so another folder would give other bytes"
                 )
+        (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        if found := re.search(r"\]\((?![a-z]+:|#)[^)]*\)", archive.read(metadata).decode()):
+            sys.exit(f"{wheel.name}: its README has the relative link {found[0]}")
     if len(modules) != 1:
         sys.exit(f"{wheel.name}: expected one native module, found {modules}")
 

@@ -469,3 +469,16 @@ fn log_time(cell: &str) -> f64 {
     let figure: f64 = figure.parse().unwrap();
     if unit == "ns" { figure.ln() } else { -figure.ln() }
 }
+
+/// The package's links are those of the workspace's address.
+#[test]
+fn the_packages_name_one_address() {
+    let text = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let manifest = text("Cargo.toml");
+    let address = manifest.lines().find_map(|line| line.strip_prefix("repository = ")).unwrap();
+    let address = address.trim_matches('"');
+    let package = text("pyproject.toml");
+    let urls = package.split("[project.urls]").nth(1).unwrap().split("\n\n").next().unwrap();
+    let urls: Vec<_> = urls.lines().filter(|line| line.contains(" = ")).collect();
+    assert!(urls.len() >= 4 && urls.iter().all(|line| line.contains(&format!("\"{address}"))), "{urls:?}");
+}
