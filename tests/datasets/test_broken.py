@@ -122,6 +122,17 @@ def test_a_size_that_no_encrypted_file_has_is_an_error(place: Place, length: int
             ask(place.path("file"))
 
 
+# claim: dataset-verified
+def test_an_empty_file_is_verified_before_its_size_is_told(place: Place) -> None:
+    empty = sealane.encrypt(b"", key=RAW)
+    replace(place, empty)
+    assert place.fs.info(place.path("file"))["size"] == place.fs.size(place.path("file")) == 0
+    replace(place, empty[:-1] + bytes([empty[-1] ^ 1]))
+    for ask in place.fs.info, place.fs.size:
+        with refused(place.path("file"), AuthenticationError):
+            ask(place.path("file"))
+
+
 @pytest.mark.parametrize(
     "length",
     [

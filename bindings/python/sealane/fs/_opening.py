@@ -127,8 +127,7 @@ async def open_verified(store: Store, path: str, decryption: DecryptWith, header
 def plain_entry(entry: dict[str, Any], *, listed: bool = True) -> dict[str, Any]:
     """Returns a file's properties with its plaintext size.
 
-    A size that no encrypted file has is reported as it is in a listing, and an error otherwise:
-    Dask skips a file of size 0 without opening it.
+    A size that no encrypted file has is reported as it is in a listing, and an error otherwise.
     """
     size = file_size(entry.get("size"))
     if entry.get("type") != "file" or size is None:
