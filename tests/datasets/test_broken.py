@@ -112,8 +112,10 @@ def test_lists_a_plain_file(place: Place) -> None:
     assert len(place.fs.du(place.root, total=False)) == 7
 
 
-# claim: dataset-verified
-@pytest.mark.parametrize("length", [0, 1, HEADER, HEADER + 15, HEADER + SEALED_CHUNK, HEADER + SEALED_CHUNK + 15])
+# claim: dataset-verified, dataset-sizes
+@pytest.mark.parametrize(
+    "length", [0, 1, HEADER, HEADER + 15, HEADER + SEALED_CHUNK, HEADER + SEALED_CHUNK + 15]
+)
 def test_a_size_that_no_encrypted_file_has_is_an_error(place: Place, length: int) -> None:
     """Dask divides a file by its size, and skips one of size 0 without opening it."""
     replace(place, SEALED[:length])
@@ -122,7 +124,7 @@ def test_a_size_that_no_encrypted_file_has_is_an_error(place: Place, length: int
             ask(place.path("file"))
 
 
-# claim: dataset-verified
+# claim: dataset-verified, dataset-sizes
 def test_an_empty_file_is_verified_before_its_size_is_told(place: Place) -> None:
     empty = sealane.encrypt(b"", key=RAW)
     replace(place, empty)

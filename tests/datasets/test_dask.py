@@ -175,7 +175,6 @@ def test_an_emptied_or_plain_file_is_not_skipped(shared: Place, content: bytes) 
                 found.compute(scheduler="synchronous")
 
 
-
 def test_arrays(cluster: Client, shared: Place) -> None:
     array = da.arange(40_000, chunks=5000).reshape(200, 200).rechunk((50, 100))
     array.to_zarr(shared.url("z"), storage_options=shared.options)

@@ -187,6 +187,7 @@ fn an_incomplete_last_line_is_removed() {
 }
 
 /// No job wrote such a line, so it may be anything: the user decides what happens to it.
+// claim: folder-manifest
 #[test]
 fn rejects_a_complete_line_that_is_not_of_a_manifest_and_leaves_it_there() {
     let folder = Folder::new("lines");
