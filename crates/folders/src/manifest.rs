@@ -34,8 +34,7 @@ const MAX_HEADER_LEN: u64 = 4096;
 const MAX_LINE_LEN: u64 = 1 << 16;
 const EXPECTED: Error =
     Error::Format("expected a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
-const BAD_LINE: Error =
-    Error::Format("not a line of a manifest; remove it, and its file is processed again");
+const BAD_LINE: Error = Error::Format("not a line of a manifest; remove it, and its file is processed again");
 
 /// The file with the list of finished files of a job.
 ///
