@@ -390,10 +390,12 @@ fn hash<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u8; 32]>, 
 impl Line {
     /// Reads a line. A time of change and its inode are both there, or neither.
     fn parse(line: &[u8]) -> Option<Self> {
+        // serde would also read a list of the values.
+        let is_object = line.trim_ascii_start().starts_with(b"{");
         let found: Self = serde_json::from_slice(line).ok()?;
         let source = found.source_ctime_ns.is_some() == found.source_inode.is_some();
         let target = found.target_ctime_ns.is_some() == found.target_inode.is_some();
-        (source && target).then_some(found)
+        (is_object && source && target).then_some(found)
     }
 
     fn source_fingerprint(&self) -> FileFingerprint {

@@ -203,6 +203,8 @@ fn rejects_a_complete_line_that_is_not_of_a_manifest_and_leaves_it_there() {
         "{}".into(),
         "null".into(),
         "[]".into(),
+        r#"["a",1,1,"b",1,1,1,1,1,1,null]"#.into(),
+        r#"["a",1,1,"b",1,1,1,1,1,1]"#.into(),
         format!("{line}}}"),
         format!("{line} {line}"),
         line[..line.len() - 1].into(),
