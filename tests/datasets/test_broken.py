@@ -108,6 +108,31 @@ def test_lists_a_plain_file(place: Place) -> None:
     sizes = {row["name"].rsplit("/", 1)[1]: row["size"] for row in place.fs.ls(place.root, detail=True)}
     assert sizes["file"] == len(DATA)
     assert len(sizes) == 7
+    assert place.fs.du(place.root) == sum(sizes.values())
+    assert len(place.fs.du(place.root, total=False)) == 7
+
+
+# claim: dataset-verified, dataset-sizes
+@pytest.mark.parametrize(
+    "length", [0, 1, HEADER, HEADER + 15, HEADER + SEALED_CHUNK, HEADER + SEALED_CHUNK + 15]
+)
+def test_a_size_that_no_encrypted_file_has_is_an_error(place: Place, length: int) -> None:
+    """Dask divides a file by its size, and skips one of size 0 without opening it."""
+    replace(place, SEALED[:length])
+    for ask in place.fs.info, place.fs.size, lambda path: place.fs.sizes([path]):
+        with refused(place.path("file"), TruncatedError):
+            ask(place.path("file"))
+
+
+# claim: dataset-verified, dataset-sizes
+def test_an_empty_file_is_verified_before_its_size_is_told(place: Place) -> None:
+    empty = sealane.encrypt(b"", key=RAW)
+    replace(place, empty)
+    assert place.fs.info(place.path("file"))["size"] == place.fs.size(place.path("file")) == 0
+    replace(place, empty[:-1] + bytes([empty[-1] ^ 1]))
+    for ask in place.fs.info, place.fs.size:
+        with refused(place.path("file"), AuthenticationError):
+            ask(place.path("file"))
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,21 @@ def test_csv_text_and_json(cluster: Client, shared: Place, frame: pd.DataFrame) 
     assert_encrypted(shared)
 
 
+# claim: dataset-verified
+@pytest.mark.parametrize("content", [b"", b"sum\n5\n", bytes(72)], ids=len)
+def test_an_emptied_or_plain_file_is_not_skipped(shared: Place, content: bytes) -> None:
+    """Dask asks for sizes to divide files, and leaves out a file of size 0."""
+    for name in "a.csv", "b.csv":
+        shared.fs.pipe_file(shared.path(name), b"sum\n1\n2\n")
+    shared.target.pipe_file(shared.path("b.csv"), content)
+    shared.target.invalidate_cache()
+    for read in dd.read_csv, db.read_text:
+        for blocks in {}, {"blocksize": 100}, {"blocksize": None}:
+            with pytest.raises(sealane.SealaneError, match=r"b\.csv"):
+                found = read(shared.url("*.csv"), storage_options=shared.options, **blocks)
+                found.compute(scheduler="synchronous")
+
+
 def test_arrays(cluster: Client, shared: Place) -> None:
     array = da.arange(40_000, chunks=5000).reshape(200, 200).rechunk((50, 100))
     array.to_zarr(shared.url("z"), storage_options=shared.options)

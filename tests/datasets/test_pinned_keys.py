@@ -29,6 +29,7 @@ from parts import forget_filesystems
 from sealane import AuthenticationError, _kms
 from sealane._native import encrypted_keyset
 from sealane.fs import create_dataset_key, rewrap_dataset_key
+from sealane.fs._dataset_key import place
 from sealane.keys import Keyring, generate, resolve
 from tokens import Tokens
 
@@ -494,3 +495,23 @@ def afterwards() -> Iterator[None]:
     yield
     forget_filesystems()
     _kms._forget()
+
+
+def test_one_file_has_one_place_and_two_servers_have_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = fsspec.filesystem("file")
+    cached = fsspec.filesystem("simplecache", fs=local)
+    below = fsspec.filesystem("dir", path=str(tmp_path), fs=local)
+    places = {place(local, f"{tmp_path}/k", None), place(cached, f"{tmp_path}/k", None)}
+    assert places == {place(below, "k", None)} == {f"age:{tmp_path}/k"}
+    for name in "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL":
+        monkeypatch.delenv(name, raising=False)
+    s3 = fsspec.filesystem("s3", anon=True)
+    other = fsspec.filesystem("s3", anon=True, endpoint_url="https://s3.example")
+    assert place(s3, "bucket/k", None) != place(other, "bucket/k", None)
+    for name in "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3":
+        monkeypatch.setenv(name, f"https://{name.lower().replace('_', '-')}.example")
+        named = fsspec.filesystem("s3", anon=True, endpoint_url=os.environ[name])
+        assert place(s3, "bucket/k", None) == place(named, "bucket/k", None)
+        assert place(other, "bucket/k", None).endswith("endpoint_url=https://s3.example")

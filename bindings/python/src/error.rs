@@ -16,7 +16,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     worded(error, text)
 }
 
-/// Returns the exception for one file of a batch. The message begins with the path unless it
+/// Returns the exception for one file of several. The message begins with the path unless it
 /// already contains it.
 #[cold]
 pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
@@ -25,8 +25,8 @@ pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
         | Error::SourceChanged { .. }
         | Error::Misuse(Misuse::SameFile(_) | Misuse::OutputIsInput { .. }) => raise_about(path, error),
         other => {
-            let text = format!("{}: {other}", path.display());
-            worded(other, text)
+            let (place, text) = (format!("{}: ", path.display()), other.to_string());
+            worded(other, if text.starts_with(&place) { text } else { place + &text })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bulk::{Operation, SIGNAL_INTERVAL, replica};
 use crate::detach::continue_unless_raised;
-use crate::error::{raise, raise_about, raise_among, raise_at};
+use crate::error::{raise, raise_among, raise_at};
 use crate::file::durability;
 use crate::file_keys;
 use crate::objects::Any;
@@ -276,7 +276,7 @@ impl Job {
         self.0
             .access(py, usize::MAX, |state| state.as_mut().map(work))?
             .ok_or_else(|| PyValueError::new_err("the job is closed"))?
-            .map_err(|JobError { subject, error }| raise_at(subject.as_deref(), raise_about)(error))
+            .map_err(|JobError { subject, error }| raise_at(subject.as_deref(), raise_among)(error))
     }
 }
 
@@ -312,7 +312,7 @@ impl Report {
         let name = |path: &Path| path.as_os_str().to_owned();
         match event {
             Event::Failed { subject, error, .. } if self.manifest.as_ref() == Some(&subject) => {
-                return Err(raise_about(&subject, error));
+                return Err(raise_among(&subject, error));
             }
             Event::Failed { path, subject, error } => {
                 self.failed.push((name(path), raise_among(&subject, error).into_value(py)));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -221,6 +222,31 @@ def test_a_dry_run_writes_nothing(source: Path, tmp_path: Path) -> None:
     assert (again.done, again.skipped) == (0, len(TREE))
     assert sealane.decrypt_tree(target, tmp_path / "back", key=KEY, dry_run=True).done == len(TREE)
     assert not (tmp_path / "back").exists()
+
+
+# claim: folder-manifest
+@pytest.mark.parametrize("at", [0, 1, 2, -1])
+def test_a_bad_line_of_a_manifest_stops_the_call(source: Path, tmp_path: Path, at: int) -> None:
+    """The error names the manifest and the line. Nothing is written or removed."""
+    manifest, target = tmp_path / "notes", tmp_path / "target"
+
+    def again(**options: object) -> sealane.BulkReport:
+        return sealane.encrypt_tree(source, target, key=KEY, manifest=manifest, delete=True, **options)  # type: ignore[arg-type]
+
+    again()
+    (source / "a.csv").unlink()
+    (source / "new").write_bytes(b"new")
+    lines = manifest.read_text().splitlines()
+    lines[at] = "nonsense"
+    manifest.write_text("\n".join(lines) + "\n")
+    before = contents(target), manifest.read_text()
+    words = (
+        f"{manifest}: line {at % len(lines) + 1}: not a line" if at else f"{manifest}: expected a manifest"
+    )
+    for options in {}, {"dry_run": True}, {"executor": EXECUTORS["here"]()}:
+        with pytest.raises(sealane.FormatError, match=re.escape(words)):
+            again(**options)
+    assert (contents(target), manifest.read_text()) == before
 
 
 @pytest.mark.parametrize("with_manifest", [False, True])

@@ -237,3 +237,28 @@ def test_a_server_without_byte_ranges_is_named() -> None:
     with pytest.raises(OSError, match=r"ignores byte ranges; read the whole file.*/d/file"):
         fs.open("/d/file")
     assert fs.cat_file("/d/file") == pattern(2 << 20)
+
+
+def test_a_url_with_a_name_that_fsspec_would_cut_is_refused(tmp_path: pathlib.Path) -> None:
+    reader = sealane.keys.generate("age")
+    reader.save(tmp_path / "reader")
+    identity = f"file:{tmp_path}/reader"
+    before = sorted(tmp_path.iterdir())
+    for url in f"{tmp_path}/a::b", f"file://{tmp_path}/a::b", "memory://a::b", "simplecache::memory://a::b":
+        for call in (
+            lambda url: sealane.fs.create_dataset_key(url, recipients=[reader.public]),
+            lambda url: sealane.fs.rewrap_dataset_key(url, identity=identity, recipients=[reader.public]),
+            lambda url: sealane.fs.rewrap(
+                url, f"{tmp_path}/c", identities=[reader], recipients=[reader.public]
+            ),
+            lambda url: sealane.fs.rewrap(
+                f"{tmp_path}/c", url, identities=[reader], recipients=[reader.public]
+            ),
+        ):
+            with pytest.raises(ValueError, match="'::'"):
+                call(url)
+    assert sorted(tmp_path.iterdir()) == before
+    assert not MemoryFileSystem().exists("/a")
+    # Real chains are what they were.
+    key = sealane.fs.create_dataset_key("simplecache::memory://chained.key", recipients=[reader.public])
+    assert key.startswith("age:/chained.key#")

@@ -128,6 +128,7 @@ fn typed_and_piped_passphrases_are_the_same_bytes() {
     assert_eq!(sandbox.read("back"), b"data");
 }
 
+// claim: passphrase-refused
 #[test]
 fn a_passphrase_that_cannot_be_given_again_is_refused() {
     let sandbox = Sandbox::new();

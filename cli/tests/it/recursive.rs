@@ -253,6 +253,14 @@ fn a_manifest_continues_a_job() {
         );
         assert!(sandbox.content() == before, "{with}");
     }
+    let lines = sandbox.read("m");
+    sandbox.write("m", &[&lines[..], b"nonsense\n"].concat());
+    sandbox.refuses(
+        "encrypt -k k --recursive --delete --manifest m -o out in",
+        1,
+        "m: line 36: not a line of a manifest; remove it",
+    );
+    sandbox.write("m", &lines);
     // Two jobs at the same time cannot share a manifest.
     let lock = fs::File::open(sandbox.path("m")).unwrap();
     lock.lock().unwrap();

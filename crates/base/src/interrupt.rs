@@ -11,7 +11,7 @@ use crate::threads::without_signals;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Returns `Break` to cancel the work of the calling thread.
@@ -19,6 +19,24 @@ pub type Check = fn() -> ControlFlow<()>;
 
 /// Time between two checks while other work runs.
 const PERIOD: Duration = Duration::from_millis(50);
+/// Abandoned computations that may run at once.
+const MAX_ABANDONED: usize = 4;
+
+/// The process and its abandoned computations. Those of a parent do not run in a forked child.
+static ABANDONED: Mutex<(u32, Vec<Weak<()>>)> = Mutex::new((0, Vec::new()));
+
+/// Returns how many abandoned computations run, with `more`. A forked child may inherit the lock
+/// from a thread that it does not have, so we do not wait for it.
+fn abandoned(more: Option<&Arc<()>>) -> usize {
+    let Ok(mut found) = ABANDONED.try_lock() else { return 0 };
+    let (process, list) = &mut *found;
+    if *process != std::process::id() {
+        (*process, *list) = (std::process::id(), Vec::new());
+    }
+    list.retain(|work| work.strong_count() > 0);
+    list.extend(more.map(Arc::downgrade));
+    list.len()
+}
 
 thread_local! {
     static CHECK: Cell<Option<Check>> = const { Cell::new(None) };
@@ -86,7 +104,8 @@ impl Pace {
 
 /// Runs work that cannot be stopped in the middle. If this thread has a check, the work runs on
 /// another thread and is abandoned when the check cancels. If no thread can be started, the work
-/// runs here.
+/// runs here. It waits while four abandoned computations run: callers who give up again and again
+/// must not fill the memory.
 ///
 /// # Errors
 /// Returns the errors of `work`; [`Error::Cancelled`].
@@ -97,6 +116,12 @@ pub fn interruptible<T: Send + 'static>(
     if CHECK.get().is_none() || affordable_threads(2) < 2 {
         return work();
     }
+    while abandoned(None) >= MAX_ABANDONED {
+        check()?;
+        std::thread::sleep(PERIOD);
+    }
+    let runs = Arc::new(());
+    let there_runs = Arc::clone(&runs);
     let (sender, receiver) = sync_channel(1);
     let task = Arc::new(Mutex::new(Some(work)));
     let there = Arc::clone(&task);
@@ -105,6 +130,7 @@ pub fn interruptible<T: Send + 'static>(
         let work = there.lock().unwrap_or_else(PoisonError::into_inner).take();
         // If the receiver is gone, the result is dropped and wiped.
         let _ = work.map(|work| sender.send(work()));
+        drop(there_runs);
     };
     if without_signals(|| builder.spawn(run)).is_err() {
         let work = task.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -113,7 +139,7 @@ pub fn interruptible<T: Send + 'static>(
     loop {
         match receiver.recv_timeout(PERIOD) {
             Ok(result) => return result,
-            Err(RecvTimeoutError::Timeout) => check()?,
+            Err(RecvTimeoutError::Timeout) => check().inspect_err(|_| _ = abandoned(Some(&runs)))?,
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(std::io::Error::other("a thread for long work ended without a result").into());
             }
@@ -139,6 +165,33 @@ mod test {
             std::thread::spawn(|| assert!(check().is_ok())).join().unwrap();
         });
         assert!(check().is_ok());
+    }
+
+    // claim: input-stops
+    #[test]
+    fn a_caller_who_gives_up_again_and_again_waits() {
+        static RUNNING: AtomicU32 = AtomicU32::new(0);
+        static MOST: AtomicU32 = AtomicU32::new(0);
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        fn second_time() -> ControlFlow<()> {
+            match CALLS.fetch_add(1, Ordering::Relaxed) % 2 {
+                0 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
+        }
+        let work = || {
+            MOST.fetch_max(RUNNING.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_secs(1));
+            RUNNING.fetch_sub(1, Ordering::SeqCst);
+            Ok(())
+        };
+        for _ in 0..12 {
+            assert!(matches!(with_check(second_time, || interruptible(work)), Err(Error::Cancelled)));
+        }
+        let most = MOST.load(Ordering::SeqCst) as usize;
+        assert!((2..=MAX_ABANDONED).contains(&most), "{most}");
+        // The next caller waits, and gets a result.
+        with_check(|| ControlFlow::Continue(()), || interruptible(work)).unwrap();
     }
 
     #[test]

@@ -19,6 +19,7 @@ use base::random::RandomHasher;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use files::mark::{Content, FileMark};
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -33,6 +34,7 @@ const MAX_HEADER_LEN: u64 = 4096;
 const MAX_LINE_LEN: u64 = 1 << 16;
 const EXPECTED: Error =
     Error::Format("expected a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
+const BAD_LINE: Error = Error::Format("not a line of a manifest; remove it, and its file is processed again");
 
 /// The file with the list of finished files of a job.
 ///
@@ -76,7 +78,8 @@ struct Line {
     source_inode: Option<u64>,
     target_ctime_ns: Option<i128>,
     target_inode: Option<u64>,
-    target_hash: Option<String>,
+    #[serde(default, deserialize_with = "hash")]
+    target_hash: Option<[u8; 32]>,
 }
 
 /// What the manifest and the files say about a pair of files.
@@ -100,13 +103,13 @@ struct Header {
 }
 
 impl Manifest {
-    /// Opens the manifest at `path`, or creates it. Removes an invalid last line, which may be
-    /// incomplete; its file is processed again.
+    /// Opens the manifest at `path`, or creates it. Removes an incomplete last line; its file is
+    /// processed again.
     ///
     /// # Errors
     /// Returns [`Error::Format`] for a file that is not a manifest (it is left unchanged),
-    /// [`Error::UnsupportedVersion`] for a later version, [`Error::Line`] for an invalid line
-    /// before the last, and [`Error::Io`] with the path; its kind is
+    /// [`Error::UnsupportedVersion`] for a later version, [`Error::Line`] for another invalid
+    /// line (the manifest is left unchanged), and [`Error::Io`] with the path; its kind is
     /// [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
@@ -138,24 +141,22 @@ impl Manifest {
         }
         header(&line)?;
         self.len = line.len() as u64;
-        let mut bad = None;
+        let mut incomplete = None;
         for number in 2.. {
             line.clear();
-            if lines.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut line)? == 0 {
-                break;
+            let is_end = lines.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut line)? == 0;
+            if let Some(number) = incomplete.filter(|_| !is_end) {
+                return Err(Error::Line { number, source: Box::new(BAD_LINE) });
             }
-            if let Some(number) = bad {
-                return Err(Error::Line {
-                    number,
-                    source: Box::new(Error::Format("expected a line of a manifest")),
-                });
-            }
-            match serde_json::from_slice::<Line>(&line) {
-                Ok(read) if line.ends_with(b"\n") => {
+            match Line::parse(&line) {
+                _ if is_end => break,
+                Some(read) if line.ends_with(b"\n") => {
                     self.len += line.len() as u64;
                     self.remember(read)?;
                 }
-                _ => bad = Some(number),
+                // A power failure can leave zeros in the place of the last writes.
+                _ if !line.ends_with(b"\n") || line.contains(&0) => incomplete = Some(number),
+                _ => return Err(Error::Line { number, source: Box::new(BAD_LINE) }),
             }
         }
         self.remove_incomplete_line()
@@ -190,8 +191,7 @@ impl Manifest {
     /// Returns the mark with which a target is listed.
     pub(super) fn mark(&self, target: &Path) -> Option<FileMark> {
         let line = self.finished.get(&Name::of(target))?;
-        let hash = STANDARD.decode(line.target_hash.as_ref()?).ok()?.try_into().ok()?;
-        Some(FileMark { len: line.target_len, content: Content::Hash(hash) })
+        Some(FileMark { len: line.target_len, content: Content::Hash(line.target_hash?) })
     }
 
     /// Adds `target` as finished. `before` is the fingerprint of `source` from before it was read:
@@ -212,7 +212,7 @@ impl Manifest {
         mark: Option<&FileMark>,
     ) -> Result<(), Error> {
         let hash = mark.and_then(|mark| match &mark.content {
-            Content::Hash(hash) => Some(STANDARD.encode(hash)),
+            Content::Hash(hash) => Some(*hash),
             Content::Ends { .. } => None,
         });
         self.add_line(source, before, target, FileFingerprint::of(target)?, hash)
@@ -224,7 +224,7 @@ impl Manifest {
         before: FileFingerprint,
         target: &Path,
         written: FileFingerprint,
-        target_hash: Option<String>,
+        target_hash: Option<[u8; 32]>,
     ) -> Result<(), Error> {
         let line = Line {
             source: Name::of(source),
@@ -380,7 +380,24 @@ fn header(line: &[u8]) -> Result<(), Error> {
     }
 }
 
+/// Reads the hash of a target.
+fn hash<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u8; 32]>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let bytes = STANDARD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+    bytes.map(Some).ok_or_else(|| D::Error::custom("expected 32 bytes in base64"))
+}
+
 impl Line {
+    /// Reads a line. A time of change and its inode are both there, or neither.
+    fn parse(line: &[u8]) -> Option<Self> {
+        // serde would also read a list of the values.
+        let is_object = line.trim_ascii_start().starts_with(b"{");
+        let found: Self = serde_json::from_slice(line).ok()?;
+        let source = found.source_ctime_ns.is_some() == found.source_inode.is_some();
+        let target = found.target_ctime_ns.is_some() == found.target_inode.is_some();
+        (is_object && source && target).then_some(found)
+    }
+
     fn source_fingerprint(&self) -> FileFingerprint {
         let change = self.source_ctime_ns.zip(self.source_inode);
         FileFingerprint { len: self.source_len, mtime_ns: self.source_mtime_ns, change }
@@ -411,7 +428,7 @@ impl Line {
             }
         }
         if let Some(hash) = &self.target_hash {
-            text += &format!(",\"target_hash\":\"{hash}\"");
+            text += &format!(",\"target_hash\":\"{}\"", STANDARD.encode(hash));
         }
         text + "}\n"
     }

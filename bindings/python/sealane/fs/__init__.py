@@ -16,30 +16,14 @@ key. Each process resolves the reference when it opens the first file.
 The module needs the package fsspec: ``pip install 'sealane[fs]'``.
 """
 
-import atexit
-import sys
-import time
-
 try:
     import fsspec as _fsspec  # noqa: F401
 except ImportError as error:
     raise ImportError("sealane.fs needs fsspec: pip install 'sealane[fs]'") from error
 
+from sealane import _exit  # noqa: F401
 from sealane.fs._dataset_key import create_dataset_key, rewrap_dataset_key
 from sealane.fs._filesystem import SealaneFileSystem
 from sealane.fs._rewrap import rewrap
-
-
-def _wait_for_pyarrow() -> None:
-    """Lets pyarrow's threads release the files they have read.
-
-    A thread that does so while the interpreter exits aborts the process (apache/arrow#36389), with
-    any filesystem written in Python.
-    """
-    if "pyarrow" in sys.modules:
-        time.sleep(0.01)
-
-
-atexit.register(_wait_for_pyarrow)
 
 __all__ = ["SealaneFileSystem", "create_dataset_key", "rewrap", "rewrap_dataset_key"]

@@ -16,7 +16,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from fsspec.core import url_to_fs
+from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
@@ -37,7 +37,7 @@ from sealane._native import (
 from sealane._native import rewrap_dataset_key as rewrap_native
 from sealane._wrapping_key import WrappingKey
 from sealane.exceptions import FormatError
-from sealane.fs._store import checked, is_object_store
+from sealane.fs._store import checked, filesystem_of, is_object_store
 from sealane.fs._transfer import temporary_name
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def create_dataset_key(
         raise ValueError(f"kind must be 'aes-256', 'aes-128' or 'keyring', not {kind!r}")
     _either(recipients, wrapping_key)
     wrapping = None if wrapping_key is None else _kms.parse_wrapping_key(wrapping_key)
-    fs, path = url_to_fs(url, **dict(storage_options or {}))
+    fs, path = filesystem_of(url, storage_options or {})
     if wrapping is not None:
         # Fail before asking the service. The check when writing decides.
         _refuse_existing(fs, path)
@@ -194,7 +194,7 @@ def rewrap_dataset_key(
     wrapping = old = None
     if wrapping_key is not None:
         old, wrapping = _kms.parse_wrapping_key(identity), _kms.parse_wrapping_key(wrapping_key)
-    fs, path = url_to_fs(url, **dict(storage_options or {}))
+    fs, path = filesystem_of(url, storage_options or {})
     at = place(fs, path, old)
     if old is not None and wrapping is not None:
         with about(path):
@@ -215,8 +215,8 @@ def place(fs: Any, path: str, wrapping_key: WrappingKey | None) -> str | None:
     """Returns the name of a dataset key in the file of known keys; None for one in memory, where
     only this process writes.
     """
-    while isinstance(fs, DirFileSystem):
-        fs, path = fs.fs, fs._join(path)
+    while isinstance(fs, DirFileSystem | CachingFileSystem):
+        fs, path = fs.fs, fs._join(path) if isinstance(fs, DirFileSystem) else path
     if isinstance(fs, MemoryFileSystem):
         return None
     scheme = "age:" if wrapping_key is None else f"{wrapping_key}#"
@@ -224,6 +224,9 @@ def place(fs: Any, path: str, wrapping_key: WrappingKey | None) -> str | None:
         return scheme + os.path.abspath(path)
     # Two servers can have files of one name.
     options = {**fs.storage_options.get("client_kwargs", {}), **fs.storage_options}
+    if "s3" in fs.protocol:
+        variables = (os.environ.get(name) for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"))
+        options["endpoint_url"] = options.get("endpoint_url") or next(filter(None, variables), None)
     server = [f" {name}={options[name]}" for name in _SERVER if options.get(name)]
     return scheme + str(fs.unstrip_protocol(path)) + "".join(server)
 

@@ -134,8 +134,10 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     of any size. A keyword that it does not know is a TypeError.
 
     ``info`` and ``ls`` compute plaintext sizes (``size``) from the sizes of the encrypted files
-    (``sealed_size``). ``open`` verifies the end of a file, and with it the size. Files are written
-    as a whole: mode "ab" is not supported. ``mv`` and ``rm`` do not touch the dataset key.
+    (``sealed_size``). ``info`` verifies that an empty file is one. A size that no encrypted file
+    has is an error of ``info``, and listed as it is by ``ls``. ``open`` verifies the end of a file,
+    and with it the size. Files are written as a whole: mode "ab" is not supported. ``mv`` and
+    ``rm`` do not touch the dataset key.
 
     Every error names the path of its file. A wrong key, a wrong context or modified data is
     AuthenticationError; a truncated file, or one that was never encrypted, is TruncatedError; a
@@ -270,8 +272,16 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
 
     async def _info(self, path: str, **kwargs: Any) -> dict[str, Any]:
         path = self._strip_protocol(path)
-        found: dict[str, Any] = await self.store.call("info", path, check=plain_entry, **kwargs)
+        check = partial(plain_entry, listed=False)
+        found: dict[str, Any] = await self.store.call("info", path, check=check, **kwargs)
+        if found.get("type") == "file" and found["size"] == 0 and not kwargs:
+            await self._verified(path)  # Nobody would open it to read no bytes.
         return found
+
+    async def _du(self, path: str, total: bool = True, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        found = await self._find(path, maxdepth=maxdepth, **kwargs, detail=True)
+        sizes = {name: entry["size"] for name, entry in found.items()}
+        return sum(sizes.values()) if total else sizes
 
     async def _find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kw: Any

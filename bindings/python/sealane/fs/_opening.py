@@ -124,14 +124,19 @@ async def open_verified(store: Store, path: str, decryption: DecryptWith, header
         return await store.with_info(path, work)
 
 
-def plain_entry(entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns a file's properties with its plaintext size, if its size is possible."""
+def plain_entry(entry: dict[str, Any], *, listed: bool = True) -> dict[str, Any]:
+    """Returns a file's properties with its plaintext size.
+
+    A size that no encrypted file has is reported as it is in a listing, and an error otherwise.
+    """
     size = file_size(entry.get("size"))
     if entry.get("type") != "file" or size is None:
         return entry
     try:
         plain = plain_len(size)
     except SealaneError:
+        if not listed:
+            raise
         plain = size
     return {**entry, "size": plain, "sealed_size": size}
 

@@ -15,13 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fsspec.asyn import sync
-from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from sealane import _native
 from sealane._error_paths import about, asking
 from sealane._frames import forgetting
-from sealane.fs._store import Store, checked, complete
+from sealane.fs._store import Store, checked, complete, filesystem_of
 from sealane.fs._writing import Upload
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ def rewrap_with(
 ) -> None:
     """Does the work of ``rewrap``. The program calls it as well."""
     options = dict(storage_options or {})
-    (fs, path), (to, target) = url_to_fs(url, **options), url_to_fs(dst, **options)
+    (fs, path), (to, target) = filesystem_of(url, options), filesystem_of(dst, options)
     if isinstance(fs, LocalFileSystem) and isinstance(to, LocalFileSystem):
         _native.rewrap_path(path, target, keys, progress, False)
     elif _is_s3(fs) and to is fs:

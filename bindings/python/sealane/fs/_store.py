@@ -21,13 +21,14 @@ import operator
 import os
 import selectors
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from glob import has_magic
 from typing import Any, Final, TypeVar
 
 from fsspec.asyn import AsyncFileSystem, _get_batch_size, get_loop
+from fsspec.core import url_to_fs
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
@@ -506,6 +507,22 @@ def ranges_of(found: Any, count: int) -> list[Any]:
     if len(results) != count:
         raise OSError(errno.EIO, f"The filesystem returned {len(results)} ranges instead of {count}")
     return results
+
+
+def filesystem_of(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
+    """Returns the filesystem and the path of a URL.
+
+    Raises ValueError for a name with "::". fsspec takes what follows for another filesystem, which
+    most filesystems ignore, so that a file with a shorter name would be opened.
+    """
+    fs, path = url_to_fs(url, **options)
+    below = fs
+    for _ in range(os.fspath(url).count("::")):
+        if (below := getattr(below, "fs", None)) is None:
+            raise ValueError(
+                f"{url}: fsspec would take {path!r}, and what follows '::' for another filesystem"
+            )
+    return fs, path
 
 
 def checked(data: Any, requested: int | None, path: str) -> bytes:

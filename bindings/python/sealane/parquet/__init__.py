@@ -22,6 +22,7 @@ try:
 except ImportError as error:
     raise ImportError("sealane.parquet needs pyarrow: pip install 'sealane[parquet]'") from error
 
+from sealane import _exit  # noqa: F401
 from sealane.parquet._client import KmsClient
 from sealane.parquet._keys import ParquetKeys
 

@@ -179,10 +179,80 @@ fn an_incomplete_last_line_is_removed() {
         folder.open().add(&folder.source(), before, &other).unwrap();
         assert!(folder.open().finished(&folder.source(), &other), "{len}");
     }
-    for rest in [&b"\0\0\0\0"[..], b"nonsense\n", b"{}\n", b"\n"] {
+    for rest in [&b"\0\0\0\0"[..], b"\0\0}\n", b"nonsense", b"{}", b" "] {
         fs::write(folder.path(), [&whole, rest].concat()).unwrap();
         assert!(folder.finished());
         assert_eq!(fs::read(folder.path()).unwrap(), whole);
+    }
+}
+
+/// No job wrote such a line, so it may be anything: the user decides what happens to it.
+// claim: folder-manifest
+#[test]
+fn rejects_a_complete_line_that_is_not_of_a_manifest_and_leaves_it_there() {
+    let folder = Folder::new("lines");
+    folder.add();
+    let whole = fs::read_to_string(folder.path()).unwrap();
+    let line = whole.lines().nth(1).unwrap();
+    let start = line.split(",\"source_ctime_ns\"").next().unwrap();
+    let other = |from, to| line.replacen(from, to, 1);
+    for bad in [
+        String::new(),
+        " ".into(),
+        "nonsense".into(),
+        "{}".into(),
+        "null".into(),
+        "[]".into(),
+        r#"["a",1,1,"b",1,1,1,1,1,1,null]"#.into(),
+        r#"["a",1,1,"b",1,1,1,1,1,1]"#.into(),
+        format!("{line}}}"),
+        format!("{line} {line}"),
+        line[..line.len() - 1].into(),
+        format!("\u{feff}{line}"),
+        // A field twice, without, of another type, and numbers out of range.
+        other("\"source_len\"", "\"source_len\":1,\"source_len\""),
+        other("\"source_len\"", "\"source_length\""),
+        other("\"source_len\":", "\"source_len\":-"),
+        other("\"source_len\":", "\"source_len\":1.5,\"x\":"),
+        other("\"source_len\":", "\"source_len\":99999999999999999999999"),
+        other("\"target\":", "\"target\":null,\"x\":"),
+        other("\"target\":", "\"target\":[],\"x\":"),
+        format!("{start},\"target_hash\":\"AAAA\"}}"),
+        format!("{start},\"target_hash\":\"not base64\"}}"),
+        format!("{start},\"target_hash\":7}}"),
+        format!("{start},\"source_ctime_ns\":1}}"),
+        format!("{start},\"target_inode\":1}}"),
+        "x".repeat(MAX_LINE_LEN as usize + 10),
+        format!("{start},\"x\":\"{}\"}}", "x".repeat(MAX_LINE_LEN as usize)),
+    ] {
+        for content in [format!("{HEADER}{bad}\n{line}\n"), format!("{HEADER}{line}\n{bad}\n")] {
+            fs::write(folder.path(), &content).unwrap();
+            let error = Manifest::open(&folder.path()).expect_err(&bad);
+            let number = if content.contains(&format!("{HEADER}{bad}\n")) { 2 } else { 3 };
+            assert!(matches!(error, Error::Line { number: n, .. } if n == number), "{error} {bad}");
+            assert!(error.to_string().contains("remove it"), "{error}");
+            assert_eq!(fs::read_to_string(folder.path()).unwrap(), content);
+        }
+    }
+    // Fields of later releases, and the white space of other writers, are read.
+    for good in [format!("{start},\"later\":[1]}}"), format!(" {} \r", line.replace(':', " : "))] {
+        fs::write(folder.path(), format!("{HEADER}{good}\n")).unwrap();
+        assert!(!folder.open().finished.is_empty(), "{good}");
+    }
+}
+
+/// The last line of a target is the one that counts, as in a job that wrote it twice.
+#[test]
+fn the_last_of_two_lines_of_a_target_counts() {
+    let folder = Folder::new("twice");
+    folder.add();
+    let whole = fs::read_to_string(folder.path()).unwrap();
+    let line = whole.lines().nth(1).unwrap();
+    let wrong = line.replacen("\"target_len\":", "\"target_len\":1", 1);
+    for (lines, finished) in [([line, &wrong], false), ([&wrong, line], true)] {
+        fs::write(folder.path(), format!("{HEADER}{}\n", lines.join("\n"))).unwrap();
+        assert_eq!(folder.finished(), finished);
+        assert_eq!(folder.open().wrote(&folder.target()), finished);
     }
 }
 
