@@ -6,13 +6,22 @@
 //! | [`Storage`] | where the encrypted files lie: a local folder, or a store that a binding calls |
 //! | [`Vault`] | an encrypted folder with its keys: plaintext names, sizes and bytes |
 //! | [`Contents`] | an encrypted file: its plaintext, at any position, verified |
+//! | [`Walk`], [`find`], [`list`] | what a vault contains |
+//! | [`VaultJob`] | decryption or verification of all files |
 //!
 //! Paths are bytes with `/` between names, relative to the vault; the vault itself is the empty
 //! path. They need not be UTF-8.
 #![forbid(unsafe_code)]
 
+mod job;
 mod storage;
 mod vault;
+mod walk;
 
+pub use job::VaultJob;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};
+pub use walk::{Walk, find, join, list, split};
+
+#[cfg(test)]
+mod test;
