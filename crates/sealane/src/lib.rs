@@ -111,7 +111,9 @@ pub mod vault {
     //! Encrypted folders that are read by their plaintext names.
 
     #[doc(inline)]
-    pub use vaults::{Contents, Entry, EntryKind, Storage, Vault, VaultJob, Walk, find, join, list, split};
+    pub use vaults::{Contents, Entry, EntryKind, LocalFolder, Storage, Vault};
+    #[doc(inline)]
+    pub use vaults::{VaultJob, Walk, find, join, list, split};
 }
 pub mod provider;
 

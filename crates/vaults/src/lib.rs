@@ -3,7 +3,7 @@
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`Storage`] | where the encrypted files lie: a local folder, or a store that a binding calls |
+//! | [`Storage`] | where the encrypted files lie: a [`LocalFolder`], or a store that a binding calls |
 //! | [`Vault`] | an encrypted folder with its keys: plaintext names, sizes and bytes |
 //! | [`Contents`] | an encrypted file: its plaintext, at any position, verified |
 //! | [`Walk`], [`find`], [`list`] | what a vault contains |
@@ -13,12 +13,15 @@
 //! path. They need not be UTF-8.
 #![forbid(unsafe_code)]
 
+mod contents;
 mod job;
+mod local;
 mod storage;
 mod vault;
 mod walk;
 
 pub use job::VaultJob;
+pub use local::LocalFolder;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};
 pub use walk::{Walk, find, join, list, split};
