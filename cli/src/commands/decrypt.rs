@@ -5,6 +5,7 @@ use super::transfer::{self, Functions};
 use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions, Transfer};
 use crate::error::Failure;
+use crate::vault::Vaults;
 use crate::{keys, salvage, stream};
 use clap::Args;
 use sealane::file::bulk::Operation;
@@ -51,6 +52,11 @@ impl Run for Decrypt {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {
+            if let Some(place) = Vaults::new(&self.with, console).find_only(&self.transfer.inputs)? {
+                return Recursive::transfer(&self.transfer, true, console)?
+                    .preserving_all(self.preserve_all)
+                    .run_vault(&place, &self.transfer.folders);
+            }
             let operation = |inputs| with(inputs).map(Operation::Decrypt);
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;

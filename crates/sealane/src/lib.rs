@@ -113,7 +113,7 @@ pub mod vault {
     #[doc(inline)]
     pub use vaults::{Contents, Entry, EntryKind, LocalFolder, Storage, Vault};
     #[doc(inline)]
-    pub use vaults::{VaultJob, Walk, find, join, list, split};
+    pub use vaults::{SingleFile, VaultJob, Walk, find, join, list, marks, split, unlock};
 }
 pub mod provider;
 

@@ -16,12 +16,14 @@
 mod contents;
 mod job;
 mod local;
+mod single;
 mod storage;
 mod vault;
 mod walk;
 
 pub use job::VaultJob;
 pub use local::LocalFolder;
+pub use single::SingleFile;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};
 pub use walk::{Walk, find, join, list, split};
