@@ -3,7 +3,7 @@
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`Storage`] | where the encrypted files lie: a local folder, or a store that a binding calls |
+//! | [`Storage`] | where the encrypted files lie: a [`LocalFolder`], or a store that a binding calls |
 //! | [`Vault`] | an encrypted folder with its keys: plaintext names, sizes and bytes |
 //! | [`Contents`] | an encrypted file: its plaintext, at any position, verified |
 //!
@@ -11,8 +11,11 @@
 //! path. They need not be UTF-8.
 #![forbid(unsafe_code)]
 
+mod contents;
+mod local;
 mod storage;
 mod vault;
 
+pub use local::LocalFolder;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};

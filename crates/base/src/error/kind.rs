@@ -107,7 +107,7 @@ impl Error {
             | Self::UnknownKeyType(_) => Kind::Format,
             Self::Truncated => Kind::Truncated,
             Self::UnsupportedVersion(_) => Kind::UnsupportedVersion,
-            Self::InBatch { source, .. } => source.kind(),
+            Self::InBatch { source, .. } | Self::InVault { source, .. } => source.kind(),
             Self::InKeyring { source, .. } => match source.kind() {
                 Kind::Misuse => Kind::Keyring,
                 kind => kind,
@@ -140,7 +140,9 @@ impl Error {
     pub fn subject(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. } => path.as_deref(),
-            Self::SourceChanged { path, .. } | Self::KeyMismatch { manifest: path, .. } => Some(path),
+            Self::SourceChanged { path, .. }
+            | Self::InVault { path, .. }
+            | Self::KeyMismatch { manifest: path, .. } => Some(path),
             Self::Line { source, .. } | Self::InBatch { source, .. } | Self::InKeyring { source, .. } => {
                 source.subject()
             }
