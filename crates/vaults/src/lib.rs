@@ -12,10 +12,16 @@
 #![forbid(unsafe_code)]
 
 mod contents;
+mod cryptomator;
+mod formats;
+mod gocryptfs;
 mod local;
+mod passphrase;
 mod storage;
+mod tree;
 mod vault;
 
+pub use formats::{Format, detect, unlock};
 pub use local::LocalFolder;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};
