@@ -35,12 +35,13 @@ mod signature;
 mod siv;
 mod speck;
 mod tink;
+mod vaults;
 mod wycheproof;
 
 pub use age::{AgeCase, AgeOutcome, age};
 pub use case::{
-    AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, FernetCase, FernetPart, KdfCase, KdfHash,
-    KdfPart, MacCase, Outcome, SivCase, SpeckCase, SpeckMode, SpeckOrder,
+    AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, EmeCase, FernetCase, FernetPart, KdfCase,
+    KdfHash, KdfPart, MacCase, Outcome, SecretboxCase, SivCase, SpeckCase, SpeckMode, SpeckOrder,
 };
 pub use chunked::{ChunkedCase, ChunkedFlag};
 pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25519, rfc7748};
@@ -93,6 +94,10 @@ const DAEAD: &[(&str, Reader<SivCase>)] = &[
     ("daead/aes_siv_rfc5297.json", siv::rfc5297),
     ("daead/wycheproof/aes_siv_cmac_test.json", siv::wycheproof),
 ];
+
+const EME: &[(&str, Reader<EmeCase>)] = &[("eme/eme.json", vaults::eme)];
+
+const SECRETBOX: &[(&str, Reader<SecretboxCase>)] = &[("secretbox/secretbox.json", vaults::secretbox)];
 
 const FERNET: &[(&str, Reader<FernetCase>)] = &[
     ("fernet/generate.json", fernet::generate),
@@ -175,6 +180,22 @@ pub fn chunked() -> Vec<ChunkedCase> {
 /// Panics if a file under `daead` cannot be parsed or is missing.
 pub fn siv() -> Vec<SivCase> {
     folder::read("daead", DAEAD).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every case of EME.
+///
+/// # Panics
+/// Panics if a file under `eme` cannot be parsed or is missing.
+pub fn eme() -> Vec<EmeCase> {
+    folder::read("eme", EME).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every message of NaCl's secretbox.
+///
+/// # Panics
+/// Panics if a file under `secretbox` cannot be parsed or is missing.
+pub fn secretbox() -> Vec<SecretboxCase> {
+    folder::read("secretbox", SECRETBOX).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns every Fernet token, valid and invalid.

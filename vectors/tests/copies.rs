@@ -39,6 +39,9 @@ fn every_case_is_read() {
     let (siv, fernet) = (vectors::siv(), vectors::fernet());
     counts.extend(count(&siv, |case| &case.file));
     counts.extend(count(&fernet, |case| &case.file));
+    let (eme, secretbox) = (vectors::eme(), vectors::secretbox());
+    counts.extend(count(&eme, |case| &case.file));
+    counts.extend(count(&secretbox, |case| &case.file));
     let signatures = vectors::signatures();
     counts.extend(count(&signatures, |case| &case.file));
     let (kdf, ml_kem) = (vectors::kdf(), vectors::ml_kem());
@@ -75,6 +78,7 @@ fn every_case_is_read() {
         ("ecies/ecies_known.json", 17),
         ("ecies/ecies_suites.json", 15),
         ("ecies/eciespy.json", 27),
+        ("eme/eme.json", 6),
         ("fernet/generate.json", 1),
         ("fernet/invalid.json", 8),
         ("fernet/verify.json", 1),
@@ -101,6 +105,7 @@ fn every_case_is_read() {
         ("rsa/oaep_label.json", 1),
         ("rsa/pkcs1_v2_1_oaep_vect.txt", 60),
         ("rsa/wycheproof/rsa_oaep_2048_sha256_mgf1sha256_test.json", 37),
+        ("secretbox/secretbox.json", 30),
         ("signature/programs.json", 12),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
@@ -159,6 +164,8 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
         .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
         .chain(vectors::siv().into_iter().map(|case| case.file))
         .chain(vectors::fernet().into_iter().map(|case| case.file))
+        .chain(vectors::eme().into_iter().map(|case| case.file))
+        .chain(vectors::secretbox().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
         .chain(vectors::signatures().into_iter().map(|case| case.file))
         .chain(vectors::ml_kem().into_iter().map(|case| case.file))

@@ -111,9 +111,9 @@ pub mod vault {
     //! Encrypted folders that are read by their plaintext names.
 
     #[doc(inline)]
-    pub use vaults::{Contents, Entry, EntryKind, LocalFolder, Storage, Vault};
+    pub use vaults::{Contents, Entry, EntryKind, Format, LocalFolder, Storage, Vault, detect, unlock};
     #[doc(inline)]
-    pub use vaults::{SingleFile, VaultJob, Walk, find, join, list, marks, split, unlock};
+    pub use vaults::{SingleFile, VaultJob, Walk, find, join, list, marks, split};
 }
 pub mod provider;
 

@@ -17,11 +17,17 @@ mod contents;
 mod job;
 mod local;
 mod single;
+mod cryptomator;
+mod formats;
+mod gocryptfs;
+mod passphrase;
 mod storage;
+mod tree;
 mod vault;
 mod walk;
 
 pub use job::VaultJob;
+pub use formats::{Format, detect, unlock};
 pub use local::LocalFolder;
 pub use single::SingleFile;
 pub use storage::{Entry, EntryKind, Storage};
