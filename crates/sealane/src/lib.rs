@@ -111,7 +111,7 @@ pub mod vault {
     //! Encrypted folders that are read by their plaintext names.
 
     #[doc(inline)]
-    pub use vaults::{Contents, Entry, EntryKind, LocalFolder, Storage, Vault};
+    pub use vaults::{Contents, Entry, EntryKind, LocalFolder, OwnFolder, Storage, Vault};
 }
 pub mod provider;
 

@@ -13,9 +13,11 @@
 
 mod contents;
 mod local;
+mod own;
 mod storage;
 mod vault;
 
 pub use local::LocalFolder;
+pub use own::OwnFolder;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};
