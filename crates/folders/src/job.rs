@@ -46,6 +46,7 @@
 
 mod collisions;
 mod events;
+mod forgotten;
 mod inventory;
 mod kinds;
 mod listing;
@@ -110,7 +111,9 @@ impl Job {
     /// Lists the files below the inputs, with their targets below the output.
     ///
     /// # Errors
-    /// Returns the errors of [`Tree::walk_with`], [`FolderError::ManifestAmong`],
+    /// Returns the errors of [`Tree::walk_with`], [`FolderError::NamesEncrypted`] and
+    /// [`FolderError::SuffixForgotten`] unless [`JobOptions::keeps_names`],
+    /// [`FolderError::ManifestAmong`],
     /// [`FolderError::ManifestReveals`], and
     /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) for a target among
     /// [`JobOptions::kept`].
@@ -118,8 +121,10 @@ impl Job {
         let links = options.links();
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
         let (output, suffix, replaces_links) = (options.output.as_deref(), options.suffix(), options.delete);
-        let of_tree = TreeOptions { exclude, links, names, replaces_links };
+        let description = options.description.as_deref();
+        let of_tree = TreeOptions { exclude, links, names, replaces_links, description };
         let mut tree = Tree::walk_with(&options.inputs, output, suffix, of_tree)?;
+        forgotten::check(&options, &tree)?;
         collisions::check_tree(&options, &mut tree)?;
         Ok(Self::of(options, tree, false))
     }

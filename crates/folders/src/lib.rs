@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bulk;
+mod description;
 mod exclude;
 mod inventory;
 pub mod job;
@@ -14,6 +15,7 @@ mod removal;
 mod replica;
 mod tree;
 
+pub use description::{DescribedFolder, Description, NewFolder};
 pub use exclude::Exclude;
 pub use inventory::{
     Difference, Finding, Inventory, InventoryDraft, InventoryKeys, compare_inventory, write_inventory,

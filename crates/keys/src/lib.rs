@@ -27,6 +27,7 @@ mod secret_key;
 pub mod signature;
 mod store;
 mod token;
+mod wrapping;
 mod write;
 
 pub use derive::{Cost, derive};
@@ -40,8 +41,8 @@ pub use is_secret::{is_hexadecimal_key, is_secret};
 pub use jwk::Jwk;
 pub use key_file::{KeyFile, LoadOptions, load};
 pub use keyring::{
-    EncryptedKeyring, KeyInfo, KeyState, KeyType, Keyring, KeyringAead, KeyringDeterministicAead, Prefix,
-    Purpose,
+    EncryptedKeyring, FolderKeys, FolderLock, KeyInfo, KeyState, KeyType, Keyring, KeyringAead,
+    KeyringDeterministicAead, Prefix, Purpose,
 };
 pub use kind::Kind;
 pub use known_keys::{check_key, remember_key};
@@ -56,3 +57,4 @@ pub use secret::wipe_stack;
 pub use secret_key::SecretKey;
 pub use store::{read_content, refuse_replacing, save_secret};
 pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};
+pub use wrapping::{WrappingServices, set_wrapping_services};

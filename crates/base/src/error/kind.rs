@@ -159,7 +159,16 @@ impl Error {
                 | FolderError::SignatureMissing(path)
                 | FolderError::OtherSigner(path)
                 | FolderError::SignatureInvalid { path, .. }
-                | FolderError::OldInventory { path, .. },
+                | FolderError::OldInventory { path, .. }
+                | FolderError::DescriptionExists(path)
+                | FolderError::NotEmpty { folder: path, .. }
+                | FolderError::DescriptionInvalid(path)
+                | FolderError::DescriptionVersion { path, .. }
+                | FolderError::SecondDescription { path, .. }
+                | FolderError::DescriptionChanged(path)
+                | FolderError::FolderKey(path)
+                | FolderError::NamesEncrypted(path)
+                | FolderError::SuffixForgotten { folder: path, .. },
             ) => Some(path),
             _ => None,
         }
@@ -174,15 +183,27 @@ impl FolderError {
             | Self::SignatureInvalid { .. }
             | Self::OldInventory { .. }
             | Self::OtherFolder { .. }
+            | Self::DescriptionChanged(_)
             | Self::NameNotAuthentic => Kind::Authentication,
-            Self::InventoryName(_) | Self::NameInvalid | Self::DuplicateName { .. } => Kind::Format,
+            Self::DescriptionVersion { .. } => Kind::UnsupportedVersion,
+            Self::FolderKey(_) => Kind::NoMatchingKey,
+            Self::DescriptionInvalid(_)
+            | Self::InventoryName(_)
+            | Self::NameInvalid
+            | Self::DuplicateName { .. } => Kind::Format,
             Self::NameTooLong { .. } | Self::LinkTooLong { .. } => Kind::LimitExceeded,
             Self::InventoryInside(_)
             | Self::InvalidIdentifier(_)
             | Self::NamesInPlace
             | Self::ManifestReveals(_)
-            | Self::ManifestAmong(_) => Kind::Misuse,
-            Self::InvalidPattern(_)
+            | Self::ManifestAmong(_)
+            | Self::NamesEncrypted(_)
+            | Self::SuffixForgotten { .. }
+            | Self::DescriptionExists(_)
+            | Self::NotEmpty { .. } => Kind::Misuse,
+            Self::SecondDescription { .. }
+            | Self::ReservedName
+            | Self::InvalidPattern(_)
             | Self::IncompleteListing { .. }
             | Self::LinkLeadsOut(_)
             | Self::EmptySource

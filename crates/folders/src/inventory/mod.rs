@@ -39,6 +39,7 @@ use files::mark::FileMark;
 pub(crate) use folder::Content as FolderContent;
 pub use folder::{compare_inventory, write_inventory};
 pub use signed::InventoryKeys;
+pub(crate) use signed::new_identifier;
 
 use super::name::Name;
 use base::error::FolderError;
@@ -201,7 +202,7 @@ impl Inventory {
 }
 
 /// Returns whether a text is the identifier of a folder.
-fn is_identifier(text: &str) -> bool {
+pub(crate) fn is_identifier(text: &str) -> bool {
     text.len() == 2 * FOLDER_LEN && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 

@@ -154,7 +154,7 @@ impl InventoryKeys<'_> {
     }
 }
 
-fn new_identifier() -> Result<String, Error> {
+pub(crate) fn new_identifier() -> Result<String, Error> {
     let random: [u8; FOLDER_LEN] = base::random::array()?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }

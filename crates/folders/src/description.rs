@@ -1,0 +1,444 @@
+//! The description of an encrypted folder: its options and its wrapped keys, in one public file.
+//!
+//! ```text
+//! FOLDER/.sealane = {
+//!   "sealane": "folder",
+//!   "version": 1,
+//!   "folder": 16 random bytes in hexadecimal, the identifier of the folder, also in inventories,
+//!   "suffix": suffix of encrypted files,
+//!   "names": whether names are encrypted,
+//!   "preserve": whether modes, times and links are kept,
+//!   "recipients": the recipients of the keys, to wrap changed keys for them,
+//!   "keyset": the wrapped keys, see `FolderKeys`,
+//!   "mac": the MAC of this document with an empty "mac", in hexadecimal, see `FolderKeys::mac`
+//! }
+//! ```
+//!
+//! The file is exactly as we write it, byte by byte, so every change is found.
+
+use crate::inventory::{is_identifier, new_identifier};
+use crate::job::JobOptions;
+use crate::names::NameKey;
+use crate::tree::Suffix;
+use base::error::FolderError;
+use base::{Error, Misuse};
+use engine::folder::Folder;
+use engine::io::open_at_once;
+use engine::options::Durability;
+use engine::staged::{Access, Existing, StagedFile};
+use files::file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith};
+use keys::age::Recipient;
+use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, remember_key};
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    sealane: String,
+    version: u64,
+    folder: String,
+    suffix: String,
+    names: bool,
+    preserve: bool,
+    recipients: Vec<String>,
+    keyset: String,
+    mac: String,
+}
+
+/// The members of a document that every version has.
+#[derive(Deserialize)]
+struct AnyVersion {
+    sealane: String,
+    version: u64,
+}
+
+/// The description of a folder, not authenticated yet.
+#[derive(Clone, Debug)]
+pub struct Description {
+    path: PathBuf,
+    document: Document,
+}
+
+/// The options of a new folder that describes itself.
+#[derive(Clone, Debug, Default)]
+pub struct NewFolder<'a> {
+    /// Suffix of encrypted files; may be empty.
+    pub suffix: &'a str,
+    /// Whether to encrypt names of files and folders.
+    pub names: bool,
+    /// Whether to keep modes, times and links.
+    pub preserve: bool,
+}
+
+/// A folder that describes itself, with its keys.
+///
+/// ```
+/// use sealane::Key;
+/// use sealane::file::{DescribedFolder, Description, NewFolder};
+/// use sealane::keys::FolderLock;
+///
+/// let path = std::env::temp_dir().join(format!("sealane-described-{}", std::process::id()));
+/// let lock = FolderLock::key(&Key::generate(32)?)?;
+/// DescribedFolder::create(&path, &NewFolder { names: true, ..NewFolder::default() }, &lock)?;
+/// let found = Description::find(&path)?.expect("just created");
+/// let (folder, _) = found.open(&lock, None)?;
+/// assert!(folder.name_key()?.is_some());
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct DescribedFolder {
+    description: Description,
+    keys: FolderKeys,
+}
+
+impl Description {
+    /// Name of the description in its folder.
+    pub const NAME: &'static str = ".sealane";
+    /// Maximum length of a description in bytes. One for 1000 recipients is shorter.
+    pub const MAX_LEN: usize = 1 << 18;
+
+    /// Reads the description of a folder; `None` if it has none.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::parse`], [`FolderError::SecondDescription`], and [`Error::Io`].
+    pub fn find(folder: &Path) -> Result<Option<Self>, Error> {
+        let path = folder.join(Self::NAME);
+        if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+            return Ok(None);
+        }
+        let found = Self::parse(&path, &read(&path)?)?;
+        for (name, _) in Folder::list(folder).map_err(|e| Error::io(folder, e))? {
+            if is_copy(&name) && read(&folder.join(&name)).is_ok_and(|content| is_description(&content)) {
+                return Err(FolderError::SecondDescription { path, other: name }.into());
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Returns the folder above a path that has a description, with the rest of the path.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::find`].
+    pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>, Error> {
+        for folder in path.ancestors() {
+            let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            if let Some(found) = Self::find(at)? {
+                return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Parses a description; `path` names it in errors.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::DescriptionInvalid`] and [`FolderError::DescriptionVersion`].
+    pub fn parse(path: &Path, content: &[u8]) -> Result<Self, Error> {
+        let invalid = || Error::from(FolderError::DescriptionInvalid(path.to_owned()));
+        if content.len() > Self::MAX_LEN {
+            return Err(invalid());
+        }
+        // Where a mistake is does not help: the program wrote the document.
+        let AnyVersion { sealane, version } = serde_json::from_slice(content).map_err(|_| invalid())?;
+        match (&*sealane, version) {
+            ("folder", 1) => {}
+            ("folder", found @ 2..) => {
+                return Err(FolderError::DescriptionVersion { path: path.to_owned(), found }.into());
+            }
+            _ => return Err(invalid()),
+        }
+        // As above.
+        let document: Document = serde_json::from_slice(content).map_err(|_| invalid())?;
+        let is_suffix = Suffix::Add(OsStr::new(&document.suffix)).check().is_ok();
+        match is_suffix && is_identifier(&document.folder) && document.to_json().as_bytes() == content {
+            true => Ok(Self { path: path.to_owned(), document }),
+            false => Err(invalid()),
+        }
+    }
+
+    /// Returns the path of the description.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the suffix of encrypted files.
+    pub fn suffix(&self) -> &str {
+        &self.document.suffix
+    }
+
+    /// Returns whether names are encrypted.
+    pub fn names(&self) -> bool {
+        self.document.names
+    }
+
+    /// Returns whether modes, times and links are kept.
+    pub fn preserve(&self) -> bool {
+        self.document.preserve
+    }
+
+    /// Returns the identifier of the folder, 32 hexadecimal digits.
+    pub fn identifier(&self) -> &str {
+        &self.document.folder
+    }
+
+    /// Returns whether identities or a passphrase unwrap the keys, instead of a key.
+    pub fn is_for_identities(&self) -> bool {
+        !self.document.keyset.starts_with('{')
+    }
+
+    /// Unwraps the keys and authenticates the description. If others could have made both, because
+    /// the key only decrypts, the keys are checked by the `expected` fingerprint, or by the user's
+    /// file of known keys; returns its warning.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::FolderKey`] or [`Error::NoMatchingKey`] for another key,
+    /// [`FolderError::DescriptionChanged`], the errors of [`FolderKeys::unwrap`] and
+    /// [`check_key`].
+    pub fn open(
+        self,
+        lock: &FolderLock,
+        expected: Option<&Fingerprint>,
+    ) -> Result<(DescribedFolder, Option<String>), Error> {
+        let keys = FolderKeys::unwrap(&self.document.keyset, lock).map_err(|error| match error {
+            Error::Authentication => FolderError::FolderKey(self.path.clone()).into(),
+            other => other,
+        })?;
+        let Document { names, mac, .. } = &self.document;
+        if keys.names().is_some() != *names || !keys.verifies(self.document.unsigned().as_bytes(), mac)? {
+            return Err(FolderError::DescriptionChanged(self.path).into());
+        }
+        let warning = match (place(&self.path, lock), expected) {
+            (None, None) => None,
+            (place, expected) => {
+                let place = place.unwrap_or_else(|| self.path.display().to_string());
+                check_key(&place, expected, &keys.fingerprint()?)?
+            }
+        };
+        Ok((DescribedFolder { description: self, keys }, warning))
+    }
+}
+
+impl DescribedFolder {
+    /// Creates a folder, or takes an empty one, and writes its description with new keys. The
+    /// description is on disk when this returns.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::DescriptionExists`], [`FolderError::NotEmpty`],
+    /// [`Misuse::InvalidSuffix`], the errors of [`FolderKeys::wrap`], and [`Error::Io`].
+    pub fn create(folder: &Path, new: &NewFolder<'_>, lock: &FolderLock) -> Result<Self, Error> {
+        let path = folder.join(Description::NAME);
+        Suffix::Add(OsStr::new(new.suffix)).check()?;
+        match Folder::list(folder) {
+            Ok(_) if path.symlink_metadata().is_ok() => {
+                return Err(FolderError::DescriptionExists(path).into());
+            }
+            Ok(found) => {
+                if let Some((name, _)) = found.into_iter().next() {
+                    return Err(FolderError::NotEmpty { folder: folder.to_owned(), found: name }.into());
+                }
+            }
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => return Err(Error::io(folder, e)),
+        }
+        let keys = FolderKeys::generate(new.names)?;
+        let document = Document {
+            sealane: "folder".into(),
+            version: 1,
+            folder: new_identifier()?,
+            suffix: new.suffix.into(),
+            names: new.names,
+            preserve: new.preserve,
+            recipients: Vec::new(),
+            keyset: String::new(),
+            mac: String::new(),
+        };
+        let mut new = Self { description: Description { path, document }, keys };
+        new.seal(lock)?;
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        new.save(lock, Existing::Refuse)?;
+        Ok(new)
+    }
+
+    /// Returns the description.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Returns the fingerprint of the keys, to pin them.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FolderKeys::fingerprint`].
+    pub fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        self.keys.fingerprint()
+    }
+
+    /// Returns the keyring for the contents of files.
+    pub fn content_keys(&self) -> keys::Keyring {
+        self.keys.content()
+    }
+
+    /// Returns the keys that encrypt files, never over one of `inputs`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`EncryptParams::build`].
+    pub fn encrypt_with(&self, inputs: &[PathBuf]) -> Result<EncryptWith, Error> {
+        let inputs = &self.kept(inputs);
+        EncryptParams { key: Some(self.keys.content().into()), inputs, ..EncryptParams::default() }.build()
+    }
+
+    /// Returns the keys that decrypt files, never over one of `inputs`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DecryptParams::build`].
+    pub fn decrypt_with(&self, inputs: &[PathBuf]) -> Result<DecryptWith, Error> {
+        let inputs = &self.kept(inputs);
+        DecryptParams { key: Some(self.keys.content().into()), inputs, ..DecryptParams::default() }.build()
+    }
+
+    fn kept(&self, inputs: &[PathBuf]) -> Vec<PathBuf> {
+        [inputs, std::slice::from_ref(&self.description.path)].concat()
+    }
+
+    /// Returns the key of the names, if names are encrypted.
+    ///
+    /// # Errors
+    /// Returns the errors of [`NameKey::keyring`].
+    pub fn name_key(&self) -> Result<Option<NameKey>, Error> {
+        self.keys.names().map(|ring| NameKey::keyring(&ring)).transpose()
+    }
+
+    /// Sets the options of a job that the description determines.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::name_key`].
+    pub fn configure(&self, options: &mut JobOptions) -> Result<(), Error> {
+        let Description { path, document } = &self.description;
+        options.suffix = OsString::from(&document.suffix);
+        options.preserve = document.preserve;
+        options.names = self.name_key()?;
+        options.description = Some(path.clone());
+        Ok(())
+    }
+
+    /// Replaces the keys for contents: what is encrypted from now on is under a new one. The old
+    /// ones stay, until [`Self::retire`].
+    ///
+    /// # Errors
+    /// Returns [`Misuse::InvalidRecipients`] with identities for a description without recipients,
+    /// and the errors of [`Self::rewrap`].
+    pub fn rotate(&mut self, lock: &FolderLock) -> Result<(), Error> {
+        self.keys.rotate()?;
+        self.rewrap(&self.same(lock)?)
+    }
+
+    /// Disables the keys that [`Self::rotate`] replaced, once all files are under the new one.
+    ///
+    /// # Errors
+    /// As [`Self::rotate`].
+    pub fn retire(&mut self, lock: &FolderLock) -> Result<(), Error> {
+        self.keys.retire();
+        self.rewrap(&self.same(lock)?)
+    }
+
+    /// Wraps the keys with another lock, and replaces the description. The files stay as they are.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FolderKeys::wrap`], and [`Error::Io`]; then the old description
+    /// remains.
+    pub fn rewrap(&mut self, lock: &FolderLock) -> Result<(), Error> {
+        self.seal(lock)?;
+        self.save(lock, Existing::Replace)
+    }
+
+    /// Returns what wraps the keys for those who could unwrap them before.
+    fn same(&self, lock: &FolderLock) -> Result<FolderLock, Error> {
+        if !matches!(lock, FolderLock::Identities(_)) {
+            return Ok(lock.clone());
+        }
+        let recipients = self.description.document.recipients.iter().map(|text| text.parse::<Recipient>());
+        match recipients.collect::<Result<Vec<_>, _>>()? {
+            none if none.is_empty() => Err(Misuse::InvalidRecipients(NO_RECIPIENTS).into()),
+            recipients => Ok(FolderLock::Recipients(recipients)),
+        }
+    }
+
+    fn seal(&mut self, lock: &FolderLock) -> Result<(), Error> {
+        let document = &mut self.description.document;
+        document.recipients = match lock {
+            FolderLock::Recipients(recipients) => recipients.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        };
+        document.keyset = self.keys.wrap(lock)?;
+        document.mac = self.keys.mac(document.unsigned().as_bytes())?;
+        Ok(())
+    }
+
+    fn save(&self, lock: &FolderLock, existing: Existing) -> Result<(), Error> {
+        let Description { path, document } = &self.description;
+        let text = document.to_json();
+        if text.len() > Description::MAX_LEN {
+            return Err(Error::LimitExceeded(
+                "the description of a folder is limited to 256 KiB; name fewer recipients",
+            ));
+        }
+        let staged = StagedFile::new(path, Access::Inherited)?;
+        staged.file().write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
+        staged.commit(existing, Durability::Synced)?;
+        if let Some(place) = place(path, lock) {
+            remember_key(&place, &self.keys.fingerprint()?);
+        }
+        Ok(())
+    }
+}
+
+const NO_RECIPIENTS: &str = "the description names no recipients, so changed keys can't be encrypted for them; run 'sealane rewrap' first";
+
+impl Document {
+    fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("texts, numbers and booleans") + "\n"
+    }
+
+    /// Returns what the MAC authenticates.
+    fn unsigned(&self) -> String {
+        Self { mac: String::new(), ..self.clone() }.to_json()
+    }
+}
+
+/// Reads a description; one that is too long, so far that this is seen.
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let about = |e| Error::io(path, e);
+    let mut content = Vec::new();
+    let file = open_at_once(path).map_err(about)?;
+    file.take(Description::MAX_LEN as u64 + 1).read_to_end(&mut content).map_err(about)?;
+    Ok(content)
+}
+
+/// Returns whether a file may be the copy of a description that a conflict left.
+fn is_copy(name: &OsStr) -> bool {
+    let lower = name.to_string_lossy().to_lowercase();
+    name != Description::NAME && lower.trim_start_matches('.').starts_with("sealane")
+}
+
+fn is_description(content: &[u8]) -> bool {
+    serde_json::from_slice::<AnyVersion>(content).is_ok_and(|found| found.sealane == "folder")
+}
+
+/// Returns where others can have written the keys: under it, the user's file of known keys has
+/// them. `None` if only a holder of the key can wrap keys.
+fn place(path: &Path, lock: &FolderLock) -> Option<String> {
+    let is_url = path.to_string_lossy().contains("://");
+    let path = if is_url { path.to_owned() } else { std::path::absolute(path).unwrap_or(path.to_owned()) };
+    match lock {
+        FolderLock::Identities(_) | FolderLock::Recipients(_) => Some(format!("age:{}", path.display())),
+        FolderLock::Service(name) => Some(format!("{}#{}", TokenKey::without_pin(name), path.display())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod test;
