@@ -4,7 +4,6 @@
 //! passphrase: with a key, a path means an encrypted file, wherever it lies.
 
 use crate::args;
-use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::passphrase;
 use sealane::vault::{LocalFolder, Vault, marks, unlock};
@@ -32,13 +31,12 @@ impl Place {
 /// Opens the vaults of a command's paths, each of them once.
 pub(crate) struct Vaults<'a> {
     with: &'a args::DecryptWith,
-    console: &'a Console,
     open: Vec<(PathBuf, Rc<dyn Vault>)>,
 }
 
 impl<'a> Vaults<'a> {
-    pub(crate) fn new(with: &'a args::DecryptWith, console: &'a Console) -> Self {
-        Self { with, console, open: Vec::new() }
+    pub(crate) fn new(with: &'a args::DecryptWith) -> Self {
+        Self { with, open: Vec::new() }
     }
 
     /// Opens the vault of a job's only input, or returns `None` if no input is in a vault.

@@ -94,7 +94,7 @@ impl Mount {
         let input = std::path::absolute(&self.input).map_err(|e| Failure::io(&name(&self.input), &e))?;
         let is_printed = self.foreground || log.is_some();
         let log_fault = if is_printed { |text: &str| console::announce(false, text) } else { log_to_system };
-        let mount = match Vaults::new(&self.with, console).open(&input)? {
+        let mount = match Vaults::new(&self.with).open(&input)? {
             Some((vault, root, below)) => mount::Mount { vault, root, below, log: log_fault },
             None => {
                 let inputs = Inputs::named(std::slice::from_ref(&input));

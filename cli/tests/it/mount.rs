@@ -21,7 +21,8 @@ impl Mounted {
         let _ = fs::create_dir(&point);
         let mut command = sandbox.sealane();
         command.args(["mount", "--foreground"]).args(line.split_whitespace()).arg("point");
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut mounted = Self { child, point };
         until(|| mounted.is_there() || mounted.child.try_wait().unwrap().is_some());
         if mounted.is_there() {
@@ -89,12 +90,16 @@ fn a_file_is_read_at_any_position_by_several_readers() {
     sandbox.write("disk.img", &plain);
     sandbox.run("encrypt -k k -o disk.img.sealed disk.img").succeeded();
     let Some(mut mounted) = Mounted::start(&sandbox, "-k k disk.img.sealed") else { return };
-    let names: Vec<_> = fs::read_dir(&mounted.point).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(&mounted.point).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["disk.img"]);
     let path = mounted.point.join("disk.img");
     let found = path.metadata().unwrap();
     assert_eq!(found.len(), plain.len() as u64);
-    assert_eq!(found.modified().unwrap(), sandbox.path("disk.img.sealed").metadata().unwrap().modified().unwrap());
+    assert_eq!(
+        found.modified().unwrap(),
+        sandbox.path("disk.img.sealed").metadata().unwrap().modified().unwrap()
+    );
     assert!(fs::read(&path).unwrap() == plain);
     thread::scope(|scope| {
         for reader in 0..4_usize {
@@ -142,7 +147,10 @@ fn a_damaged_part_is_an_error_and_a_line_that_names_the_file() {
     assert!(mounted.child.wait().unwrap().success() && !mounted.is_there());
     assert!(errors.lines().count() > 0, "no line");
     for line in errors.lines() {
-        assert!(line.starts_with("sealane: /") && line.contains("/a\\u0007b: authentication failed: chunk 12"), "{line}");
+        assert!(
+            line.starts_with("sealane: /") && line.contains("/a\\u0007b: authentication failed: chunk 12"),
+            "{line}"
+        );
     }
 }
 

@@ -14,24 +14,24 @@
 #![forbid(unsafe_code)]
 
 mod contents;
-mod job;
-mod local;
-mod single;
 mod cryptomator;
 mod formats;
 mod gocryptfs;
-mod passphrase;
+mod job;
+mod local;
 mod own;
+mod passphrase;
+mod single;
 mod storage;
 mod tree;
 mod vault;
 mod walk;
 
+pub use formats::{Format, detect, marks, unlock};
 pub use job::VaultJob;
-pub use formats::{Format, detect, unlock};
 pub use local::LocalFolder;
-pub use single::SingleFile;
 pub use own::OwnFolder;
+pub use single::SingleFile;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};
 pub use walk::{Walk, find, join, list, split};
