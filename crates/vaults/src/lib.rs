@@ -17,11 +17,13 @@ mod formats;
 mod gocryptfs;
 mod local;
 mod passphrase;
+mod rclone;
 mod storage;
 mod tree;
 mod vault;
 
 pub use formats::{Format, detect, unlock};
 pub use local::LocalFolder;
+pub use rclone::Rclone;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};
