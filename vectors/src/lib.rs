@@ -34,6 +34,7 @@ mod secp256k1;
 mod signature;
 mod siv;
 mod speck;
+mod stored_vaults;
 mod tink;
 mod vaults;
 mod wycheproof;
@@ -53,6 +54,7 @@ pub use oaep::{OaepCase, RsaKey, oaep};
 pub use parts::{RsaPartsCase, rsa_parts};
 pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
 pub use signature::{SignatureCase, SignatureResult, signatures};
+pub use stored_vaults::{Plain, Stored, VaultCase};
 pub use tink::{TinkCase, TinkHash, tink};
 
 use error::{Error, Why};
@@ -188,6 +190,14 @@ pub fn siv() -> Vec<SivCase> {
 /// Panics if a file under `eme` cannot be parsed or is missing.
 pub fn eme() -> Vec<EmeCase> {
     folder::read("eme", EME).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every vault made by `tool`, such as `"gocryptfs"`.
+///
+/// # Panics
+/// Panics if a file under `vaults` cannot be parsed or is missing.
+pub fn vaults(tool: &str) -> Vec<VaultCase> {
+    stored_vaults::read(tool).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns every message of NaCl's secretbox.

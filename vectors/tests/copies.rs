@@ -132,6 +132,16 @@ fn every_age_file_is_read() {
 
 /// RFC 8439 has six blocks, four streams and four one-time keys. The XChaCha draft has two streams
 /// and a derived key.
+/// The tools with vaults.
+const VAULTS: [&str; 2] = ["cryptomator", "gocryptfs"];
+
+#[test]
+fn every_vault_is_read() {
+    let found = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("vaults")).unwrap();
+    assert_eq!(found.count(), VAULTS.len());
+    assert_eq!(VAULTS.map(|tool| vectors::vaults(tool).len()), [7, 9]);
+}
+
 #[test]
 fn every_part_of_chacha20_is_read() {
     let cases = vectors::chacha20();
@@ -169,6 +179,9 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
         .chain(vectors::kdf().into_iter().map(|case| case.file))
         .chain(vectors::signatures().into_iter().map(|case| case.file))
         .chain(vectors::ml_kem().into_iter().map(|case| case.file))
+        .chain(
+            VAULTS.iter().flat_map(|tool| vectors::vaults(tool)).flat_map(|case| [case.file, case.archive]),
+        )
         .collect();
     for line in sums.lines() {
         let (sum, file) = line.split_once("  ").unwrap();
@@ -179,9 +192,11 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
     for file in &files {
         assert!(sums.contains(&format!("  {file}\n")), "{file}: no sum");
         // A folder with many small files has one row in the table.
-        let row = match file.strip_prefix("age/testkit/") {
-            Some(_) => "| `age/testkit/*` |".into(),
-            None => format!("| `{file}` |"),
+        let row = match file.rsplit_once('/') {
+            Some((folder, _)) if folder == "age/testkit" || folder.starts_with("vaults/") => {
+                format!("| `{folder}/*` |")
+            }
+            _ => format!("| `{file}` |"),
         };
         assert!(readme.contains(&row), "{file}: no row in the README");
     }

@@ -116,6 +116,8 @@ pub mod vault {
     pub use vaults::{Contents, Entry, EntryKind, Format, LocalFolder, Storage, Vault, detect, unlock};
     #[doc(inline)]
     pub use vaults::{SingleFile, VaultJob, Walk, find, join, list, marks, split};
+    #[doc(inline)]
+    pub use vaults::Rclone;
 }
 pub mod provider;
 

@@ -1,0 +1,5 @@
+//! Vaults that other tools made, whole and changed.
+
+mod memory;
+mod read;
+mod tree;
