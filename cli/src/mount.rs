@@ -27,7 +27,7 @@ const WINDOW_LEN: usize = 1 << 20;
 
 /// What is mounted.
 pub(crate) struct Mount {
-    pub(crate) vault: Box<dyn Vault>,
+    pub(crate) vault: Arc<dyn Vault>,
     /// The folder of the vault that is the top of the mount.
     pub(crate) below: Vec<u8>,
     /// Where the vault lies.

@@ -6,15 +6,15 @@
 use crate::args;
 use crate::error::{Failure, name};
 use crate::passphrase;
-use sealane::vault::{LocalFolder, Vault, marks, unlock};
+use sealane::vault::{LocalFolder, Rclone, Vault, marks, unlock};
 use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// A place in an open vault.
 #[derive(Clone)]
 pub(crate) struct Place {
-    pub(crate) vault: Rc<dyn Vault>,
+    pub(crate) vault: Arc<dyn Vault>,
     /// Where the vault lies, for messages.
     pub(crate) root: PathBuf,
     /// The path in the vault; empty for the vault itself.
@@ -31,7 +31,7 @@ impl Place {
 /// Opens the vaults of a command's paths, each of them once.
 pub(crate) struct Vaults<'a> {
     with: &'a args::DecryptWith,
-    open: Vec<(PathBuf, Rc<dyn Vault>)>,
+    open: Vec<(PathBuf, Arc<dyn Vault>)>,
 }
 
 impl<'a> Vaults<'a> {
@@ -58,18 +58,12 @@ impl<'a> Vaults<'a> {
         let vault = match self.open.iter().find(|(open, _)| *open == root) {
             Some((_, vault)) => vault.clone(),
             None => {
-                let vault: Rc<dyn Vault> = self.unlock(&root)?.into();
+                let vault: Arc<dyn Vault> = self.unlock(&root)?.into();
                 self.open.push((root.clone(), vault.clone()));
                 vault
             }
         };
         Ok(Some(Place { vault, root, path }))
-    }
-
-    /// Like [`Self::find`], for a single path and all threads.
-    pub(crate) fn open(&self, path: &Path) -> Result<Option<(Box<dyn Vault>, PathBuf, Vec<u8>)>, Failure> {
-        let Some((root, path)) = self.locate(path)? else { return Ok(None) };
-        Ok(Some((self.unlock(&root)?, root, path)))
     }
 
     /// Opens the vault that `path` is in.
@@ -91,6 +85,10 @@ impl<'a> Vaults<'a> {
         if !self.with.has_passphrase() {
             return Ok(None);
         }
+        if let Some(remote) = &self.with.rclone {
+            let below = path.strip_prefix("/").unwrap_or(path);
+            return Ok(Some((rclone(remote)?.1, names_of(below)?)));
+        }
         let marked = |folder: &&Path| marks().any(|mark| folder.join(mark).is_file());
         let split = |path: &Path| {
             let root = path.ancestors().find(marked)?.to_owned();
@@ -101,31 +99,65 @@ impl<'a> Vaults<'a> {
         let Some((root, below)) = split(path).or_else(|| split(&std::path::absolute(path).ok()?)) else {
             return Ok(None);
         };
-        let mut names = Vec::new();
-        for part in below.components() {
-            match (part, part.as_os_str().to_str()) {
-                (Component::CurDir, _) => {}
-                #[cfg(unix)]
-                (Component::Normal(name), _) => {
-                    names.push(std::os::unix::ffi::OsStrExt::as_bytes(name));
-                }
-                #[cfg(not(unix))]
-                (Component::Normal(_), Some(name)) => names.push(name.as_bytes()),
-                _ => {
-                    let path = name(path);
-                    return Err(Failure::misuse(format!("{path}: expected names and no '..' in the vault")));
-                }
-            }
-        }
-        Ok(Some((root, names.join(&b'/'))))
+        Ok(Some((root, names_of(&below)?)))
     }
 
     fn unlock(&self, root: &Path) -> Result<Box<dyn Vault>, Failure> {
         let about = |error| Failure::about(&name(root), error);
         let storage = Arc::new(LocalFolder::open(root).map_err(about)?);
+        if let Some(remote) = &self.with.rclone {
+            return rclone(remote)?.0.open(storage).map_err(about);
+        }
         let text = passphrase::ask(&self.with.asked, &name(root))?;
         unlock(storage, text.as_bytes()).map_err(about)
     }
+}
+
+/// Reads a crypt remote from the user's configuration of rclone, and the folder that it encrypts.
+fn rclone(remote: &str) -> Result<(Rclone, PathBuf), Failure> {
+    let path = match std::env::var_os("RCLONE_CONFIG").filter(|path| !path.is_empty()) {
+        Some(path) => path.into(),
+        None => {
+            let set =
+                std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+            let folder = set.or_else(|| Some(std::env::home_dir()?.join(".config")));
+            let none =
+                "--rclone: expected RCLONE_CONFIG or a home with .config/rclone/rclone.conf, found none";
+            folder.ok_or_else(|| Failure::misuse(none))?.join("rclone/rclone.conf")
+        }
+    };
+    let about = |error| Failure::about(&name(&path), error);
+    let text =
+        std::fs::read_to_string(&path).map(Zeroizing::new).map_err(|e| Failure::io(&name(&path), &e))?;
+    let found = Rclone::from_config(&text, remote.trim_end_matches(':')).map_err(about)?;
+    let folder = found.folder().map(Path::to_owned).ok_or_else(|| {
+        Failure::misuse(format!(
+            "--rclone {remote}: expected a remote that encrypts a local folder, found {}; in Python, fsspec reads it",
+            found.remote()
+        ))
+    })?;
+    Ok((found, folder))
+}
+
+/// Returns a path in a vault, of names with '/' between them.
+fn names_of(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut names = Vec::new();
+    for part in path.components() {
+        match (part, part.as_os_str().to_str()) {
+            (Component::CurDir, _) => {}
+            #[cfg(unix)]
+            (Component::Normal(name), _) => names.push(std::os::unix::ffi::OsStrExt::as_bytes(name)),
+            #[cfg(not(unix))]
+            (Component::Normal(_), Some(name)) => names.push(name.as_bytes()),
+            _ => {
+                return Err(Failure::misuse(format!(
+                    "{}: expected names and no '..' in the vault",
+                    name(path)
+                )));
+            }
+        }
+    }
+    Ok(names.join(&b'/'))
 }
 
 /// Returns a path in a vault as a path of this system, for messages.

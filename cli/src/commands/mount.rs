@@ -6,15 +6,16 @@ use crate::console::{self, Console};
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
-use crate::vault::Vaults;
+use crate::vault::{Place, Vaults};
 use crate::{mount, signal};
 use clap::{Args, ValueHint};
-use sealane::vault::SingleFile;
+use sealane::vault::{SingleFile, Vault};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub(crate) struct Mount {
     /// Stay in the foreground until Ctrl-C or umount
     #[arg(short, long)]
     foreground: bool,
-    /// In the background, append faults to FILE. Default: the log of the system
+    /// In the background: append faults to FILE. Default: the log of the system
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "foreground")]
     log: Option<PathBuf>,
     /// The process in the background, which a process in the foreground waits for.
@@ -91,21 +92,21 @@ impl Mount {
             None => None,
         };
         let log = log.transpose().map_err(|e| Failure::io("--log", &e))?;
-        let input = std::path::absolute(&self.input).map_err(|e| Failure::io(&name(&self.input), &e))?;
         let is_printed = self.foreground || log.is_some();
         let log_fault = if is_printed { |text: &str| console::announce(false, text) } else { log_to_system };
-        let mount = match Vaults::new(&self.with).open(&input)? {
-            Some((vault, root, below)) => mount::Mount { vault, root, below, log: log_fault },
+        let (vault, root, below): (Arc<dyn Vault>, _, _) = match Vaults::new(&self.with).find(&self.input)? {
+            Some(Place { vault, root, path }) => (vault, root, path),
             None => {
-                let inputs = Inputs::named(std::slice::from_ref(&input));
+                let inputs = Inputs::named(std::slice::from_ref(&self.input));
                 let with = keys::decrypt_with(&self.with, inputs, console)?;
-                let vault = SingleFile::open(&input, &with).map_err(|e| Failure::about(&name(&input), e))?;
-                let root = input.parent().unwrap_or(Path::new("/")).to_owned();
-                mount::Mount { vault: Box::new(vault), root, below: Vec::new(), log: log_fault }
+                let file = SingleFile::open(&self.input, &with);
+                let file = file.map_err(|e| Failure::about(&name(&self.input), e))?;
+                (Arc::new(file), self.input.parent().unwrap_or(Path::new("")).to_owned(), Vec::new())
             }
         };
-        let mounted = mount.start(&point).map_err(|e| refused(&self.point, &e))?;
-        let (mut unmounter, thread) = mounted;
+        let root = std::path::absolute(&root).unwrap_or(root);
+        let mount = mount::Mount { vault, root, below, log: log_fault };
+        let (mut unmounter, thread) = mount.start(&point).map_err(|e| refused(&self.point, &e))?;
         if self.detach {
             detach(log.as_ref()).map_err(|e| Failure::io("the process in the background", &e))?;
         }

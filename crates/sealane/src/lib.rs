@@ -113,11 +113,11 @@ pub mod vault {
     #[doc(inline)]
     pub use vaults::OwnFolder;
     #[doc(inline)]
+    pub use vaults::Rclone;
+    #[doc(inline)]
     pub use vaults::{Contents, Entry, EntryKind, Format, LocalFolder, Storage, Vault, detect, unlock};
     #[doc(inline)]
     pub use vaults::{SingleFile, VaultJob, Walk, find, join, list, marks, split};
-    #[doc(inline)]
-    pub use vaults::Rclone;
 }
 pub mod provider;
 
