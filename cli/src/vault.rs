@@ -6,7 +6,7 @@
 use crate::args;
 use crate::error::{Failure, name};
 use crate::passphrase;
-use sealane::vault::{LocalFolder, Rclone, Vault, marks, unlock};
+use sealane::vault::{LocalFolder, Rclone, Vault, detect, marks, unlock};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -111,6 +111,17 @@ impl<'a> Vaults<'a> {
         let text = passphrase::ask(&self.with.asked, &name(root))?;
         unlock(storage, text.as_bytes()).map_err(about)
     }
+}
+
+/// Returns the tool of the vault in a folder, and what the vault says about itself in public; `None`
+/// for any other folder.
+pub(crate) fn describe(
+    folder: &Path,
+) -> Result<Option<(&'static str, Vec<(&'static str, String)>)>, Failure> {
+    let about = |error| Failure::about(&name(folder), error);
+    let storage = LocalFolder::open(folder).map_err(about)?;
+    let Some(format) = detect(&storage).map_err(about)? else { return Ok(None) };
+    Ok(Some((format.name, format.describe(&storage).map_err(about)?)))
 }
 
 /// Reads a crypt remote from the user's configuration of rclone, and the folder that it encrypts.

@@ -55,21 +55,23 @@ impl Run for Mount {
         self.output_options
     }
 
-    fn run(&self, Context { console, host, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         if self.foreground || self.detach {
             return self.serve(console);
         }
-        if *host != "program" {
+        // Those of the process, which are others if a program in Python calls this command.
+        let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+        if !arguments.iter().any(|argument| argument == "mount") {
             return Err(Failure::misuse(
-                "only the program itself mounts in the background; use --foreground",
+                "only a process of its own can mount in the background; use --foreground",
             ));
         }
         let about = |e| Failure::io("the process in the background", &e);
         let program = std::env::current_exe().map_err(about)?;
-        let arguments = std::env::args_os().skip(1);
         let child = Command::new(program).args(arguments).arg("--detach").stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(about)?;
-        // It asks for the passphrase and reports its errors itself. A byte says that it has mounted.
+        // It asks for the passphrase and reports its errors itself. A byte says that it has
+        // mounted.
         let ready = child.stdout.take().is_some_and(|mut out| out.read_exact(&mut [0]).is_ok());
         if !ready {
             let ended = child.wait().map_err(about)?;
@@ -104,7 +106,7 @@ impl Mount {
                 (Arc::new(file), self.input.parent().unwrap_or(Path::new("")).to_owned(), Vec::new())
             }
         };
-        let root = std::path::absolute(&root).unwrap_or(root);
+        let root = std::path::absolute(root.join(".")).unwrap_or(root);
         let mount = mount::Mount { vault, root, below, log: log_fault };
         let (mut unmounter, thread) = mount.start(&point).map_err(|e| refused(&self.point, &e))?;
         if self.detach {
