@@ -56,8 +56,8 @@ impl<T: Tree> TreeVault<T> {
         work: impl FnOnce(&T::Folder, &[u8]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let (folder, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(0) | None => (&[][..], path),
             Some(at) => (&path[..at], &path[at + 1..]),
-            None => (&[][..], path),
         };
         self.folder(folder)
             .and_then(|folder| work(&folder, checked(name)?))

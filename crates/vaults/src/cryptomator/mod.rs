@@ -117,18 +117,23 @@ impl Cryptomator {
     /// Returns the plaintext entry of a stored one, or `None` if it is none of the vault.
     fn entry(&self, folder: &Folder, entry: &Entry, path: &[u8]) -> Result<Option<Entry>, Error> {
         let is_folder = entry.kind == EntryKind::Folder;
-        let name = match entry.name.rsplit(|byte| *byte == b'.').next() {
+        let ends = |ending: &[u8]| entry.name.ends_with(ending);
+        let name = match () {
             // The folder's own identifier.
-            _ if entry.name == b"dirid.c9r" => return Ok(None),
-            Some(b"c9r") if entry.kind != EntryKind::Link => self.name(folder, &entry.name)?,
-            Some(b"c9s") if is_folder => {
+            () if entry.name == b"dirid.c9r" => return Ok(None),
+            () if ends(b".c9r") && entry.kind != EntryKind::Link => self.name(folder, &entry.name)?,
+            () if ends(b".c9s") && is_folder => {
                 let long = description(&*self.storage, path, "name.c9s", MAX_NAME)?;
                 if long.len() <= self.threshold || shortened(&long).as_bytes() != entry.name {
                     return Err(FolderError::NameNotAuthentic.into());
                 }
                 self.name(folder, &long)?
             }
-            _ => return Ok(None),
+            // Services that synchronize folders rename a file of which they have two versions.
+            () if entry.name.windows(3).any(|part| part == b".c9") => {
+                return Err(FolderError::NameNotAuthentic.into());
+            }
+            () => return Ok(None),
         };
         let mut found = Entry { name, kind: EntryKind::File, ..entry.clone() };
         if is_folder {
@@ -137,11 +142,13 @@ impl Cryptomator {
             match (part("dir.c9r"), part("symlink.c9r"), part("contents.c9r")) {
                 (Some(_), ..) => found.kind = EntryKind::Folder,
                 (_, Some(_), _) => found.kind = EntryKind::Link,
-                (.., Some(contents)) => {
+                (.., Some(contents)) if ends(b".c9s") => {
                     (found.len, found.modified) = (contents.len, contents.modified);
                 }
                 _ => {
-                    return Err(Error::Header("expected dir.c9r, symlink.c9r or contents.c9r in the folder"));
+                    return Err(Error::Header(
+                        "expected dir.c9r, symlink.c9r or, for a long name, contents.c9r in the folder",
+                    ));
                 }
             }
         }

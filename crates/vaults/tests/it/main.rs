@@ -1,5 +1,8 @@
 //! Vaults that other tools made, whole and changed.
 
+mod changed;
+mod hostile;
+mod keys;
 mod memory;
 mod rclone;
 mod read;

@@ -6,6 +6,7 @@ use sealane::vault::{Entry, EntryKind, Storage};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
+use std::sync::{Arc, RwLock};
 use vectors::Stored;
 
 /// Stored files, folders and links by their paths.
@@ -44,6 +45,39 @@ impl Memory {
 
     fn find(&self, path: &[u8]) -> Result<&Stored, Error> {
         self.0.get(path).ok_or_else(|| failed(path, ErrorKind::NotFound))
+    }
+}
+
+/// A storage that a test changes below an open vault.
+#[derive(Clone)]
+pub(crate) struct Shared(Arc<RwLock<Memory>>);
+
+impl Shared {
+    pub(crate) fn new(vault: Memory) -> Self {
+        Self(Arc::new(RwLock::new(vault)))
+    }
+
+    /// Calls `work` with a changed storage, and undoes the change.
+    pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Memory), work: impl FnOnce() -> T) -> T {
+        let before = self.0.read().unwrap().clone();
+        change(&mut self.0.write().unwrap());
+        let result = work();
+        *self.0.write().unwrap() = before;
+        result
+    }
+}
+
+impl Storage for Shared {
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+        self.0.read().unwrap().list(folder)
+    }
+
+    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>, Error> {
+        self.0.read().unwrap().open(path)
+    }
+
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+        self.0.read().unwrap().read_link(path)
     }
 }
 
