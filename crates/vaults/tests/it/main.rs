@@ -4,5 +4,6 @@ mod changed;
 mod hostile;
 mod keys;
 mod memory;
+mod rclone;
 mod read;
 mod tree;
