@@ -21,3 +21,4 @@ mod round_trips;
 mod salvage;
 mod secret_arguments;
 mod transcripts;
+mod vaults;

@@ -1,6 +1,7 @@
 //! `sealane mount`: files read through the kernel, faults, and the end of a mount.
 
 use crate::common::{Sandbox, data, signal, until};
+use crate::vaults::unpack;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -17,10 +18,14 @@ struct Mounted {
 impl Mounted {
     /// Mounts with the words of a line, at `point`. `None` where this machine cannot mount.
     fn start(sandbox: &Sandbox, line: &str) -> Option<Self> {
+        Self::start_with(sandbox, &line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn start_with(sandbox: &Sandbox, words: &[&str]) -> Option<Self> {
         let point = sandbox.path("point");
         let _ = fs::create_dir(&point);
         let mut command = sandbox.sealane();
-        command.args(["mount", "--foreground"]).args(line.split_whitespace()).arg("point");
+        command.args(["mount", "--foreground"]).args(words).arg("point");
         let child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut mounted = Self { child, point };
@@ -115,9 +120,8 @@ fn a_file_is_read_at_any_position_by_several_readers() {
             });
         }
     });
-    for (name, refused) in [("none", File::open(mounted.point.join("none")).map(drop))] {
-        assert_eq!(refused.unwrap_err().kind(), std::io::ErrorKind::NotFound, "{name}");
-    }
+    let missing = File::open(mounted.point.join("none")).unwrap_err();
+    assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
     let write = fs::write(mounted.point.join("new"), b"x").unwrap_err();
     assert_eq!(write.kind(), std::io::ErrorKind::ReadOnlyFilesystem);
     mounted.umount();
@@ -166,7 +170,6 @@ fn a_mount_in_the_background() {
     }
     outcome.succeeded();
     assert!(sandbox.read("point/plain") == sandbox.read("k"));
-    // In use: the place is free at once, and the open file stays readable.
     umount(&sandbox.path("point"));
     assert!(!is_mounted(&sandbox.path("point")));
     assert_eq!(sandbox.read("log"), b"");
@@ -178,5 +181,43 @@ fn a_mount_in_the_background() {
         ("mount -k none plain.sealed point", 1, "none: no such file"),
     ] {
         sandbox.run(line).failed(status, words);
+    }
+}
+
+/// Files, folders and links of a vault, with the tools that people use on them.
+#[test]
+fn a_vault_is_copied_searched_and_compared() {
+    for (tool, file) in [("gocryptfs", "/xchacha.json"), ("cryptomator", "/v8-siv-ctrmac.json")] {
+        let sandbox = Sandbox::new();
+        let case = vectors::vaults(tool).into_iter().find(|case| case.file.ends_with(file)).unwrap();
+        unpack(&sandbox, &case);
+        crate::vaults::run(&sandbox, "decrypt --recursive -o out vault").succeeded();
+        let with = ["--passphrase-command", "cat pass", "vault"];
+        let Some(mut mounted) = Mounted::start_with(&sandbox, &with) else { return };
+        for line in [
+            "diff -r --no-dereference point out",
+            "cp -r point copy && diff -r --no-dereference copy out",
+            "grep -rc . point > /dev/null",
+            "test \"$(find point | wc -l)\" = \"$(find out | wc -l)\"",
+            "test \"$(readlink point/link-dir)\" = sub && ls point/link-dir/ > /dev/null",
+            "df point > /dev/null",
+            "tar cf - point/sub | tar xf - -O > /dev/null",
+        ] {
+            sandbox.shell(line).succeeded();
+        }
+        // Memory-mapped, as by a database.
+        if project::programs::find("python3").is_some() {
+            let script = "import mmap, sys; a, b = (open(p, 'rb') for p in sys.argv[1:]); \
+                m = mmap.mmap(a.fileno(), 0, prot=mmap.PROT_READ); t = b.read(); \
+                assert m[:] == t and m[5000:5010] == t[5000:5010] and m[-1:] == t[-1:]";
+            sandbox.write("map.py", script.as_bytes());
+            sandbox.shell("python3 map.py point/two-chunks-plus-5.bin out/two-chunks-plus-5.bin").succeeded();
+        }
+        // In use while it ends: the place is free at once.
+        let open = File::open(mounted.point.join("one.bin")).unwrap();
+        signal(&mounted.child, "INT");
+        assert_eq!(mounted.errors(), "");
+        assert!(mounted.child.wait().unwrap().success() && !mounted.is_there());
+        drop(open);
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::contents::{in_vault, read_whole};
 use crate::storage::{EntryKind, Storage};
-use crate::tree::is_missing;
 use crate::vault::Vault;
 use crate::{cryptomator, gocryptfs};
 use base::Error;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 /// A format whose vaults are recognized by a file in them, and opened with a passphrase.
@@ -48,7 +48,7 @@ impl Format {
     pub fn describe(&self, storage: &dyn Storage) -> Result<Vec<(&'static str, String)>, Error> {
         for mark in self.marks {
             let text = match read_whole(storage, mark.as_bytes(), 1 << 16) {
-                Err(error) if is_missing(&error) => continue,
+                Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
                 found => found?,
             };
             // The payload of a token is between two dots.

@@ -96,7 +96,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Lists folders, files and links. The names in a vault are not trusted: two of them may mean
     /// one file, or a file of the vault itself.
-    fn items(&mut self, cancelled: &dyn Fn() -> bool) -> Result<[Vec<Item>; 3], Error> {
+    fn items(&mut self, cancelled: &dyn Fn() -> bool) -> Result<[Vec<Item>; 3], JobError> {
         let VaultJob { vault, root, below, options } = self.job;
         let mut items = [const { Vec::new() }; 3];
         let own = resolved(root);
@@ -104,18 +104,19 @@ impl Run<'_> {
         if let (Some(own), Some((output, real))) = (&own, &output)
             && real.starts_with(own)
         {
-            return Err(Misuse::TargetInsideSource(output.to_path_buf()).into());
+            return Err(Error::from(Misuse::TargetInsideSource(output.to_path_buf())).into());
         }
         let mut taken = BTreeSet::new();
-        let mut walk = Walk::new(vault, below).map_err(|error| error.about(&root.join(lossy(below))))?;
+        let about = |error| JobError { subject: Some(root.join(lossy(below))), error };
+        let mut walk = Walk::new(vault, below).map_err(about)?;
         // The content of a folder goes directly into the output, as in jobs over folders.
-        let skipped = match find(vault, below)?.kind {
+        let skipped = match find(vault, below).map_err(about)?.kind {
             EntryKind::Folder => below.len(),
             EntryKind::File | EntryKind::Link => split(below).0.len(),
         };
         while let Some((path, found)) = walk.next() {
             if cancelled() {
-                return Err(Error::Cancelled);
+                return Err(Error::Cancelled.into());
             }
             let mut item = |entry: Entry| {
                 let relative = to_path(path[skipped..].strip_prefix(b"/").unwrap_or(&path[skipped..]))?;
