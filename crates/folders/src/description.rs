@@ -19,15 +19,18 @@
 use crate::inventory::{is_identifier, new_identifier};
 use crate::job::JobOptions;
 use crate::names::NameKey;
-use crate::tree::Suffix;
+use crate::tree::{Links, Suffix, Tree, TreeOptions};
 use base::error::FolderError;
 use base::{Error, Misuse};
-use engine::folder::Folder;
+use engine::folder::{Folder, private_folders};
 use engine::io::open_at_once;
 use engine::options::Durability;
+use engine::place::parent;
 use engine::staged::{Access, Existing, StagedFile};
 use files::file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith};
-use keys::age::Recipient;
+use files::rotate::Rotation;
+use keys::age::armor::decode;
+use keys::age::{Header, Recipient};
 use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, remember_key};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
@@ -191,6 +194,14 @@ impl Description {
         !self.document.keyset.starts_with('{')
     }
 
+    /// Returns whether the keys are encrypted with a passphrase.
+    pub fn has_passphrase(&self) -> bool {
+        let is_for =
+            |file: Vec<u8>| Header::parse_whole(&file).is_ok_and(|(header, _)| header.has_passphrase());
+        self.is_for_identities()
+            && decode(self.document.keyset.as_bytes()).is_ok_and(|file| is_for(file.to_vec()))
+    }
+
     /// Unwraps the keys and authenticates the description. If others could have made both, because
     /// the key only decrypts, the keys are checked by the `expected` fingerprint, or by the user's
     /// file of known keys; returns its warning.
@@ -310,6 +321,34 @@ impl DescribedFolder {
     /// Returns the errors of [`NameKey::keyring`].
     pub fn name_key(&self) -> Result<Option<NameKey>, Error> {
         self.keys.names().map(|ring| NameKey::keyring(&ring)).transpose()
+    }
+
+    /// Returns the default place of a manifest: the user's folder for state, because the folder
+    /// itself may be on a disk of somebody else, and a manifest has plaintext names and is believed.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the user has no such folder, or it cannot be created.
+    pub fn manifest(&self) -> Result<PathBuf, Error> {
+        let state = keys::state_folder()
+            .map_err(|why| std::io::Error::other(format!("no place for a manifest: {why}")))?;
+        let folder = state.join("manifests");
+        private_folders().recursive(true).create(&folder).map_err(|e| Error::io(&folder, e))?;
+        Ok(folder.join(self.description.identifier()))
+    }
+
+    /// Returns whether all files of the folder are under the primary key, so that no rotation is
+    /// unfinished. Files that cannot be read are left to the job.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Tree::walk_with`](crate::Tree::walk_with) and
+    /// [`Rotation::new`](files::Rotation::new).
+    pub fn is_rotated(&self) -> Result<bool, Error> {
+        let path = &self.description.path;
+        let links = if self.description.preserve() { Links::Keep } else { Links::Follow };
+        let options = TreeOptions { links, description: Some(path), ..TreeOptions::default() };
+        let tree = Tree::walk_with(&[parent(path)], None, Suffix::Remove(OsStr::new("")), options)?;
+        let with = Rotation::new(&self.keys.content(), b"", &[])?;
+        Ok(tree.pairs.iter().all(|(file, _)| with.is_current(file).unwrap_or(true)))
     }
 
     /// Sets the options of a job that the description determines.
