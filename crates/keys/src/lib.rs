@@ -51,6 +51,8 @@ pub use public_key::PublicKey;
 pub use reference::{
     KeyringLookup, PinnedReference, Reference, ServiceLookup, set_key_services, set_keyring,
 };
+#[doc(hidden)]
+pub use scrypt::Params as ScryptParams;
 pub use secret::wipe_stack;
 pub use secret_key::SecretKey;
 pub use store::{read_content, refuse_replacing, save_secret};

@@ -111,7 +111,9 @@ pub mod vault {
     //! Encrypted folders that are read by their plaintext names.
 
     #[doc(inline)]
-    pub use vaults::{Contents, Entry, EntryKind, LocalFolder, OwnFolder, Storage, Vault};
+    pub use vaults::{
+        Contents, Entry, EntryKind, Format, LocalFolder, OwnFolder, Rclone, Storage, Vault, detect, unlock,
+    };
 }
 pub mod provider;
 

@@ -12,12 +12,20 @@
 #![forbid(unsafe_code)]
 
 mod contents;
+mod cryptomator;
+mod formats;
+mod gocryptfs;
 mod local;
 mod own;
+mod passphrase;
+mod rclone;
 mod storage;
+mod tree;
 mod vault;
 
+pub use formats::{Format, detect, unlock};
 pub use local::LocalFolder;
 pub use own::OwnFolder;
+pub use rclone::Rclone;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};

@@ -111,7 +111,7 @@ pub enum FolderError {
     NameInvalid,
     /// Another encrypted name stands for the same file, for example under a retired key.
     #[error(
-        "{other} stands for the same name; remove the older of the two, or disable the retired key of the names"
+        "{other} stands for the same name; remove the older of the two, or, if it is under a retired key, disable the key"
     )]
     DuplicateName {
         /// Path of the other file.
