@@ -102,6 +102,10 @@ pub(crate) struct DecryptWith {
     /// memory. Default: 20
     #[arg(long, value_name = "LOG_N", value_parser = clap::value_parser!(u8).range(1..=30))]
     pub(crate) max_work_factor: Option<u8>,
+    /// Read paths in REMOTE, a remote of the type crypt in rclone's configuration: RCLONE_CONFIG, or
+    /// rclone/rclone.conf in ~/.config. What it encrypts must be a local folder
+    #[arg(long, value_name = "REMOTE", conflicts_with_all = ["key", "identities", "plugins", "passphrase"])]
+    pub(crate) rclone: Option<String>,
     #[command(flatten)]
     pub(crate) asked: Passphrase,
 }

@@ -6,6 +6,7 @@ use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions, Transfer, refuse_folder_options};
 use crate::described::{self, Described};
 use crate::error::Failure;
+use crate::vault::Vaults;
 use crate::{keys, salvage, stream};
 use clap::Args;
 use sealane::file::bulk::Operation;
@@ -65,6 +66,11 @@ impl Run for Decrypt {
         self.transfer.check_manifest()?;
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {
+            if let Some(place) = Vaults::new(&self.with).find_only(&self.transfer.inputs)? {
+                return Recursive::transfer(&self.transfer, true, console)?
+                    .preserving_all(self.preserve_all)
+                    .run_vault(&place, &self.transfer.folders);
+            }
             let operation = |inputs| with(inputs).map(Operation::Decrypt);
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;

@@ -11,6 +11,7 @@ use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
+use crate::vault::Vaults;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
 use sealane::file::{self, Options};
@@ -63,6 +64,17 @@ impl Run for Verify {
         }
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.folders.recursive {
+            if let Some(place) = Vaults::new(&self.with).find_only(&self.inputs)? {
+                return Recursive::verify(
+                    &self.inputs,
+                    &self.folders,
+                    &self.selection,
+                    &self.effort,
+                    console,
+                )?
+                .comparing(&self.inventory)?
+                .run_vault(&place, &self.folders);
+            }
             let names = keys::names(&self.folders, &self.with.asked, &self.with.identities, console)?;
             let recursive =
                 Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console)?

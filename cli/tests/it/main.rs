@@ -9,6 +9,8 @@ mod doctor;
 mod folders;
 mod interrupt;
 mod keyring;
+#[cfg(target_os = "linux")]
+mod mount;
 mod names;
 mod outputs;
 mod passphrase_command;

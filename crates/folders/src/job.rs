@@ -53,7 +53,13 @@ mod listing;
 mod options;
 mod tally;
 
+#[doc(hidden)]
+pub use collisions::folded;
+#[doc(hidden)]
+pub use events::send;
 pub use events::{Action, Event, JobError, Listener, Pair, Summary};
+#[doc(hidden)]
+pub use listing::leads_out;
 pub use options::{JobKeys, JobOptions};
 pub use tally::JobFile;
 
@@ -68,7 +74,6 @@ use base::error::FolderError;
 use base::threads::PARALLEL_FILE_LEN;
 use engine::file_id::FileId;
 use engine::options::{Durability, Options};
-use events::send;
 use files::mark::FileMark;
 use inventory::{Inventories, NewInventory};
 use std::collections::BTreeSet;

@@ -6,7 +6,8 @@ mod description;
 mod exclude;
 mod inventory;
 pub mod job;
-mod jobs;
+#[doc(hidden)]
+pub mod jobs;
 mod manifest;
 mod name;
 mod names;
@@ -21,5 +22,7 @@ pub use inventory::{
 };
 pub use manifest::{FileFingerprint, Manifest};
 pub use names::NameKey;
+#[doc(hidden)]
+pub use names::resolved;
 pub use removal::{Removal, Stale};
 pub use tree::{Link, Links, Suffix, Tree, TreeOptions};

@@ -25,6 +25,11 @@ const FORMATS: &[Format] = &[
     },
 ];
 
+/// Returns the names of the files that show that a folder is a vault.
+pub fn marks() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().flat_map(|format| format.marks.iter().copied())
+}
+
 /// Returns the format of the vault in a storage, or `None` if no file there tells.
 ///
 /// # Errors

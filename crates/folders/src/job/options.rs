@@ -85,7 +85,8 @@ impl JobOptions {
         if self.preserve { Links::Keep } else { Links::Follow }
     }
 
-    pub(super) fn batch(&self) -> usize {
+    #[doc(hidden)]
+    pub fn batch(&self) -> usize {
         self.batch.map_or(64, NonZeroUsize::get)
     }
 
