@@ -130,8 +130,13 @@ impl Description {
     pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>, Error> {
         for folder in path.ancestors() {
             let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            if let Some(found) = Self::find(at)? {
-                return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
+            match Self::find(at) {
+                Ok(Some(found)) => {
+                    return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
+                }
+                // Far above, it may be another file of this name.
+                Err(Error::Folder(FolderError::DescriptionInvalid(_))) if folder != path => {}
+                found => drop(found?),
             }
         }
         Ok(None)
@@ -202,9 +207,10 @@ impl Description {
             && decode(self.document.keyset.as_bytes()).is_ok_and(|file| is_for(file.to_vec()))
     }
 
-    /// Unwraps the keys and authenticates the description. If others could have made both, because
-    /// the key only decrypts, the keys are checked by the `expected` fingerprint, or by the user's
-    /// file of known keys; returns its warning.
+    /// Unwraps the keys and authenticates the description. The keys are checked by the `expected`
+    /// fingerprint, or by the user's file of known keys: others could have made both if the key only
+    /// decrypts, and an older description may have retired keys. Returns the warning of the check,
+    /// if only the file would tell.
     ///
     /// # Errors
     /// Returns [`FolderError::FolderKey`] or [`Error::NoMatchingKey`] for another key,
@@ -223,12 +229,11 @@ impl Description {
         if keys.names().is_some() != *names || !keys.verifies(self.document.unsigned().as_bytes(), mac)? {
             return Err(FolderError::DescriptionChanged(self.path).into());
         }
-        let warning = match (place(&self.path, lock), expected) {
-            (None, None) => None,
-            (place, expected) => {
-                let place = place.unwrap_or_else(|| self.path.display().to_string());
-                check_key(&place, expected, &keys.fingerprint()?)?
-            }
+        let checked = check_key(&place(&self.path, lock), expected, &keys.fingerprint()?);
+        let warning = match (checked, lock) {
+            (Err(error @ Error::OtherKey { .. }), _) => return Err(error),
+            (_, FolderLock::Keyring(_) | FolderLock::Passphrase(_)) => None,
+            (checked, _) => checked?,
         };
         Ok((DescribedFolder { description: self, keys }, warning))
     }
@@ -428,9 +433,7 @@ impl DescribedFolder {
         let staged = StagedFile::new(path, Access::Inherited)?;
         staged.file().write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
         staged.commit(existing, Durability::Synced)?;
-        if let Some(place) = place(path, lock) {
-            remember_key(&place, &self.keys.fingerprint()?);
-        }
+        remember_key(&place(path, lock), &self.keys.fingerprint()?);
         Ok(())
     }
 }
@@ -467,15 +470,14 @@ fn is_description(content: &[u8]) -> bool {
     serde_json::from_slice::<AnyVersion>(content).is_ok_and(|found| found.sealane == "folder")
 }
 
-/// Returns where others can have written the keys: under it, the user's file of known keys has
-/// them. `None` if only a holder of the key can wrap keys.
-fn place(path: &Path, lock: &FolderLock) -> Option<String> {
+/// Returns the name of the keys in the user's file of known keys.
+fn place(path: &Path, lock: &FolderLock) -> String {
     let is_url = path.to_string_lossy().contains("://");
     let path = if is_url { path.to_owned() } else { std::path::absolute(path).unwrap_or(path.to_owned()) };
     match lock {
-        FolderLock::Identities(_) | FolderLock::Recipients(_) => Some(format!("age:{}", path.display())),
-        FolderLock::Service(name) => Some(format!("{}#{}", TokenKey::without_pin(name), path.display())),
-        _ => None,
+        FolderLock::Service(name) => format!("{}#{}", TokenKey::without_pin(name), path.display()),
+        FolderLock::Keyring(_) => format!("key:{}", path.display()),
+        _ => format!("age:{}", path.display()),
     }
 }
 
