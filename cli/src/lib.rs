@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `commands`, `args` | one file per command; options that commands share |
+//! | `described`, `defaults` | folders that describe themselves; the keys without an option |
 //! | `keys`, `keyring_file`, `passphrase`, `terminal`, `plugins` | the keys that options name, and questions |
 //! | `endpoints`, `stream`, `url`, `salvage`, `file_id` | files, pipes, URLs, damaged files |
 //! | `vault`, `mount` | vaults of other tools, and a vault as a file system |
@@ -25,6 +26,8 @@
 mod args;
 mod commands;
 mod console;
+mod defaults;
+mod described;
 mod endpoints;
 mod error;
 mod file_id;

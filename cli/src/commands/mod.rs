@@ -12,6 +12,7 @@ mod completions;
 mod decrypt;
 mod doctor;
 mod encrypt;
+mod init;
 mod inspect;
 mod keygen;
 mod keyring;
@@ -70,6 +71,7 @@ macro_rules! commands {
 commands! {
     Keygen: keygen,
     Keyring: keyring,
+    Init: init,
     Encrypt: encrypt,
     Decrypt: decrypt,
     Cat: cat,

@@ -2,6 +2,7 @@
 
 use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer};
 use crate::console::{Bar, Console};
+use crate::described::Described;
 use crate::error::{Failure, name};
 use crate::interrupt::{self, Watch};
 use crate::keys::{self, Inputs, Names};
@@ -90,11 +91,12 @@ impl<'a> Recursive<'a> {
         let output = args.output.as_ref().filter(|output| *output != Path::new("-"));
         let missing = || Failure::misuse("--recursive writes to a folder; name it with -o");
         let output = Some(output.ok_or_else(missing)?.clone());
-        let mut new =
-            Self::new(&args.inputs, args.manifest.as_ref(), &args.effort, args.durability(), console)
-                .selecting(&args.selection)?;
+        let manifest = args.manifest.as_ref().and_then(Option::as_ref);
+        let mut new = Self::new(&args.inputs, manifest, &args.effort, args.durability(), console)
+            .selecting(&args.selection)?;
         let (suffix, dry_run) = (args.folders.suffix().to_owned(), args.dry_run);
-        new.options = JobOptions { output, suffix, removes_suffix, dry_run, ..new.options };
+        let keeps_names = args.folders.keeps_names();
+        new.options = JobOptions { output, suffix, removes_suffix, dry_run, keeps_names, ..new.options };
         Ok(new)
     }
 
@@ -130,6 +132,27 @@ impl<'a> Recursive<'a> {
         let (key, file) = names.unzip();
         self.options.names = key;
         self.files.extend(file.flatten());
+        self
+    }
+
+    /// Takes the options of a folder's description, and its default manifest if that is requested.
+    pub(super) fn described(
+        mut self,
+        found: &Described,
+        manifest: Option<&Option<PathBuf>>,
+    ) -> Result<Self, Failure> {
+        found.folder.configure(&mut self.options).map_err(|error| found.about(error))?;
+        if let Some(None) = manifest {
+            let place = found.folder.manifest().map_err(|error| Failure::about("--manifest", error))?;
+            self.options.manifest = Some(place);
+        }
+        self.files.extend(found.files.iter().cloned());
+        Ok(self)
+    }
+
+    /// Replaces files under their stored names, which are neither encrypted nor decrypted.
+    pub(super) fn replacing_stored(mut self) -> Self {
+        (self.options.suffix, self.options.names) = Default::default();
         self
     }
 

@@ -3,6 +3,7 @@
 mod bad_input;
 mod commands;
 mod common;
+mod described;
 mod descriptors;
 mod doctor;
 mod folders;

@@ -407,7 +407,14 @@ impl Walk<'_> {
     ) -> Result<(), Error> {
         let about = |e| Error::io(source, e);
         let link = kind == EntryKind::Link;
-        let kind = if link { source.metadata().map_err(about)?.file_type().into() } else { kind };
+        let kind = match source.metadata() {
+            _ if !link => kind,
+            Ok(found) => found.file_type().into(),
+            Err(e) if e.kind() == ErrorKind::NotFound && matches!(self.suffix, Suffix::Remove(_)) => {
+                return Err(about(io::Error::other(DANGLING)));
+            }
+            Err(e) => return Err(about(e)),
+        };
         if kind != EntryKind::File {
             let said = if kind == EntryKind::Folder { FOLDER_LINK } else { SPECIAL };
             return Err(about(io::Error::new(ErrorKind::Unsupported, said)));
@@ -484,6 +491,7 @@ pub(super) fn comparable(real: &Path) -> String {
 }
 
 const FOLDER_LINK: &str = "is a link to a folder, and such links are not followed";
+const DANGLING: &str = "is a link that leads nowhere; if the folder was encrypted with --preserve (in Python preserve=True), give it";
 pub(super) const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
 const SUFFIX_MISSING: &str = "expected a name that ends with the suffix";

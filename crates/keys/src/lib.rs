@@ -45,7 +45,7 @@ pub use keyring::{
     KeyringDeterministicAead, Prefix, Purpose,
 };
 pub use kind::Kind;
-pub use known_keys::{check_key, remember_key};
+pub use known_keys::{check_key, remember_key, state_folder};
 pub use messages::Key;
 pub use public_key::PublicKey;
 pub use reference::{

@@ -128,6 +128,11 @@ pub enum FolderError {
     /// The manifest is a source or a target of the job, or lies inside a source.
     #[error("{0}: the manifest is among the sources or the targets; choose another place for it")]
     ManifestAmong(PathBuf),
+    /// A folder has no description.
+    #[error(
+        "{0}: expected a folder that describes itself, found no file .sealane in it; 'sealane init' makes one"
+    )]
+    NoDescription(PathBuf),
     /// A folder to be described has a description.
     #[error("{0}: the folder has a description already; choose a new or an empty folder")]
     DescriptionExists(PathBuf),
@@ -175,7 +180,7 @@ pub enum FolderError {
     ReservedName,
     /// All names to be restored look like encrypted ones, and there is no key of names.
     #[error(
-        "{0}: the names in this folder are encrypted; give their key (--encrypt-names, in Python name_key)"
+        "{0}: the names in this folder are encrypted; give their key (--encrypt-names, in Python encrypt_names)"
     )]
     NamesEncrypted(PathBuf),
     /// All names to be restored end like encrypted files, and there is no suffix to remove.

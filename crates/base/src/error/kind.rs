@@ -160,6 +160,7 @@ impl Error {
                 | FolderError::OtherSigner(path)
                 | FolderError::SignatureInvalid { path, .. }
                 | FolderError::OldInventory { path, .. }
+                | FolderError::NoDescription(path)
                 | FolderError::DescriptionExists(path)
                 | FolderError::NotEmpty { folder: path, .. }
                 | FolderError::DescriptionInvalid(path)
@@ -199,6 +200,7 @@ impl FolderError {
             | Self::ManifestAmong(_)
             | Self::NamesEncrypted(_)
             | Self::SuffixForgotten { .. }
+            | Self::NoDescription(_)
             | Self::DescriptionExists(_)
             | Self::NotEmpty { .. } => Kind::Misuse,
             Self::SecondDescription { .. }

@@ -27,6 +27,8 @@ pub(super) fn check(options: &JobOptions, tree: &Tree) -> Result<(), Error> {
     let suffix = options.suffix.as_encoded_bytes();
     let name = |path: &Path| path.file_name().unwrap_or_default().as_encoded_bytes().to_owned();
     let mut files = tree.pairs.iter().map(|(source, _)| name(source)).collect::<Vec<_>>();
+    let is_refused = |error: &Error| matches!(error, Error::Folder(FolderError::NameNotAuthentic));
+    files.extend(tree.problems.iter().filter(|(_, error)| is_refused(error)).map(|(path, _)| name(path)));
     if suffix.is_empty() && !files.is_empty() {
         let is_end = |end: &&str| files.iter().all(|name| name.ends_with(end.as_bytes()));
         if let Some(suffix) = SUFFIXES.into_iter().find(is_end) {
