@@ -95,7 +95,7 @@ impl<'a> Vaults<'a> {
                 found => found,
             };
             if let Some((found, below)) = found {
-                return Ok(Some((parent(found.path()).to_owned(), names_of(&below)?)));
+                return Ok(Some((parent(found.path()).to_owned(), names_of(&below, path)?)));
             }
         }
         if !self.with.has_passphrase() {
@@ -103,7 +103,7 @@ impl<'a> Vaults<'a> {
         }
         if let Some(remote) = &self.with.rclone {
             let below = path.strip_prefix("/").unwrap_or(path);
-            return Ok(Some((rclone(remote)?.1, names_of(below)?)));
+            return Ok(Some((rclone(remote)?.1, names_of(below, path)?)));
         }
         let marked = |folder: &&Path| marks().any(|mark| folder.join(mark).is_file());
         let split = |path: &Path| {
@@ -115,7 +115,7 @@ impl<'a> Vaults<'a> {
         let Some((root, below)) = split(path).or_else(|| split(&std::path::absolute(path).ok()?)) else {
             return Ok(None);
         };
-        Ok(Some((root, names_of(&below)?)))
+        Ok(Some((root, names_of(&below, path)?)))
     }
 
     fn unlock(&self, root: &Path) -> Result<Box<dyn Vault>, Failure> {
@@ -176,10 +176,10 @@ fn rclone(remote: &str) -> Result<(Rclone, PathBuf), Failure> {
     Ok((found, folder))
 }
 
-/// Returns a path in a vault, of names with '/' between them.
-fn names_of(path: &Path) -> Result<Vec<u8>, Failure> {
+/// Returns a path in a vault, of names with '/' between them; `path` is the whole path.
+fn names_of(below: &Path, path: &Path) -> Result<Vec<u8>, Failure> {
     let mut names = Vec::new();
-    for part in path.components() {
+    for part in below.components() {
         match (part, part.as_os_str().to_str()) {
             (Component::CurDir, _) => {}
             #[cfg(unix)]
