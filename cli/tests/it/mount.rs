@@ -129,6 +129,7 @@ fn a_file_is_read_at_any_position_by_several_readers() {
     assert!(mounted.child.wait().unwrap().success());
 }
 
+// claim: mount-verified
 #[test]
 fn a_damaged_part_is_an_error_and_a_line_that_names_the_file() {
     let sandbox = Sandbox::new();
