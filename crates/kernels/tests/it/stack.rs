@@ -16,18 +16,20 @@ use kernels::aes::{self, Aes};
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
+use kernels::eme::Eme;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Variant;
+use kernels::xsalsa20_poly1305::{self, XSalsa20Poly1305};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hint::black_box;
 
 #[path = "../../examples/sealing/mod.rs"]
 mod sealing;
 
-use self::sealing::{InSegments, OneAegis, OneThread, Sealing};
+use self::sealing::{InSegments, OneAegis, OneThread, Sealing, nonce_with};
 use crate::variants::available;
 
 /// Number of bytes of the stack that are searched.
@@ -270,6 +272,24 @@ impl Secrets {
         secrets
     }
 
+    /// Returns the key, the keys that XSalsa20 derives, and the Poly1305 keys of all messages.
+    fn of_xsalsa20_poly1305(key: &[u8]) -> Self {
+        let key: [u8; 32] = key.try_into().unwrap();
+        let mut secrets = Self::default();
+        let mut keys = vec![key];
+        for aad in AAD_LENGTHS.into_iter().flat_map(|len| [vec![AAD; len], vec![!AAD; len]]) {
+            let nonce = nonce_with(&NONCE[..24], &aad);
+            keys.push(reference::salsa20::subkey_vartime(&key, nonce.first_chunk().unwrap()));
+            let first = reference::salsa20::keystream_vartime(&key, &nonce, 0, 32);
+            secrets.block(("half of block 0", 0), *first.first_chunk().unwrap());
+            secrets.0.extend(Self::of_poly1305(first.first_chunk().unwrap()).0);
+        }
+        for (n, half) in keys.as_flattened().as_chunks().0.iter().enumerate() {
+            secrets.block(("key", n), *half);
+        }
+        secrets
+    }
+
     /// Searches `bytes`. Returns the number of parts that were found, and the numbers of the
     /// secrets, for each kind.
     fn find(&self, bytes: &[u8]) -> BTreeMap<&'static str, (usize, BTreeSet<usize>)> {
@@ -357,10 +377,29 @@ impl Report {
             assert_eq!(aes.variant(), self.variant);
             for len in LENGTHS.into_iter().chain([TWO_ROUNDS]) {
                 let mut data = vec![0x77; len];
+                self.look(&secrets, &what("decrypt"), Some(len), || {
+                    aes.decrypt_blocks(&mut data[..len.min(300)]);
+                });
                 self.look(&secrets, &what("xor"), Some(len), || {
                     aes.xor_at(&COUNTER.to_be_bytes(), 3, InOut::in_place(&mut data)).unwrap();
                 });
             }
+        }
+    }
+
+    fn names(&mut self, features: Features) {
+        let key = key(32);
+        let mut secrets = Secrets::of_aes_ctr(&key);
+        let l = reference::aes::Aes::new_vartime(&key).encrypt_block_vartime(&[0; 16]);
+        let l = u128::from_le_bytes(l);
+        secrets.block(("L", 0), ((l << 1) ^ ((l >> 127) * 0x87)).to_le_bytes());
+        let mut eme = None;
+        self.look(&secrets, "new", None, || eme = Some(Eme::new(&key, features).unwrap()));
+        let eme = eme.unwrap();
+        for len in [16, 64, 304, 2000] {
+            let mut data = vec![0x77; len];
+            self.look(&secrets, "encrypt", Some(len), || eme.encrypt(&[9; 16], &mut data).unwrap());
+            self.look(&secrets, "decrypt", Some(len), || eme.decrypt(&[9; 16], &mut data).unwrap());
         }
     }
 
@@ -525,9 +564,12 @@ fn no_secrets_remain_on_the_stack() {
         return;
     }
     type Run = fn(&mut Report, Features);
-    let tables: [(&str, Vec<Variant>, Run); 7] = [
+    let tables: [(&str, Vec<Variant>, Run); 8] = [
         ("AEGIS", aegis::variants().collect(), every_aegis),
-        ("AES", aes::variants().collect(), Report::stream),
+        ("AES", aes::variants().collect(), |report, here| {
+            report.stream(here);
+            report.names(here);
+        }),
         ("CHACHA20", chacha20::variants().collect(), every_chacha20),
         ("GCM", gcm::variants().collect(), |report, here| {
             report.messages::<Gcm>(Secrets::of_gcm, here);
@@ -538,6 +580,9 @@ fn no_secrets_remain_on_the_stack() {
             report.messages::<InSegments<GcmSiv>>(Secrets::of_gcm_siv, here);
         }),
         ("POLY1305", poly1305::variants().collect(), Report::macs),
+        ("SALSA20", xsalsa20_poly1305::variants().collect(), |report, here| {
+            report.messages::<XSalsa20Poly1305>(Secrets::of_xsalsa20_poly1305, here);
+        }),
         ("SPECK", speck::variants().collect(), Report::speck),
     ];
     let mut found = vec![false; KNOWN.len()];
