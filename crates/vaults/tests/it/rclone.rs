@@ -208,8 +208,8 @@ fn links_are_not_followed() {
     });
 }
 
-/// A cut inside a chunk is noticed. One between chunks is not, and neither are chunks that are taken
-/// from the beginning, when the nonce counts on: the format cannot tell.
+/// A cut inside a chunk is noticed. One between chunks is not, and neither is a file without its
+/// first chunks, when the nonce counts on: the format cannot tell.
 #[test]
 fn cut_files() {
     let (case, shared, _, vault) = one_file();
