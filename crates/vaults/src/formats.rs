@@ -13,8 +13,10 @@ pub struct Format {
     pub name: &'static str,
     /// Files in the vault's own folder. A vault has at least one.
     marks: &'static [&'static str],
-    unlock: fn(Arc<dyn Storage>, &[u8]) -> Result<Box<dyn Vault>, Error>,
+    unlock: Unlock,
 }
+
+type Unlock = fn(Arc<dyn Storage>, &[u8]) -> Result<Box<dyn Vault>, Error>;
 
 const FORMATS: &[Format] = &[
     Format { name: "gocryptfs", marks: &[gocryptfs::CONFIG], unlock: gocryptfs::unlock },
