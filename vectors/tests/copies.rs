@@ -137,7 +137,7 @@ const VAULTS: [&str; 3] = ["cryptomator", "gocryptfs", "rclone"];
 
 #[test]
 fn every_vault_is_read() {
-    let found = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("vaults")).unwrap();
+    let found = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("vaults")).unwrap();
     assert_eq!(found.count(), VAULTS.len());
     assert_eq!(VAULTS.map(|tool| vectors::vaults(tool).len()), [7, 9, 8]);
 }

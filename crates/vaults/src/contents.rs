@@ -32,8 +32,8 @@ impl Contents for Chunks {
 /// Returns a file of `sealed_len` bytes that is stored at `path`. Verifies its last chunk.
 ///
 /// # Errors
-/// Returns [`Error::InVault`] with [`Error::Truncated`] if no complete file has this length, or with
-/// the cipher's error; the errors of the source.
+/// Returns [`Error::InVault`] with [`Error::Truncated`] if no complete file has this length, or
+/// with the cipher's error; the errors of the source.
 pub(crate) fn chunks(
     path: &[u8],
     source: Box<dyn ReadAt>,

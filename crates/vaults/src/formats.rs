@@ -20,8 +20,10 @@ pub struct Format {
     marks: &'static [&'static str],
     /// What these files say about the vault: members of their JSON.
     facts: &'static [&'static str],
-    unlock: fn(Arc<dyn Storage>, &[u8]) -> Result<Box<dyn Vault>, Error>,
+    unlock: Unlock,
 }
+
+type Unlock = fn(Arc<dyn Storage>, &[u8]) -> Result<Box<dyn Vault>, Error>;
 
 const FORMATS: &[Format] = &[
     Format {

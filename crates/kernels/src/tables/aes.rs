@@ -10,8 +10,8 @@ use crate::vector::Schedule;
 use core::sync::atomic::AtomicU8;
 
 variants! {
-    /// AES: the key schedule, the keystream, CBC-MAC, and blocks that are decrypted. With a loop over the rounds, the portable
-    /// keystream takes a sixth longer.
+    /// AES: the key schedule, the keystream, CBC-MAC, and blocks that are decrypted. With a loop
+    /// over the rounds, the portable keystream takes a sixth longer.
     AES: AesFunctions for aes_instructions {
         /// Calls [`aes::expand`].
         fn expand(key: &[u8], schedule: &mut Schedule) = [aes::expand];

@@ -97,8 +97,8 @@ impl Keys {
 /// Reads both files with a passphrase.
 ///
 /// # Errors
-/// Returns [`Error::WrongPassphrase`], also for damaged keys, and [`Error::InVault`] for a file that
-/// cannot be used.
+/// Returns [`Error::WrongPassphrase`], also for damaged keys, and [`Error::InVault`] for a file
+/// that cannot be used.
 pub(super) fn unlock(storage: &dyn Storage, passphrase: &[u8]) -> Result<(Keys, Config), Error> {
     let about = |error| in_vault(CONFIG.as_bytes(), error);
     if !storage.list(b"")?.iter().any(|entry| entry.name == CONFIG.as_bytes()) {
@@ -163,8 +163,8 @@ impl MasterKey {
         Ok(keys)
     }
 
-    /// Checks that the file is of format 7. In format 8 the configuration says what the vault is, and
-    /// without this check a vault without it would be read as one of format 7.
+    /// Checks that the file is of format 7. In format 8 the configuration says what the vault is,
+    /// and without this check a vault without it would be read as one of format 7.
     fn check_version(&self, keys: &Keys) -> Result<(), Error> {
         let key = hmac::Key::new(hmac::HMAC_SHA256, keys.mac());
         // The dropped error says nothing.

@@ -25,6 +25,7 @@ use engine::plan::{ChunkPosition, End, Layout};
 use messages::hazmat::AesCtr;
 use messages::{Aead, Key};
 use providers::{Algorithm, InOut};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Length of the plaintext of a header in bytes: reserved bytes, and the key of the file.
@@ -33,14 +34,14 @@ const KEY: usize = 32;
 
 /// A cipher with one key.
 enum Cipher {
-    Gcm(Aead),
-    CtrMac(AesCtr, hmac::Key),
+    Gcm(Box<Aead>),
+    CtrMac(AesCtr, Arc<hmac::Key>),
 }
 
 /// The ciphers of all files of a vault.
 pub(super) struct Ciphers {
     combo: Combo,
-    mac: hmac::Key,
+    mac: Arc<hmac::Key>,
     /// Opens headers.
     header: Cipher,
 }
@@ -96,10 +97,10 @@ impl Combo {
 }
 
 impl Cipher {
-    fn new(combo: Combo, key: &[u8], mac: &hmac::Key) -> Result<Self, Error> {
+    fn new(combo: Combo, key: &[u8], mac: &Arc<hmac::Key>) -> Result<Self, Error> {
         Ok(match combo {
-            Combo::Gcm => Self::Gcm(Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(key))?),
-            Combo::CtrMac => Self::CtrMac(AesCtr::new(key, &[0; 16])?, mac.clone()),
+            Combo::Gcm => Self::Gcm(Box::new(Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(key))?)),
+            Combo::CtrMac => Self::CtrMac(AesCtr::new(key, &[0; 16])?, Arc::clone(mac)),
         })
     }
 
@@ -131,7 +132,7 @@ impl Cipher {
 
 impl Ciphers {
     pub(super) fn new(config: &Config, keys: &Keys) -> Result<Self, Error> {
-        let mac = hmac::Key::new(hmac::HMAC_SHA256, keys.mac());
+        let mac = Arc::new(hmac::Key::new(hmac::HMAC_SHA256, keys.mac()));
         let header = Cipher::new(config.combo, keys.encryption(), &mac)?;
         Ok(Self { combo: config.combo, mac, header })
     }

@@ -100,12 +100,12 @@ impl Cryptomator {
 
     /// Returns the plaintext of the stored name `name` with its ending.
     fn name(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
-        // The dropped errors say no more.
         let decoded = name.strip_suffix(b".c9r").and_then(|text| URL_SAFE.decode(text).ok());
         let mut sealed = decoded.ok_or(FolderError::NameNotAuthentic)?;
         let Some((iv, text)) = sealed.split_first_chunk_mut() else {
             return Err(FolderError::NameNotAuthentic.into());
         };
+        // The only error is a wrong synthetic IV.
         let opened = self.siv.open(&[folder.id()], InOut::in_place(text), iv);
         opened.map_err(|_| FolderError::NameNotAuthentic)?;
         match std::str::from_utf8(text) {

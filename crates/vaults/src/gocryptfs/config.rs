@@ -46,15 +46,21 @@ struct ScryptObject {
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
 pub(super) enum Flag {
     PlaintextNames,
-    DirIV,
-    EMENames,
-    GCMIV128,
+    #[serde(rename = "DirIV")]
+    DirIv,
+    #[serde(rename = "EMENames")]
+    EmeNames,
+    #[serde(rename = "GCMIV128")]
+    GcmIv128,
     LongNames,
     LongNameMax,
-    AESSIV,
+    #[serde(rename = "AESSIV")]
+    AesSiv,
     Raw64,
-    HKDF,
-    FIDO2,
+    #[serde(rename = "HKDF")]
+    Hkdf,
+    #[serde(rename = "FIDO2")]
+    Fido2,
     XChaCha20Poly1305,
     #[serde(other)]
     Unknown,
@@ -91,20 +97,20 @@ impl Config {
 
     fn check(&self) -> Result<(), Error> {
         use Flag::{
-            AESSIV, DirIV, EMENames, FIDO2, GCMIV128, HKDF, LongNameMax, LongNames, PlaintextNames, Raw64,
+            AesSiv, DirIv, EmeNames, Fido2, GcmIv128, Hkdf, LongNameMax, LongNames, PlaintextNames, Raw64,
             Unknown, XChaCha20Poly1305,
         };
         let any = |flags: &[Flag]| flags.iter().any(|flag| self.has(*flag));
         let problem = if self.has(Unknown) {
             "FeatureFlags has a flag that this version does not know; use a newer one"
-        } else if self.has(FIDO2) {
+        } else if self.has(Fido2) {
             "the key is on a FIDO2 token, and not read; add a passphrase with 'gocryptfs -passwd'"
-        } else if self.has(XChaCha20Poly1305) && (any(&[AESSIV, GCMIV128]) || !self.has(HKDF))
-            || !any(&[XChaCha20Poly1305, GCMIV128])
+        } else if self.has(XChaCha20Poly1305) && (any(&[AesSiv, GcmIv128]) || !self.has(Hkdf))
+            || !any(&[XChaCha20Poly1305, GcmIv128])
         {
             "FeatureFlags names no cipher, or two, or one without the flag that it needs"
-        } else if self.has(PlaintextNames) == any(&[EMENames, DirIV, LongNames, LongNameMax, Raw64])
-            || !any(&[PlaintextNames, EMENames])
+        } else if self.has(PlaintextNames) == any(&[EmeNames, DirIv, LongNames, LongNameMax, Raw64])
+            || !any(&[PlaintextNames, EmeNames])
         {
             "FeatureFlags says that names are encrypted and that they are not, or neither"
         } else if self.has(LongNameMax) != self.long_name_max.is_some() || self.long_name_max == Some(0) {
@@ -127,7 +133,7 @@ impl Config {
     /// # Errors
     /// Returns [`Error::WrongPassphrase`], also if the wrapped key is damaged.
     pub(super) fn unlock(&self, passphrase: &[u8]) -> Result<MasterKey, Error> {
-        let hkdf = self.has(Flag::HKDF);
+        let hkdf = self.has(Flag::Hkdf);
         let ScryptObject { salt, n, r, p, .. } = &self.scrypt_object;
         let [salt, wrapped] = [salt, &self.encrypted_key].map(|text| STANDARD.decode(text));
         // The dropped errors say where in the text they are.

@@ -7,8 +7,8 @@
 //! associated data = i as 8 bytes || file id
 //! ```
 //!
-//! Numbers are big-endian. A block of zeros that is as long as a full block is a hole of 4096 zeros.
-//! Nothing authenticates it.
+//! Numbers are big-endian. A block of zeros that is as long as a full block is a hole of 4096
+//! zeros. Nothing authenticates it.
 
 use super::config::{Config, Flag, GCM, MasterKey, SIV, XCHACHA};
 use base::{Error, debug_fields};
@@ -43,7 +43,7 @@ impl Cipher {
         Ok(if config.has(Flag::XChaCha20Poly1305) {
             let key = Key::from_bytes(&master.derive(XCHACHA));
             Self::XChaCha(Aead::new(Algorithm::XChaCha20Poly1305, &key)?)
-        } else if config.has(Flag::AESSIV) {
+        } else if config.has(Flag::AesSiv) {
             Self::Siv(raw::siv(&master.derive(SIV))?)
         } else {
             Self::Gcm(raw::gcm_any_nonce(&master.derive(GCM))?)

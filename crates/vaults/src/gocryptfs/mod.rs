@@ -1,8 +1,8 @@
 //! Vaults of gocryptfs, on-disk version 2.
 //!
 //! A folder has a random IV in `gocryptfs.diriv`, unless names are deterministic. A name is padded
-//! (PKCS #7), encrypted with EME under the IV of its folder, and stored in base64. If that is longer
-//! than 255 bytes, the entry is named for its hash, and a file beside it has the text:
+//! (PKCS #7), encrypted with EME under the IV of its folder, and stored in base64. If that is
+//! longer than 255 bytes, the entry is named for its hash, and a file beside it has the text:
 //!
 //! ```text
 //! gocryptfs.longname.HASH        the file, folder or link
@@ -73,7 +73,7 @@ pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box
     let names = || {
         Ok::<_, Error>(Names {
             eme: raw::eme(&master.derive(NAMES))?,
-            dir_iv: config.has(Flag::DirIV),
+            dir_iv: config.has(Flag::DirIv),
             max: config.has(Flag::LongNames).then(|| config.long_name_max()),
         })
     };

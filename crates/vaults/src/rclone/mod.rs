@@ -52,9 +52,9 @@ impl Rclone {
     /// Reads the remote `name` of a configuration, the text of an `rclone.conf`.
     ///
     /// # Errors
-    /// Returns [`Error::KeyNotFound`] if there is no such remote, [`Error::Line`] with the number of
-    /// the line for values that rclone does not have and for a configuration that is encrypted, and
-    /// [`Error::Format`] if the password is missing or empty.
+    /// Returns [`Error::KeyNotFound`] if there is no such remote, [`Error::Line`] for a value that
+    /// rclone does not have and for a configuration that is encrypted, and [`Error::Format`] if the
+    /// password is missing or empty.
     pub fn from_config(text: &str, name: &str) -> Result<Self, Error> {
         Config::parse(text, name).map(Self)
     }

@@ -6,8 +6,8 @@
 //! | obfuscate | `d.` and the name with rotated characters, which hides nothing from who tries |
 //! | off | the name and a suffix; folders have none |
 //!
-//! The time of a version, such as `-v2021-02-03-040506-789`, stays readable at the end of the stored
-//! name of a file, before its extension.
+//! The time of a version, such as `-v2021-02-03-040506-789`, stays readable at the end of a file's
+//! stored name, before its extension.
 //!
 //! Between encryption and disk, rclone has names in which a control character is its symbol:
 //! U+0001 is U+2401. A symbol that was there before has U+201B in front. Both are undone here.
@@ -171,7 +171,7 @@ fn clarify(key: u32, text: &[u8]) -> Option<Vec<u8>> {
     if sum == b"!" {
         return Some(text.to_vec());
     }
-    // The caller compares with the text of the same name, so other spellings of the sum are refused.
+    // The caller encodes the name again and compares, so other spellings of the sum are refused.
     let sum: u8 = str::from_utf8(sum).ok()?.parse().ok()?;
     let mut name = String::new();
     let mut chars = str::from_utf8(text).ok()?.chars();

@@ -86,15 +86,15 @@ fn each_changed_byte_of_a_file_is_noticed() {
     }
 }
 
-/// Configurations are not authenticated as a whole. A changed byte that does not matter is in a text
-/// for people, in white space, in a limit of names between the lengths of two names, or, in format 8
-/// of Cryptomator, in the version of the key file.
+/// Configurations are not authenticated as a whole. A changed byte that does not matter is in a
+/// text for people, in white space, in a limit of names between the lengths of two names, or, in
+/// format 8 of Cryptomator, in the version of the key file.
 #[test]
 fn each_changed_byte_of_a_configuration_is_noticed_or_does_not_matter() {
     for case in cases() {
         let vault = small(&case);
         let before = read_all(&*open(&vault, &case.password).unwrap());
-        for (path, len) in vault.files().iter().filter(|(path, _)| is_config(path)) {
+        for (path, _) in vault.files().iter().filter(|(path, _)| is_config(path)) {
             let Stored::File(bytes) = &vault.0[path] else { unreachable!() };
             let text = String::from_utf8(bytes.clone()).unwrap();
             let is_format_8 = vault.0.contains_key(&b"vault.cryptomator"[..]);
@@ -107,7 +107,7 @@ fn each_changed_byte_of_a_configuration_is_noticed_or_does_not_matter() {
                 true => vec![ignored("version"), ignored("versionMac")],
                 false => vec![ignored("Creator"), ignored("LongNameMax")],
             };
-            for at in 0..*len {
+            for (at, byte) in bytes.iter().enumerate() {
                 let mut changed = vault.clone();
                 changed.edit(path, |bytes| bytes[at] ^= 1);
                 let what = format!("{}: {} at {at}", case.file, String::from_utf8_lossy(path));
@@ -116,7 +116,7 @@ fn each_changed_byte_of_a_configuration_is_noticed_or_does_not_matter() {
                     Ok(vault) => {
                         assert_noticed(&before, &read_all(&*vault), &what);
                         let may =
-                            bytes[at].is_ascii_whitespace() || fields.iter().any(|field| field.contains(&at));
+                            byte.is_ascii_whitespace() || fields.iter().any(|field| field.contains(&at));
                         assert!(may, "{what}: does not matter");
                     }
                 }

@@ -171,8 +171,8 @@ fn configurations_of_cryptomator() {
     assert!(matches!(open(&vault, "wrong").map(drop), Err(Error::WrongPassphrase)));
 }
 
-/// Without its configuration, a vault of format 8 is not taken for one of format 7, whatever its key
-/// file says.
+/// Without its configuration, a vault of format 8 is not taken for one of format 7, whatever its
+/// key file says.
 #[test]
 fn a_vault_of_format_8_is_not_read_as_format_7() {
     const KEYS: &str = "masterkey.cryptomator";

@@ -21,7 +21,8 @@ pub(crate) fn open(storage: &Memory, password: &str) -> Result<Box<dyn Vault>, E
     unlock(Arc::new(storage.clone()), password.as_bytes())
 }
 
-/// Reads everything in a vault. A folder, file or link that cannot be read has the text of its error.
+/// Reads everything in a vault. A folder, file or link that cannot be read has the text of its
+/// error.
 pub(crate) fn read_all(vault: &dyn Vault) -> Tree {
     let mut tree = Tree::new();
     let mut folders = vec![Vec::new()];
