@@ -1,15 +1,13 @@
 //! Folders that describe themselves, opened with one key option.
 
-use crate::args::{DecryptWith, ReadInventory, Unlock};
+use crate::args::{ReadInventory, Unlock};
 use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::keys::{self, Inputs};
 use sealane::Error;
 use sealane::file::{self, DescribedFolder, Description};
 use sealane::keys::FolderLock;
-use sealane::vault::{LocalFolder, OwnFolder, Vault};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A folder that describes itself, with its keys.
 pub(crate) struct Described {
@@ -127,23 +125,4 @@ impl Described {
         }
         Ok(args)
     }
-}
-
-/// A folder that describes itself as a vault, the folder's path, and the rest of the path below it.
-pub(crate) type OpenVault = (Box<dyn Vault>, PathBuf, PathBuf);
-
-/// Opens the folder that describes itself at or above `path` as a vault; `None` if there is none.
-#[allow(dead_code, reason = "for the commands that read vaults")]
-pub(crate) fn vault(
-    path: &Path,
-    with: &DecryptWith,
-    console: &Console,
-) -> Result<Option<OpenVault>, Failure> {
-    let about = |error| Failure::about(&name(path), error);
-    let Some((found, below)) = Description::find_above(path).map_err(about)? else { return Ok(None) };
-    let root = found.path().parent().unwrap_or(Path::new(".")).to_owned();
-    let described = Described::open(found, &with.unlock(), with.contradiction(), console)?;
-    let storage = Arc::new(LocalFolder::open(&root).map_err(about)?);
-    let vault = OwnFolder::new(storage, &described.folder).map_err(about)?;
-    Ok(Some((Box::new(vault), root, below)))
 }

@@ -53,14 +53,17 @@ pub(crate) fn encrypt_with(
     let key = match &args.key {
         None if is_default && args.plugins.is_empty() => {
             let found = defaults::key()?.ok_or_else(|| {
-                Failure::misuse("expected a key, recipients or a passphrase; use -k, -r, -R, -j or -p")
+                Failure::misuse(
+                    "expected a key, recipients or a passphrase; give --key, --recipient, --recipients-file, --plugin or \
+                     --passphrase",
+                )
             })?;
             Some(found.reference)
         }
         given => given.clone(),
     };
     if key.is_none() && !args.identities.is_empty() {
-        return Err(Failure::misuse("-i requires -k, or a folder that describes itself as OUT"));
+        return Err(Failure::misuse("-i requires --key, or a folder that describes itself as OUT"));
     }
     if let Some(path) = &key {
         subject = name(path);

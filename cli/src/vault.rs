@@ -1,12 +1,15 @@
 //! Vaults, and the paths in them by plaintext names.
 //!
-//! A path is in a vault if one of its folders has the description of a vault. Only with a
-//! passphrase: with a key, a path means an encrypted file, wherever it lies.
+//! A path is in a vault if one of its folders has the description of a vault. In those of other
+//! tools only with a passphrase: with a key, a path means an encrypted file, wherever it lies.
 
 use crate::args;
+use crate::console::Console;
+use crate::described::Described;
 use crate::error::{Failure, name};
 use crate::passphrase;
-use sealane::vault::{LocalFolder, Rclone, Vault, marks, unlock};
+use sealane::file::Description;
+use sealane::vault::{LocalFolder, OwnFolder, Rclone, Vault, marks, unlock};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -31,12 +34,13 @@ impl Place {
 /// Opens the vaults of a command's paths, each of them once.
 pub(crate) struct Vaults<'a> {
     with: &'a args::DecryptWith,
+    console: &'a Console,
     open: Vec<(PathBuf, Arc<dyn Vault>)>,
 }
 
 impl<'a> Vaults<'a> {
-    pub(crate) fn new(with: &'a args::DecryptWith) -> Self {
-        Self { with, open: Vec::new() }
+    pub(crate) fn new(with: &'a args::DecryptWith, console: &'a Console) -> Self {
+        Self { with, console, open: Vec::new() }
     }
 
     /// Opens the vault of a job's only input, or returns `None` if no input is in a vault.
@@ -82,6 +86,18 @@ impl<'a> Vaults<'a> {
 
     /// Returns the folder of the vault that `path` is in, and the path in the vault.
     fn locate(&self, path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, Failure> {
+        if self.with.rclone.is_none() {
+            let above =
+                |path: &Path| Description::find_above(path).map_err(|e| Failure::about(&name(path), e));
+            // A relative path may begin inside the vault.
+            let found = match above(path)? {
+                None => std::path::absolute(path).map_or(Ok(None), |path| above(&path))?,
+                found => found,
+            };
+            if let Some((found, below)) = found {
+                return Ok(Some((parent(found.path()).to_owned(), names_of(&below)?)));
+            }
+        }
         if !self.with.has_passphrase() {
             return Ok(None);
         }
@@ -108,9 +124,19 @@ impl<'a> Vaults<'a> {
         if let Some(remote) = &self.with.rclone {
             return rclone(remote)?.0.open(storage).map_err(about);
         }
+        if let Some(found) = Description::find(root).map_err(about)? {
+            let (unlock, contradiction) = (self.with.unlock(), self.with.contradiction());
+            let opened = Described::open(found, &unlock, contradiction, self.console)?;
+            return Ok(Box::new(OwnFolder::new(storage, &opened.folder).map_err(about)?));
+        }
         let text = passphrase::ask(&self.with.asked, &name(root))?;
         unlock(storage, text.as_bytes()).map_err(about)
     }
+}
+
+/// Returns the folder of a path.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
 /// Reads a crypt remote from the user's configuration of rclone, and the folder that it encrypts.

@@ -222,15 +222,12 @@ impl Folders {
         match &self.suffix {
             Some(suffix) if suffix != found.suffix() => {
                 let suffix = suffix.to_string_lossy();
-                return contradicts(
-                    &format!("--suffix '{suffix}'"),
-                    format!("its suffix is '{}'", found.suffix()),
-                );
+                contradicts(&format!("--suffix '{suffix}'"), format!("its suffix is '{}'", found.suffix()))
             }
             _ if self.encrypt_names.is_some() => {
                 let told =
                     if found.names() { "it has its own key of names" } else { "its names are not encrypted" };
-                return contradicts("--encrypt-names", told.into());
+                contradicts("--encrypt-names", told.into())
             }
             _ if preserve && !found.preserve() => {
                 contradicts("--preserve", "it keeps no modes, times and links".into())

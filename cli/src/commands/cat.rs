@@ -46,7 +46,7 @@ impl Run for Cat {
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
-        let mut vaults = Vaults::new(&self.with);
+        let mut vaults = Vaults::new(&self.with, console);
         let mut with = None;
         for input in &self.inputs {
             if let Some(place) = vaults.find(input)? {

@@ -66,7 +66,7 @@ impl Run for Decrypt {
         self.transfer.check_manifest()?;
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {
-            if let Some(place) = Vaults::new(&self.with).find_only(&self.transfer.inputs)? {
+            if let Some(place) = Vaults::new(&self.with, console).find_only(&self.transfer.inputs)? {
                 return Recursive::transfer(&self.transfer, true, console)?
                     .preserving_all(self.preserve_all)
                     .run_vault(&place, &self.transfer.folders);

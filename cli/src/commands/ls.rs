@@ -45,7 +45,7 @@ impl Run for Ls {
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
-        let place = Vaults::new(&self.with).expect(&self.input)?;
+        let place = Vaults::new(&self.with, console).expect(&self.input)?;
         let walk = Walk::new(&*place.vault, &place.path);
         let mut walk = walk.map_err(|error| Failure::about(&place.name(), error))?;
         // Names are printed relative to the folder that was asked for.

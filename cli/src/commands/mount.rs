@@ -94,16 +94,17 @@ impl Mount {
         let log = log.transpose().map_err(|e| Failure::io("--log", &e))?;
         let is_printed = self.foreground || log.is_some();
         let log_fault = if is_printed { |text: &str| console::announce(false, text) } else { log_to_system };
-        let (vault, root, below): (Arc<dyn Vault>, _, _) = match Vaults::new(&self.with).find(&self.input)? {
-            Some(Place { vault, root, path }) => (vault, root, path),
-            None => {
-                let inputs = Inputs::named(std::slice::from_ref(&self.input));
-                let with = keys::decrypt_with(&self.with, inputs, console)?;
-                let file = SingleFile::open(&self.input, &with);
-                let file = file.map_err(|e| Failure::about(&name(&self.input), e))?;
-                (Arc::new(file), self.input.parent().unwrap_or(Path::new("")).to_owned(), Vec::new())
-            }
-        };
+        let (vault, root, below): (Arc<dyn Vault>, _, _) =
+            match Vaults::new(&self.with, console).find(&self.input)? {
+                Some(Place { vault, root, path }) => (vault, root, path),
+                None => {
+                    let inputs = Inputs::named(std::slice::from_ref(&self.input));
+                    let with = keys::decrypt_with(&self.with, inputs, console)?;
+                    let file = SingleFile::open(&self.input, &with);
+                    let file = file.map_err(|e| Failure::about(&name(&self.input), e))?;
+                    (Arc::new(file), self.input.parent().unwrap_or(Path::new("")).to_owned(), Vec::new())
+                }
+            };
         let root = std::path::absolute(&root).unwrap_or(root);
         let mount = mount::Mount { vault, root, below, log: log_fault };
         let (mut unmounter, thread) = mount.start(&point).map_err(|e| refused(&self.point, &e))?;

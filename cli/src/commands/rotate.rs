@@ -5,7 +5,7 @@ use super::{Context, Run};
 use crate::args::{Effort, OutputOptions, RotateWith};
 use crate::console::Console;
 use crate::described::{self, Described};
-use crate::error::Failure;
+use crate::error::{Failure, name};
 use crate::keys;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
@@ -83,9 +83,18 @@ impl Rotate {
                 },
                 false,
             )?;
-        match console.status() {
-            0 => opened.folder.retire(&lock).map_err(|error| Failure::about(&opened.name(), error)),
-            _ => Ok(()),
+        if console.status() != 0 {
+            return Ok(());
         }
+        opened.folder.retire(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
+        match opened.inventory() {
+            Ok(list) if list.exists() => console.warn(&format!(
+                "{}: lists files that were replaced, and is under a retired key; remove it, and write a new one with \
+                 'encrypt --sign-key'",
+                name(&list)
+            )),
+            _ => {}
+        }
+        Ok(())
     }
 }

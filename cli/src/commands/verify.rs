@@ -64,7 +64,7 @@ impl Run for Verify {
         }
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.folders.recursive {
-            if let Some(place) = Vaults::new(&self.with).find_only(&self.inputs)? {
+            if let Some(place) = Vaults::new(&self.with, console).find_only(&self.inputs)? {
                 return Recursive::verify(
                     &self.inputs,
                     &self.folders,

@@ -284,3 +284,32 @@ fn default_keys() {
     fs::write(config.join("config.toml"), "key = secret\n").unwrap();
     sandbox.run("verify vault").failed(2, "config.toml, line 1: expected key = \"REFERENCE\"");
 }
+
+#[test]
+fn paths_in_the_folder_are_plaintext_names() {
+    let sandbox = sandbox();
+    for (init, with) in [("-k k --encrypt-names", "-k k"), ("-R team --suffix .x", "-i me")] {
+        sandbox.run(&format!("init {init} vault")).succeeded();
+        sandbox.run(&format!("encrypt {with} -o vault in")).succeeded();
+        assert_eq!(sandbox.run(&format!("ls {with} vault")).text(), "letter.txt\nsub/\n");
+        assert_eq!(sandbox.run(&format!("ls {with} vault/sub/deep")).text(), "note\n");
+        assert_eq!(sandbox.run(&format!("cat {with} vault/sub/deep/note")).text(), "note");
+        sandbox.run(&format!("decrypt --recursive {with} -o part vault/sub")).succeeded();
+        same(&sandbox, "in/sub", "part");
+        sandbox.refuses(&format!("cat {with} vault/none"), 1, "no such file");
+        for folder in ["vault", "part"] {
+            fs::remove_dir_all(sandbox.path(folder)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_older_description_does_not_bring_retired_keys_back() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    let old = sandbox.read("vault/.sealane");
+    sandbox.run("rotate -k k vault").succeeded();
+    sandbox.write("vault/.sealane", &old);
+    sandbox.refuses("encrypt -k k -o vault in", 1, "it was replaced since this user first opened it");
+}

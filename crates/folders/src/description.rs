@@ -16,40 +16,31 @@
 //!
 //! The file is exactly as we write it, byte by byte, so every change is found.
 
-use crate::inventory::{is_identifier, new_identifier};
-use crate::job::JobOptions;
-use crate::names::NameKey;
-use crate::tree::{Links, Suffix, Tree, TreeOptions};
+use crate::identifier::is_identifier;
+use crate::tree::Suffix;
+use base::Error;
 use base::error::FolderError;
-use base::{Error, Misuse};
-use engine::folder::{Folder, private_folders};
+use engine::folder::Folder;
 use engine::io::open_at_once;
-use engine::options::Durability;
-use engine::place::parent;
-use engine::staged::{Access, Existing, StagedFile};
-use files::file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith};
-use files::rotate::Rotation;
+use keys::age::Header;
 use keys::age::armor::decode;
-use keys::age::{Header, Recipient};
-use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, remember_key};
 use serde::{Deserialize, Serialize};
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io::{ErrorKind, Read, Write};
+use std::ffi::OsStr;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
-    sealane: String,
-    version: u64,
-    folder: String,
-    suffix: String,
-    names: bool,
-    preserve: bool,
-    recipients: Vec<String>,
-    keyset: String,
-    mac: String,
+pub(crate) struct Document {
+    pub(crate) sealane: String,
+    pub(crate) version: u64,
+    pub(crate) folder: String,
+    pub(crate) suffix: String,
+    pub(crate) names: bool,
+    pub(crate) preserve: bool,
+    pub(crate) recipients: Vec<String>,
+    pub(crate) keyset: String,
+    pub(crate) mac: String,
 }
 
 /// The members of a document that every version has.
@@ -62,41 +53,8 @@ struct AnyVersion {
 /// The description of a folder, not authenticated yet.
 #[derive(Clone, Debug)]
 pub struct Description {
-    path: PathBuf,
-    document: Document,
-}
-
-/// The options of a new folder that describes itself.
-#[derive(Clone, Debug, Default)]
-pub struct NewFolder<'a> {
-    /// Suffix of encrypted files; may be empty.
-    pub suffix: &'a str,
-    /// Whether to encrypt names of files and folders.
-    pub names: bool,
-    /// Whether to keep modes, times and links.
-    pub preserve: bool,
-}
-
-/// A folder that describes itself, with its keys.
-///
-/// ```
-/// use sealane::Key;
-/// use sealane::file::{DescribedFolder, Description, NewFolder};
-/// use sealane::keys::FolderLock;
-///
-/// let path = std::env::temp_dir().join(format!("sealane-described-{}", std::process::id()));
-/// let lock = FolderLock::key(&Key::generate(32)?)?;
-/// DescribedFolder::create(&path, &NewFolder { names: true, ..NewFolder::default() }, &lock)?;
-/// let found = Description::find(&path)?.expect("just created");
-/// let (folder, _) = found.open(&lock, None)?;
-/// assert!(folder.name_key()?.is_some());
-/// # std::fs::remove_dir_all(&path)?;
-/// # Ok::<(), sealane::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct DescribedFolder {
-    description: Description,
-    keys: FolderKeys,
+    pub(crate) path: PathBuf,
+    pub(crate) document: Document,
 }
 
 impl Description {
@@ -130,8 +88,13 @@ impl Description {
     pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>, Error> {
         for folder in path.ancestors() {
             let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            if let Some(found) = Self::find(at)? {
-                return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
+            match Self::find(at) {
+                Ok(Some(found)) => {
+                    return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
+                }
+                // Far above, it may be another file of this name.
+                Err(Error::Folder(FolderError::DescriptionInvalid(_))) if folder != path => {}
+                found => drop(found?),
             }
         }
         Ok(None)
@@ -201,249 +164,15 @@ impl Description {
         self.is_for_identities()
             && decode(self.document.keyset.as_bytes()).is_ok_and(|file| is_for(file.to_vec()))
     }
-
-    /// Unwraps the keys and authenticates the description. If others could have made both, because
-    /// the key only decrypts, the keys are checked by the `expected` fingerprint, or by the user's
-    /// file of known keys; returns its warning.
-    ///
-    /// # Errors
-    /// Returns [`FolderError::FolderKey`] or [`Error::NoMatchingKey`] for another key,
-    /// [`FolderError::DescriptionChanged`], the errors of [`FolderKeys::unwrap`] and
-    /// [`check_key`].
-    pub fn open(
-        self,
-        lock: &FolderLock,
-        expected: Option<&Fingerprint>,
-    ) -> Result<(DescribedFolder, Option<String>), Error> {
-        let keys = FolderKeys::unwrap(&self.document.keyset, lock).map_err(|error| match error {
-            Error::Authentication => FolderError::FolderKey(self.path.clone()).into(),
-            other => other,
-        })?;
-        let Document { names, mac, .. } = &self.document;
-        if keys.names().is_some() != *names || !keys.verifies(self.document.unsigned().as_bytes(), mac)? {
-            return Err(FolderError::DescriptionChanged(self.path).into());
-        }
-        let warning = match (place(&self.path, lock), expected) {
-            (None, None) => None,
-            (place, expected) => {
-                let place = place.unwrap_or_else(|| self.path.display().to_string());
-                check_key(&place, expected, &keys.fingerprint()?)?
-            }
-        };
-        Ok((DescribedFolder { description: self, keys }, warning))
-    }
 }
-
-impl DescribedFolder {
-    /// Creates a folder, or takes an empty one, and writes its description with new keys. The
-    /// description is on disk when this returns.
-    ///
-    /// # Errors
-    /// Returns [`FolderError::DescriptionExists`], [`FolderError::NotEmpty`],
-    /// [`Misuse::InvalidSuffix`], the errors of [`FolderKeys::wrap`], and [`Error::Io`].
-    pub fn create(folder: &Path, new: &NewFolder<'_>, lock: &FolderLock) -> Result<Self, Error> {
-        let path = folder.join(Description::NAME);
-        Suffix::Add(OsStr::new(new.suffix)).check()?;
-        match Folder::list(folder) {
-            Ok(_) if path.symlink_metadata().is_ok() => {
-                return Err(FolderError::DescriptionExists(path).into());
-            }
-            Ok(found) => {
-                if let Some((name, _)) = found.into_iter().next() {
-                    return Err(FolderError::NotEmpty { folder: folder.to_owned(), found: name }.into());
-                }
-            }
-            Err(e) if e.kind() == ErrorKind::NotFound => {}
-            Err(e) => return Err(Error::io(folder, e)),
-        }
-        let keys = FolderKeys::generate(new.names)?;
-        let document = Document {
-            sealane: "folder".into(),
-            version: 1,
-            folder: new_identifier()?,
-            suffix: new.suffix.into(),
-            names: new.names,
-            preserve: new.preserve,
-            recipients: Vec::new(),
-            keyset: String::new(),
-            mac: String::new(),
-        };
-        let mut new = Self { description: Description { path, document }, keys };
-        new.seal(lock)?;
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        new.save(lock, Existing::Refuse)?;
-        Ok(new)
-    }
-
-    /// Returns the description.
-    pub fn description(&self) -> &Description {
-        &self.description
-    }
-
-    /// Returns the fingerprint of the keys, to pin them.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FolderKeys::fingerprint`].
-    pub fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        self.keys.fingerprint()
-    }
-
-    /// Returns the keyring for the contents of files.
-    pub fn content_keys(&self) -> keys::Keyring {
-        self.keys.content()
-    }
-
-    /// Returns the keys that encrypt files, never over one of `inputs`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`EncryptParams::build`].
-    pub fn encrypt_with(&self, inputs: &[PathBuf]) -> Result<EncryptWith, Error> {
-        let inputs = &self.kept(inputs);
-        EncryptParams { key: Some(self.keys.content().into()), inputs, ..EncryptParams::default() }.build()
-    }
-
-    /// Returns the keys that decrypt files, never over one of `inputs`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`DecryptParams::build`].
-    pub fn decrypt_with(&self, inputs: &[PathBuf]) -> Result<DecryptWith, Error> {
-        let inputs = &self.kept(inputs);
-        DecryptParams { key: Some(self.keys.content().into()), inputs, ..DecryptParams::default() }.build()
-    }
-
-    fn kept(&self, inputs: &[PathBuf]) -> Vec<PathBuf> {
-        [inputs, std::slice::from_ref(&self.description.path)].concat()
-    }
-
-    /// Returns the key of the names, if names are encrypted.
-    ///
-    /// # Errors
-    /// Returns the errors of [`NameKey::keyring`].
-    pub fn name_key(&self) -> Result<Option<NameKey>, Error> {
-        self.keys.names().map(|ring| NameKey::keyring(&ring)).transpose()
-    }
-
-    /// Returns the default place of a manifest: the user's folder for state, because the folder
-    /// itself may be on a disk of somebody else, and a manifest has plaintext names and is believed.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if the user has no such folder, or it cannot be created.
-    pub fn manifest(&self) -> Result<PathBuf, Error> {
-        let state = keys::state_folder()
-            .map_err(|why| std::io::Error::other(format!("no place for a manifest: {why}")))?;
-        let folder = state.join("manifests");
-        private_folders().recursive(true).create(&folder).map_err(|e| Error::io(&folder, e))?;
-        Ok(folder.join(self.description.identifier()))
-    }
-
-    /// Returns whether all files of the folder are under the primary key, so that no rotation is
-    /// unfinished. Files that cannot be read are left to the job.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Tree::walk_with`](crate::Tree::walk_with) and
-    /// [`Rotation::new`](files::Rotation::new).
-    pub fn is_rotated(&self) -> Result<bool, Error> {
-        let path = &self.description.path;
-        let links = if self.description.preserve() { Links::Keep } else { Links::Follow };
-        let options = TreeOptions { links, description: Some(path), ..TreeOptions::default() };
-        let tree = Tree::walk_with(&[parent(path)], None, Suffix::Remove(OsStr::new("")), options)?;
-        let with = Rotation::new(&self.keys.content(), b"", &[])?;
-        Ok(tree.pairs.iter().all(|(file, _)| with.is_current(file).unwrap_or(true)))
-    }
-
-    /// Sets the options of a job that the description determines.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::name_key`].
-    pub fn configure(&self, options: &mut JobOptions) -> Result<(), Error> {
-        let Description { path, document } = &self.description;
-        options.suffix = OsString::from(&document.suffix);
-        options.preserve = document.preserve;
-        options.names = self.name_key()?;
-        options.description = Some(path.clone());
-        Ok(())
-    }
-
-    /// Replaces the keys for contents: what is encrypted from now on is under a new one. The old
-    /// ones stay, until [`Self::retire`].
-    ///
-    /// # Errors
-    /// Returns [`Misuse::InvalidRecipients`] with identities for a description without recipients,
-    /// and the errors of [`Self::rewrap`].
-    pub fn rotate(&mut self, lock: &FolderLock) -> Result<(), Error> {
-        self.keys.rotate()?;
-        self.rewrap(&self.same(lock)?)
-    }
-
-    /// Disables the keys that [`Self::rotate`] replaced, once all files are under the new one.
-    ///
-    /// # Errors
-    /// As [`Self::rotate`].
-    pub fn retire(&mut self, lock: &FolderLock) -> Result<(), Error> {
-        self.keys.retire();
-        self.rewrap(&self.same(lock)?)
-    }
-
-    /// Wraps the keys with another lock, and replaces the description. The files stay as they are.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FolderKeys::wrap`], and [`Error::Io`]; then the old description
-    /// remains.
-    pub fn rewrap(&mut self, lock: &FolderLock) -> Result<(), Error> {
-        self.seal(lock)?;
-        self.save(lock, Existing::Replace)
-    }
-
-    /// Returns what wraps the keys for those who could unwrap them before.
-    fn same(&self, lock: &FolderLock) -> Result<FolderLock, Error> {
-        if !matches!(lock, FolderLock::Identities(_)) {
-            return Ok(lock.clone());
-        }
-        let recipients = self.description.document.recipients.iter().map(|text| text.parse::<Recipient>());
-        match recipients.collect::<Result<Vec<_>, _>>()? {
-            none if none.is_empty() => Err(Misuse::InvalidRecipients(NO_RECIPIENTS).into()),
-            recipients => Ok(FolderLock::Recipients(recipients)),
-        }
-    }
-
-    fn seal(&mut self, lock: &FolderLock) -> Result<(), Error> {
-        let document = &mut self.description.document;
-        document.recipients = match lock {
-            FolderLock::Recipients(recipients) => recipients.iter().map(ToString::to_string).collect(),
-            _ => Vec::new(),
-        };
-        document.keyset = self.keys.wrap(lock)?;
-        document.mac = self.keys.mac(document.unsigned().as_bytes())?;
-        Ok(())
-    }
-
-    fn save(&self, lock: &FolderLock, existing: Existing) -> Result<(), Error> {
-        let Description { path, document } = &self.description;
-        let text = document.to_json();
-        if text.len() > Description::MAX_LEN {
-            return Err(Error::LimitExceeded(
-                "the description of a folder is limited to 256 KiB; name fewer recipients",
-            ));
-        }
-        let staged = StagedFile::new(path, Access::Inherited)?;
-        staged.file().write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
-        staged.commit(existing, Durability::Synced)?;
-        if let Some(place) = place(path, lock) {
-            remember_key(&place, &self.keys.fingerprint()?);
-        }
-        Ok(())
-    }
-}
-
-const NO_RECIPIENTS: &str = "the description names no recipients, so changed keys can't be encrypted for them; run 'sealane rewrap' first";
 
 impl Document {
-    fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("texts, numbers and booleans") + "\n"
     }
 
     /// Returns what the MAC authenticates.
-    fn unsigned(&self) -> String {
+    pub(crate) fn unsigned(&self) -> String {
         Self { mac: String::new(), ..self.clone() }.to_json()
     }
 }
@@ -466,18 +195,3 @@ fn is_copy(name: &OsStr) -> bool {
 fn is_description(content: &[u8]) -> bool {
     serde_json::from_slice::<AnyVersion>(content).is_ok_and(|found| found.sealane == "folder")
 }
-
-/// Returns where others can have written the keys: under it, the user's file of known keys has
-/// them. `None` if only a holder of the key can wrap keys.
-fn place(path: &Path, lock: &FolderLock) -> Option<String> {
-    let is_url = path.to_string_lossy().contains("://");
-    let path = if is_url { path.to_owned() } else { std::path::absolute(path).unwrap_or(path.to_owned()) };
-    match lock {
-        FolderLock::Identities(_) | FolderLock::Recipients(_) => Some(format!("age:{}", path.display())),
-        FolderLock::Service(name) => Some(format!("{}#{}", TokenKey::without_pin(name), path.display())),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod test;

@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 
 pub mod bulk;
+mod described;
 mod description;
 mod exclude;
+mod identifier;
 mod inventory;
 pub mod job;
 #[doc(hidden)]
@@ -15,7 +17,8 @@ mod removal;
 mod replica;
 mod tree;
 
-pub use description::{DescribedFolder, Description, NewFolder};
+pub use described::{DescribedFolder, NewFolder};
+pub use description::Description;
 pub use exclude::Exclude;
 pub use inventory::{
     Difference, Finding, Inventory, InventoryDraft, InventoryKeys, compare_inventory, write_inventory,

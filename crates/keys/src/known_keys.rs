@@ -237,7 +237,10 @@ fn location() -> Result<PathBuf, String> {
     Ok(state_folder()?.join("known_keys"))
 }
 
-/// Returns the folder for what this user's programs remember, or why this user has none.
+/// Returns the folder for what this user's programs remember.
+///
+/// # Errors
+/// Returns why this user has none.
 pub fn state_folder() -> Result<PathBuf, String> {
     let variable = |name| env::var_os(name).filter(|value: &OsString| !value.is_empty());
     // The specification of the XDG folders says to ignore relative paths.

@@ -5,6 +5,9 @@ use base::Error;
 use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
+/// Decrypts a ciphertext with the wrapping key of this name.
+pub type Unwrap = fn(name: &str, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error>;
+
 /// Functions over the clients of key services. The first argument is a reference without a path,
 /// such as `vault:transit/sales`. The texts of errors begin with it.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +15,7 @@ pub struct WrappingServices {
     /// Encrypts a cleartext keyset in the binary format.
     pub wrap: fn(name: &str, keyset: &[u8]) -> Result<Vec<u8>, Error>,
     /// Decrypts what `wrap` returned.
-    pub unwrap: fn(name: &str, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error>,
+    pub unwrap: Unwrap,
 }
 
 static SERVICES: OnceLock<WrappingServices> = OnceLock::new();
