@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
-from sealane._bulk import BulkReport, Path, Progress, finished
-from sealane._endpoints import path_of
+from sealane._bulk import BulkReport, Progress, finished
+from sealane._endpoints import Path, path_of
 from sealane._frames import forgetting
 from sealane._native import DescribedFolder, Job, split_reference
 from sealane._open import EncryptedReader
@@ -322,7 +322,9 @@ class Folder:
         """
         start = path.strip("/")
         prefix = f"{start}/" if start else ""
-        return [FolderEntry(prefix + name, kind, size, at) for name, kind, size, at in self._native.entries(path)]
+        return [
+            FolderEntry(prefix + name, kind, size, at) for name, kind, size, at in self._native.entries(path)
+        ]
 
     def walk(self, path: str = "") -> Iterator[FolderEntry]:
         """Lists everything below a plaintext path, each folder before what is in it.

@@ -76,6 +76,13 @@ def test_only_the_right_key_opens_it(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="empty folder"):
         Folder.create(tmp_path / "full", key=KEY)
     folder = Folder(place, key=KEY)
+    for refused in (
+        lambda: folder.decrypt_to(place),
+        lambda: folder.decrypt_to(place / "out"),
+        lambda: sealane.encrypt_tree(tmp_path / "full", place, key=KEY),
+    ):
+        with pytest.raises(ValueError, match="describes itself"):
+            refused()
     for call in (pickle.dumps, copy.copy):
         with pytest.raises(TypeError, match="never pickled"):
             call(folder)

@@ -109,6 +109,9 @@ fn a_changed_option_or_another_key_writes_nothing() {
         ("decrypt -k k -o out vault in", "processed alone"),
         ("rotate -c x -k k vault", "-c contradicts"),
         ("rewrap -k k -R team -o x vault", "-o contradicts"),
+        ("decrypt -k k -o vault vault", "the output is in an encrypted folder that describes itself"),
+        ("decrypt -k k -o vault/out vault", "the output is in an encrypted folder that describes itself"),
+        ("init -k k vault/inner", "has a description already"),
     ] {
         sandbox.refuses(line, 2, words);
     }

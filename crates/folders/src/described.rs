@@ -96,6 +96,10 @@ impl DescribedFolder {
     pub fn create(folder: &Path, new: &NewFolder<'_>, lock: &FolderLock) -> Result<Self, Error> {
         let path = folder.join(Description::NAME);
         Suffix::Add(OsStr::new(new.suffix)).check()?;
+        let absolute = std::path::absolute(folder).map_err(|e| Error::io(folder, e))?;
+        if let Some((above, _)) = Description::find_above(parent(&absolute))? {
+            return Err(FolderError::DescriptionExists(above.path().to_owned()).into());
+        }
         match Folder::list(folder) {
             Ok(_) if path.symlink_metadata().is_ok() => {
                 return Err(FolderError::DescriptionExists(path).into());

@@ -69,8 +69,13 @@ impl Description {
     /// Returns the errors of [`Self::parse`], [`FolderError::SecondDescription`], and [`Error::Io`].
     pub fn find(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(Self::NAME);
-        if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
-            return Ok(None);
+        match path.symlink_metadata() {
+            Ok(found) if found.is_file() => {}
+            Ok(found) if found.is_dir() => return Ok(None),
+            // A link may lead to the description of another folder.
+            Ok(_) => return Err(FolderError::DescriptionInvalid(path).into()),
+            // There is none, or the folder cannot be read at all, or its path is too long for a name.
+            Err(_) => return Ok(None),
         }
         let found = Self::parse(&path, &read(&path)?)?;
         for (name, _) in Folder::list(folder).map_err(|e| Error::io(folder, e))? {
@@ -88,12 +93,17 @@ impl Description {
     pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>, Error> {
         for folder in path.ancestors() {
             let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            // In /tmp, anyone could describe the folders of all others.
+            if folder != path && is_public(at) {
+                continue;
+            }
             match Self::find(at) {
                 Ok(Some(found)) => {
                     return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
                 }
                 // Far above, it may be another file of this name.
-                Err(Error::Folder(FolderError::DescriptionInvalid(_))) if folder != path => {}
+                Err(Error::Folder(FolderError::DescriptionInvalid(_)) | Error::Io { .. })
+                    if folder != path => {}
                 found => drop(found?),
             }
         }
@@ -175,6 +185,18 @@ impl Document {
     pub(crate) fn unsigned(&self) -> String {
         Self { mac: String::new(), ..self.clone() }.to_json()
     }
+}
+
+/// Returns whether every user can make files in a folder, and no user can remove those of others.
+#[cfg(unix)]
+fn is_public(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    folder.metadata().is_ok_and(|found| found.mode() & 0o1002 == 0o1002)
+}
+
+#[cfg(not(unix))]
+fn is_public(_: &Path) -> bool {
+    false
 }
 
 /// Reads a description; one that is too long, so far that this is seen.

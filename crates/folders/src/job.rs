@@ -111,13 +111,15 @@ impl Job {
     /// Lists the files below the inputs, with their targets below the output.
     ///
     /// # Errors
-    /// Returns the errors of [`Tree::walk_with`], [`FolderError::NamesEncrypted`] and
+    /// Returns the errors of [`Tree::walk_with`], [`FolderError::OutputDescribed`] for an output in a
+    /// folder with another description, [`FolderError::NamesEncrypted`] and
     /// [`FolderError::SuffixForgotten`] unless [`JobOptions::keeps_names`],
     /// [`FolderError::ManifestAmong`],
     /// [`FolderError::ManifestReveals`], and
     /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) for a target among
     /// [`JobOptions::kept`].
     pub fn new(options: JobOptions) -> Result<Self, Error> {
+        forgotten::check_output(&options)?;
         let links = options.links();
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
         let (output, suffix, replaces_links) = (options.output.as_deref(), options.suffix(), options.delete);

@@ -178,6 +178,11 @@ pub enum FolderError {
         "the name is reserved in the encrypted folder; encrypt it with --suffix or --encrypt-names, or leave it out"
     )]
     ReservedName,
+    /// The output is in an encrypted folder that describes itself, and is not for it.
+    #[error(
+        "{0}: the output is in an encrypted folder that describes itself, where plaintext and files under other keys don't belong; choose another folder"
+    )]
+    OutputDescribed(PathBuf),
     /// All names to be restored look like encrypted ones, and there is no key of names.
     #[error(
         "{0}: the names in this folder are encrypted; give their key (--encrypt-names, in Python encrypt_names)"

@@ -168,6 +168,7 @@ impl Error {
                 | FolderError::SecondDescription { path, .. }
                 | FolderError::DescriptionChanged(path)
                 | FolderError::FolderKey(path)
+                | FolderError::OutputDescribed(path)
                 | FolderError::NamesEncrypted(path)
                 | FolderError::SuffixForgotten { folder: path, .. },
             ) => Some(path),
@@ -198,6 +199,7 @@ impl FolderError {
             | Self::NamesInPlace
             | Self::ManifestReveals(_)
             | Self::ManifestAmong(_)
+            | Self::OutputDescribed(_)
             | Self::NamesEncrypted(_)
             | Self::SuffixForgotten { .. }
             | Self::NoDescription(_)

@@ -117,6 +117,13 @@ fn every_changed_byte_and_length_is_found() {
     let newer = text.replace("\"version\": 1", "\"version\": 2").replace("\"mac\"", "\"signature\"");
     let FolderError::DescriptionVersion { found, .. } = refused(open(newer.as_bytes())) else { panic!() };
     assert_eq!(found, 2);
+    #[cfg(unix)]
+    {
+        fs::rename(&path, folder.join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &path).unwrap();
+        assert!(matches!(refused(Description::find(&folder)), FolderError::DescriptionInvalid(_)));
+        fs::remove_file(&path).unwrap();
+    }
     fs::write(&path, vec![b' '; 1 << 20]).unwrap();
     assert!(matches!(refused(Description::find(&folder)), FolderError::DescriptionInvalid(_)));
 }

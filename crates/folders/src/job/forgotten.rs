@@ -1,18 +1,36 @@
-//! Options of encryption that were forgotten at decryption, as far as names show it.
+//! Options of encryption that were forgotten at decryption, as far as names show it, and outputs in
+//! folders with other keys.
 //!
 //! A folder without a description does not say how its names were made. Restoring encrypted names,
 //! or names with the suffix of encrypted files, is a mistake that nobody would notice in time.
 
 use super::options::JobOptions;
+use crate::description::Description;
 use crate::tree::Tree;
 use base::Error;
 use base::error::FolderError;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Suffixes of encrypted files that have no other use.
 const SUFFIXES: [&str; 4] = [".sealed", ".age", ".enc", ".encrypted"];
 /// Length of the shortest encrypted name: a byte and the tag of AES-SIV in base32.
 const MIN_LEN: usize = 28;
+
+/// Refuses an output at or in a folder that describes itself, unless the job encrypts for it.
+///
+/// # Errors
+/// Returns [`FolderError::OutputDescribed`] and the errors of [`Description::find_above`].
+pub(super) fn check_output(options: &JobOptions) -> Result<(), Error> {
+    let Some(output) = &options.output else { return Ok(()) };
+    let absolute = std::path::absolute(output).map_err(|e| Error::io(output, e))?;
+    let Some((found, _)) = Description::find_above(&absolute)? else { return Ok(()) };
+    let is_own = |own: &PathBuf| fs::canonicalize(own).ok() == fs::canonicalize(found.path()).ok();
+    match !options.removes_suffix && options.description.as_ref().is_some_and(is_own) {
+        true => Ok(()),
+        false => Err(FolderError::OutputDescribed(output.clone()).into()),
+    }
+}
 
 /// Refuses to restore names if all of them are still encrypted, or all end with a known suffix.
 ///
