@@ -72,7 +72,7 @@ def test_guide(name: str, folder: pathlib.Path) -> None:
 
 
 def can_mount() -> bool:
-    """Returns whether this process may mount a FUSE file system: with fusermount3, or CAP_SYS_ADMIN (bit 21)."""
+    """Returns whether this process may mount: with fusermount3, or CAP_SYS_ADMIN (bit 21)."""
     capabilities = re.search(r"^CapEff:\s*(\w+)", pathlib.Path("/proc/self/status").read_text(), re.MULTILINE)
     is_permitted = capabilities and int(capabilities[1], 16) >> 21 & 1
     return os.access("/dev/fuse", os.R_OK | os.W_OK) and bool(is_permitted or shutil.which("fusermount3"))

@@ -11,6 +11,7 @@ import opcode
 import operator
 import os
 import sys
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
@@ -175,9 +176,11 @@ def open(
     b'line\\n'
     """
     if mode in ("rt", "wt", "xt"):
-        binary = open(
+        # Of the overloads, the mode selects one at run time.
+        opened: Callable[..., EncryptedReader | EncryptedWriter] = open
+        binary = opened(
             file,
-            f"{mode[0]}b",  # type: ignore[call-overload]
+            f"{mode[0]}b",
             key=key,
             recipients=recipients,
             identities=identities,

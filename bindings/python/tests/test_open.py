@@ -153,7 +153,7 @@ def test_a_pipe_as_a_file_object_is_read_in_order(piped: Callable[[bytes], IO[by
     # What comes before a changed chunk is read; the changed chunk and a missing end are not.
     changed = bytearray(sealed)
     changed[200_000] ^= 1
-    for damaged in (bytes(changed), sealed[: 200_000]):
+    for damaged in (bytes(changed), sealed[:200_000]):
         with sealane.open(piped(damaged), key=KEY) as file:
             assert file.read(100_000) == archive.getvalue()[:100_000]
             with pytest.raises(sealane.exceptions.SealaneError):
