@@ -21,8 +21,13 @@ _NUMBERS = itertools.count()
 
 
 def pytest_runtest_setup() -> None:
-    """Gives each test, and the processes that it starts, a file of known keys of its own."""
-    os.environ["SEALANE_KNOWN_KEYS"] = str(Path(_KNOWN_KEYS.name, f"known_keys-{next(_NUMBERS)}"))
+    """Gives each test, and the processes that it starts, known keys, state and defaults of its own."""
+    place = Path(_KNOWN_KEYS.name, f"known_keys-{next(_NUMBERS)}")
+    os.environ["SEALANE_KNOWN_KEYS"] = str(place)
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        os.environ[name] = f"{place}-{name}"
+    for name in ("SEALANE_KEY", "SEALANE_IDENTITY"):
+        os.environ.pop(name, None)
 
 
 pytest_runtest_setup()

@@ -43,6 +43,12 @@ impl Console {
         self.status.get()
     }
 
+    /// Ends with the status of another process, which has reported its failure itself.
+    #[cfg(all(feature = "mount", target_os = "linux"))]
+    pub(crate) fn end_with(&self, status: u8) {
+        self.status.set(status);
+    }
+
     /// Prints a failure as one line on standard error, and remembers its exit status.
     pub(crate) fn fail(&self, failure: &Failure) {
         if self.status.get() == 0 {

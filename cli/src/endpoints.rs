@@ -214,7 +214,8 @@ pub(crate) fn stdin() -> io::Result<File> {
     duplicate(&io::stdin())
 }
 
-fn stdout() -> io::Result<File> {
+/// Returns standard output as a file, without [`io::Stdout`]'s line buffer.
+pub(crate) fn stdout() -> io::Result<File> {
     check_open(1)?;
     duplicate(&io::stdout())
 }

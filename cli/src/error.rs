@@ -115,8 +115,9 @@ impl Failure {
             Error::Io { path, source } => {
                 // A failure of this program that went through the library.
                 return source.downcast().unwrap_or_else(|source| match path {
-                    Some(path) => Self::io(&name(&path), &source),
-                    None => Self::io(subject, &source),
+                    // A path in a vault is the end of the subject.
+                    Some(path) if !Path::new(subject).ends_with(&path) => Self::io(&name(&path), &source),
+                    _ => Self::io(subject, &source),
                 });
             }
             Error::Misuse(Misuse::OutputIsInput { output, input }) => {
@@ -137,6 +138,15 @@ impl Failure {
                     "{}: two inputs have this output file; process them one at a time, each with its own -o",
                     name(&path)
                 ));
+            }
+            Error::InVault { path, source } => {
+                let is_plain = Path::new(subject).ends_with(&path);
+                let stored = if is_plain { String::new() } else { format!(", stored in {}", name(&path)) };
+                let kind = Kind::Of(source.kind());
+                return match *source {
+                    source @ Error::Io { .. } => Self::about(subject, source),
+                    source => Self { kind, text: format!("{subject}{stored}: {source}") },
+                };
             }
             Error::Cancelled => return Self::interrupted(),
             Error::Authentication => {

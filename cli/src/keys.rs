@@ -2,15 +2,16 @@
 
 use crate::args;
 use crate::console::Console;
+use crate::defaults;
 use crate::endpoints;
 use crate::error::{Failure, Kind, name};
 use crate::passphrase;
 use crate::{plugins, terminal};
 use sealane::age::{Armor, AskPassphrase, Identity, MAX_WORK_FACTOR, Recipient, parse_recipients};
 use sealane::file::{
-    DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,
+    DecryptParams, DecryptWith, Description, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,
 };
-use sealane::keys::{self, KeyFile, Keyring, LoadOptions, PinnedReference, Reference, SecretKey};
+use sealane::keys::{self, FolderLock, KeyFile, Keyring, LoadOptions, PinnedReference, Reference, SecretKey};
 use sealane::signature::{Signers, SigningKey};
 use sealane::{Error, Key, Misuse};
 use std::io;
@@ -48,7 +49,23 @@ pub(crate) fn encrypt_with(
     loader.kid.clone_from(&args.kid);
     let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
     let passphrase;
-    if let Some(path) = &args.key {
+    let is_default = !args.passphrase && args.recipients.is_empty() && args.recipients_files.is_empty();
+    let key = match &args.key {
+        None if is_default && args.plugins.is_empty() => {
+            let found = defaults::key()?.ok_or_else(|| {
+                Failure::misuse(
+                    "expected a key, recipients or a passphrase; give --key, --recipient, --recipients-file, --plugin or \
+                     --passphrase",
+                )
+            })?;
+            Some(found.reference)
+        }
+        given => given.clone(),
+    };
+    if key.is_none() && !args.identities.is_empty() {
+        return Err(Failure::misuse("-i requires --key, or a folder that describes itself as OUT"));
+    }
+    if let Some(path) = &key {
         subject = name(path);
         params.key = Some(loader.symmetric(path, &args.identities)?);
     } else if args.passphrase {
@@ -80,13 +97,24 @@ pub(crate) fn decrypt_with(
     let (mut subject, mut params) = ("the identities".to_owned(), DecryptParams::default());
     let mut max_work_factor = args.max_work_factor;
     let passphrase;
-    if let Some(path) = &args.key {
+    let (mut key, mut identities) = (args.key.clone(), args.identities.clone());
+    if args.has_passphrase() && !args.passphrase && !args.asked.is_given() {
+        key = defaults::key()?.map(|found| found.reference);
+        identities.extend(defaults::identity()?.map(|found| found.reference));
+        if key.is_some() && !identities.is_empty() {
+            return Err(Failure::misuse(
+                "there is a default key and a default identity; choose one with -k or -i",
+            ));
+        }
+    }
+    let has_passphrase = args.has_passphrase() && identities.is_empty();
+    if let Some(path) = &key {
         subject = name(path);
         params.key = Some(loader.symmetric(path, &args.identities)?);
-    } else if args.passphrase || args.has_passphrase() && args.asked.is_given() {
+    } else if args.passphrase || has_passphrase && args.asked.is_given() {
         passphrase = passphrase::ask(&args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
-    } else if args.has_passphrase() {
+    } else if has_passphrase {
         if !terminal::exists() {
             return Err(Failure::misuse("expected a key or a passphrase; use -k, -i, -j or -p"));
         }
@@ -94,7 +122,7 @@ pub(crate) fn decrypt_with(
         let ask = loader.ask_later("the file".into());
         params.identities = Some(vec![Identity::passphrase_asking(ask, max)]);
     } else {
-        let mut identities = loader.identities(&args.identities)?;
+        let mut identities = loader.identities(&identities)?;
         identities.extend(with_plugins(&args.plugins, console)?);
         params.identities = Some(identities);
     }
@@ -108,8 +136,7 @@ pub(crate) fn decrypt_with(
 /// opened.
 pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console) -> Result<Rewrap, Failure> {
     let mut loader = Loader::new(&args.asked, inputs, console);
-    let old =
-        args::Passphrase { descriptor: args.old_passphrase_fd, command: args.old_passphrase_command.clone() };
+    let old = args.old();
     loader.files.extend(old.descriptor.map(passphrase::path));
     let identities = if args.identities.is_empty() && args.plugins.is_empty() {
         let text = passphrase::ask_old(&old, "the files")?;
@@ -139,14 +166,79 @@ pub(crate) fn rotation(
     console: &Console,
 ) -> Result<Rotation, Failure> {
     let mut loader = Loader::new(&args.asked, inputs, console);
-    let ring = loader.keyring(&args.key, &args.identities)?;
+    let default = if args.key.is_none() { defaults::key()?.map(|found| found.reference) } else { None };
+    let key = args.key.as_ref().or(default.as_ref());
+    let key = key.ok_or_else(|| Failure::misuse("expected the keyring of the files; name it with -k"))?;
+    let ring = loader.keyring(key, &args.identities)?;
     Rotation::new(&ring, args.context.as_encoded_bytes(), &loader.files)
-        .map_err(|error| Failure::about(&name(&args.key), error))
+        .map_err(|error| Failure::about(&name(key), error))
 }
 
 /// Loads a keyring to read it.
 pub(crate) fn keyring(args: &args::KeyringFile, console: &Console) -> Result<Keyring, Failure> {
     Loader::new(&args.asked, Inputs::default(), console).keyring(&args.ring, &args.identities)
+}
+
+/// Loads what opens a folder that describes itself, and returns the key files too.
+pub(crate) fn folder_lock(
+    found: &Description,
+    unlock: &args::Unlock<'_>,
+    console: &Console,
+) -> Result<(FolderLock, Vec<PathBuf>), Failure> {
+    let mut loader = Loader::new(unlock.asked, Inputs::default(), console);
+    loader.kid = unlock.kid.cloned();
+    let (mut key, mut identities) = (unlock.key.cloned(), unlock.identities.to_vec());
+    if key.is_none() && identities.is_empty() && unlock.plugins.is_empty() && !unlock.passphrase {
+        match found.is_for_identities() {
+            true if found.has_passphrase() => {}
+            true => identities.extend(defaults::identity()?.map(|found| found.reference)),
+            false => key = defaults::key()?.map(|found| found.reference),
+        }
+    }
+    let lock = match key {
+        Some(key) => loader.wrapping_key(&key, &identities)?,
+        None if unlock.passphrase || identities.is_empty() && unlock.plugins.is_empty() => {
+            if !unlock.passphrase && !found.has_passphrase() {
+                let needed =
+                    if found.is_for_identities() { "an identity with -i or -j" } else { "the key with -k" };
+                return Err(Failure::misuse(format!(
+                    "{}: expected a key; give {needed}",
+                    name(found.path())
+                )));
+            }
+            FolderLock::Passphrase(passphrase::ask(unlock.asked, &name(found.path()))?)
+        }
+        None => {
+            let mut all = loader.identities(&identities)?;
+            all.extend(with_plugins(unlock.plugins, console)?);
+            FolderLock::Identities(all)
+        }
+    };
+    Ok((lock, loader.files))
+}
+
+/// Loads the key that wraps the keys of a folder.
+pub(crate) fn wrapping_key(
+    key: &Path,
+    identity_files: &[PathBuf],
+    asked: &args::Passphrase,
+    console: &Console,
+) -> Result<FolderLock, Failure> {
+    Loader::new(asked, Inputs::default(), console).wrapping_key(key, identity_files)
+}
+
+/// Loads the recipients that the keys of a folder are encrypted for.
+pub(crate) fn recipients_lock(
+    named: &[String],
+    files: &[PathBuf],
+    console: &Console,
+) -> Result<FolderLock, Failure> {
+    recipients(named, files, console).map(FolderLock::Recipients)
+}
+
+/// Asks for the new passphrase of the keys of a folder.
+pub(crate) fn new_passphrase(asked: &args::Passphrase, folder: &str) -> Result<FolderLock, Failure> {
+    passphrase::choose(asked, folder).map(FolderLock::Passphrase)
 }
 
 /// Returns a key file's keyring.
@@ -337,6 +429,21 @@ impl<'a> Loader<'a> {
         match self.load(key, identity_files)? {
             KeyFile::Keyring(keyring) => Ok(keyring.into()),
             found => found.into_symmetric().map(FileKey::from).map_err(|e| Failure::about(&name(key), e)),
+        }
+    }
+
+    fn wrapping_key(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FolderLock, Failure> {
+        let is_service =
+            |text: &&str| ["aws-kms:", "vault:", "pkcs11:"].iter().any(|it| text.starts_with(it));
+        if let Some(text) = key.to_str().filter(is_service).filter(|text| !text.contains('#')) {
+            return Ok(FolderLock::Service(text.to_owned()));
+        }
+        match self.load(key, identity_files)? {
+            KeyFile::Keyring(ring) => Ok(FolderLock::Keyring(ring)),
+            found => {
+                let lock = found.into_symmetric().and_then(|key| FolderLock::key(&key));
+                lock.map_err(|error| Failure::about(&name(key), error))
+            }
         }
     }
 

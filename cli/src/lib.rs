@@ -3,8 +3,10 @@
 //! | module | content |
 //! |---|---|
 //! | `commands`, `args` | one file per command; options that commands share |
+//! | `described`, `defaults` | folders that describe themselves; the keys without an option |
 //! | `keys`, `keyring_file`, `passphrase`, `terminal`, `plugins` | the keys that options name, and questions |
 //! | `endpoints`, `stream`, `url`, `salvage`, `file_id` | files, pipes, URLs, damaged files |
+//! | `vault`, `mount` | vaults of other tools, and a vault as a file system |
 //! | `console`, `error`, `redact` | results, failures and progress; no secret in any of them |
 //! | `interrupt`, `signal` | the handler of Ctrl-C, and the flag that work reads |
 //! | `machine` | facts for a bug report |
@@ -24,6 +26,8 @@
 mod args;
 mod commands;
 mod console;
+mod defaults;
+mod described;
 mod endpoints;
 mod error;
 mod file_id;
@@ -31,6 +35,8 @@ mod interrupt;
 mod keyring_file;
 mod keys;
 mod machine;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+mod mount;
 mod passphrase;
 mod plugins;
 mod redact;
@@ -39,6 +45,7 @@ mod signal;
 mod stream;
 mod terminal;
 mod url;
+mod vault;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};

@@ -5,7 +5,8 @@ use crate::endpoints::{self, Source};
 use crate::error::{Failure, Kind, STDOUT};
 use crate::signal;
 use sealane::Error;
-use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, ReadAt, Reader};
+use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, Reader};
+use sealane::vault::Contents;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::ops::Range;
@@ -36,7 +37,7 @@ pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Res
     with.check_output(&out, Path::new(STDOUT)).map_err(|e| on_stdout(source, e))?;
     if endpoints::regular_len(&file).is_some() {
         match Reader::new(&file, with) {
-            Ok(reader) => return range(&reader, 0..u64::MAX, source, out, bar),
+            Ok(reader) => return range(&reader, 0..u64::MAX, &source.name(), out, bar),
             // Armor with mixed line ends can only be read in order. For damaged armor, that gives
             // the better error.
             Err(Error::Armor(_)) => {
@@ -60,9 +61,9 @@ pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Res
 
 /// Writes a range of the plaintext, up to the end of the file.
 pub(crate) fn range(
-    reader: &Reader<impl ReadAt>,
+    reader: &dyn Contents,
     range: Range<u64>,
-    source: &Source,
+    source: &str,
     mut out: File,
     bar: &mut Bar,
 ) -> Result<File, Failure> {
@@ -71,7 +72,7 @@ pub(crate) fn range(
     let len = end.saturating_sub(at).min(PIECE_LEN as u64) as usize;
     let read = |piece: &mut [u8]| {
         let len = end.saturating_sub(at).min(piece.len() as u64) as usize;
-        let n = reader.read_at(at, &mut piece[..len]).map_err(|e| Failure::about(&source.name(), e))?;
+        let n = reader.read_at(at, &mut piece[..len]).map_err(|e| Failure::about(source, e))?;
         at += n as u64;
         Ok(n)
     };

@@ -46,6 +46,31 @@ pub struct SivCase {
     pub result: Outcome,
 }
 
+/// One message of EME over AES.
+#[derive(Clone, Debug)]
+pub struct EmeCase {
+    pub file: String,
+    pub id: String,
+    /// How often the plaintext is encrypted for the ciphertext.
+    pub repeat: usize,
+    pub key: Vec<u8>,
+    pub tweak: [u8; 16],
+    pub plaintext: Vec<u8>,
+    pub ciphertext: Vec<u8>,
+}
+
+/// One message of NaCl's secretbox, XSalsa20-Poly1305.
+#[derive(Clone, Debug)]
+pub struct SecretboxCase {
+    pub file: String,
+    pub id: String,
+    pub key: [u8; 32],
+    pub nonce: [u8; 24],
+    pub plaintext: Vec<u8>,
+    /// The tag and the ciphertext.
+    pub sealed: Vec<u8>,
+}
+
 /// One Fernet token with its key.
 #[derive(Clone, Debug)]
 pub struct FernetCase {

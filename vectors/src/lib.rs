@@ -34,13 +34,15 @@ mod secp256k1;
 mod signature;
 mod siv;
 mod speck;
+mod stored_vaults;
 mod tink;
+mod vaults;
 mod wycheproof;
 
 pub use age::{AgeCase, AgeOutcome, age};
 pub use case::{
-    AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, FernetCase, FernetPart, KdfCase, KdfHash,
-    KdfPart, MacCase, Outcome, SivCase, SpeckCase, SpeckMode, SpeckOrder,
+    AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, EmeCase, FernetCase, FernetPart, KdfCase,
+    KdfHash, KdfPart, MacCase, Outcome, SecretboxCase, SivCase, SpeckCase, SpeckMode, SpeckOrder,
 };
 pub use chunked::{ChunkedCase, ChunkedFlag};
 pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25519, rfc7748};
@@ -52,6 +54,7 @@ pub use oaep::{OaepCase, RsaKey, oaep};
 pub use parts::{RsaPartsCase, rsa_parts};
 pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
 pub use signature::{SignatureCase, SignatureResult, signatures};
+pub use stored_vaults::{Plain, Stored, VaultCase};
 pub use tink::{TinkCase, TinkHash, tink};
 
 use error::{Error, Why};
@@ -93,6 +96,10 @@ const DAEAD: &[(&str, Reader<SivCase>)] = &[
     ("daead/aes_siv_rfc5297.json", siv::rfc5297),
     ("daead/wycheproof/aes_siv_cmac_test.json", siv::wycheproof),
 ];
+
+const EME: &[(&str, Reader<EmeCase>)] = &[("eme/eme.json", vaults::eme)];
+
+const SECRETBOX: &[(&str, Reader<SecretboxCase>)] = &[("secretbox/secretbox.json", vaults::secretbox)];
 
 const FERNET: &[(&str, Reader<FernetCase>)] = &[
     ("fernet/generate.json", fernet::generate),
@@ -175,6 +182,30 @@ pub fn chunked() -> Vec<ChunkedCase> {
 /// Panics if a file under `daead` cannot be parsed or is missing.
 pub fn siv() -> Vec<SivCase> {
     folder::read("daead", DAEAD).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every case of EME.
+///
+/// # Panics
+/// Panics if a file under `eme` cannot be parsed or is missing.
+pub fn eme() -> Vec<EmeCase> {
+    folder::read("eme", EME).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every vault made by `tool`, such as `"gocryptfs"`.
+///
+/// # Panics
+/// Panics if a file under `vaults` cannot be parsed or is missing.
+pub fn vaults(tool: &str) -> Vec<VaultCase> {
+    stored_vaults::read(tool).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every message of NaCl's secretbox.
+///
+/// # Panics
+/// Panics if a file under `secretbox` cannot be parsed or is missing.
+pub fn secretbox() -> Vec<SecretboxCase> {
+    folder::read("secretbox", SECRETBOX).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns every Fernet token, valid and invalid.

@@ -39,6 +39,9 @@ fn every_case_is_read() {
     let (siv, fernet) = (vectors::siv(), vectors::fernet());
     counts.extend(count(&siv, |case| &case.file));
     counts.extend(count(&fernet, |case| &case.file));
+    let (eme, secretbox) = (vectors::eme(), vectors::secretbox());
+    counts.extend(count(&eme, |case| &case.file));
+    counts.extend(count(&secretbox, |case| &case.file));
     let signatures = vectors::signatures();
     counts.extend(count(&signatures, |case| &case.file));
     let (kdf, ml_kem) = (vectors::kdf(), vectors::ml_kem());
@@ -75,6 +78,7 @@ fn every_case_is_read() {
         ("ecies/ecies_known.json", 17),
         ("ecies/ecies_suites.json", 15),
         ("ecies/eciespy.json", 27),
+        ("eme/eme.json", 6),
         ("fernet/generate.json", 1),
         ("fernet/invalid.json", 8),
         ("fernet/verify.json", 1),
@@ -101,6 +105,7 @@ fn every_case_is_read() {
         ("rsa/oaep_label.json", 1),
         ("rsa/pkcs1_v2_1_oaep_vect.txt", 60),
         ("rsa/wycheproof/rsa_oaep_2048_sha256_mgf1sha256_test.json", 37),
+        ("secretbox/secretbox.json", 30),
         ("signature/programs.json", 12),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
@@ -127,6 +132,16 @@ fn every_age_file_is_read() {
 
 /// RFC 8439 has six blocks, four streams and four one-time keys. The XChaCha draft has two streams
 /// and a derived key.
+/// The tools with vaults.
+const VAULTS: [&str; 3] = ["cryptomator", "gocryptfs", "rclone"];
+
+#[test]
+fn every_vault_is_read() {
+    let found = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("vaults")).unwrap();
+    assert_eq!(found.count(), VAULTS.len());
+    assert_eq!(VAULTS.map(|tool| vectors::vaults(tool).len()), [7, 9, 8]);
+}
+
 #[test]
 fn every_part_of_chacha20_is_read() {
     let cases = vectors::chacha20();
@@ -159,9 +174,14 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
         .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
         .chain(vectors::siv().into_iter().map(|case| case.file))
         .chain(vectors::fernet().into_iter().map(|case| case.file))
+        .chain(vectors::eme().into_iter().map(|case| case.file))
+        .chain(vectors::secretbox().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
         .chain(vectors::signatures().into_iter().map(|case| case.file))
         .chain(vectors::ml_kem().into_iter().map(|case| case.file))
+        .chain(
+            VAULTS.iter().flat_map(|tool| vectors::vaults(tool)).flat_map(|case| [case.file, case.archive]),
+        )
         .collect();
     for line in sums.lines() {
         let (sum, file) = line.split_once("  ").unwrap();
@@ -172,9 +192,11 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
     for file in &files {
         assert!(sums.contains(&format!("  {file}\n")), "{file}: no sum");
         // A folder with many small files has one row in the table.
-        let row = match file.strip_prefix("age/testkit/") {
-            Some(_) => "| `age/testkit/*` |".into(),
-            None => format!("| `{file}` |"),
+        let row = match file.rsplit_once('/') {
+            Some((folder, _)) if folder == "age/testkit" || folder.starts_with("vaults/") => {
+                format!("| `{folder}/*` |")
+            }
+            _ => format!("| `{file}` |"),
         };
         assert!(readme.contains(&row), "{file}: no row in the README");
     }

@@ -29,6 +29,7 @@ from sealane._bulk import (
     verify_tree,
 )
 from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, rewrap, verify_file
+from sealane._folder import Folder, FolderEntry
 from sealane._inventory import Difference, InventoryReport, verify_inventory, write_inventory
 from sealane._native import (
     Aead,
@@ -74,6 +75,8 @@ __all__ = [
     "EncryptedReader",
     "EncryptedWriter",
     "FileInfo",
+    "Folder",
+    "FolderEntry",
     "ForkedError",
     "FormatError",
     "InventoryReport",

@@ -172,6 +172,24 @@ def _round_trip(key: WrappingKey, plaintext: bytearray) -> bytes:
 
 
 @forgetting
+def wrapped_keyset(name: str, keyset: bytearray) -> bytes:
+    """Returns the ciphertext of a folder's keyset by the wrapping key ``name``. Wipes the keyset."""
+    key = parse_wrapping_key(name)
+    if (length := len(keyset)) > MAX_PLAINTEXT:
+        _wipe(keyset)
+        raise LimitExceededError(
+            f"{key}: the keyset has {length} bytes, and key services encrypt {MAX_PLAINTEXT}; use fewer keys"
+        )
+    return _round_trip(key, keyset)
+
+
+@forgetting
+def unwrapped_keyset(name: str, ciphertext: bytearray) -> bytes | bytearray:
+    """Returns the cleartext keyset of a folder."""
+    return _decrypted(parse_wrapping_key(name), bytes(ciphertext))
+
+
+@forgetting
 def rewrapped(
     old: WrappingKey, new: WrappingKey, content: bytes, check: Callable[[Keyring], object]
 ) -> tuple[bytes, str]:

@@ -412,6 +412,42 @@ class Reader:
     size: Final[int]
 
 @final
+class DescribedFolder:
+    @staticmethod
+    def create(
+        path: str,
+        *,
+        key: _FileKey | None = None,
+        recipients: _Recipients | None = None,
+        passphrase: _Text | None = None,
+        suffix: str = ".sealed",
+        encrypt_names: bool = False,
+        preserve: bool = False,
+    ) -> DescribedFolder: ...
+    @staticmethod
+    def open(
+        path: str,
+        *,
+        key: _FileKey | None = None,
+        identities: _Identities | None = None,
+        passphrase: _Text | None = None,
+        fingerprint: str | None = None,
+    ) -> DescribedFolder: ...
+    identifier: Final[str]
+    suffix: Final[str]
+    encrypts_names: Final[bool]
+    preserves: Final[bool]
+    fingerprint: Final[str]
+    def manifest(self) -> str: ...
+    def operation(self, verb: str) -> Operation: ...
+    def decryption(self) -> DecryptWith: ...
+    def entries(
+        self, path: str
+    ) -> list[tuple[str, Literal["file", "folder", "link"], int, float | None]]: ...
+    def stored(self, path: str) -> str: ...
+    def read_link(self, path: str) -> str: ...
+
+@final
 class Ranges:
     def __new__(cls, header: _Buffer, decryption: DecryptWith) -> Ranges: ...
     def open(self, start: int, end: int, sealed: _Buffer) -> bytes: ...
@@ -496,6 +532,8 @@ class Job:
         names: _FileKey | None = None,
         delete: bool = False,
         dry_run: bool = False,
+        keeps_names: bool = False,
+        described: DescribedFolder | None = None,
     ) -> Job: ...
     def run(self, operation: Operation, progress: Callable[[int, int], object] | None = None) -> None: ...
     def plan(self) -> str | None: ...

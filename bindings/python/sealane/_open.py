@@ -11,6 +11,7 @@ import opcode
 import operator
 import os
 import sys
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
@@ -69,6 +70,24 @@ def open(
     armor: bool = False,
     durable: bool = False,
 ) -> EncryptedWriter: ...
+@overload
+def open(
+    file: PathOrFile,
+    mode: Literal["rt", "wt", "xt"],
+    *,
+    key: FileKey | None = None,
+    recipients: Recipients | None = None,
+    identities: Identities | None = None,
+    passphrase: Text | None = None,
+    context: Buffer = b"",
+    format: str | None = None,
+    armor: bool = False,
+    max_work_factor: int | None = None,
+    durable: bool = False,
+    encoding: str = "utf-8",
+    errors: str | None = None,
+    newline: str | None = None,
+) -> io.TextIOWrapper: ...
 @forgetting
 def open(
     file: PathOrFile,
@@ -83,8 +102,11 @@ def open(
     armor: bool = False,
     max_work_factor: int | None = None,
     durable: bool = False,
-) -> EncryptedReader | EncryptedWriter:
-    """Opens an encrypted file as a binary file object of its plaintext.
+    encoding: str = "utf-8",
+    errors: str | None = None,
+    newline: str | None = None,
+) -> EncryptedReader | EncryptedWriter | io.TextIOWrapper:
+    """Opens an encrypted file as a file object of its plaintext.
 
     Reads have random access: ``seek`` and ``read`` decrypt and verify only the chunks they need.
     Writes are encrypted as they go.
@@ -94,10 +116,11 @@ def open(
     Parameters
     ----------
     file : str, os.PathLike or binary file object
-        A str is always a path. A file object is not closed. To be read, it must be seekable. A pipe
-        at a path can be read once, from start to end.
+        A str is always a path. A file object is not closed. A pipe, at a path or as a file object,
+        is read once, from start to end.
     mode : str
-        "rb" to read, "wb" to write, or "xb" to write a path that must not exist.
+        "rb" to read, "wb" to write, or "xb" to write a path that must not exist; "rt", "wt" and
+        "xt" for text.
     key : bytes-like, sealane.keys.Key, sealane.keys.Keyring or str
         A random key of 16 or 32 bytes, never a password, or a reference such as "file:key.jwk".
     recipients : list of str or sealane.keys.PublicKey
@@ -110,10 +133,12 @@ def open(
         See ``encrypt_file`` and ``decrypt_file``.
     durable : bool
         Whether to wait until the content is on disk before the file gets its name (writing only).
+    encoding, errors, newline
+        See ``io.TextIOWrapper`` (text only).
 
     Returns
     -------
-    EncryptedReader or EncryptedWriter
+    EncryptedReader, EncryptedWriter or io.TextIOWrapper
         A written file appears at its path, complete, when the ``with`` block ends without an
         exception or ``close()`` is called. After an exception there is no file, and an existing
         file is unchanged.
@@ -150,6 +175,25 @@ def open(
     ...     file.read()
     b'line\\n'
     """
+    if mode in ("rt", "wt", "xt"):
+        # Of the overloads, the mode selects one at run time.
+        opened: Callable[..., EncryptedReader | EncryptedWriter] = open
+        binary = opened(
+            file,
+            f"{mode[0]}b",
+            key=key,
+            recipients=recipients,
+            identities=identities,
+            passphrase=passphrase,
+            context=context,
+            format=format,
+            armor=armor,
+            max_work_factor=max_work_factor,
+            durable=durable,
+        )
+        return io.TextIOWrapper(binary, encoding=encoding, errors=errors, newline=newline)
+    if (encoding, errors, newline) != ("utf-8", None, None):
+        raise ValueError("encoding, errors and newline are for the modes 'rt', 'wt' and 'xt'")
     if mode == "rb":
         if recipients is not None or armor:
             raise TypeError("recipients and armor are for the modes 'wb' and 'xb'; give identities to read")
@@ -163,6 +207,8 @@ def open(
         )
         if (name := path_of(file)) is not None and is_stream(name):
             return SequentialReader(name, builtins.open(name, "rb", buffering=0), decryption)
+        if name is None and not getattr(binary_file(file), "seekable", lambda: True)():
+            return SequentialReader(file, file, decryption)  # type: ignore[arg-type]
         return EncryptedReader(file, decryption)
     if mode in ("wb", "xb"):
         if identities is not None or max_work_factor is not None:
@@ -176,8 +222,7 @@ def open(
             armor=armor,
         )
         return EncryptedWriter(file, encryption, durable=durable, exclusive=mode == "xb")
-    text = "; wrap the file in io.TextIOWrapper to read or write text" if "t" in mode else ""
-    raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}{text}")
+    raise ValueError(f"mode must be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt', not {mode!r}")
 
 
 def seek_target(offset: int, whence: int, position: int, size: int) -> int:
@@ -336,8 +381,9 @@ class SequentialReader(EncryptedReader):
     A chunk is verified before its bytes are returned, the end of the file before ``b""`` is.
     """
 
-    def __init__(self, path: str, source: IO[bytes], decryption: DecryptWith) -> None:
-        _EncryptedFile.__init__(self, path)
+    def __init__(self, file: PathOrFile, source: IO[bytes], decryption: DecryptWith) -> None:
+        _EncryptedFile.__init__(self, file)
+        self._owns_source = source is not file
         self._source = source
         self._plain = bytearray()
         self._chunks = io.BytesIO()
@@ -393,8 +439,9 @@ class SequentialReader(EncryptedReader):
             return bytes(self._plain[:_PEEK])
 
     def close(self) -> None:
-        """Closes the pipe."""
-        self._source.close()
+        """Closes the file object, and a pipe that it has opened."""
+        if self._owns_source:
+            self._source.close()
         super().close()
 
 

@@ -5,6 +5,7 @@ use crate::detach::continue_unless_raised;
 use crate::error::{raise, raise_among, raise_at};
 use crate::file::durability;
 use crate::file_keys;
+use crate::folder::DescribedFolder;
 use crate::objects::Any;
 use crate::shared::Shared;
 use pyo3::exceptions::{PyBaseException, PyValueError};
@@ -74,12 +75,13 @@ impl Job {
 
     /// Creates a job over the files of the folder ``src``, with targets in the folder ``dst``.
     /// ``exclude`` holds lines of a ``.gitignore`` file; ``names`` is the key for encrypted names.
-    /// A manifest below ``src`` is skipped.
+    /// A manifest below ``src`` is skipped. ``described`` is the encrypted folder, if it describes
+    /// itself: it determines ``suffix``, ``names`` and whether to ``preserve``.
     #[staticmethod]
     #[pyo3(signature = (
         src, dst = None, *, batch, suffix = OsString::new(), removes_suffix = false, in_place = false,
         manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = Replica::No,
-        names = None, delete = false, dry_run = false
+        names = None, delete = false, dry_run = false, keeps_names = false, described = None
     ))]
     #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
     fn tree(
@@ -98,6 +100,8 @@ impl Job {
         names: Option<&Any<'_>>,
         delete: bool,
         dry_run: bool,
+        keeps_names: bool,
+        described: Option<&Bound<'_, DescribedFolder>>,
     ) -> PyResult<Self> {
         let exclude = match exclude.is_empty() {
             true => None,
@@ -105,7 +109,7 @@ impl Job {
                 Some(Exclude::new(exclude.iter().map(String::as_str)).map_err(|error| raise(error.into()))?)
             }
         };
-        let options = JobOptions {
+        let mut options = JobOptions {
             inputs: vec![src.clone()],
             output: dst,
             suffix,
@@ -120,11 +124,15 @@ impl Job {
             manifest_below_inputs: true,
             delete,
             dry_run,
+            keeps_names,
             read_back: verify,
             durability: durability(durable),
             batch: Some(batch),
             ..JobOptions::default()
         };
+        if let Some(described) = described {
+            described.get().folder.configure(&mut options).map_err(raise)?;
+        }
         let made = py.detach(|| match job::Job::new(options)? {
             _ if !src.is_dir() => Err(Error::Io { path: Some(src), source: ErrorKind::NotADirectory.into() }),
             job => Ok(job),

@@ -17,6 +17,7 @@ mod error;
 mod fernet;
 mod file;
 mod file_keys;
+mod folder;
 mod hazmat;
 mod hybrid;
 mod integers;
@@ -66,6 +67,7 @@ mod _native {
             rewrap_path, salvage_path, verify_path,
         },
         file_keys::{DecryptWith, EncryptWith, RewrapWith},
+        folder::DescribedFolder,
         hazmat::{
             AeadDecryptor, AeadEncryptor, AesCtr, ChaCha20, Poly1305, Speck, SpeckAead, SpeckCtr, XChaCha20,
         },
@@ -106,9 +108,11 @@ mod _native {
     #[pymodule_export]
     const PARALLEL_FILE_LEN: u64 = sealane::file::PARALLEL_FILE_LEN;
 
-    /// Removes the list of names that PyO3 makes: the type stubs would have to repeat it.
+    /// Lets folders use key services. Removes the list of names that PyO3 makes: the type stubs would
+    /// have to repeat it.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        sealane::keys::set_wrapping_services(crate::folder::SERVICES);
         module.delattr("__all__")
     }
 }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import csv
 import gc
 import io
 import os
 import pickle
+import tarfile
 import threading
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
@@ -107,9 +111,72 @@ def test_a_pipe_cannot_be_read_at_any_position(tmp_path: Path) -> None:
         assert file.read() == b""
         with pytest.raises(io.UnsupportedOperation):
             file.seek(0)
-    reading, writing = os.pipe()
-    with os.fdopen(reading, "rb") as source, os.fdopen(writing, "wb"), pytest.raises(OSError, match="seek"):
-        sealane.open(source, key=KEY)
+
+
+@pytest.fixture
+def piped() -> Iterator[Callable[[bytes], IO[bytes]]]:
+    """Returns a function that makes a pipe with this content, and closes the pipes at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def pipe(content: bytes) -> IO[bytes]:
+            reading, writing = os.pipe()
+            source = stack.enter_context(os.fdopen(reading, "rb"))
+
+            def write() -> None:
+                with contextlib.suppress(BrokenPipeError), os.fdopen(writing, "wb") as sink:
+                    sink.write(content)
+
+            thread = threading.Thread(target=write)
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(source.close)
+            return source
+
+        yield pipe
+
+
+def test_a_pipe_as_a_file_object_is_read_in_order(piped: Callable[[bytes], IO[bytes]]) -> None:
+    archive = io.BytesIO()
+    contents = {f"{n}.bin": os.urandom(n * 40_000) for n in range(5)}
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for name, content in contents.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    sealed = sealane.encrypt(archive.getvalue(), key=KEY)
+    source = piped(sealed)
+    with sealane.open(source, key=KEY) as file:
+        assert not file.seekable()
+        with tarfile.open(fileobj=file, mode="r|") as tar:
+            assert {info.name: tar.extractfile(info).read() for info in tar} == contents  # type: ignore[union-attr]
+    assert not source.closed
+    # What comes before a changed chunk is read; the changed chunk and a missing end are not.
+    changed = bytearray(sealed)
+    changed[200_000] ^= 1
+    for damaged in (bytes(changed), sealed[:200_000]):
+        with sealane.open(piped(damaged), key=KEY) as file:
+            assert file.read(100_000) == archive.getvalue()[:100_000]
+            with pytest.raises(sealane.exceptions.SealaneError):
+                file.read()
+
+
+def test_text(tmp_path: Path, piped: Callable[[bytes], IO[bytes]]) -> None:
+    text = "naïve\n" * 20_000
+    with sealane.open(tmp_path / "sealed", "wt", key=KEY) as file:
+        file.write(text)
+    with sealane.open(tmp_path / "sealed", "rt", key=KEY) as file:
+        assert file.read() == text
+    with sealane.open(piped((tmp_path / "sealed").read_bytes()), "rt", key=KEY) as file:
+        assert list(file) == text.splitlines(keepends=True)
+    with sealane.open(tmp_path / "other", "xt", key=KEY, encoding="latin-1", newline="\r\n") as file:
+        file.write("ï\n")
+    assert sealane.decrypt((tmp_path / "other").read_bytes(), key=KEY) == b"\xef\r\n"
+    with pytest.raises(RuntimeError), sealane.open(tmp_path / "lost", "wt", key=KEY) as file:
+        file.write(text)
+        raise RuntimeError
+    assert not (tmp_path / "lost").exists()
+    with pytest.raises(ValueError, match="encoding"):
+        sealane.open(tmp_path / "sealed", key=KEY, encoding="latin-1")
 
 
 def test_reads_lines(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 /// The key, the recipients or the passphrase to encrypt with.
 #[derive(Group)]
-#[group(required = true, multiple = true, args = ["key", "recipients", "recipients_files", "plugins", "passphrase"])]
 pub(crate) struct EncryptWith {
     /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in
     /// JSON. env:NAME reads the key from an environment variable
@@ -23,15 +22,9 @@ pub(crate) struct EncryptWith {
     /// Use the key with this "kid" of the JWK Set in KEYFILE
     #[arg(long, value_name = "KID", requires = "key")]
     pub(crate) kid: Option<String>,
-    /// File with private keys that decrypt KEYFILE, if it is encrypted for recipients; may be
-    /// repeated
-    #[arg(
-        short,
-        long = "identity",
-        value_name = "IDENTITY",
-        value_hint = ValueHint::FilePath,
-        requires = "key"
-    )]
+    /// File with private keys that decrypt KEYFILE, if it is encrypted for recipients, or the keys
+    /// of a folder that describes itself; may be repeated
+    #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
     pub(crate) identities: Vec<PathBuf>,
     /// Public key of a recipient (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519
     /// ..., ssh-rsa ...); may be repeated
@@ -109,14 +102,24 @@ pub(crate) struct DecryptWith {
     /// memory. Default: 20
     #[arg(long, value_name = "LOG_N", value_parser = clap::value_parser!(u8).range(1..=30))]
     pub(crate) max_work_factor: Option<u8>,
+    /// Read paths in REMOTE, a remote of the type crypt in rclone's configuration: the file in
+    /// RCLONE_CONFIG, or ~/.config/rclone/rclone.conf. What it encrypts must be a local folder
+    #[arg(long, value_name = "REMOTE", conflicts_with_all = ["key", "identities", "plugins", "passphrase"])]
+    pub(crate) rclone: Option<String>,
     #[command(flatten)]
     pub(crate) asked: Passphrase,
 }
 
 /// Identities or passphrase of age files, and their new recipients or passphrase.
 #[derive(Group)]
-#[group(required = true, multiple = true, args = ["recipients", "recipients_files", "passphrase"])]
+#[group(required = true, multiple = true, args = ["recipients", "recipients_files", "passphrase", "wrapping_key"])]
 pub(crate) struct RewrapWith {
+    /// The key that a folder that describes itself was made with
+    #[arg(short, long, value_name = "KEYFILE", value_hint = ValueHint::FilePath, conflicts_with = "plugins")]
+    pub(crate) key: Option<PathBuf>,
+    /// For a folder that describes itself: its new key, a file or the reference of a wrapping key
+    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, conflicts_with_all = ["recipients", "recipients_files", "passphrase"])]
+    pub(crate) wrapping_key: Option<PathBuf>,
     /// File with age or SSH private keys or age plugin identities that decrypt the files now; may
     /// be repeated. Without -i and -j, the old passphrase is asked for
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
@@ -165,15 +168,15 @@ pub(crate) struct RewrapWith {
     pub(crate) asked: Passphrase,
 }
 
-/// The keyring of files to move to its primary key.
+/// The keyring of files to move to its primary key, or the key of a folder that describes itself.
 #[derive(Group)]
 pub(crate) struct RotateWith {
     /// Keyring: a file from 'sealane keygen --keyring', or any Tink keyset. env:NAME reads it from
-    /// an environment variable
+    /// an environment variable. For a folder that describes itself: the key it was made with
     #[arg(short, long, value_name = "KEYRING", value_hint = ValueHint::FilePath)]
-    pub(crate) key: PathBuf,
-    /// File with private keys that decrypt KEYRING, if it is encrypted for recipients; may be
-    /// repeated
+    pub(crate) key: Option<PathBuf>,
+    /// File with private keys that decrypt KEYRING, or the keys of a folder that describes itself,
+    /// if they are encrypted for recipients; may be repeated
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
     pub(crate) identities: Vec<PathBuf>,
     /// CONTEXT that the files were encrypted with; they keep it
@@ -203,7 +206,66 @@ pub(crate) struct KeyringFile {
     pub(crate) asked: Passphrase,
 }
 
+/// The options that open a folder that describes itself.
+pub(crate) struct Unlock<'a> {
+    pub(crate) key: Option<&'a PathBuf>,
+    pub(crate) kid: Option<&'a String>,
+    pub(crate) identities: &'a [PathBuf],
+    pub(crate) plugins: &'a [String],
+    pub(crate) passphrase: bool,
+    pub(crate) asked: &'a Passphrase,
+}
+
+macro_rules! unlocking {
+    ($($with:ident)*) => {$(
+        impl $with {
+            /// Returns the options that open a folder that describes itself.
+            pub(crate) fn unlock(&self) -> Unlock<'_> {
+                Unlock {
+                    key: self.key.as_ref(),
+                    kid: self.kid.as_ref(),
+                    identities: &self.identities,
+                    plugins: &self.plugins,
+                    passphrase: self.passphrase,
+                    asked: &self.asked,
+                }
+            }
+        }
+    )*};
+}
+
+unlocking! { EncryptWith DecryptWith }
+
+impl EncryptWith {
+    /// Returns an option that does not apply to a folder that describes itself.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        let given = [
+            ("-r", !self.recipients.is_empty()),
+            ("-R", !self.recipients_files.is_empty()),
+            ("-a", self.armor),
+            ("-c", !self.context.is_empty()),
+            ("--format", self.format.is_some_and(|format| format != Format::Chunked)),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+}
+
+impl RotateWith {
+    /// Returns the options that open a folder that describes itself.
+    pub(crate) fn unlock(&self) -> Unlock<'_> {
+        let (key, identities) = (self.key.as_ref(), &self.identities);
+        Unlock { key, kid: None, identities, plugins: &[], passphrase: false, asked: &self.asked }
+    }
+}
+
 impl DecryptWith {
+    /// Returns an option that does not apply to a folder that describes itself.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        let is_other = self.format.is_some_and(|format| format != Format::Chunked);
+        let given = [("-c", !self.context.is_empty()), ("--format", is_other)];
+        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
     /// Returns whether a passphrase decrypts the files: with `-p`, and if nothing else was given.
     pub(crate) fn has_passphrase(&self) -> bool {
         self.passphrase || self.key.is_none() && self.identities.is_empty() && self.plugins.is_empty()
@@ -211,6 +273,17 @@ impl DecryptWith {
 }
 
 impl RewrapWith {
+    /// Returns where the old passphrase comes from.
+    pub(crate) fn old(&self) -> Passphrase {
+        Passphrase { descriptor: self.old_passphrase_fd, command: self.old_passphrase_command.clone() }
+    }
+
+    /// Returns the options that open a folder that describes itself.
+    pub(crate) fn unlock<'a>(&'a self, asked: &'a Passphrase) -> Unlock<'a> {
+        let (key, identities, plugins) = (self.key.as_ref(), &self.identities, &self.plugins);
+        Unlock { key, kid: None, identities, plugins, passphrase: false, asked }
+    }
+
     /// Returns whether a key is derived from a passphrase for each file, which takes about a
     /// second.
     pub(crate) fn has_passphrase(&self) -> bool {

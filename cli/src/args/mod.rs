@@ -2,12 +2,14 @@
 
 mod keys;
 
-pub(crate) use keys::{DecryptWith, EncryptWith, KeyringFile, Passphrase, RewrapWith, RotateWith, formats};
+pub(crate) use keys::{
+    DecryptWith, EncryptWith, KeyringFile, Passphrase, RewrapWith, RotateWith, Unlock, formats,
+};
 
 use crate::error::{Failure, name};
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
-use sealane::file::{Durability, Exclude};
+use sealane::file::{Description, Durability, Exclude};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
@@ -26,13 +28,14 @@ pub(crate) struct Transfer {
     #[command(flatten)]
     pub(crate) folders: Folders,
     /// With --recursive: list finished files in FILE. After an interruption, the same command
-    /// continues with the remaining and changed files
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "recursive")]
-    pub(crate) manifest: Option<PathBuf>,
+    /// continues with the remaining and changed files. Default FILE for a folder that describes
+    /// itself: below ~/.local/state/sealane
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// With --recursive: print what would be done, without doing it
-    #[arg(long, requires = "recursive")]
+    #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) effort: Effort,
@@ -43,7 +46,36 @@ pub(crate) struct Transfer {
     pub(crate) output_options: OutputOptions,
 }
 
+/// An option, and whether it was given.
+pub(crate) type Given = (&'static str, bool);
+
+/// Refuses options for whole folders, if the command processes files.
+pub(crate) fn refuse_folder_options(given: impl IntoIterator<Item = Given>) -> Result<(), Failure> {
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Failure::misuse(format!(
+            "{option} requires --recursive, or a folder that describes itself, see 'sealane init'"
+        ))),
+        None => Ok(()),
+    }
+}
+
 impl Transfer {
+    /// Returns the options for whole folders.
+    pub(crate) fn folder_options(&self) -> impl Iterator<Item = Given> {
+        let own = [("--manifest", self.manifest.is_some()), ("--dry-run", self.dry_run)];
+        self.folders.given().into_iter().chain(self.selection.given()).chain(own)
+    }
+
+    /// Checks that a manifest has a place: only a folder that describes itself has a default one.
+    pub(crate) fn check_manifest(&self) -> Result<(), Failure> {
+        match &self.manifest {
+            Some(None) => Err(Failure::misuse(
+                "--manifest requires a FILE, except for a folder that describes itself, see 'sealane init'",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn durability(&self) -> Durability {
         if self.sync { Durability::Synced } else { Durability::Cached }
     }
@@ -54,18 +86,19 @@ impl Transfer {
 pub(crate) struct Folders {
     /// Process whole folders: every file below IN, to the same place below the folder OUT. Links to
     /// files are followed. Links to folders, pipes, sockets and devices are reported as errors; the
-    /// other files are still processed
+    /// other files are still processed. Implied for a folder that describes itself ('sealane init'),
+    /// which determines --suffix, --encrypt-names and --preserve too
     #[arg(long)]
     pub(crate) recursive: bool,
     /// With --recursive: suffix of encrypted files, such as .sealed. 'encrypt' appends it to each
     /// name, 'decrypt' removes it. Default: none
-    #[arg(long, value_name = "SUFFIX", requires = "recursive")]
+    #[arg(long, value_name = "SUFFIX")]
     suffix: Option<OsString>,
     /// With --recursive: key for encrypting the names of files and folders, and the paths in links:
     /// a file from 'sealane keygen -t aes-256-siv', or a keyring of such keys. 'decrypt' and
     /// 'verify' decrypt names with it. Lengths of names and the shape of the tree stay visible.
     /// Patterns of --exclude apply to unencrypted names
-    #[arg(long, value_name = "NAMEKEY", value_hint = ValueHint::FilePath, requires = "recursive")]
+    #[arg(long, value_name = "NAMEKEY", value_hint = ValueHint::FilePath)]
     pub(crate) encrypt_names: Option<PathBuf>,
 }
 
@@ -74,16 +107,16 @@ pub(crate) struct Folders {
 pub(crate) struct Selection {
     /// With --recursive: leave out files and folders below IN that match PATTERN, in .gitignore
     /// syntax, such as '*.tmp' or '/cache/'; may be repeated
-    #[arg(long, value_name = "PATTERN", requires = "recursive")]
+    #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
     /// With --recursive: leave out what matches a line of FILE, in .gitignore syntax; may be
     /// repeated. Patterns of --exclude come after those of files
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "recursive")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) exclude_from: Vec<PathBuf>,
     /// With --recursive: keep modes, modification times and symbolic links of files and folders,
     /// and owners and groups where permitted. Links are not followed. The paths in them are
     /// encrypted only with --encrypt-names. 'decrypt' keeps what is safe, see --preserve-all
-    #[arg(long, requires = "recursive")]
+    #[arg(long)]
     pub(crate) preserve: bool,
 }
 
@@ -92,51 +125,62 @@ pub(crate) struct Selection {
 pub(crate) struct WriteInventory {
     /// With --recursive: write a list of all encrypted files to FILE, encrypted with the same keys
     /// and signed with --sign-key. 'verify --inventory FILE' finds missing, added, changed,
-    /// exchanged, renamed and old files. FILE must be outside IN and OUT
+    /// exchanged, renamed and old files. FILE must be outside IN and OUT. Default for a folder that
+    /// describes itself, with --sign-key: OUT.inventory
     #[arg(
         long = "inventory",
         value_name = "FILE",
         value_hint = ValueHint::FilePath,
-        requires_all = ["recursive", "sign_key"]
+        requires = "sign_key"
     )]
     pub(crate) file: Option<PathBuf>,
     /// Private key that signs the inventory: an OpenSSH Ed25519 key, or a minisign secret key. The
     /// signature goes to FILE.sig or FILE.minisig
-    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, requires = "file")]
+    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath)]
     pub(crate) sign_key: Option<PathBuf>,
     /// Identifier that the inventory must have; the first job printed it. Later ones keep it, but
     /// with recipients (-r) they cannot read it, so give it
-    #[arg(long, value_name = "ID", requires = "file")]
+    #[arg(long, value_name = "ID", requires = "sign_key")]
     pub(crate) folder: Option<String>,
 }
 
 /// Inventory options of `verify`.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct ReadInventory {
     /// With --recursive: compare the files of one folder with the list in FILE, after verifying its
-    /// signature in FILE.sig or FILE.minisig
+    /// signature in FILE.sig or FILE.minisig. Default for a folder that describes itself, with
+    /// --signer: its path and .inventory
     #[arg(
         long = "inventory",
         value_name = "FILE",
         value_hint = ValueHint::FilePath,
-        requires_all = ["recursive", "signer"]
+        requires = "signer"
     )]
     pub(crate) file: Option<PathBuf>,
     /// Public keys whose signatures are accepted: SSH lines (ssh-ed25519 AAAA...), or a minisign
     /// public key
-    #[arg(long, value_name = "KEYS", value_hint = ValueHint::FilePath, requires = "file")]
+    #[arg(long, value_name = "KEYS", value_hint = ValueHint::FilePath)]
     pub(crate) signer: Option<PathBuf>,
     /// Refuse an inventory with a counter below N; the last verification printed its counter. Only
     /// this check detects rollback: an old folder with its old inventory
-    #[arg(long, value_name = "N", requires = "file", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", requires = "signer", default_value_t = 0, hide_default_value = true)]
     pub(crate) min_counter: u64,
     /// Refuse the inventory of another folder than ID; 'encrypt' and 'verify' print the identifier.
     /// Only this check detects another folder of the same signer, with its inventory
-    #[arg(long, value_name = "ID", requires = "file")]
+    #[arg(long, value_name = "ID", requires = "signer")]
     pub(crate) folder: Option<String>,
 }
 
 impl Selection {
+    /// Returns the options that were given.
+    pub(crate) fn given(&self) -> [Given; 3] {
+        [
+            ("--exclude", !self.exclude.is_empty()),
+            ("--exclude-from", !self.exclude_from.is_empty()),
+            ("--preserve", self.preserve),
+        ]
+    }
+
     /// Reads the patterns of files to leave out; `None` if there are none.
     pub(crate) fn patterns(&self) -> Result<Option<Exclude>, Failure> {
         if self.exclude.is_empty() && self.exclude_from.is_empty() {
@@ -162,8 +206,43 @@ impl Selection {
 }
 
 impl Folders {
+    /// Returns the options that were given.
+    pub(crate) fn given(&self) -> [Given; 2] {
+        [("--suffix", self.suffix.is_some()), ("--encrypt-names", self.encrypt_names.is_some())]
+    }
+
+    /// Checks that no option contradicts the description of a folder.
+    pub(crate) fn check(&self, found: &Description, preserve: bool) -> Result<(), Failure> {
+        let contradicts = |option: &str, told: String| {
+            Err(Failure::misuse(format!(
+                "{option} contradicts {}: {told}; leave the option out",
+                name(found.path())
+            )))
+        };
+        match &self.suffix {
+            Some(suffix) if suffix != found.suffix() => {
+                let suffix = suffix.to_string_lossy();
+                contradicts(&format!("--suffix '{suffix}'"), format!("its suffix is '{}'", found.suffix()))
+            }
+            _ if self.encrypt_names.is_some() => {
+                let told =
+                    if found.names() { "it has its own key of names" } else { "its names are not encrypted" };
+                contradicts("--encrypt-names", told.into())
+            }
+            _ if preserve && !found.preserve() => {
+                contradicts("--preserve", "it keeps no modes, times and links".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn suffix(&self) -> &OsStr {
         self.suffix.as_deref().unwrap_or_default()
+    }
+
+    /// Returns whether names are kept whatever they look like, because the suffix is the empty one.
+    pub(crate) fn keeps_names(&self) -> bool {
+        self.suffix.as_ref().is_some_and(|suffix| suffix.is_empty())
     }
 }
 

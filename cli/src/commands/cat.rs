@@ -1,35 +1,40 @@
-//! `sealane cat`: prints a range of plaintext bytes from an encrypted file.
+//! `sealane cat`: prints plaintext bytes of encrypted files, and of files in vaults.
 
 use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions};
+use crate::console::Console;
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, STDOUT};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::stream;
+use crate::vault::Vaults;
 use clap::{Args, ValueHint};
 use sealane::file::Reader;
+use sealane::vault::Contents;
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::slice;
 
-/// Print a range of bytes from an encrypted file
+/// Print encrypted files, or a range of their bytes
 ///
-/// Verifies the end of the file first, then each chunk before printing its bytes.
+/// Verifies the end of a file first, then each chunk before printing its bytes. A path in a vault,
+/// by its plaintext names, is a file too.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane cat -k key.jwk --range 0:1024 disk.sealed > first.bin")]
+  sealane cat -k key.jwk --range 0:1024 disk.sealed > first.bin
+  sealane cat vault/letters/2026.txt")]
 pub(crate) struct Cat {
     #[command(flatten)]
     with: DecryptWith,
-    /// Range of plaintext bytes, such as 0:100. END is exclusive; START and END may be omitted.
-    /// Bytes after the end of the file are ignored
-    #[arg(long, value_name = "START:END", value_parser = range)]
+    /// Range of plaintext bytes of each file, such as 0:100. END is exclusive; START and END may be
+    /// omitted. Bytes after the end of the file are ignored
+    #[arg(long, value_name = "START:END", value_parser = range, default_value = ":", hide_default_value = true)]
     range: Range<u64>,
-    /// Encrypted file
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    input: PathBuf,
+    /// Encrypted files, or paths in vaults
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    inputs: Vec<PathBuf>,
     #[command(flatten)]
     output_options: OutputOptions,
 }
@@ -41,28 +46,53 @@ impl Run for Cat {
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
-        let source = Source::new(&self.input);
-        let with = keys::decrypt_with(&self.with, Inputs::named(slice::from_ref(&self.input)), console)?;
-        // Checked by name: opening a pipe would wait for its writer.
-        let is_stream = match &source {
-            Source::Stdin => true,
-            // `Source::open` reports missing files and folders.
-            Source::File(path) => path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()),
-        };
-        if is_stream {
-            return Err(Failure::misuse(format!(
-                "{}: expected a regular file, from which a range can be read; use 'sealane decrypt'",
-                source.name()
-            )));
+        let mut vaults = Vaults::new(&self.with, console);
+        let mut with = None;
+        for input in &self.inputs {
+            if let Some(place) = vaults.find(input)? {
+                let out = endpoints::stdout().map_err(|e| Failure::stdout(&e))?;
+                let contents = place.vault.open(&place.path).map_err(|e| Failure::about(&place.name(), e))?;
+                self.print(&*contents, &place.name(), out, console)?;
+                continue;
+            }
+            let source = Source::new(input);
+            let with = match &with {
+                Some(with) => with,
+                None => with.insert(keys::decrypt_with(&self.with, Inputs::named(&self.inputs), console)?),
+            };
+            // Checked by name: opening a pipe would wait for its writer.
+            let is_stream = match &source {
+                Source::Stdin => true,
+                // `Source::open` reports missing files and folders.
+                Source::File(path) => path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()),
+            };
+            if is_stream {
+                return Err(Failure::misuse(format!(
+                    "{}: expected a regular file, from which a range can be read; use 'sealane decrypt'",
+                    source.name()
+                )));
+            }
+            let file = source.open()?;
+            let out = endpoints::stdout_apart_from(&file)?;
+            with.check_output(&out, Path::new(STDOUT)).map_err(|error| Failure::about(STDOUT, error))?;
+            let reader = Reader::new(file, with).map_err(|error| Failure::about(&source.name(), error))?;
+            self.print(&reader, &source.name(), out, console)?;
         }
-        let file = source.open()?;
-        let out = endpoints::stdout_apart_from(&file)?;
-        with.check_output(&out, Path::new(STDOUT)).map_err(|error| Failure::about(STDOUT, error))?;
-        let reader = Reader::new(file, &with).map_err(|error| Failure::about(&source.name(), error))?;
-        let total = self.range.end.min(reader.size()).saturating_sub(self.range.start);
-        let mut bar = console.bar(&source.name(), Some(total)).unless(Target::Stdout.is_terminal());
-        stream::range(&reader, self.range.clone(), &source, out, &mut bar)?;
         endpoints::flush_stdout().map_err(|e| Failure::stdout(&e))
+    }
+}
+
+impl Cat {
+    fn print(
+        &self,
+        contents: &dyn Contents,
+        name: &str,
+        out: File,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let total = self.range.end.min(contents.size()).saturating_sub(self.range.start);
+        let mut bar = console.bar(name, Some(total)).unless(Target::Stdout.is_terminal());
+        stream::range(contents, self.range.clone(), name, out, &mut bar).map(drop)
     }
 }
 

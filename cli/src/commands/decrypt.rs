@@ -3,8 +3,10 @@
 use super::recursive::Recursive;
 use super::transfer::{self, Functions};
 use super::{Context, Run};
-use crate::args::{DecryptWith, OutputOptions, Transfer};
+use crate::args::{DecryptWith, OutputOptions, Transfer, refuse_folder_options};
+use crate::described::{self, Described};
 use crate::error::Failure;
+use crate::vault::Vaults;
 use crate::{keys, salvage, stream};
 use clap::Args;
 use sealane::file::bulk::Operation;
@@ -24,7 +26,8 @@ Examples:
   sealane decrypt -k key.jwk -o notes.txt notes.sealed
   sealane decrypt -i alice.key -o notes.txt notes.age
   sealane decrypt home.tar.age | tar x
-  sealane decrypt --recursive --suffix .sealed -k key.jwk -o home vault"
+  sealane decrypt --recursive --suffix .sealed -k key.jwk -o home vault
+  sealane decrypt -i me.key -o home described"
 )]
 pub(crate) struct Decrypt {
     #[command(flatten)]
@@ -39,7 +42,7 @@ pub(crate) struct Decrypt {
     /// With --recursive: like --preserve, but also set-uid, set-gid and sticky bits, rights beyond
     /// those of new files (umask), and links out of OUT. Anyone who can write to the encrypted
     /// folder can choose them
-    #[arg(long, requires = "recursive")]
+    #[arg(long)]
     preserve_all: bool,
 }
 
@@ -49,8 +52,25 @@ impl Run for Decrypt {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        if let Some(found) = described::find(&self.transfer.inputs)? {
+            if self.salvage {
+                return Err(Failure::misuse("--salvage reads files, found a folder; name its files"));
+            }
+            self.transfer.folders.check(&found, self.transfer.selection.preserve || self.preserve_all)?;
+            let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
+            return Recursive::transfer(&self.transfer, true, console)?
+                .described(&opened, self.transfer.manifest.as_ref())?
+                .preserving_all(self.preserve_all)
+                .run(|inputs| opened.decrypt_with(inputs).map(Operation::Decrypt), false);
+        }
+        self.transfer.check_manifest()?;
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {
+            if let Some(place) = Vaults::new(&self.with, console).find_only(&self.transfer.inputs)? {
+                return Recursive::transfer(&self.transfer, true, console)?
+                    .preserving_all(self.preserve_all)
+                    .run_vault(&place, &self.transfer.folders);
+            }
             let operation = |inputs| with(inputs).map(Operation::Decrypt);
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
@@ -59,6 +79,8 @@ impl Run for Decrypt {
                 .naming(names)
                 .run(operation, self.with.has_passphrase());
         }
+        let own = [("--preserve-all", self.preserve_all)];
+        refuse_folder_options(self.transfer.folder_options().chain(own))?;
         let pairs = transfer::pairs(&self.transfer, &["sealed", "age"])?;
         if self.salvage {
             return salvage::run(&self.transfer, &pairs, with, console);

@@ -4,10 +4,11 @@ use super::providers::{check_environment, document, fips_document, fips_line};
 use super::{Context, Run};
 use crate::args::OutputOptions;
 use crate::console::escaped;
+use crate::defaults::{self, Found};
 use crate::error::{Failure, name};
 use crate::machine::{self, Machine};
 use clap::{Args, ValueHint};
-use sealane::keys::{KeyFile, LoadOptions, Reference, files_in, is_hexadecimal_key};
+use sealane::keys::{KeyFile, LoadOptions, Reference, TokenKey, files_in, is_hexadecimal_key};
 use sealane::provider::{Features, features};
 use sealane::{ListedVariant, Provider};
 use serde_json::{Value, json};
@@ -69,6 +70,8 @@ struct Report {
     removed: Vec<&'static str>,
     variants: Vec<ListedVariant>,
     keys: CheckedKeys,
+    /// The default keys: the option, the reference, and where it was found.
+    defaults: Vec<(&'static str, String, String)>,
     problems: Vec<String>,
 }
 
@@ -86,7 +89,14 @@ impl Report {
         }));
         problems
             .extend(keys.found.iter().filter_map(|key| Some(format!("{}: {}", key.name, key.problem()?))));
-        Self { machine: Machine::detect(host), features, removed, variants, keys, problems }
+        let mut defaults = Vec::new();
+        for (option, found) in [("key", defaults::key()), ("identity", defaults::identity())] {
+            match found {
+                Ok(found) => defaults.extend(found.map(|it| (option, shown(&it), it.place))),
+                Err(failure) => problems.push(failure.to_string()),
+            }
+        }
+        Self { machine: Machine::detect(host), features, removed, variants, keys, defaults, problems }
     }
 
     fn document(&self) -> Value {
@@ -103,6 +113,9 @@ impl Report {
             "variants": self.variants.iter().map(document).collect::<Value>(),
             "key_files": self.keys.found.iter().map(FoundKey::document).collect::<Value>(),
             "unread_files": self.keys.unread,
+            "defaults": self.defaults.iter().map(|(option, reference, place)| {
+                json!({"option": option, "reference": reference, "place": place})
+            }).collect::<Value>(),
             "problems": self.problems,
         })
     }
@@ -132,6 +145,13 @@ impl Report {
         lines.extend(self.chosen());
         lines.push("\nkey files".into());
         lines.extend(self.keys.lines());
+        lines.push("\ndefault keys".into());
+        lines.extend(self.defaults.iter().map(|(option, reference, place)| {
+            format!("  {option:<10} {}, from {}", escaped(reference), escaped(place))
+        }));
+        if self.defaults.is_empty() {
+            lines.push("  none".into());
+        }
         lines.push("\nproblems".into());
         match &self.problems[..] {
             [] => lines.push("  none".into()),
@@ -158,6 +178,12 @@ impl Report {
             }),
         )
     }
+}
+
+/// Returns a default's reference, without a token's PIN.
+fn shown(found: &Found) -> String {
+    let text = name(&found.reference);
+    if text.contains("pkcs11:") { TokenKey::without_pin(&text) } else { text }
 }
 
 /// Joins the values of equal names into one line `name: value, value`, in order of first

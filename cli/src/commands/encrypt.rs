@@ -3,7 +3,9 @@
 use super::recursive::Recursive;
 use super::transfer::{self, Functions};
 use super::{Context, Run};
-use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory};
+use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory, refuse_folder_options};
+use crate::console::Console;
+use crate::described::{self, Described};
 use crate::error::Failure;
 use crate::{keys, stream};
 use clap::Args;
@@ -23,7 +25,9 @@ Examples:
   sealane encrypt -k key.jwk -o notes.sealed notes.txt
   sealane encrypt -R team.txt -o notes.age notes.txt
   tar c home | sealane encrypt -p > home.tar.age
-  sealane encrypt --recursive --suffix .sealed -k key.jwk -o vault home"
+  sealane encrypt --recursive --suffix .sealed -k key.jwk -o vault home
+  sealane init -k key.jwk vault
+  sealane encrypt -k key.jwk -o vault home"
 )]
 pub(crate) struct Encrypt {
     #[command(flatten)]
@@ -33,7 +37,7 @@ pub(crate) struct Encrypt {
     /// With --recursive: remove encrypted files below OUT if their source below IN is gone, or
     /// their name is under a retired key of --encrypt-names. Removes only files that the manifest
     /// lists or the key (-k) opens. A file or folder that has become the other is replaced
-    #[arg(long, requires = "recursive")]
+    #[arg(long)]
     delete: bool,
     #[command(flatten)]
     inventory: WriteInventory,
@@ -45,32 +49,24 @@ impl Run for Encrypt {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
+        if let Some(found) = described::find_output(self.transfer.output.as_ref())? {
+            self.transfer.folders.check(&found, self.transfer.selection.preserve)?;
+            let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
+            let recursive = Recursive::transfer(&self.transfer, false, console)?
+                .described(&opened, self.transfer.manifest.as_ref())?;
+            return self.run_recursive(recursive, Some(&opened), console);
+        }
+        self.transfer.check_manifest()?;
         if self.transfer.folders.recursive {
-            let operation = |inputs| with(inputs).map(Operation::Encrypt);
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
-            let mut recursive = Recursive::transfer(&self.transfer, false, console)?.naming(names);
-            if self.delete {
-                if self.with.key.is_none() && self.transfer.manifest.is_none() {
-                    return Err(Failure::misuse(
-                        "--delete requires --manifest or -k, which show that sealane wrote a file",
-                    ));
-                }
-                recursive = recursive.deleting();
-            }
-            let signing = self.inventory.sign_key.as_ref();
-            let signing =
-                signing.map(|path| keys::signing_key(path, &self.with.asked, console)).transpose()?;
-            if let (Some(path), Some(key)) = (&self.inventory.file, &signing) {
-                let key_file = self.inventory.sign_key.as_deref();
-                recursive = recursive.with_inventory(
-                    InventoryKeys { path, key, folder: self.inventory.folder.as_deref() },
-                    key_file,
-                )?;
-            }
-            return recursive.run(operation, self.with.passphrase);
+            let recursive = Recursive::transfer(&self.transfer, false, console)?.naming(names);
+            return self.run_recursive(recursive, None, console);
         }
+        let inventory = self.inventory.file.is_some() || self.inventory.sign_key.is_some();
+        let own = [("--delete", self.delete), ("--inventory", inventory)];
+        refuse_folder_options(self.transfer.folder_options().chain(own))?;
+        let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
         let pairs = transfer::pairs(&self.transfer, &[])?;
         let to_terminal = self.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal());
         if to_terminal && !self.with.armor {
@@ -80,5 +76,46 @@ impl Run for Encrypt {
         }
         let functions = Functions { to_file: sealane::file::encrypt_opened, to_stdout: stream::encrypt };
         transfer::transfer(&self.transfer, pairs, &functions, with, console)
+    }
+}
+
+impl Encrypt {
+    fn run_recursive(
+        &self,
+        recursive: Recursive<'_>,
+        described: Option<&Described>,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        // With the shorter lifetime of the inventory below.
+        let mut recursive = recursive;
+        if self.delete {
+            if self.with.key.is_none() && self.transfer.manifest.is_none() && described.is_none() {
+                return Err(Failure::misuse(
+                    "--delete requires --manifest or -k, which show that sealane wrote a file",
+                ));
+            }
+            recursive = recursive.deleting();
+        }
+        let WriteInventory { file, sign_key, folder } = &self.inventory;
+        let signing = sign_key.as_ref();
+        let signing = signing.map(|path| keys::signing_key(path, &self.with.asked, console)).transpose()?;
+        let path = match (file, described) {
+            (None, Some(found)) if sign_key.is_some() => Some(found.inventory()?),
+            (None, None) if sign_key.is_some() => {
+                return Err(Failure::misuse("--sign-key requires --inventory FILE"));
+            }
+            (file, _) => file.clone(),
+        };
+        let folder = folder.as_deref();
+        let folder = described.map_or(Ok(folder), |found| found.identifier(folder).map(Some))?;
+        if let (Some(path), Some(key)) = (&path, &signing) {
+            recursive = recursive.with_inventory(InventoryKeys { path, key, folder }, sign_key.as_deref())?;
+        }
+        let operation = |inputs| match described {
+            Some(found) => found.encrypt_with(inputs),
+            None => keys::encrypt_with(&self.with, inputs, console),
+        };
+        let passphrase = self.with.passphrase && described.is_none();
+        recursive.run(|inputs| operation(inputs).map(Operation::Encrypt), passphrase)
     }
 }

@@ -2,17 +2,20 @@
 
 use super::{Context, Run};
 use crate::args::{OutputOptions, formats};
+use crate::console::escaped;
 use crate::error::{Failure, name};
+use crate::vault;
 use clap::{Args, ValueHint};
 use sealane::age::Armor;
 use sealane::file::{self, Format};
-use serde_json::json;
+use serde_json::{Map, json};
 use std::path::PathBuf;
 
-/// Show format, recipients and size of an encrypted file, without a key
+/// Show what an encrypted file or a vault is, without a key
 ///
-/// Nothing is verified. Only age files name their format and recipients. Text, archives and other
-/// files with a mark of their own are refused.
+/// Format, recipients and size of a file; tool and options of a vault. Nothing is verified. Only age
+/// files name their format and recipients. Text, archives and other files with a mark of their own
+/// are refused.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -21,7 +24,7 @@ pub(crate) struct Inspect {
     /// Format of the file. Default: age if the file is one, else chunked
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
-    /// Encrypted file
+    /// Encrypted file, or the folder of a vault
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     input: PathBuf,
     #[command(flatten)]
@@ -34,6 +37,21 @@ impl Run for Inspect {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        if self.input.is_dir()
+            && let Some((tool, facts)) = vault::describe(&self.input)?
+        {
+            let (file, not_verified) = (name(&self.input), "no; 'sealane verify --recursive' does that");
+            let mut lines = vec![format!("{:19} {tool}", "tool")];
+            lines.extend(facts.iter().map(|(name, value)| format!("{name:19} {}", escaped(value))));
+            lines.push(format!("{:19} {not_verified} with the passphrase\n", "verified"));
+            let facts: Map<_, _> =
+                facts.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+            return match console.json() {
+                true => console
+                    .result(|| json!({"file": file, "tool": tool, "options": facts, "verified": false}), ""),
+                false => console.print(&lines.join("\n")),
+            };
+        }
         let name = name(&self.input);
         let info = file::inspect(&self.input, self.format).map_err(|error| Failure::about(&name, error))?;
         if console.json() {

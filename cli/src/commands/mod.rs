@@ -12,10 +12,14 @@ mod completions;
 mod decrypt;
 mod doctor;
 mod encrypt;
+mod init;
 mod inspect;
 mod keygen;
 mod keyring;
+mod ls;
 mod man;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+mod mount;
 mod providers;
 mod recursive;
 mod reference;
@@ -46,17 +50,17 @@ pub(crate) trait Run {
 }
 
 macro_rules! commands {
-    ($($Name:ident: $module:ident),* $(,)?) => {
+    ($($(#[$condition:meta])? $Name:ident: $module:ident),* $(,)?) => {
         /// A command and its arguments.
         #[derive(clap::Subcommand)]
         pub(crate) enum Command {
-            $($Name($module::$Name)),*
+            $($(#[$condition])? $Name($module::$Name)),*
         }
 
         impl Command {
             pub(crate) fn get(&self) -> &dyn Run {
                 match self {
-                    $(Self::$Name(arguments) => arguments),*
+                    $($(#[$condition])? Self::$Name(arguments) => arguments),*
                 }
             }
         }
@@ -67,11 +71,15 @@ macro_rules! commands {
 commands! {
     Keygen: keygen,
     Keyring: keyring,
+    Init: init,
     Encrypt: encrypt,
     Decrypt: decrypt,
     Cat: cat,
+    Ls: ls,
     Inspect: inspect,
     Verify: verify,
+    #[cfg(all(feature = "mount", target_os = "linux"))]
+    Mount: mount,
     Rewrap: rewrap,
     Rotate: rotate,
     Providers: providers,

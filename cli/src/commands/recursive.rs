@@ -2,14 +2,17 @@
 
 use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer};
 use crate::console::{Bar, Console};
+use crate::described::Described;
 use crate::error::{Failure, name};
 use crate::interrupt::{self, Watch};
 use crate::keys::{self, Inputs, Names};
 use crate::signal;
+use crate::vault;
 use sealane::Error;
 use sealane::file::bulk::Operation;
-use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Pair, Summary};
+use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Listener, Pair, Summary};
 use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
+use sealane::vault::VaultJob;
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -26,14 +29,24 @@ pub(super) const SAME_FILE_KEYS: &str = "the file keys are still the same: anyon
 const FIRST_VERSION: &str = "an inventory of version 1 does not prove which folder it lists, nor that holders of the keys \
     changed no file; the next 'encrypt --inventory' or 'write_inventory' writes version 2";
 
-/// Returns the verb of an operation and its participle, for messages.
-fn verbs(operation: &Operation) -> (&'static str, &'static str) {
-    match operation {
-        Operation::Encrypt(_) => ("encrypt", "encrypted"),
-        Operation::Decrypt(_) => ("decrypt", "decrypted"),
-        Operation::Verify(_) => ("verify", "verified"),
-        Operation::Rewrap(_) => ("rewrap", "rewrapped"),
-        Operation::Rotate(_) => ("rotate", "encrypted again"),
+/// What a job does: the verb and its participle, for messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Verb(&'static str, &'static str);
+
+const DECRYPT: Verb = Verb("decrypt", "decrypted");
+const VERIFY: Verb = Verb("verify", "verified");
+const REWRAP: Verb = Verb("rewrap", "rewrapped");
+const ROTATE: Verb = Verb("rotate", "encrypted again");
+
+impl From<&Operation> for Verb {
+    fn from(operation: &Operation) -> Self {
+        match operation {
+            Operation::Encrypt(_) => Self("encrypt", "encrypted"),
+            Operation::Decrypt(_) => DECRYPT,
+            Operation::Verify(_) => VERIFY,
+            Operation::Rewrap(_) => REWRAP,
+            Operation::Rotate(_) => ROTATE,
+        }
     }
 }
 
@@ -78,11 +91,12 @@ impl<'a> Recursive<'a> {
         let output = args.output.as_ref().filter(|output| *output != Path::new("-"));
         let missing = || Failure::misuse("--recursive writes to a folder; name it with -o");
         let output = Some(output.ok_or_else(missing)?.clone());
-        let mut new =
-            Self::new(&args.inputs, args.manifest.as_ref(), &args.effort, args.durability(), console)
-                .selecting(&args.selection)?;
+        let manifest = args.manifest.as_ref().and_then(Option::as_ref);
+        let mut new = Self::new(&args.inputs, manifest, &args.effort, args.durability(), console)
+            .selecting(&args.selection)?;
         let (suffix, dry_run) = (args.folders.suffix().to_owned(), args.dry_run);
-        new.options = JobOptions { output, suffix, removes_suffix, dry_run, ..new.options };
+        let keeps_names = args.folders.keeps_names();
+        new.options = JobOptions { output, suffix, removes_suffix, dry_run, keeps_names, ..new.options };
         Ok(new)
     }
 
@@ -118,6 +132,27 @@ impl<'a> Recursive<'a> {
         let (key, file) = names.unzip();
         self.options.names = key;
         self.files.extend(file.flatten());
+        self
+    }
+
+    /// Takes the options of a folder's description, and its default manifest if that is requested.
+    pub(super) fn described(
+        mut self,
+        found: &Described,
+        manifest: Option<&Option<PathBuf>>,
+    ) -> Result<Self, Failure> {
+        found.folder.configure(&mut self.options).map_err(|error| found.about(error))?;
+        if let Some(None) = manifest {
+            let place = found.folder.manifest().map_err(|error| Failure::about("--manifest", error))?;
+            self.options.manifest = Some(place);
+        }
+        self.files.extend(found.files.iter().cloned());
+        Ok(self)
+    }
+
+    /// Replaces files under their stored names, which are neither encrypted nor decrypted.
+    pub(super) fn replacing_stored(mut self) -> Self {
+        (self.options.suffix, self.options.names) = Default::default();
         self
     }
 
@@ -178,33 +213,26 @@ impl<'a> Recursive<'a> {
             (Some(args), Operation::Verify(with)) => open_inventory(args, with, console)?,
             _ => None,
         };
-        let advice = advice(job.options(), &operation);
-        let mut printer = Printer {
-            operation: &operation,
-            dry_run: job.options().dry_run,
-            passphrase,
-            advice,
-            console,
-            bar: None,
-            files: 0,
-            done: 0,
-        };
+        let mut printer = Printer::new((&operation).into(), job.options(), console);
+        printer.passphrase = passphrase;
         let keys = JobKeys { operation: &operation, inventory: inventory.as_ref(), compare: listed.as_ref() };
-        let mut not_printed = None;
-        let result = job.run(&keys, &signal::requested, &mut |events| match printer.hear(events) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                not_printed = Some(failure);
-                ControlFlow::Break(())
-            }
-        });
-        match (not_printed, result) {
-            (Some(failure), _) => Err(failure),
-            (None, Err(JobError { error: Error::Cancelled, .. })) => {
-                Err(Failure::interrupted_among(printer.done, printer.files, advice))
-            }
-            (None, result) => result.map_err(failure),
+        printer.print_job(|listen| job.run(&keys, &signal::requested, listen))
+    }
+
+    /// Decrypts or verifies the files of a vault.
+    pub(super) fn run_vault(self, place: &vault::Place, folders: &Folders) -> Result<(), Failure> {
+        let Self { options, compare, console, .. } = self;
+        let is_named = !folders.suffix().is_empty() || folders.encrypt_names.is_some();
+        if is_named || options.manifest.is_some() || compare.is_some() {
+            return Err(Failure::misuse(format!(
+                "{}: --manifest, --suffix, --encrypt-names and --inventory do not apply to vaults; leave them out",
+                place.name()
+            )));
         }
+        let _watch = Watch::begin(console);
+        let verb = if options.output.is_some() { DECRYPT } else { VERIFY };
+        let job = VaultJob { vault: &*place.vault, root: &place.root, below: &place.path, options: &options };
+        Printer::new(verb, &options, console).print_job(|listen| job.run(&signal::requested, listen))
     }
 }
 
@@ -229,9 +257,9 @@ fn failure(JobError { subject, error }: JobError) -> Failure {
 }
 
 /// Returns what to do after an interruption.
-fn advice(options: &JobOptions, operation: &Operation) -> &'static str {
+fn advice(options: &JobOptions, verb: Verb) -> &'static str {
     match (&options.manifest, &options.output) {
-        _ if matches!(operation, Operation::Rotate(_)) => "run the same command again to continue",
+        _ if verb == ROTATE => "run the same command again to continue",
         _ if options.in_place => {
             "run the same command again to continue, with an identity (-i) for the finished files too"
         }
@@ -243,7 +271,7 @@ fn advice(options: &JobOptions, operation: &Operation) -> &'static str {
 
 /// Prints the events of a job.
 struct Printer<'a> {
-    operation: &'a Operation,
+    verb: Verb,
     dry_run: bool,
     passphrase: bool,
     advice: &'static str,
@@ -253,7 +281,34 @@ struct Printer<'a> {
     done: usize,
 }
 
-impl Printer<'_> {
+impl<'a> Printer<'a> {
+    fn new(verb: Verb, options: &JobOptions, console: &'a Console) -> Self {
+        let (advice, dry_run) = (advice(options, verb), options.dry_run);
+        Self { verb, dry_run, passphrase: false, advice, console, bar: None, files: 0, done: 0 }
+    }
+
+    /// Prints what a job reports.
+    fn print_job(
+        mut self,
+        run: impl FnOnce(&mut Listener<'_>) -> Result<(), JobError>,
+    ) -> Result<(), Failure> {
+        let mut not_printed = None;
+        let result = run(&mut |events| match self.hear(events) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                not_printed = Some(failure);
+                ControlFlow::Break(())
+            }
+        });
+        match (not_printed, result) {
+            (Some(failure), _) => Err(failure),
+            (None, Err(JobError { error: Error::Cancelled, .. })) => {
+                Err(Failure::interrupted_among(self.done, self.files, self.advice))
+            }
+            (None, result) => result.map_err(failure),
+        }
+    }
+
     fn hear(&mut self, events: Vec<Event<'_>>) -> Result<(), Failure> {
         match events[..] {
             // Each report of progress that prints nothing leaves the bar on the terminal.
@@ -304,7 +359,7 @@ impl Printer<'_> {
 
     fn end_files(&mut self) {
         self.bar = None;
-        if self.done > 0 && matches!(self.operation, Operation::Rewrap(_)) {
+        if self.done > 0 && self.verb == REWRAP {
             self.console.warn(SAME_FILE_KEYS);
         }
     }
@@ -317,7 +372,7 @@ impl Printer<'_> {
             Event::Failed { path, error, .. } => fail(path, error),
             Event::Done { pair, bytes, seconds } => {
                 self.done += 1;
-                if matches!(self.operation, Operation::Verify(_)) {
+                if self.verb == VERIFY {
                     return report_verified(console, &name(pair.source), bytes);
                 }
                 return self.pair(pair, |pair| {
@@ -389,7 +444,7 @@ impl Printer<'_> {
 
     fn planned(&self, action: Action, pair: Pair<'_>) -> Result<(), Failure> {
         let action = match action {
-            Action::Process => verbs(self.operation).0,
+            Action::Process => self.verb.0,
             Action::Link => "link",
             Action::Remove => "remove",
         };
@@ -402,7 +457,7 @@ impl Printer<'_> {
     fn summary(&self, summary: &Summary) -> Result<(), Failure> {
         let Summary { done, skipped, links, excluded, removed, failed, bytes, .. } = *summary;
         let files = |count: usize| format!("{count} {}", if count == 1 { "file" } else { "files" });
-        if matches!(self.operation, Operation::Rotate(_)) {
+        if self.verb == ROTATE {
             let (rotated, current) = (files(done), files(skipped));
             let text = format!(
                 "{rotated} encrypted again, {current} already under the primary key, {failed} failed"
@@ -410,7 +465,7 @@ impl Printer<'_> {
             let document = || json!({"rotated": done, "current": skipped, "failed": failed});
             return self.console.result(document, &text);
         }
-        let (verb, participle) = verbs(self.operation);
+        let Verb(verb, participle) = self.verb;
         let would = if self.dry_run { "would be " } else { "" };
         let mut text = format!("{} {would}{participle}, {bytes} bytes", files(done));
         let more = [

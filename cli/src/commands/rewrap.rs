@@ -4,6 +4,7 @@ use super::recursive::{Recursive, SAME_FILE_KEYS};
 use super::{Context, Run};
 use crate::args::{Effort, OutputOptions, RewrapWith};
 use crate::console::Console;
+use crate::described::{self, Described};
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, Kind, name};
 use crate::interrupt::Watch;
@@ -22,7 +23,8 @@ use std::path::{Path, PathBuf};
 ///
 /// The key of the content stays the same: anyone who could decrypt a file before can decrypt old
 /// copies of it, and with an old copy's key the new file too. To exclude them, decrypt and encrypt
-/// the file again.
+/// the file again. Of a folder that describes itself, only the description changes: 'sealane rotate'
+/// excludes former recipients from later versions.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -55,6 +57,10 @@ pub(crate) struct Rewrap {
     output_options: OutputOptions,
 }
 
+/// The warning for a folder that describes itself, as [`SAME_FILE_KEYS`] for files.
+const SAME_FOLDER_KEYS: &str = "the keys of the folder are still the same: anyone who could open it before can open it with \
+    an old copy of the description; to exclude them, run 'sealane rotate'";
+
 impl Run for Rewrap {
     fn output_options(&self) -> OutputOptions {
         self.output_options
@@ -62,6 +68,17 @@ impl Run for Rewrap {
 
     /// Rewraps every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        if let Some(found) = described::find(&self.inputs)? {
+            return self.rewrap_folder(
+                Described::open(found, &self.with.unlock(&self.with.old()), None, console)?,
+                console,
+            );
+        }
+        if self.with.key.is_some() || self.with.wrapping_key.is_some() {
+            return Err(Failure::misuse(
+                "-k and --wrapping-key are for a folder that describes itself, see 'sealane init'",
+            ));
+        }
         let with = |inputs| keys::rewrap(&self.with, inputs, console);
         let is_url = |path: &Path| url::of(path).is_some();
         if self.recursive {
@@ -101,6 +118,28 @@ impl Run for Rewrap {
 }
 
 impl Rewrap {
+    /// Wraps the keys of a folder that describes itself for others. Its files stay as they are.
+    fn rewrap_folder(&self, mut opened: Described, console: &Console) -> Result<(), Failure> {
+        let RewrapWith { recipients, recipients_files, passphrase, wrapping_key, asked, .. } = &self.with;
+        if let Some(option) = [("-o", self.output.is_some()), ("--manifest", self.manifest.is_some())]
+            .into_iter()
+            .find_map(|(option, given)| given.then_some(option))
+        {
+            return Err(Failure::misuse(format!(
+                "{option} contradicts {}: rewrapping changes this file alone; leave the option out",
+                opened.name()
+            )));
+        }
+        let lock = match wrapping_key {
+            Some(key) => keys::wrapping_key(key, &[], asked, console)?,
+            None if *passphrase => keys::new_passphrase(asked, &opened.name())?,
+            None => keys::recipients_lock(recipients, recipients_files, console)?,
+        };
+        opened.folder.rewrap(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
+        console.warn(SAME_FOLDER_KEYS);
+        Ok(())
+    }
+
     fn durability(&self) -> Durability {
         if self.sync { Durability::Synced } else { Durability::Cached }
     }

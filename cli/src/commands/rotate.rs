@@ -3,11 +3,13 @@
 use super::recursive::Recursive;
 use super::{Context, Run};
 use crate::args::{Effort, OutputOptions, RotateWith};
-use crate::error::Failure;
+use crate::console::Console;
+use crate::described::{self, Described};
+use crate::error::{Failure, name};
 use crate::keys;
 use clap::{Args, ValueHint};
-use sealane::file::Durability;
 use sealane::file::bulk::Operation;
+use sealane::file::{Durability, Rotation};
 use std::path::PathBuf;
 
 /// Encrypt files again that are under retired keys of a keyring
@@ -17,11 +19,13 @@ use std::path::PathBuf;
 /// interrupt and repeat the command. Do not modify the files during the call.
 ///
 /// If it ends without errors, nothing below IN needs the retired keys: disable them with 'sealane
-/// keyring disable'.
+/// keyring disable'. A folder that describes itself gets a new primary key first, unless an earlier
+/// call was interrupted, and its retired keys are disabled at the end.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane rotate -k ring.json vault")]
+  sealane rotate -k ring.json vault
+  sealane rotate -i me.key described")]
 pub(crate) struct Rotate {
     #[command(flatten)]
     with: RotateWith,
@@ -45,7 +49,52 @@ impl Run for Rotate {
     /// Processes every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let durability = if self.sync { Durability::Synced } else { Durability::Cached };
+        if let Some(found) = described::find(&self.inputs)? {
+            let contradiction = (!self.with.context.is_empty()).then_some("-c");
+            let opened = Described::open(found, &self.with.unlock(), contradiction, console)?;
+            return self.rotate(opened, durability, console);
+        }
         let recursive = Recursive::replacing(&self.inputs, None, None, &self.effort, durability, console);
         recursive.run(|inputs| keys::rotation(&self.with, inputs, console).map(Operation::Rotate), false)
+    }
+}
+
+impl Rotate {
+    /// Moves a folder that describes itself to a new key.
+    fn rotate(
+        &self,
+        mut opened: Described,
+        durability: Durability,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let lock = opened.lock.clone();
+        if opened.folder.is_rotated().map_err(|error| opened.about(error))? {
+            opened.folder.rotate(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
+        }
+        let ring = opened.folder.content_keys();
+        Recursive::replacing(&self.inputs, None, None, &self.effort, durability, console)
+            .described(&opened, None)?
+            .replacing_stored()
+            .run(
+                |inputs| {
+                    Rotation::new(&ring, b"", &inputs.files)
+                        .map(Operation::Rotate)
+                        .map_err(|error| opened.about(error))
+                },
+                false,
+            )?;
+        if console.status() != 0 {
+            return Ok(());
+        }
+        opened.folder.retire(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
+        match opened.inventory() {
+            Ok(list) if list.exists() => console.warn(&format!(
+                "{}: lists files that were replaced, and is under a retired key; remove it, and write a new one with \
+                 'encrypt --sign-key'",
+                name(&list)
+            )),
+            _ => {}
+        }
+        Ok(())
     }
 }

@@ -2,12 +2,16 @@
 
 use super::recursive::{self, Recursive};
 use super::{Context, Run};
-use crate::args::{DecryptWith, Effort, Folders, OutputOptions, ReadInventory, Selection};
+use crate::args::{
+    DecryptWith, Effort, Folders, OutputOptions, ReadInventory, Selection, refuse_folder_options,
+};
 use crate::console::Console;
+use crate::described::{self, Described};
 use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
+use crate::vault::Vaults;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
 use sealane::file::{self, Options};
@@ -18,7 +22,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   sealane verify -k key.jwk notes.sealed
-  sealane verify --recursive --suffix .sealed -k key.jwk vault")]
+  sealane verify --recursive --suffix .sealed -k key.jwk vault
+  sealane verify -i me.key described")]
 pub(crate) struct Verify {
     #[command(flatten)]
     with: DecryptWith,
@@ -44,8 +49,32 @@ impl Run for Verify {
 
     /// Verifies every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        if let Some(found) = described::find(&self.inputs)? {
+            self.folders.check(&found, self.selection.preserve)?;
+            let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
+            let inventory = opened.inventory_args(&self.inventory)?;
+            let recursive =
+                Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console)?
+                    .described(&opened, None)?
+                    .comparing(&inventory)?;
+            return recursive.run(|inputs| opened.decrypt_with(inputs).map(Operation::Verify), false);
+        }
+        if self.inventory.signer.is_some() && self.inventory.file.is_none() {
+            return Err(Failure::misuse("--signer requires --inventory FILE"));
+        }
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.folders.recursive {
+            if let Some(place) = Vaults::new(&self.with, console).find_only(&self.inputs)? {
+                return Recursive::verify(
+                    &self.inputs,
+                    &self.folders,
+                    &self.selection,
+                    &self.effort,
+                    console,
+                )?
+                .comparing(&self.inventory)?
+                .run_vault(&place, &self.folders);
+            }
             let names = keys::names(&self.folders, &self.with.asked, &self.with.identities, console)?;
             let recursive =
                 Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console)?
@@ -53,6 +82,8 @@ impl Run for Verify {
                     .naming(names);
             return recursive.run(|inputs| with(inputs).map(Operation::Verify), false);
         }
+        let own = [("--inventory", self.inventory.file.is_some())];
+        refuse_folder_options(self.folders.given().into_iter().chain(self.selection.given()).chain(own))?;
         let _watch = Watch::begin(console);
         let with = with(Inputs::named(&self.inputs))?;
         for input in &self.inputs {

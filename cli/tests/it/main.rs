@@ -3,11 +3,14 @@
 mod bad_input;
 mod commands;
 mod common;
+mod described;
 mod descriptors;
 mod doctor;
 mod folders;
 mod interrupt;
 mod keyring;
+#[cfg(target_os = "linux")]
+mod mount;
 mod names;
 mod outputs;
 mod passphrase_command;
@@ -19,3 +22,4 @@ mod round_trips;
 mod salvage;
 mod secret_arguments;
 mod transcripts;
+mod vaults;

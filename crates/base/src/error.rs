@@ -237,6 +237,14 @@ pub enum Error {
     /// A job over a folder cannot begin, or is incomplete.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// A file, folder or link of an encrypted folder cannot be read.
+    #[error("{}: {source}", escaped(&.path.to_string_lossy()))]
+    InVault {
+        /// Path in the encrypted folder, as it is stored.
+        path: PathBuf,
+        /// The error.
+        source: Box<Self>,
+    },
     /// The progress callback cancelled the operation.
     #[error("cancelled")]
     Cancelled,

@@ -21,6 +21,8 @@ pub mod place;
 #[doc(hidden)]
 pub mod plan;
 pub mod prefix;
+#[doc(hidden)]
+pub mod reader;
 mod rights;
 #[doc(hidden)]
 pub mod salvage;

@@ -10,13 +10,10 @@ use base::{Error, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
-/// Encrypts the chunks of a file format with one file's key.
-pub trait ChunkCipher: std::fmt::Debug + Send + Sync {
+/// Decrypts the chunks of a file format with one file's key.
+pub trait OpenChunks: std::fmt::Debug + Send + Sync {
     /// Returns the positions of the chunks.
     fn layout(&self) -> Layout;
-
-    /// Seals a chunk into `sealed`; it is longer than `plain` by the layout's overhead.
-    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
 
     /// Decrypts a chunk into `plain`; zeros it on failure.
     ///
@@ -49,6 +46,12 @@ pub trait ChunkCipher: std::fmt::Debug + Send + Sync {
     }
 }
 
+/// Encrypts and decrypts the chunks of a file format with one file's key.
+pub trait ChunkCipher: OpenChunks {
+    /// Seals a chunk into `sealed`; it is longer than `plain` by the layout's overhead.
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
+}
+
 pub fn seal_chunks(
     cipher: &dyn ChunkCipher,
     job: &Job,
@@ -66,7 +69,7 @@ pub fn seal_chunks(
 }
 
 pub fn open_chunks(
-    cipher: &dyn ChunkCipher,
+    cipher: &dyn OpenChunks,
     job: &Job,
     mut sealed: &[u8],
     mut plain: &mut [u8],
@@ -104,7 +107,7 @@ pub fn seal_all(
 
 /// Writes the plaintext of the sealed file `source` to `sink`.
 pub fn open_all(
-    cipher: &dyn ChunkCipher,
+    cipher: &dyn OpenChunks,
     plan: Plan,
     source: NamedSource<'_>,
     sink: &dyn WriteAt,

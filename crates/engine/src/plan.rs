@@ -43,6 +43,9 @@ pub enum End {
     /// The last chunk is sealed with a mark. It may be full, and is empty only if the whole
     /// plaintext is.
     Marked,
+    /// The last chunk is like all others, and never empty: an empty plaintext has no chunk. A file
+    /// that was cut between two chunks looks complete.
+    Alike,
 }
 
 /// The chunks of a file of known size, grouped into jobs.
@@ -142,6 +145,8 @@ impl Layout {
             (Some(last), End::Short) => last,
             (Some(last), End::Marked) if last > 0 || full == 0 => last,
             (None, End::Marked) if rest == 0 && full > 0 => 0,
+            (Some(last), End::Alike) if last > 0 => last,
+            (None, End::Alike) if rest == 0 => 0,
             _ => return Err(Error::Truncated),
         };
         let plain_len = (full * self.chunk + last).checked_sub(self.lead).ok_or(Error::Truncated)?;
@@ -157,6 +162,7 @@ impl Plan {
         match end {
             End::Short => len / chunk + 1,
             End::Marked => len.div_ceil(chunk).max(1),
+            End::Alike => len.div_ceil(chunk),
         }
     }
 
@@ -166,7 +172,7 @@ impl Plan {
     }
 
     fn chunks_per_job(self) -> u64 {
-        self.layout.chunks_in(JOB_LEN).min(self.chunks())
+        self.layout.chunks_in(JOB_LEN).min(self.chunks().max(1))
     }
 
     pub fn jobs(self) -> u64 {
@@ -234,11 +240,12 @@ mod test {
     const LAYOUT: Layout =
         Layout { header: 56, lead: 0, chunk: 16384, overhead: 16, end: End::Short, max_chunks: 1 << 38 };
     const MARKED: Layout = Layout { header: 200, chunk: 65_536, end: End::Marked, ..LAYOUT };
+    const ALIKE: Layout = Layout { header: 18, chunk: 4096, overhead: 32, end: End::Alike, ..LAYOUT };
     const WITH_LEAD: Layout = Layout { header: 40, lead: 40, chunk: 4080, end: End::Marked, ..LAYOUT };
 
     #[test]
     fn sizes_round_trip() {
-        for layout in [LAYOUT, MARKED, WITH_LEAD] {
+        for layout in [LAYOUT, MARKED, WITH_LEAD, ALIKE] {
             for chunks in [0, 1, 2, 15, 16, 17, 32, 65_536] {
                 for around in [0, 1, 15, 16, 17, 39, 40, 41, layout.chunk - 16, layout.chunk - 1] {
                     let plan = layout.plan_plain(chunks * layout.chunk + around).unwrap();
@@ -252,7 +259,8 @@ mod test {
     #[test]
     fn plan_sealed_accepts_the_sizes_of_complete_files_alone() {
         let small = Layout { chunk: 64, ..WITH_LEAD };
-        for layout in [small, Layout { lead: 0, ..small }, Layout { lead: 0, end: End::Short, ..small }] {
+        let ends = [End::Marked, End::Short, End::Alike].map(|end| Layout { lead: 0, end, ..small });
+        for layout in ends.into_iter().chain([small]) {
             let sizes: Vec<_> = (0..1000).map(|n| layout.plan_plain(n).unwrap().sealed_len()).collect();
             assert!(sizes.is_sorted());
             for sealed in 0..sizes[999] {
@@ -287,7 +295,7 @@ mod test {
 
     #[test]
     fn jobs_contain_every_byte_once() {
-        for layout in [LAYOUT, MARKED, WITH_LEAD] {
+        for layout in [LAYOUT, MARKED, WITH_LEAD, ALIKE] {
             for len in [0, 1, 4039, 4040, 4041, 16_383, 16_384, 262_143, 262_144, 262_145, 5_000_000] {
                 let plan = layout.plan_plain(len).unwrap();
                 let (mut plain, mut sealed, mut chunks) = (0, layout.header, 0);

@@ -5,7 +5,7 @@
 
 use super::io::{NamedSource, WriteAt};
 use super::options::Options;
-use super::pipeline::{ChunkCipher, run_reporting, write};
+use super::pipeline::{OpenChunks, run_reporting, write};
 use super::plan::{ChunkPosition, Job, Layout};
 use base::{Error, memory};
 use std::ops::Range;
@@ -22,7 +22,7 @@ const JOB_LEN: u64 = 1 << 18;
 /// # Errors
 /// Returns [`Error::Cancelled`]; the errors of `sink`.
 pub fn open_intact(
-    cipher: &dyn ChunkCipher,
+    cipher: &dyn OpenChunks,
     chunks: u64,
     source: NamedSource<'_>,
     sink: &dyn WriteAt,
@@ -48,7 +48,7 @@ pub fn open_intact(
 
 /// Writes a job's chunks that verify; returns the others.
 fn open_job(
-    cipher: &dyn ChunkCipher,
+    cipher: &dyn OpenChunks,
     job: &Job,
     source: NamedSource<'_>,
     sink: &dyn WriteAt,
@@ -83,7 +83,7 @@ fn open_job(
 /// # Errors
 /// Returns the cipher's errors other than [`Error::Authentication`].
 pub fn opens(
-    cipher: &dyn ChunkCipher,
+    cipher: &dyn OpenChunks,
     position: ChunkPosition,
     sealed: &[u8],
     plain: &mut [u8],
@@ -96,7 +96,7 @@ pub fn opens(
 /// # Errors
 /// Returns the errors of [`opens`]. An unreadable chunk does not verify.
 pub fn any_opens(
-    cipher: &dyn ChunkCipher,
+    cipher: &dyn OpenChunks,
     chunks: Range<u64>,
     source: NamedSource<'_>,
 ) -> Result<bool, Error> {

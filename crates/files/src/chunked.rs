@@ -16,7 +16,7 @@ use super::age_file::refuse_age;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile};
 use base::debug_fields;
 use base::{Error, Misuse};
-use engine::pipeline::ChunkCipher;
+use engine::pipeline::{ChunkCipher, OpenChunks};
 use engine::plan::{ChunkPosition, End, Layout};
 use engine::prefix::{Parsed, Prefix};
 #[cfg(not(feature = "fips"))]
@@ -195,19 +195,21 @@ impl Derived {
     }
 }
 
-impl ChunkCipher for Chunked {
+impl OpenChunks for Chunked {
     fn layout(&self) -> Layout {
         LAYOUT
-    }
-
-    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
-        let (data, tag) = sealed.split_at_mut(plain.len());
-        self.aead.encrypt_parts(&self.nonce(position.index), &[], InOut::apart(plain, data), tag)
     }
 
     fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at(plain.len());
         self.aead.decrypt_parts(&self.nonce(position.index), &[], InOut::apart(data, plain), tag)
+    }
+}
+
+impl ChunkCipher for Chunked {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (data, tag) = sealed.split_at_mut(plain.len());
+        self.aead.encrypt_parts(&self.nonce(position.index), &[], InOut::apart(plain, data), tag)
     }
 }
 

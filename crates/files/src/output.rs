@@ -118,7 +118,8 @@ impl OutputFile {
             let found = file.metadata().map_err(about)?;
             if found.is_file() {
                 let (kind, id) = (EntryKind::Special, FileId::of(&file, &found));
-                check(&Entry { kind, id, read_only: false })?;
+                let (len, modified) = (found.len(), found.modified().ok());
+                check(&Entry { kind, id, read_only: false, len, modified })?;
             }
             return Ok(Self(Sink::Stream(file)));
         }

@@ -256,7 +256,7 @@ pub struct Source {
     pub(super) path: PathBuf,
     pub(super) file: File,
     /// `None` for a pipe or a device on Windows.
-    metadata: Option<Metadata>,
+    pub(super) metadata: Option<Metadata>,
     /// Whether this is a regular file at its beginning: it is read at any position.
     seekable: bool,
 }

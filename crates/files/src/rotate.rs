@@ -10,6 +10,7 @@ use super::paths::{Source, allocate};
 use super::protected::Protected;
 use super::reader::Reader;
 use base::{Error, Misuse};
+use engine::attributes::Attributes;
 use engine::file_id::FileId;
 use engine::io::{Concurrency, NamedSource, ReadAt};
 use engine::pipeline::seal_all;
@@ -111,10 +112,13 @@ pub fn rotate(
 ) -> Result<bool, Error> {
     let Some((reader, expected)) = with.retired(&source)?.zip(source.size()) else { return Ok(false) };
     let id = source.id();
-    let sink = OutputFile::create_checked(to, |found| match found.id {
+    let mut sink = OutputFile::create_checked(to, |found| match found.id {
         found if found.is_some() && found == id => Ok(()),
         found => Ok(with.protected.check(found, to.path())?),
     })?;
+    if let (Target::Replica { limited, .. }, Some(metadata)) = (to, &source.metadata) {
+        sink.set_attributes(Attributes::new(metadata, limited));
+    }
     let staged = sink.staged().ok_or(Misuse::UnsupportedSource(IRREGULAR))?;
     let (cipher, header) = with.encrypt.create_file()?;
     let plan = cipher.layout().plan_plain(reader.size())?;

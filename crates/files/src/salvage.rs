@@ -11,7 +11,7 @@ use super::paths::{Source, output};
 use base::{Error, Misuse, memory};
 use engine::io::{NamedSource, ReadAt, WriteAt};
 use engine::options::Options;
-use engine::pipeline::ChunkCipher;
+use engine::pipeline::OpenChunks;
 use engine::plan::{ChunkPosition, End, Job, Plan};
 use engine::salvage::{any_opens, open_intact, opens};
 use std::fs::File;
@@ -250,7 +250,7 @@ type LastChunk = (FileEnd, Zeroizing<Vec<u8>>);
 /// Opens the last chunk; `None` if it is damaged. If the file was cut right after it, it is not the
 /// last.
 fn open_last(
-    cipher: &dyn ChunkCipher,
+    cipher: &dyn OpenChunks,
     last: &Job,
     source: NamedSource<'_>,
 ) -> Result<Option<LastChunk>, Error> {

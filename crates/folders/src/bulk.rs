@@ -2,6 +2,7 @@
 
 use base::Error;
 use engine::options::Options;
+use engine::place::parent;
 use files::file_keys::{DecryptWith, EncryptWith};
 use files::mark::FileMark;
 use files::output::Target;
@@ -109,6 +110,10 @@ impl Operation {
                 Target::Replica { root, path, limited }
             }
             Some(root) => Target::Below { root, path },
+            // A file that is replaced keeps its attributes.
+            None if replica != Replica::No && matches!(self, Self::Rotate(_)) => {
+                Target::Replica { root: parent(path), path, limited: false }
+            }
             None => Target::File(path),
         };
         match self {

@@ -46,13 +46,20 @@
 
 mod collisions;
 mod events;
+mod forgotten;
 mod inventory;
 mod kinds;
 mod listing;
 mod options;
 mod tally;
 
+#[doc(hidden)]
+pub use collisions::folded;
+#[doc(hidden)]
+pub use events::send;
 pub use events::{Action, Event, JobError, Listener, Pair, Summary};
+#[doc(hidden)]
+pub use listing::leads_out;
 pub use options::{JobKeys, JobOptions};
 pub use tally::JobFile;
 
@@ -67,7 +74,6 @@ use base::error::FolderError;
 use base::threads::PARALLEL_FILE_LEN;
 use engine::file_id::FileId;
 use engine::options::{Durability, Options};
-use events::send;
 use files::mark::FileMark;
 use inventory::{Inventories, NewInventory};
 use std::collections::BTreeSet;
@@ -105,16 +111,22 @@ impl Job {
     /// Lists the files below the inputs, with their targets below the output.
     ///
     /// # Errors
-    /// Returns the errors of [`Tree::walk_with`], [`FolderError::ManifestAmong`],
+    /// Returns the errors of [`Tree::walk_with`], [`FolderError::OutputDescribed`] for an output in a
+    /// folder with another description, [`FolderError::NamesEncrypted`] and
+    /// [`FolderError::SuffixForgotten`] unless [`JobOptions::keeps_names`],
+    /// [`FolderError::ManifestAmong`],
     /// [`FolderError::ManifestReveals`], and
     /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) for a target among
     /// [`JobOptions::kept`].
     pub fn new(options: JobOptions) -> Result<Self, Error> {
+        forgotten::check_output(&options)?;
         let links = options.links();
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
         let (output, suffix, replaces_links) = (options.output.as_deref(), options.suffix(), options.delete);
-        let of_tree = TreeOptions { exclude, links, names, replaces_links };
+        let description = options.description.as_deref();
+        let of_tree = TreeOptions { exclude, links, names, replaces_links, description };
         let mut tree = Tree::walk_with(&options.inputs, output, suffix, of_tree)?;
+        forgotten::check(&options, &tree)?;
         collisions::check_tree(&options, &mut tree)?;
         Ok(Self::of(options, tree, false))
     }

@@ -18,36 +18,36 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// The settings of a bulk job.
-pub(crate) struct Schedule<'a> {
+pub struct Schedule<'a> {
     /// Number of threads, at most 256. Default: one per core, at most 8.
-    pub(crate) threads: Option<NonZeroUsize>,
+    pub threads: Option<NonZeroUsize>,
     /// Whether to sync each file before it gets its name.
-    pub(crate) durability: Durability,
+    pub durability: Durability,
     /// Number of finished files from which workers wait until these are reported. Several workers
     /// can finish a file at once, so a [`Report`] may have one more file for each further thread.
-    pub(crate) batch: usize,
+    pub batch: usize,
     /// Called by every worker at each step of its file. Once it returns true, files in progress
     /// leave nothing behind and no other file is begun.
-    pub(crate) cancelled: &'a (dyn Fn() -> bool + Sync),
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// Results since the last report. The listener gets a report every 20 ms, or earlier if a batch is
 /// full.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub struct Report {
     /// Finished files by index, with their results; without cancelled files.
-    pub(crate) ended: Vec<(usize, Result<Done, Error>)>,
+    pub ended: Vec<(usize, Result<Done, Error>)>,
     /// Bytes of sources processed since the start of the job, including failed files.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 /// The result of a processed file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Done {
+pub struct Done {
     /// Plaintext bytes.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Time taken, in seconds.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
 }
 
 /// Time between reports, unless a batch is full.
@@ -60,7 +60,7 @@ impl Schedule<'_> {
     /// # Errors
     /// Returns the first error of `listen`. No other file is begun after it, but files in progress
     /// are completed and still reported.
-    pub(crate) fn run<E>(
+    pub fn run<E>(
         &self,
         sizes: &[u64],
         work: impl Fn(usize, Options<'_>) -> Result<(), Error> + Sync,

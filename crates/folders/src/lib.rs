@@ -2,10 +2,14 @@
 #![forbid(unsafe_code)]
 
 pub mod bulk;
+mod described;
+mod description;
 mod exclude;
+mod identifier;
 mod inventory;
 pub mod job;
-mod jobs;
+#[doc(hidden)]
+pub mod jobs;
 mod manifest;
 mod name;
 mod names;
@@ -13,11 +17,15 @@ mod removal;
 mod replica;
 mod tree;
 
+pub use described::{DescribedFolder, NewFolder};
+pub use description::Description;
 pub use exclude::Exclude;
 pub use inventory::{
     Difference, Finding, Inventory, InventoryDraft, InventoryKeys, compare_inventory, write_inventory,
 };
 pub use manifest::{FileFingerprint, Manifest};
 pub use names::NameKey;
+#[doc(hidden)]
+pub use names::resolved;
 pub use removal::{Removal, Stale};
 pub use tree::{Link, Links, Suffix, Tree, TreeOptions};

@@ -176,7 +176,7 @@ impl NameKey {
 }
 
 /// Resolves the links of a path, or of its existing part.
-pub(super) fn resolved(path: &Path) -> Option<PathBuf> {
+pub fn resolved(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|existing| {
         let mut real = fs::canonicalize(existing).ok()?;

@@ -185,6 +185,7 @@ pub(crate) struct Search<'a> {
     uncertain: &'a [PathBuf],
     /// Targets of all sources.
     targets: BTreeMap<&'a Path, &'a Path>,
+    description: Option<&'a Path>,
 }
 
 impl<'a> Search<'a> {
@@ -199,7 +200,8 @@ impl<'a> Search<'a> {
         let files = tree.pairs.iter().chain(&tree.folder_pairs);
         let mut targets: BTreeMap<_, _> = files.map(|(source, target)| (&**source, &**target)).collect();
         targets.extend(tree.links.iter().map(|link| (&*link.source, &*link.target)));
-        Self { sources, suffix, names: tree.names.as_ref(), operation, manifest, uncertain, targets }
+        let (names, description) = (tree.names.as_ref(), tree.description.as_deref());
+        Self { sources, suffix, names, operation, manifest, uncertain, targets, description }
     }
 
     /// Adds what is stale below the folder `top`; `plain` is its source's path below each source
@@ -218,6 +220,9 @@ impl<'a> Search<'a> {
             entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
             for (name, kind) in entries {
                 let path = folder.join(&name);
+                if self.description == Some(&*path) {
+                    continue;
+                }
                 let kind = match kind {
                     Ok(kind) => kind,
                     Err(e) => {

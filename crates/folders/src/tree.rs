@@ -35,6 +35,8 @@ pub struct TreeOptions<'a> {
     /// Whether links in the places of targets are left to the caller, who removes those that an
     /// earlier job made, instead of being problems.
     pub replaces_links: bool,
+    /// The description of the encrypted folder: neither a source nor a target.
+    pub description: Option<&'a Path>,
 }
 
 /// What to do with symbolic links below a source folder.
@@ -74,6 +76,8 @@ pub struct Tree {
     pub links: Vec<Link>,
     /// The key of the names, if they are encrypted.
     pub names: Option<NameKey>,
+    /// The description of the encrypted folder, which is not removed.
+    pub(crate) description: Option<PathBuf>,
     /// Number of files and folders left out. Contents of a folder are not counted.
     pub excluded: usize,
     /// Paths that cannot be processed, with the reasons; they do not affect the others.
@@ -124,7 +128,11 @@ impl Tree {
         let mut walk = Walk {
             suffix,
             options,
-            tree: Self { names: options.names.cloned(), ..Self::default() },
+            tree: Self {
+                names: options.names.cloned(),
+                description: options.description.map(Path::to_owned),
+                ..Self::default()
+            },
             targets: Vec::new(),
             links: Vec::new(),
             linked: Vec::new(),
@@ -238,6 +246,9 @@ impl Walk<'_> {
             let mut folders = Vec::new();
             for (name, kind) in entries {
                 let path = source.join(&name);
+                if self.options.description == Some(&*path) {
+                    continue;
+                }
                 let is_folder = matches!(kind, Ok(EntryKind::Folder));
                 let named = self.named(&name, &plain, is_folder);
                 if self.excludes(root, &path, &named, is_folder) {
@@ -260,6 +271,7 @@ impl Walk<'_> {
             }
             for (source, named) in folders.into_iter().rev() {
                 let below = named.and_then(|Named { target, plain }| {
+                    self.check_reserved(place.as_ref(), &target)?;
                     let replaces_links = self.options.replaces_links;
                     let place = place.as_ref().map(|place| place.below(&target, replaces_links));
                     Ok((plain, place.transpose()?))
@@ -307,9 +319,20 @@ impl Walk<'_> {
         }
     }
 
+    /// Refuses a target with the name of the folder's description, also where case is ignored.
+    fn check_reserved(&self, place: Option<&Place>, name: &OsStr) -> Result<(), Error> {
+        let (Some(place), Some(description)) = (place, self.options.description) else { return Ok(()) };
+        let is_name = description.file_name().is_some_and(|reserved| name.eq_ignore_ascii_case(reserved));
+        match is_name && description.parent() == Some(&place.path) {
+            true => Err(FolderError::ReservedName.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Adds a link to keep, or a problem.
     fn link(&mut self, source: &Path, named: Result<Named, Error>, place: Option<&Place>) {
         let read = named.and_then(|Named { target, plain }| {
+            self.check_reserved(place, &target)?;
             let text = fs::read_link(source).map_err(|e| Error::io(source, e))?;
             let text = match (self.options.names, self.suffix) {
                 (None, _) => text,
@@ -384,7 +407,14 @@ impl Walk<'_> {
     ) -> Result<(), Error> {
         let about = |e| Error::io(source, e);
         let link = kind == EntryKind::Link;
-        let kind = if link { source.metadata().map_err(about)?.file_type().into() } else { kind };
+        let kind = match source.metadata() {
+            _ if !link => kind,
+            Ok(found) => found.file_type().into(),
+            Err(e) if e.kind() == ErrorKind::NotFound && matches!(self.suffix, Suffix::Remove(_)) => {
+                return Err(about(io::Error::other(DANGLING)));
+            }
+            Err(e) => return Err(about(e)),
+        };
         if kind != EntryKind::File {
             let said = if kind == EntryKind::Folder { FOLDER_LINK } else { SPECIAL };
             return Err(about(io::Error::new(ErrorKind::Unsupported, said)));
@@ -397,6 +427,7 @@ impl Walk<'_> {
         };
         let target = place.path.join(&name);
         check_name(&name).map_err(|e| Error::io(&target, e))?;
+        self.check_reserved(Some(place), &name)?;
         let refuses = self.options.links == Links::Follow && !self.options.replaces_links;
         if refuses && place.exists && target.is_symlink() {
             return Err(Error::io(&target, refused_link()));
@@ -460,6 +491,7 @@ pub(super) fn comparable(real: &Path) -> String {
 }
 
 const FOLDER_LINK: &str = "is a link to a folder, and such links are not followed";
+const DANGLING: &str = "is a link that leads nowhere; if the folder was encrypted with --preserve (in Python preserve=True), give it";
 pub(super) const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
 const SUFFIX_MISSING: &str = "expected a name that ends with the suffix";
@@ -513,7 +545,7 @@ impl Suffix<'_> {
         matches!(self, Self::Add(suffix) if without_suffix(name, suffix).is_some())
     }
 
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let bad = |byte: &u8| *byte == 0 || std::path::is_separator(char::from(*byte));
         match self.text().as_encoded_bytes().iter().any(bad) || !is_part_of_name(self.text()) {
             true => Err(Misuse::InvalidSuffix.into()),

@@ -22,12 +22,14 @@ use kernels::aes::{self, Aes};
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
+use kernels::eme::Eme;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use kernels::siv::Siv;
 use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Variant;
+use kernels::xsalsa20_poly1305::{self, XSalsa20Poly1305};
 use sealing::{InSegments, OneAegis, OneThread, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -45,13 +47,18 @@ struct Table {
     run: fn(&mut Watch, Features, &'static str),
 }
 
-const TABLES: [Table; 7] = [
+const TABLES: [Table; 8] = [
     Table { name: "AEGIS", variants: || aegis::variants().collect(), run: every_aegis },
     Table { name: "AES", variants: || aes::variants().collect(), run: every_aes },
     Table { name: "CHACHA20", variants: || chacha20::variants().collect(), run: every_chacha20 },
     Table { name: "GCM", variants: || gcm::variants().collect(), run: every_gcm },
     Table { name: "GCM_SIV", variants: || gcm_siv::variants().collect(), run: every_gcm_siv },
     Table { name: "POLY1305", variants: || poly1305::variants().collect(), run: macs },
+    Table {
+        name: "SALSA20",
+        variants: || xsalsa20_poly1305::variants().collect(),
+        run: messages::<XSalsa20Poly1305>,
+    },
     Table { name: "SPECK", variants: || speck::variants().collect(), run: speck },
 ];
 
@@ -137,10 +144,30 @@ fn every_aegis(watch: &mut Watch, features: Features, variant: &'static str) {
     messages::<OneAegis<32, 4>>(watch, features, variant);
 }
 
-/// Runs the keystream, and messages of AES-SIV.
+/// Runs the keystream, blocks of EME, and messages of AES-SIV.
 fn every_aes(watch: &mut Watch, features: Features, variant: &'static str) {
     stream(watch, features, variant);
+    names(watch, features, variant);
     messages::<Siv>(watch, features, variant);
+}
+
+/// Runs EME, which encrypts and decrypts single blocks, on the numbers of blocks of names.
+fn names(watch: &mut Watch, features: Features, variant: &'static str) {
+    for (key_len, blocks) in [(16, 1), (24, 2), (32, 3), (32, 17), (32, 128)] {
+        let (key, tweak, plain) = (pattern(key_len, 0x51), [0x3c; 16], pattern(16 * blocks, 9));
+        let (secret_key, mut data) = (valgrind::secret(&key), valgrind::secret(&plain));
+        let what = format!("{variant} {} bits {blocks} blocks", 8 * key_len);
+        let eme = watch.expect(0, &what, "new", || Eme::new(&secret_key, features).expect("a good length"));
+        assert_eq!(eme.variant(), variant);
+        watch.expect(0, &what, "encrypt", || eme.encrypt(&tweak, &mut data).expect("whole blocks"));
+        valgrind::publish(&data);
+        assert!(data == reference::eme::encrypt_vartime(&key, &tweak, &plain), "{what}: wrong result");
+        valgrind::hide(&data);
+        watch.expect(0, &what, "decrypt", || eme.decrypt(&tweak, &mut data).expect("whole blocks"));
+        valgrind::publish(&data);
+        assert!(data == plain, "{what}: wrong result");
+        watch.expect(0, &what, "drop", || drop(eme));
+    }
 }
 
 /// Runs key set-up, the keystream from several offsets, and single blocks.

@@ -17,9 +17,11 @@ use crate::self_test::{TEXT, digest};
 use crate::tables::aes::{AES, AesFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
+use crate::zero::wipe_dead_stack;
 use alloc::boxed::Box;
 
 pub(crate) mod body;
+pub(crate) mod inverse;
 pub(crate) mod two_rounds;
 
 use body::KeySize;
@@ -87,6 +89,15 @@ impl Aes {
         let mut out = [0; 16];
         self.xor_short(u128::from_be_bytes(*block), 0, InOut::in_place(&mut out));
         out
+    }
+
+    /// Decrypts each whole block of `blocks` by itself (FIPS 197, section 5.3). A partial block at
+    /// the end is ignored.
+    ///
+    /// Equal blocks have equal ciphertexts, so this is only for implementing modes of operation.
+    pub fn decrypt_blocks(&self, blocks: &mut [u8]) {
+        self.variant.decrypt(&self.schedule, self.size.rounds(), blocks);
+        wipe_dead_stack::<96>();
     }
 
     /// Computes CBC-MAC: XORs each whole block of `blocks` to `state` and encrypts the result. A
@@ -172,6 +183,11 @@ fn passes(variant: Selected<AesFunctions>, answer: &KnownAnswer) -> bool {
         && aes.xor_at(&BLOCK, CUT as u64, InOut::apart(&TEXT[CUT..STREAM], tail)).is_ok()
         && digest(&stream) == answer.stream
         && aes.encrypt_block(&BLOCK) == answer.block
+        && {
+            let mut blocks = [answer.block; 2];
+            aes.decrypt_blocks(blocks.as_flattened_mut());
+            blocks == [BLOCK; 2]
+        }
         && {
             let mut mac = [0; 16];
             aes.cbc_mac(&mut mac, &TEXT[..MACED]);

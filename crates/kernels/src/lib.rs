@@ -50,6 +50,7 @@ pub mod chacha20;
 pub mod chacha20_poly1305;
 pub mod cpu;
 pub mod ct;
+pub mod eme;
 pub mod error;
 mod first_round;
 #[cfg(feature = "std")]
@@ -60,6 +61,7 @@ pub mod gcm_siv;
 mod ghash;
 mod once;
 pub mod poly1305;
+mod salsa20;
 pub mod segments;
 mod self_test;
 pub mod siv;
@@ -72,6 +74,7 @@ pub mod variant;
 mod tables;
 #[allow(unsafe_code)]
 pub mod vector;
+pub mod xsalsa20_poly1305;
 #[allow(unsafe_code)]
 pub mod zero;
 

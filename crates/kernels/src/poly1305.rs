@@ -89,7 +89,7 @@ impl Poly1305 {
         Ok(Self::with_variant(select(features)?, key))
     }
 
-    fn with_variant(variant: Selected<Poly1305Functions>, key: &[u8; 32]) -> Self {
+    pub(crate) fn with_variant(variant: Selected<Poly1305Functions>, key: &[u8; 32]) -> Self {
         let mut inner = Box::new(Inner { state: State::EMPTY, buffer: Buffer([0; 16]) });
         // The key is written to the heap directly, without a copy on the stack.
         inner.state.set(key);

@@ -234,13 +234,22 @@ fn location() -> Result<PathBuf, String> {
     if let Some(path) = variable(VARIABLE) {
         return Ok(path.into());
     }
+    Ok(state_folder()?.join("known_keys"))
+}
+
+/// Returns the folder for what this user's programs remember.
+///
+/// # Errors
+/// Returns why this user has none.
+pub fn state_folder() -> Result<PathBuf, String> {
+    let variable = |name| env::var_os(name).filter(|value: &OsString| !value.is_empty());
     // The specification of the XDG folders says to ignore relative paths.
     let state = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let state = match state {
         Some(path) => path,
         None => private::state_folder(variable)?,
     };
-    Ok(state.join("sealane").join("known_keys"))
+    Ok(state.join("sealane"))
 }
 
 fn make_folder(path: &Path) -> Result<(), Error> {

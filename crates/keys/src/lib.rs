@@ -27,6 +27,7 @@ mod secret_key;
 pub mod signature;
 mod store;
 mod token;
+mod wrapping;
 mod write;
 
 pub use derive::{Cost, derive};
@@ -40,17 +41,20 @@ pub use is_secret::{is_hexadecimal_key, is_secret};
 pub use jwk::Jwk;
 pub use key_file::{KeyFile, LoadOptions, load};
 pub use keyring::{
-    EncryptedKeyring, KeyInfo, KeyState, KeyType, Keyring, KeyringAead, KeyringDeterministicAead, Prefix,
-    Purpose,
+    EncryptedKeyring, FolderKeys, FolderLock, KeyInfo, KeyState, KeyType, Keyring, KeyringAead,
+    KeyringDeterministicAead, Prefix, Purpose,
 };
 pub use kind::Kind;
-pub use known_keys::{check_key, remember_key};
+pub use known_keys::{check_key, remember_key, state_folder};
 pub use messages::Key;
 pub use public_key::PublicKey;
 pub use reference::{
     KeyringLookup, PinnedReference, Reference, ServiceLookup, set_key_services, set_keyring,
 };
+#[doc(hidden)]
+pub use scrypt::Params as ScryptParams;
 pub use secret::wipe_stack;
 pub use secret_key::SecretKey;
 pub use store::{read_content, refuse_replacing, save_secret};
 pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};
+pub use wrapping::{WrappingServices, set_wrapping_services};

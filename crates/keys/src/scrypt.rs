@@ -42,7 +42,7 @@ type Block = [[u32; 4]; 4];
 
 /// scrypt parameters from a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Params {
+pub struct Params {
     pub(crate) log_n: u8,
     pub(crate) r: u32,
     pub(crate) p: u32,
@@ -67,7 +67,7 @@ impl Params {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if they request more than 1 GiB or about 15 seconds.
-    pub(crate) fn from_file(log_n: u8, r: u64, p: u64) -> Result<Self, Error> {
+    pub fn from_file(log_n: u8, r: u64, p: u64) -> Result<Self, Error> {
         let within = |found: Option<u64>, max| found.is_some_and(|found| found <= max);
         // A larger number is above the limits too.
         let [r, p] = [r, p].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
@@ -83,12 +83,7 @@ impl Params {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the memory cannot be allocated, and
     /// [`Error::Cancelled`].
-    pub(crate) fn derive(
-        self,
-        passphrase: &[u8],
-        salt: &[u8],
-        len: usize,
-    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub fn derive(self, passphrase: &[u8], salt: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
         Computation::Scrypt.check()?;
         let bytes = self.memory().and_then(|bytes| usize::try_from(bytes).ok()).ok_or(NO_MEMORY)?;
         let (n, blocks) = (1_usize << self.log_n, 2 * self.r as usize);

@@ -13,10 +13,12 @@ use kernels::error::KeyError as KernelKeyError;
 pub use kernels::aes::Aes;
 pub use kernels::chacha20::{ChaCha20, XChaCha20};
 pub use kernels::ct::equal;
+pub use kernels::eme::Eme;
 pub use kernels::gcm::{Gcm, Stream as GcmStream};
 pub use kernels::poly1305::Poly1305;
 pub use kernels::siv::Siv;
 pub use kernels::speck::{ByteOrder, Size as SpeckSize, Speck};
+pub use kernels::xsalsa20_poly1305::XSalsa20Poly1305;
 
 /// Lengths of an AES key in bytes.
 const AES_KEYS: &[usize] = &[16, 24, 32];
@@ -75,6 +77,22 @@ pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, Key
 /// [`chacha20()`].
 pub fn siv(key: &[u8]) -> Result<Siv, KeyError> {
     expand("AES", &[32, 48, 64], |features| Siv::new(key, features))
+}
+
+/// Expands an EME key: an AES key for tweakable encryption of 1 to 128 blocks.
+///
+/// # Errors
+/// Returns the errors of [`aes()`].
+pub fn eme(key: &[u8]) -> Result<Eme, KeyError> {
+    expand("AES", AES_KEYS, |features| Eme::new(key, features))
+}
+
+/// Expands an XSalsa20-Poly1305 key, for NaCl's secretbox.
+///
+/// # Errors
+/// Returns the errors of [`chacha20()`].
+pub fn xsalsa20_poly1305(key: &[u8; 32]) -> Result<XSalsa20Poly1305, KeyError> {
+    expand("Salsa20", &[32], |features| XSalsa20Poly1305::new(key, features))
 }
 
 /// Expands an AES-GCM key, such as for messages in pieces.

@@ -66,7 +66,7 @@ pub use files::{
 };
 #[doc(inline)]
 pub use folders::{
-    Difference, Exclude, FileFingerprint, Finding, Inventory, InventoryDraft, InventoryKeys, Link, Links,
-    Manifest, NameKey, Removal, Stale, Suffix, Tree, TreeOptions, bulk, compare_inventory, job,
-    write_inventory,
+    DescribedFolder, Description, Difference, Exclude, FileFingerprint, Finding, Inventory, InventoryDraft,
+    InventoryKeys, Link, Links, Manifest, NameKey, NewFolder, Removal, Stale, Suffix, Tree, TreeOptions,
+    bulk, compare_inventory, job, write_inventory,
 };

@@ -111,7 +111,13 @@ pub mod vault {
     //! Encrypted folders that are read by their plaintext names.
 
     #[doc(inline)]
-    pub use vaults::{Contents, Entry, EntryKind, Storage, Vault};
+    pub use vaults::OwnFolder;
+    #[doc(inline)]
+    pub use vaults::Rclone;
+    #[doc(inline)]
+    pub use vaults::{Contents, Entry, EntryKind, Format, LocalFolder, Storage, Vault, detect, unlock};
+    #[doc(inline)]
+    pub use vaults::{SingleFile, VaultJob, Walk, find, join, list, marks, split};
 }
 pub mod provider;
 

@@ -6,10 +6,11 @@ use base::Error;
 /// An encrypted folder with its keys.
 pub trait Vault: Send + Sync {
     /// Returns what a folder contains, in the order of the plaintext names. Lengths are those of
-    /// the plaintext: a claim of the storage until the end of a file was read and verified.
+    /// the plaintext: a claim of the storage until the end of a file was read and verified, and 0
+    /// for a file that cannot be whole. Opening such a file is an error.
     ///
     /// # Errors
-    /// Returns the errors of the storage; [`Error::Invalid`] for a name that does not decrypt, that
+    /// Returns the errors of the storage; [`Error::InVault`] for a name that does not decrypt, that
     /// no folder can contain, or that stands twice.
     fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error>;
 

@@ -277,7 +277,7 @@ def decrypt_tree(
     src_dir: Path,
     dst_dir: Path,
     *,
-    suffix: str = "",
+    suffix: str | None = None,
     key: FileKey | str | None = None,
     identities: Identities | None = None,
     context: Buffer = b"",
@@ -298,7 +298,9 @@ def decrypt_tree(
     Parameters
     ----------
     suffix : str
-        Removed from each name. A file without it is reported as an error.
+        Removed from each name. A file without it is reported as an error. Without a suffix, it is a
+        ValueError if all names end with ".sealed", ".age", ".enc" or ".encrypted", or are all
+        encrypted and there is no ``encrypt_names``; "" keeps such names.
     exclude, exclude_from, dry_run
         As for ``encrypt_tree``. Patterns apply to the encrypted files' names.
     preserve : bool or "all"
@@ -325,7 +327,8 @@ def decrypt_tree(
     job = call.tree(
         src_dir,
         dst_dir,
-        suffix=suffix,
+        suffix=suffix or "",
+        keeps_names=suffix == "",
         manifest=manifest,
         exclude=exclude,
         exclude_from=exclude_from,
@@ -431,10 +434,15 @@ def _finished(
     call: Call, job: Job, executor: Executor | None, progress: Progress | None, errors: str
 ) -> BulkReport:
     """Runs a job and returns its report. Raises ExceptionGroup for failed files, if requested."""
+    return finished(job, lambda: call.run(job, executor, progress), errors)
+
+
+def finished(job: Job, run: Callable[[], None], errors: str) -> BulkReport:
+    """Runs a job and returns its report, as ``_finished``."""
     with contextlib.closing(job):
         if errors not in ("raise", "return"):
             raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
-        call.run(job, executor, progress)
+        run()
         report = BulkReport(**job.report())
     if report.failed and errors == "raise":
         files = report.done + report.skipped + len(report.failed)

@@ -400,6 +400,7 @@ class Call:
         names: FileKey | str | None = None,
         delete: bool = False,
         dry_run: bool = False,
+        keeps_names: bool = False,
     ) -> Job:
         """Returns the job over the files of a folder."""
         self._dry_run = dry_run
@@ -423,6 +424,7 @@ class Call:
             names=_name_key(names),
             delete=delete,
             dry_run=dry_run,
+            keeps_names=keeps_names,
         )
 
     def run(self, job: Job, executor: Executor | None, progress: Progress | None) -> None:

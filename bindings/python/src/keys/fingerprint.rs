@@ -73,7 +73,7 @@ pub(crate) fn remember_key(py: Python<'_>, place: &str, fingerprint: &str) -> Py
     Ok(())
 }
 
-pub(super) fn warn(py: Python<'_>, warning: Result<Option<String>, Error>) -> PyResult<()> {
+pub(crate) fn warn(py: Python<'_>, warning: Result<Option<String>, Error>) -> PyResult<()> {
     let Some(text) = warning.map_err(raise)? else { return Ok(()) };
     // A place with a NUL byte cannot be shown.
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();

@@ -72,8 +72,17 @@ impl Sandbox {
     pub(crate) fn sealane(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealane"));
         command.current_dir(&self.0).env_remove("SEALANE_PROVIDER").env_remove("SEALANE_CPU");
-        command.env("SEALANE_KNOWN_KEYS", self.known_keys());
+        self.isolate(&mut command);
         command
+    }
+
+    /// Hides the keys and the state of the user who runs the tests.
+    fn isolate(&self, command: &mut Command) {
+        command.env_remove("SEALANE_KEY").env_remove("SEALANE_IDENTITY");
+        command.env("SEALANE_KNOWN_KEYS", self.known_keys());
+        for (variable, name) in [("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state")] {
+            command.env(variable, self.known_keys().with_file_name(name));
+        }
     }
 
     /// The file of known keys, beside the folder, so that tests leave the user's file alone.
@@ -97,7 +106,7 @@ impl Sandbox {
         let program = Path::new(env!("CARGO_BIN_EXE_sealane"));
         let path = [program.parent().unwrap().as_os_str(), &std::env::var_os("PATH").unwrap()];
         shell.args(["-c", line]).current_dir(&self.0).env("SEALANE", program);
-        shell.env("SEALANE_KNOWN_KEYS", self.known_keys());
+        self.isolate(&mut shell);
         shell.env("PATH", path.join(OsStr::new(":")));
         self.run_with(&mut shell, b"")
     }

@@ -111,7 +111,7 @@ pub enum FolderError {
     NameInvalid,
     /// Another encrypted name stands for the same file, for example under a retired key.
     #[error(
-        "{other} stands for the same name; remove the older of the two, or disable the retired key of the names"
+        "{other} stands for the same name; remove the older of the two, or, if it is under a retired key, disable the key"
     )]
     DuplicateName {
         /// Path of the other file.
@@ -128,4 +128,74 @@ pub enum FolderError {
     /// The manifest is a source or a target of the job, or lies inside a source.
     #[error("{0}: the manifest is among the sources or the targets; choose another place for it")]
     ManifestAmong(PathBuf),
+    /// A folder has no description.
+    #[error(
+        "{0}: expected a folder that describes itself, found no file .sealane in it; 'sealane init' makes one"
+    )]
+    NoDescription(PathBuf),
+    /// A folder to be described has a description.
+    #[error("{0}: the folder has a description already; choose a new or an empty folder")]
+    DescriptionExists(PathBuf),
+    /// A folder to be described has files, which may be encrypted with other options.
+    #[error("{folder}: expected a new or an empty folder, found {found:?} in it; choose another one")]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+        /// A name in it.
+        found: std::ffi::OsString,
+    },
+    /// A file in the place of a folder's description is none, or not as it was written.
+    #[error(
+        "{0}: expected the description of a folder, as 'sealane init' writes it, found other content; restore it from a backup"
+    )]
+    DescriptionInvalid(PathBuf),
+    /// A folder's description is of a later version.
+    #[error("{path}: expected a description of version 1, found version {found}; use a newer sealane")]
+    DescriptionVersion {
+        /// Path of the description.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// A folder has two descriptions, such as a copy that a conflict left.
+    #[error("{path}: found a second description, {other:?}; keep the right one, and move the other away")]
+    SecondDescription {
+        /// Path of the description.
+        path: PathBuf,
+        /// Name of the other one.
+        other: std::ffi::OsString,
+    },
+    /// A folder's description does not belong to its keys: an option was changed, or the keys.
+    #[error(
+        "{0}: somebody without the key of the folder changed this description, so nothing was read or written; restore it from a backup"
+    )]
+    DescriptionChanged(PathBuf),
+    /// The keys of a folder are under another key than the given one.
+    #[error("{0}: the key does not open this folder, or the description was changed; give the right key")]
+    FolderKey(PathBuf),
+    /// The file has the name that is reserved for the folder's description.
+    #[error(
+        "the name is reserved in the encrypted folder; encrypt it with --suffix or --encrypt-names, or leave it out"
+    )]
+    ReservedName,
+    /// The output is in an encrypted folder that describes itself, and is not for it.
+    #[error(
+        "{0}: the output is in an encrypted folder that describes itself, where plaintext and files under other keys don't belong; choose another folder"
+    )]
+    OutputDescribed(PathBuf),
+    /// All names to be restored look like encrypted ones, and there is no key of names.
+    #[error(
+        "{0}: the names in this folder are encrypted; give their key (--encrypt-names, in Python encrypt_names)"
+    )]
+    NamesEncrypted(PathBuf),
+    /// All names to be restored end like encrypted files, and there is no suffix to remove.
+    #[error(
+        "{folder}: all names in this folder end with {suffix:?}; give it (--suffix {suffix}), or --suffix '' to keep it"
+    )]
+    SuffixForgotten {
+        /// The source folder.
+        folder: PathBuf,
+        /// The suffix.
+        suffix: &'static str,
+    },
 }

@@ -107,7 +107,7 @@ impl Error {
             | Self::UnknownKeyType(_) => Kind::Format,
             Self::Truncated => Kind::Truncated,
             Self::UnsupportedVersion(_) => Kind::UnsupportedVersion,
-            Self::InBatch { source, .. } => source.kind(),
+            Self::InBatch { source, .. } | Self::InVault { source, .. } => source.kind(),
             Self::InKeyring { source, .. } => match source.kind() {
                 Kind::Misuse => Kind::Keyring,
                 kind => kind,
@@ -140,7 +140,9 @@ impl Error {
     pub fn subject(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. } => path.as_deref(),
-            Self::SourceChanged { path, .. } | Self::KeyMismatch { manifest: path, .. } => Some(path),
+            Self::SourceChanged { path, .. }
+            | Self::InVault { path, .. }
+            | Self::KeyMismatch { manifest: path, .. } => Some(path),
             Self::Line { source, .. } | Self::InBatch { source, .. } | Self::InKeyring { source, .. } => {
                 source.subject()
             }
@@ -157,7 +159,18 @@ impl Error {
                 | FolderError::SignatureMissing(path)
                 | FolderError::OtherSigner(path)
                 | FolderError::SignatureInvalid { path, .. }
-                | FolderError::OldInventory { path, .. },
+                | FolderError::OldInventory { path, .. }
+                | FolderError::NoDescription(path)
+                | FolderError::DescriptionExists(path)
+                | FolderError::NotEmpty { folder: path, .. }
+                | FolderError::DescriptionInvalid(path)
+                | FolderError::DescriptionVersion { path, .. }
+                | FolderError::SecondDescription { path, .. }
+                | FolderError::DescriptionChanged(path)
+                | FolderError::FolderKey(path)
+                | FolderError::OutputDescribed(path)
+                | FolderError::NamesEncrypted(path)
+                | FolderError::SuffixForgotten { folder: path, .. },
             ) => Some(path),
             _ => None,
         }
@@ -172,15 +185,29 @@ impl FolderError {
             | Self::SignatureInvalid { .. }
             | Self::OldInventory { .. }
             | Self::OtherFolder { .. }
+            | Self::DescriptionChanged(_)
             | Self::NameNotAuthentic => Kind::Authentication,
-            Self::InventoryName(_) | Self::NameInvalid | Self::DuplicateName { .. } => Kind::Format,
+            Self::DescriptionVersion { .. } => Kind::UnsupportedVersion,
+            Self::FolderKey(_) => Kind::NoMatchingKey,
+            Self::DescriptionInvalid(_)
+            | Self::InventoryName(_)
+            | Self::NameInvalid
+            | Self::DuplicateName { .. } => Kind::Format,
             Self::NameTooLong { .. } | Self::LinkTooLong { .. } => Kind::LimitExceeded,
             Self::InventoryInside(_)
             | Self::InvalidIdentifier(_)
             | Self::NamesInPlace
             | Self::ManifestReveals(_)
-            | Self::ManifestAmong(_) => Kind::Misuse,
-            Self::InvalidPattern(_)
+            | Self::ManifestAmong(_)
+            | Self::OutputDescribed(_)
+            | Self::NamesEncrypted(_)
+            | Self::SuffixForgotten { .. }
+            | Self::NoDescription(_)
+            | Self::DescriptionExists(_)
+            | Self::NotEmpty { .. } => Kind::Misuse,
+            Self::SecondDescription { .. }
+            | Self::ReservedName
+            | Self::InvalidPattern(_)
             | Self::IncompleteListing { .. }
             | Self::LinkLeadsOut(_)
             | Self::EmptySource

@@ -4,6 +4,7 @@ use crate::file_id::FileId;
 use std::ffi::OsString;
 use std::fs::FileType;
 use std::io::{self, ErrorKind};
+use std::time::SystemTime;
 
 /// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct Entry {
     pub id: Option<FileId>,
     /// Whether the mode lets no class write.
     pub read_only: bool,
+    pub len: u64,
+    pub modified: Option<SystemTime>,
 }
 
 /// Error for an output that is a link, or lies behind one, where links are not followed.

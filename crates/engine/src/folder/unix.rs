@@ -13,6 +13,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path, PathBuf};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// An open folder. Names are looked up in it without its path.
 pub struct Folder(OwnedFd);
@@ -60,6 +61,18 @@ impl Folder {
             listed.push((name.to_owned(), kind));
         }
         Ok(listed)
+    }
+
+    /// Returns the names in the folder, in no particular order.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::new(OwnedFd::from(self.as_file()?))? {
+            match entry?.file_name().to_bytes() {
+                b"." | b".." => {}
+                name => names.push(OsStr::from_bytes(name).to_owned()),
+            }
+        }
+        Ok(names)
     }
 
     /// Opens a folder below this one. A link on the way is an error.
@@ -199,6 +212,20 @@ impl Folder {
         }
     }
 
+    /// Opens a regular file of this folder for reading. A link is an error.
+    pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = match retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty())) {
+            Err(Errno::LOOP) => return Err(refused_link()),
+            opened => File::from(opened?),
+        };
+        match file.metadata()?.file_type().into() {
+            EntryKind::File => Ok(file),
+            EntryKind::Folder => Err(ErrorKind::IsADirectory.into()),
+            _ => Err(io::Error::new(ErrorKind::Unsupported, "expected a regular file")),
+        }
+    }
+
     /// Opens a regular file and returns it with its metadata; `None` if the name is free.
     pub fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
         // Never waits, even if the name has become a pipe. We are about to replace the file, so if
@@ -309,6 +336,11 @@ fn entry(found: &Stat) -> Entry {
         kind: kind(FileType::from_raw_mode(found.st_mode as _)),
         id: Some(FileId { device: found.st_dev as u64, inode: found.st_ino as u64 }),
         read_only: found.st_mode & 0o222 == 0,
+        len: found.st_size as u64,
+        modified: match u64::try_from(found.st_mtime) {
+            Ok(seconds) => UNIX_EPOCH.checked_add(Duration::new(seconds, found.st_mtime_nsec as u32)),
+            Err(_) => UNIX_EPOCH.checked_sub(Duration::from_secs(found.st_mtime.unsigned_abs())),
+        },
     }
 }
 

@@ -59,6 +59,11 @@ impl Folder {
         fs::read_dir(path)?.map(|entry| entry.map(listed)).collect()
     }
 
+    /// Returns the names in the folder, in no particular order.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
+    }
+
     /// Opens a folder below this one. A link on the way is an error.
     pub fn open_below(&self, relative: &Path) -> io::Result<Self> {
         self.each_below(relative, |_| Ok(()))
@@ -145,6 +150,18 @@ impl Folder {
         OpenOptions::new().write(true).open(self.0.join(name))
     }
 
+    /// Opens a regular file of this folder for reading. A link is an error.
+    pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
+        check_name(name)?;
+        let path = self.0.join(name);
+        match path.symlink_metadata()?.file_type().into() {
+            EntryKind::File => File::open(path),
+            EntryKind::Folder => Err(ErrorKind::IsADirectory.into()),
+            EntryKind::Link => Err(refused_link()),
+            EntryKind::Special => Err(io::Error::new(ErrorKind::Unsupported, "expected a regular file")),
+        }
+    }
+
     /// Opens a regular file and returns it with its attributes; `None` if the name is free.
     pub fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
         let opened = OpenOptions::new().access_mode(ATTRIBUTES).open(self.0.join(name));
@@ -220,7 +237,13 @@ fn also_if_read_only(path: &Path, change: impl Fn() -> io::Result<()>) -> io::Re
 }
 
 fn entry(found: &Metadata, id: Option<FileId>) -> Entry {
-    Entry { kind: found.file_type().into(), id, read_only: found.permissions().readonly() }
+    Entry {
+        kind: found.file_type().into(),
+        id,
+        read_only: found.permissions().readonly(),
+        len: found.len(),
+        modified: found.modified().ok(),
+    }
 }
 
 #[cfg(test)]

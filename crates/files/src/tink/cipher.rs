@@ -4,7 +4,7 @@ use super::parameters::{layout, split};
 use aws_lc_rs::hkdf;
 use base::Error;
 use base::debug_fields;
-use engine::pipeline::ChunkCipher;
+use engine::pipeline::{ChunkCipher, OpenChunks};
 use engine::plan::{ChunkPosition, Layout};
 use keys::approved::Computation;
 use keys::keyring::{HASHES, Hash, PREFIX_LEN, Parameters, SEGMENTS};
@@ -71,14 +71,9 @@ impl Tink {
     }
 }
 
-impl ChunkCipher for Tink {
+impl OpenChunks for Tink {
     fn layout(&self) -> Layout {
         self.layout
-    }
-
-    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
-        let (data, tag) = sealed.split_at_mut(plain.len());
-        self.aead.encrypt_parts(&self.nonce(position)?, &[], InOut::apart(plain, data), tag)
     }
 
     fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
@@ -90,6 +85,13 @@ impl ChunkCipher for Tink {
 
     fn key_is_verified(&self) -> bool {
         self.key_is_verified.load(Ordering::Relaxed)
+    }
+}
+
+impl ChunkCipher for Tink {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (data, tag) = sealed.split_at_mut(plain.len());
+        self.aead.encrypt_parts(&self.nonce(position)?, &[], InOut::apart(plain, data), tag)
     }
 }
 

@@ -5,7 +5,7 @@ use super::file::TinkFile;
 use super::parameters::TAG_LEN;
 use super::*;
 use base::{Error, Misuse};
-use engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
+use engine::pipeline::{ChunkCipher, OpenChunks, open_chunks, seal_chunks};
 use engine::prefix::{Parsed, Prefix};
 use keys::{KeyType, Keyring, Prefix as IdPrefix};
 use messages::Key;

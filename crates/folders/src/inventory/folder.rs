@@ -4,6 +4,7 @@ use super::Inventory;
 use super::compare::{Difference, Finding};
 use super::draft::InventoryDraft;
 use super::signed::InventoryKeys;
+use crate::description::Description;
 use crate::jobs::Schedule;
 use crate::tree::{Link, Links, Suffix, Tree, TreeOptions};
 use base::Error;
@@ -139,7 +140,9 @@ impl Content {
 
 /// Returns the content of a folder; `hashed` as for inventories of version 2.
 fn content_of(root: &Path, hashed: bool) -> Result<Content, Error> {
-    let options = TreeOptions { links: Links::Keep, ..TreeOptions::default() };
+    let description = Description::find(root)?.map(|found| found.path().to_owned());
+    let options =
+        TreeOptions { links: Links::Keep, description: description.as_deref(), ..TreeOptions::default() };
     let tree = Tree::walk_with(&[root], None, Suffix::Remove(OsStr::new("")), options)?;
     let mut content = Content { problems: tree.problems, ..Content::default() };
     if let Some(at) = content.problems.iter().position(|(path, _)| path == root) {

@@ -40,6 +40,7 @@ pub(crate) use folder::Content as FolderContent;
 pub use folder::{compare_inventory, write_inventory};
 pub use signed::InventoryKeys;
 
+use super::identifier::is_identifier;
 use super::name::Name;
 use base::error::FolderError;
 use base::{Error, Misuse};
@@ -109,8 +110,6 @@ struct LinkEntry {
     target: Name,
 }
 
-/// Length in bytes of a folder's identifier.
-const FOLDER_LEN: usize = 16;
 const EXPECTED: Error = Error::Format(
     "expected an inventory, which is JSON and begins with {\"sealane\":\"inventory\",\"version\":",
 );
@@ -198,11 +197,6 @@ impl Inventory {
         });
         json + "]}\n"
     }
-}
-
-/// Returns whether a text is the identifier of a folder.
-fn is_identifier(text: &str) -> bool {
-    text.len() == 2 * FOLDER_LEN && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Appends one line per entry. Everything goes into one text, because an allocation takes as long

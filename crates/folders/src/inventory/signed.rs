@@ -1,7 +1,8 @@
 //! Inventories in files: encrypted, with a signature beside them.
 
+use super::Inventory;
 use super::draft::{Absent, InventoryDraft};
-use super::{FOLDER_LEN, Inventory, is_identifier};
+use crate::identifier::{is_identifier, new_identifier};
 use base::Error;
 use base::error::FolderError;
 use base::memory::append;
@@ -152,11 +153,6 @@ impl InventoryKeys<'_> {
     pub fn paths(&self) -> [PathBuf; 2] {
         [self.path.to_owned(), with_suffix(self.path, self.key.suffix())]
     }
-}
-
-fn new_identifier() -> Result<String, Error> {
-    let random: [u8; FOLDER_LEN] = base::random::array()?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Maximum length of an inventory in bytes. A file takes about 200 bytes and its name, so this is

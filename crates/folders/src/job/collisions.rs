@@ -139,7 +139,8 @@ impl Spellings {
     }
 }
 
-fn folded(real: &Path) -> OsString {
+/// Returns a text that is equal for two resolved paths if they may lead to the same file.
+pub fn folded(real: &Path) -> OsString {
     let text: &OsStr = real.as_os_str();
     match cfg!(target_os = "macos") {
         // A folder may be set up to distinguish case; we still refuse two such names as one.

@@ -165,7 +165,8 @@ impl From<Error> for JobError {
 }
 
 /// Sends events to the listener of a job.
-pub(super) fn send(listen: &mut Listener<'_>, events: Vec<Event<'_>>) -> Result<(), JobError> {
+#[doc(hidden)]
+pub fn send(listen: &mut Listener<'_>, events: Vec<Event<'_>>) -> Result<(), JobError> {
     match listen(events) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Cancelled.into()),

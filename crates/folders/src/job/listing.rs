@@ -146,7 +146,7 @@ fn failed((path, error): &mut (PathBuf, Error)) -> Event<'_> {
 
 /// Returns whether the path `text` in a link at `place` below a folder may lead out of it. `..` may
 /// only come first: after a name, which may itself be a link, it can lead anywhere.
-fn leads_out(place: &Path, text: &Path) -> bool {
+pub fn leads_out(place: &Path, text: &Path) -> bool {
     let mut parts = text.components().filter(|part| *part != Component::CurDir).peekable();
     let mut depth = place.components().count() - 1;
     while parts.next_if(|part| *part == Component::ParentDir).is_some() {

@@ -28,6 +28,12 @@ pub struct JobOptions {
     pub exclude: Option<Exclude>,
     /// The key for encrypted names.
     pub names: Option<NameKey>,
+    /// Path of the description of the encrypted folder, see
+    /// [`DescribedFolder::configure`](crate::DescribedFolder::configure): neither a source nor a
+    /// target.
+    pub description: Option<PathBuf>,
+    /// Whether names that look encrypted, or end with a suffix, are restored as they are.
+    pub keeps_names: bool,
     /// Whether to give targets the attributes of their sources, and to copy links as links.
     pub preserve: bool,
     /// With `preserve`: whether [`Operation::Decrypt`] keeps all, see [`Replica::Whole`].
@@ -79,7 +85,8 @@ impl JobOptions {
         if self.preserve { Links::Keep } else { Links::Follow }
     }
 
-    pub(super) fn batch(&self) -> usize {
+    #[doc(hidden)]
+    pub fn batch(&self) -> usize {
         self.batch.map_or(64, NonZeroUsize::get)
     }
 

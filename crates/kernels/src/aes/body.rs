@@ -24,6 +24,11 @@ impl KeySize {
             other => Err(KeyError::InvalidLength(other)),
         }
     }
+
+    /// Returns the number of rounds (FIPS 197, figure 4).
+    pub(crate) fn rounds(self) -> usize {
+        10 + 2 * self as usize
+    }
 }
 
 /// Expands a key of 16, 24 or 32 bytes (FIPS 197, section 5.2).

@@ -13,6 +13,7 @@ pub(crate) mod chacha20;
 pub(crate) mod gcm;
 pub(crate) mod gcm_siv;
 pub(crate) mod poly1305;
+pub(crate) mod salsa20;
 pub(crate) mod speck;
 
 /// Plaintext of all known answers. Its period is 251, a prime, so that no two blocks are equal and

@@ -5,7 +5,7 @@
 mod self_test;
 
 use kernels::speck::Size;
-use self_test::{TEXT, aegis, aes, chacha20, digest, gcm, gcm_siv, poly1305, speck, text};
+use self_test::{TEXT, aegis, aes, chacha20, digest, gcm, gcm_siv, poly1305, salsa20, speck, text};
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
@@ -65,6 +65,19 @@ fn chacha20_keystreams() {
         message.resize(message.len().next_multiple_of(16), 0);
         let tag = reference::poly1305::tag_vartime(before.first_chunk().unwrap(), &message);
         assert_eq!(u128::from_be_bytes(tag), answer.tag, "{}", answer.len);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn salsa20_keystreams() {
+    use salsa20::{CUT, KEY, KNOWN_ANSWERS, NONCE};
+    assert!(CUT.is_multiple_of(64));
+    for answer in &KNOWN_ANSWERS {
+        let block = u64::from(answer.counter);
+        let keystream = reference::salsa20::keystream_vartime(&KEY, &NONCE, block, answer.len);
+        let stream: Vec<u8> = keystream.iter().zip(text(answer.len)).map(|(x, y)| x ^ y).collect();
+        assert_eq!(digest(&stream), answer.stream, "{}", answer.len);
     }
 }
 

@@ -30,7 +30,7 @@ macro_rules! tables {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn changed_answers_are_rejected() {
-    for table in tables!(aegis aes chacha20 gcm gcm_siv poly1305 speck) {
+    for table in tables!(aegis aes chacha20 gcm gcm_siv poly1305 speck xsalsa20_poly1305) {
         for (variant, features) in available(table.variants.into_iter()) {
             assert!((table.rejects_changed_answers)(features), "{} {variant}", table.name);
         }
@@ -41,7 +41,7 @@ fn changed_answers_are_rejected() {
 #[cfg_attr(miri, ignore = "large")]
 fn every_variant_passes() {
     let elsewhere = |check: &Result<(), Refusal>| matches!(check, Err(Refusal::OtherArchitecture(_)));
-    for table in tables!(aegis aes chacha20 gcm gcm_siv poly1305 speck) {
+    for table in tables!(aegis aes chacha20 gcm gcm_siv poly1305 speck xsalsa20_poly1305) {
         for (variant, check) in table.results.into_iter().filter(|(_, check)| !elsewhere(check)) {
             let expected = variant.check(Features::detect()).map_err(Refusal::MissingFeatures);
             assert_eq!(check, expected, "{} {}", table.name, variant.name);

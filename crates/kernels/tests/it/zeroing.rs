@@ -6,10 +6,12 @@ use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::{self, Aes};
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
+use kernels::eme::Eme;
 use kernels::gcm::{self, Gcm, Stream};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use kernels::speck::{self, ByteOrder, Size, Speck};
+use kernels::xsalsa20_poly1305::{self, XSalsa20Poly1305};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +36,8 @@ static DIRTY: AtomicUsize = AtomicUsize::new(0);
 const SCHEDULE: (usize, usize) = (15 * 16, 16);
 /// Two rows of a ChaCha20 state.
 const CHACHA20: (usize, usize) = (32, 16);
+/// The value L of EME.
+const EME: (usize, usize) = (16, align_of::<u128>());
 /// A schedule with the powers of H for short messages: 8 powers and 4 zeros, twice.
 const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 /// The powers of H for long messages: 40 powers and 4 zeros, twice.
@@ -61,6 +65,7 @@ unsafe impl GlobalAlloc for Watch {
         let ours = [
             SCHEDULE,
             CHACHA20,
+            EME,
             GCM_KEY,
             GCM_BULK_POWERS,
             FIRST_ROUND,
@@ -119,6 +124,32 @@ fn dropped_aes_key_is_zeroed() {
             assert_ne!(key.0.encrypt_block(&[0; 16]), [0; 16]);
             assert_eq!(freed_by(|| drop(key)), 1, "{name}: expected one schedule");
         }
+    }
+}
+
+// claim: memory-wiped
+#[test]
+fn dropped_eme_key_is_zeroed() {
+    for (name, features) in available(aes::variants()) {
+        let key = moved(Eme::new(&[0xa5; 32], features).unwrap());
+        let freed = freed_by(|| key.0.decrypt(&[1; 16], &mut [0; 64]).unwrap());
+        assert_eq!(freed, 0, "{name}: a message used the heap");
+        assert_eq!(freed_by(|| drop(key)), 2, "{name}: expected one schedule and L");
+    }
+}
+
+// claim: memory-wiped
+#[test]
+fn dropped_xsalsa20_poly1305_key_is_zeroed() {
+    for (name, features) in available(xsalsa20_poly1305::variants()) {
+        let key = moved(XSalsa20Poly1305::new(&[0xa5; 32], features).unwrap());
+        // The state of Poly1305; a long message also needs its powers.
+        for (len, pieces) in [(0, 1), (300, 1), (3000, 2)] {
+            let (mut data, mut tag) = (vec![0; len], [0; 16]);
+            let seal = || key.0.seal(&[1; 24], InOut::in_place(&mut data), &mut tag).unwrap();
+            assert_eq!(freed_by(seal), pieces, "{name}: message of {len} bytes");
+        }
+        assert_eq!(freed_by(|| drop(key)), 1, "{name}: expected one key");
     }
 }
 

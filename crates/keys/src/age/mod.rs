@@ -34,7 +34,7 @@ pub use stanza::Stanza;
 pub use payload::{NONCE_LEN, Payload, layout};
 
 use base::{Error, memory};
-use engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
+use engine::pipeline::{OpenChunks, open_chunks, seal_chunks};
 use std::io::Write;
 use zeroize::Zeroizing;
 

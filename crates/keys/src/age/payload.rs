@@ -14,7 +14,7 @@ use super::header::Header;
 use super::{Identity, Recipient, identity, recipient};
 use base::Error;
 use base::debug_fields;
-use engine::pipeline::ChunkCipher;
+use engine::pipeline::{ChunkCipher, OpenChunks};
 use engine::plan::{ChunkPosition, End, Layout};
 use engine::prefix::Parsed;
 use messages::Aead;
@@ -97,14 +97,9 @@ fn nonce(position: ChunkPosition) -> [u8; 12] {
     nonce
 }
 
-impl ChunkCipher for Payload {
+impl OpenChunks for Payload {
     fn layout(&self) -> Layout {
         self.layout
-    }
-
-    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
-        let (data, tag) = sealed.split_at_mut(plain.len());
-        self.aead.encrypt_parts(&nonce(position), &[], InOut::apart(plain, data), tag)
     }
 
     fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
@@ -114,6 +109,13 @@ impl ChunkCipher for Payload {
         }
         let (data, tag) = sealed.split_at(plain.len());
         self.aead.decrypt_parts(&nonce(position), &[], InOut::apart(data, plain), tag)
+    }
+}
+
+impl ChunkCipher for Payload {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (data, tag) = sealed.split_at_mut(plain.len());
+        self.aead.encrypt_parts(&nonce(position), &[], InOut::apart(plain, data), tag)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::payload::{CHUNK_LEN, Payload};
 use super::{Identity, armor};
-use engine::pipeline::ChunkCipher;
+use engine::pipeline::OpenChunks;
 use engine::plan::ChunkPosition;
 use engine::prefix::Parsed;
 use sha2::{Digest, Sha256};

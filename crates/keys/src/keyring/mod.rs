@@ -7,6 +7,7 @@ mod deterministic;
 mod encrypted;
 #[cfg(feature = "pkcs11")]
 pub(crate) mod envelope;
+mod folder;
 mod json;
 mod jwk_set;
 mod kind;
@@ -19,6 +20,7 @@ mod test;
 pub use self::messages::KeyringAead;
 pub use deterministic::KeyringDeterministicAead;
 pub use encrypted::EncryptedKeyring;
+pub use folder::{FolderKeys, FolderLock};
 pub use kind::{KeyType, Purpose};
 pub use streaming::{HASHES, PREFIX_LEN, SEGMENTS};
 pub use streaming::{Hash, Parameters, Segment, TEMPLATES, Template};

@@ -1,0 +1,378 @@
+"""Encrypted folders that describe themselves: one key, one path, and no other option."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Literal
+
+from sealane._bulk import BulkReport, Progress, finished
+from sealane._endpoints import Path, path_of
+from sealane._frames import forgetting
+from sealane._native import DescribedFolder, Job, split_reference
+from sealane._open import EncryptedReader
+
+if TYPE_CHECKING:
+    from sealane._native import Key
+    from sealane._native import _FileKey as FileKey
+    from sealane._native import _Recipients as Recipients
+    from sealane._native import _Text as Text
+
+    _Errors = Literal["raise", "return"]
+
+_BATCH = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class FolderEntry:
+    """A name in an encrypted folder, decrypted."""
+
+    path: str
+    """Path below the folder, with ``/`` between names."""
+    kind: Literal["file", "folder", "link"]
+    """What it is."""
+    size: int
+    """Plaintext bytes of a file, as its length tells; ``Folder.open`` verifies it."""
+    modified: float | None
+    """When the encrypted file was changed, in seconds since 1970."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+
+class Folder:
+    """An encrypted folder that describes itself.
+
+    Its file ``.sealane`` says how names are made, and contains its keys, encrypted. ``Folder.create``
+    and ``sealane init`` write it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder. A str may end in ``"#"`` and its ``fingerprint``, which pins the keys. Without
+        it, keys that an identity or a key service decrypts are checked by the user's file of known
+        keys.
+    key : bytes-like, sealane.keys.Key, sealane.keys.Keyring or str
+        The key that it was created with, or a reference to it.
+    identity : str, sealane.keys.Key or os.PathLike
+        The private key of a recipient, or a reference to it.
+    passphrase : str or bytes
+        The passphrase that it was created with.
+
+    Raises
+    ------
+    NoMatchingKeyError
+        If the key or the identity does not open the folder.
+    AuthenticationError
+        If somebody without the key changed the description, or the keys are not the known ones.
+    FormatError, UnsupportedVersionError, ValueError
+        If ``.sealane`` is not a description, is of a later version, or is missing or there twice.
+    TypeError
+        Unless exactly one of ``key``, ``identity`` and ``passphrase`` is given.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> key = sealane.keys.generate("aes-256")
+    >>> folder = sealane.Folder.create("vault", key=key, encrypt_names=True)
+    >>> folder.encrypt_from("photos")
+    <BulkReport: 2 done, 0 skipped, 0 failed, 20 bytes>
+    >>> [entry.path for entry in sealane.Folder("vault", key=key).ls()]
+    ['a.jpg', 'b.jpg']
+    """
+
+    @forgetting
+    def __init__(
+        self,
+        path: Path,
+        *,
+        key: FileKey | str | None = None,
+        identity: str | Key | os.PathLike[str] | None = None,
+        passphrase: Text | None = None,
+    ) -> None:
+        name, fingerprint = split_reference(_name(path))
+        identities = None if identity is None else [identity]
+        self._path = name
+        self._native = DescribedFolder.open(
+            name, key=key, identities=identities, passphrase=passphrase, fingerprint=fingerprint
+        )
+
+    @classmethod
+    @forgetting
+    def create(
+        cls,
+        path: Path,
+        *,
+        key: FileKey | str | None = None,
+        recipients: Recipients | None = None,
+        wrapping_key: str | None = None,
+        passphrase: Text | None = None,
+        suffix: str = ".sealed",
+        encrypt_names: bool = False,
+        preserve: bool = False,
+    ) -> Folder:
+        """Makes a folder with new keys, or takes an empty one.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The new or empty folder.
+        key : bytes-like, sealane.keys.Key, sealane.keys.Keyring or str
+            The key that encrypts the keys of the folder, or a reference to it.
+        recipients : list of str or sealane.keys.PublicKey
+            The public keys that can open it, instead. Their names are in the description.
+        wrapping_key : str
+            A key of a key service or a token, instead: "aws-kms:ARN", "vault:MOUNT/KEY" or
+            "pkcs11:URI".
+        passphrase : str or bytes
+            A passphrase, instead.
+        suffix : str
+            Suffix of encrypted files; may be empty.
+        encrypt_names : bool
+            Whether to encrypt names of files and folders, and the paths in links.
+        preserve : bool
+            Whether to keep modes, modification times and symbolic links.
+
+        Raises
+        ------
+        ValueError
+            If it has a description or files, or the suffix contains a separator.
+        TypeError
+            Unless exactly one of the four is given.
+        OSError
+            If it cannot be written.
+
+        Examples
+        --------
+        >>> alice = sealane.keys.generate("age")
+        >>> folder = sealane.Folder.create("shared", recipients=[alice.public])
+        >>> sealane.Folder("shared", identity=alice).identifier == folder.identifier
+        True
+        """
+        if key is not None and wrapping_key is not None:
+            raise TypeError("give exactly one of key, recipients, wrapping_key and passphrase")
+        folder = cls.__new__(cls)
+        folder._path = _name(path)
+        folder._native = DescribedFolder.create(
+            folder._path,
+            key=key if wrapping_key is None else wrapping_key,
+            recipients=recipients,
+            passphrase=passphrase,
+            suffix=suffix,
+            encrypt_names=encrypt_names,
+            preserve=preserve,
+        )
+        return folder
+
+    def __repr__(self) -> str:
+        return f"<sealane.Folder {self._path!r}>"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a folder is never pickled or copied: it holds keys")
+
+    @property
+    def path(self) -> str:
+        """The path of the folder."""
+        return self._path
+
+    @property
+    def identifier(self) -> str:
+        """The identifier of the folder: 32 hexadecimal digits."""
+        return self._native.identifier
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the folder's keys: ``f"{path}#{fingerprint}"`` pins them. It changes
+        with ``sealane rotate``.
+        """
+        return self._native.fingerprint
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of encrypted files."""
+        return self._native.suffix
+
+    @property
+    def encrypts_names(self) -> bool:
+        """Whether names are encrypted."""
+        return self._native.encrypts_names
+
+    @property
+    def preserves(self) -> bool:
+        """Whether modes, modification times and symbolic links are kept."""
+        return self._native.preserves
+
+    def encrypt_from(
+        self,
+        data: Path,
+        *,
+        delete: bool = False,
+        manifest: Path | bool = False,
+        exclude: Iterable[str] = (),
+        progress: Progress | None = None,
+        durable: bool = False,
+        dry_run: bool = False,
+        errors: _Errors = "raise",
+    ) -> BulkReport:
+        """Encrypts every file below the folder ``data``, as ``sealane.encrypt_tree`` does.
+
+        Parameters
+        ----------
+        data : str or os.PathLike
+            The folder with the plaintext.
+        manifest : str, os.PathLike or bool
+            The list of finished files, to process only new and changed ones the next time. True
+            keeps it in its default place, in the user's folder for state.
+        delete, exclude, progress, durable, dry_run, errors
+            See ``sealane.encrypt_tree``.
+
+        Examples
+        --------
+        >>> folder = sealane.Folder.create("backup", key=key)
+        >>> folder.encrypt_from("photos", exclude=["*.tmp"])
+        <BulkReport: 2 done, 0 skipped, 0 failed, 20 bytes>
+        """
+        place = self._native.manifest() if manifest is True else manifest or None
+        job = Job.tree(
+            _name(data),
+            self._path,
+            batch=_BATCH,
+            manifest=None if place is None else _name(place),
+            durable=durable,
+            exclude=_patterns(exclude),
+            delete=delete,
+            dry_run=dry_run,
+            described=self._native,
+        )
+        return self._run("encrypt", job, progress, errors)
+
+    def decrypt_to(
+        self,
+        out: Path,
+        *,
+        exclude: Iterable[str] = (),
+        preserve_all: bool = False,
+        progress: Progress | None = None,
+        durable: bool = False,
+        dry_run: bool = False,
+        errors: _Errors = "raise",
+    ) -> BulkReport:
+        """Decrypts every file to the folder ``out``, as ``sealane.decrypt_tree`` does.
+
+        ``preserve_all`` is its ``preserve="all"``, for a folder that preserves. See there for the
+        other parameters.
+
+        Examples
+        --------
+        >>> sealane.Folder("vault", key=key).decrypt_to("restored")
+        <BulkReport: 2 done, 0 skipped, 0 failed, 164 bytes>
+        """
+        job = Job.tree(
+            self._path,
+            _name(out),
+            batch=_BATCH,
+            removes_suffix=True,
+            durable=durable,
+            exclude=_patterns(exclude),
+            preserve="all" if preserve_all else False,
+            dry_run=dry_run,
+            described=self._native,
+        )
+        return self._run("decrypt", job, progress, errors)
+
+    def verify(
+        self,
+        *,
+        exclude: Iterable[str] = (),
+        progress: Progress | None = None,
+        errors: _Errors = "raise",
+    ) -> BulkReport:
+        """Verifies every byte of every file, and every name, as ``sealane.verify_tree`` does.
+
+        Examples
+        --------
+        >>> sealane.Folder("vault", key=key).verify().failed
+        {}
+        """
+        job = Job.tree(
+            self._path, batch=_BATCH, removes_suffix=True, exclude=_patterns(exclude), described=self._native
+        )
+        return self._run("verify", job, progress, errors)
+
+    def ls(self, path: str = "") -> list[FolderEntry]:
+        """Lists the folder at a plaintext path, sorted by name.
+
+        Raises
+        ------
+        AuthenticationError
+            If a name does not decrypt.
+        FormatError
+            If a name lacks the suffix.
+        OSError
+            If there is no such folder.
+
+        Examples
+        --------
+        >>> [(entry.name, entry.size) for entry in folder.ls()]
+        [('a.jpg', 10), ('b.jpg', 10)]
+        """
+        start = path.strip("/")
+        prefix = f"{start}/" if start else ""
+        return [
+            FolderEntry(prefix + name, kind, size, at) for name, kind, size, at in self._native.entries(path)
+        ]
+
+    def walk(self, path: str = "") -> Iterator[FolderEntry]:
+        """Lists everything below a plaintext path, each folder before what is in it.
+
+        Examples
+        --------
+        >>> sum(entry.size for entry in folder.walk())
+        20
+        """
+        for entry in self.ls(path):
+            yield entry
+            if entry.kind == "folder":
+                yield from self.walk(entry.path)
+
+    def open(self, path: str) -> EncryptedReader:
+        """Opens a file by its plaintext path, as ``sealane.open`` does.
+
+        Examples
+        --------
+        >>> with folder.open("a.jpg") as file:
+        ...     _ = file.seek(8)
+        ...     file.read()
+        b'ta'
+        """
+        return EncryptedReader(self._native.stored(path), self._native.decryption())
+
+    def read_link(self, path: str) -> str:
+        """Returns the path in a symbolic link, decrypted.
+
+        Examples
+        --------
+        >>> folder.read_link("newest")  # doctest: +SKIP
+        'a.jpg'
+        """
+        return self._native.read_link(path)
+
+    def _run(self, verb: str, job: Job, progress: Progress | None, errors: str) -> BulkReport:
+        operation = self._native.operation(verb)
+        return finished(job, lambda: job.run(operation, progress), errors)
+
+
+def _name(path: Path) -> str:
+    if (name := path_of(path)) is None:
+        raise TypeError(f"a path is needed, not {type(path).__name__}")
+    return name
+
+
+def _patterns(exclude: Iterable[str]) -> list[str]:
+    if isinstance(exclude, str):
+        raise TypeError('exclude must be a list of patterns, as in exclude=["*.tmp"], not one str')
+    return list(exclude)

@@ -1,0 +1,139 @@
+"""Tests of ``sealane.Folder``, a folder that describes itself."""
+
+from __future__ import annotations
+
+import copy
+import io
+import os
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import sealane
+from sealane import Folder
+
+KEY = sealane.keys.generate("aes-256")
+AGE = sealane.keys.generate("age")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    top = tmp_path / "data"
+    (top / "sub" / "deep").mkdir(parents=True)
+    for name, size in (("letter.txt", 5), ("sub/deep/note", 100_000), ("sub/empty", 0)):
+        (top / name).write_bytes(os.urandom(size))
+    return top
+
+
+def content(top: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(top)): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("encrypt_names", [False, True])
+def test_a_folder_is_read_by_its_plaintext_names(tmp_path: Path, data: Path, encrypt_names: bool) -> None:
+    made = Folder.create(tmp_path / "vault", recipients=[AGE.public], encrypt_names=encrypt_names)
+    assert made.encrypt_from(data).done == 3
+    folder = Folder(tmp_path / "vault", identity=AGE)
+    assert (folder.identifier, folder.fingerprint) == (made.identifier, made.fingerprint)
+    assert (folder.suffix, folder.encrypts_names, folder.preserves) == (".sealed", encrypt_names, False)
+    assert [(entry.name, entry.kind) for entry in folder.ls()] == [("letter.txt", "file"), ("sub", "folder")]
+    walked = {entry.path: entry.size for entry in folder.walk() if entry.kind == "file"}
+    assert walked == {"letter.txt": 5, "sub/deep/note": 100_000, "sub/empty": 0}
+    with folder.open("sub/deep/note") as file:
+        file.seek(-9, io.SEEK_END)
+        assert file.read() == (data / "sub/deep/note").read_bytes()[-9:]
+    assert folder.verify().done == 3
+    folder.decrypt_to(tmp_path / "out")
+    assert content(tmp_path / "out") == content(data)
+    assert any("letter" in name for name in content(tmp_path / "vault")) is not encrypt_names
+    again = folder.encrypt_from(data, manifest=True)
+    assert (again.done, folder.encrypt_from(data, manifest=True).skipped) == (3, 3)
+    for missing in ("none", "sub/none/x"):
+        with pytest.raises(FileNotFoundError):
+            folder.open(missing)
+    for outside in ("../x", "/etc/passwd"):
+        with pytest.raises(ValueError, match="relative path"):
+            folder.open(outside)
+
+
+def test_only_the_right_key_opens_it(tmp_path: Path) -> None:
+    place = tmp_path / "vault"
+    Folder.create(place, key=KEY)
+    with pytest.raises(sealane.NoMatchingKeyError, match=r"\.sealane"):
+        Folder(place, key=sealane.keys.generate("aes-256"))
+    with pytest.raises(ValueError, match="symmetric key"):
+        Folder(place, identity=AGE)
+    for arguments in ({}, {"key": KEY, "identity": AGE}):
+        with pytest.raises(TypeError, match="exactly one"):
+            Folder(place, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="found no file"):
+        Folder(tmp_path, key=KEY)
+    with pytest.raises(ValueError, match="already"):
+        Folder.create(place, key=KEY)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    with pytest.raises(ValueError, match="empty folder"):
+        Folder.create(tmp_path / "full", key=KEY)
+    folder = Folder(place, key=KEY)
+    for refused in (
+        lambda: folder.decrypt_to(place),
+        lambda: folder.decrypt_to(place / "out"),
+        lambda: sealane.encrypt_tree(tmp_path / "full", place, key=KEY),
+    ):
+        with pytest.raises(ValueError, match="describes itself"):
+            refused()
+    for call in (pickle.dumps, copy.copy):
+        with pytest.raises(TypeError, match="never pickled"):
+            call(folder)
+
+
+# claim: folder-description
+def test_a_changed_or_replaced_description(tmp_path: Path) -> None:
+    place = tmp_path / "vault"
+    folder = Folder.create(place, recipients=[AGE.public], encrypt_names=True)
+    text = (place / ".sealane").read_text()
+    for old, new, error in (
+        ('"names": true', '"names": false', sealane.AuthenticationError),
+        (".sealed", "", sealane.AuthenticationError),
+        ('"version": 1', '"version": 2', sealane.UnsupportedVersionError),
+        ("{", "", sealane.FormatError),
+    ):
+        (place / ".sealane").write_text(text.replace(old, new, 1))
+        with pytest.raises(error, match=r"\.sealane"):
+            Folder(place, identity=AGE)
+    (place / ".sealane").write_text(text)
+    Folder(f"{place}#{folder.fingerprint}", identity=AGE)
+    # Anyone who knows the recipient can make another one.
+    Folder.create(tmp_path / "other", recipients=[AGE.public], encrypt_names=True)
+    shutil.copy(tmp_path / "other" / ".sealane", place / ".sealane")
+    for pinned in (place, f"{place}#{folder.fingerprint}"):
+        with pytest.raises(sealane.AuthenticationError):
+            Folder(pinned, identity=AGE)
+
+
+def test_changed_files_are_found_and_names_kept(tmp_path: Path, data: Path) -> None:
+    folder = Folder.create(tmp_path / "vault", passphrase="correct horse", encrypt_names=True)
+    folder.encrypt_from(data)
+    one = max((tmp_path / "vault").rglob("*.sealed"), key=lambda path: path.stat().st_size)
+    content = bytearray(one.read_bytes())
+    content[5000] ^= 1
+    one.write_bytes(content)
+    report = folder.verify(errors="return")
+    assert list(report.failed) == [str(one)]
+    with folder.open("sub/deep/note") as file, pytest.raises(sealane.AuthenticationError):
+        file.read()
+    os.rename(one, one.with_name("a" * 40 + ".sealed"))
+    with pytest.raises(sealane.AuthenticationError):
+        list(folder.walk())
+
+
+def test_forgotten_options_of_other_folders(tmp_path: Path, data: Path) -> None:
+    names = sealane.keys.generate("aes-256-siv")
+    sealane.encrypt_tree(data, tmp_path / "plain", key=KEY, suffix=".sealed")
+    sealane.encrypt_tree(data, tmp_path / "named", key=KEY, suffix=".sealed", encrypt_names=names)
+    with pytest.raises(ValueError, match=r"\.sealed"):
+        sealane.decrypt_tree(tmp_path / "plain", tmp_path / "out", key=KEY)
+    with pytest.raises(ValueError, match="encrypt_names"):
+        sealane.decrypt_tree(tmp_path / "named", tmp_path / "out", key=KEY, suffix=".sealed")
+    assert not (tmp_path / "out").exists()

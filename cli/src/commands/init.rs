@@ -1,0 +1,108 @@
+//! `sealane init`: makes a folder that describes itself.
+
+use super::{Context, Run};
+use crate::args::{OutputOptions, Passphrase};
+use crate::error::{Failure, name};
+use crate::interrupt::Watch;
+use crate::keys;
+use clap::{Args, ValueHint};
+use sealane::file::{DescribedFolder, NewFolder};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Make an encrypted folder that describes itself
+///
+/// Writes the small public file .sealane into FOLDER: its options, and new keys for its files and
+/// names, encrypted with KEYFILE or for the recipients. From then on 'encrypt -o FOLDER', 'decrypt
+/// FOLDER', 'verify FOLDER', 'rotate FOLDER' and 'rewrap FOLDER' need this key, or an identity of a
+/// recipient, and no other option. Keep the file with the folder: without it, nothing decrypts.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealane init -k key.jwk --encrypt-names vault
+  sealane init -R team.txt --preserve vault
+  sealane encrypt -i me.key -o vault home")]
+pub(crate) struct Init {
+    #[command(flatten)]
+    with: WrapWith,
+    /// Encrypt names of files and folders, and the paths in links. Lengths of names and the shape
+    /// of the tree stay visible
+    #[arg(long)]
+    encrypt_names: bool,
+    /// Suffix of encrypted files; may be empty
+    #[arg(long, value_name = "SUFFIX", default_value = ".sealed")]
+    suffix: String,
+    /// Keep modes, modification times and symbolic links of files and folders
+    #[arg(long)]
+    preserve: bool,
+    /// New or empty folder
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    folder: PathBuf,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+/// The key of the folder.
+#[derive(Args)]
+#[group(required = true, multiple = true, args = ["key", "recipients", "recipients_files", "passphrase"])]
+pub(crate) struct WrapWith {
+    /// Symmetric key: a file from 'sealane keygen', or a reference, such as env:NAME. Or a key of a
+    /// key service or a token: aws-kms:ARN, vault:MOUNT/KEY, pkcs11:URI
+    #[arg(
+        short,
+        long,
+        visible_alias = "wrapping-key",
+        value_name = "KEYFILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["recipients", "recipients_files", "passphrase"]
+    )]
+    pub(crate) key: Option<PathBuf>,
+    /// File with private keys that decrypt KEYFILE, if it is encrypted for recipients; may be
+    /// repeated
+    #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath, requires = "key")]
+    pub(crate) identities: Vec<PathBuf>,
+    /// Public key of a recipient (age1..., age1pq1..., ssh-ed25519 ..., ssh-rsa ...); may be repeated
+    #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
+    pub(crate) recipients: Vec<String>,
+    /// File with recipients, one per line; may be repeated
+    #[arg(
+        short = 'R',
+        long = "recipients-file",
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with = "passphrase"
+    )]
+    pub(crate) recipients_files: Vec<PathBuf>,
+    /// Encrypt the keys with a passphrase, asked for twice at the terminal. An empty answer makes
+    /// one and shows it
+    #[arg(short, long)]
+    pub(crate) passphrase: bool,
+    #[command(flatten)]
+    pub(crate) asked: Passphrase,
+}
+
+impl Run for Init {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let _watch = Watch::begin(console);
+        let shown = name(&self.folder);
+        let about = |error| Failure::about(&shown, error);
+        let WrapWith { key, identities, recipients, recipients_files, passphrase, asked } = &self.with;
+        let lock = match (key, passphrase) {
+            (Some(key), _) => keys::wrapping_key(key, identities, asked, console)?,
+            (None, true) => keys::new_passphrase(asked, &shown)?,
+            (None, false) => keys::recipients_lock(recipients, recipients_files, console)?,
+        };
+        let new = NewFolder { suffix: &self.suffix, names: self.encrypt_names, preserve: self.preserve };
+        let made = DescribedFolder::create(&self.folder, &new, &lock).map_err(about)?;
+        let fingerprint = made.fingerprint().map_err(about)?;
+        let folder = made.description().identifier();
+        console.result(
+            || json!({"path": shown, "folder": folder, "fingerprint": fingerprint.to_string()}),
+            &format!("{shown}: folder {folder} with the keys {fingerprint}"),
+        )
+    }
+}

@@ -1,0 +1,133 @@
+//! The keys that are used if no option names one: `$SEALANE_KEY` and `$SEALANE_IDENTITY`, or else the
+//! lines `key` and `identity` of `~/.config/sealane/config.toml`:
+//!
+//! ```text
+//! # references, never secrets
+//! key = "keyring:backup/home"
+//! identity = "~/.config/sealane/me.key"
+//! ```
+//!
+//! The file is TOML, of which these two lines with plain strings are understood.
+
+use crate::error::{Failure, name};
+use sealane::keys::{is_hexadecimal_key, is_secret};
+use std::env;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+/// A default, and where it was found.
+pub(crate) struct Found {
+    pub(crate) reference: PathBuf,
+    pub(crate) place: String,
+}
+
+/// Returns the default of `-k`.
+pub(crate) fn key() -> Result<Option<Found>, Failure> {
+    find("SEALANE_KEY", "key")
+}
+
+/// Returns the default of `-i`.
+pub(crate) fn identity() -> Result<Option<Found>, Failure> {
+    find("SEALANE_IDENTITY", "identity")
+}
+
+fn find(variable: &str, member: &str) -> Result<Option<Found>, Failure> {
+    if let Some(value) = set(variable) {
+        return found(value, variable.into()).map(Some);
+    }
+    let Some(path) = config() else { return Ok(None) };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(e) => return Err(Failure::io(&name(&path), &e)),
+    };
+    let mut value = None;
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        // The line may be a secret, so it is not shown.
+        let (key, text) = parse(line).ok_or_else(|| {
+            Failure::misuse(format!(
+                "{}, line {}: expected key = \"REFERENCE\" or identity = \"REFERENCE\", found other text",
+                name(&path),
+                at + 1
+            ))
+        })?;
+        if key == member {
+            value = Some(found(text.into(), format!("{}, line {}", name(&path), at + 1))?);
+        }
+    }
+    Ok(value)
+}
+
+/// Splits a line `key = "text"`.
+fn parse(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once('=')?;
+    let text = value.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let key = key.trim();
+    (matches!(key, "key" | "identity") && !text.is_empty() && !text.contains(['"', '\\']))
+        .then_some((key, text))
+}
+
+fn found(value: OsString, place: String) -> Result<Found, Failure> {
+    let text = value.to_string_lossy();
+    if is_secret(&text) || is_hexadecimal_key(&text) {
+        return Err(Failure::misuse(format!(
+            "{place}: expected a reference to a key, such as file:PATH, found a secret key; store the key in a file and \
+             name that"
+        )));
+    }
+    let reference = match (text.strip_prefix("~/"), env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => value.into(),
+    };
+    Ok(Found { reference, place })
+}
+
+fn set(variable: &str) -> Option<OsString> {
+    env::var_os(variable).filter(|value| !value.is_empty())
+}
+
+/// Returns the path of the user's configuration; `None` without a home.
+fn config() -> Option<PathBuf> {
+    let folder = set("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(folder.or_else(|| Some(env::home_dir()?.join(".config")))?.join("sealane").join("config.toml"))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_configuration() {
+        assert_eq!(parse("key = \"env:KEY\""), Some(("key", "env:KEY")));
+        assert_eq!(parse("identity=\"~/a b\""), Some(("identity", "~/a b")));
+        for other in [
+            "key",
+            "key = a",
+            "key = \"a",
+            "key = \"\"",
+            "keys = \"a\"",
+            "key = \"a\\n\"",
+            "[key]",
+            "key = \"a\" # b\"",
+        ] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_refused_and_not_shown() {
+        let secret = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
+        for secret in [secret, &"0123456789abcdef".repeat(4), r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#]
+        {
+            let failure = found(secret.into(), "SEALANE_KEY".into()).err().unwrap();
+            assert!(failure.text().starts_with("SEALANE_KEY: expected a reference"), "{}", failure.text());
+            assert!(!failure.text().contains(&secret[..20]));
+        }
+        assert_eq!(found("env:KEY".into(), String::new()).unwrap().reference, PathBuf::from("env:KEY"));
+    }
+}

@@ -1,0 +1,128 @@
+//! Folders that describe themselves, opened with one key option.
+
+use crate::args::{ReadInventory, Unlock};
+use crate::console::Console;
+use crate::error::{Failure, name};
+use crate::keys::{self, Inputs};
+use sealane::Error;
+use sealane::file::{self, DescribedFolder, Description};
+use sealane::keys::FolderLock;
+use std::path::{Path, PathBuf};
+
+/// A folder that describes itself, with its keys.
+pub(crate) struct Described {
+    pub(crate) folder: DescribedFolder,
+    /// What opened it.
+    pub(crate) lock: FolderLock,
+    /// The key files that opened it. No output may replace them.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Returns the description of the only path, if it is a folder with one.
+pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>, Failure> {
+    for path in paths {
+        if let Some(found) = Description::find(path).map_err(|error| Failure::about(&name(path), error))? {
+            return match paths {
+                [_] => Ok(Some(found)),
+                _ => Err(Failure::misuse(format!(
+                    "{}: a folder that describes itself is processed alone; name no other input",
+                    name(path)
+                ))),
+            };
+        }
+    }
+    Ok(None)
+}
+
+/// Like [`find`], for an output. Refuses one inside a folder that describes itself, because its files
+/// would have other keys and names than the rest.
+pub(crate) fn find_output(output: Option<&PathBuf>) -> Result<Option<Description>, Failure> {
+    let Some(output) = output.filter(|output| *output != Path::new("-")) else { return Ok(None) };
+    let above = std::path::absolute(output).ok().and_then(|path| path.parent().map(Path::to_owned));
+    let found = find(std::slice::from_ref(output))?;
+    match above.filter(|_| found.is_none()).map(|above| Description::find_above(&above)).transpose() {
+        Err(error) => Err(Failure::about(&name(output), error)),
+        Ok(Some(Some((above, _)))) => Err(Failure::misuse(format!(
+            "{}: the output is inside a folder that describes itself; name {} with -o",
+            name(output),
+            name(above.path().parent().unwrap_or(Path::new(".")))
+        ))),
+        Ok(_) => Ok(found),
+    }
+}
+
+impl Described {
+    /// Opens a folder. `contradiction` is an option that only applies to others.
+    pub(crate) fn open(
+        found: Description,
+        unlock: &Unlock<'_>,
+        contradiction: Option<&str>,
+        console: &Console,
+    ) -> Result<Self, Failure> {
+        let path = name(found.path());
+        if let Some(option) = contradiction {
+            return Err(Failure::misuse(format!(
+                "{option} contradicts {path}: the description determines keys and format; leave the option out"
+            )));
+        }
+        let (lock, files) = keys::folder_lock(&found, unlock, console)?;
+        let (folder, warning) = found.open(&lock, None).map_err(|error| Failure::about(&path, error))?;
+        warning.into_iter().for_each(|warning| console.warn(&warning));
+        Ok(Self { folder, lock, files })
+    }
+
+    /// Returns the name of the description, for messages.
+    pub(crate) fn name(&self) -> String {
+        name(self.folder.description().path())
+    }
+
+    /// Names an error about the folder.
+    pub(crate) fn about(&self, error: Error) -> Failure {
+        Failure::about(&self.name(), error)
+    }
+
+    fn inputs(&self, inputs: Inputs) -> Vec<PathBuf> {
+        [inputs.files, self.files.clone()].concat()
+    }
+
+    pub(crate) fn encrypt_with(&self, inputs: Inputs) -> Result<file::EncryptWith, Failure> {
+        self.folder.encrypt_with(&self.inputs(inputs)).map_err(|error| self.about(error))
+    }
+
+    pub(crate) fn decrypt_with(&self, inputs: Inputs) -> Result<file::DecryptWith, Failure> {
+        self.folder.decrypt_with(&self.inputs(inputs)).map_err(|error| self.about(error))
+    }
+
+    /// Returns the default place of the folder's inventory, beside it.
+    pub(crate) fn inventory(&self) -> Result<PathBuf, Failure> {
+        let folder = self.folder.description().path().parent().unwrap_or(Path::new("."));
+        match folder.file_name().map(|name| [name, ".inventory".as_ref()].into_iter().collect()) {
+            Some(name) => Ok(folder.with_file_name::<std::ffi::OsString>(name)),
+            None => Err(Failure::misuse(
+                "--sign-key and --signer need --inventory FILE, because the folder has no name",
+            )),
+        }
+    }
+
+    /// Returns the identifier of the folder, unless `given` is another one.
+    pub(crate) fn identifier<'a>(&'a self, given: Option<&'a str>) -> Result<&'a str, Failure> {
+        let own = self.folder.description().identifier();
+        match given.filter(|given| *given != own) {
+            Some(given) => Err(Failure::misuse(format!(
+                "--folder {given} contradicts {}: its identifier is {own}; leave the option out",
+                self.name()
+            ))),
+            None => Ok(own),
+        }
+    }
+
+    /// Fills in what the description says about an inventory to read.
+    pub(crate) fn inventory_args(&self, args: &ReadInventory) -> Result<ReadInventory, Failure> {
+        let mut args = args.clone();
+        if args.signer.is_some() {
+            args.folder = Some(self.identifier(args.folder.as_deref())?.to_owned());
+            args.file = Some(args.file.map_or_else(|| self.inventory(), Ok)?);
+        }
+        Ok(args)
+    }
+}

@@ -1,0 +1,354 @@
+//! A vault as a file system of Linux, read only, through `/dev/fuse`.
+//!
+//! The kernel sends requests, which several threads answer. Every name that it has asked for keeps
+//! its number until the end. Folders and attributes are listed again after [`LIFETIME`].
+
+use fuser::{
+    Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
+    MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyStatfs, Request, Session,
+};
+use sealane::Error;
+use sealane::vault::{Contents, Entry, EntryKind, Vault, join, list, split};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+use zeroize::Zeroizing;
+
+/// How long the kernel and this process keep a list of names.
+const LIFETIME: Duration = Duration::from_secs(1);
+/// Bytes read at once from a file that is read in order: the kernel asks for at most 128 KiB.
+const WINDOW_LEN: usize = 1 << 20;
+
+/// What is mounted.
+pub(crate) struct Mount {
+    pub(crate) vault: Arc<dyn Vault>,
+    /// The folder of the vault that is the top of the mount.
+    pub(crate) below: Vec<u8>,
+    /// Where the vault lies.
+    pub(crate) root: PathBuf,
+    /// Where faults are written.
+    pub(crate) log: fn(&str),
+}
+
+struct Mounted {
+    mount: Mount,
+    state: Mutex<State>,
+    began: SystemTime,
+}
+
+#[derive(Default)]
+struct State {
+    /// Paths in the vault; the number of an inode is its index + 1.
+    paths: Vec<Arc<[u8]>>,
+    numbers: HashMap<Arc<[u8]>, u64>,
+    listed: HashMap<Arc<[u8]>, (Instant, Arc<Vec<Entry>>)>,
+    open: HashMap<u64, Open>,
+    last_open: u64,
+}
+
+#[derive(Clone)]
+enum Open {
+    File(Arc<OpenFile>),
+    Folder(Arc<Vec<Entry>>),
+}
+
+struct OpenFile {
+    contents: Box<dyn Contents>,
+    window: Mutex<Window>,
+}
+
+/// What was read last, for a reader in order.
+#[derive(Default)]
+struct Window {
+    start: u64,
+    bytes: Zeroizing<Vec<u8>>,
+}
+
+impl Mount {
+    /// Mounts at `point` and answers on threads. Dropping the session unmounts.
+    pub(crate) fn start(
+        self,
+        point: &Path,
+    ) -> io::Result<(fuser::SessionUnmounter, JoinHandle<io::Result<()>>)> {
+        let mut config = Config::default();
+        config.mount_options = vec![
+            MountOption::RO,
+            MountOption::NoSuid,
+            MountOption::NoDev,
+            MountOption::FSName("sealane".into()),
+            MountOption::DefaultPermissions,
+        ];
+        config.n_threads = std::thread::available_parallelism().map(|n| n.get().min(8)).ok();
+        config.clone_fd = true;
+        let top: Arc<[u8]> = self.below.clone().into();
+        let state = State { paths: vec![top.clone()], numbers: [(top, 1)].into(), ..State::default() };
+        let mounted = Mounted { mount: self, state: Mutex::new(state), began: SystemTime::now() };
+        let mut session = Session::new(mounted, point, &config)?;
+        let unmounter = session.unmount_callable();
+        Ok((unmounter, Builder::new().name("sealane".into()).spawn(|| session.run())?))
+    }
+}
+
+impl Mounted {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, number: INodeNo) -> Result<Arc<[u8]>, Errno> {
+        self.state().paths.get(number.0 as usize - 1).cloned().ok_or(Errno::ENOENT)
+    }
+
+    /// Writes a fault to the log. A name that is not there is none.
+    fn fault(&self, path: &[u8], error: Error) -> Errno {
+        match error {
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => Errno::ENOENT,
+            error => {
+                let path = self.mount.root.join(OsStr::from_bytes(path));
+                (self.mount.log)(crate::error::Failure::about(&crate::error::name(&path), error).text());
+                Errno::EIO
+            }
+        }
+    }
+
+    fn list(&self, path: &Arc<[u8]>) -> Result<Arc<Vec<Entry>>, Errno> {
+        if let Some((at, entries)) = self.state().listed.get(path)
+            && at.elapsed() < LIFETIME
+        {
+            return Ok(entries.clone());
+        }
+        let entries = list(&*self.mount.vault, path).map_err(|error| self.fault(path, error))?;
+        let entries = Arc::new(entries);
+        let listed = &mut self.state().listed;
+        listed.retain(|_, (at, _)| at.elapsed() < LIFETIME);
+        listed.insert(path.clone(), (Instant::now(), entries.clone()));
+        Ok(entries)
+    }
+
+    fn attributes(&self, path: &[u8]) -> Result<FileAttr, Errno> {
+        let (mut kind, mut size, mut time) = (FileType::Directory, 0, self.began);
+        if *path != *self.mount.below {
+            let (folder, name) = split(path);
+            let entries = self.list(&folder.into())?;
+            let at = entries.binary_search_by(|entry| (*entry.name).cmp(name)).map_err(|_| Errno::ENOENT)?;
+            let entry = &entries[at];
+            (kind, size, time) = (type_of(entry.kind), entry.len, entry.modified.unwrap_or(self.began));
+        }
+        // For the user who mounts. No right to write matters, because the file system is read only.
+        let perm = if kind == FileType::RegularFile { 0o600 } else { 0o700 };
+        Ok(FileAttr {
+            ino: INodeNo(self.number(path)),
+            size,
+            blocks: size.div_ceil(512),
+            atime: time,
+            mtime: time,
+            ctime: time,
+            crtime: time,
+            kind,
+            perm,
+            nlink: 1,
+            uid: rustix::process::getuid().as_raw(),
+            gid: rustix::process::getgid().as_raw(),
+            rdev: 0,
+            blksize: 1 << 17,
+            flags: 0,
+        })
+    }
+
+    fn number(&self, path: &[u8]) -> u64 {
+        let mut state = self.state();
+        if let Some(number) = state.numbers.get(path) {
+            return *number;
+        }
+        let path: Arc<[u8]> = path.into();
+        state.paths.push(path.clone());
+        let number = state.paths.len() as u64;
+        state.numbers.insert(path, number);
+        number
+    }
+
+    fn keep(&self, open: Open) -> FileHandle {
+        let mut state = self.state();
+        state.last_open += 1;
+        let handle = state.last_open;
+        state.open.insert(handle, open);
+        FileHandle(handle)
+    }
+
+    fn opened(&self, handle: FileHandle) -> Option<Open> {
+        self.state().open.get(&handle.0).cloned()
+    }
+}
+
+impl OpenFile {
+    /// Returns up to `len` bytes from `offset`; fewer only at the end of the file.
+    fn read(&self, offset: u64, len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let read = |offset, len: usize| {
+            let mut bytes = Zeroizing::new(vec![0; len]);
+            let n = self.contents.read_at(offset, &mut bytes)?;
+            bytes.truncate(n);
+            Ok::<_, Error>(bytes)
+        };
+        let rest = usize::try_from(self.contents.size().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let len = len.min(rest);
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = window.start + window.bytes.len() as u64;
+        if offset != end && !(window.start..end).contains(&offset) {
+            // Not in order: only what was asked for, and other threads need not wait.
+            (window.start, window.bytes) = (offset + len as u64, Zeroizing::default());
+            drop(window);
+            return read(offset, len);
+        }
+        let mut found = Zeroizing::new(Vec::with_capacity(len));
+        while found.len() < len {
+            let at = offset + found.len() as u64;
+            let skipped = usize::try_from(at - window.start).unwrap_or(usize::MAX);
+            let known = window.bytes.get(skipped..).unwrap_or_default();
+            if known.is_empty() {
+                let bytes = read(at, WINDOW_LEN.min(rest - found.len()))?;
+                if bytes.is_empty() {
+                    return Err(Error::Truncated);
+                }
+                (window.start, window.bytes) = (at, bytes);
+                continue;
+            }
+            let missing = len - found.len();
+            found.extend_from_slice(&known[..known.len().min(missing)]);
+        }
+        Ok(found)
+    }
+}
+
+fn type_of(kind: EntryKind) -> FileType {
+    match kind {
+        EntryKind::File => FileType::RegularFile,
+        EntryKind::Folder => FileType::Directory,
+        EntryKind::Link => FileType::Symlink,
+    }
+}
+
+impl Filesystem for Mounted {
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let path = self.path(parent).map(|folder| join(&folder, name.as_bytes()));
+        match path.and_then(|path| self.attributes(&path)) {
+            Ok(found) => reply.entry(&LIFETIME, &found, Generation(0)),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.path(number).and_then(|path| self.attributes(&path)) {
+            Ok(found) => reply.attr(&LIFETIME, &found),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn readlink(&self, _: &Request, number: INodeNo, reply: ReplyData) {
+        let text = self
+            .path(number)
+            .and_then(|path| self.mount.vault.read_link(&path).map_err(|error| self.fault(&path, error)));
+        match text {
+            Ok(text) => reply.data(&text),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        let opened = self.path(number).and_then(|path| {
+            let contents = self.mount.vault.open(&path).map_err(|error| self.fault(&path, error))?;
+            Ok(OpenFile { contents, window: Mutex::default() })
+        });
+        match opened {
+            Ok(file) => reply.opened(self.keep(Open::File(Arc::new(file))), FopenFlags::empty()),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        len: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let Some(Open::File(file)) = self.opened(handle) else { return reply.error(Errno::EBADF) };
+        match file.read(offset, len as usize) {
+            Ok(bytes) => reply.data(&bytes),
+            Err(error) => reply.error(self.path(number).map_or_else(|e| e, |path| self.fault(&path, error))),
+        }
+    }
+
+    fn release(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.state().open.remove(&handle.0);
+        reply.ok();
+    }
+
+    fn opendir(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        match self.path(number).and_then(|path| self.list(&path)) {
+            Ok(entries) => reply.opened(self.keep(Open::Folder(entries)), FopenFlags::empty()),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn readdir(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        let (Some(Open::Folder(entries)), Ok(path)) = (self.opened(handle), self.path(number)) else {
+            return reply.error(Errno::EBADF);
+        };
+        let dots = [".", ".."].map(|name| (number.0, FileType::Directory, name.as_bytes()));
+        let entries = entries.iter().map(|entry| (0, type_of(entry.kind), &*entry.name));
+        for (at, (number, kind, name)) in dots.into_iter().chain(entries).enumerate().skip(offset as usize) {
+            let number = if number == 0 { self.number(&join(&path, name)) } else { number };
+            if reply.add(INodeNo(number), at as u64 + 1, kind, OsStr::from_bytes(name)) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn releasedir(&self, _: &Request, _: INodeNo, handle: FileHandle, _: OpenFlags, reply: ReplyEmpty) {
+        self.state().open.remove(&handle.0);
+        reply.ok();
+    }
+
+    /// What `df` shows: the disk that the vault lies on.
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
+        match rustix::fs::statvfs(&self.mount.root) {
+            Ok(disk) => reply.statfs(
+                disk.f_blocks,
+                disk.f_bfree,
+                disk.f_bavail,
+                disk.f_files,
+                disk.f_ffree,
+                disk.f_bsize as u32,
+                disk.f_namemax as u32,
+                disk.f_frsize as u32,
+            ),
+            Err(_) => reply.error(Errno::EIO),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Vaults, and the paths in them by plaintext names.
+//!
+//! A path is in a vault if one of its folders has the description of a vault. In those of other
+//! tools only with a passphrase: with a key, a path means an encrypted file, wherever it lies.
+
+use crate::args;
+use crate::console::Console;
+use crate::described::Described;
+use crate::error::{Failure, name};
+use crate::passphrase;
+use sealane::file::Description;
+use sealane::vault::{LocalFolder, OwnFolder, Rclone, Vault, detect, marks, unlock};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// A place in an open vault.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) vault: Arc<dyn Vault>,
+    /// Where the vault lies, for messages.
+    pub(crate) root: PathBuf,
+    /// The path in the vault; empty for the vault itself.
+    pub(crate) path: Vec<u8>,
+}
+
+impl Place {
+    /// Returns the name for messages.
+    pub(crate) fn name(&self) -> String {
+        name(&self.root.join(path_of(&self.path)))
+    }
+}
+
+/// Opens the vaults of a command's paths, each of them once.
+pub(crate) struct Vaults<'a> {
+    with: &'a args::DecryptWith,
+    console: &'a Console,
+    open: Vec<(PathBuf, Arc<dyn Vault>)>,
+}
+
+impl<'a> Vaults<'a> {
+    pub(crate) fn new(with: &'a args::DecryptWith, console: &'a Console) -> Self {
+        Self { with, console, open: Vec::new() }
+    }
+
+    /// Opens the vault of a job's only input, or returns `None` if no input is in a vault.
+    pub(crate) fn find_only(&mut self, inputs: &[PathBuf]) -> Result<Option<Place>, Failure> {
+        match inputs {
+            [input] => self.find(input),
+            inputs => match inputs.iter().map(|input| self.locate(input)).collect::<Result<Vec<_>, _>>()? {
+                found if found.iter().any(Option::is_some) => Err(Failure::misuse(
+                    "expected one vault, found several inputs; process them one at a time",
+                )),
+                _ => Ok(None),
+            },
+        }
+    }
+
+    /// Opens the vault that `path` is in, or returns `None` if it is in none.
+    pub(crate) fn find(&mut self, path: &Path) -> Result<Option<Place>, Failure> {
+        let Some((root, path)) = self.locate(path)? else { return Ok(None) };
+        let vault = match self.open.iter().find(|(open, _)| *open == root) {
+            Some((_, vault)) => vault.clone(),
+            None => {
+                let vault: Arc<dyn Vault> = self.unlock(&root)?.into();
+                self.open.push((root.clone(), vault.clone()));
+                vault
+            }
+        };
+        Ok(Some(Place { vault, root, path }))
+    }
+
+    /// Opens the vault that `path` is in.
+    pub(crate) fn expect(&mut self, path: &Path) -> Result<Place, Failure> {
+        let none = || {
+            let marks: Vec<_> = marks().collect();
+            Failure::misuse(format!(
+                "{}: expected a path in a vault, found none of {}; name the vault's folder, or an rclone remote with \
+                 --rclone",
+                name(path),
+                marks.join(", ")
+            ))
+        };
+        self.find(path)?.ok_or_else(none)
+    }
+
+    /// Returns the folder of the vault that `path` is in, and the path in the vault.
+    fn locate(&self, path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, Failure> {
+        if self.with.rclone.is_none() {
+            let above =
+                |path: &Path| Description::find_above(path).map_err(|e| Failure::about(&name(path), e));
+            // A relative path may begin inside the vault.
+            let found = match above(path)? {
+                None => std::path::absolute(path).map_or(Ok(None), |path| above(&path))?,
+                found => found,
+            };
+            if let Some((found, below)) = found {
+                return Ok(Some((parent(found.path()).to_owned(), names_of(&below, path)?)));
+            }
+        }
+        if !self.with.has_passphrase() {
+            return Ok(None);
+        }
+        if let Some(remote) = &self.with.rclone {
+            let below = path.strip_prefix("/").unwrap_or(path);
+            return Ok(Some((rclone(remote)?.1, names_of(below, path)?)));
+        }
+        let marked = |folder: &&Path| marks().any(|mark| folder.join(mark).is_file());
+        let split = |path: &Path| {
+            let root = path.ancestors().find(marked)?.to_owned();
+            let below = path.strip_prefix(&root).ok()?.to_owned();
+            Some((if root == Path::new("") { ".".into() } else { root }, below))
+        };
+        // A relative path may begin inside the vault.
+        let Some((root, below)) = split(path).or_else(|| split(&std::path::absolute(path).ok()?)) else {
+            return Ok(None);
+        };
+        Ok(Some((root, names_of(&below, path)?)))
+    }
+
+    fn unlock(&self, root: &Path) -> Result<Box<dyn Vault>, Failure> {
+        let about = |error| Failure::about(&name(root), error);
+        let storage = Arc::new(LocalFolder::open(root).map_err(about)?);
+        if let Some(remote) = &self.with.rclone {
+            return rclone(remote)?.0.open(storage).map_err(about);
+        }
+        if let Some(found) = Description::find(root).map_err(about)? {
+            let (unlock, contradiction) = (self.with.unlock(), self.with.contradiction());
+            let opened = Described::open(found, &unlock, contradiction, self.console)?;
+            return Ok(Box::new(OwnFolder::new(storage, &opened.folder).map_err(about)?));
+        }
+        let text = passphrase::ask(&self.with.asked, &name(root))?;
+        unlock(storage, text.as_bytes()).map_err(about)
+    }
+}
+
+/// Returns the tool of the vault in a folder, and what the vault says about itself in public; `None`
+/// for any other folder.
+pub(crate) fn describe(
+    folder: &Path,
+) -> Result<Option<(&'static str, Vec<(&'static str, String)>)>, Failure> {
+    let about = |error| Failure::about(&name(folder), error);
+    let storage = LocalFolder::open(folder).map_err(about)?;
+    let Some(format) = detect(&storage).map_err(about)? else { return Ok(None) };
+    Ok(Some((format.name, format.describe(&storage).map_err(about)?)))
+}
+
+/// Returns the folder of a path.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// Reads a crypt remote from the user's configuration of rclone, and the folder that it encrypts.
+fn rclone(remote: &str) -> Result<(Rclone, PathBuf), Failure> {
+    let path = match std::env::var_os("RCLONE_CONFIG").filter(|path| !path.is_empty()) {
+        Some(path) => path.into(),
+        None => {
+            let set =
+                std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+            let folder = set.or_else(|| Some(std::env::home_dir()?.join(".config")));
+            let none =
+                "--rclone: expected RCLONE_CONFIG or a home with .config/rclone/rclone.conf, found none";
+            folder.ok_or_else(|| Failure::misuse(none))?.join("rclone/rclone.conf")
+        }
+    };
+    let about = |error| Failure::about(&name(&path), error);
+    let text =
+        std::fs::read_to_string(&path).map(Zeroizing::new).map_err(|e| Failure::io(&name(&path), &e))?;
+    let found = Rclone::from_config(&text, remote.trim_end_matches(':')).map_err(about)?;
+    let folder = found.folder().map(Path::to_owned).ok_or_else(|| {
+        Failure::misuse(format!(
+            "--rclone {remote}: expected a remote that encrypts a local folder, found {}; in Python, fsspec reads it",
+            found.remote()
+        ))
+    })?;
+    Ok((found, folder))
+}
+
+/// Returns a path in a vault, of names with '/' between them; `path` is the whole path.
+fn names_of(below: &Path, path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut names = Vec::new();
+    for part in below.components() {
+        match (part, part.as_os_str().to_str()) {
+            (Component::CurDir, _) => {}
+            #[cfg(unix)]
+            (Component::Normal(name), _) => names.push(std::os::unix::ffi::OsStrExt::as_bytes(name)),
+            #[cfg(not(unix))]
+            (Component::Normal(_), Some(name)) => names.push(name.as_bytes()),
+            _ => {
+                return Err(Failure::misuse(format!(
+                    "{}: expected names and no '..' in the vault",
+                    name(path)
+                )));
+            }
+        }
+    }
+    Ok(names.join(&b'/'))
+}
+
+/// Returns a path in a vault as a path of this system, for messages.
+pub(crate) fn path_of(path: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path));
+    #[cfg(not(unix))]
+    return String::from_utf8_lossy(path).into_owned().into();
+}

@@ -1,0 +1,318 @@
+//! Folders that describe themselves: `sealane init`, and the default keys.
+
+use crate::common::Sandbox;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A sandbox with the key `k`, an identity `me` with its recipient in `team`, another identity
+/// `other`, and the folder `in`.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for name in ["me", "other"] {
+        sandbox.run(&format!("keygen -t age -o {name}")).succeeded();
+    }
+    let recipient = sandbox.run("keygen -y me").succeeded();
+    sandbox.write("team", &recipient);
+    fs::create_dir_all(sandbox.path("in/sub/deep")).unwrap();
+    for (name, content) in [("letter.txt", "hello"), ("sub/deep/note", "note"), ("sub/empty", "")] {
+        sandbox.write(Path::new("in").join(name), content.as_bytes());
+    }
+    sandbox
+}
+
+fn stored(sandbox: &Sandbox, folder: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![sandbox.path(folder)];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { waiting.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn same(sandbox: &Sandbox, a: &str, b: &str) {
+    let content = |top: &str| {
+        let files = stored(sandbox, top).into_iter();
+        let below = |path: &PathBuf| path.strip_prefix(sandbox.path(top)).unwrap().to_owned();
+        files.map(|path| (below(&path), fs::read(&path).unwrap())).collect::<Vec<_>>()
+    };
+    assert_eq!(content(a), content(b));
+}
+
+#[test]
+fn one_key_option_is_enough() {
+    let sandbox = sandbox();
+    for (at, (init, with)) in [
+        ("-k k", "-k k"),
+        ("-k k --encrypt-names", "-k k"),
+        ("-R team --encrypt-names --preserve", "-i me"),
+        ("-R team --suffix .x", "-i me"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (vault, out) = (format!("vault{at}"), format!("out{at}"));
+        sandbox.run(&format!("init {init} {vault}")).succeeded();
+        let text = sandbox.run(&format!("encrypt {with} -o {vault} in")).text();
+        assert!(text.starts_with("3 files encrypted"), "{text}");
+        let text = sandbox.run(&format!("verify {with} {vault}")).text();
+        assert!(text.ends_with("3 files verified, 9 bytes, 0 failed\n"), "{text}");
+        sandbox.run(&format!("decrypt {with} -o {out} {vault}")).succeeded();
+        same(&sandbox, "in", &out);
+        // The same again, with a manifest in its default place.
+        sandbox.run(&format!("encrypt {with} --manifest -o {vault} in")).succeeded();
+        let text = sandbox.run(&format!("encrypt {with} -o {vault} in --manifest")).text();
+        assert!(text.starts_with("0 files encrypted, 0 bytes, 3 unchanged"), "{text}");
+        // A source that is gone.
+        sandbox.write("in/gone", b"gone");
+        sandbox.run(&format!("encrypt {with} -o {vault} in")).succeeded();
+        fs::remove_file(sandbox.path("in/gone")).unwrap();
+        let text = sandbox.run(&format!("encrypt {with} --delete -o {vault} in")).text();
+        assert!(text.contains("1 removed"), "{text}");
+        // Rotation changes every file and no plaintext.
+        let before: Vec<_> = stored(&sandbox, &vault).iter().map(|path| fs::read(path).unwrap()).collect();
+        let text = sandbox.run(&format!("rotate {with} {vault}")).text();
+        assert!(text.starts_with("3 files encrypted again"), "{text}");
+        let after = stored(&sandbox, &vault);
+        assert!(after.iter().zip(&before).all(|(path, before)| fs::read(path).unwrap() != *before));
+        fs::remove_dir_all(sandbox.path(&out)).unwrap();
+        sandbox.run(&format!("decrypt {with} -o {out} {vault}")).succeeded();
+        same(&sandbox, "in", &out);
+    }
+}
+
+#[test]
+fn a_changed_option_or_another_key_writes_nothing() {
+    let sandbox = sandbox();
+    sandbox.run("keygen -o k2").succeeded();
+    sandbox.run("init -k k --encrypt-names vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    sandbox.refuses("decrypt -k k2 -o out vault", 1, "the key does not open this folder");
+    sandbox.refuses("decrypt -i me -o out vault", 2, "give this key");
+    sandbox.refuses("decrypt -o out vault", 2, "vault/.sealane: expected a key; give the key with -k");
+    sandbox.refuses("init -k k vault", 2, "has a description already");
+    sandbox.refuses("init -k k in", 2, "expected a new or an empty folder");
+    sandbox.refuses("init new", 2, "required");
+    for (line, words) in [
+        (
+            "decrypt --suffix .x -k k -o out vault",
+            "--suffix '.x' contradicts vault/.sealane: its suffix is '.sealed'",
+        ),
+        ("decrypt --encrypt-names k -k k -o out vault", "--encrypt-names contradicts vault/.sealane"),
+        ("verify --preserve -k k vault", "--preserve contradicts vault/.sealane"),
+        ("encrypt -c x -k k -o vault in", "-c contradicts vault/.sealane"),
+        ("encrypt -R team -o vault in", "-R contradicts vault/.sealane"),
+        ("encrypt -k k -o vault/sub in", "the output is inside a folder that describes itself"),
+        ("decrypt -k k -o out vault in", "processed alone"),
+        ("rotate -c x -k k vault", "-c contradicts"),
+        ("rewrap -k k -R team -o x vault", "-o contradicts"),
+        ("decrypt -k k -o vault vault", "the output is in an encrypted folder that describes itself"),
+        ("decrypt -k k -o vault/out vault", "the output is in an encrypted folder that describes itself"),
+        ("init -k k vault/inner", "has a description already"),
+    ] {
+        sandbox.refuses(line, 2, words);
+    }
+    let text = String::from_utf8(sandbox.read("vault/.sealane")).unwrap();
+    for (from, to, words) in [
+        ("\"names\": true", "\"names\": false", "changed this description"),
+        (".sealed", "", "changed this description"),
+        ("\"version\": 1", "\"version\": 9", "found version 9; use a newer sealane"),
+        ("{", "", "expected the description of a folder"),
+        ("\"mac\"", "\"more\": 1, \"mac\"", "expected the description of a folder"),
+    ] {
+        sandbox.write("vault/.sealane", text.replacen(from, to, 1).as_bytes());
+        for line in [
+            "decrypt -k k -o out vault",
+            "verify -k k vault",
+            "encrypt -k k -o vault in",
+            "rotate -k k vault",
+        ] {
+            sandbox.refuses(line, 1, words);
+        }
+    }
+    sandbox.write("vault/.sealane", text.as_bytes());
+    sandbox.write("vault/.sealane.sync-conflict", text.as_bytes());
+    sandbox.refuses("decrypt -k k -o out vault", 1, "found a second description");
+    fs::remove_file(sandbox.path("vault/.sealane.sync-conflict")).unwrap();
+    sandbox.run("decrypt -k k -o out vault").succeeded();
+    // Somebody who knows the recipients replaces the description of a known folder.
+    for vault in ["first", "second"] {
+        sandbox.run(&format!("init -R team {vault}")).succeeded();
+    }
+    sandbox.run("encrypt -i me -o first in").succeeded();
+    sandbox.write("first/.sealane", &sandbox.read("second/.sealane"));
+    sandbox.refuses("encrypt -i me -o first in", 1, "it was replaced since this user first opened it");
+}
+
+#[test]
+fn forgotten_options_of_folders_without_a_description() {
+    let sandbox = sandbox();
+    sandbox.run("keygen -t aes-256-siv -o n").succeeded();
+    sandbox.run("encrypt --recursive --suffix .sealed -k k -o plain in").succeeded();
+    sandbox.run("encrypt --recursive --suffix .sealed --encrypt-names n -k k -o named in").succeeded();
+    sandbox.run("encrypt --recursive --encrypt-names n -k k -o bare in").succeeded();
+    for (line, words) in [
+        ("decrypt --recursive -k k -o out plain", "all names in this folder end with \".sealed\""),
+        ("decrypt --recursive -k k -o out named", "--suffix .sealed"),
+        ("decrypt --recursive --encrypt-names n -k k -o out named", "--suffix .sealed"),
+        ("decrypt --recursive --suffix .sealed -k k -o out named", "give their key (--encrypt-names"),
+        ("decrypt --recursive -k k -o out bare", "give their key (--encrypt-names"),
+        ("decrypt --suffix .sealed -k k -o out plain", "--suffix requires --recursive"),
+        ("encrypt --delete -k k -o x in/letter.txt", "--delete requires --recursive"),
+        ("encrypt --recursive -k k --manifest -o x in", "--manifest requires a FILE"),
+    ] {
+        sandbox.refuses(line, 2, words);
+    }
+    // Wanted all the same.
+    sandbox
+        .run_with(
+            sandbox.sealane().args([
+                "decrypt",
+                "--recursive",
+                "--suffix",
+                "",
+                "-k",
+                "k",
+                "-o",
+                "kept",
+                "plain",
+            ]),
+            b"",
+        )
+        .succeeded();
+    assert!(sandbox.path("kept/letter.txt.sealed").exists());
+    sandbox.run("decrypt --recursive --suffix .sealed --encrypt-names n -k k -o out named").succeeded();
+    same(&sandbox, "in", "out");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_forgotten_preserve_is_a_failure_that_names_it() {
+    let sandbox = sandbox();
+    std::os::unix::fs::symlink("letter.txt", sandbox.path("in/link")).unwrap();
+    sandbox.run("encrypt --recursive --preserve --suffix .sealed -k k -o vault in").succeeded();
+    let outcome = sandbox.run("decrypt --recursive --suffix .sealed -k k -o out vault");
+    assert_eq!(outcome.status, Some(1));
+    assert!(outcome.err.contains("--preserve"), "{}", outcome.err);
+    sandbox.run("init --preserve -k k described").succeeded();
+    sandbox.run("encrypt -k k -o described in").succeeded();
+    sandbox.run("rotate -k k described").succeeded();
+    sandbox.run("decrypt -k k -o back described").succeeded();
+    assert_eq!(fs::read_link(sandbox.path("back/link")).unwrap(), Path::new("letter.txt"));
+    let time = |name: &str| sandbox.path(name).metadata().unwrap().modified().unwrap();
+    assert_eq!(time("in/letter.txt"), time("back/letter.txt"));
+}
+
+#[test]
+fn rewrapped_for_others() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k --encrypt-names vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    let files: Vec<_> =
+        stored(&sandbox, "vault").into_iter().filter(|path| !path.ends_with(".sealane")).collect();
+    let content = || files.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();
+    let before = content();
+    let warned = |line: &str| {
+        let outcome = sandbox.run(line);
+        assert_eq!(outcome.status, Some(0), "{outcome:?}");
+        assert!(outcome.err.contains("the keys of the folder are still the same"), "{outcome:?}");
+    };
+    warned("rewrap -k k -R team vault");
+    sandbox.refuses("verify -k k vault", 2, "encrypted for recipients");
+    sandbox.run("verify -i me vault").succeeded();
+    sandbox.refuses("verify -i other vault", 1, "vault/.sealane");
+    warned("rewrap -i me --wrapping-key k vault");
+    sandbox.run("verify -k k vault").succeeded();
+    assert_eq!(content(), before);
+    sandbox.refuses("rewrap -i me --wrapping-key k in", 2, "for a folder that describes itself");
+}
+
+#[test]
+fn inventories_have_a_default_place() {
+    let sandbox = sandbox();
+    sandbox.run("keygen -t ed25519 -o sign").succeeded();
+    sandbox.write("sign.pub", &sandbox.run("keygen -y sign").succeeded());
+    sandbox.run("init -k k --encrypt-names vault").succeeded();
+    let text = sandbox.run("encrypt -k k --sign-key sign -o vault in").text();
+    assert!(text.contains("3 files listed") && sandbox.path("vault.inventory").exists(), "{text}");
+    let text = sandbox.run("verify -k k --signer sign.pub vault").text();
+    assert!(text.contains("0 differences"), "{text}");
+    let gone = stored(&sandbox, "vault").into_iter().find(|path| !path.ends_with(".sealane")).unwrap();
+    fs::remove_file(gone).unwrap();
+    let outcome = sandbox.run("verify -k k --signer sign.pub vault");
+    assert_eq!(outcome.status, Some(1), "{outcome:?}");
+    sandbox.refuses("encrypt -k k --sign-key sign --folder 00 -o vault in", 2, "--folder 00 contradicts");
+    sandbox.refuses("encrypt --recursive -k k --sign-key sign -o x in", 2, "--sign-key requires --inventory");
+    sandbox.refuses("verify --recursive -k k --signer sign.pub in", 2, "--signer requires --inventory");
+}
+
+#[test]
+fn default_keys() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("init -R team shared").succeeded();
+    let with = |variables: &[(&str, &str)], line: &str| {
+        let mut command = sandbox.sealane();
+        command.envs(variables.iter().copied()).args(line.split_whitespace());
+        sandbox.run_with(&mut command, b"")
+    };
+    let (key, identity) = (("SEALANE_KEY", "k"), ("SEALANE_IDENTITY", "file:me"));
+    with(&[key], "encrypt -o vault in").succeeded();
+    with(&[key, identity], "encrypt -o shared in").succeeded();
+    with(&[key, identity], "verify vault").succeeded();
+    with(&[identity], "verify shared").succeeded();
+    // An option wins.
+    with(&[key], "verify -k other vault").failed(2, "other");
+    with(&[("SEALANE_KEY", "none")], "verify -k k vault").succeeded();
+    with(&[key], "encrypt -o file.sealed in/letter.txt").succeeded();
+    with(&[key], "verify file.sealed").succeeded();
+    with(&[key, identity], "verify file.sealed").failed(2, "choose one with -k or -i");
+    let secret = String::from_utf8(sandbox.read("k")).unwrap();
+    let outcome = with(&[("SEALANE_KEY", &secret)], "verify vault");
+    outcome.failed(2, "SEALANE_KEY: expected a reference to a key");
+    assert!(!outcome.err.contains("kty"));
+    let config = sandbox.known_keys().with_file_name("config").join("sealane");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), format!("# mine\nkey = \"{}\"\n", sandbox.path("k").display()))
+        .unwrap();
+    sandbox.run("verify vault").succeeded();
+    let text = with(&[identity], "doctor in").text();
+    assert!(
+        text.contains("config.toml, line 2") && text.contains("file:me, from SEALANE_IDENTITY"),
+        "{text}"
+    );
+    fs::write(config.join("config.toml"), "key = secret\n").unwrap();
+    sandbox.run("verify vault").failed(2, "config.toml, line 1: expected key = \"REFERENCE\"");
+}
+
+#[test]
+fn paths_in_the_folder_are_plaintext_names() {
+    let sandbox = sandbox();
+    for (init, with) in [("-k k --encrypt-names", "-k k"), ("-R team --suffix .x", "-i me")] {
+        sandbox.run(&format!("init {init} vault")).succeeded();
+        sandbox.run(&format!("encrypt {with} -o vault in")).succeeded();
+        assert_eq!(sandbox.run(&format!("ls {with} vault")).text(), "letter.txt\nsub/\n");
+        assert_eq!(sandbox.run(&format!("ls {with} vault/sub/deep")).text(), "note\n");
+        assert_eq!(sandbox.run(&format!("cat {with} vault/sub/deep/note")).text(), "note");
+        sandbox.run(&format!("decrypt --recursive {with} -o part vault/sub")).succeeded();
+        same(&sandbox, "in/sub", "part");
+        sandbox.refuses(&format!("cat {with} vault/none"), 1, "no such file");
+        for folder in ["vault", "part"] {
+            fs::remove_dir_all(sandbox.path(folder)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_older_description_does_not_bring_retired_keys_back() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    let old = sandbox.read("vault/.sealane");
+    sandbox.run("rotate -k k vault").succeeded();
+    sandbox.write("vault/.sealane", &old);
+    sandbox.refuses("encrypt -k k -o vault in", 1, "it was replaced since this user first opened it");
+}

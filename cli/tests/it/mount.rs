@@ -1,0 +1,224 @@
+//! `sealane mount`: files read through the kernel, faults, and the end of a mount.
+
+use crate::common::{Sandbox, data, signal, until};
+use crate::vaults::unpack;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+/// A mount of the program in the foreground.
+struct Mounted {
+    child: Child,
+    point: PathBuf,
+}
+
+impl Mounted {
+    /// Mounts with the words of a line, at `point`. `None` where this machine cannot mount.
+    fn start(sandbox: &Sandbox, line: &str) -> Option<Self> {
+        Self::start_with(sandbox, &line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn start_with(sandbox: &Sandbox, words: &[&str]) -> Option<Self> {
+        let point = sandbox.path("point");
+        let _ = fs::create_dir(&point);
+        let mut command = sandbox.sealane();
+        command.args(["mount", "--foreground"]).args(words).arg("point");
+        let child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut mounted = Self { child, point };
+        until(|| mounted.is_there() || mounted.child.try_wait().unwrap().is_some());
+        if mounted.is_there() {
+            return Some(mounted);
+        }
+        let errors = mounted.errors();
+        assert!(errors.contains("/dev/fuse") || errors.contains("fusermount3"), "{errors}");
+        not_run();
+        None
+    }
+
+    fn is_there(&self) -> bool {
+        is_mounted(&self.point)
+    }
+
+    /// Waits for the end and returns what was printed on standard error.
+    fn errors(&mut self) -> String {
+        let mut text = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+
+    fn umount(&self) {
+        umount(&self.point);
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if self.child.try_wait().unwrap().is_none() {
+            signal(&self.child, "TERM");
+        }
+        self.child.wait().unwrap();
+        if self.is_there() {
+            self.umount();
+        }
+    }
+}
+
+fn is_mounted(point: &PathBuf) -> bool {
+    let parent = point.parent().unwrap().metadata().unwrap();
+    // A mount whose process is gone cannot be looked at.
+    point.metadata().map_or(true, |found| found.dev() != parent.dev())
+}
+
+fn umount(point: &PathBuf) {
+    let tried = [&["umount"][..], &["fusermount3", "-u"]];
+    let works = |words: &&[&str]| {
+        let mut command = Command::new(words[0]);
+        let command = command.args(&words[1..]).arg(point).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    assert!(tried.iter().any(works), "{}: cannot be unmounted", point.display());
+}
+
+fn not_run() {
+    let test = thread::current();
+    eprintln!("NOT RUN: {} needs the right to mount with /dev/fuse", test.name().unwrap_or("a test"));
+}
+
+#[test]
+fn a_file_is_read_at_any_position_by_several_readers() {
+    let sandbox = Sandbox::new();
+    let plain = data(5_000_003);
+    sandbox.write("disk.img", &plain);
+    sandbox.run("encrypt -k k -o disk.img.sealed disk.img").succeeded();
+    let Some(mut mounted) = Mounted::start(&sandbox, "-k k disk.img.sealed") else { return };
+    let names: Vec<_> =
+        fs::read_dir(&mounted.point).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["disk.img"]);
+    let path = mounted.point.join("disk.img");
+    let found = path.metadata().unwrap();
+    assert_eq!(found.len(), plain.len() as u64);
+    assert_eq!(
+        found.modified().unwrap(),
+        sandbox.path("disk.img.sealed").metadata().unwrap().modified().unwrap()
+    );
+    assert!(fs::read(&path).unwrap() == plain);
+    thread::scope(|scope| {
+        for reader in 0..4_usize {
+            let (path, plain) = (&path, &plain);
+            scope.spawn(move || {
+                let file = File::open(path).unwrap();
+                for n in 0..50 {
+                    let at = (reader * 1_234_567 + n * 777_777) % plain.len();
+                    let mut piece = vec![0; 70_000.min(plain.len() - at)];
+                    file.read_exact_at(&mut piece, at as u64).unwrap();
+                    assert!(piece == plain[at..at + piece.len()], "{at}");
+                }
+            });
+        }
+    });
+    let missing = File::open(mounted.point.join("none")).unwrap_err();
+    assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
+    let write = fs::write(mounted.point.join("new"), b"x").unwrap_err();
+    assert_eq!(write.kind(), std::io::ErrorKind::ReadOnlyFilesystem);
+    mounted.umount();
+    assert_eq!(mounted.errors(), "");
+    assert!(mounted.child.wait().unwrap().success());
+}
+
+// claim: mount-verified
+#[test]
+fn a_damaged_part_is_an_error_and_a_line_that_names_the_file() {
+    let sandbox = Sandbox::new();
+    let plain = data(300_000);
+    sandbox.write("a\u{7}b", &plain);
+    sandbox.run("encrypt -k k -o a\u{7}b.sealed a\u{7}b").succeeded();
+    let mut sealed = sandbox.read("a\u{7}b.sealed");
+    sealed[200_000] ^= 1;
+    sandbox.write("a\u{7}b.sealed", &sealed);
+    let Some(mut mounted) = Mounted::start(&sandbox, "-k k a\u{7}b.sealed") else { return };
+    let file = File::open(mounted.point.join("a\u{7}b")).unwrap();
+    let mut piece = [0; 4096];
+    assert_eq!(file.read_at(&mut piece, 200_000).unwrap_err().raw_os_error(), Some(5));
+    assert_eq!(piece, [0; 4096]);
+    file.read_exact_at(&mut piece, 290_000).unwrap();
+    assert!(piece == plain[290_000..294_096]);
+    drop(file);
+    signal(&mounted.child, "INT");
+    let errors = mounted.errors();
+    assert!(mounted.child.wait().unwrap().success() && !mounted.is_there());
+    assert!(errors.lines().count() > 0, "no line");
+    for line in errors.lines() {
+        assert!(
+            line.starts_with("sealane: /") && line.contains("/a\\u0007b: authentication failed: chunk 12"),
+            "{line}"
+        );
+    }
+}
+
+/// The program returns when the files are there, and the process behind it ends with the mount.
+#[test]
+fn a_mount_in_the_background() {
+    let sandbox = Sandbox::new();
+    sandbox.folder("point");
+    sandbox.run("encrypt -k k -o plain.sealed k").succeeded();
+    let outcome = sandbox.run("mount -k k --log log plain.sealed point");
+    if outcome.err.contains("/dev/fuse") || outcome.err.contains("fusermount3") {
+        return not_run();
+    }
+    outcome.succeeded();
+    assert!(sandbox.read("point/plain") == sandbox.read("k"));
+    umount(&sandbox.path("point"));
+    assert!(!is_mounted(&sandbox.path("point")));
+    assert_eq!(sandbox.read("log"), b"");
+    // Failures of the process behind are those of the program.
+    for (line, status, words) in [
+        ("mount -k k plain.sealed none", 1, "none: "),
+        ("mount -k k plain.sealed k", 1, "k: a part of the path is not a folder"),
+        ("mount -k k none point", 1, "none: no such file"),
+        ("mount -k none plain.sealed point", 1, "none: no such file"),
+    ] {
+        sandbox.run(line).failed(status, words);
+    }
+}
+
+/// Files, folders and links of a vault, with the tools that people use on them.
+#[test]
+fn a_vault_is_copied_searched_and_compared() {
+    for (tool, file) in [("gocryptfs", "/xchacha.json"), ("cryptomator", "/v8-siv-ctrmac.json")] {
+        let sandbox = Sandbox::new();
+        let case = vectors::vaults(tool).into_iter().find(|case| case.file.ends_with(file)).unwrap();
+        unpack(&sandbox, &case);
+        crate::vaults::run(&sandbox, "decrypt --recursive -o out vault").succeeded();
+        let with = ["--passphrase-command", "cat pass", "vault"];
+        let Some(mut mounted) = Mounted::start_with(&sandbox, &with) else { return };
+        for line in [
+            "diff -r --no-dereference point out",
+            "cp -r point copy && diff -r --no-dereference copy out",
+            "grep -rc . point > /dev/null",
+            "test \"$(find point | wc -l)\" = \"$(find out | wc -l)\"",
+            "test \"$(readlink point/link-dir)\" = sub && ls point/link-dir/ > /dev/null",
+            "df point > /dev/null",
+            "tar cf - point/sub | tar xf - -O > /dev/null",
+        ] {
+            sandbox.shell(line).succeeded();
+        }
+        // Memory-mapped, as by a database.
+        if project::programs::find("python3").is_some() {
+            let script = "import mmap, sys; a, b = (open(p, 'rb') for p in sys.argv[1:]); \
+                m = mmap.mmap(a.fileno(), 0, prot=mmap.PROT_READ); t = b.read(); \
+                assert m[:] == t and m[5000:5010] == t[5000:5010] and m[-1:] == t[-1:]";
+            sandbox.write("map.py", script.as_bytes());
+            sandbox.shell("python3 map.py point/two-chunks-plus-5.bin out/two-chunks-plus-5.bin").succeeded();
+        }
+        // In use while it ends: the place is free at once.
+        let open = File::open(mounted.point.join("one.bin")).unwrap();
+        signal(&mounted.child, "INT");
+        assert_eq!(mounted.errors(), "");
+        assert!(mounted.child.wait().unwrap().success() && !mounted.is_there());
+        drop(open);
+    }
+}

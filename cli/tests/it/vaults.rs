@@ -1,0 +1,188 @@
+//! Vaults that other tools made: list, print, decrypt, verify, inspect, by their plaintext names.
+#![cfg(unix)]
+
+use crate::common::{Outcome, Sandbox, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use vectors::{Plain, Stored, VaultCase};
+
+/// Writes the vault as it was stored to the folder `vault`, and its passphrase to the file `pass`.
+pub(crate) fn unpack(sandbox: &Sandbox, case: &VaultCase) {
+    let _ = fs::remove_dir_all(sandbox.path("vault"));
+    fs::create_dir(sandbox.path("vault")).unwrap();
+    for (path, stored) in &case.stored {
+        let path = sandbox.path("vault").join(OsStr::from_bytes(path));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match stored {
+            Stored::Folder => fs::create_dir_all(path).unwrap(),
+            Stored::File(bytes) => fs::write(path, bytes).unwrap(),
+            Stored::Link(text) => std::os::unix::fs::symlink(OsStr::from_bytes(text), path).unwrap(),
+        }
+    }
+    sandbox.write("pass", case.password.as_bytes());
+}
+
+/// Runs words with the passphrase of the vault.
+pub(crate) fn run(sandbox: &Sandbox, words: &str) -> Outcome {
+    sandbox.shell(&format!("sealane {words} --passphrase-fd 3 3< pass"))
+}
+
+fn case(tool: &str, file: &str) -> VaultCase {
+    let found = vectors::vaults(tool).into_iter().find(|case| case.file.ends_with(file));
+    found.unwrap_or_else(|| panic!("vectors have no {file}"))
+}
+
+/// Checks that a folder has exactly what the tool read from a vault.
+fn has_entries(folder: &Path, case: &VaultCase) {
+    let mut found = 0;
+    for (path, plain) in &case.entries {
+        let path = folder.join(path);
+        found += 1;
+        match plain {
+            Plain::Folder => assert!(path.is_dir(), "{}", path.display()),
+            Plain::Link(text) => {
+                assert_eq!(fs::read_link(&path).unwrap(), Path::new(text), "{}", path.display())
+            }
+            Plain::File { sha256, .. } => {
+                assert_eq!(Sha256::digest(fs::read(&path).unwrap())[..], sha256[..], "{}", path.display());
+            }
+        }
+    }
+    let all = String::from_utf8(std::process::Command::new("find").arg(folder).output().unwrap().stdout);
+    assert_eq!(all.unwrap().lines().count() - 1, found, "{}", case.file);
+}
+
+#[test]
+fn every_tool_is_listed_printed_decrypted_and_verified() {
+    for (tool, file, name) in [
+        ("gocryptfs", "/gcm.json", "gocryptfs"),
+        ("gocryptfs", "/plaintextnames.json", "gocryptfs"),
+        ("cryptomator", "/v8-siv-gcm.json", "Cryptomator"),
+        ("cryptomator", "/v7.json", "Cryptomator"),
+    ] {
+        let (sandbox, case) = (Sandbox::new(), case(tool, file));
+        unpack(&sandbox, &case);
+        let listed = run(&sandbox, "ls -R --json vault").text();
+        let listed: BTreeMap<_, _> = listed
+            .lines()
+            .map(json)
+            .map(|entry| (entry["path"].as_str().unwrap().to_owned(), entry))
+            .collect();
+        assert_eq!(listed.len(), case.entries.len(), "{file}");
+        for (path, plain) in &case.entries {
+            let entry = &listed[path];
+            match plain {
+                Plain::Folder => assert_eq!(entry["kind"], "folder"),
+                Plain::Link(text) => assert_eq!(entry["target"], **text),
+                Plain::File { size, .. } => assert_eq!(entry["bytes"], *size, "{path}"),
+            }
+        }
+        let done = run(&sandbox, "decrypt --recursive -o out vault").text();
+        assert!(done.contains(" 0 failed"), "{done}");
+        has_entries(&sandbox.path("out"), &case);
+        let files = case.entries.iter().filter(|(_, plain)| matches!(plain, Plain::File { .. })).count();
+        let done = run(&sandbox, "verify --recursive vault").text();
+        assert!(done.contains(&format!("{files} files verified")), "{done}");
+        let one = run(&sandbox, "cat vault/sub/inner.bin vault/one.bin").succeeded();
+        assert_eq!(one, [sandbox.read("out/sub/inner.bin"), sandbox.read("out/one.bin")].concat());
+        assert_eq!(run(&sandbox, "cat --range 2:9 vault/sub/inner.bin").succeeded(), one[2..9]);
+        // From inside the vault, a part of it, and one file.
+        let part = sandbox.shell("cd vault && sealane ls sub --passphrase-fd 3 3< ../pass").text();
+        assert!(part.lines().any(|line| line == "inner.bin"), "{part}");
+        run(&sandbox, "decrypt --recursive -o part vault/sub/inner.bin").succeeded();
+        assert!(sandbox.read("part/inner.bin") == sandbox.read("out/sub/inner.bin"));
+        let about = sandbox.run("inspect vault").text();
+        assert!(about.starts_with(&format!("tool                {name}\n")), "{about}");
+        assert_eq!(json(&sandbox.run("inspect --json vault").text())["tool"], name);
+        let secret = ["EncryptedKey", "primaryMasterKey"].map(|field| about.contains(field));
+        assert_eq!(secret, [false, false]);
+    }
+}
+
+#[test]
+fn rclone_by_its_configuration() {
+    for (file, keys) in [
+        ("/standard-base32.json", ""),
+        ("/standard-base64.json", "filename_encoding = base64\n"),
+        ("/off.json", "filename_encryption = off\n"),
+    ] {
+        let (sandbox, case) = (Sandbox::new(), case("rclone", file));
+        unpack(&sandbox, &case);
+        let [one, two] =
+            ["password_obscured", "password2_obscured"].map(|key| case.fields[key].as_str().unwrap());
+        let folder = sandbox.path("vault");
+        let text = format!(
+            "[secret]\ntype = crypt\nremote = {}\n{keys}password = {one}\npassword2 = {two}\n",
+            folder.display()
+        );
+        sandbox.write("rclone.conf", text.as_bytes());
+        let run = |words: &str| {
+            sandbox.shell(&format!("RCLONE_CONFIG=rclone.conf sealane {words} --rclone secret"))
+        };
+        run("decrypt --recursive -o out .").succeeded();
+        has_entries(&sandbox.path("out"), &case);
+        assert!(run("ls .").text().lines().any(|line| line == "sub/"));
+        assert!(run("cat sub/inner.bin").succeeded() == sandbox.read("out/sub/inner.bin"));
+        run("ls none").failed(1, "none: no such file");
+        run("ls -k k .").failed(2, "--rclone");
+        sandbox.shell("RCLONE_CONFIG=rclone.conf sealane ls --rclone other .").failed(1, "other");
+        sandbox.shell("RCLONE_CONFIG=none sealane ls --rclone secret .").failed(1, "none: no such file");
+        sandbox.write("rclone.conf", text.replace(&folder.display().to_string(), "s3:bucket").as_bytes());
+        run("ls .").failed(2, "expected a remote that encrypts a local folder, found s3:bucket");
+    }
+}
+
+#[test]
+fn mistakes_name_the_path_and_leave_nothing() {
+    let (sandbox, case) = (Sandbox::new(), case("gocryptfs", "/gcm.json"));
+    unpack(&sandbox, &case);
+    for (words, status, text) in [
+        ("ls vault/none", 1, "vault/none: no such file"),
+        ("cat vault/none", 1, "vault/none: no such file"),
+        ("cat vault/sub/../one.bin", 2, "vault/sub/../one.bin: expected names and no '..'"),
+        ("ls .", 2, ".: expected a path in a vault, found none of gocryptfs.conf"),
+        ("decrypt --recursive -o out vault/none", 1, "vault/none: no such file"),
+        ("decrypt --recursive -o vault/out vault", 2, "vault/out: the output folder is inside"),
+        ("decrypt --recursive --suffix .x -o out vault", 2, "vault: --manifest, --suffix"),
+        ("decrypt --recursive --manifest m -o out vault", 2, "vault: --manifest, --suffix"),
+        ("verify --recursive vault vault/sub", 2, "expected one vault, found several"),
+    ] {
+        let before = sandbox.content();
+        run(&sandbox, words).failed(status, text);
+        assert!(sandbox.content() == before, "{words}: the folder has changed");
+    }
+    sandbox.write("pass", b"wrong");
+    run(&sandbox, "ls vault").failed(1, "vault: wrong passphrase");
+    // With a key, a path means an encrypted file.
+    sandbox.run("encrypt -k k -o vault/plain k").succeeded();
+    assert!(sandbox.run("cat -k k vault/plain").succeeded() == sandbox.read("k"));
+}
+
+/// A fault is a line for its file, and the others are complete.
+#[test]
+fn faults_are_listed_and_the_other_files_are_written() {
+    let (sandbox, case) = (Sandbox::new(), case("gocryptfs", "/plaintextnames.json"));
+    unpack(&sandbox, &case);
+    let mut bytes = sandbox.read("vault/chunk.bin");
+    *bytes.last_mut().unwrap() ^= 1;
+    sandbox.write("vault/chunk.bin", &bytes);
+    sandbox.write("vault/a\u{1b}[31m", &bytes);
+    for words in ["verify --recursive vault", "decrypt --recursive -o out vault"] {
+        let found = run(&sandbox, words);
+        assert_eq!(found.status, Some(1));
+        let lines: Vec<_> = found.err.lines().collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines.iter().any(|line| line.starts_with("sealane: vault/chunk.bin: ")), "{lines:?}");
+        assert!(lines.iter().any(|line| line.starts_with("sealane: vault/a\\u001b[31m: ")), "{lines:?}");
+        assert!(String::from_utf8_lossy(&found.out).contains("2 failed"));
+    }
+    assert!(!sandbox.path("out/chunk.bin").exists() && sandbox.path("out/sub/inner.bin").exists());
+    let listed = run(&sandbox, "ls -l vault").text();
+    assert!(listed.contains("a\\u001b[31m") && !listed.contains('\u{1b}'));
+    let json = run(&sandbox, "ls --json vault").text();
+    assert!(json.lines().all(|line| crate::common::json(line)["path"].is_string()));
+}

@@ -1,0 +1,306 @@
+//! A folder that describes itself, with its keys.
+
+use crate::description::{Description, Document};
+use crate::identifier::new_identifier;
+use crate::job::JobOptions;
+use crate::names::NameKey;
+use crate::tree::{Links, Suffix, Tree, TreeOptions};
+use base::error::FolderError;
+use base::{Error, Misuse};
+use engine::folder::{Folder, private_folders};
+use engine::options::Durability;
+use engine::place::parent;
+use engine::staged::{Access, Existing, StagedFile};
+use files::file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith};
+use files::rotate::Rotation;
+use keys::age::Recipient;
+use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, remember_key};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The options of a new folder that describes itself.
+#[derive(Clone, Debug, Default)]
+pub struct NewFolder<'a> {
+    /// Suffix of encrypted files; may be empty.
+    pub suffix: &'a str,
+    /// Whether to encrypt names of files and folders.
+    pub names: bool,
+    /// Whether to keep modes, times and links.
+    pub preserve: bool,
+}
+
+/// A folder that describes itself, with its keys.
+///
+/// ```
+/// use sealane::Key;
+/// use sealane::file::{DescribedFolder, Description, NewFolder};
+/// use sealane::keys::FolderLock;
+///
+/// let path = std::env::temp_dir().join(format!("sealane-described-{}", std::process::id()));
+/// let lock = FolderLock::key(&Key::generate(32)?)?;
+/// DescribedFolder::create(&path, &NewFolder { names: true, ..NewFolder::default() }, &lock)?;
+/// let found = Description::find(&path)?.expect("just created");
+/// let (folder, _) = found.open(&lock, None)?;
+/// assert!(folder.name_key()?.is_some());
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct DescribedFolder {
+    description: Description,
+    keys: FolderKeys,
+}
+
+impl Description {
+    /// Unwraps the keys and authenticates the description. The keys are checked by the `expected`
+    /// fingerprint, or by the user's file of known keys: others could have made both if the key only
+    /// decrypts, and an older description may have retired keys. Returns the warning of the check,
+    /// if only the file would tell.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::FolderKey`] or [`Error::NoMatchingKey`] for another key,
+    /// [`FolderError::DescriptionChanged`], the errors of [`FolderKeys::unwrap`] and
+    /// [`check_key`].
+    pub fn open(
+        self,
+        lock: &FolderLock,
+        expected: Option<&Fingerprint>,
+    ) -> Result<(DescribedFolder, Option<String>), Error> {
+        let keys = FolderKeys::unwrap(&self.document.keyset, lock).map_err(|error| match error {
+            Error::Authentication => FolderError::FolderKey(self.path.clone()).into(),
+            other => other,
+        })?;
+        let Document { names, mac, .. } = &self.document;
+        if keys.names().is_some() != *names || !keys.verifies(self.document.unsigned().as_bytes(), mac)? {
+            return Err(FolderError::DescriptionChanged(self.path).into());
+        }
+        let checked = check_key(&place(&self.path, lock), expected, &keys.fingerprint()?);
+        let warning = match (checked, lock) {
+            (Err(error @ Error::OtherKey { .. }), _) => return Err(error),
+            (_, FolderLock::Keyring(_) | FolderLock::Passphrase(_)) => None,
+            (checked, _) => checked?,
+        };
+        Ok((DescribedFolder { description: self, keys }, warning))
+    }
+}
+
+impl DescribedFolder {
+    /// Creates a folder, or takes an empty one, and writes its description with new keys. The
+    /// description is on disk when this returns.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::DescriptionExists`], [`FolderError::NotEmpty`],
+    /// [`Misuse::InvalidSuffix`], the errors of [`FolderKeys::wrap`], and [`Error::Io`].
+    pub fn create(folder: &Path, new: &NewFolder<'_>, lock: &FolderLock) -> Result<Self, Error> {
+        let path = folder.join(Description::NAME);
+        Suffix::Add(OsStr::new(new.suffix)).check()?;
+        let absolute = std::path::absolute(folder).map_err(|e| Error::io(folder, e))?;
+        if let Some((above, _)) = Description::find_above(parent(&absolute))? {
+            return Err(FolderError::DescriptionExists(above.path().to_owned()).into());
+        }
+        match Folder::list(folder) {
+            Ok(_) if path.symlink_metadata().is_ok() => {
+                return Err(FolderError::DescriptionExists(path).into());
+            }
+            Ok(found) => {
+                if let Some((name, _)) = found.into_iter().next() {
+                    return Err(FolderError::NotEmpty { folder: folder.to_owned(), found: name }.into());
+                }
+            }
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => return Err(Error::io(folder, e)),
+        }
+        let keys = FolderKeys::generate(new.names)?;
+        let document = Document {
+            sealane: "folder".into(),
+            version: 1,
+            folder: new_identifier()?,
+            suffix: new.suffix.into(),
+            names: new.names,
+            preserve: new.preserve,
+            recipients: Vec::new(),
+            keyset: String::new(),
+            mac: String::new(),
+        };
+        let mut new = Self { description: Description { path, document }, keys };
+        new.seal(lock)?;
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        new.save(lock, Existing::Refuse)?;
+        Ok(new)
+    }
+
+    /// Returns the description.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Returns the fingerprint of the keys, to pin them.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FolderKeys::fingerprint`].
+    pub fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        self.keys.fingerprint()
+    }
+
+    /// Returns the keyring for the contents of files.
+    pub fn content_keys(&self) -> keys::Keyring {
+        self.keys.content()
+    }
+
+    /// Returns the keys that encrypt files, never over one of `inputs`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`EncryptParams::build`].
+    pub fn encrypt_with(&self, inputs: &[PathBuf]) -> Result<EncryptWith, Error> {
+        let inputs = &self.kept(inputs);
+        EncryptParams { key: Some(self.keys.content().into()), inputs, ..EncryptParams::default() }.build()
+    }
+
+    /// Returns the keys that decrypt files, never over one of `inputs`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DecryptParams::build`].
+    pub fn decrypt_with(&self, inputs: &[PathBuf]) -> Result<DecryptWith, Error> {
+        let inputs = &self.kept(inputs);
+        DecryptParams { key: Some(self.keys.content().into()), inputs, ..DecryptParams::default() }.build()
+    }
+
+    fn kept(&self, inputs: &[PathBuf]) -> Vec<PathBuf> {
+        [inputs, std::slice::from_ref(&self.description.path)].concat()
+    }
+
+    /// Returns the key of the names, if names are encrypted.
+    ///
+    /// # Errors
+    /// Returns the errors of [`NameKey::keyring`].
+    pub fn name_key(&self) -> Result<Option<NameKey>, Error> {
+        self.keys.names().map(|ring| NameKey::keyring(&ring)).transpose()
+    }
+
+    /// Returns the default place of a manifest: the user's folder for state, because the folder
+    /// itself may be on a disk of somebody else, and a manifest has plaintext names and is believed.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the user has no such folder, or it cannot be created.
+    pub fn manifest(&self) -> Result<PathBuf, Error> {
+        let state = keys::state_folder()
+            .map_err(|why| std::io::Error::other(format!("no place for a manifest: {why}")))?;
+        let folder = state.join("manifests");
+        private_folders().recursive(true).create(&folder).map_err(|e| Error::io(&folder, e))?;
+        Ok(folder.join(self.description.identifier()))
+    }
+
+    /// Returns whether all files of the folder are under the primary key, so that no rotation is
+    /// unfinished. Files that cannot be read are left to the job.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Tree::walk_with`](crate::Tree::walk_with) and
+    /// [`Rotation::new`](files::Rotation::new).
+    pub fn is_rotated(&self) -> Result<bool, Error> {
+        let path = &self.description.path;
+        let links = if self.description.preserve() { Links::Keep } else { Links::Follow };
+        let options = TreeOptions { links, description: Some(path), ..TreeOptions::default() };
+        let tree = Tree::walk_with(&[parent(path)], None, Suffix::Remove(OsStr::new("")), options)?;
+        let with = Rotation::new(&self.keys.content(), b"", &[])?;
+        Ok(tree.pairs.iter().all(|(file, _)| with.is_current(file).unwrap_or(true)))
+    }
+
+    /// Sets the options of a job that the description determines.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::name_key`].
+    pub fn configure(&self, options: &mut JobOptions) -> Result<(), Error> {
+        let Description { path, document } = &self.description;
+        options.suffix = OsString::from(&document.suffix);
+        options.preserve = document.preserve;
+        options.names = self.name_key()?;
+        options.description = Some(path.clone());
+        Ok(())
+    }
+
+    /// Replaces the keys for contents: what is encrypted from now on is under a new one. The old
+    /// ones stay, until [`Self::retire`].
+    ///
+    /// # Errors
+    /// Returns [`Misuse::InvalidRecipients`] with identities for a description without recipients,
+    /// and the errors of [`Self::rewrap`].
+    pub fn rotate(&mut self, lock: &FolderLock) -> Result<(), Error> {
+        self.keys.rotate()?;
+        self.rewrap(&self.same(lock)?)
+    }
+
+    /// Disables the keys that [`Self::rotate`] replaced, once all files are under the new one.
+    ///
+    /// # Errors
+    /// As [`Self::rotate`].
+    pub fn retire(&mut self, lock: &FolderLock) -> Result<(), Error> {
+        self.keys.retire();
+        self.rewrap(&self.same(lock)?)
+    }
+
+    /// Wraps the keys with another lock, and replaces the description. The files stay as they are.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FolderKeys::wrap`], and [`Error::Io`]; then the old description
+    /// remains.
+    pub fn rewrap(&mut self, lock: &FolderLock) -> Result<(), Error> {
+        self.seal(lock)?;
+        self.save(lock, Existing::Replace)
+    }
+
+    /// Returns what wraps the keys for those who could unwrap them before.
+    fn same(&self, lock: &FolderLock) -> Result<FolderLock, Error> {
+        if !matches!(lock, FolderLock::Identities(_)) {
+            return Ok(lock.clone());
+        }
+        let recipients = self.description.document.recipients.iter().map(|text| text.parse::<Recipient>());
+        match recipients.collect::<Result<Vec<_>, _>>()? {
+            none if none.is_empty() => Err(Misuse::InvalidRecipients(NO_RECIPIENTS).into()),
+            recipients => Ok(FolderLock::Recipients(recipients)),
+        }
+    }
+
+    fn seal(&mut self, lock: &FolderLock) -> Result<(), Error> {
+        let document = &mut self.description.document;
+        document.recipients = match lock {
+            FolderLock::Recipients(recipients) => recipients.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        };
+        document.keyset = self.keys.wrap(lock)?;
+        document.mac = self.keys.mac(document.unsigned().as_bytes())?;
+        Ok(())
+    }
+
+    fn save(&self, lock: &FolderLock, existing: Existing) -> Result<(), Error> {
+        let Description { path, document } = &self.description;
+        let text = document.to_json();
+        if text.len() > Description::MAX_LEN {
+            return Err(Error::LimitExceeded(
+                "the description of a folder is limited to 256 KiB; name fewer recipients",
+            ));
+        }
+        let staged = StagedFile::new(path, Access::Inherited)?;
+        staged.file().write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
+        staged.commit(existing, Durability::Synced)?;
+        remember_key(&place(path, lock), &self.keys.fingerprint()?);
+        Ok(())
+    }
+}
+
+const NO_RECIPIENTS: &str = "the description names no recipients, so changed keys can't be encrypted for them; run 'sealane rewrap' first";
+
+/// Returns the name of the keys in the user's file of known keys.
+fn place(path: &Path, lock: &FolderLock) -> String {
+    let is_url = path.to_string_lossy().contains("://");
+    let path = if is_url { path.to_owned() } else { std::path::absolute(path).unwrap_or(path.to_owned()) };
+    match lock {
+        FolderLock::Service(name) => format!("{}#{}", TokenKey::without_pin(name), path.display()),
+        FolderLock::Keyring(_) => format!("key:{}", path.display()),
+        _ => format!("age:{}", path.display()),
+    }
+}
+
+#[cfg(test)]
+mod test;

@@ -1,0 +1,219 @@
+//! The description of an encrypted folder: its options and its wrapped keys, in one public file.
+//!
+//! ```text
+//! FOLDER/.sealane = {
+//!   "sealane": "folder",
+//!   "version": 1,
+//!   "folder": 16 random bytes in hexadecimal, the identifier of the folder, also in inventories,
+//!   "suffix": suffix of encrypted files,
+//!   "names": whether names are encrypted,
+//!   "preserve": whether modes, times and links are kept,
+//!   "recipients": the recipients of the keys, to wrap changed keys for them,
+//!   "keyset": the wrapped keys, see `FolderKeys`,
+//!   "mac": the MAC of this document with an empty "mac", in hexadecimal, see `FolderKeys::mac`
+//! }
+//! ```
+//!
+//! The file is exactly as we write it, byte by byte, so every change is found.
+
+use crate::identifier::is_identifier;
+use crate::tree::Suffix;
+use base::Error;
+use base::error::FolderError;
+use engine::folder::Folder;
+use engine::io::open_at_once;
+use keys::age::Header;
+use keys::age::armor::decode;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Document {
+    pub(crate) sealane: String,
+    pub(crate) version: u64,
+    pub(crate) folder: String,
+    pub(crate) suffix: String,
+    pub(crate) names: bool,
+    pub(crate) preserve: bool,
+    pub(crate) recipients: Vec<String>,
+    pub(crate) keyset: String,
+    pub(crate) mac: String,
+}
+
+/// The members of a document that every version has.
+#[derive(Deserialize)]
+struct AnyVersion {
+    sealane: String,
+    version: u64,
+}
+
+/// The description of a folder, not authenticated yet.
+#[derive(Clone, Debug)]
+pub struct Description {
+    pub(crate) path: PathBuf,
+    pub(crate) document: Document,
+}
+
+impl Description {
+    /// Name of the description in its folder.
+    pub const NAME: &'static str = ".sealane";
+    /// Maximum length of a description in bytes. One for 1000 recipients is shorter.
+    pub const MAX_LEN: usize = 1 << 18;
+
+    /// Reads the description of a folder; `None` if it has none.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::parse`], [`FolderError::SecondDescription`], and [`Error::Io`].
+    pub fn find(folder: &Path) -> Result<Option<Self>, Error> {
+        let path = folder.join(Self::NAME);
+        match path.symlink_metadata() {
+            Ok(found) if found.is_file() => {}
+            Ok(found) if found.is_dir() => return Ok(None),
+            // A link may lead to the description of another folder.
+            Ok(_) => return Err(FolderError::DescriptionInvalid(path).into()),
+            // There is none, or the folder cannot be read at all, or its path is too long for a name.
+            Err(_) => return Ok(None),
+        }
+        let found = Self::parse(&path, &read(&path)?)?;
+        for (name, _) in Folder::list(folder).map_err(|e| Error::io(folder, e))? {
+            if is_copy(&name) && read(&folder.join(&name)).is_ok_and(|content| is_description(&content)) {
+                return Err(FolderError::SecondDescription { path, other: name }.into());
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Returns the folder above a path that has a description, with the rest of the path.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::find`].
+    pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>, Error> {
+        for folder in path.ancestors() {
+            let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            // In /tmp, anyone could describe the folders of all others.
+            if folder != path && is_public(at) {
+                continue;
+            }
+            match Self::find(at) {
+                Ok(Some(found)) => {
+                    return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
+                }
+                // Far above, it may be another file of this name.
+                Err(Error::Folder(FolderError::DescriptionInvalid(_)) | Error::Io { .. })
+                    if folder != path => {}
+                found => drop(found?),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Parses a description; `path` names it in errors.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::DescriptionInvalid`] and [`FolderError::DescriptionVersion`].
+    pub fn parse(path: &Path, content: &[u8]) -> Result<Self, Error> {
+        let invalid = || Error::from(FolderError::DescriptionInvalid(path.to_owned()));
+        if content.len() > Self::MAX_LEN {
+            return Err(invalid());
+        }
+        // Where a mistake is does not help: the program wrote the document.
+        let AnyVersion { sealane, version } = serde_json::from_slice(content).map_err(|_| invalid())?;
+        match (&*sealane, version) {
+            ("folder", 1) => {}
+            ("folder", found @ 2..) => {
+                return Err(FolderError::DescriptionVersion { path: path.to_owned(), found }.into());
+            }
+            _ => return Err(invalid()),
+        }
+        // As above.
+        let document: Document = serde_json::from_slice(content).map_err(|_| invalid())?;
+        let is_suffix = Suffix::Add(OsStr::new(&document.suffix)).check().is_ok();
+        match is_suffix && is_identifier(&document.folder) && document.to_json().as_bytes() == content {
+            true => Ok(Self { path: path.to_owned(), document }),
+            false => Err(invalid()),
+        }
+    }
+
+    /// Returns the path of the description.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the suffix of encrypted files.
+    pub fn suffix(&self) -> &str {
+        &self.document.suffix
+    }
+
+    /// Returns whether names are encrypted.
+    pub fn names(&self) -> bool {
+        self.document.names
+    }
+
+    /// Returns whether modes, times and links are kept.
+    pub fn preserve(&self) -> bool {
+        self.document.preserve
+    }
+
+    /// Returns the identifier of the folder, 32 hexadecimal digits.
+    pub fn identifier(&self) -> &str {
+        &self.document.folder
+    }
+
+    /// Returns whether identities or a passphrase unwrap the keys, instead of a key.
+    pub fn is_for_identities(&self) -> bool {
+        !self.document.keyset.starts_with('{')
+    }
+
+    /// Returns whether the keys are encrypted with a passphrase.
+    pub fn has_passphrase(&self) -> bool {
+        let is_for =
+            |file: Vec<u8>| Header::parse_whole(&file).is_ok_and(|(header, _)| header.has_passphrase());
+        self.is_for_identities()
+            && decode(self.document.keyset.as_bytes()).is_ok_and(|file| is_for(file.to_vec()))
+    }
+}
+
+impl Document {
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("texts, numbers and booleans") + "\n"
+    }
+
+    /// Returns what the MAC authenticates.
+    pub(crate) fn unsigned(&self) -> String {
+        Self { mac: String::new(), ..self.clone() }.to_json()
+    }
+}
+
+/// Returns whether every user can make files in a folder, and no user can remove those of others.
+#[cfg(unix)]
+fn is_public(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    folder.metadata().is_ok_and(|found| found.mode() & 0o1002 == 0o1002)
+}
+
+#[cfg(not(unix))]
+fn is_public(_: &Path) -> bool {
+    false
+}
+
+/// Reads a description; one that is too long, so far that this is seen.
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let about = |e| Error::io(path, e);
+    let mut content = Vec::new();
+    let file = open_at_once(path).map_err(about)?;
+    file.take(Description::MAX_LEN as u64 + 1).read_to_end(&mut content).map_err(about)?;
+    Ok(content)
+}
+
+/// Returns whether a file may be the copy of a description that a conflict left.
+fn is_copy(name: &OsStr) -> bool {
+    let lower = name.to_string_lossy().to_lowercase();
+    name != Description::NAME && lower.trim_start_matches('.').starts_with("sealane")
+}
+
+fn is_description(content: &[u8]) -> bool {
+    serde_json::from_slice::<AnyVersion>(content).is_ok_and(|found| found.sealane == "folder")
+}

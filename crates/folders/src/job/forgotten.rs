@@ -1,0 +1,93 @@
+//! Options of encryption that were forgotten at decryption, as far as names show it, and outputs in
+//! folders with other keys.
+//!
+//! A folder without a description does not say how its names were made. Restoring encrypted names,
+//! or names with the suffix of encrypted files, is a mistake that nobody would notice in time.
+
+use super::options::JobOptions;
+use crate::description::Description;
+use crate::tree::Tree;
+use base::Error;
+use base::error::FolderError;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Suffixes of encrypted files that have no other use.
+const SUFFIXES: [&str; 4] = [".sealed", ".age", ".enc", ".encrypted"];
+/// Length of the shortest encrypted name: a byte and the tag of AES-SIV in base32.
+const MIN_LEN: usize = 28;
+
+/// Refuses an output at or in a folder that describes itself, unless the job encrypts for it.
+///
+/// # Errors
+/// Returns [`FolderError::OutputDescribed`] and the errors of [`Description::find_above`].
+pub(super) fn check_output(options: &JobOptions) -> Result<(), Error> {
+    let Some(output) = &options.output else { return Ok(()) };
+    let absolute = std::path::absolute(output).map_err(|e| Error::io(output, e))?;
+    let Some((found, _)) = Description::find_above(&absolute)? else { return Ok(()) };
+    let is_own = |own: &PathBuf| fs::canonicalize(own).ok() == fs::canonicalize(found.path()).ok();
+    match !options.removes_suffix && options.description.as_ref().is_some_and(is_own) {
+        true => Ok(()),
+        false => Err(FolderError::OutputDescribed(output.clone()).into()),
+    }
+}
+
+/// Refuses to restore names if all of them are still encrypted, or all end with a known suffix.
+///
+/// # Errors
+/// Returns [`FolderError::NamesEncrypted`] and [`FolderError::SuffixForgotten`].
+pub(super) fn check(options: &JobOptions, tree: &Tree) -> Result<(), Error> {
+    let restores = options.removes_suffix && options.output.is_some() && options.description.is_none();
+    let Some(folder) = options.inputs.first().filter(|_| restores && !options.keeps_names) else {
+        return Ok(());
+    };
+    let folder = folder.clone();
+    let suffix = options.suffix.as_encoded_bytes();
+    let name = |path: &Path| path.file_name().unwrap_or_default().as_encoded_bytes().to_owned();
+    let mut files = tree.pairs.iter().map(|(source, _)| name(source)).collect::<Vec<_>>();
+    let is_refused = |error: &Error| matches!(error, Error::Folder(FolderError::NameNotAuthentic));
+    files.extend(tree.problems.iter().filter(|(_, error)| is_refused(error)).map(|(path, _)| name(path)));
+    if suffix.is_empty() && !files.is_empty() {
+        let is_end = |end: &&str| files.iter().all(|name| name.ends_with(end.as_bytes()));
+        if let Some(suffix) = SUFFIXES.into_iter().find(is_end) {
+            return Err(FolderError::SuffixForgotten { folder, suffix }.into());
+        }
+    }
+    if options.names.is_some() {
+        return Ok(());
+    }
+    // Without a place below the folder, it is the folder itself.
+    let below = tree.folder_pairs.iter().filter(|(source, _)| !options.inputs.contains(source));
+    files.extend(below.map(|(source, _)| name(source)));
+    let is_encrypted = |name: &Vec<u8>| looks_encrypted(name.strip_suffix(suffix).unwrap_or(name));
+    match !files.is_empty() && files.iter().all(is_encrypted) {
+        true => Err(FolderError::NamesEncrypted(folder).into()),
+        false => Ok(()),
+    }
+}
+
+/// Returns whether a name is written as encrypted names are. Of 28 hexadecimal digits, none is
+/// above f, and of as many digits in base32, half are.
+fn looks_encrypted(name: &[u8]) -> bool {
+    let is_digit = |c: &u8| matches!(c, b'0'..=b'9' | b'a'..=b'v');
+    name.len() >= MIN_LEN && name.iter().all(is_digit) && name.iter().any(|c| *c > b'f')
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn names_that_look_encrypted() {
+        let key = crate::NameKey::new(&keys::Key::generate(64).unwrap()).unwrap();
+        for name in ["a", "letter.txt", &"x".repeat(100)] {
+            let encrypted = key.encrypt(OsStr::new(name), Path::new(""), OsStr::new("")).unwrap();
+            assert!(looks_encrypted(encrypted.as_encoded_bytes()), "{encrypted:?}");
+        }
+        let hash = "0123456789abcdef".repeat(4);
+        for name in ["letter.txt", "", "archive", &hash, &hash[..40], "0123456789-abcdefghijklmnopqrstuv"] {
+            assert!(!looks_encrypted(name.as_bytes()), "{name}");
+        }
+    }
+}

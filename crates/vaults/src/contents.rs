@@ -1,0 +1,102 @@
+//! Files made of chunks, and small files that are read whole.
+
+use crate::local::path_of;
+use crate::storage::Storage;
+use crate::vault::Contents;
+use base::{Error, memory};
+use engine::io::ReadAt;
+use engine::pipeline::OpenChunks;
+use engine::plan::Layout;
+use engine::reader::ChunkReader;
+use zeroize::Zeroizing;
+
+/// A file of a vault: chunks of one length, except for the last.
+struct Chunks {
+    reader: ChunkReader<Box<dyn ReadAt>>,
+    path: Vec<u8>,
+}
+
+impl Contents for Chunks {
+    fn size(&self) -> u64 {
+        self.reader.size()
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+        self.reader.read_at(offset, into).map_err(|error| {
+            into.fill(0);
+            in_vault(&self.path, error)
+        })
+    }
+}
+
+/// Returns a file of `sealed_len` bytes that is stored at `path`. Verifies its last chunk.
+///
+/// # Errors
+/// Returns [`Error::InVault`] with [`Error::Truncated`] if no complete file has this length, or
+/// with the cipher's error; the errors of the source.
+pub(crate) fn chunks(
+    path: &[u8],
+    source: Box<dyn ReadAt>,
+    sealed_len: u64,
+    cipher: Box<dyn OpenChunks>,
+) -> Result<Box<dyn Contents>, Error> {
+    let reader = ChunkReader::new(source, sealed_len, cipher).map_err(|error| in_vault(path, error))?;
+    Ok(Box::new(Chunks { reader, path: path.to_vec() }))
+}
+
+/// The contents of an empty file that is stored without a header.
+pub(crate) struct Empty;
+
+impl Contents for Empty {
+    fn size(&self) -> u64 {
+        0
+    }
+
+    fn read_at(&self, _: u64, _: &mut [u8]) -> Result<usize, Error> {
+        Ok(0)
+    }
+}
+
+/// Returns the length of the plaintext of a file of `sealed_len` bytes; 0 for a file that cannot be
+/// whole. Opening it is an error.
+pub(crate) fn plain_len(layout: Layout, sealed_len: u64) -> u64 {
+    layout.plan_sealed(sealed_len).map_or(0, |plan| plan.plain_len)
+}
+
+/// Reads a whole file of at most `max` bytes.
+///
+/// # Errors
+/// Returns [`Error::InVault`] with [`Error::LimitExceeded`] for a longer file; the errors of the
+/// storage.
+pub(crate) fn read_whole(storage: &dyn Storage, path: &[u8], max: usize) -> Result<Vec<u8>, Error> {
+    let file = storage.open(path)?;
+    let read = || {
+        let len = usize::try_from(file.size()?).ok().filter(|len| *len <= max);
+        let mut bytes =
+            memory::zeroed(len.ok_or(Error::LimitExceeded("the file is too long for its kind"))?)?;
+        file.read_exact_at(0, &mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|error| in_vault(path, error))
+}
+
+/// Reads all of a file's plaintext, at most `max` bytes.
+///
+/// # Errors
+/// Returns the errors of [`read_whole`] and [`Contents::read_at`].
+pub(crate) fn plaintext(path: &[u8], file: &dyn Contents, max: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let len = usize::try_from(file.size()).ok().filter(|len| *len <= max);
+    let len = len.ok_or(in_vault(path, Error::LimitExceeded("the file is too long for its kind")))?;
+    let mut bytes = Zeroizing::new(memory::zeroed(len)?);
+    file.read_at(0, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Adds the stored path to an error that names no file.
+pub(crate) fn in_vault(path: &[u8], error: Error) -> Error {
+    match error {
+        Error::Io { path: None, source } => Error::io(&path_of(path), source),
+        error if error.subject().is_some() => error,
+        error => Error::InVault { path: path_of(path), source: Box::new(error) },
+    }
+}

@@ -1,0 +1,209 @@
+//! Vaults of Cryptomator, formats 7 and 8.
+//!
+//! Each folder has an identifier, which is the associated data of the names in it; that of the root
+//! is empty. The files of all folders lie below `d`:
+//!
+//! ```text
+//! d/XX/YYYY…              a folder: base32 of SHA-1 of AES-SIV(identifier)
+//!     NAME.c9r            a file; NAME is AES-SIV(name, identifier) in base64
+//!     NAME.c9r/dir.c9r    a folder: its identifier
+//!     NAME.c9r/symlink.c9r  a link: its text, as an encrypted file
+//!     HASH.c9s/name.c9s   a name that is too long; HASH is SHA-1 of NAME.c9r in base64
+//!     HASH.c9s/contents.c9r, dir.c9r or symlink.c9r
+//! ```
+
+mod config;
+mod content;
+
+use crate::contents::{in_vault, plaintext, read_whole};
+use crate::storage::{Entry, EntryKind, Storage};
+use crate::tree::{Tree, TreeVault, description, joined, link_text};
+use crate::vault::{Contents, Vault};
+use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use base::{Error, FolderError};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
+pub(crate) use config::{CONFIG, MASTER_KEY};
+use content::Ciphers;
+use data_encoding::BASE32;
+use providers::{InOut, raw};
+use std::sync::Arc;
+
+/// Maximum length of an identifier in bytes; the tool writes 36.
+const MAX_ID: usize = 1000;
+/// Maximum length of a stored name that is too long for a file system.
+const MAX_NAME: usize = 10 << 10;
+const MAX_LINK: usize = 32767;
+
+struct Cryptomator {
+    storage: Arc<dyn Storage>,
+    siv: raw::Siv,
+    ciphers: Ciphers,
+    /// Length in bytes of the longest stored name.
+    threshold: usize,
+}
+
+/// A folder: where it is stored, its identifier, and those of the folders above it.
+pub(crate) struct Folder {
+    path: Vec<u8>,
+    ids: Vec<Vec<u8>>,
+}
+
+/// Where a name is stored.
+struct Stored {
+    path: Vec<u8>,
+    is_short: bool,
+}
+
+/// Opens a vault.
+///
+/// # Errors
+/// Returns [`Error::WrongPassphrase`], also for damaged keys, and [`Error::InVault`] for a
+/// configuration that cannot be used.
+pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box<dyn Vault>, Error> {
+    let (keys, config) = config::unlock(&*storage, passphrase)?;
+    let (siv, ciphers) = (raw::siv(&keys.siv())?, Ciphers::new(&config, &keys)?);
+    Ok(Box::new(TreeVault(Cryptomator { storage, siv, ciphers, threshold: config.threshold })))
+}
+
+impl Folder {
+    fn id(&self) -> &[u8] {
+        self.ids.last().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Cryptomator {
+    /// Encrypts a text with AES-SIV.
+    fn seal(&self, headers: &[&[u8]], text: &[u8]) -> Vec<u8> {
+        let mut sealed = [&[0; 16], text].concat();
+        let (iv, text) = sealed.split_first_chunk_mut().expect("16 bytes");
+        self.siv.seal(headers, InOut::in_place(text), iv);
+        sealed
+    }
+
+    /// Returns the folder with the last identifier.
+    fn folder(&self, ids: Vec<Vec<u8>>) -> Folder {
+        let id = ids.last().map_or(&[][..], Vec::as_slice);
+        let hash = BASE32.encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, &self.seal(&[], id)).as_ref());
+        let (first, rest) = hash.split_at(2);
+        Folder { path: format!("d/{first}/{rest}").into_bytes(), ids }
+    }
+
+    fn stored(&self, folder: &Folder, name: &[u8]) -> Stored {
+        let mut stored = URL_SAFE.encode(self.seal(&[folder.id()], name)) + ".c9r";
+        let is_short = stored.len() <= self.threshold;
+        if !is_short {
+            stored = shortened(stored.as_bytes());
+        }
+        Stored { path: joined(&folder.path, stored.as_bytes()), is_short }
+    }
+
+    /// Returns the plaintext of the stored name `name` with its ending.
+    fn name(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
+        let decoded = name.strip_suffix(b".c9r").and_then(|text| URL_SAFE.decode(text).ok());
+        let mut sealed = decoded.ok_or(FolderError::NameNotAuthentic)?;
+        let Some((iv, text)) = sealed.split_first_chunk_mut() else {
+            return Err(FolderError::NameNotAuthentic.into());
+        };
+        // The only error is a wrong synthetic IV.
+        let opened = self.siv.open(&[folder.id()], InOut::in_place(text), iv);
+        opened.map_err(|_| FolderError::NameNotAuthentic)?;
+        match std::str::from_utf8(text) {
+            Ok(text) => Ok(text.as_bytes().to_vec()),
+            Err(_) => Err(FolderError::NameInvalid.into()),
+        }
+    }
+
+    /// Returns the plaintext entry of a stored one, or `None` if it is none of the vault.
+    fn entry(&self, folder: &Folder, entry: &Entry, path: &[u8]) -> Result<Option<Entry>, Error> {
+        let is_folder = entry.kind == EntryKind::Folder;
+        let ends = |ending: &[u8]| entry.name.ends_with(ending);
+        let name = match () {
+            // The folder's own identifier.
+            () if entry.name == b"dirid.c9r" => return Ok(None),
+            () if ends(b".c9r") && entry.kind != EntryKind::Link => self.name(folder, &entry.name)?,
+            () if ends(b".c9s") && is_folder => {
+                let long = description(&*self.storage, path, "name.c9s", MAX_NAME)?;
+                if long.len() <= self.threshold || shortened(&long).as_bytes() != entry.name {
+                    return Err(FolderError::NameNotAuthentic.into());
+                }
+                self.name(folder, &long)?
+            }
+            // Services that synchronize folders rename a file of which they have two versions.
+            () if entry.name.windows(3).any(|part| part == b".c9") => {
+                return Err(FolderError::NameNotAuthentic.into());
+            }
+            () => return Ok(None),
+        };
+        let mut found = Entry { name, kind: EntryKind::File, ..entry.clone() };
+        if is_folder {
+            let parts = self.storage.list(path)?;
+            let part = |name: &str| parts.iter().find(|part| part.name == name.as_bytes());
+            match (part("dir.c9r"), part("symlink.c9r"), part("contents.c9r")) {
+                (Some(_), ..) => found.kind = EntryKind::Folder,
+                (_, Some(_), _) => found.kind = EntryKind::Link,
+                (.., Some(contents)) if ends(b".c9s") => {
+                    (found.len, found.modified) = (contents.len, contents.modified);
+                }
+                _ => {
+                    return Err(Error::Header(
+                        "expected dir.c9r, symlink.c9r or, for a long name, contents.c9r in the folder",
+                    ));
+                }
+            }
+        }
+        found.len = if found.kind == EntryKind::File { self.ciphers.combo().plain_len(found.len) } else { 0 };
+        Ok(Some(found))
+    }
+}
+
+/// Returns the name of the folder that stands for a name that is too long.
+fn shortened(name: &[u8]) -> String {
+    URL_SAFE.encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, name)) + ".c9s"
+}
+
+impl Tree for Cryptomator {
+    type Folder = Folder;
+
+    fn root(&self) -> Result<Folder, Error> {
+        Ok(self.folder(Vec::new()))
+    }
+
+    fn enter(&self, folder: &Folder, name: &[u8]) -> Result<Folder, Error> {
+        let path = joined(&self.stored(folder, name).path, b"dir.c9r");
+        let id = read_whole(&*self.storage, &path, MAX_ID)?;
+        // Nothing authenticates which identifier a folder has.
+        if id.is_empty() || folder.ids.contains(&id) {
+            let problem = "expected the identifier of a folder that is not above this one";
+            return Err(in_vault(&path, Error::Header(problem)));
+        }
+        let mut ids = folder.ids.clone();
+        ids.push(id);
+        Ok(self.folder(ids))
+    }
+
+    fn entries(&self, folder: &Folder) -> Result<Vec<(Entry, Vec<u8>)>, Error> {
+        let mut entries = Vec::new();
+        for entry in self.storage.list(&folder.path)? {
+            let path = joined(&folder.path, &entry.name);
+            let found = self.entry(folder, &entry, &path).map_err(|error| in_vault(&path, error))?;
+            entries.extend(found.map(|entry| (entry, path)));
+        }
+        Ok(entries)
+    }
+
+    fn open(&self, folder: &Folder, name: &[u8]) -> Result<Box<dyn Contents>, Error> {
+        let Stored { mut path, is_short } = self.stored(folder, name);
+        if !is_short {
+            path = joined(&path, b"contents.c9r");
+        }
+        self.ciphers.open(&*self.storage, &path)
+    }
+
+    fn read_link(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
+        let path = joined(&self.stored(folder, name).path, b"symlink.c9r");
+        let file = self.ciphers.open(&*self.storage, &path)?;
+        let text = plaintext(&path, &*file, MAX_LINK)?;
+        link_text(text.to_vec()).map_err(|error| in_vault(&path, error))
+    }
+}

@@ -1,0 +1,212 @@
+//! Our own folders that describe themselves.
+
+use crate::local::path_of;
+use crate::storage::{Entry, EntryKind, Storage};
+use crate::vault::{Contents, Vault};
+use base::error::FolderError;
+use base::{Error, debug_fields};
+use engine::io::ReadAt;
+use files::{DecryptWith, Reader, plain_len};
+use folders::{DescribedFolder, Description, NameKey};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A folder with a description, see [`DescribedFolder`], as a vault.
+pub struct OwnFolder {
+    storage: Arc<dyn Storage>,
+    suffix: String,
+    names: Option<NameKey>,
+    with: DecryptWith,
+}
+
+impl OwnFolder {
+    /// Opens the folder in `storage`; `folder` is its description with the keys.
+    ///
+    /// # Errors
+    /// Returns the errors of [`DescribedFolder::name_key`] and [`DescribedFolder::decrypt_with`].
+    pub fn new(storage: Arc<dyn Storage>, folder: &DescribedFolder) -> Result<Self, Error> {
+        let (names, with) = (folder.name_key()?, folder.decrypt_with(&[])?);
+        Ok(Self { storage, suffix: folder.description().suffix().to_owned(), names, with })
+    }
+
+    /// Reads the description of the folder in `storage`; `place` names the folder in errors.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Description::parse`] and of the storage.
+    pub fn description(storage: &dyn Storage, place: &Path) -> Result<Description, Error> {
+        let source = storage.open(Description::NAME.as_bytes())?;
+        let path = place.join(Description::NAME);
+        // One byte more than a description may have, which `parse` refuses.
+        let len = source.size().map_err(|e| Error::io(&path, e))?.min(Description::MAX_LEN as u64 + 1);
+        let mut content = vec![0; len as usize];
+        source.read_exact_at(0, &mut content).map_err(|e| Error::io(&path, e))?;
+        Description::parse(&path, &content)
+    }
+
+    /// Returns the plaintext name of a stored one in `folder`, a plaintext path; `None` for a file
+    /// without the suffix.
+    fn plain(&self, stored: &Entry, folder: &Path) -> Result<Option<Vec<u8>>, Error> {
+        let suffix = if stored.kind == EntryKind::Folder { "" } else { &self.suffix };
+        let Some(name) = stored.name.strip_suffix(suffix.as_bytes()) else { return Ok(None) };
+        Ok(Some(match &self.names {
+            None => name.to_vec(),
+            Some(key) => bytes(key.decrypt(path_of(name).as_os_str(), folder)?),
+        }))
+    }
+
+    /// Returns where the file, link or folder with a plaintext path is stored.
+    fn stored(&self, path: &[u8], suffix: &str) -> Result<Vec<u8>, Error> {
+        let (path, mut plain, mut stored) = (path_of(path), PathBuf::new(), PathBuf::new());
+        let mut parts = path.iter().peekable();
+        while let Some(name) = parts.next() {
+            let suffix = OsStr::new(if parts.peek().is_none() { suffix } else { "" });
+            stored.push(match &self.names {
+                Some(key) => key.encrypt(name, &plain, suffix)?,
+                None => [name, suffix].into_iter().collect::<OsString>(),
+            });
+            plain.push(name);
+        }
+        Ok(bytes(stored.into_os_string()))
+    }
+
+    /// Returns where the file with a plaintext path is stored, relative to the folder.
+    ///
+    /// # Errors
+    /// Returns the errors of [`NameKey::encrypt`].
+    pub fn stored_file(&self, path: &[u8]) -> Result<PathBuf, Error> {
+        self.stored(path, &self.suffix).map(|stored| path_of(&stored))
+    }
+
+    fn about(path: &[u8], error: Error) -> Error {
+        Error::InVault { path: path_of(path), source: Box::new(error) }
+    }
+}
+
+impl Vault for OwnFolder {
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+        let stored = self.stored(folder, "")?;
+        let plain = path_of(folder);
+        let mut found = Vec::new();
+        for entry in self.storage.list(&stored)? {
+            if folder.is_empty() && entry.name == Description::NAME.as_bytes() {
+                continue;
+            }
+            let path = [&stored[..], &entry.name].join(&b"/"[usize::from(stored.is_empty())..]);
+            let about = |error| Self::about(&path, error);
+            let Some(name) = self.plain(&entry, &plain).map_err(about)? else {
+                return Err(about(Error::Format("expected a name that ends with the suffix of the folder")));
+            };
+            // A file that is not whole is an error when it is opened.
+            let len = if entry.kind == EntryKind::File { plain_len(entry.len).unwrap_or(0) } else { 0 };
+            found.push(Entry { name, len, ..entry });
+        }
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        match found.windows(2).find(|pair| pair[0].name == pair[1].name) {
+            Some([one, _]) => {
+                let other = path_of(&one.name);
+                Err(Self::about(&stored, FolderError::DuplicateName { other }.into()))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
+        let stored = self.stored(path, &self.suffix)?;
+        let reader = Reader::new(self.storage.open(&stored)?, &self.with);
+        Ok(Box::new(OwnFile(reader.map_err(|error| Self::about(&stored, error))?, stored)))
+    }
+
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+        let stored = self.stored(path, &self.suffix)?;
+        let text = self.storage.read_link(&stored)?;
+        let Some(key) = &self.names else { return Ok(text) };
+        let text = key.decrypt_link(&path_of(&text), &path_of(path));
+        text.map(|text| bytes(text.into_os_string())).map_err(|error| Self::about(&stored, error))
+    }
+}
+
+debug_fields!(OwnFolder; |it| suffix: it.suffix);
+
+/// An encrypted file, and where it is stored.
+struct OwnFile(Reader<Box<dyn ReadAt>>, Vec<u8>);
+
+impl Contents for OwnFile {
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+        self.0.read_at(offset, into).map_err(|error| {
+            into.fill(0);
+            OwnFolder::about(&self.1, error)
+        })
+    }
+}
+
+/// Returns the bytes of a name; they are UTF-8 where names are not bytes.
+fn bytes(name: OsString) -> Vec<u8> {
+    #[cfg(unix)]
+    return std::os::unix::ffi::OsStringExt::into_vec(name);
+    #[cfg(not(unix))]
+    name.to_string_lossy().replace('\\', "/").into_bytes()
+}
+
+#[cfg(all(test, unix))]
+mod test {
+    use super::*;
+    use crate::LocalFolder;
+    use folders::NewFolder;
+    use folders::bulk::Operation;
+    use folders::job::{Job, JobKeys, JobOptions};
+    use keys::{FolderLock, Key};
+    use std::fs;
+    use std::ops::ControlFlow;
+
+    /// A described folder is read by its plaintext paths, and every changed name or file is found.
+    #[test]
+    fn described_folders() {
+        let root = std::env::temp_dir().join(format!("sealane-own-{}", std::process::id()));
+        let [data, folder] = ["data", "folder"].map(|name| root.join(name));
+        fs::create_dir_all(data.join("sub/deep")).unwrap();
+        fs::write(data.join("sub/deep/file.txt"), b"hello").unwrap();
+        fs::write(data.join("empty"), b"").unwrap();
+        std::os::unix::fs::symlink("sub/deep", data.join("link")).unwrap();
+        let lock = FolderLock::key(&Key::generate(32).unwrap()).unwrap();
+        for names in [false, true] {
+            let new = NewFolder { suffix: ".x", names, preserve: true };
+            let described = DescribedFolder::create(&folder, &new, &lock).unwrap();
+            let mut options =
+                JobOptions { inputs: vec![data.clone()], output: Some(folder.clone()), ..Default::default() };
+            described.configure(&mut options).unwrap();
+            let operation = Operation::Encrypt(described.encrypt_with(&[]).unwrap());
+            let keys = JobKeys { operation: &operation, inventory: None, compare: None };
+            let run = Job::new(options).unwrap().run(&keys, &|| false, &mut |_| ControlFlow::Continue(()));
+            run.unwrap();
+            let storage = Arc::new(LocalFolder::open(&folder).unwrap());
+            let (again, _) = OwnFolder::description(&*storage, &folder).unwrap().open(&lock, None).unwrap();
+            let vault = OwnFolder::new(storage, &again).unwrap();
+            let listed: Vec<_> =
+                vault.list(b"").unwrap().into_iter().map(|it| (it.name, it.kind, it.len)).collect();
+            assert_eq!(
+                listed,
+                [
+                    (b"empty".to_vec(), EntryKind::File, 0),
+                    (b"link".to_vec(), EntryKind::Link, 0),
+                    (b"sub".to_vec(), EntryKind::Folder, 0),
+                ]
+            );
+            assert_eq!(vault.read_link(b"link").unwrap(), b"sub/deep");
+            assert_eq!(vault.list(b"sub/deep").unwrap()[0].len, 5);
+            let contents = vault.open(b"sub/deep/file.txt").unwrap();
+            let mut read = [1; 9];
+            assert_eq!((contents.size(), contents.read_at(1, &mut read).unwrap()), (5, 4));
+            assert_eq!(&read[..4], b"ello");
+            assert!(vault.open(b"sub/none").is_err() && vault.list(b"none").is_err());
+            fs::write(folder.join("odd"), b"x").unwrap();
+            assert!(matches!(vault.list(b""), Err(Error::InVault { .. })));
+            fs::remove_dir_all(&folder).unwrap();
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -1,0 +1,75 @@
+//! One encrypted file as a vault.
+
+use crate::storage::{Entry, EntryKind};
+use crate::vault::{Contents, Vault};
+use base::{Error, debug_fields};
+use engine::io::{self, ReadAt};
+use files::{DecryptWith, Reader};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An encrypted file as a vault that contains it alone, under its name without `.sealed` or `.age`.
+pub struct SingleFile {
+    entry: Entry,
+    contents: Arc<Reader<File>>,
+}
+
+impl SingleFile {
+    /// Opens the file at `path`. Its end is verified.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] with the path, and the errors of [`Reader::new`].
+    pub fn open(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
+        let about = |e| Error::io(path, e);
+        let is_ours = path.extension().is_some_and(|end| end == "sealed" || end == "age");
+        let name = if is_ours { path.file_stem() } else { path.file_name() };
+        let name = name.unwrap_or_default().as_encoded_bytes().to_vec();
+        let file = io::open(path).map_err(about)?;
+        let modified = file.metadata().and_then(|found| found.modified()).ok();
+        let contents = Reader::new(file, with)?;
+        let entry = Entry { name, kind: EntryKind::File, len: contents.size(), modified };
+        Ok(Self { entry, contents: Arc::new(contents) })
+    }
+}
+
+impl Vault for SingleFile {
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+        if folder.is_empty() { Ok(vec![self.entry.clone()]) } else { Err(missing()) }
+    }
+
+    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
+        if path == self.entry.name { Ok(Box::new(self.contents.clone())) } else { Err(missing()) }
+    }
+
+    fn read_link(&self, _: &[u8]) -> Result<Vec<u8>, Error> {
+        Err(missing())
+    }
+}
+
+fn missing() -> Error {
+    std::io::Error::from(ErrorKind::NotFound).into()
+}
+
+impl<S: ReadAt> Contents for Reader<S> {
+    fn size(&self) -> u64 {
+        self.size()
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+        self.read_at(offset, into).inspect_err(|_| into.fill(0))
+    }
+}
+
+impl<C: Contents + ?Sized> Contents for Arc<C> {
+    fn size(&self) -> u64 {
+        (**self).size()
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+        (**self).read_at(offset, into)
+    }
+}
+
+debug_fields!(SingleFile; |it| entry: it.entry);

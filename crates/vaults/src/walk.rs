@@ -1,0 +1,117 @@
+//! What a vault contains, checked by the same rules for every format.
+
+use crate::storage::{Entry, EntryKind};
+use crate::vault::Vault;
+use base::Error;
+use base::error::FolderError;
+use std::io::ErrorKind;
+
+/// Longest path in bytes, as on Linux. It ends a vault with a folder that contains itself.
+const MAX_PATH_LEN: usize = 4096;
+
+/// Returns what a folder of a vault contains, in the order of the names.
+///
+/// # Errors
+/// Returns the errors of [`Vault::list`]; [`FolderError::NameInvalid`] for a name that no folder
+/// can contain, [`FolderError::DuplicateName`], and [`Error::LimitExceeded`] for a path of more
+/// than 4096 bytes.
+pub fn list(vault: &dyn Vault, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+    let mut entries = vault.list(folder)?;
+    entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    for (at, Entry { name, .. }) in entries.iter().enumerate() {
+        if matches!(&name[..], b"" | b"." | b"..") || name.iter().any(|byte| b"/\0".contains(byte)) {
+            return Err(FolderError::NameInvalid.into());
+        }
+        if at > 0 && entries[at - 1].name == *name {
+            let other = String::from_utf8_lossy(&join(folder, name)).into_owned().into();
+            return Err(FolderError::DuplicateName { other }.into());
+        }
+        if folder.len() + 1 + name.len() > MAX_PATH_LEN {
+            return Err(Error::LimitExceeded(
+                "4096 bytes for a path in a vault; does a folder contain itself?",
+            ));
+        }
+    }
+    Ok(entries)
+}
+
+/// Returns the entry of a path in a vault. The empty path is the vault's own folder.
+///
+/// # Errors
+/// Returns the errors of [`list`], and [`Error::Io`] if the path does not exist.
+pub fn find(vault: &dyn Vault, path: &[u8]) -> Result<Entry, Error> {
+    if path.is_empty() {
+        return Ok(Entry { name: Vec::new(), kind: EntryKind::Folder, len: 0, modified: None });
+    }
+    let (folder, name) = split(path);
+    let found = list(vault, folder)?.into_iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| std::io::Error::from(ErrorKind::NotFound).into())
+}
+
+/// Splits a path into its folder and its name.
+pub fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    let at = path.iter().rposition(|byte| *byte == b'/');
+    at.map_or((b"", path), |at| (&path[..at], &path[at + 1..]))
+}
+
+/// Returns the path of a name in a folder.
+pub fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    if folder.is_empty() { name.to_vec() } else { [folder, name].join(&b'/') }
+}
+
+/// A place in a vault and every entry below it, with its path: a folder, then what it contains. A
+/// folder that cannot be listed comes a second time, with the error.
+pub struct Walk<'v> {
+    vault: &'v dyn Vault,
+    /// What comes next, the last one first.
+    waiting: Vec<Step>,
+}
+
+enum Step {
+    Entry(Vec<u8>, Entry),
+    Content(Vec<u8>),
+}
+
+impl<'v> Walk<'v> {
+    /// Begins at a path: at what a folder contains, or at a file or a link.
+    ///
+    /// # Errors
+    /// Returns the errors of [`find`].
+    pub fn new(vault: &'v dyn Vault, path: &[u8]) -> Result<Self, Error> {
+        let entry = find(vault, path)?;
+        let first = match entry.kind {
+            EntryKind::Folder => Step::Content(path.to_vec()),
+            EntryKind::File | EntryKind::Link => Step::Entry(path.to_vec(), entry),
+        };
+        Ok(Self { vault, waiting: vec![first] })
+    }
+
+    /// Leaves out what the last folder contains.
+    pub fn skip_content(&mut self) {
+        self.waiting.pop_if(|step| matches!(step, Step::Content(_)));
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = (Vec<u8>, Result<Entry, Error>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.waiting.pop()? {
+                Step::Entry(path, entry) => {
+                    if entry.kind == EntryKind::Folder {
+                        self.waiting.push(Step::Content(path.clone()));
+                    }
+                    return Some((path, Ok(entry)));
+                }
+                Step::Content(folder) => match list(self.vault, &folder) {
+                    Ok(entries) => {
+                        let step = |entry: Entry| Step::Entry(join(&folder, &entry.name), entry);
+                        self.waiting.extend(entries.into_iter().rev().map(step));
+                    }
+                    Err(error) => return Some((folder, Err(error))),
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Vaults that other tools made, whole and changed.
+
+mod changed;
+mod hostile;
+mod keys;
+mod memory;
+mod rclone;
+mod read;
+mod tree;
