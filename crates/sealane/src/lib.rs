@@ -111,13 +111,10 @@ pub mod vault {
     //! Encrypted folders that are read by their plaintext names.
 
     #[doc(inline)]
-    pub use vaults::OwnFolder;
-    #[doc(inline)]
-    pub use vaults::Rclone;
-    #[doc(inline)]
-    pub use vaults::{Contents, Entry, EntryKind, Format, LocalFolder, Storage, Vault, detect, unlock};
-    #[doc(inline)]
-    pub use vaults::{SingleFile, VaultJob, Walk, find, join, list, marks, split};
+    pub use vaults::{
+        Contents, Entry, EntryKind, Format, LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault,
+        VaultJob, Walk, detect, find, join, list, marks, split, unlock,
+    };
 }
 pub mod provider;
 
