@@ -111,7 +111,9 @@ pub mod vault {
     //! Encrypted folders that are read by their plaintext names.
 
     #[doc(inline)]
-    pub use vaults::{Contents, Entry, EntryKind, Format, LocalFolder, Rclone, Storage, Vault, detect, unlock};
+    pub use vaults::{
+        Contents, Entry, EntryKind, Format, LocalFolder, Rclone, Storage, Vault, detect, unlock,
+    };
 }
 pub mod provider;
 

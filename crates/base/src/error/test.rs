@@ -74,6 +74,7 @@ fn errors_have_kinds_with_names() {
     };
     let in_keyring = |error: Error| error.in_keyring(1);
     let in_batch = |source| Error::InBatch { index: 1, source: Box::new(source) };
+    let in_vault = |source| Error::InVault { path: path(), source: Box::new(source) };
     let plugin = PluginError { plugin: text(), problem: PluginProblem::NotFound };
     let key = ("io", 1, -5, Some("no_matching_key"));
     let misuse = ("misuse", 2, -8, None);
@@ -93,6 +94,7 @@ fn errors_have_kinds_with_names() {
                 F::OtherFolder { path: path(), found: None, expected: text() }.into(),
                 F::NameNotAuthentic.into(),
                 in_batch(Error::Authentication),
+                in_vault(Error::Authentication),
             ],
         ),
         (
@@ -109,6 +111,7 @@ fn errors_have_kinds_with_names() {
                 F::InventoryName(path()).into(),
                 F::NameInvalid.into(),
                 F::DuplicateName { other: path() }.into(),
+                in_vault(F::NameInvalid.into()),
             ],
         ),
         (("truncated", 1, -3, Some("truncated")), "TruncatedError", vec![Error::Truncated]),
@@ -210,6 +213,15 @@ fn errors_have_the_path_as_their_subject() {
 }
 
 /// Also of C1 and of characters above U+FFFF.
+/// Names in a vault are of whoever can write there.
+#[test]
+fn names_in_a_vault_are_escaped() {
+    let path = PathBuf::from("a\u{1b}[2J\n");
+    let error = Error::InVault { path: path.clone(), source: Box::new(Error::Truncated) };
+    assert_eq!(error.to_string(), "a\\u001b[2J\\n: truncated: the data ends too early");
+    assert_eq!(error.subject(), Some(&*path));
+}
+
 #[test]
 fn texts_of_others_are_escaped() {
     let text = "a\n\t\u{1b}[31m\u{9b}\u{202e}\u{2066}\u{200f}\u{feff}\u{e0041}\u{2028}é 🔑 \\ ü\u{301}";
