@@ -165,7 +165,7 @@ impl Tree for Crypt {
         let path = self.stored(folder, name, true)?;
         let source = self.storage.open(&path)?;
         let len = source.size().map_err(|error| in_vault(&path, error.into()))?;
-        let Some(key) = &self.key else { return Ok(Box::new(Clear(source, len))) };
+        let Some(key) = &self.key else { return Ok(Box::new(Clear { source, len, path })) };
         let file = File::open(key, &source).map_err(|error| in_vault(&path, error))?;
         chunks(&path, source, len, Box::new(file))
     }

@@ -1,7 +1,7 @@
 //! The secrets that a call could leave, as the reference implementations compute them.
 
 use super::sealing::nonce_with;
-use super::{AAD, AAD_LENGTHS, COUNTER, LENGTHS, NONCE, PLAIN};
+use super::{AAD, AAD_LENGTHS, COUNTER, LENGTHS, NONCE, PLAIN, TWO_ROUNDS};
 use kernels::speck::Size;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
