@@ -1,5 +1,5 @@
-//! The keys that are used if no option names one: `$SEALANE_KEY` and `$SEALANE_IDENTITY`, or else the
-//! lines `key` and `identity` of `~/.config/sealane/config.toml`:
+//! The keys that are used if no option names one: `$SEALANE_KEY` and `$SEALANE_IDENTITY`, or else
+//! the lines `key` and `identity` of `~/.config/sealane/config.toml`:
 //!
 //! ```text
 //! # references, never secrets

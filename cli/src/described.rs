@@ -34,8 +34,8 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>, Failure> {
     Ok(None)
 }
 
-/// Like [`find`], for an output. Refuses one inside a folder that describes itself, because its files
-/// would have other keys and names than the rest.
+/// Like [`find`], for an output. Refuses one inside a folder that describes itself, because its
+/// files would have other keys and names than the rest.
 pub(crate) fn find_output(output: Option<&PathBuf>) -> Result<Option<Description>, Failure> {
     let Some(output) = output.filter(|output| *output != Path::new("-")) else { return Ok(None) };
     let above = std::path::absolute(output).ok().and_then(|path| path.parent().map(Path::to_owned));

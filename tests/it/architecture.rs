@@ -113,6 +113,8 @@ fn features_and_environment_are_read_in_one_file() {
     const READS: &[&str] = &[
         // A build script, which runs on the machine of the build.
         "cli/build.rs",
+        // The default keys, which are references.
+        "cli/src/defaults.rs",
         // Where rclone has its configuration.
         "cli/src/vault.rs",
         "crates/providers/src/environment.rs",

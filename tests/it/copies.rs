@@ -20,7 +20,7 @@ const GUARDED: [&str; 6] = [
 ];
 
 /// Types whose copies may continue, with the reason.
-const HARMLESS: [(&str, &str); 18] = [
+const HARMLESS: [(&str, &str); 19] = [
     ("base/interrupt.rs: Pace", "counts bytes until the next look at the clock"),
     ("messages/aead.rs: Buffer", "each message has a nonce of the generator, which notices a fork"),
     ("keys/age/armor/decoder.rs: Decoder", "decodes ASCII armor"),
@@ -33,6 +33,7 @@ const HARMLESS: [(&str, &str); 18] = [
         "has a `ForkGuard`; users reach it only in an `OutputFile`, which is listed above",
     ),
     ("files/byte_queue.rs: ByteQueue", "holds bytes; the encryptor that writes to it refuses"),
+    ("folders/described.rs: DescribedFolder", "holds keys; each file has a fresh derived key"),
     ("folders/inventory/draft.rs: InventoryDraft", "lists encrypted files; each inventory has a fresh key"),
     ("folders/job.rs: Job", "lists files; each of them is encrypted with a fresh key or nonce"),
     ("folders/manifest.rs: Manifest", "lists finished files and seals nothing"),
@@ -41,6 +42,7 @@ const HARMLESS: [(&str, &str); 18] = [
     ("files/stream.rs: Decryptor", "decrypts; its sink can be an `OutputFile`, which refuses"),
     ("messages/hazmat/pieces.rs: AeadDecryptor", "decrypts"),
     ("messages/aead/key.rs: MessageKey", "counts messages per object, as documented; nonces notice a fork"),
+    ("keys/keyring/folder.rs: FolderKeys", "holds keys; each wrapping has a fresh nonce"),
     ("keys/keyring/mod.rs: Keyring", "holds keys and seals nothing"),
 ];
 

@@ -133,8 +133,8 @@ impl DescribedFolder {
         self.folder.decrypt_with(&self.inputs).map(DecryptWith).map_err(raise)
     }
 
-    /// Lists the folder at a plaintext path: names, kinds, plaintext lengths, and modification times
-    /// or None.
+    /// Lists the folder at a plaintext path: names, kinds, plaintext lengths, and modification
+    /// times or None.
     fn entries<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let path = stored_form(&path)?;
         let found = py.detach(|| self.vault.list(&path)).map_err(|error| raise_about(&self.root, error))?;

@@ -108,8 +108,8 @@ mod _native {
     #[pymodule_export]
     const PARALLEL_FILE_LEN: u64 = sealane::file::PARALLEL_FILE_LEN;
 
-    /// Lets folders use key services. Removes the list of names that PyO3 makes: the type stubs would
-    /// have to repeat it.
+    /// Lets folders use key services. Removes the list of names that PyO3 makes: the type stubs
+    /// would have to repeat it.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         sealane::keys::set_wrapping_services(crate::folder::SERVICES);

@@ -61,7 +61,8 @@ pub(crate) struct WrapWith {
     /// repeated
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath, requires = "key")]
     pub(crate) identities: Vec<PathBuf>,
-    /// Public key of a recipient (age1..., age1pq1..., ssh-ed25519 ..., ssh-rsa ...); may be repeated
+    /// Public key of a recipient (age1..., age1pq1..., ssh-ed25519 ..., ssh-rsa ...); may be
+    /// repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
     pub(crate) recipients: Vec<String>,
     /// File with recipients, one per line; may be repeated

@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 ///
 /// The key of the content stays the same: anyone who could decrypt a file before can decrypt old
 /// copies of it, and with an old copy's key the new file too. To exclude them, decrypt and encrypt
-/// the file again. Of a folder that describes itself, only the description changes: 'sealane rotate'
-/// excludes former recipients from later versions.
+/// the file again. Of a folder that describes itself, only the description changes: 'sealane
+/// rotate' excludes former recipients from later versions.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -55,9 +55,9 @@ pub struct DescribedFolder {
 
 impl Description {
     /// Unwraps the keys and authenticates the description. The keys are checked by the `expected`
-    /// fingerprint, or by the user's file of known keys: others could have made both if the key only
-    /// decrypts, and an older description may have retired keys. Returns the warning of the check,
-    /// if only the file would tell.
+    /// fingerprint, or by the user's file of known keys: others could have made both if the key
+    /// only decrypts, and an older description may have retired keys. Returns the warning of the
+    /// check, if only the file would tell.
     ///
     /// # Errors
     /// Returns [`FolderError::FolderKey`] or [`Error::NoMatchingKey`] for another key,
@@ -180,7 +180,8 @@ impl DescribedFolder {
     }
 
     /// Returns the default place of a manifest: the user's folder for state, because the folder
-    /// itself may be on a disk of somebody else, and a manifest has plaintext names and is believed.
+    /// itself may be on a disk of somebody else, and a manifest has plaintext names and is
+    /// believed.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the user has no such folder, or it cannot be created.

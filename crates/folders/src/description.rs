@@ -66,7 +66,8 @@ impl Description {
     /// Reads the description of a folder; `None` if it has none.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::parse`], [`FolderError::SecondDescription`], and [`Error::Io`].
+    /// Returns the errors of [`Self::parse`], [`FolderError::SecondDescription`], and
+    /// [`Error::Io`].
     pub fn find(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(Self::NAME);
         match path.symlink_metadata() {
@@ -74,7 +75,8 @@ impl Description {
             Ok(found) if found.is_dir() => return Ok(None),
             // A link may lead to the description of another folder.
             Ok(_) => return Err(FolderError::DescriptionInvalid(path).into()),
-            // There is none, or the folder cannot be read at all, or its path is too long for a name.
+            // There is none, or the folder cannot be read at all, or its path is too long for a
+            // name.
             Err(_) => return Ok(None),
         }
         let found = Self::parse(&path, &read(&path)?)?;

@@ -111,11 +111,10 @@ impl Job {
     /// Lists the files below the inputs, with their targets below the output.
     ///
     /// # Errors
-    /// Returns the errors of [`Tree::walk_with`], [`FolderError::OutputDescribed`] for an output in a
-    /// folder with another description, [`FolderError::NamesEncrypted`] and
+    /// Returns the errors of [`Tree::walk_with`], [`FolderError::OutputDescribed`] for an output in
+    /// a folder with another description, [`FolderError::NamesEncrypted`] and
     /// [`FolderError::SuffixForgotten`] unless [`JobOptions::keeps_names`],
-    /// [`FolderError::ManifestAmong`],
-    /// [`FolderError::ManifestReveals`], and
+    /// [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`], and
     /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) for a target among
     /// [`JobOptions::kept`].
     pub fn new(options: JobOptions) -> Result<Self, Error> {
