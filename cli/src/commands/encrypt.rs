@@ -60,8 +60,9 @@ impl Run for Encrypt {
                 recursive = recursive.deleting();
             }
             let signing = self.inventory.sign_key.as_ref();
-            let signing =
-                signing.map(|path| keys::signing_key(path, &self.with.asked, console)).transpose()?;
+            let signing = signing
+                .map(|path| keys::signing_key(path, &self.with.asked, keys::Inputs::default(), console))
+                .transpose()?;
             if let (Some(path), Some(key)) = (&self.inventory.file, &signing) {
                 let key_file = self.inventory.sign_key.as_deref();
                 recursive = recursive.with_inventory(

@@ -21,8 +21,10 @@ mod recursive;
 mod reference;
 mod rewrap;
 mod rotate;
+mod sign;
 mod transfer;
 mod verify;
+mod verify_signature;
 
 /// What a command runs in: its output, and the definition of the program.
 pub(crate) struct Context<'a> {
@@ -72,6 +74,8 @@ commands! {
     Cat: cat,
     Inspect: inspect,
     Verify: verify,
+    Sign: sign,
+    VerifySignature: verify_signature,
     Rewrap: rewrap,
     Rotate: rotate,
     Providers: providers,

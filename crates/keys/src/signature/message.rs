@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Maximum length of a signature in bytes.
 pub const MAX_SIGNATURE_LEN: usize = 1 << 16;
-/// Maximum length of a trusted comment: minisign reads lines of 8192 bytes, with `trusted comment: `.
+/// Maximum length of a trusted comment: minisign reads lines of 8192 bytes, with its prefix.
 const MAX_COMMENT_LEN: usize = 8000;
 
 #[derive(Clone)]
@@ -137,8 +137,8 @@ pub struct Verified {
 }
 
 impl Verifying {
-    /// Parses a signature and begins its message. The signature must be for `namespace`, and its key
-    /// valid now. A minisign signature has no namespace.
+    /// Parses a signature and begins its message. The signature must be for `namespace`, and its
+    /// key valid now. A minisign signature has no namespace.
     ///
     /// # Errors
     /// Returns [`Rejection::Malformed`] for content that is not a signature, and
@@ -181,9 +181,13 @@ impl Verifying {
     /// Verifies that an accepted signer signed the message.
     ///
     /// # Errors
-    /// Returns the [`Rejection`] if not. Only a valid signature is rejected for its key's state or its
-    /// namespace.
-    pub fn finish(self) -> Result<Verified, Rejection> {
+    /// Returns the [`Rejection`] if not. Only a valid signature is rejected for its key's state or
+    /// its namespace.
+    pub fn finish(self) -> Result<Verified, Error> {
+        Ok(self.accepted()?)
+    }
+
+    fn accepted(self) -> Result<Verified, Rejection> {
         let hash = self.hash.finish();
         match (&self.signature, &self.signers.0) {
             (Signature::Ssh(signature), Public::Ssh(keys)) => {
@@ -250,7 +254,8 @@ impl SigningKey {
     /// minisign also signs `comment`; SSH signatures have none.
     ///
     /// # Errors
-    /// Returns [`Misuse::SignatureOption`] for a comment that is not one line of at most 8000 bytes.
+    /// Returns [`Misuse::SignatureOption`] for a comment that is not one line of at most 8000
+    /// bytes.
     pub fn sign(&self, message: &[u8], comment: &str) -> Result<String, Error> {
         let comment = Some(comment).filter(|_| matches!(&*self.0, Private::Minisign(_)));
         let mut signing = Signing::new(self, NAMESPACE, comment)?;
@@ -272,7 +277,7 @@ impl Signers {
                 _ => Rejection::Malformed,
             })?;
         verifying.update(message);
-        verifying.finish().map(|_| ())
+        verifying.accepted().map(|_| ())
     }
 }
 

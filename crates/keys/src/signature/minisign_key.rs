@@ -134,7 +134,7 @@ impl Public {
 
     /// Returns the number of the key as `minisign` prints it.
     pub(super) fn number(&self) -> String {
-        format!("{:016X}", u64::from_le_bytes(self.number))
+        format!("{:X}", u64::from_le_bytes(self.number))
     }
 
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Rejection> {

@@ -29,8 +29,8 @@ impl Signers {
     /// public key. Lines of allowed signers with a key of another type or with `cert-authority` are
     /// skipped.
     ///
-    /// A time without `Z` at its end is in the time zone of whoever wrote it, which the file does not
-    /// say. Such a key is accepted when it is valid in every time zone.
+    /// A time without `Z` at its end is in the time zone of whoever wrote it, which the file does
+    /// not say. Such a key is accepted when it is valid in every time zone.
     ///
     /// # Errors
     /// Returns [`Error::Format`] for other content, and
@@ -46,6 +46,11 @@ impl Signers {
             }
             (found, _) => Ok(found),
         }
+    }
+
+    /// Returns the suffix of the signature files that these keys verify.
+    pub fn suffix(&self) -> &'static str {
+        Self::SUFFIXES[usize::from(matches!(self.0, Public::Minisign(_)))]
     }
 
     /// Parses a list of revoked keys: public keys as in [`Self::parse`]. Keys of other types are

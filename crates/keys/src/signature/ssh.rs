@@ -106,8 +106,8 @@ impl Signature {
         self.0.public_key().ed25519() == Some(&key.0)
     }
 
-    /// Verifies that the key in this signature signed a message with this hash, for the namespace in
-    /// this signature.
+    /// Verifies that the key in this signature signed a message with this hash, for the namespace
+    /// in this signature.
     pub(super) fn verify(&self, hash: &[u8]) -> Result<(), Rejection> {
         let signature = &self.0;
         let signer = signature.public_key().ed25519().ok_or(Rejection::OtherSigner)?;

@@ -349,7 +349,7 @@ fn verify_with(
     let signers = Signers::parse(signers.as_bytes())?;
     let mut verifying = change(Verifying::new(signature.as_bytes(), &signers, FILE_NAMESPACE)?);
     verifying.update(b"message");
-    Ok(verifying.finish()?)
+    verifying.finish()
 }
 
 fn rejection(found: Result<Verified, Error>) -> Rejection {
@@ -383,7 +383,7 @@ fn a_message_in_pieces_of_any_length() {
             changed[at] ^= 1;
             let mut verifying = Verifying::new(whole.as_bytes(), &all, FILE_NAMESPACE).unwrap();
             verifying.update(&changed);
-            assert_eq!(verifying.finish(), Err(Rejection::Invalid), "{at}");
+            assert_eq!(rejection(verifying.finish()), Rejection::Invalid, "{at}");
             changed[at] ^= 1;
         }
         assert_eq!(format!("{:?}", Signing::new(&key, "file", None).unwrap()), "Signing { .. }");
@@ -503,7 +503,7 @@ fn revoked_keys() {
         let all = signers(&case);
         let mut verifying = Verifying::new(signature.as_bytes(), &all, "file").unwrap().revoked(&revoked);
         verifying.update(b"massage");
-        assert_eq!(verifying.finish(), Err(Rejection::Invalid));
+        assert_eq!(rejection(verifying.finish()), Rejection::Invalid);
     }
     for content in ["SSHKRL\n\0\u{1}", "other", "serial: 1"] {
         let found = format_error(Signers::parse_revoked(content.as_bytes()));
@@ -522,7 +522,8 @@ fn namespaces_and_comments() {
     for comment in ["", " with blanks ", "a\tb", "ü", &"x".repeat(8000)] {
         let signature = sign(&mini, b"message", FILE_NAMESPACE, Some(comment)).unwrap();
         let found = verify(&mini_case.public_key, &signature).unwrap();
-        assert_eq!((found.comment.as_str(), found.signer.len()), (comment, 16));
+        assert_eq!(found.comment, comment);
+        assert!(u64::from_str_radix(&found.signer, 16).is_ok(), "{found:?}");
     }
     let signature = sign(&mini, b"message", FILE_NAMESPACE, None).unwrap();
     let comment = verify(&mini_case.public_key, &signature).unwrap().comment;
