@@ -35,6 +35,7 @@ mod rencrypt;
 mod sealer;
 mod secrets;
 mod shared;
+mod signing;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -88,6 +89,7 @@ mod _native {
         rencrypt::REncrypt,
         run_cli,
         shared::CallLock,
+        signing::Signature,
     };
 
     #[pymodule_export]
