@@ -78,6 +78,7 @@ typedef struct sealane_poly1305 sealane_poly1305;         /* a tag being compute
 typedef struct sealane_speck sealane_speck;               /* a key of a block cipher */
 typedef struct sealane_pieces sealane_pieces;             /* a message processed in pieces */
 typedef struct sealane_secret sealane_secret;             /* a private or symmetric key */
+typedef struct sealane_signature sealane_signature;       /* a message signed or verified in pieces */
 typedef struct sealane_encrypt_with sealane_encrypt_with; /* keys and format for encrypting files */
 typedef struct sealane_decrypt_with sealane_decrypt_with; /* keys and format for decrypting files */
 typedef struct sealane_reader sealane_reader;             /* an encrypted file with random access */
@@ -397,6 +398,39 @@ int64_t sealane_hybrid_seal(const char *public_key, const uint8_t *data, size_t 
 int64_t sealane_hybrid_open(const sealane_secret *secret, const uint8_t *message, size_t message_len,
 	const uint8_t *aad, size_t aad_len, const uint8_t *info, size_t info_len, const char *suite, uint8_t **out,
 	sealane_error *error);
+
+/* ---- Signatures ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Starts a signature for ssh-keygen -Y verify or minisign -V. `key` is the content of an OpenSSH
+ * Ed25519 private key or a minisign secret key, and `passphrase` null if it is not encrypted. An SSH
+ * signature is for the namespace `name_space`; null means "file", as for every minisign key. minisign
+ * also signs `comment`; null means the time, as for every SSH key.
+ */
+sealane_signature *sealane_sign_new(const uint8_t *key, size_t key_len, const char *passphrase, const char *name_space,
+	const char *comment, sealane_error *error);
+
+/*
+ * Starts the verification of a signature of SSH or minisign. `signers` are the accepted public keys:
+ * lines ssh-ed25519 ..., a file of allowed signers of ssh-keygen, or a minisign public key. Keys in
+ * `revoked`, which may be empty, are refused. `name_space` as in sealane_sign_new().
+ */
+sealane_signature *sealane_verify_new(const uint8_t *signature, size_t signature_len, const uint8_t *signers,
+	size_t signers_len, const char *name_space, const uint8_t *revoked, size_t revoked_len, sealane_error *error);
+
+/* Takes the next piece of the message, of any length. */
+int64_t sealane_signature_update(sealane_signature *signature, const uint8_t *data, size_t data_len,
+	sealane_error *error);
+
+/*
+ * Ends the message. *out becomes the text of the signature; or, if the signature is valid, the signer,
+ * a line end and the trusted comment. Free it with sealane_free(). The result is its length. A bad
+ * signature is SEALANE_AUTHENTICATION, also if its key is revoked, expired or for another namespace,
+ * which the text says. Content that is no signature is SEALANE_FORMAT in sealane_verify_new().
+ */
+int64_t sealane_signature_finish(sealane_signature *signature, uint8_t **out, sealane_error *error);
+
+void sealane_signature_free(sealane_signature *signature);
 
 /* ---- Keys and formats of files --------------------------------------------------------------------------------------- */
 
