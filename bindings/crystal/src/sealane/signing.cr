@@ -21,8 +21,8 @@ module Sealane
 
     # Reads a message to its end and verifies its signature. *signers* are public keys of SSH, a
     # file of allowed signers of `ssh-keygen`, or a minisign public key; those in *revoked* are
-    # refused. Raises `AuthenticationError` for a signature that is not accepted, and `FormatError` for
-    # content that is none.
+    # refused. Raises `AuthenticationError` for a signature that is not accepted, and `FormatError`
+    # for content that is none.
     def self.verify(message : IO, signature : String, signers : String, *, namespace : String? = nil,
                     revoked : String = "") : Verified
       name = Sealane.c_text(namespace)
