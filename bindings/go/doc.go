@@ -10,6 +10,7 @@
 // formats are C2SP chunked-encryption@v1, age v1 and Tink's streaming format.
 //
 // [HybridSeal] seals a message for the holder of a private key, with HPKE, RSA-OAEP or ECIES.
+// [Sign] signs files and messages for ssh-keygen and minisign.
 //
 // # Errors
 //

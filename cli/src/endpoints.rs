@@ -143,7 +143,7 @@ impl Source {
 }
 
 impl Target {
-    fn new(path: &Path) -> Self {
+    pub(crate) fn new(path: &Path) -> Self {
         // If the shell redirected the output to a file, we write to it and do not replace it, even
         // under this name.
         let stdout = ["-", "/dev/stdout"].map(Path::new).contains(&path);

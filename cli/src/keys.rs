@@ -319,14 +319,15 @@ pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) ->
     found.into_secret().map_err(|error| Failure::about(&name(key), error))
 }
 
-/// Loads the private key that signs an inventory. It may be encrypted with a passphrase.
+/// Loads a private key that signs. It may be encrypted with a passphrase.
 pub(crate) fn signing_key(
     path: &Path,
     asked: &args::Passphrase,
+    inputs: Inputs,
     console: &Console,
 ) -> Result<SigningKey, Failure> {
     let about = |error| Failure::about(&name(path), error);
-    let mut loader = Loader::new(asked, Inputs::default(), console);
+    let mut loader = Loader::new(asked, inputs, console);
     let (content, file) = loader.read(path, "the signing key")?;
     match SigningKey::parse(&content, None) {
         Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
@@ -393,11 +394,13 @@ pub(crate) fn names(
     Ok(Some((found, file)))
 }
 
-/// Loads the public keys whose signatures of inventories are accepted.
-pub(crate) fn signers(path: &Path) -> Result<Signers, Failure> {
-    let content =
-        Reference::File(path.to_owned()).read().map_err(|error| Failure::about(&name(path), error))?;
-    Signers::parse(&content).map_err(|error| Failure::about(&name(path), error))
+/// Loads the public keys of accepted or revoked signers.
+pub(crate) fn signers(
+    path: &Path,
+    parse: impl FnOnce(&[u8]) -> Result<Signers, Error>,
+) -> Result<Signers, Failure> {
+    let content = Reference::File(path.to_owned()).read();
+    content.and_then(|content| parse(&content)).map_err(|error| Failure::about(&name(path), error))
 }
 
 /// Loads a command's keys and remembers their files.

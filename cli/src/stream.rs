@@ -1,4 +1,4 @@
-//! Encrypts and decrypts to standard output, piece by piece.
+//! Reads files, and encrypts and decrypts them to standard output, piece by piece.
 
 use crate::console::Bar;
 use crate::endpoints::{self, Source};
@@ -78,6 +78,16 @@ pub(crate) fn range(
     };
     copy(len, read, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)), bar)?;
     Ok(out)
+}
+
+/// Reads `source` to its end, piece by piece.
+pub(crate) fn read(source: &Source, mut hear: impl FnMut(&[u8]), bar: &mut Bar) -> Result<(), Failure> {
+    let file = source.open()?;
+    let hear = |piece: &[u8]| {
+        hear(piece);
+        Ok(())
+    };
+    copy(PIPE_LEN, |piece| read_some(&file, source, piece), hear, bar)
 }
 
 /// Copies pieces of up to `len` bytes until `read` returns none.

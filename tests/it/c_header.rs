@@ -382,9 +382,18 @@ fn every_function_is_tested() {
         let runs = source("bindings/c/test.sh");
         assert!(runs.contains(&name), "test.sh does not run the example {name}");
     }
-    for group in
-        ["aead_", "stream_", "pieces_", "secret_", "hybrid_", "encrypt_file", "reader_", "filter_", "writer_"]
-    {
+    for group in [
+        "aead_",
+        "stream_",
+        "pieces_",
+        "secret_",
+        "hybrid_",
+        "signature_",
+        "encrypt_file",
+        "reader_",
+        "filter_",
+        "writer_",
+    ] {
         assert!(examples.contains(&format!("sealane_{group}")), "no example shows sealane_{group}");
     }
 }

@@ -20,7 +20,7 @@ const GUARDED: [&str; 6] = [
 ];
 
 /// Types whose copies may continue, with the reason.
-const HARMLESS: [(&str, &str); 19] = [
+const HARMLESS: [(&str, &str); 21] = [
     ("base/interrupt.rs: Pace", "counts bytes until the next look at the clock"),
     ("messages/aead.rs: Buffer", "each message has a nonce of the generator, which notices a fork"),
     ("keys/age/armor/decoder.rs: Decoder", "decodes ASCII armor"),
@@ -43,6 +43,8 @@ const HARMLESS: [(&str, &str); 19] = [
     ("messages/hazmat/pieces.rs: AeadDecryptor", "decrypts"),
     ("messages/aead/key.rs: MessageKey", "counts messages per object, as documented; nonces notice a fork"),
     ("keys/keyring/folder.rs: FolderKeys", "holds keys; each wrapping has a fresh nonce"),
+    ("keys/signature/message.rs: Signing", "hashes; signatures of Ed25519 need no nonce"),
+    ("keys/signature/message.rs: Verifying", "hashes"),
     ("keys/keyring/mod.rs: Keyring", "holds keys and seals nothing"),
 ];
 

@@ -78,6 +78,7 @@ typedef struct sealane_poly1305 sealane_poly1305;         /* a tag being compute
 typedef struct sealane_speck sealane_speck;               /* a key of a block cipher */
 typedef struct sealane_pieces sealane_pieces;             /* a message processed in pieces */
 typedef struct sealane_secret sealane_secret;             /* a private or symmetric key */
+typedef struct sealane_signature sealane_signature;       /* a message signed or verified in pieces */
 typedef struct sealane_encrypt_with sealane_encrypt_with; /* keys and format for encrypting files */
 typedef struct sealane_decrypt_with sealane_decrypt_with; /* keys and format for decrypting files */
 typedef struct sealane_reader sealane_reader;             /* an encrypted file with random access */
@@ -248,16 +249,12 @@ int64_t sealane_stream_xor_at(const sealane_stream *stream, uint64_t offset, con
 int64_t sealane_stream_xor_under(const sealane_stream *stream, const uint8_t *iv, size_t iv_len, uint64_t offset,
 	const uint8_t *data, size_t data_len, uint8_t *out, size_t out_len, sealane_error *error);
 
-/*
- * Starts a Poly1305 tag. Use the 32-byte key for one message: with two tags under one key, an
- * attacker can forge a third.
- */
+/* Starts a Poly1305 tag. Use the 32-byte key for one message: with two tags under one key, an
+ * attacker can forge a third. */
 sealane_poly1305 *sealane_hazmat_poly1305_new(const uint8_t *key, size_t key_len, sealane_error *error);
 
-/*
- * Starts a tag with ChaCha20's one-time key for a 32-byte key and a 12-byte nonce (RFC 8439,
- * section 2.6).
- */
+/* Starts a tag with ChaCha20's one-time key for a 32-byte key and a 12-byte nonce (RFC 8439,
+ * section 2.6). */
 sealane_poly1305 *sealane_hazmat_poly1305_new_from_chacha20(const uint8_t *key, size_t key_len, const uint8_t *nonce,
 	size_t nonce_len, sealane_error *error);
 
@@ -299,10 +296,8 @@ int64_t sealane_speck_decrypt_blocks(const sealane_speck *speck, const uint8_t *
 sealane_pieces *sealane_hazmat_encryptor_new(const char *algorithm, const uint8_t *key, size_t key_len,
 	const uint8_t *nonce, size_t nonce_len, sealane_error *error);
 
-/*
- * Starts decrypting a message in pieces. The plaintext is unverified until sealane_pieces_verify()
- * returns 0: an attacker may have chosen it. Otherwise discard all of it.
- */
+/* Starts decrypting a message in pieces. The plaintext is unverified until sealane_pieces_verify()
+ * returns 0: an attacker may have chosen it. Otherwise discard all of it. */
 sealane_pieces *sealane_hazmat_decryptor_new(const char *algorithm, const uint8_t *key, size_t key_len,
 	const uint8_t *nonce, size_t nonce_len, sealane_error *error);
 
@@ -343,10 +338,8 @@ sealane_secret *sealane_secret_load(const char *path, const char *passphrase, se
 
 void sealane_secret_free(sealane_secret *secret);
 
-/*
- * Writes the key to a file that only the owner can read, encrypted if `passphrase` is not null. An
- * existing file is refused unless `flags` is SEALANE_REPLACE.
- */
+/* Writes the key to a file that only the owner can read, encrypted if `passphrase` is not null. An
+ * existing file is refused unless `flags` is SEALANE_REPLACE. */
 int64_t sealane_secret_save(const sealane_secret *secret, const char *path, const char *passphrase, uint32_t flags,
 	sealane_error *error);
 
@@ -362,10 +355,8 @@ int64_t sealane_secret_kind(const sealane_secret *secret, uint8_t *text, size_t 
 int64_t sealane_secret_to_text(const sealane_secret *secret, const char *passphrase, uint8_t *text, size_t text_len,
 	sealane_error *error);
 
-/*
- * Writes the public key: age1..., an SSH key or PEM, or an empty text for a symmetric key. A text
- * output; 8192 bytes are enough.
- */
+/* Writes the public key: age1..., an SSH key or PEM, or an empty text for a symmetric key. A text
+ * output; 8192 bytes are enough. */
 int64_t sealane_secret_public(const sealane_secret *secret, uint8_t *text, size_t text_len, sealane_error *error);
 
 /* Writes the bytes of a symmetric key. */
@@ -397,6 +388,32 @@ int64_t sealane_hybrid_seal(const char *public_key, const uint8_t *data, size_t 
 int64_t sealane_hybrid_open(const sealane_secret *secret, const uint8_t *message, size_t message_len,
 	const uint8_t *aad, size_t aad_len, const uint8_t *info, size_t info_len, const char *suite, uint8_t **out,
 	sealane_error *error);
+
+/* ---- Signatures ------------------------------------------------------------------------------------------------------ */
+
+/* Starts a signature. `key` is the content of an OpenSSH Ed25519 or minisign private key. SSH signs
+ * for `name_space` (null means "file"), minisign also signs `comment` (null means the time). */
+sealane_signature *sealane_sign_new(const uint8_t *key, size_t key_len, const char *passphrase, const char *name_space,
+	const char *comment, sealane_error *error);
+
+/* Starts a verification. `signers` are public keys of SSH or minisign, or a file of allowed signers
+ * of ssh-keygen. Keys in `revoked`, which may be empty, are refused. */
+sealane_signature *sealane_verify_new(const uint8_t *signature, size_t signature_len, const uint8_t *signers,
+	size_t signers_len, const char *name_space, const uint8_t *revoked, size_t revoked_len, sealane_error *error);
+
+/* Takes the next piece of the message, of any length. */
+int64_t sealane_signature_update(sealane_signature *signature, const uint8_t *data, size_t data_len,
+	sealane_error *error);
+
+/*
+ * Ends the message. *out becomes the signature; or the signer, a line end and the trusted comment.
+ * Free it with sealane_free(). The result is its length. A bad signature is SEALANE_AUTHENTICATION,
+ * and the text says so if its key is revoked, expired or for another namespace. Content that is no
+ * signature is SEALANE_FORMAT in sealane_verify_new().
+ */
+int64_t sealane_signature_finish(sealane_signature *signature, uint8_t **out, sealane_error *error);
+
+void sealane_signature_free(sealane_signature *signature);
 
 /* ---- Keys and formats of files --------------------------------------------------------------------------------------- */
 

@@ -23,5 +23,6 @@ mod memory;
 mod pieces;
 mod poly1305;
 mod reader;
+mod signature;
 mod speck;
 mod stream;

@@ -401,6 +401,42 @@ static void keys(void) {
 	sealane_secret_free(secret), sealane_secret_free(pair), sealane_secret_free(NULL);
 }
 
+static void signatures(void) {
+	const uint8_t *sign = (const uint8_t *)SIGN, *signer = (const uint8_t *)SIGNER;
+	size_t len = sizeof SIGN - 1, signer_len = sizeof SIGNER - 1;
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_sign_new(NULL, len, NULL, NULL, NULL, E));
+	MAKES_NOTHING(SEALANE_FORMAT, sealane_sign_new(data, 256, NULL, NULL, NULL, E));
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_sign_new(sign, len, "passphrase", NULL, NULL, E));
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_sign_new(sign, len, NULL, "", NULL, E));
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_sign_new(sign, len, NULL, NULL, "comment", E));
+	sealane_signature *signing = sealane_sign_new(sign, len, NULL, NULL, NULL, E);
+	FAILS(SEALANE_MISUSE, sealane_signature_update(NULL, data, 5, E));
+	FAILS(SEALANE_MISUSE, sealane_signature_update(signing, NULL, 5, E));
+	FAILS(SEALANE_MISUSE, sealane_signature_update(signing, data, NEGATIVE, E));
+	CHECK(sealane_signature_update(signing, data, 5, E) == 0 && sealane_signature_update(signing, NULL, 0, E) == 0);
+	uint8_t *text = out, *found = out;
+	FAILS(SEALANE_MISUSE, sealane_signature_finish(NULL, &text, E));
+	FAILS(SEALANE_MISUSE, sealane_signature_finish(signing, NULL, E));
+	int64_t text_len = sealane_signature_finish(signing, &text, E);
+	CHECK(text_len > 200 && !memcmp(text, "-----BEGIN SSH SIGNATURE-----", 29));
+	FAILS(SEALANE_MISUSE, sealane_signature_finish(signing, &found, E));
+	FAILS(SEALANE_MISUSE, sealane_signature_update(signing, data, 5, E));
+	size_t n = (size_t)text_len;
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_verify_new(NULL, n, signer, signer_len, NULL, NULL, 0, E));
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_verify_new(text, n, NULL, signer_len, NULL, NULL, 0, E));
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_verify_new(text, n, signer, signer_len, NULL, NULL, 1, E));
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_verify_new(text, n, signer, signer_len, "", NULL, 0, E));
+	MAKES_NOTHING(SEALANE_FORMAT, sealane_verify_new(text, n - 40, signer, signer_len, NULL, NULL, 0, E));
+	MAKES_NOTHING(SEALANE_FORMAT, sealane_verify_new(text, n, data, 256, NULL, NULL, 0, E));
+	MAKES_NOTHING(SEALANE_FORMAT, sealane_verify_new(text, n, signer, signer_len, NULL, data, 256, E));
+	CHECK(ends(sealane_verify_new(text, n, signer, signer_len, NULL, NULL, 0, E), data, 4, &found) == SEALANE_AUTHENTICATION);
+	CHECK(ends(sealane_verify_new(text, n, signer, signer_len, NULL, signer, signer_len, E), data, 5, &found) ==
+		SEALANE_AUTHENTICATION && found == NULL);
+	SAYS("revoked");
+	CHECK(ends(sealane_verify_new(text, n, signer, signer_len, NULL, NULL, 0, E), data, 5, &found) == 51 && found[50] == '\n');
+	sealane_free(found), sealane_free(text), sealane_signature_free(signing), sealane_signature_free(NULL);
+}
+
 static int64_t refuses(void *context, uint64_t offset, uint8_t *into, size_t len) {
 	(void)offset, (void)into;
 	return context ? -EACCES : (int64_t)len + 1;
@@ -559,6 +595,6 @@ static void files(void) {
 
 int main(void) {
 	for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)i;
-	messages(), raw(), pieces(), keys(), files(), library();
+	messages(), raw(), pieces(), keys(), signatures(), files(), library();
 	return passed("bad_input");
 }

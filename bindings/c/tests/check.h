@@ -56,6 +56,25 @@ static inline int passed(const char *program) {
 	return 0;
 }
 
+/* A signing key that is only for tests, and its public key. */
+#define SIGN \
+	"-----BEGIN OPENSSH PRIVATE KEY-----\n" \
+	"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n" \
+	"QyNTUxOQAAACCzPq7zfqLffKoBDe/eo04kH2XxtSmk9D7RQyf1xUqrYgAAAJgAIAxdACAM\n" \
+	"XQAAAAtzc2gtZWQyNTUxOQAAACCzPq7zfqLffKoBDe/eo04kH2XxtSmk9D7RQyf1xUqrYg\n" \
+	"AAAEC2BsIi0QwW2uFscKTUUXNHLsYX4FxlaSDSblbAj7WR7bM+rvN+ot98qgEN796jTiQf\n" \
+	"ZfG1KaT0PtFDJ/XFSqtiAAAAEHVzZXJAZXhhbXBsZS5jb20BAgMEBQ==\n" \
+	"-----END OPENSSH PRIVATE KEY-----\n"
+#define SIGNER "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti\n"
+
+/* Passes a message, and frees the handle. */
+static inline int64_t ends(sealane_signature *signature, const uint8_t *data, size_t len, uint8_t **found) {
+	CHECK(sealane_signature_update(signature, data, len, E) == 0);
+	int64_t result = sealane_signature_finish(signature, found, E);
+	sealane_signature_free(signature);
+	return result;
+}
+
 /* Converts digits; "-" stands for no bytes. Returns the number of bytes. */
 static inline size_t from_hex(uint8_t *to, size_t room, const char *digits) {
 	size_t len = strcmp(digits, "-") ? strlen(digits) / 2 : 0;

@@ -5,6 +5,7 @@ require "./sealane/library"
 require "./sealane/secret"
 require "./sealane/aead"
 require "./sealane/hybrid"
+require "./sealane/signing"
 require "./sealane/hazmat/keystream"
 require "./sealane/hazmat/keystream_io"
 require "./sealane/hazmat/poly1305"
@@ -25,6 +26,7 @@ require "./sealane/decryptor"
 # * `Sealane.encrypt_file` and `Sealane.decrypt_file` process files on all cores. `Reader` and
 #   `Writer` are encrypted files as `IO`, and `Encryptor` and `Decryptor` are filters over any other
 #   `IO`.
+# * `Signing` signs files and messages, and verifies their signatures.
 # * `Secret` holds a private or symmetric key outside of the garbage-collected memory.
 # * `Hazmat` has raw parts, which are dangerous in the hands of a caller who does not know the
 #   algorithm.

@@ -10,6 +10,7 @@ defmodule Sealane do
   | encrypt or decrypt a stream | `Sealane.File.stream!/2`, `Sealane.Stream` |
   | generate, load and save keys | `Sealane.Key` |
   | encrypt messages for the holder of a private key | `Sealane.Hybrid` |
+  | sign files and messages, and verify signatures | `Sealane.Signing` |
   | use raw ciphers | `Sealane.Hazmat` |
   | replace the package SpeckEx | `SpeckEx` |
 

@@ -12,6 +12,7 @@ defmodule SecretsTest do
     Sealane.Hybrid,
     Sealane.Key,
     Sealane.Reader,
+    Sealane.Signing,
     Sealane.Stream,
     SpeckEx,
     SpeckEx.AEAD,

@@ -14,11 +14,11 @@ For example::
     sealed = aead.seal(b"message", aad=b"header")
 
 The submodules are ``keys`` (key files), ``plugins`` (age plugins), ``hybrid`` (messages to a public
-key), ``fs`` (datasets through fsspec), ``hazmat`` (primitives) and ``compat`` (drop-in replacements
-for other libraries).
+key), ``signing`` (signatures), ``fs`` (datasets through fsspec), ``hazmat`` (primitives) and
+``compat`` (drop-in replacements for other libraries).
 """
 
-from sealane import exceptions, hazmat, hybrid, keys, plugins
+from sealane import exceptions, hazmat, hybrid, keys, plugins, signing
 from sealane._bulk import (
     BulkReport,
     decrypt_many,
@@ -115,6 +115,7 @@ __all__ = [
     "rewrap",
     "rotate_tree",
     "salvage_file",
+    "signing",
     "verify_file",
     "verify_inventory",
     "verify_tree",

@@ -479,6 +479,23 @@ class Decryptor:
     def finalize(self) -> bytes: ...
 
 @final
+class Signature:
+    @staticmethod
+    def sign(
+        key: str | _Buffer, passphrase: _Text | None, format: str | None, namespace: str, comment: str | None
+    ) -> Signature: ...
+    @staticmethod
+    def verify(
+        signature: str | _Buffer,
+        signer: str | _Buffer,
+        namespace: str,
+        revoked: str | _Buffer | None,
+        at: float | None,
+    ) -> Signature: ...
+    def update(self, data: _Buffer, /) -> int: ...
+    def finish(self) -> tuple[str, str]: ...
+
+@final
 class Operation:
     @staticmethod
     def encrypt(with_: EncryptWith, /) -> Operation: ...

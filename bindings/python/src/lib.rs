@@ -36,6 +36,7 @@ mod rencrypt;
 mod sealer;
 mod secrets;
 mod shared;
+mod signing;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -90,6 +91,7 @@ mod _native {
         rencrypt::REncrypt,
         run_cli,
         shared::CallLock,
+        signing::Signature,
     };
 
     #[pymodule_export]

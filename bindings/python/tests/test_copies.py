@@ -54,6 +54,7 @@ CONTINUES = {
     "Reader": "decrypts, so it uses no nonce for a new message",
     "RemoteFile": "decrypts, so it uses no nonce for a new message",
     "RewrapWith": "changes with no call; each header has fresh keys",
+    "Signature": "hashes; signatures of Ed25519 need no nonce",
     "Speck": "changes with no call",
     "SpeckAead": "draws nonces from a generator that notices a fork; documented to count messages per object",
     "SpeckCtr": "changes with no call; the caller chooses offsets",

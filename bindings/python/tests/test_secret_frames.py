@@ -213,6 +213,7 @@ PARSERS = {
 
 MODULES = [
     *("sealane", "sealane.keys", "sealane.hybrid", "sealane.plugins", "sealane.hazmat", "sealane.aio"),
+    "sealane.signing",
     *("sealane.fs", "sealane.parquet", "sealane.compat.fernet", "sealane.compat.rencrypt"),
 ]
 
@@ -342,6 +343,13 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"wrapped_key": bytes(256), "ciphertext": b"", "nonce": bytes(12), "tag": bytes(16)}
     ],
     "sealane.plugins.enable": [{}],
+    "sealane.signing.sign": [
+        {"data": b"message"},
+        {"data": "missing"},
+        {"data": 5},
+        {"data": b"", "format": "other"},
+        {"data": b"", "namespace": ""},
+    ],
     "sealane.hazmat.Aead": [{"algorithm": "speck128-256"}, {"algorithm": "other"}],
     "sealane.hazmat.Aead.new_small_block": [{"algorithm": "speck64-128"}],
     "sealane.hazmat.AeadDecryptor": [{"algorithm": "aes-256-gcm", "nonce": b"short"}],
@@ -396,6 +404,7 @@ TOGETHER: dict[tuple[str, str], dict[str, Any]] = {
     ("sealane.fs.rewrap", "new_passphrase"): {"passphrase": "old"},
     ("sealane.fs.rewrap", "recipients"): {"passphrase": "old"},
     ("sealane.write_inventory", "sign_passphrase"): {"key": OTHER},
+    ("sealane.signing.sign", "passphrase"): {"key": "bad.key"},
 }
 """Other arguments that a parameter needs."""
 

@@ -98,7 +98,9 @@ impl Encrypt {
         }
         let WriteInventory { file, sign_key, folder } = &self.inventory;
         let signing = sign_key.as_ref();
-        let signing = signing.map(|path| keys::signing_key(path, &self.with.asked, console)).transpose()?;
+        let signing = signing
+            .map(|path| keys::signing_key(path, &self.with.asked, keys::Inputs::default(), console))
+            .transpose()?;
         let path = match (file, described) {
             (None, Some(found)) if sign_key.is_some() => Some(found.inventory()?),
             (None, None) if sign_key.is_some() => {

@@ -34,7 +34,7 @@ Examples:
   sealane keygen -t age -o me.key
   sealane keygen --keyring -o ring.json")]
 pub(crate) struct Keygen {
-    /// Type of the key; ed25519 is an SSH key that signs inventories
+    /// Type of the key; ed25519 is an SSH key that signs files and inventories
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = kinds(), default_value = "aes-256")]
     kind: KeyKind,
     /// Identifier of a symmetric key, stored as the member "kid" of its JWK. It selects the key in

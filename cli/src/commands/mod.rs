@@ -25,8 +25,10 @@ mod recursive;
 mod reference;
 mod rewrap;
 mod rotate;
+mod sign;
 mod transfer;
 mod verify;
+mod verify_signature;
 
 /// What a command runs in: its output, and the definition of the program.
 pub(crate) struct Context<'a> {
@@ -78,6 +80,8 @@ commands! {
     Ls: ls,
     Inspect: inspect,
     Verify: verify,
+    Sign: sign,
+    VerifySignature: verify_signature,
     #[cfg(all(feature = "mount", target_os = "linux"))]
     Mount: mount,
     Rewrap: rewrap,

@@ -12,6 +12,7 @@ use sealane::Error;
 use sealane::file::bulk::Operation;
 use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Listener, Pair, Summary};
 use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
+use sealane::signature::Signers;
 use sealane::vault::VaultJob;
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -243,7 +244,7 @@ fn open_inventory(
     console: &Console,
 ) -> Result<Option<Inventory>, Failure> {
     let (Some(path), Some(signer)) = (&args.file, &args.signer) else { return Ok(None) };
-    let signers = keys::signers(signer)?;
+    let signers = keys::signers(signer, Signers::parse)?;
     let opened = Inventory::open(path, with, &signers, args.min_counter, args.folder.as_deref())
         .map_err(|error| Failure::about(&name(path), error))?;
     if opened.folder().is_none() {

@@ -14,6 +14,7 @@ mod kind;
 mod misuse;
 mod offsets;
 mod plugin;
+mod rejection;
 
 pub use folder::FolderError;
 pub use kind::{Kind, Names};
@@ -21,6 +22,7 @@ pub use misuse::Misuse;
 pub use offsets::OffsetProblem;
 pub use plugin::{PluginError, PluginProblem};
 pub use providers::MessagePart;
+pub use rejection::Rejection;
 
 /// Escapes the control, bidirectional and invisible characters of a text from outside, such as a
 /// plugin's, for a person: a terminal would execute them or show other words. A JSON document stays
@@ -234,6 +236,9 @@ pub enum Error {
     /// An age plugin could not be used. The error names the plugin and contains no key.
     #[error(transparent)]
     Plugin(#[from] PluginError),
+    /// A signature is rejected.
+    #[error(transparent)]
+    Signature(#[from] Rejection),
     /// A job over a folder cannot begin, or is incomplete.
     #[error(transparent)]
     Folder(#[from] FolderError),

@@ -55,6 +55,6 @@ pub use reference::{
 pub use scrypt::Params as ScryptParams;
 pub use secret::wipe_stack;
 pub use secret_key::SecretKey;
-pub use store::{read_content, refuse_replacing, save_secret};
+pub use store::{read_content, refuse_replacing, save_public, save_secret};
 pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};
 pub use wrapping::{WrappingServices, set_wrapping_services};

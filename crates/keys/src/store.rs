@@ -24,8 +24,11 @@ pub fn save_secret(path: &Path, text: &str, existing: Existing) -> Result<(), Er
     write(path, text.as_bytes(), Access::OwnerOnly, existing)
 }
 
-/// Writes a public file, with the usual permissions.
-pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
+/// Writes a public file, such as a signature, with the usual permissions.
+///
+/// # Errors
+/// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it.
+pub fn save_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
     write(path, content, Access::Inherited, existing)
 }
 

@@ -121,7 +121,7 @@ impl PublicKey {
     /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
     /// errors of [`Self::to_text`].
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
-        store::write_public(path, self.to_text()?.as_bytes(), existing)
+        store::save_public(path, self.to_text()?.as_bytes(), existing)
     }
 }
 

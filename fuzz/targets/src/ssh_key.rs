@@ -4,7 +4,7 @@
 
 use sealane::age::{self, Armor, Identity, Recipient};
 use sealane::keys;
-use sealane::signature::{Signers, SigningKey};
+use sealane::signature::{Signers, SigningKey, Verifying};
 
 pub(crate) fn run(der: &[u8]) {
     let text = crate::pem("OPENSSH PRIVATE KEY", der);
@@ -17,6 +17,10 @@ pub(crate) fn run(der: &[u8]) {
     }
     let _ = SigningKey::parse(text.as_bytes(), None);
     let _ = (SigningKey::parse(der, None), Signers::parse(der), keys::parse_identity_file(der, None));
+    if let Ok(signers) = Signers::parse(der) {
+        let _ = Verifying::new(der, &signers, "file").map(Verifying::finish);
+    }
+    let _ = Signers::parse_revoked(der);
     if let Ok(line) = std::str::from_utf8(der) {
         let _ = line.parse::<Recipient>();
         let _ = format!("ssh-ed25519 {line}").parse::<Recipient>();

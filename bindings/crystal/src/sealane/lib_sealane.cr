@@ -50,6 +50,7 @@ lib LibSealane
   type Speck = Void*
   type Pieces = Void*
   type Secret = Void*
+  type Signature = Void*
   type EncryptWith = Void*
   type DecryptWith = Void*
   type Reader = Void*
@@ -144,6 +145,11 @@ lib LibSealane
   fun derive = sealane_derive(passphrase : UInt8*, passphrase_len : LibC::SizeT, salt : UInt8*, salt_len : LibC::SizeT, memory_kib : UInt32, passes : UInt32, lanes : UInt32, key : UInt8*, key_len : LibC::SizeT, error : Error*) : Int64
   fun hybrid_seal = sealane_hybrid_seal(public_key : LibC::Char*, data : UInt8*, data_len : LibC::SizeT, aad : UInt8*, aad_len : LibC::SizeT, info : UInt8*, info_len : LibC::SizeT, suite : LibC::Char*, output : UInt8**, error : Error*) : Int64
   fun hybrid_open = sealane_hybrid_open(secret : Secret, message : UInt8*, message_len : LibC::SizeT, aad : UInt8*, aad_len : LibC::SizeT, info : UInt8*, info_len : LibC::SizeT, suite : LibC::Char*, output : UInt8**, error : Error*) : Int64
+  fun sign_new = sealane_sign_new(key : UInt8*, key_len : LibC::SizeT, passphrase : LibC::Char*, name_space : LibC::Char*, comment : LibC::Char*, error : Error*) : Signature
+  fun verify_new = sealane_verify_new(signature : UInt8*, signature_len : LibC::SizeT, signers : UInt8*, signers_len : LibC::SizeT, name_space : LibC::Char*, revoked : UInt8*, revoked_len : LibC::SizeT, error : Error*) : Signature
+  fun signature_update = sealane_signature_update(signature : Signature, data : UInt8*, data_len : LibC::SizeT, error : Error*) : Int64
+  fun signature_finish = sealane_signature_finish(signature : Signature, output : UInt8**, error : Error*) : Int64
+  fun signature_free = sealane_signature_free(signature : Signature)
   fun encrypt_with_key = sealane_encrypt_with_key(key : UInt8*, key_len : LibC::SizeT, format : LibC::Char*, context : UInt8*, context_len : LibC::SizeT, error : Error*) : EncryptWith
   fun encrypt_with_secret = sealane_encrypt_with_secret(secret : Secret, format : LibC::Char*, context : UInt8*, context_len : LibC::SizeT, error : Error*) : EncryptWith
   fun encrypt_with_keyset = sealane_encrypt_with_keyset(keyset : LibC::Char*, context : UInt8*, context_len : LibC::SizeT, error : Error*) : EncryptWith

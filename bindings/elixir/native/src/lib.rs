@@ -24,6 +24,7 @@ mod raw;
 mod reader;
 mod schedule;
 mod shared;
+mod signature;
 mod speck;
 mod writer;
 

@@ -1,6 +1,6 @@
 //! The kinds of errors, and their names outside Rust.
 
-use super::{Error, FolderError, Misuse};
+use super::{Error, FolderError, Misuse, Rejection};
 use std::path::Path;
 
 /// What an error means to a caller. [`Error::kind`] returns it.
@@ -132,6 +132,9 @@ impl Error {
             Self::Io { .. } | Self::SourceChanged { .. } => Kind::Io,
             Self::Plugin(_) => Kind::Plugin,
             Self::Folder(error) => error.kind(),
+            Self::Signature(Rejection::Malformed) => Kind::Format,
+            Self::Signature(Rejection::NotPrehashed) => Kind::UnsupportedVersion,
+            Self::Signature(_) => Kind::Authentication,
             Self::Cancelled => Kind::Cancelled,
         }
     }

@@ -174,6 +174,9 @@ pub enum Misuse {
     /// Parameters of a key derivation are out of range. The text names the limit.
     #[error("{0}")]
     DerivationParameters(&'static str),
+    /// A namespace or a comment that a signature cannot have. The text gives the reason.
+    #[error("{0}")]
+    SignatureOption(&'static str),
     /// A recipient or a combination of recipients cannot be used. The text gives the reason.
     #[error("{0}")]
     InvalidRecipients(&'static str),

@@ -12,7 +12,7 @@ use engine::place::parent;
 use files::file_keys::{DecryptWith, EncryptWith};
 use files::memory;
 use files::output::OutputFile;
-use keys::signature::{Rejection, Signers, SigningKey};
+use keys::signature::{MAX_SIGNATURE_LEN, Rejection, Signers, SigningKey};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -38,7 +38,8 @@ impl Inventory {
     ///
     /// # Errors
     /// Returns [`FolderError::SignatureMissing`], [`FolderError::OtherSigner`],
-    /// [`FolderError::SignatureInvalid`], [`FolderError::OldInventory`] and
+    /// [`FolderError::SignatureInvalid`], [`Error::Signature`] for a key that may not sign
+    /// inventories or not now, [`FolderError::OldInventory`] and
     /// [`FolderError::OtherFolder`], [`Error::Format`] and
     /// [`FolderError::InventoryName`] for content that is not an inventory, the errors of
     /// [`decrypt`](files::decrypt), and [`Error::Io`] with the path.
@@ -158,8 +159,6 @@ impl InventoryKeys<'_> {
 /// Maximum length of an inventory in bytes. A file takes about 200 bytes and its name, so this is
 /// some millions of files.
 const MAX_LEN: u64 = 1 << 30;
-/// Maximum length of a signature in bytes.
-const MAX_SIGNATURE_LEN: u64 = 1 << 16;
 
 /// Reads a file of at most `max` bytes into memory that grows with what is read.
 ///
@@ -189,7 +188,7 @@ fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>, Error> {
     let mut rejected = None;
     for suffix in Signers::SUFFIXES {
         let signature_path = with_suffix(path, suffix);
-        let text = match read_at_most(&signature_path, MAX_SIGNATURE_LEN) {
+        let text = match read_at_most(&signature_path, MAX_SIGNATURE_LEN as u64) {
             Ok(text) => text,
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
             Err(e) => return Err(e),
@@ -202,6 +201,10 @@ fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>, Error> {
     Err(match rejected {
         None => FolderError::SignatureMissing(path.to_owned()),
         Some((signature, Rejection::OtherSigner)) => FolderError::OtherSigner(signature),
+        Some((
+            _,
+            rejection @ (Rejection::Expired | Rejection::NotYetValid | Rejection::NamespaceNotAllowed),
+        )) => return Err(rejection.into()),
         Some((signature, _)) => FolderError::SignatureInvalid { path: path.to_owned(), signature },
     }
     .into())

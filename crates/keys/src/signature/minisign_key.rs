@@ -12,14 +12,14 @@
 //! is combined with the output of scrypt by XOR; else it is 00 00. The numbers are little-endian.
 //! Sources: jedisct1.github.io/minisign, and `pickparams` of libsodium's `crypto_pwhash_scrypt.c`.
 
-use super::rejection::Rejection;
 use crate::scrypt::Params;
 use crate::secret::wiping_stack;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
+use base::error::Rejection;
 use base::{Error, Misuse};
 use base64ct::{Base64, Encoding};
 use blake2::digest::consts::U32;
-use blake2::{Blake2b, Blake2b512, Digest};
+use blake2::{Blake2b, Digest};
 use zeroize::Zeroizing;
 
 /// Length of an encoded secret key in bytes.
@@ -44,7 +44,7 @@ pub(super) struct Private {
     public: Public,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Public {
     number: [u8; 8],
     point: [u8; 32],
@@ -92,8 +92,9 @@ impl Private {
         self.public
     }
 
-    pub(super) fn sign(&self, message: &[u8], comment: &str) -> String {
-        let signature = self.key.sign(&Blake2b512::digest(message));
+    /// Signs the hash of a message, and a comment.
+    pub(super) fn sign(&self, hash: &[u8], comment: &str) -> String {
+        let signature = self.key.sign(hash);
         let signature: &[u8] = signature.as_ref();
         let whole = self.key.sign(&[signature, comment.as_bytes()].concat());
         let line = Base64::encode_string(&[b"ED", &self.public.number[..], signature].concat());
@@ -131,6 +132,11 @@ impl Public {
         Self::new(found.get(..8)?, found.get(8..)?)
     }
 
+    /// Returns the number of the key as `minisign` prints it.
+    pub(super) fn number(&self) -> String {
+        format!("{:X}", u64::from_le_bytes(self.number))
+    }
+
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Rejection> {
         let point = UnparsedPublicKey::new(&ED25519, self.point);
         // The error has no reason.
@@ -138,31 +144,46 @@ impl Public {
     }
 }
 
-pub(super) fn verify(keys: &[Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
-    let mut lines = signature.lines();
-    let mut line = |prefix| lines.next().and_then(|line| line.strip_prefix(prefix)).map(str::trim);
-    let (Some(_), Some(first), Some(comment), Some(whole)) =
-        (line(COMMENT), line(""), line(TRUSTED), line(""))
-    else {
-        return Err(Rejection::Malformed);
-    };
-    // The errors say no more than the rejection.
-    let decode = |text| Base64::decode_vec(text).map_err(|_| Rejection::Malformed);
-    let (first, whole) = (decode(first)?, decode(whole)?);
-    let (kind, number, signature) = match &first[..] {
-        [e, d, rest @ ..] if rest.len() == 72 && whole.len() == 64 => ([*e, *d], &rest[..8], &rest[8..]),
-        _ => return Err(Rejection::Malformed),
-    };
-    if ![*b"ED", *b"Ed"].contains(&kind) {
-        return Err(Rejection::Malformed);
+pub(super) struct Signature {
+    is_prehashed: bool,
+    number: [u8; 8],
+    signature: [u8; 64],
+    comment: String,
+    whole: [u8; 64],
+}
+
+impl Signature {
+    pub(super) fn parse(text: &str) -> Result<Self, Rejection> {
+        let mut lines = text.lines();
+        // The trusted comment is signed with its blanks.
+        let mut line = |prefix| lines.next()?.strip_prefix(prefix);
+        let fields = (|| Some((line(COMMENT)?, line("")?, line(TRUSTED)?, line("")?)))();
+        let (_, first, comment, whole) = fields.ok_or(Rejection::Malformed)?;
+        // The errors say no more than the rejection.
+        let decode = |text: &str| Base64::decode_vec(text.trim()).map_err(|_| Rejection::Malformed);
+        let (first, whole) = (decode(first)?, decode(whole)?);
+        let fields = || {
+            let (kind, rest) = first.split_first_chunk()?;
+            let (number, signature) = rest.split_first_chunk()?;
+            let is_prehashed = [(b"ED", true), (b"Ed", false)].into_iter().find(|(name, _)| *name == kind)?.1;
+            let (signature, whole) = (signature.try_into().ok()?, whole[..].try_into().ok()?);
+            Some(Self { is_prehashed, number: *number, signature, comment: comment.to_owned(), whole })
+        };
+        fields().ok_or(Rejection::Malformed)
     }
-    let key = keys.iter().find(|key| key.number == number).ok_or(Rejection::OtherSigner)?;
-    // Signatures of old versions are not prehashed.
-    if kind != *b"ED" {
-        return Err(Rejection::Invalid);
+
+    /// Verifies that the key signed a message with this hash. Returns the trusted comment.
+    pub(super) fn verify(&self, key: &Public, hash: &[u8]) -> Result<&str, Rejection> {
+        if key.number != self.number {
+            return Err(Rejection::OtherSigner);
+        }
+        if !self.is_prehashed {
+            return Err(Rejection::NotPrehashed);
+        }
+        key.verify(hash, &self.signature)?;
+        key.verify(&[&self.signature, self.comment.as_bytes()].concat(), &self.whole)?;
+        Ok(&self.comment)
     }
-    key.verify(&Blake2b512::digest(message), signature)?;
-    key.verify(&[signature, comment.as_bytes()].concat(), &whole)
 }
 
 #[cfg(test)]

@@ -9,16 +9,17 @@
 //! because most processors have instructions for it: it takes less than half the time on the
 //! processors of `lab/record/datasets-granite-rapids-2026-11-24.md`.
 
-use super::rejection::{NAMESPACE, Rejection, UNSUITABLE};
+use super::names::UNSUITABLE;
 use crate::encoding::pem;
 use crate::openssh::{self, NOT_PRIVATE};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
+use base::error::Rejection;
 use base::{Error, Misuse};
 use ssh_key::public::{Ed25519PublicKey, KeyData};
-use ssh_key::{Algorithm, HashAlg, LineEnding, Signature, SshSig};
+use ssh_key::{Algorithm, HashAlg, LineEnding, SshSig};
 
 /// The hash of a new signature.
-const HASH: HashAlg = HashAlg::Sha256;
+pub(super) const HASH: HashAlg = HashAlg::Sha256;
 
 pub(super) struct Private {
     key: Ed25519KeyPair,
@@ -47,13 +48,14 @@ impl Private {
         Public(self.public)
     }
 
-    pub(super) fn sign(&self, message: &[u8]) -> Result<String, Error> {
+    /// Signs the hash of a message.
+    pub(super) fn sign(&self, namespace: &str, hash: &[u8]) -> Result<String, Error> {
         const FAILED: Error = Error::LimitExceeded("the SSH signature could not be encoded");
         // The library's errors cannot occur: the namespace is not empty and the lengths are fixed.
-        let data = SshSig::signed_data(NAMESPACE, HASH, message).map_err(|_| FAILED)?;
+        let data = SshSig::signed_data_for_prehash(namespace, HASH, hash).map_err(|_| FAILED)?;
         let signature =
-            Signature::new(Algorithm::Ed25519, self.key.sign(&data).as_ref()).map_err(|_| FAILED)?;
-        SshSig::new(KeyData::Ed25519(self.public), NAMESPACE, HASH, signature)
+            ssh_key::Signature::new(Algorithm::Ed25519, self.key.sign(&data).as_ref()).map_err(|_| FAILED)?;
+        SshSig::new(KeyData::Ed25519(self.public), namespace, HASH, signature)
             .and_then(|signature| signature.to_pem(LineEnding::LF))
             // Nor can this one.
             .map_err(|_| FAILED)
@@ -66,6 +68,11 @@ impl Public {
         let key = openssh::public(line).map_err(unsuitable)?;
         Ok(Self(*key.key_data().ed25519().ok_or(UNSUITABLE)?))
     }
+
+    /// Returns the fingerprint as `ssh-keygen -l` prints it.
+    pub(super) fn fingerprint(&self) -> String {
+        KeyData::Ed25519(self.0).fingerprint(HashAlg::Sha256).to_string()
+    }
 }
 
 /// RSA keys decrypt, but do not sign.
@@ -76,26 +83,43 @@ fn unsuitable(error: Error) -> Error {
     }
 }
 
-pub(super) fn verify(keys: &[Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
-    let signature = SshSig::from_pem(signature.trim_start()).map_err(|error| match error {
-        ssh_key::Error::AlgorithmUnknown => Rejection::OtherSigner,
-        _ => Rejection::Malformed,
-    })?;
-    let signer = signature.public_key().ed25519().ok_or(Rejection::OtherSigner)?;
-    if !keys.iter().any(|key| key.0 == *signer) {
-        return Err(Rejection::OtherSigner);
+pub(super) struct Signature(SshSig);
+
+impl Signature {
+    pub(super) fn parse(text: &str) -> Result<Self, Rejection> {
+        SshSig::from_pem(text.trim_start()).map(Self).map_err(|error| match error {
+            ssh_key::Error::AlgorithmUnknown => Rejection::OtherSigner,
+            _ => Rejection::Malformed,
+        })
     }
-    if signature.namespace() != NAMESPACE
-        || !signature.reserved().is_empty()
-        || signature.algorithm() != Algorithm::Ed25519
-    {
-        return Err(Rejection::Invalid);
+
+    /// Returns the hash of the message that is signed.
+    pub(super) fn hash(&self) -> HashAlg {
+        self.0.hash_alg()
     }
-    // The error cannot occur: the namespace is not empty.
-    let data =
-        SshSig::signed_data(NAMESPACE, signature.hash_alg(), message).map_err(|_| Rejection::Malformed)?;
-    // The error has no reason.
-    UnparsedPublicKey::new(&ED25519, signer.0)
-        .verify(&data, signature.signature_bytes())
-        .map_err(|_| Rejection::Invalid)
+
+    pub(super) fn namespace(&self) -> &str {
+        self.0.namespace()
+    }
+
+    pub(super) fn is_of(&self, key: &Public) -> bool {
+        self.0.public_key().ed25519() == Some(&key.0)
+    }
+
+    /// Verifies that the key in this signature signed a message with this hash, for the namespace
+    /// in this signature.
+    pub(super) fn verify(&self, hash: &[u8]) -> Result<(), Rejection> {
+        let signature = &self.0;
+        let signer = signature.public_key().ed25519().ok_or(Rejection::OtherSigner)?;
+        if !signature.reserved().is_empty() || signature.algorithm() != Algorithm::Ed25519 {
+            return Err(Rejection::Invalid);
+        }
+        // The error cannot occur: the namespace is not empty.
+        let data = SshSig::signed_data_for_prehash(signature.namespace(), signature.hash_alg(), hash)
+            .map_err(|_| Rejection::Malformed)?;
+        // The error has no reason.
+        UnparsedPublicKey::new(&ED25519, signer.0)
+            .verify(&data, signature.signature_bytes())
+            .map_err(|_| Rejection::Invalid)
+    }
 }

@@ -3,9 +3,13 @@
 
 use base64ct::{Base64, Encoding};
 use sealane::interrupt::with_check;
-use sealane::signature::{NAMESPACE, Rejection, Signers, SigningKey};
+use sealane::signature::{
+    FILE_NAMESPACE, MAX_SIGNATURE_LEN, NAMESPACE, Rejection, Signers, Signing, SigningKey, Verified,
+    Verifying,
+};
 use sealane::{Error, Misuse};
 use std::ops::ControlFlow;
+use std::time::{Duration, UNIX_EPOCH};
 use vectors::{SignatureCase, SignatureResult};
 
 const NO_SECRET: &str = "expected an OpenSSH private key or a minisign secret key, found other content";
@@ -88,12 +92,15 @@ fn signatures_of_the_programs() {
         }
         let (key, all) = (key(&case), signers(&case));
         let is_valid = case.result == SignatureResult::Valid;
-        let expected = if is_valid { Ok(()) } else { Err(Rejection::Invalid) };
+        // The invalid ones have another namespace, or their message was not hashed first.
+        let is_ssh = case.public_key.starts_with("ssh-");
+        let refused = if is_ssh { Rejection::OtherNamespace } else { Rejection::NotPrehashed };
+        let expected = if is_valid { Ok(()) } else { Err(refused) };
         assert_eq!(all.verify(&case.message, &case.signature), expected, "{}", case.id);
         assert_eq!(Signers::from(&key).verify(&case.message, &case.signature), expected, "{}", case.id);
-        assert_eq!(all.verify(b"other", &case.signature), Err(Rejection::Invalid), "{}", case.id);
+        let changed = if is_valid || is_ssh { Rejection::Invalid } else { refused };
+        assert_eq!(all.verify(b"other", &case.signature), Err(changed), "{}", case.id);
         // The other kind of key, and another key of the same kind.
-        let is_ssh = case.public_key.starts_with("ssh-");
         let other = if is_ssh { &minisign } else { &ssh };
         assert_eq!(other.verify(&case.message, &case.signature), Err(Rejection::OtherSigner));
         let others = vectors::signatures()
@@ -320,5 +327,240 @@ fn public_keys() {
     let hardware = [string(name.as_bytes()), string(&[7; 32]), string(b"ssh:")].concat();
     for text in [format!("{name} {}", encoded(&hardware)), case("6").public_key, case("7").public_key] {
         assert!(matches!(misuse(Signers::parse(text.as_bytes())), Misuse::UnsuitableKey(_)), "{text}");
+    }
+}
+
+fn sign(key: &SigningKey, message: &[u8], namespace: &str, comment: Option<&str>) -> Result<String, Error> {
+    let mut signing = Signing::new(key, namespace, comment)?;
+    signing.update(message);
+    signing.finish()
+}
+
+/// Verifies the signature of "message" with the namespace "file".
+fn verify(signers: &str, signature: &str) -> Result<Verified, Error> {
+    verify_with(signers, signature, |verifying| verifying)
+}
+
+fn verify_with(
+    signers: &str,
+    signature: &str,
+    change: impl FnOnce(Verifying) -> Verifying,
+) -> Result<Verified, Error> {
+    let signers = Signers::parse(signers.as_bytes())?;
+    let mut verifying = change(Verifying::new(signature.as_bytes(), &signers, FILE_NAMESPACE)?);
+    verifying.update(b"message");
+    verifying.finish()
+}
+
+fn rejection(found: Result<Verified, Error>) -> Rejection {
+    match found {
+        Err(Error::Signature(rejection)) => rejection,
+        other => panic!("{other:?}"),
+    }
+}
+
+// claim: signature-stream
+#[test]
+fn a_message_in_pieces_of_any_length() {
+    let message: Vec<u8> = (0..70_000_u32).map(|at| (at % 251) as u8).collect();
+    for case in [ssh(), minisign()] {
+        let (key, all) = (key(&case), signers(&case));
+        let whole = sign(&key, &message, FILE_NAMESPACE, None).unwrap();
+        for len in [1, 63, 64, 65, 4096, 65_536, 69_999] {
+            let mut signing = Signing::new(&key, FILE_NAMESPACE, None).unwrap();
+            let mut verifying = Verifying::new(whole.as_bytes(), &all, FILE_NAMESPACE).unwrap();
+            for piece in message.chunks(len) {
+                std::io::copy(&mut &*piece, &mut signing).unwrap();
+                std::io::copy(&mut &*piece, &mut verifying).unwrap();
+                verifying.update(b"");
+            }
+            let ours = signing.finish().unwrap();
+            assert_eq!(ours == whole, ours.starts_with('-') || ours.lines().nth(2) == whole.lines().nth(2));
+            verifying.finish().unwrap();
+        }
+        let mut changed = message.clone();
+        for at in [0, 1, 35_000, 69_999] {
+            changed[at] ^= 1;
+            let mut verifying = Verifying::new(whole.as_bytes(), &all, FILE_NAMESPACE).unwrap();
+            verifying.update(&changed);
+            assert_eq!(rejection(verifying.finish()), Rejection::Invalid, "{at}");
+            changed[at] ^= 1;
+        }
+        assert_eq!(format!("{:?}", Signing::new(&key, "file", None).unwrap()), "Signing { .. }");
+    }
+}
+
+// claim: signature-signer
+#[test]
+fn allowed_signers() {
+    let (case, other) = (ssh(), case("4"));
+    let (line, second) = (case.public_key.trim(), other.public_key.trim());
+    let signature = sign(&key(&case), b"message", FILE_NAMESPACE, None).unwrap();
+    let fingerprint = verify(line, &signature).unwrap().signer;
+    assert!(fingerprint.starts_with("SHA256:") && fingerprint.len() == 50, "{fingerprint}");
+    let rsa = self::case("6").public_key;
+    for (signers, principals) in [
+        (format!("me@example.com {line}"), "me@example.com"),
+        (format!("  me@example.com\t {line}\r\n"), "me@example.com"),
+        (format!("\"a b\" {line}"), "a b"),
+        (format!("# us\n\nyou {second}\nme {line}\n"), "me"),
+        (format!("me namespaces=\"git,file\" {line}"), "me"),
+        (format!("me Namespaces=\"f*\",valid-after=\"20000101\" {line}"), "me"),
+        (format!("me valid-before=\"99991231Z\",valid-after=\"200001010000\" {line}"), "me"),
+        // Keys that cannot sign are no reason to refuse the others.
+        (format!("you {rsa}\nme {line}"), "me"),
+        (format!("you cert-authority {second}\nme {line}"), "me"),
+        // One line that accepts it is enough.
+        (format!("old valid-before=\"20010101\" {line}\nme {line}"), "me"),
+        (format!("me {line}\nold valid-before=\"20010101\" {line}"), "me"),
+    ] {
+        assert_eq!(verify(&signers, &signature).unwrap().signer, principals, "{signers}");
+    }
+    for (signers, expected) in [
+        (format!("me {second}"), Rejection::OtherSigner),
+        (format!("me namespaces=\"git\" {line}"), Rejection::NamespaceNotAllowed),
+        (format!("me namespaces=\"*,!file\" {line}"), Rejection::NamespaceNotAllowed),
+        (format!("me valid-before=\"20200101Z\" {line}"), Rejection::Expired),
+        (format!("me valid-after=\"99990101Z\" {line}"), Rejection::NotYetValid),
+        // An authority signs certificates, not messages.
+        (format!("me cert-authority {line}\nyou {second}"), Rejection::OtherSigner),
+    ] {
+        assert_eq!(rejection(verify(&signers, &signature)), expected, "{signers}");
+    }
+    assert!(matches!(misuse(Signers::parse(format!("you {rsa}").as_bytes())), Misuse::UnsuitableKey(_)));
+    for options in [
+        "unknown",
+        "unknown=\"x\"",
+        "namespaces",
+        "namespaces=",
+        "namespaces=file",
+        "namespaces=\"\"",
+        "namespaces=\"a\\\\b\"",
+        "namespaces=\"a\",namespaces=\"b\"",
+        "cert-authority=\"x\"",
+        "cert-authority,cert-authority",
+        "valid-before=\"2020\"",
+        "valid-before=\"20201301\"",
+        "valid-after=20200101",
+        "valid-after=\"20200101\",valid-after=\"20200101\"",
+    ] {
+        let found = format_error(Signers::parse(format!("me {options} {line}").as_bytes()));
+        assert!(found.starts_with("expected options of an allowed signer"), "{options}: {found}");
+    }
+    for text in ["me", "me ", "\"me", "me namespaces=\"x", &format!("me namespaces=\"a\\\"b\" {line}")] {
+        assert_eq!(format_error(Signers::parse(text.as_bytes())), NO_PUBLIC, "{text}");
+    }
+}
+
+// claim: signature-signer
+#[test]
+fn the_time_of_a_signature() {
+    let case = ssh();
+    let line = case.public_key.trim();
+    let signature = sign(&key(&case), b"message", FILE_NAMESPACE, None).unwrap();
+    let day = 86_400 * (365 * 57 + 14);
+    for (option, at, expected) in [
+        ("valid-before=\"20270101Z\"", day, None),
+        ("valid-before=\"20270101Z\"", day + 1, Some(Rejection::Expired)),
+        ("valid-after=\"20270101Z\"", day, None),
+        ("valid-after=\"20270101Z\"", day - 1, Some(Rejection::NotYetValid)),
+        // In every time zone, from UTC+14 to UTC-12.
+        ("valid-before=\"20270101\"", day - 14 * 3600, None),
+        ("valid-before=\"20270101\"", day - 14 * 3600 + 1, Some(Rejection::Expired)),
+        ("valid-after=\"20270101\"", day + 12 * 3600, None),
+        ("valid-after=\"20270101\"", day + 12 * 3600 - 1, Some(Rejection::NotYetValid)),
+    ] {
+        let time = UNIX_EPOCH + Duration::from_secs(at);
+        let found = verify_with(&format!("me {option} {line}"), &signature, |verifying| verifying.at(time));
+        assert_eq!(
+            found.map_or_else(|error| Some(rejection(Err(error))), |_| None),
+            expected,
+            "{option} {at}"
+        );
+    }
+    // Before 1970, and as late as possible.
+    let early = verify_with(&format!("me valid-after=\"19700101Z\" {line}"), &signature, |verifying| {
+        verifying.at(UNIX_EPOCH - Duration::from_secs(1))
+    });
+    assert_eq!(rejection(early), Rejection::NotYetValid);
+}
+
+// claim: signature-signer
+#[test]
+fn revoked_keys() {
+    for (case, other) in [(ssh(), case("4")), (minisign(), ssh())] {
+        let signature = sign(&key(&case), b"message", FILE_NAMESPACE, None).unwrap();
+        let with = |revoked: &str| {
+            let revoked = Signers::parse_revoked(revoked.as_bytes()).unwrap();
+            verify_with(&case.public_key, &signature, |verifying| verifying.revoked(&revoked))
+        };
+        assert_eq!(rejection(with(&case.public_key)), Rejection::Revoked);
+        for revoked in ["", "# none\n", &other.public_key, &self::case("6").public_key] {
+            assert!(with(revoked).is_ok(), "{revoked}");
+        }
+        // Only a valid signature is known to be by the revoked key.
+        let revoked = Signers::parse_revoked(case.public_key.as_bytes()).unwrap();
+        let all = signers(&case);
+        let mut verifying = Verifying::new(signature.as_bytes(), &all, "file").unwrap().revoked(&revoked);
+        verifying.update(b"massage");
+        assert_eq!(rejection(verifying.finish()), Rejection::Invalid);
+    }
+    for content in ["SSHKRL\n\0\u{1}", "other", "serial: 1"] {
+        let found = format_error(Signers::parse_revoked(content.as_bytes()));
+        assert!(found.starts_with("expected a list of revoked public keys"), "{content}");
+    }
+}
+
+// claim: signature-signer
+#[test]
+fn namespaces_and_comments() {
+    let (ssh_case, mini_case) = (ssh(), minisign());
+    let (ssh, mini) = (key(&ssh_case), key(&mini_case));
+    assert_eq!((ssh.format(), mini.format()), ("ssh", "minisign"));
+    let git = sign(&ssh, b"message", "git", None).unwrap();
+    assert_eq!(rejection(verify(&ssh_case.public_key, &git)), Rejection::OtherNamespace);
+    for comment in ["", " with blanks ", "a\tb", "ü", &"x".repeat(8000)] {
+        let signature = sign(&mini, b"message", FILE_NAMESPACE, Some(comment)).unwrap();
+        let found = verify(&mini_case.public_key, &signature).unwrap();
+        assert_eq!(found.comment, comment);
+        assert!(u64::from_str_radix(&found.signer, 16).is_ok(), "{found:?}");
+    }
+    let signature = sign(&mini, b"message", FILE_NAMESPACE, None).unwrap();
+    let comment = verify(&mini_case.public_key, &signature).unwrap().comment;
+    assert!(comment.starts_with("timestamp:") && comment.ends_with("\thashed"), "{comment}");
+    for (key, namespace, comment) in [
+        (&ssh, "", None),
+        (&ssh, "file", Some("comment")),
+        (&mini, "git", None),
+        (&mini, "", None),
+        (&mini, "file", Some("two\nlines")),
+        (&mini, "file", Some("\r")),
+        (&mini, "file", Some("\u{1b}[2J")),
+        (&mini, "file", Some(&*"x".repeat(8001))),
+    ] {
+        let found = misuse(Signing::new(key, namespace, comment));
+        assert!(matches!(found, Misuse::SignatureOption(_)), "{namespace} {comment:?}: {found:?}");
+    }
+    for (case, signature, namespace) in [(&ssh_case, &git, ""), (&mini_case, &signature, "git")] {
+        let found = Verifying::new(signature.as_bytes(), &signers(case), namespace);
+        assert!(matches!(misuse(found), Misuse::SignatureOption(_)), "{namespace}");
+    }
+}
+
+/// Content that is no signature is another error than a signature that does not match.
+// claim: signature-error
+#[test]
+fn content_that_is_no_signature() {
+    let all = signers(&ssh());
+    let long = [ssh().signature.as_bytes(), &vec![b'\n'; MAX_SIGNATURE_LEN]].concat();
+    for content in
+        [&b""[..], b"\xff\xfe", b"message", &long, &vec![b'x'; 1 << 20], b"-----BEGIN SSH SIGNATURE-----"]
+    {
+        match Verifying::new(content, &all, FILE_NAMESPACE) {
+            Err(error @ Error::Signature(Rejection::Malformed)) => {
+                assert_eq!(error.kind(), sealane::error::Kind::Format);
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }

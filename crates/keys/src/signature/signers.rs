@@ -1,0 +1,103 @@
+//! Public keys of accepted signers, and the restrictions in OpenSSH's lists of them.
+
+use super::allowed::Allowed;
+use super::key::{Private, SigningKey};
+use super::names::UNSUITABLE;
+use super::{minisign_key, ssh};
+use crate::approved::Computation;
+use crate::encoding::text::text_of;
+use crate::openssh;
+use base::Error;
+
+/// The public keys of accepted signers.
+#[derive(Clone, Debug)]
+pub struct Signers(pub(super) Public);
+
+#[derive(Clone, Debug)]
+pub(super) enum Public {
+    Ssh(Vec<(ssh::Public, Allowed)>),
+    Minisign(minisign_key::Public),
+}
+
+impl Signers {
+    /// The suffixes of signature files.
+    pub const SUFFIXES: [&'static str; 2] = [".sig", ".minisig"];
+
+    /// Parses public keys: a minisign public key, or one or more lines of OpenSSH. Such a line is a
+    /// public key (`ssh-ed25519 AAAA… comment`), or one of a file of allowed signers
+    /// (ssh-keygen(1)): principals, options (`namespaces`, `valid-after`, `valid-before`) and a
+    /// public key. Lines of allowed signers with a key of another type or with `cert-authority` are
+    /// skipped.
+    ///
+    /// A time without `Z` at its end is in the time zone of whoever wrote it, which the file does
+    /// not say. Such a key is accepted when it is valid in every time zone.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for other content, and
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of another type than
+    /// Ed25519.
+    pub fn parse(content: &[u8]) -> Result<Self, Error> {
+        const EXPECTED: Error = Error::Format(
+            "expected public keys of SSH (ssh-ed25519 AAAA...) or a minisign public key, found other content",
+        );
+        match Self::read(content, EXPECTED, false)? {
+            (Self(Public::Ssh(keys)), lines) if keys.is_empty() => {
+                Err(if lines == 0 { EXPECTED } else { UNSUITABLE.into() })
+            }
+            (found, _) => Ok(found),
+        }
+    }
+
+    /// Returns the suffix of the signature files that these keys verify.
+    pub fn suffix(&self) -> &'static str {
+        Self::SUFFIXES[usize::from(matches!(self.0, Public::Minisign(_)))]
+    }
+
+    /// Parses a list of revoked keys: public keys as in [`Self::parse`]. Keys of other types are
+    /// skipped, because no signature with them is accepted. The list may be empty.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for other content, such as a binary key revocation list.
+    pub fn parse_revoked(content: &[u8]) -> Result<Self, Error> {
+        const EXPECTED: Error = Error::Format(
+            "expected a list of revoked public keys (ssh-ed25519 AAAA...) or a minisign public key, found other content",
+        );
+        Self::read(content, EXPECTED, true).map(|(found, _)| found)
+    }
+
+    /// Returns the keys and the number of lines, also of those that were skipped.
+    fn read(content: &[u8], expected: Error, skips: bool) -> Result<(Self, usize), Error> {
+        Computation::Signature.check()?;
+        let text = text_of(content);
+        if let Some(key) = minisign_key::Public::parse(&text) {
+            return Ok((Self(Public::Minisign(key)), 1));
+        }
+        let (mut keys, mut count) = (Vec::new(), 0);
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for line in lines {
+            count += 1;
+            let is_plain = openssh::is_public(line);
+            let found = match is_plain {
+                true => Some((Allowed::default(), line)),
+                false => Allowed::parse(line)?,
+            };
+            let Some((allowed, key)) = found else { return Err(expected) };
+            match ssh::Public::parse(key) {
+                Err(Error::Misuse(_)) if skips || !is_plain => {}
+                _ if allowed.is_authority => {}
+                key => keys.push((key?, allowed)),
+            }
+        }
+        Ok((Self(Public::Ssh(keys)), count))
+    }
+}
+
+/// The public key of a signing key.
+impl From<&SigningKey> for Signers {
+    fn from(key: &SigningKey) -> Self {
+        Self(match &*key.0 {
+            Private::Ssh(key) => Public::Ssh(vec![(key.public(), Allowed::default())]),
+            Private::Minisign(key) => Public::Minisign(key.public()),
+        })
+    }
+}
