@@ -47,6 +47,7 @@ from sealane._open import EncryptedReader, EncryptedWriter, open
 from sealane._salvage import SalvageReport, salvage_file
 from sealane.exceptions import (
     AuthenticationError,
+    EncryptedFieldError,
     ForkedError,
     FormatError,
     KeyNotFoundError,
@@ -71,6 +72,7 @@ __all__ = [
     "Decryptor",
     "DeterministicAead",
     "Difference",
+    "EncryptedFieldError",
     "EncryptedReader",
     "EncryptedWriter",
     "FileInfo",
