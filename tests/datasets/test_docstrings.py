@@ -27,6 +27,8 @@ import sealane.aio
 import sealane.fs
 import sealane.hazmat
 import sealane.parquet
+import sealane.sqlalchemy
+import sqlalchemy.orm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -54,6 +56,7 @@ NO_EXAMPLE = {
     "sealane.InventoryReport": "verify_inventory() returns it",
     "sealane.ProviderInfo": "providers() returns it",
     "sealane.SalvageReport": "salvage_file() returns it",
+    "sealane.django.Sealed": "a query for a bound value alone returns it",
     "sealane.keys.KeyringKey": "Keyring.keys returns it",
 }
 
@@ -184,6 +187,35 @@ def stored_parts() -> dict[str, Any]:
     }
 
 
+def databases(name: str) -> Iterator[dict[str, Any]]:
+    """Prepares the databases of the examples, and yields the names that they use."""
+    if name.startswith("sealane.sqlalchemy"):
+        base: Any = sqlalchemy.orm.declarative_base()
+        ring = sealane.keys.Keyring.generate("xaes-256-gcm")
+        notes = sealane.sqlalchemy.Encrypted(sqlalchemy.Text, keyring=ring, row=["id"])
+        columns = {"id": sqlalchemy.Column(sqlalchemy.Integer, primary_key=True)}
+        columns["notes"] = sqlalchemy.Column(notes)
+        user = type("User", (base,), {"__tablename__": "users", **columns})
+        engine = sqlalchemy.create_engine("sqlite://", poolclass=sqlalchemy.StaticPool)
+        base.metadata.create_all(engine)
+        with sqlalchemy.orm.Session(engine) as session:
+            session.add(user(notes="tea"))
+            session.commit()
+        some = {one: getattr(sqlalchemy, one) for one in ("Column", "Integer", "MetaData", "Table")}
+        yield {"engine": engine, "User": user, "notes": notes, "ring": ring, **some}
+        engine.dispose()
+    elif name.startswith("sealane.django"):
+        import django_app
+
+        django_app.create_tables()
+        patient = django_app.Patient.objects.create(diagnosis="flu")
+        field = django_app.Patient._meta.get_field("diagnosis")
+        yield {"Patient": django_app.Patient, "field": field, "number": patient.pk}
+        django_app.delete_tables()
+    else:
+        yield {}
+
+
 @pytest.fixture
 def names(
     request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
@@ -217,11 +249,13 @@ def names(
         sealane.fs.create_dataset_key("s3://bucket/sales.key.age", recipients=[alice.public])
     Bucket().pipe_file("bucket/backup.age", pathlib.Path("backup.age").read_bytes())
     libraries = {"sealane": sealane, "os": os, "pathlib": pathlib, "getpass": getpass, "fsspec": fsspec}
-    yield (
-        values
-        | libraries
-        | {"pyarrow": pyarrow, "pq": pq, "table": pyarrow.table({"name": ["a"], "size": [1]})}
-    )
+    with contextlib.contextmanager(databases)(name) as more:
+        yield (
+            values
+            | more
+            | libraries
+            | {"pyarrow": pyarrow, "pq": pq, "table": pyarrow.table({"name": ["a"], "size": [1]})}
+        )
     sealane.plugins.disable()
 
 

@@ -6,6 +6,7 @@ It is "all", or names separated by spaces.
 
 from __future__ import annotations
 
+import glob
 import os
 import platform
 import pty
@@ -28,7 +29,8 @@ def find(name: str) -> str | None:
     """Returns the path of a program, or of a library, which ends in ``.so``."""
     if name.endswith(".so"):
         return next((path for folder in LIBRARIES if os.path.exists(path := f"{folder}/{name}")), None)
-    return shutil.which(name)
+    # Debian's PostgreSQL is not on the path, because several versions can be installed.
+    return shutil.which(name) or next(iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"))), None)
 
 
 def program(name: str) -> str:

@@ -48,6 +48,7 @@ from sealane._open import EncryptedReader, EncryptedWriter, open
 from sealane._salvage import SalvageReport, salvage_file
 from sealane.exceptions import (
     AuthenticationError,
+    EncryptedFieldError,
     ForkedError,
     FormatError,
     KeyNotFoundError,
@@ -72,6 +73,7 @@ __all__ = [
     "Decryptor",
     "DeterministicAead",
     "Difference",
+    "EncryptedFieldError",
     "EncryptedReader",
     "EncryptedWriter",
     "FileInfo",

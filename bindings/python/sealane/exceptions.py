@@ -6,6 +6,7 @@ error is a subclass of SealaneError.
 
 __all__ = [
     "AuthenticationError",
+    "EncryptedFieldError",
     "ForkedError",
     "FormatError",
     "KeyNotFoundError",
@@ -36,6 +37,21 @@ class AuthenticationError(SealaneError):
     The error does not say which, because the difference would help an attacker. If a file's header
     has verified the key, the error names the modified chunk.
     """
+
+
+class EncryptedFieldError(AuthenticationError):
+    """A value of a database does not open: another key, changed, or moved from another place.
+
+    The message names the table, the column and, where it is known, the primary key. It shows
+    neither the value nor a key.
+    """
+
+    table: str = ""
+    """Name of the table."""
+    column: str = ""
+    """Name of the column."""
+    primary_key: object = None
+    """The primary key of the row; None if it is not known."""
 
 
 class FormatError(SealaneError):

@@ -27,6 +27,7 @@ import sealane
 import sealane.aio
 import sealane.fs
 import sealane.parquet
+import sqlalchemy
 from executors import Here
 from sealane import keys
 from sealane.compat.rencrypt import Cipher
@@ -215,6 +216,7 @@ MODULES = [
     *("sealane", "sealane.keys", "sealane.hybrid", "sealane.plugins", "sealane.hazmat", "sealane.aio"),
     "sealane.signing",
     *("sealane.fs", "sealane.parquet", "sealane.compat.fernet", "sealane.compat.rencrypt"),
+    *("sealane.sqlalchemy", "sealane.django", "sealane.langgraph", "sealane.litdata", "sealane.temporal"),
 ]
 
 
@@ -380,6 +382,16 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "sealane.compat.rencrypt.REncrypt": [{"cipher": Cipher.AES256GCM}, {"cipher": "other"}],
 }
 
+CALLS |= {
+    "sealane.sqlalchemy.Encrypted": [{"type_": sqlalchemy.Text}, {"type_": sqlalchemy.Interval}],
+    "sealane.django.EncryptedTextField": [{}, {"row": ["id"]}],
+    "sealane.django.EncryptedBinaryField": [{}],
+    "sealane.django.EncryptedJSONField": [{}],
+    "sealane.langgraph.Cipher": [{}],
+    "sealane.litdata.Encryption": [{}],
+    "sealane.temporal.Codec": [{}],
+}
+
 OBJECTS: dict[str, Callable[[], Any]] = {
     "Key": lambda: keys.Key.from_bytes(KEY),
     "Keyring": lambda: keys.Keyring.from_key(KEY, "aes-256-gcm"),
@@ -421,6 +433,8 @@ def used(made: Any) -> Any:
         made.pipe_file("/file", b"data")
     if isinstance(made, sealane.parquet.ParquetKeys):
         made.polars_encryption("name")
+    if hasattr(made, "decrypt") and type(made).__module__ == "sealane.litdata":
+        made.decrypt(b"sealed")
     if isinstance(made, sealane.parquet.KmsClient):
         made.wrap_key(OTHER, "name")
     return made

@@ -1,0 +1,260 @@
+"""Encrypted fields of databases: the part that SQLAlchemy and Django share.
+
+Each value is one message of a keyring. Its associated data is the table, the column and the values
+of the columns to which it is bound, each in UTF-8 with its length in 4 big-endian bytes before it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from sealane import _reference
+from sealane._frames import forgetting
+from sealane._native import Aead, DeterministicAead, Keyring
+from sealane.exceptions import AuthenticationError, EncryptedFieldError, FormatError
+
+KeyringLike: TypeAlias = Keyring | str | Callable[[], Keyring]
+Codec: TypeAlias = tuple[Callable[[Any], bytes], Callable[[bytes], Any], Any]
+
+_PREFIXES: Final = {"tink": b"\x01", "crunchy": b"\0", "legacy": b"\0"}
+
+CHECK: Final = 50_000
+"""Nanoseconds between looks at the state of the keyring: a look costs more than opening a value."""
+
+CODECS: Final[dict[type, Codec]] = {
+    bytes: (bytes, bytes, bytes | bytearray | memoryview),
+    str: (str.encode, bytes.decode, str),
+    bool: (lambda value: b"%d" % value, lambda data: bool(int(data)), bool),
+    int: (lambda value: b"%d" % value, int, int),
+    float: (lambda value: repr(float(value)).encode(), float, float | int),
+    Decimal: (lambda value: str(value).encode(), lambda data: Decimal(data.decode()), Decimal | int),
+    date: (
+        lambda value: date.isoformat(value).encode(),
+        lambda data: date.fromisoformat(data.decode()),
+        date,
+    ),
+    datetime: (
+        lambda value: value.isoformat().encode(),
+        lambda data: datetime.fromisoformat(data.decode()),
+        datetime,
+    ),
+    uuid.UUID: (lambda value: value.bytes, lambda data: uuid.UUID(bytes=data), uuid.UUID),
+    dict: (lambda value: json.dumps(value).encode(), json.loads, object),
+}
+"""How values of a type become bytes and back, and the types that are accepted. ``dict`` is JSON."""
+
+
+class Keys:
+    """The AEAD of a keyring, made again after the keyring has changed."""
+
+    @forgetting
+    def __init__(self, keyring: KeyringLike, searchable: bool) -> None:
+        if isinstance(keyring, str):
+            _reference.check(keyring)
+        elif not isinstance(keyring, Keyring) and not callable(keyring):
+            raise TypeError(
+                "keyring: expected a Keyring, a key reference such as 'file:PATH', or a function that "
+                f"returns a Keyring; found {type(keyring).__name__}"
+            )
+        self._source = keyring
+        self._kind: type[Aead] | type[DeterministicAead] = DeterministicAead if searchable else Aead
+        self._next = 0
+        self._state: tuple[object, ...] = ()
+        self._aead: Any = None
+        if isinstance(keyring, Keyring):
+            self.aead()
+
+    def __repr__(self) -> str:
+        return f"<keys of {self._source!r}>"
+
+    def aead(self) -> Any:
+        """Returns the Aead or DeterministicAead of the keyring as it is now."""
+        if (now := time.monotonic_ns()) >= self._next:
+            ring = self.ring()
+            state = (ring, ring.primary, *((key.id, key.state) for key in ring.keys))
+            if state != self._state:
+                aead = self._kind(keyring=ring)
+                if isinstance(aead, Aead) and self._state[:2] == state[:2]:
+                    aead.count_messages(self._aead.sealed_messages or 0)
+                self._aead, self._state = aead, state
+            self._next = now + CHECK
+        return self._aead
+
+    def ring(self) -> Keyring:
+        """Returns the keyring. A reference is resolved once."""
+        found = self._source() if callable(self._source) else self._source
+        if isinstance(found, str):
+            found = self._source = _reference.resolve(found)  # type: ignore[assignment]
+        if not isinstance(found, Keyring):
+            raise TypeError(f"keyring: expected a Keyring, found {type(found).__name__}")
+        return found
+
+    def prefix(self) -> bytes:
+        """Returns what each message under the primary key begins with."""
+        ring = self.ring()
+        kind = next(key.prefix for key in ring.keys if key.primary)
+        if kind not in _PREFIXES:
+            raise ValueError(f"a primary key with the prefix {kind!r} leaves no mark of it in its messages")
+        return _PREFIXES[kind] + ring.primary.to_bytes(4, "big")
+
+
+class Bound(NamedTuple):
+    """A value about to be stored, with the row to which it is bound; None if that is not known yet."""
+
+    value: Any
+    row: Sequence[object] | None
+
+    def __repr__(self) -> str:
+        return "<a value bound to its row>"
+
+
+class Sealed:
+    """A value bound to its row that was read without the row. ``open`` takes the row.
+
+    Parameters of ``open`` are the columns to which it is bound, for example ``sealed.open(id=7)``.
+    """
+
+    __slots__ = ("data", "field")
+
+    def __init__(self, field: Field, data: bytes) -> None:
+        self.field = field
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"<a sealed value of {'.'.join(self.field.place())}>"
+
+    def open(self, **row: object) -> Any:
+        """Returns the value. The keywords name the columns to which it is bound."""
+        return self.field.open(self.data, self.field.row_of(row))
+
+
+class Field:
+    """Seals and opens the values of one column.
+
+    ``place`` returns the names of the table and the column; they are not known from the beginning.
+    """
+
+    def __init__(
+        self, keys: Keys, codec: Codec, row: tuple[str, ...], place: Callable[[], tuple[str, str]]
+    ) -> None:
+        self.keys = keys
+        self.row = row
+        self.place = place
+        self._encode, self._decode, self._kind = codec
+        self._start = b""
+
+    @property
+    def searchable(self) -> bool:
+        return self.keys._kind is DeterministicAead
+
+    def aad(self, row: Sequence[object]) -> bytes:
+        """Returns the associated data of a value in a row."""
+        start = self._start
+        if not start:
+            start = self._start = b"".join(map(_part, self.place()))
+        return start + b"".join(map(_part, row)) if row else start
+
+    def row_of(self, named: dict[str, object]) -> list[object]:
+        """Returns the values of the bound columns in their order."""
+        if named.keys() != set(self.row):
+            raise TypeError(f"{self}: expected the columns {', '.join(self.row)}, found {', '.join(named)}")
+        return [named[name] for name in self.row]
+
+    def __str__(self) -> str:
+        return ".".join(self.place())
+
+    @forgetting
+    def seal(self, value: Any, row: Sequence[object] = ()) -> bytes:
+        """Returns the value encrypted for its place."""
+        data, aead = self.encoded(value), self.keys.aead()
+        if None in row or len(row) != len(self.row):
+            raise ValueError(f"{self} is bound to {', '.join(self.row)}, which has no value")
+        aad = self.aad(row)
+        return bytes(aead.encrypt(data, aad) if self.searchable else aead.seal(data, aad))
+
+    @forgetting
+    def find(self, value: Any) -> list[bytes]:
+        """Returns the value encrypted under each enabled key, to be compared with a searchable column."""
+        if not self.searchable:
+            raise TypeError(f"{self} is not searchable: equal values are encrypted differently")
+        return list(self.keys.aead().encrypt_with_all_keys(self.encoded(value), self.aad(())))
+
+    @forgetting
+    def encoded(self, value: Any) -> bytes:
+        """Returns the plaintext bytes of a value. The error shows its type, never the value."""
+        if isinstance(value, self._kind):
+            try:
+                return self._encode(value)
+            except Exception as error:
+                problem = type(error).__name__
+        else:
+            problem = f"expected {getattr(self._kind, '__name__', self._kind)}"
+        raise TypeError(f"{self}: could not encode a value of type {type(value).__name__}: {problem}")
+
+    def open(self, sealed: Any, row: Sequence[object] = (), primary_key: Sequence[object] = ()) -> Any:
+        """Returns the value, or raises EncryptedFieldError."""
+        aead, aad = self.keys.aead(), self.aad(row)
+        try:
+            data = aead.decrypt(sealed, aad) if self.searchable else aead.open(sealed, aad)
+        except (AuthenticationError, TypeError):  # plaintext that a column still has can be a str
+            data = None
+        if data is None:
+            raise self.failed(primary_key)
+        try:
+            return self._decode(data)
+        except Exception:
+            del data
+        raise FormatError(f"{self.at(primary_key)}: the value opens, but has another type")
+
+    def failed(self, primary_key: Sequence[object]) -> EncryptedFieldError:
+        """Returns the error for a value that does not open."""
+        error = EncryptedFieldError(
+            f"{self.at(primary_key)}: the value does not open: another key, a changed value, or one moved "
+            "from another row or column"
+        )
+        (error.table, error.column), error.primary_key = self.place(), _key(primary_key)
+        return error
+
+    def at(self, primary_key: Sequence[object]) -> str:
+        """Returns the place of a value, as errors say it."""
+        return f"{self}, primary key {_key(primary_key)!r}" if primary_key else str(self)
+
+    def resealed(self, cells: Sequence[tuple[Sequence[object], Sequence[object], bytes]]) -> list[bytes]:
+        """Returns the values of several rows under the primary key.
+
+        A cell is the primary key, the values of the bound columns and the stored value.
+        """
+        aead, aads = self.keys.aead(), [self.aad(row) for _, row, _ in cells]
+        index = 0
+        try:
+            if not self.searchable:
+                return list(aead.seal_many(aead.open_many([sealed for *_, sealed in cells], aads), aads))
+            found = []
+            for index, (*_, sealed) in enumerate(cells):
+                found.append(aead.encrypt(aead.decrypt(sealed, aads[index]), aads[index]))
+            return found
+        except (AuthenticationError, TypeError) as error:
+            index = getattr(error, "index", None) or index
+        raise self.failed(cells[index][0])
+
+
+def _key(primary_key: Sequence[object]) -> object:
+    """Returns a primary key as a user writes it: a tuple only if it has several columns."""
+    return tuple(primary_key) if len(primary_key) > 1 else next(iter(primary_key), None)
+
+
+def _part(value: object) -> bytes:
+    """Returns a part of the associated data."""
+    if isinstance(value, str | int | uuid.UUID) and not isinstance(value, bool):
+        value = str(value).encode()
+    elif not isinstance(value, bytes):
+        raise TypeError(
+            f"values are bound to columns of int, str, bytes and UUID, found {type(value).__name__}"
+        )
+    return len(value).to_bytes(4, "big") + value

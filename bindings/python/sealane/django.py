@@ -1,0 +1,346 @@
+"""Encrypted fields of Django's models.
+
+For example, with ``SEALANE_KEYRING = "file:/etc/app/fields.json"`` in the settings::
+
+    from sealane.django import EncryptedTextField
+
+    class Patient(models.Model):
+        id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+        name = models.CharField(max_length=100)
+        diagnosis = EncryptedTextField(null=True, row=["id"])
+
+The database has a column of bytes. A value opens only in its table and column, and with ``row`` only
+in its row. NULL stays NULL. ``reencrypt`` moves a model's table to a new key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import lookups, signals
+
+from sealane import _fields
+from sealane._fields import Bound, Field, KeyringLike, Sealed
+from sealane._frames import forgetting
+
+__all__ = ["EncryptedBinaryField", "EncryptedJSONField", "EncryptedTextField", "Sealed", "reencrypt"]
+
+
+class _Ciphertext(bytes):
+    """What is stored as it is."""
+
+
+class _Encrypted(models.Field):  # type: ignore[type-arg]
+    """What the encrypted fields share."""
+
+    _kind: type
+
+    @forgetting
+    def __init__(
+        self,
+        *args: Any,
+        keyring: KeyringLike | None = None,
+        row: Sequence[str] = (),
+        searchable: bool = False,
+        renamed_from: tuple[str, str] | None = None,
+        **options: Any,
+    ) -> None:
+        if isinstance(row, str):
+            raise TypeError(f"row: expected a list of field names, found str; pass [{row!r}]")
+        if row and searchable:
+            raise ValueError("a searchable value cannot be bound to its row: equal values would differ")
+        if not searchable and any(options.get(name) for name in ("unique", "db_index", "primary_key")):
+            raise ValueError(
+                "equal values are encrypted differently, so an index or a unique constraint is of no use; "
+                "pass searchable=True"
+            )
+        self.row, self.searchable, self.renamed_from = tuple(row), searchable, renamed_from
+        self._keyring = keyring
+        keys = _fields.Keys(self._from_settings if keyring is None else keyring, searchable)
+        super().__init__(*args, **options)
+        self.sealing = Field(keys, self._codec(), self.row, self._place)
+
+    def _codec(self) -> _fields.Codec:
+        return _fields.CODECS[self._kind]
+
+    def _from_settings(self) -> Any:
+        name = "SEALANE_SEARCH_KEYRING" if self.searchable else "SEALANE_KEYRING"
+        found = getattr(settings, name, None)
+        if found is None:
+            raise ValueError(f"{self.sealing}: pass keyring=, or set {name} in the settings")
+        return found() if callable(found) else found
+
+    def _place(self) -> tuple[str, str]:
+        return self.renamed_from or (self.model._meta.db_table, str(self.column))
+
+    def deconstruct(self) -> Any:
+        """Returns the arguments for a migration: never a keyring, only references and functions."""
+        name, path, args, options = super().deconstruct()
+        options |= {
+            key: value for key in ("row", "searchable", "renamed_from") if (value := getattr(self, key))
+        }
+        if isinstance(self._keyring, str) or callable(self._keyring):
+            options["keyring"] = self._keyring
+        return name, path, args, options
+
+    def get_internal_type(self) -> str:
+        """Returns the field that has the same type in the database."""
+        return "BinaryField"
+
+    def row_of(self, instance: models.Model) -> list[Any]:
+        """Returns the values that a value of this object is bound to, as the database returns them."""
+        fields = [instance._meta.get_field(name) for name in self.row]
+        return [field.to_python(getattr(instance, field.attname)) for field in fields]  # type: ignore[union-attr]
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+        """Returns the value with its row; Django calls it."""
+        value = super().pre_save(model_instance, add)
+        if not self.row or value is None or hasattr(value, "resolve_expression"):
+            return value
+        row = self.row_of(model_instance)
+        if None not in row:
+            return Bound(value, row)
+        raise ValueError(
+            f"{self.sealing} is bound to {', '.join(self.row)}, which has no value before the row is stored: "
+            "bind to a UUIDField with a default, or save the object with None first"
+        )
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        """Encrypts a value; Django calls it."""
+        if value is None:
+            return None
+        if not isinstance(value, _Ciphertext):
+            bound = isinstance(value, Bound)
+            if self.row and not bound:
+                raise TypeError(
+                    f"{self.sealing} is bound to its row: save objects, or pass field.for_row(value, "
+                    f"{', '.join(f'{name}=…' for name in self.row)})"
+                )
+            plain = self.get_prep_value(value.value if bound else value)
+            value = self.sealing.seal(plain, value.row if bound else ())
+        return connection.Database.Binary(value)
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """Decrypts a value; Django calls it."""
+        if value is None:
+            return None
+        if isinstance(value, memoryview):
+            value = bytes(value)
+        return Sealed(self.sealing, value) if self.row else self.sealing.open(value)
+
+    def for_row(self, value: Any, **row: object) -> Any:
+        """Returns a value for a statement without objects, such as ``update``, bound to the named fields.
+
+        >>> Patient.objects.filter(id=number).update(diagnosis=field.for_row("well", id=number))
+        1
+        """
+        return Bound(value, self.sealing.row_of(row))
+
+    def get_lookup(self, lookup_name: str) -> Any:
+        """Returns the lookups ``isnull``, and ``exact`` and ``in``, which need a searchable field."""
+        return {"exact": _Exact, "in": _In, "isnull": lookups.IsNull}.get(lookup_name)
+
+    def get_transform(self, lookup_name: str) -> Any:
+        """Returns None: nothing can be computed of an encrypted value."""
+        return None
+
+
+class _In(lookups.In):
+    """Compares with the values under all enabled keys."""
+
+    def __init__(self, lhs: Any, rhs: Any) -> None:
+        if hasattr(rhs, "resolve_expression") or any(hasattr(one, "resolve_expression") for one in rhs):
+            raise TypeError(f"{lhs.output_field.sealing} is encrypted: it can only be compared with values")
+        field = lhs.output_field
+        values = [field.get_prep_value(value) for value in rhs if value is not None]
+        super().__init__(lhs, [_Ciphertext(one) for value in values for one in field.sealing.find(value)])
+
+    def get_prep_lookup(self) -> Any:
+        return self.rhs
+
+
+class _Exact(_In):
+    lookup_name = "exact"
+
+    def __init__(self, lhs: Any, rhs: Any) -> None:
+        super().__init__(lhs, rhs if hasattr(rhs, "resolve_expression") else [rhs])
+        if rhs is None:
+            self.rhs = None
+
+
+class EncryptedTextField(_Encrypted, models.TextField):  # type: ignore[type-arg]
+    """Encrypted text.
+
+    Parameters
+    ----------
+    keyring : Keyring, str or callable, optional
+        The keyring, a reference to it, or a function that returns it. Migrations contain references
+        and functions, never a Keyring. By default it is ``SEALANE_KEYRING`` of the settings, and
+        ``SEALANE_SEARCH_KEYRING`` of a searchable field.
+    row : list of str
+        Names of fields, of int, str, bytes or UUID. The value opens only in a row with the same
+        values in them, so name fields that do not change, such as the primary key. ``values()`` and
+        ``values_list()`` return ``Sealed``, and ``update()`` takes ``for_row(…)`` of the field.
+    searchable : bool
+        Whether the lookups ``exact`` and ``in`` find rows, and ``unique=True`` is allowed. The keyring
+        must have aes-256-siv keys. **Reveals** to readers of the database which rows have the same
+        value, how often it occurs, how long it is, and whether a value that they can get encrypted
+        occurs.
+    renamed_from : (str, str), optional
+        The table and column that existing values are bound to, if either was renamed since.
+    *args, **options
+        The other options of ``TextField``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is invalid. Later, if a value with ``row`` is stored without an object.
+    EncryptedFieldError
+        While rows are read, if a value does not open.
+
+    Examples
+    --------
+    >>> EncryptedTextField(null=True, keyring="file:fields.json")
+    <sealane.django.EncryptedTextField>
+    """
+
+    _kind = str
+
+
+class EncryptedBinaryField(_Encrypted, models.BinaryField):  # type: ignore[type-arg]
+    """Encrypted bytes. The parameters are those of ``EncryptedTextField`` and of ``BinaryField``.
+
+    Examples
+    --------
+    >>> EncryptedBinaryField(row=["id"])
+    <sealane.django.EncryptedBinaryField>
+    """
+
+    _kind = bytes
+
+
+class EncryptedJSONField(_Encrypted, models.JSONField):
+    """Encrypted JSON. The parameters are those of ``EncryptedTextField`` and of ``JSONField``.
+
+    Lookups inside of the value are refused.
+
+    Examples
+    --------
+    >>> EncryptedJSONField(default=dict)
+    <sealane.django.EncryptedJSONField>
+    """
+
+    _kind = dict
+
+    def _codec(self) -> _fields.Codec:
+        encoder, decoder = self.encoder, self.decoder
+        return (
+            lambda value: json.dumps(value, cls=encoder).encode(),
+            lambda data: json.loads(data, cls=decoder),
+            object,
+        )
+
+
+def _prepared(sender: type[models.Model], **_: Any) -> None:
+    """Connects the signals of a model that has values bound to their rows."""
+    fields = [one for one in sender._meta.concrete_fields if isinstance(one, _Encrypted) and one.row]
+    if not fields:
+        return
+
+    def opened(instance: Any, **_: Any) -> None:
+        data = instance.__dict__
+        for field in fields:
+            if type(sealed := data.get(field.attname)) is Sealed:
+                data[field.attname] = field.sealing.open(sealed.data, field.row_of(instance), [instance.pk])
+
+    def saving(instance: Any, using: str, update_fields: frozenset[str] | None, **_: Any) -> None:
+        for field in fields:
+            if update_fields is not None and field.name not in update_fields and update_fields & {*field.row}:
+                raise ValueError(
+                    f"{field.sealing} is bound to {', '.join(field.row)}: save {field.name} too, or it "
+                    "no longer opens"
+                )
+
+    signals.post_init.connect(opened, sender=sender, weak=False)
+    signals.pre_save.connect(saving, sender=sender, weak=False)
+
+
+def reencrypt(
+    model: type[models.Model],
+    *,
+    using: str = "default",
+    batch: int = 1000,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> int:
+    """Moves the encrypted fields of a model to the primary keys of their keyrings.
+
+    After an interruption, the same call continues: values that are under the primary key are left. A
+    row that changes during the call keeps its new value.
+
+    Parameters
+    ----------
+    model : model class
+        The model, whose own table is read in the order of the primary key.
+    using : str
+        The database, as in ``QuerySet.using``.
+    batch : int
+        Rows per transaction.
+    progress : callable(done, total), optional
+        Called after each batch with the number of values read, and of all.
+
+    Returns
+    -------
+    int
+        Number of values that were not under the primary key.
+
+    Raises
+    ------
+    EncryptedFieldError
+        If a value does not open, with its primary key. Earlier batches are done.
+    ValueError
+        If the model has no encrypted field, or if a primary key of a keyring has the prefix "raw".
+
+    Examples
+    --------
+    >>> reencrypt(Patient)
+    0
+    """
+    fields = [one for one in model._meta.local_concrete_fields if isinstance(one, _Encrypted)]
+    if not fields:
+        raise ValueError(f"{model._meta.label}: expected encrypted fields")
+    total = len(fields) * model._base_manager.using(using).count()
+    changed = done = 0
+    for field in fields:
+        for read, moved in _reencrypted(model, field, using, batch):
+            changed, done = changed + moved, done + read
+            if progress is not None:
+                progress(done, total)
+    return changed
+
+
+def _reencrypted(model: Any, field: _Encrypted, using: str, batch: int) -> Iterator[tuple[int, int]]:
+    """Moves a field to the primary key; yields the number of rows and of changed ones per batch."""
+    prefix = field.sealing.keys.prefix()
+    stored = models.ExpressionWrapper(models.F(field.attname), output_field=models.BinaryField())
+    rows = model._base_manager.using(using).order_by("pk").annotate(sealane_stored=stored)
+    after = rows
+    while found := list(after.values_list("pk", *field.row, "sealane_stored")[:batch]):
+        cells = [
+            ([key], row, bytes(sealed))
+            for key, *row, sealed in found
+            if sealed is not None and bytes(sealed[: len(prefix)]) != prefix
+        ]
+        with transaction.atomic(using):
+            for ((key,), _, old), new in zip(
+                cells, field.sealing.resealed(cells) if cells else (), strict=True
+            ):
+                rows.filter(pk=key, sealane_stored=old).update(**{field.attname: _Ciphertext(new)})
+        yield len(found), len(cells)
+        after = rows.filter(pk__gt=found[-1][0])
+
+
+signals.class_prepared.connect(_prepared)

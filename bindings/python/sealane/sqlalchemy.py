@@ -1,0 +1,446 @@
+"""Encrypted columns of SQLAlchemy, for text, bytes, JSON, numbers, dates and other types.
+
+For example::
+
+    from sealane.sqlalchemy import Encrypted
+
+    class User(Base):
+        __tablename__ = "users"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        email: Mapped[str] = mapped_column(Encrypted(Text, keyring=index, searchable=True))
+        notes: Mapped[str | None] = mapped_column(Encrypted(Text, keyring=ring, row=["id"]))
+
+The database has a column of bytes. A value opens only in its table and column, and with ``row`` only
+in its row. NULL stays NULL. ``reencrypt`` moves a table to a new key.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import event, orm
+from sqlalchemy.exc import DontWrapMixin
+from sqlalchemy.sql import operators
+
+from sealane import _fields
+from sealane._fields import Bound, Field, KeyringLike, Sealed
+from sealane._frames import forgetting
+
+__all__ = ["Encrypted", "Sealed", "reencrypt"]
+
+_T = TypeVar("_T")
+
+
+class Encrypted(sa.types.TypeDecorator[_T]):
+    """The type of an encrypted column.
+
+    Parameters
+    ----------
+    type_ : TypeEngine
+        The type of the values: ``Text``, ``String``, ``LargeBinary``, ``JSON``, ``Integer``,
+        ``Numeric``, ``Float``, ``Boolean``, ``Date``, ``DateTime``, ``Uuid``, ``Enum``, or any with
+        a ``codec``.
+    keyring : Keyring, str or callable
+        The keyring, a reference to it, or a function that returns it, which is called often. The
+        primary key encrypts, every enabled key decrypts. Changes of the object are followed; a
+        reference is resolved once per process.
+    row : list of str
+        Names of columns of the table, of int, str, bytes or UUID. The value opens only in a row with
+        the same values in them, so name columns that do not change, such as the primary key. Such
+        values are read and written by objects: a ``select`` of the column alone returns ``Sealed``,
+        and statements without objects take ``for_row(…)``.
+    searchable : bool
+        Whether ``column == value`` and ``column.in_(values)`` find rows. The keyring must have
+        aes-256-siv keys. **Reveals** to readers of the database which rows have the same value, how
+        often it occurs, how long it is, and whether a value that they can get encrypted occurs.
+    renamed_from : (str, str), optional
+        The table and column that existing values are bound to, if either was renamed since.
+    codec : (callable, callable), optional
+        Functions from a value to bytes, and from bytes to the value, for other types.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is invalid, for example a keyring of another kind. Later, if a value of another
+        type is stored, or if a value with ``row`` is stored without an object.
+    EncryptedFieldError
+        While rows are read, if a value does not open.
+
+    Examples
+    --------
+    >>> from sqlalchemy import Text
+    >>> ring = sealane.keys.Keyring.generate("xaes-256-gcm")
+    >>> Encrypted(Text, keyring=ring)
+    Encrypted(Text())
+    """
+
+    impl = sa.LargeBinary
+    cache_ok = True
+
+    @forgetting
+    def __init__(
+        self,
+        type_: sa.types.TypeEngine[_T] | type[sa.types.TypeEngine[_T]],
+        *,
+        keyring: KeyringLike,
+        row: Sequence[str] = (),
+        searchable: bool = False,
+        renamed_from: tuple[str, str] | None = None,
+        codec: tuple[Callable[[_T], bytes], Callable[[bytes], _T]] | None = None,
+    ) -> None:
+        super().__init__()
+        if isinstance(row, str):
+            raise TypeError(f"row: expected a list of column names, found str; pass [{row!r}]")
+        if row and searchable:
+            raise ValueError("a searchable value cannot be bound to its row: equal values would differ")
+        self.type_ = sa.types.to_instance(type_)
+        self.row = tuple(row)
+        self._keys = _fields.Keys(keyring, searchable)
+        self._names = renamed_from
+        self._codec = _codec_of(self.type_) if codec is None else (*codec, object)
+        self._set_column(None)
+
+    def __repr__(self) -> str:
+        return f"Encrypted({self.type_!r})"
+
+    def for_row(self, value: _T, **row: object) -> Any:
+        """Returns a value for a statement without objects, bound to the named columns.
+
+        >>> users = Table("users", MetaData(), Column("id", Integer), Column("notes", notes))
+        >>> statement = users.insert().values(id=7, notes=users.c.notes.type.for_row("tea", id=7))
+        """
+        return Bound(value, self.keyring.row_of(row))
+
+    def _set_column(self, column: sa.Column[Any] | None) -> None:
+        self._column = column
+        # SQLAlchemy caches statements by the attributes that are named as parameters, so one of
+        # them has to be unique.
+        self.keyring = Field(self._keys, self._codec, self.row, self._place)
+
+    def _place(self) -> tuple[str, str]:
+        if self._names is not None:
+            return self._names
+        table = getattr(self._column, "table", None)
+        if self._column is None or table is None:
+            raise _unwrapped(ValueError("an encrypted value needs the column of a table"))
+        return table.fullname, self._column.name
+
+    def _set_parent(self, parent: Any, outer: bool = False, **options: Any) -> None:
+        # Several columns may share a type, so each has a copy, which knows its column.
+        super()._set_parent(parent, outer, **options)
+        if (parent.unique or parent.index or parent.primary_key) and not self.keyring.searchable:
+            raise ValueError(
+                f"{parent.name}: equal values are encrypted differently, so an index or a unique constraint "
+                "is of no use; pass searchable=True"
+            )
+        parent.type = own = self.copy()
+        own._set_column(parent)
+
+    def process_bind_param(self, value: Any, dialect: sa.Dialect) -> bytes | None:
+        """Encrypts a value; SQLAlchemy calls it."""
+        if value is None:
+            return None
+        try:
+            if isinstance(value, Bound):
+                return b"" if value.row is None else self.keyring.seal(value.value, value.row)
+            if not self.row:
+                return self.keyring.seal(value)
+            problem: Exception = TypeError(
+                f"{self.keyring} is bound to its row: add an object to the session, or pass for_row(value, "
+                f"{', '.join(f'{name}=…' for name in self.row)})"
+            )
+        except Exception as error:
+            problem = error
+        raise _unwrapped(problem) from None
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
+        """Decrypts a value; SQLAlchemy calls it."""
+        if value is None:
+            return None
+        return Sealed(self.keyring, value) if self.row else self.keyring.open(value)
+
+    class comparator_factory(sa.types.TypeDecorator.Comparator[Any]):
+        """Comparison with NULL, and by equality with values under all enabled keys."""
+
+        def operate(self, op: Any, *other: Any, **options: Any) -> Any:
+            if op in _NULL or (op in _EQUAL and other[0] is None):
+                return super().operate(op, *other, **options)
+            field: Field = self.expr.type.keyring  # type: ignore[attr-defined]
+            values = list(other[0]) if op in _IN and isinstance(other[0], _LISTS) else list(other)
+            if op not in _EQUAL or any(_is_sql(value) for value in values):
+                raise TypeError(f"{field} is encrypted: it can only be compared by equality with values")
+            found = [sealed for value in values for sealed in field.find(value)]
+            stored = sa.type_coerce(self.expr, sa.LargeBinary())
+            return stored.in_(found) if op in (operators.eq, operators.in_op) else stored.not_in(found)
+
+
+_NULL = {operators.is_, operators.is_not}
+_IN = {operators.in_op, operators.not_in_op}
+_EQUAL = {operators.eq, operators.ne, *_IN}
+_LISTS = (list, tuple, set, frozenset)
+
+
+def _is_sql(value: object) -> bool:
+    return isinstance(value, sa.ClauseElement) or hasattr(value, "__clause_element__")
+
+
+def _codec_of(type_: sa.types.TypeEngine[Any]) -> _fields.Codec:
+    """Returns the codec of a type of SQLAlchemy."""
+    try:
+        kind = dict if isinstance(type_, sa.JSON) else type_.python_type
+    except NotImplementedError:
+        kind = object
+    if issubclass(kind, enum.Enum):
+        return lambda value: value.name.encode(), lambda data: kind[data.decode()], kind
+    if kind not in _fields.CODECS:
+        raise ValueError(f"{type_!r}: no codec is known for this type; pass codec=(encode, decode)")
+    return _fields.CODECS[kind]
+
+
+def _unwrapped(error: Exception) -> Exception:
+    """Returns the error so that SQLAlchemy does not wrap it in one that shows the parameters."""
+    kind = type(error)
+    made: Exception = type(kind.__name__, (kind, DontWrapMixin), {"__module__": kind.__module__})(*error.args)
+    return made
+
+
+# What binds values to rows: they are sealed while the session writes an object, when all its
+# columns are known, and opened when an object was loaded.
+
+
+class _Attribute:
+    """A mapped column that is bound to its row."""
+
+    def __init__(self, mapper: orm.Mapper[Any], key: str, column: sa.Column[Any]) -> None:
+        type_: Any = column.type
+        self.key, self.column, self.field = key, column, type_.keyring
+        missing = [name for name in type_.row if name not in column.table.c]
+        if missing:
+            raise ValueError(f"{self.field}: there is no column {missing[0]!r} that it could be bound to")
+        self.columns = [column.table.c[name] for name in type_.row]
+        self.names = [mapper.get_property_by_column(column).key for column in self.columns]
+
+    def open(self, target: Any, data: dict[str, Any], mapper: orm.Mapper[Any]) -> None:
+        """Opens the value of a loaded object."""
+        sealed = data[self.key]
+        # A change that is not yet written does not move the row.
+        old = sa.inspect(target).committed_state
+        row = [_plain(column, old.get(name, data.get(name))) for name, column in self.items()]
+        if None in row:
+            raise ValueError(f"{self.field} is bound to {', '.join(self.names)}: load these columns too")
+        data[self.key] = self.field.open(sealed.data, row, mapper.primary_key_from_instance(target))
+
+    def items(self) -> zip[tuple[str, sa.Column[Any]]]:
+        return zip(self.names, self.columns, strict=True)
+
+    def bind(self, target: Any, data: dict[str, Any], insert: bool) -> None:
+        """Puts the value with its row in its place, until it is written."""
+        state = sa.inspect(target)
+        changed = state.committed_state
+        if not insert and self.key not in changed:
+            if not any(name in changed for name in self.names):
+                return
+            getattr(target, self.key)  # loads it, because it has to be sealed again for the new row
+            orm.attributes.flag_modified(target, self.key)
+        if insert and self.key not in data:
+            data[self.key] = _default(self.column)
+        value = data.get(self.key)
+        if value is None or _is_sql(value):
+            return
+        for name, column in self.items():
+            if insert and data.get(name) is None and (default := _default(column)) is not None:
+                setattr(target, name, default)
+        row = [_plain(column, data.get(name)) for name, column in self.items()]
+        data[self.key] = Bound(value, None if insert and None in row else row)
+
+
+def _plain(column: sa.Column[Any], value: Any) -> Any:
+    """Returns the value as its column returns it later, for example 7 for "7"."""
+    kind = column.type.python_type
+    return value if value is None or isinstance(value, kind) else kind(value)
+
+
+def _default(column: sa.Column[Any]) -> Any:
+    """Returns the default that SQLAlchemy would compute only when the statement runs."""
+    default: Any = column.default
+    if default is None or not (default.is_scalar or default.is_callable):
+        return None
+    return default.arg(None) if default.is_callable else default.arg
+
+
+@event.listens_for(orm.Mapper, "mapper_configured")
+def _configured(mapper: orm.Mapper[Any], cls: type) -> None:
+    found = [
+        _Attribute(mapper, property_.key, column)
+        for property_ in mapper.column_attrs
+        if isinstance(column := property_.columns[0], sa.Column)
+        and isinstance(column.type, Encrypted)
+        and column.type.row
+    ]
+    if not found:
+        return
+
+    def loaded(target: Any, *_: Any) -> None:
+        data = target.__dict__
+        for one in found:
+            if type(data.get(one.key)) is Sealed:
+                one.open(target, data, mapper)
+
+    def before(insert: bool) -> Callable[[Any, Any, Any], None]:
+        def listen(_mapper: Any, _connection: Any, target: Any) -> None:
+            session = orm.object_session(target)
+            if session is not None:
+                session.info.setdefault(_WRITING, []).append((target, found))
+            for one in found:
+                one.bind(target, target.__dict__, insert)
+
+        return listen
+
+    def after(_mapper: Any, connection: sa.Connection, target: Any) -> None:
+        data = target.__dict__
+        late = {}
+        for one in found:
+            value = data.get(one.key)
+            if isinstance(value, Bound) and value.row is None:
+                # The row's number is known only now.
+                row = [_plain(column, getattr(target, name)) for name, column in one.items()]
+                late[one.column.name] = Bound(value.value, row)
+        if late:
+            table = found[0].column.table
+            keys = [
+                column == getattr(target, mapper.get_property_by_column(column).key)
+                for column in table.primary_key
+            ]
+            connection.execute(sa.update(table).where(*keys).values(late))
+        _restore(target, found)
+
+    # First, so that other listeners, such as those of sqlalchemy.ext.mutable, get the opened value.
+    for name in "load", "refresh":
+        event.listen(cls, name, loaded, insert=True)
+    for name, listener in (
+        ("before_insert", before(True)),
+        ("before_update", before(False)),
+        ("after_insert", after),
+        ("after_update", after),
+    ):
+        event.listen(mapper, name, listener)
+
+
+_WRITING = "sealane: objects that are being written"
+
+
+def _restore(target: Any, found: list[_Attribute]) -> None:
+    for one in found:
+        if isinstance(value := target.__dict__.get(one.key), Bound):
+            target.__dict__[one.key] = value.value
+
+
+@event.listens_for(orm.Session, "after_flush")
+@event.listens_for(orm.Session, "after_soft_rollback")
+def _flushed(session: orm.Session, _: Any) -> None:
+    """Puts the values back, also after a write that failed."""
+    for target, found in session.info.pop(_WRITING, ()):
+        _restore(target, found)
+
+
+def reencrypt(
+    bind: sa.Engine | sa.Connection,
+    table: sa.Table | type,
+    *,
+    batch: int = 1000,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> int:
+    """Moves the encrypted columns of a table to the primary keys of their keyrings.
+
+    Each batch is a transaction. After an interruption, the same call continues: values that are
+    under the primary key are left. A row that changes during the call keeps its new value.
+
+    Parameters
+    ----------
+    bind : Engine or Connection
+        A connection is committed after each batch. With an async one:
+        ``await connection.run_sync(reencrypt, User)``.
+    table : Table or mapped class
+        The table, with a primary key.
+    batch : int
+        Rows per transaction.
+    progress : callable(done, total), optional
+        Called after each batch with the number of values read, and of all.
+
+    Returns
+    -------
+    int
+        Number of values that were not under the primary key.
+
+    Raises
+    ------
+    EncryptedFieldError
+        If a value does not open, with its primary key. Earlier batches are done.
+    ValueError
+        If the table has no encrypted column or no primary key, or if a primary key of a keyring has
+        the prefix "raw".
+
+    Examples
+    --------
+    >>> new = ring.rotate()
+    >>> reencrypt(engine, User, progress=print)
+    1 1
+    1
+    """
+    if isinstance(bind, sa.Engine):
+        with bind.connect() as connection:
+            return reencrypt(connection, table, batch=batch, progress=progress)
+    if not isinstance(table, sa.Table):
+        tables: Any = sa.inspect(table).tables
+        return sum(reencrypt(bind, one, batch=batch, progress=progress) for one in tables if _sealed_of(one))
+    columns = _sealed_of(table)
+    if not columns or not table.primary_key:
+        raise ValueError(f"{table.fullname}: expected encrypted columns and a primary key")
+    total = len(columns) * (bind.scalar(sa.select(sa.func.count()).select_from(table)) or 0)
+    changed = done = 0
+    for column in columns:
+        for read, moved in _reencrypted(bind, column, batch):
+            bind.commit()
+            changed, done = changed + moved, done + read
+            if progress is not None:
+                progress(done, total)
+    return changed
+
+
+def _reencrypted(bind: sa.Connection, column: Any, batch: int) -> Iterator[tuple[int, int]]:
+    """Moves a column to the primary key; yields the number of rows and of changed ones per batch."""
+    keys, field = list(column.table.primary_key), column.type.keyring
+    stored = sa.type_coerce(column, sa.LargeBinary())
+    bound = [column.table.c[name] for name in column.type.row]
+    prefix = field.keys.prefix()
+    query = sa.select(*keys, *bound, stored).order_by(*keys).limit(batch)
+    names = [f"key_{number}" for number in range(len(keys))]
+    update = (
+        column.table.update()
+        .where(*(key == sa.bindparam(name) for key, name in zip(keys, names, strict=True)))
+        .where(stored == sa.bindparam("old"))
+        .values({column: sa.bindparam("new", type_=sa.LargeBinary())})
+    )
+    after: sa.Select[Any] = query
+    while rows := bind.execute(after).all():
+        cells = [
+            (row[: len(keys)], row[len(keys) : -1], row[-1])
+            for row in rows
+            if row[-1] is not None and row[-1][: len(prefix)] != prefix
+        ]
+        if cells:
+            sealed = field.resealed(cells)
+            values = [
+                {"new": new, "old": old} | dict(zip(names, key, strict=True))
+                for new, (key, _, old) in zip(sealed, cells, strict=True)
+            ]
+            bind.execute(update, values)
+        yield len(rows), len(cells)
+        after = query.where(sa.tuple_(*keys) > tuple(rows[-1][: len(keys)]))
+
+
+def _sealed_of(table: Any) -> list[Any]:
+    return [column for column in table.columns if isinstance(column.type, Encrypted)]
