@@ -37,6 +37,7 @@ IDENTITY = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ
 PIN = "83920175"
 OTHER = bytes(range(32))
 RING = keys.Keyring.from_key(OTHER, "aes-256-gcm")
+TOKEN = sealane.jwe.encrypt(b"", OTHER, alg="dir", enc="A256GCM")
 
 SECRETS = {
     "key": KEY[:31],  # Some values are one byte short.
@@ -213,7 +214,7 @@ PARSERS = {
 
 MODULES = [
     *("sealane", "sealane.keys", "sealane.hybrid", "sealane.plugins", "sealane.hazmat", "sealane.aio"),
-    *("sealane.fs", "sealane.parquet", "sealane.compat.fernet", "sealane.compat.rencrypt"),
+    *("sealane.fs", "sealane.jwe", "sealane.parquet", "sealane.compat.fernet", "sealane.compat.rencrypt"),
 ]
 
 
@@ -340,6 +341,11 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "sealane.hybrid.open": _MESSAGE,
     "sealane.hybrid.rsa_open_parts": [
         {"wrapped_key": bytes(256), "ciphertext": b"", "nonce": bytes(12), "tag": bytes(16)}
+    ],
+    "sealane.jwe.decrypt": [{"token": one} for one in ("a.b.c.d.e", 5, TOKEN, TOKEN.replace(".", "A.", 1))],
+    "sealane.jwe.encrypt": [
+        {"plaintext": b"", "alg": alg, "enc": "A256GCM", "headers": headers}
+        for alg, headers in [("none", None), ("ECDH-ES", None), ("dir", {"alg": 5}), ("dir", {"a": fails})]
     ],
     "sealane.plugins.enable": [{}],
     "sealane.hazmat.Aead": [{"algorithm": "speck128-256"}, {"algorithm": "other"}],
