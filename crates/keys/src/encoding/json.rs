@@ -30,6 +30,14 @@ struct Unique(Value);
 
 struct UniqueVisitor;
 
+macro_rules! scalars {
+    ($($visit:ident: $type:ty;)*) => {
+        $(fn $visit<E>(self, value: $type) -> Result<Value, E> {
+            Ok(value.into())
+        })*
+    };
+}
+
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(UniqueVisitor).map(Self)
@@ -43,28 +51,16 @@ impl<'de> Visitor<'de> for UniqueVisitor {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+    fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
+    scalars! {
+        visit_bool: bool;
+        visit_u64: u64;
+        visit_i64: i64;
+        visit_f64: f64;
+        visit_str: &str;
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {

@@ -3,6 +3,7 @@
 use super::algorithm::{Accepted, Alg, Enc};
 use super::key;
 use crate::PublicKey;
+use base::error::escaped;
 use base::{Error, memory};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -16,7 +17,7 @@ pub(super) struct Header {
     pub(super) alg: &'static Alg,
     pub(super) enc: &'static Enc,
     pub(super) kid: Option<String>,
-    members: Map<String, Value>,
+    pub(super) members: Map<String, Value>,
 }
 
 impl Header {
@@ -100,7 +101,7 @@ impl Header {
 }
 
 fn parameter(name: &'static str, value: &Value, why: &'static str) -> Error {
-    let found = value.to_string().chars().take(80).collect();
+    let found = escaped(&value.to_string()).chars().take(80).collect();
     Error::HeaderParameter { name, found, why }
 }
 

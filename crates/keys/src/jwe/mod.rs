@@ -110,6 +110,7 @@ pub fn encrypt(
     let mut protected = headers.map_or_else(|| Some(Map::new()), checked).ok_or(Misuse::TokenHeaders)?;
     let kid = protected.get("kid").and_then(Value::as_str).map(str::to_owned);
     protected.insert("enc".into(), enc.name.into());
+    let header = Header::new(alg, enc, protected);
     let names = [alg.name];
     let named = Accepted::new(Some(&names))?;
     let (mut cek, mut parts) = (None, Vec::new());
@@ -118,7 +119,7 @@ pub fn encrypt(
         if !key.fits(alg, enc, Direction::Encrypt, named) {
             return Err(UNSUITABLE);
         }
-        let wrapped = key.wrap(&Header::new(alg, enc, protected.clone()), cek.as_ref())?;
+        let wrapped = key.wrap(&header, cek.as_ref())?;
         let mut members = wrapped.members;
         members.insert("alg".into(), alg.name.into());
         if let (Some(own), None) = (&key.kid, &kid) {
@@ -127,6 +128,7 @@ pub fn encrypt(
         cek = Some(wrapped.cek);
         parts.push((members, BASE64.encode(wrapped.encrypted_key)));
     }
+    let mut protected = header.members;
     if !is_general {
         protected.extend(parts.iter_mut().flat_map(|(members, _)| std::mem::take(members)));
     }

@@ -15,8 +15,13 @@ use serde_json::{Map, Value};
 
 /// Characters of a protected header.
 const MAX_HEADER: usize = 64 << 10;
+/// Characters of a token in JSON, apart from its ciphertext.
+const MAX_JSON: usize = 1 << 20;
 /// Recipients of a token.
 const MAX_RECIPIENTS: usize = 64;
+
+/// The members of a recipient.
+const PER_RECIPIENT: [&str; 2] = ["header", "encrypted_key"];
 
 /// A decoded token, of which nothing is verified yet.
 pub(super) struct Token {
@@ -42,7 +47,13 @@ const REPEATED: Error =
 impl Token {
     pub(super) fn parse(text: &str, accepted: Accepted<'_>) -> Result<Self, Error> {
         if text.trim_start().starts_with('{') {
-            return Self::parse_json(json::unique(text).ok_or(EXPECTED)?, accepted);
+            let members = json::unique(text).ok_or(EXPECTED)?;
+            let ciphertext = members.get("ciphertext").and_then(Value::as_str).map_or(0, str::len);
+            // Each recipient gets a copy of the shared parameters.
+            if text.len().saturating_sub(ciphertext) > MAX_JSON {
+                return Err(Error::LimitExceeded("a token is limited to 1 MiB beside its ciphertext"));
+            }
+            return Self::parse_json(members, accepted);
         }
         let parts: Vec<_> = text.splitn(6, '.').collect();
         let &[protected, encrypted_key, iv, ciphertext, tag] = &parts[..] else { return Err(EXPECTED) };
@@ -57,8 +68,8 @@ impl Token {
     fn parse_json(mut members: Map<String, Value>, accepted: Accepted<'_>) -> Result<Self, Error> {
         let recipients = match members.remove("recipients") {
             // Flattened: the members of its only recipient are beside the others.
-            None => vec![members.clone()],
-            Some(_) if ["header", "encrypted_key"].iter().any(|name| members.contains_key(*name)) => {
+            None => vec![PER_RECIPIENT.iter().filter_map(|name| members.remove_entry(*name)).collect()],
+            Some(_) if PER_RECIPIENT.iter().any(|name| members.contains_key(*name)) => {
                 return Err(EXPECTED);
             }
             Some(Value::Array(all)) if (1..=MAX_RECIPIENTS).contains(&all.len()) => {

@@ -256,6 +256,13 @@ fn work_that_a_token_asks_for_is_limited() {
     assert!(matches!(many.decrypt(&other, None), Err(Error::LimitExceeded(_))));
     let long = with_header(&other, |header| drop(header.insert("typ".into(), "x".repeat(50_000).into())));
     assert!(matches!(key.decrypt(&long, None), Err(Error::LimitExceeded(_))));
+    // Shared parameters are copied for each recipient.
+    let large = json!({"unprotected": {"x": "x".repeat(1 << 20)}, "recipients": vec![json!({}); 64]});
+    assert!(matches!(key.decrypt(&large.to_string(), None), Err(Error::LimitExceeded(_))));
+    let options = Options { serialization: Serialization::General, ..Options::default() };
+    let content = vec![7; 3 << 20];
+    let token = jwe::encrypt(&content, &[&bytes(32)], "A256KW", "A256GCM", options).unwrap();
+    assert_eq!(*bytes(32).decrypt(&token, None).unwrap(), content);
     let deep = format!("{}.a.a.a.a", Base64::encode_string("[".repeat(40_000).as_bytes()));
     assert!(matches!(key.decrypt(&deep, None), Err(Error::Format(_))));
     assert!(start.elapsed() < Duration::from_secs(60));
@@ -288,6 +295,11 @@ fn headers_that_are_refused() {
             other => panic!("{name} {value}: {other:?}"),
         }
     }
+    // A terminal would act on the text of the attacker.
+    let long = format!("\u{1b}[31m\u{202e}{}", "x".repeat(1000));
+    let shown = with_header(&token, |header| drop(header.insert("alg".into(), long.into())));
+    let shown = keys.decrypt(&shown, None).unwrap_err().to_string();
+    assert!(shown.is_ascii() && !shown.contains('\u{1b}') && shown.len() < 200, "{shown}");
     let missing = with_header(&token, |header| drop(header.remove("enc")));
     assert!(matches!(keys.decrypt(&missing, None), Err(Error::HeaderParameter { name: "enc", .. })));
     let (_, rest) = token.split_once('.').unwrap();
