@@ -128,7 +128,7 @@ impl<'a> Members<'a> {
 
 /// Decodes a string of base64url.
 pub(crate) fn bytes(json: &RawValue) -> Option<Zeroizing<Vec<u8>>> {
-    json::base64::<Base64UrlUnpadded>(&*json::string(json)?)
+    json::base64::<Base64UrlUnpadded>(&json::string(json)?)
 }
 
 impl Jwk {

@@ -103,8 +103,8 @@ impl Keys {
         )
     }
 
-    /// Returns the keys that a header with this `kid` may mean: those with this `kid`, or else those
-    /// without one.
+    /// Returns the keys that a header with this `kid` may mean: those with this `kid`, or else
+    /// those without one.
     pub(super) fn candidates<'a>(&'a self, kid: Option<&'a str>) -> impl Iterator<Item = &'a Entry> {
         let named = kid.is_some() && self.0.iter().any(|key| key.kid.as_deref() == kid);
         self.0.iter().filter(move |key| kid.is_none() || key.kid.as_deref() == kid.filter(|_| named))

@@ -176,8 +176,8 @@ impl Keys {
     /// # Errors
     /// Returns [`Error::Authentication`] for whatever is wrong behind the header: the key, the
     /// encrypted key, the content, or the header itself. Before a key is used, returns
-    /// [`Error::Format`] for text that is not a token, [`Error::HeaderParameter`] for an unsupported
-    /// `alg` or `enc` or one that `algorithms` does not have, and for `crit` and `zip`;
+    /// [`Error::Format`] for text that is not a token, [`Error::HeaderParameter`] for an
+    /// unsupported `alg` or `enc` or one that `algorithms` does not have, and for `crit` and `zip`;
     /// [`Error::LimitExceeded`] for too much work, such as rounds of PBKDF2; and
     /// [`Error::NoMatchingKey`] if no key fits. [`Misuse::UnknownAlgorithm`] is a mistake in
     /// `algorithms`.
