@@ -59,6 +59,7 @@ bench: install tools ## the figures of the guide's page on speed, as ratios in o
 	$(BIN)/python lab/bench/boundary.py
 	$(BIN)/python lab/bench/raw.py
 	$(BIN)/python lab/bench/hybrid.py
+	$(BIN)/python lab/bench/jwe.py
 	$(BIN)/python lab/bench/rencrypt_calls.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))

@@ -42,7 +42,8 @@ fn every_case_is_read() {
     let (eme, secretbox) = (vectors::eme(), vectors::secretbox());
     counts.extend(count(&eme, |case| &case.file));
     counts.extend(count(&secretbox, |case| &case.file));
-    let signatures = vectors::signatures();
+    let (signatures, jwe) = (vectors::signatures(), vectors::jwe());
+    counts.extend(count(&jwe, |case| &case.file));
     counts.extend(count(&signatures, |case| &case.file));
     let (kdf, ml_kem) = (vectors::kdf(), vectors::ml_kem());
     counts.extend(count(&ml_kem, |case| &case.file));
@@ -82,6 +83,8 @@ fn every_case_is_read() {
         ("fernet/generate.json", 1),
         ("fernet/invalid.json", 8),
         ("fernet/verify.json", 1),
+        ("jwe/rfc.json", 10),
+        ("jwe/wycheproof/json_web_encryption_test.json", 139),
         ("kdf/argon2_rfc9106.json", 3),
         ("kdf/hkdf_rfc5869.json", 7),
         ("kdf/key_fingerprint.json", 6),
@@ -176,6 +179,7 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
         .chain(vectors::fernet().into_iter().map(|case| case.file))
         .chain(vectors::eme().into_iter().map(|case| case.file))
         .chain(vectors::secretbox().into_iter().map(|case| case.file))
+        .chain(vectors::jwe().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
         .chain(vectors::signatures().into_iter().map(|case| case.file))
         .chain(vectors::ml_kem().into_iter().map(|case| case.file))

@@ -14,11 +14,11 @@ For example::
     sealed = aead.seal(b"message", aad=b"header")
 
 The submodules are ``keys`` (key files), ``plugins`` (age plugins), ``hybrid`` (messages to a public
-key), ``signing`` (signatures), ``fs`` (datasets through fsspec), ``hazmat`` (primitives) and
-``compat`` (drop-in replacements for other libraries).
+key), ``jwe`` (JSON Web Encryption), ``signing`` (signatures), ``fs`` (datasets through fsspec),
+``hazmat`` (primitives) and ``compat`` (drop-in replacements for other libraries).
 """
 
-from sealane import exceptions, hazmat, hybrid, keys, plugins, signing
+from sealane import exceptions, hazmat, hybrid, jwe, keys, plugins, signing
 from sealane._bulk import (
     BulkReport,
     decrypt_many,
@@ -110,6 +110,7 @@ __all__ = [
     "hazmat",
     "hybrid",
     "inspect",
+    "jwe",
     "keys",
     "open",
     "plugins",

@@ -1,6 +1,6 @@
 """Types of the native module of sealane. mypy.stubtest compares them with the binary."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import (
     IO,
@@ -24,6 +24,8 @@ _Text: TypeAlias = str | _Buffer
 _PublicLike: TypeAlias = PublicKey | _Text
 _PrivateLike: TypeAlias = Key | _Text
 _Suite: TypeAlias = Literal["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]
+_TokenKey: TypeAlias = Key | PublicKey | Keyring | _Text
+_Serialization: TypeAlias = Literal["compact", "flattened", "general"]
 _Curve: TypeAlias = Literal["secp256k1", "x25519", "ed25519"]
 _Symmetric: TypeAlias = Literal["aes-256-gcm", "xchacha20"]
 _Recipients: TypeAlias = Iterable[str | PublicKey | Key]
@@ -624,6 +626,18 @@ def derive(
     memory_kib: int = 65536,
     passes: int = 3,
     lanes: int = 4,
+) -> bytes: ...
+def encrypt(
+    plaintext: _Buffer,
+    key: _TokenKey | Sequence[_TokenKey],
+    *,
+    alg: str,
+    enc: str,
+    headers: Mapping[str, object] | None = None,
+    serialization: _Serialization = "compact",
+) -> str: ...
+def decrypt(
+    token: _Text, key: _TokenKey | Sequence[_TokenKey], *, algorithms: Sequence[str] | None = None
 ) -> bytes: ...
 def seal(
     public: _PublicLike,

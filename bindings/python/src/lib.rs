@@ -24,6 +24,7 @@ mod integers;
 mod inventory;
 mod io;
 mod job;
+mod jwe;
 mod keys;
 mod objects;
 mod parquet;
@@ -77,6 +78,7 @@ mod _native {
         },
         inventory::{compare_inventory_path, write_inventory_path},
         job::Job,
+        jwe::{jwe_decrypt, jwe_encrypt},
         keys::{
             Key, Keyring, KeyringKey, PublicKey, check_key, check_token_key, cleartext_keyset, derive,
             duplicate_keyring, encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load,

@@ -38,6 +38,7 @@ IDENTITY = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ
 PIN = "83920175"
 OTHER = bytes(range(32))
 RING = keys.Keyring.from_key(OTHER, "aes-256-gcm")
+TOKEN = sealane.jwe.encrypt(b"", OTHER, alg="dir", enc="A256GCM")
 
 SECRETS = {
     "key": KEY[:31],  # Some values are one byte short.
@@ -214,7 +215,7 @@ PARSERS = {
 
 MODULES = [
     *("sealane", "sealane.keys", "sealane.hybrid", "sealane.plugins", "sealane.hazmat", "sealane.aio"),
-    "sealane.signing",
+    *("sealane.jwe", "sealane.signing"),
     *("sealane.fs", "sealane.parquet", "sealane.compat.fernet", "sealane.compat.rencrypt"),
     *("sealane.sqlalchemy", "sealane.django", "sealane.langgraph", "sealane.litdata", "sealane.temporal"),
 ]
@@ -343,6 +344,11 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "sealane.hybrid.open": _MESSAGE,
     "sealane.hybrid.rsa_open_parts": [
         {"wrapped_key": bytes(256), "ciphertext": b"", "nonce": bytes(12), "tag": bytes(16)}
+    ],
+    "sealane.jwe.decrypt": [{"token": one} for one in ("a.b.c.d.e", 5, TOKEN, TOKEN.replace(".", "A.", 1))],
+    "sealane.jwe.encrypt": [
+        {"plaintext": b"", "alg": alg, "enc": "A256GCM", "headers": headers}
+        for alg, headers in [("none", None), ("ECDH-ES", None), ("dir", {"alg": 5}), ("dir", {"a": fails})]
     ],
     "sealane.plugins.enable": [{}],
     "sealane.signing.sign": [

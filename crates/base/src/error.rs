@@ -149,6 +149,16 @@ pub enum Error {
     /// A key of a keyring has an unsupported type. The text is its name in Tink.
     #[error("expected a type of key that this version has, found {0:?}")]
     UnknownKeyType(String),
+    /// A parameter in the header of a token is not supported, or the caller does not accept it.
+    #[error("{name} in the header of the token is {found}: {why}")]
+    HeaderParameter {
+        /// Name of the parameter.
+        name: &'static str,
+        /// Its value in JSON, shortened.
+        found: String,
+        /// Why it is refused.
+        why: &'static str,
+    },
     /// The version of the format is not supported. The text names the supported ones.
     #[error("unsupported version: {0}")]
     UnsupportedVersion(&'static str),

@@ -29,8 +29,11 @@ computations! {
     Pbkdf2           approved "PBKDF2 of key files";
     P256             approved "ECDH over P-256";
     Fernet           approved "Fernet (AES-128-CBC with HMAC-SHA-256)";
+    AesKeyWrap       approved "AES Key Wrap of JWE";
+    CbcHmac          approved "AES-CBC with HMAC of JWE";
     Age              refused  "the age format";
     Argon2id         refused  "Argon2id";
+    ConcatKdf        refused  "ECDH-ES of JWE";
     Ecies            refused  "ECIES";
     Ed25519          refused  "edwards25519";
     HkdfWithoutInfo  refused  "HKDF without associated data or context";

@@ -52,7 +52,7 @@ impl Eq for Jwk {}
 
 /// The members that we read, as written: no error quotes them, and `k` leaves no copy behind.
 #[derive(Deserialize)]
-struct Members<'a> {
+pub(crate) struct Members<'a> {
     #[serde(borrow)]
     kty: Option<&'a RawValue>,
     k: Option<&'a RawValue>,
@@ -60,35 +60,75 @@ struct Members<'a> {
     alg: Option<&'a RawValue>,
     #[serde(rename = "use")]
     usage: Option<&'a RawValue>,
+    pub(crate) key_ops: Option<&'a RawValue>,
     /// The keys of a set.
-    keys: Option<&'a RawValue>,
+    pub(crate) keys: Option<&'a RawValue>,
+    /// Numbers and points of asymmetric keys.
+    pub(crate) crv: Option<&'a RawValue>,
+    pub(crate) x: Option<&'a RawValue>,
+    pub(crate) y: Option<&'a RawValue>,
+    pub(crate) n: Option<&'a RawValue>,
+    pub(crate) e: Option<&'a RawValue>,
+    pub(crate) d: Option<&'a RawValue>,
+    pub(crate) p: Option<&'a RawValue>,
+    pub(crate) q: Option<&'a RawValue>,
+    pub(crate) dp: Option<&'a RawValue>,
+    pub(crate) dq: Option<&'a RawValue>,
+    pub(crate) qi: Option<&'a RawValue>,
+    /// More than two primes.
+    pub(crate) oth: Option<&'a RawValue>,
 }
 
-impl Members<'_> {
+/// The members `kid`, `alg` and `use`.
+pub(crate) type Names = [Option<String>; 3];
+
+impl<'a> Members<'a> {
+    /// # Errors
+    /// Returns [`Error::Format`] for text that is not an object, or has a member twice.
+    pub(crate) fn parse(text: &'a str) -> Result<Self, Error> {
+        json::object(text).ok_or(EXPECTED)
+    }
+
+    pub(crate) fn is_type(&self, name: &str) -> bool {
+        self.kty.and_then(json::string).is_some_and(|kty| *kty == name)
+    }
+
+    pub(crate) fn has_type(&self) -> bool {
+        self.kty.and_then(json::string).is_some()
+    }
+
     fn is_symmetric(&self) -> bool {
-        self.kty.and_then(json::string).is_some_and(|kty| *kty == "oct")
+        self.is_type("oct")
     }
 
     fn kid(&self) -> Option<String> {
         self.kid.and_then(json::string).map(|kid| kid.to_string())
     }
 
-    fn jwk(&self) -> Result<Jwk, Error> {
-        match self.kty.and_then(json::string) {
-            None => return Err(EXPECTED),
-            Some(kty) if *kty == "oct" => {}
-            Some(_) => {
-                return Err(Error::Format("expected a JSON Web Key of type \"oct\", found another type"));
-            }
-        }
-        let k = self.k.and_then(json::string).ok_or(DAMAGED)?;
-        let bytes = json::base64::<Base64UrlUnpadded>(&k).filter(|bytes| !bytes.is_empty()).ok_or(DAMAGED)?;
+    /// Returns `kid`, `alg` and `use`.
+    pub(crate) fn names(&self) -> Result<Names, Error> {
         let text = |json: Option<&RawValue>| {
             json.map(|json| json::string(json).map(|text| text.to_string()).ok_or(DAMAGED)).transpose()
         };
-        let (kid, alg, usage) = (text(self.kid)?, text(self.alg)?, text(self.usage)?);
+        Ok([text(self.kid)?, text(self.alg)?, text(self.usage)?])
+    }
+
+    pub(crate) fn jwk(&self) -> Result<Jwk, Error> {
+        if !self.has_type() {
+            return Err(EXPECTED);
+        }
+        if !self.is_symmetric() {
+            return Err(Error::Format("expected a JSON Web Key of type \"oct\", found another type"));
+        }
+        let bytes = self.k.and_then(bytes).filter(|bytes| !bytes.is_empty()).ok_or(DAMAGED)?;
+        let [kid, alg, usage] = self.names()?;
         Ok(Jwk { key: Key::from_bytes(&bytes), kid, alg, usage })
     }
+}
+
+/// Decodes a string of base64url.
+pub(crate) fn bytes(json: &RawValue) -> Option<Zeroizing<Vec<u8>>> {
+    json::base64::<Base64UrlUnpadded>(&json::string(json)?)
 }
 
 impl Jwk {
@@ -97,7 +137,7 @@ impl Jwk {
     /// # Errors
     /// Returns [`Error::Format`] for any other text.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        json::object::<Members<'_>>(text).ok_or(EXPECTED)?.jwk()
+        Members::parse(text)?.jwk()
     }
 
     /// Encodes the key as one line of JSON.
@@ -156,14 +196,17 @@ pub(super) fn symmetric_keys(text: &str) -> Result<Vec<Jwk>, Error> {
 
 /// Returns a single key, or the keys of a set with the type `oct`.
 fn members(text: &str) -> Result<Vec<Members<'_>>, Error> {
-    let whole: Members<'_> = json::object(text).ok_or(EXPECTED)?;
-    let Some(keys) = whole.keys else { return Ok(vec![whole]) };
-    let keys = json::array(keys).ok_or(EXPECTED)?;
-    // An entry with a repeated member is refused, not ignored: it has two readings.
-    let keys = keys.into_iter().map(|key| json::object(key.get()).ok_or(EXPECTED));
-    let mut keys = keys.collect::<Result<Vec<Members<'_>>, _>>()?;
+    let whole = Members::parse(text)?;
+    let Some(set) = whole.keys else { return Ok(vec![whole]) };
+    let mut keys = entries(set)?;
     keys.retain(Members::is_symmetric);
     Ok(keys)
+}
+
+/// Returns the keys of a set, of all types.
+pub(crate) fn entries(keys: &RawValue) -> Result<Vec<Members<'_>>, Error> {
+    // An entry with a repeated member is refused, not ignored: it has two readings.
+    json::array(keys).ok_or(EXPECTED)?.into_iter().map(|key| Members::parse(key.get())).collect()
 }
 
 #[cfg(test)]

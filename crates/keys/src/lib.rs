@@ -13,6 +13,7 @@ mod folder;
 pub mod hybrid;
 mod identities;
 mod is_secret;
+pub mod jwe;
 mod jwk;
 mod key_file;
 pub mod keyring;

@@ -48,6 +48,7 @@
 //! | generate, derive, load and save keys | [`keys`] |
 //! | compute with one key pair, for example X25519 or RSA-OAEP | [`asymmetric`] |
 //! | read and write Fernet tokens | [`fernet`] |
+//! | read and write JSON Web Encryption | [`jwe`] |
 //! | list implementations, or add one from another crate | [`provider`] |
 //! | cancel long calls from a language with its own signal handling | [`interrupt`] |
 //! | use raw ciphers, or authenticated messages in pieces | [`hazmat`] |
@@ -60,7 +61,7 @@
 //! | feature | adds | needs |
 //! |---|---|---|
 //! | `aws-lc`, `ring`, `aegis` | a provider | a C compiler |
-//! | `files` | [`mod@file`], [`age`], [`keys`], [`hybrid`], [`asymmetric`], [`signature`], [`fernet`]; `aws-lc` | a C compiler |
+//! | `files` | [`mod@file`], [`age`], [`keys`], [`hybrid`], [`asymmetric`], [`signature`], [`fernet`], [`jwe`]; `aws-lc` | a C compiler |
 //! | `fips` | refuses all but approved algorithms, which the FIPS module of AWS-LC computes; not on by default | a C compiler, CMake, Go, Perl |
 //! | `pkcs11` | keys of PKCS#11 tokens; `files` | a C compiler |
 //! | `aead-traits` | `rustcrypto`, the traits of the crate `aead`; not on by default | |
@@ -120,7 +121,9 @@ pub mod provider;
 
 #[cfg(feature = "files")]
 #[doc(inline)]
-pub use ::keys::{KeyringAead, KeyringDeterministicAead, asymmetric, fernet, hybrid, signature, wipe_stack};
+pub use ::keys::{
+    KeyringAead, KeyringDeterministicAead, asymmetric, fernet, hybrid, jwe, signature, wipe_stack,
+};
 #[doc(inline)]
 pub use base::threads::{on_one_thread, without_signals};
 #[doc(inline)]

@@ -7,6 +7,7 @@ use sealane::fernet::Fernet;
 use sealane::file::{self, DecryptWith, EncryptWith};
 use sealane::hazmat::{AeadEncryptor, AesCtr, ByteOrder, ChaCha20, Poly1305, Speck, SpeckSize};
 use sealane::hybrid::ecies;
+use sealane::jwe;
 use sealane::keys::{Cost, Kind, SecretKey, derive};
 use sealane::provider::{FIPS, computations};
 use sealane::signature::{Signers, SigningKey};
@@ -65,6 +66,11 @@ fn approved_computations() {
     let token = fernet.encrypt(b"hello", 1).unwrap();
     let token = sealane::fernet::Token::parse(&token).unwrap();
     assert_eq!(&*fernet.decrypt(&token).unwrap().1, b"hello");
+    let keys = jwe::Keys::from(Key::from_bytes(&KEY));
+    for (alg, enc) in [("dir", "A256GCM"), ("A256KW", "A128CBC-HS256"), ("A256GCMKW", "A256CBC-HS512")] {
+        let token = jwe::encrypt(b"hello", &[&keys], alg, enc, jwe::Options::default()).unwrap();
+        assert_eq!(*keys.decrypt(&token, None).unwrap(), *b"hello");
+    }
 }
 
 #[test]
@@ -128,6 +134,10 @@ fn every_other_computation_is_refused() {
         ("RSA-OAEP", rsa::PublicKey::from_spki(b"").map(drop)),
         ("HPKE", hpke::seal(&p256.public().into(), hpke::Aead::Aes256Gcm, b"", b"", b"").map(drop)),
         ("HPKE", hpke::open(&p256.clone().into(), hpke::Aead::Aes256Gcm, &[4; 65], b"", b"", b"").map(drop)),
+        ("ECDH-ES of JWE", {
+            let keys = jwe::Keys::try_from(&SecretKey::P256(p256.clone())).unwrap();
+            jwe::encrypt(b"", &[&keys], "ECDH-ES", "A256GCM", jwe::Options::default()).map(drop)
+        }),
         ("signatures of SSH and minisign", SigningKey::parse(b"", None).map(drop)),
         ("signatures of SSH and minisign", Signers::parse(b"").map(drop)),
     ];

@@ -104,6 +104,7 @@ impl Error {
             | Self::Header(_)
             | Self::Armor(_)
             | Self::Line { .. }
+            | Self::HeaderParameter { .. }
             | Self::UnknownKeyType(_) => Kind::Format,
             Self::Truncated => Kind::Truncated,
             Self::UnsupportedVersion(_) => Kind::UnsupportedVersion,

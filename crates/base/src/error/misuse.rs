@@ -215,6 +215,17 @@ pub enum Misuse {
     /// The list of identities is empty.
     #[error("expected at least one identity, found an empty list")]
     NoIdentities,
+    /// No algorithm of JSON Web Encryption has the given name, or a list of them is empty.
+    #[error("unknown algorithm; expected one of {}", .known.join(", "))]
+    UnknownAlgorithm {
+        /// Names of the known algorithms.
+        known: Vec<&'static str>,
+    },
+    /// The headers of a new token cannot be used.
+    #[error(
+        "the headers must be a JSON object, with strings as kid, apu and apv (both in base64url), and without alg, enc, zip, crit, b64, epk, iv, tag, p2s and p2c"
+    )]
+    TokenHeaders,
     /// No file format has the given name.
     #[error("unknown format; expected one of {}", .known.join(", "))]
     UnknownFormat {

@@ -113,6 +113,7 @@ fn errors_have_kinds_with_names() {
                 Error::Header("t"),
                 Error::Armor("t"),
                 Error::Line { number: 1, source: Box::new(Misuse::LargeBlock.into()) },
+                Error::HeaderParameter { name: "t", found: text(), why: "t" },
                 Error::UnknownKeyType(text()),
                 in_keyring(Error::UnknownKeyType(text())),
                 F::InventoryName(path()).into(),

@@ -5,13 +5,81 @@
 //! decode them here.
 
 use base64ct::Encoding;
-use serde::Deserialize;
+use serde::de::{self, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 pub(crate) use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::fmt;
 use zeroize::Zeroizing;
 
 /// Parses an object. Members are `&RawValue` or ignored, so that no error quotes a value.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
     json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok())?
+}
+
+/// Parses an object in which no object has a name twice, at any depth. For text without secrets.
+pub(crate) fn unique(json: &str) -> Option<Map<String, Value>> {
+    match serde_json::from_str(json).ok()? {
+        Unique(Value::Object(members)) => Some(members),
+        Unique(_) => None,
+    }
+}
+
+/// A value in which no object has a name twice. `serde_json` takes the last one.
+struct Unique(Value);
+
+struct UniqueVisitor;
+
+macro_rules! scalars {
+    ($($visit:ident: $type:ty;)*) => {
+        $(fn $visit<E>(self, value: $type) -> Result<Value, E> {
+            Ok(value.into())
+        })*
+    };
+}
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    scalars! {
+        visit_bool: bool;
+        visit_u64: u64;
+        visit_i64: i64;
+        visit_f64: f64;
+        visit_str: &str;
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {
+        let mut found = Vec::new();
+        while let Some(Unique(value)) = values.next_element()? {
+            found.push(value);
+        }
+        Ok(found.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut found = Map::new();
+        while let Some((name, Unique(value))) = members.next_entry::<String, _>()? {
+            if found.insert(name, value).is_some() {
+                return Err(de::Error::custom("a name twice"));
+            }
+        }
+        Ok(found.into())
+    }
 }
 
 /// Parses an array into its values.
@@ -70,7 +138,7 @@ pub(crate) fn number(json: Option<&RawValue>) -> Option<u32> {
     let is_number = |text: &&str| {
         let ends =
             text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit());
-        ends && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+        ends && serde_json::from_str::<IgnoredAny>(text).is_ok()
     };
     let text = Some(text).filter(is_number)?;
     // A number of at most 15 digits is exact in 64 bits, so a fraction is not rounded away.

@@ -20,6 +20,7 @@ mod hybrid;
 mod hybrid_by_key;
 mod inventories;
 mod jobs;
+mod jwe;
 mod keyring;
 mod keys;
 mod messages;

@@ -1,0 +1,217 @@
+//! How a recipient gets the content encryption key, the CEK (RFC 7518, section 4).
+
+use super::algorithm::{Alg, How};
+use super::header::Header;
+use super::key::{Entry, Material};
+use crate::approved::Computation;
+use crate::asymmetric::{p256, x25519};
+use crate::secret::wiping_stack;
+use crate::{PublicKey, SecretKey};
+use aws_lc_rs::kdf::{SskdfDigestAlgorithmId, get_sskdf_digest_algorithm, sskdf_digest};
+use aws_lc_rs::key_wrap::{AES_128, AES_256, AesKek, KeyWrap};
+use aws_lc_rs::pbkdf2;
+use base::interrupt::interruptible;
+use base::{Error, memory, random};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use messages::{Aead, Key};
+use serde_json::{Map, Value, json};
+use std::num::NonZeroU32;
+use zeroize::Zeroizing;
+
+/// Words of stack on which the library keeps round keys.
+const STACK: usize = 1024;
+/// Rounds of PBKDF2 for new tokens: about 0.1 s.
+const ROUNDS: u32 = 300_000;
+const SALT_LEN: usize = 16;
+
+const NO_KDF: Error = Error::LimitExceeded("the Concat KDF could not be computed: memory is exhausted");
+
+/// The CEK of a new token, and what the recipient needs to get it.
+pub(super) struct Wrapped {
+    pub(super) cek: Key,
+    pub(super) encrypted_key: Vec<u8>,
+    pub(super) members: Map<String, Value>,
+}
+
+impl Entry {
+    /// Encrypts or derives the CEK of a new token. `cek` is the one of its other recipients.
+    pub(super) fn wrap(&self, header: &Header, cek: Option<&Key>) -> Result<Wrapped, Error> {
+        let (alg, enc) = (header.alg, header.enc);
+        let mut members = Map::new();
+        let fresh = || cek.map_or_else(|| Key::generate(enc.key_len), |cek| Ok(cek.clone()));
+        let (cek, encrypted_key) = match (alg.how, &self.material) {
+            (How::Direct, Material::Symmetric(key)) => (key.clone(), Vec::new()),
+            (How::Wrap(_), Material::Symmetric(key)) => wrapped(key, fresh()?)?,
+            (How::GcmWrap(algorithm), Material::Symmetric(key)) => {
+                let cek = fresh()?;
+                let mut iv = Aead::new(algorithm, key)?.seal(cek.as_bytes(), b"")?;
+                let mut encrypted_key = iv.split_off(algorithm.nonce_len());
+                let tag = encrypted_key.split_off(cek.as_bytes().len());
+                members.insert("iv".into(), BASE64.encode(iv).into());
+                members.insert("tag".into(), BASE64.encode(tag).into());
+                (cek, encrypted_key)
+            }
+            (How::Agreement(wrap), _) => {
+                let public = self.curve().ok_or(Error::NoMatchingKey)?;
+                let own = match public {
+                    PublicKey::P256(_) => p256::PrivateKey::generate().map(SecretKey::P256)?,
+                    _ => x25519::PrivateKey::generate().map(SecretKey::X25519)?,
+                };
+                let derived = agree(&own, &public, header)?;
+                members.insert("epk".into(), own.public().map_or(Value::Null, |public| jwk(&public)));
+                match wrap {
+                    None => (derived, Vec::new()),
+                    Some(_) => wrapped(&derived, fresh()?)?,
+                }
+            }
+            (How::Oaep(hash), _) => {
+                let Some(PublicKey::Rsa(public)) = self.public() else { return Err(Error::NoMatchingKey) };
+                let cek = fresh()?;
+                let encrypted_key = public.wrap(hash, b"", cek.as_bytes())?;
+                (cek, encrypted_key)
+            }
+            (How::Password(..), Material::Symmetric(key)) => {
+                let salt: [u8; SALT_LEN] = random::array()?;
+                members.insert("p2s".into(), BASE64.encode(salt).into());
+                members.insert("p2c".into(), ROUNDS.into());
+                wrapped(&stretched(key, alg, &salt, ROUNDS)?, fresh()?)?
+            }
+            _ => return Err(Error::NoMatchingKey),
+        };
+        Ok(Wrapped { cek, encrypted_key, members })
+    }
+
+    /// Decrypts or derives the CEK. The header's algorithms fit the key.
+    ///
+    /// # Errors
+    /// Returns [`Error::Authentication`] for a key that cannot be decrypted, or has another length;
+    /// [`Error::Format`] for a header that lacks what its `alg` needs.
+    pub(super) fn unwrap(&self, header: &Header, encrypted_key: &[u8]) -> Result<Key, Error> {
+        let alg = header.alg;
+        let needs_key = !matches!(alg.how, How::Direct | How::Agreement(None));
+        if !needs_key && !encrypted_key.is_empty() {
+            return Err(Error::Format("expected no encrypted key beside an agreed or shared key, found one"));
+        }
+        let cek = match (alg.how, &self.material) {
+            (How::Direct, Material::Symmetric(key)) => key.clone(),
+            (How::Wrap(_), Material::Symmetric(key)) => unwrapped(key, encrypted_key)?,
+            (How::GcmWrap(algorithm), Material::Symmetric(key)) => {
+                let (iv, tag) = (header.bytes("iv")?, header.bytes("tag")?);
+                if (iv.len(), tag.len()) != (algorithm.nonce_len(), algorithm.tag_len()) {
+                    return Err(Error::Format("expected an iv of 12 bytes and a tag of 16 in the header"));
+                }
+                let sealed = [encrypted_key, &tag].concat();
+                let cek = Zeroizing::new(Aead::new(algorithm, key)?.decrypt(&iv, &sealed, b"")?);
+                Key::from_bytes(&cek)
+            }
+            (How::Agreement(wrap), Material::Secret(secret)) => {
+                let derived = agree(secret, &header.epk()?, header).map_err(hidden)?;
+                match wrap {
+                    None => derived,
+                    Some(_) => unwrapped(&derived, encrypted_key)?,
+                }
+            }
+            (How::Oaep(hash), Material::Secret(SecretKey::Rsa(key))) => {
+                Key::from_bytes(&key.unwrap(hash, b"", encrypted_key)?)
+            }
+            (How::Password(..), Material::Symmetric(key)) => {
+                let key = stretched(key, alg, &header.bytes("p2s")?, header.rounds()?)?;
+                unwrapped(&key, encrypted_key)?
+            }
+            _ => return Err(Error::NoMatchingKey),
+        };
+        // Who has a public key can encrypt a CEK of any length.
+        if cek.as_bytes().len() == header.enc.key_len { Ok(cek) } else { Err(Error::Authentication) }
+    }
+}
+
+/// A point of low order is an error of the sender, not of the call.
+fn hidden(why: Error) -> Error {
+    if let Error::Misuse(_) = why { Error::Authentication } else { why }
+}
+
+/// ECDH and the Concat KDF of NIST SP 800-56A (RFC 7518, section 4.6.2).
+///
+/// ```text
+/// key  = first bytes of SHA-256(00000001 || Z || info)...
+/// info = algorithm || apu || apv, each after its length in 32 bits, || length of the key in bits
+/// ```
+pub(super) fn agree(own: &SecretKey, other: &PublicKey, header: &Header) -> Result<Key, Error> {
+    Computation::ConcatKdf.check()?;
+    let shared = match (own, other) {
+        (SecretKey::P256(own), PublicKey::P256(other)) => own.diffie_hellman(other)?,
+        (SecretKey::X25519(own), PublicKey::X25519(other)) => own.diffie_hellman(other)?,
+        _ => return Err(Error::Format("expected an epk on the curve of the recipient's key, found another")),
+    };
+    let (name, len) = match header.alg.how {
+        How::Agreement(Some(len)) => (header.alg.name, len),
+        _ => (header.enc.name, header.enc.key_len),
+    };
+    let mut info = Vec::new();
+    for part in [name.as_bytes(), &header.optional_bytes("apu")?, &header.optional_bytes("apv")?] {
+        // A header is short.
+        info.extend((part.len() as u32).to_be_bytes());
+        info.extend_from_slice(part);
+    }
+    info.extend((8 * len as u32).to_be_bytes());
+    let mut key = Zeroizing::new([0; 64]);
+    let sha256 = get_sskdf_digest_algorithm(SskdfDigestAlgorithmId::Sha256).ok_or(NO_KDF)?;
+    let done = wiping_stack::<STACK, _>(|| sskdf_digest(sha256, &*shared, &info, &mut key[..len]));
+    // The lengths are right, so only an allocation can have failed.
+    done.map_err(|_| NO_KDF)?;
+    Ok(Key::from_bytes(&key[..len]))
+}
+
+/// PBKDF2 of a password (RFC 7518, section 4.8.1).
+fn stretched(password: &Key, alg: &Alg, salt: &[u8], rounds: u32) -> Result<Key, Error> {
+    let How::Password(hash, len) = alg.how else { return Err(Error::NoMatchingKey) };
+    let rounds = NonZeroU32::new(rounds).ok_or(Error::Format("expected a p2c above 0, found 0"))?;
+    Computation::Pbkdf2.check()?;
+    if password.as_bytes().len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
+        Computation::WeakPbkdf2.check()?;
+    }
+    let (password, salt) = (password.clone(), [alg.name.as_bytes(), &[0], salt].concat());
+    interruptible(move || {
+        let mut key = Zeroizing::new(memory::zeroed(len)?);
+        pbkdf2::derive(hash, rounds, &salt, password.as_bytes(), &mut key);
+        Ok(Key::from_bytes(&key))
+    })
+}
+
+/// AES Key Wrap (RFC 3394), with the CEK.
+fn wrapped(key: &Key, cek: Key) -> Result<(Key, Vec<u8>), Error> {
+    Computation::AesKeyWrap.check()?;
+    let mut out = memory::zeroed(cek.as_bytes().len() + 8)?;
+    let done = wiping_stack::<STACK, _>(|| kek(key)?.wrap(cek.as_bytes(), &mut out).map(drop));
+    // AWS-LC gives no reason, and refuses nothing of these lengths.
+    done.map_err(|_| Error::ProviderRefused("AWS-LC refused a key of AES Key Wrap"))?;
+    Ok((cek, out))
+}
+
+fn unwrapped(key: &Key, encrypted_key: &[u8]) -> Result<Key, Error> {
+    Computation::AesKeyWrap.check()?;
+    let mut out = Zeroizing::new(memory::zeroed(encrypted_key.len())?);
+    let len = wiping_stack::<STACK, _>(|| kek(key)?.unwrap(encrypted_key, &mut out).map(|cek| cek.len()));
+    // A reason would be about the key.
+    let len = len.map_err(|_| Error::Authentication)?;
+    Ok(Key::from_bytes(&out[..len]))
+}
+
+fn kek(key: &Key) -> Result<AesKek, aws_lc_rs::error::Unspecified> {
+    AesKek::new(if key.as_bytes().len() == 16 { &AES_128 } else { &AES_256 }, key.as_bytes())
+}
+
+/// Returns the JSON Web Key of an ephemeral public key.
+fn jwk(key: &PublicKey) -> Value {
+    match key {
+        PublicKey::P256(key) => {
+            let [x, y] = [1..33, 33..65].map(|part| BASE64.encode(&key.as_bytes()[part]));
+            json!({"kty": "EC", "crv": "P-256", "x": x, "y": y})
+        }
+        PublicKey::X25519(key) => {
+            json!({"kty": "OKP", "crv": "X25519", "x": BASE64.encode(key.as_bytes())})
+        }
+        _ => Value::Null,
+    }
+}
