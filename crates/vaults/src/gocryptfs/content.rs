@@ -84,14 +84,15 @@ impl Cipher {
             return Err(Error::Authentication);
         }
         let (data, tag) = rest.split_last_chunk().ok_or(Error::Authentication)?;
-        // The dropped errors say no more.
         match self {
             Self::Gcm(key) => {
+                // The only error is a wrong tag.
                 key.open(nonce, aad, InOut::apart(data, plain), tag).map_err(|_| Error::Authentication)
             }
             Self::XChaCha(key) => key.decrypt_parts(nonce, aad, InOut::apart(data, plain), tag),
             Self::Siv(key) => {
                 let (iv, data) = rest.split_first_chunk().ok_or(Error::Authentication)?;
+                // The only error is a wrong synthetic IV.
                 key.open(&[aad, nonce], InOut::apart(data, plain), iv).map_err(|_| Error::Authentication)
             }
         }
