@@ -175,7 +175,7 @@ fn only_a_new_or_an_empty_folder_is_described() {
     create().unwrap();
     fs::rename(folder.join(Description::NAME), folder.join("x.sealed")).unwrap();
     assert!(matches!(refused(create()), FolderError::NotEmpty { .. }));
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    assert_eq!(Folder::list(&folder).unwrap().len(), 1);
     let bad = NewFolder { suffix: "a/b", ..NewFolder::default() };
     let other = place.at("other");
     assert!(matches!(
