@@ -10,7 +10,7 @@ use fuser::{
 };
 use sealane::Error;
 use sealane::vault::{Contents, Entry, EntryKind, Vault, join, list, split};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -46,9 +46,9 @@ struct Mounted {
 struct State {
     /// Paths in the vault; the number of an inode is its index + 1.
     paths: Vec<Arc<[u8]>>,
-    numbers: HashMap<Arc<[u8]>, u64>,
-    listed: HashMap<Arc<[u8]>, (Instant, Arc<Vec<Entry>>)>,
-    open: HashMap<u64, Open>,
+    numbers: BTreeMap<Arc<[u8]>, u64>,
+    listed: BTreeMap<Arc<[u8]>, (Instant, Arc<Vec<Entry>>)>,
+    open: BTreeMap<u64, Open>,
     last_open: u64,
 }
 

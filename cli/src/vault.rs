@@ -134,8 +134,8 @@ impl<'a> Vaults<'a> {
     }
 }
 
-/// Returns the tool of the vault in a folder, and what the vault says about itself in public; `None`
-/// for any other folder.
+/// Returns the tool of the vault in a folder, and what the vault says about itself in public.
+/// `None` for any other folder.
 pub(crate) fn describe(
     folder: &Path,
 ) -> Result<Option<(&'static str, Vec<(&'static str, String)>)>, Failure> {

@@ -45,8 +45,8 @@ impl Format {
     /// public, and not authentic before the vault is opened.
     ///
     /// # Errors
-    /// Returns [`Error::InVault`] for a file that is not JSON or a JSON Web Token, and the errors of
-    /// the storage.
+    /// Returns [`Error::InVault`] for a file that is not JSON or a JSON Web Token, and the errors
+    /// of the storage.
     pub fn describe(&self, storage: &dyn Storage) -> Result<Vec<(&'static str, String)>, Error> {
         for mark in self.marks {
             let text = match read_whole(storage, mark.as_bytes(), 1 << 16) {

@@ -304,6 +304,7 @@ fn to_os(text: &[u8]) -> Result<OsString, Error> {
 
 #[cfg(not(unix))]
 fn to_os(text: &[u8]) -> Result<OsString, Error> {
+    // The dropped error says where in the name it is.
     Ok(std::str::from_utf8(text).map_err(|_| FolderError::NameInvalid)?.into())
 }
 
