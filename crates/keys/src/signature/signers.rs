@@ -84,7 +84,7 @@ impl Signers {
             let Some((allowed, key)) = found else { return Err(expected) };
             match ssh::Public::parse(key) {
                 Err(Error::Misuse(_)) if skips || !is_plain => {}
-                _ if allowed.is_authority => {}
+                _ if allowed.is_authority && !skips => {}
                 key => keys.push((key?, allowed)),
             }
         }

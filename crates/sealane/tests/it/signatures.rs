@@ -505,6 +505,12 @@ fn revoked_keys() {
         verifying.update(b"massage");
         assert_eq!(rejection(verifying.finish()), Rejection::Invalid);
     }
+    // A revoked key is revoked whatever else its line says.
+    let signature = sign(&key(&ssh()), b"message", FILE_NAMESPACE, None).unwrap();
+    let revoked = format!("me cert-authority,namespaces=\"git\" {}", ssh().public_key);
+    let revoked = Signers::parse_revoked(revoked.as_bytes()).unwrap();
+    let found = verify_with(&ssh().public_key, &signature, |verifying| verifying.revoked(&revoked));
+    assert_eq!(rejection(found), Rejection::Revoked);
     for content in ["SSHKRL\n\0\u{1}", "other", "serial: 1"] {
         let found = format_error(Signers::parse_revoked(content.as_bytes()));
         assert!(found.starts_with("expected a list of revoked public keys"), "{content}");
