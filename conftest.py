@@ -57,4 +57,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(f"    {test}" + (f" ({count})" if count > 1 else ""))
     # A test names the first program that it misses. It may need others.
     packages = sorted({package for name, package in PACKAGES.items() if find(name) is None})
-    terminalreporter.line(f"To run them: apt-get install {' '.join(packages)}")
+    if packages:
+        terminalreporter.line(f"To run them: apt-get install {' '.join(packages)}")

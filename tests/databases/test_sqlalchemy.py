@@ -286,6 +286,21 @@ def test_what_cannot_be_computed_is_refused(compare: Callable[[], object]) -> No
         compare()
 
 
+def test_a_column_is_a_key_of_a_dict() -> None:
+    """SQLAlchemy compares it with a copy of itself then."""
+    annotated = User.email.__clause_element__()
+    assert {User.__table__.c.email: 1, User.__table__.c.notes: 2}[annotated] == 1  # type: ignore[index]
+    assert annotated == User.__table__.c.email
+
+
+def test_rows_of_columns(engine: sa.Engine) -> None:
+    store(engine, *(User(email=f"{one}@x", name=one) for one in "ab"))
+    for _ in range(2):  # the second time, SQLAlchemy takes the statement from its cache
+        with engine.connect() as connection:
+            found = connection.execute(sa.select(User.id, User.name, User.email, User.notes)).all()
+        assert [tuple(row) for row in found] == [(1, "a", "a@x", None), (2, "b", "b@x", None)]
+
+
 def test_rotation_with_progress_and_resumption(engine: sa.Engine) -> None:
     store(engine, *(User(email=f"{number}@x", notes=str(number), name="n") for number in range(25)))
     store(engine, User(email="none"))

@@ -64,7 +64,8 @@ class Keys:
             )
         self._source = keyring
         self._kind: type[Aead] | type[DeterministicAead] = DeterministicAead if searchable else Aead
-        self._next = 0
+        self.due = 0
+        self.open: Callable[[Any, bytes], bytes]
         self._state: tuple[object, ...] = ()
         self._aead: Any = None
         if isinstance(keyring, Keyring):
@@ -75,7 +76,7 @@ class Keys:
 
     def aead(self) -> Any:
         """Returns the Aead or DeterministicAead of the keyring as it is now."""
-        if (now := time.monotonic_ns()) >= self._next:
+        if (now := time.monotonic_ns()) >= self.due:
             ring = self.ring()
             state = (ring, ring.primary, *((key.id, key.state) for key in ring.keys))
             if state != self._state:
@@ -83,7 +84,8 @@ class Keys:
                 if isinstance(aead, Aead) and self._state[:2] == state[:2]:
                     aead.count_messages(self._aead.sealed_messages or 0)
                 self._aead, self._state = aead, state
-            self._next = now + CHECK
+                self.open = aead.open if isinstance(aead, Aead) else aead.decrypt
+            self.due = now + CHECK
         return self._aead
 
     def ring(self) -> Keyring:
@@ -155,10 +157,11 @@ class Field:
 
     def aad(self, row: Sequence[object]) -> bytes:
         """Returns the associated data of a value in a row."""
-        start = self._start
-        if not start:
-            start = self._start = b"".join(map(_part, self.place()))
-        return start + b"".join(map(_part, row)) if row else start
+        if not (aad := self._start):
+            aad = self._start = b"".join(map(_part, self.place()))
+        for value in row:
+            aad += _part(value)
+        return aad
 
     def row_of(self, named: dict[str, object]) -> list[object]:
         """Returns the values of the bound columns in their order."""
@@ -197,20 +200,47 @@ class Field:
             problem = f"expected {getattr(self._kind, '__name__', self._kind)}"
         raise TypeError(f"{self}: could not encode a value of type {type(value).__name__}: {problem}")
 
-    def open(self, sealed: Any, row: Sequence[object] = (), primary_key: Sequence[object] = ()) -> Any:
-        """Returns the value, or raises EncryptedFieldError."""
-        aead, aad = self.keys.aead(), self.aad(row)
+    def opener(self, convert: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+        """Returns a function that opens values bound to no row, in as few calls as possible."""
+        keys, decode, aad, clock = self.keys, self._decode, self.aad(()), time.monotonic_ns
+
+        def opened(value: Any) -> Any:
+            if value is None:
+                return None
+            if convert is not None:
+                value = convert(value)
+            if clock() >= keys.due:
+                keys.aead()
+            try:
+                return decode(keys.open(value, aad))
+            except Exception:
+                pass
+            return self.open(value)
+
+        return opened
+
+    def open(
+        self,
+        sealed: Any,
+        row: Sequence[object] = (),
+        key_of: Callable[[Any], Sequence[object]] = lambda _: (),
+        target: object = None,
+    ) -> Any:
+        """Returns the value, or raises EncryptedFieldError with the primary key of ``target``."""
+        if time.monotonic_ns() >= self.keys.due:
+            self.keys.aead()
+        aad = self.aad(row)
         try:
-            data = aead.decrypt(sealed, aad) if self.searchable else aead.open(sealed, aad)
+            data = self.keys.open(sealed, aad)
         except (AuthenticationError, TypeError):  # plaintext that a column still has can be a str
             data = None
         if data is None:
-            raise self.failed(primary_key)
+            raise self.failed(key_of(target))
         try:
             return self._decode(data)
         except Exception:
             del data
-        raise FormatError(f"{self.at(primary_key)}: the value opens, but has another type")
+        raise FormatError(f"{self.at(key_of(target))}: the value opens, but has another type")
 
     def failed(self, primary_key: Sequence[object]) -> EncryptedFieldError:
         """Returns the error for a value that does not open."""
@@ -251,7 +281,7 @@ def _key(primary_key: Sequence[object]) -> object:
 
 def _part(value: object) -> bytes:
     """Returns a part of the associated data."""
-    if isinstance(value, str | int | uuid.UUID) and not isinstance(value, bool):
+    if isinstance(value, (str, int, uuid.UUID)) and not isinstance(value, bool):
         value = str(value).encode()
     elif not isinstance(value, bytes):
         raise TypeError(

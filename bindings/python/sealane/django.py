@@ -15,6 +15,7 @@ in its row. NULL stays NULL. ``reencrypt`` moves a model's table to a new key.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -60,9 +61,15 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
             )
         self.row, self.searchable, self.renamed_from = tuple(row), searchable, renamed_from
         self._keyring = keyring
-        keys = _fields.Keys(self._from_settings if keyring is None else keyring, searchable)
+        self._keys = _fields.Keys(self._from_settings if keyring is None else keyring, searchable)
         super().__init__(*args, **options)
-        self.sealing = Field(keys, self._codec(), self.row, self._place)
+
+    def contribute_to_class(self, cls: type[models.Model], name: str, private_only: bool = False) -> None:
+        """Adds the field to a model; Django calls it, for a copy where the model is abstract."""
+        super().contribute_to_class(cls, name, private_only)
+        for cached in "_opener", "_row_fields":
+            self.__dict__.pop(cached, None)
+        self.sealing = Field(self._keys, self._codec(), self.row, self._place)
 
     def _codec(self) -> _fields.Codec:
         return _fields.CODECS[self._kind]
@@ -71,7 +78,7 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         name = "SEALANE_SEARCH_KEYRING" if self.searchable else "SEALANE_KEYRING"
         found = getattr(settings, name, None)
         if found is None:
-            raise ValueError(f"{self.sealing}: pass keyring=, or set {name} in the settings")
+            raise ValueError(f"no keyring: pass keyring=, or set {name} in the settings")
         return found() if callable(found) else found
 
     def _place(self) -> tuple[str, str]:
@@ -93,8 +100,7 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
 
     def row_of(self, instance: models.Model) -> list[Any]:
         """Returns the values that a value of this object is bound to, as the database returns them."""
-        fields = [instance._meta.get_field(name) for name in self.row]
-        return [field.to_python(getattr(instance, field.attname)) for field in fields]  # type: ignore[union-attr]
+        return [convert(getattr(instance, name)) for name, convert in self._row_fields]
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
         """Returns the value with its row; Django calls it."""
@@ -130,7 +136,16 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
             return None
         if isinstance(value, memoryview):
             value = bytes(value)
-        return Sealed(self.sealing, value) if self.row else self.sealing.open(value)
+        return Sealed(self.sealing, value) if self.row else self._opener(value)
+
+    @functools.cached_property
+    def _opener(self) -> Callable[[Any], Any]:
+        return self.sealing.opener()
+
+    @functools.cached_property
+    def _row_fields(self) -> list[tuple[str, Callable[[Any], Any]]]:
+        fields: list[Any] = [self.model._meta.get_field(name) for name in self.row]
+        return [(field.attname, field.to_python) for field in fields]
 
     def for_row(self, value: Any, **row: object) -> Any:
         """Returns a value for a statement without objects, such as ``update``, bound to the named fields.
@@ -245,6 +260,10 @@ class EncryptedJSONField(_Encrypted, models.JSONField):
         )
 
 
+def _key_of(instance: Any) -> Sequence[object]:
+    return [instance.pk]
+
+
 def _prepared(sender: type[models.Model], **_: Any) -> None:
     """Connects the signals of a model that has values bound to their rows."""
     fields = [one for one in sender._meta.concrete_fields if isinstance(one, _Encrypted) and one.row]
@@ -255,7 +274,9 @@ def _prepared(sender: type[models.Model], **_: Any) -> None:
         data = instance.__dict__
         for field in fields:
             if type(sealed := data.get(field.attname)) is Sealed:
-                data[field.attname] = field.sealing.open(sealed.data, field.row_of(instance), [instance.pk])
+                data[field.attname] = field.sealing.open(
+                    sealed.data, field.row_of(instance), _key_of, instance
+                )
 
     def saving(instance: Any, using: str, update_fields: frozenset[str] | None, **_: Any) -> None:
         for field in fields:

@@ -156,17 +156,22 @@ class Encrypted(sa.types.TypeDecorator[_T]):
             problem = error
         raise _unwrapped(problem) from None
 
-    def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
-        """Decrypts a value; SQLAlchemy calls it."""
-        if value is None:
-            return None
-        return Sealed(self.keyring, value) if self.row else self.keyring.open(value)
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], Any]:
+        """Returns a function that decrypts values; SQLAlchemy calls it."""
+        field, convert = self.keyring, self.impl_instance.result_processor(dialect, coltype)
+        if not self.row:
+            return field.opener(convert)
+        if convert is None:
+            return lambda value: None if value is None else Sealed(field, value)
+        return lambda value: None if value is None else Sealed(field, bytes(value))
 
     class comparator_factory(sa.types.TypeDecorator.Comparator[Any]):
         """Comparison with NULL, and by equality with values under all enabled keys."""
 
         def operate(self, op: Any, *other: Any, **options: Any) -> Any:
-            if op in _NULL or (op in _EQUAL and other[0] is None):
+            # SQLAlchemy compares a column with itself, where columns are the keys of a dict.
+            itself = op in _EQUAL and _is_sql(other[0]) and hash(other[0]) == hash(self.expr)
+            if op in _NULL or itself or (op in _EQUAL and other[0] is None):
                 return super().operate(op, *other, **options)
             field: Field = self.expr.type.keyring  # type: ignore[attr-defined]
             values = list(other[0]) if op in _IN and isinstance(other[0], _LISTS) else list(other)
@@ -221,20 +226,26 @@ class _Attribute:
         if missing:
             raise ValueError(f"{self.field}: there is no column {missing[0]!r} that it could be bound to")
         self.columns = [column.table.c[name] for name in type_.row]
+        self.kinds = [(mapper.get_property_by_column(one).key, one.type.python_type) for one in self.columns]
         self.names = [mapper.get_property_by_column(column).key for column in self.columns]
+        self.key_of = mapper.primary_key_from_instance
 
-    def open(self, target: Any, data: dict[str, Any], mapper: orm.Mapper[Any]) -> None:
+    def open(self, target: Any, data: dict[str, Any]) -> None:
         """Opens the value of a loaded object."""
-        sealed = data[self.key]
         # A change that is not yet written does not move the row.
-        old = sa.inspect(target).committed_state
-        row = [_plain(column, old.get(name, data.get(name))) for name, column in self.items()]
+        changed = orm.attributes.instance_state(target).committed_state
+        row = self.row_in({**data, **changed} if changed else data)
         if None in row:
             raise ValueError(f"{self.field} is bound to {', '.join(self.names)}: load these columns too")
-        data[self.key] = self.field.open(sealed.data, row, mapper.primary_key_from_instance(target))
+        data[self.key] = self.field.open(data[self.key].data, row, self.key_of, target)
 
-    def items(self) -> zip[tuple[str, sa.Column[Any]]]:
-        return zip(self.names, self.columns, strict=True)
+    def row_in(self, data: dict[str, Any]) -> list[Any]:
+        """Returns the values of the bound columns as the database returns them, for example 7 for "7"."""
+        row = []
+        for name, kind in self.kinds:
+            value = data.get(name)
+            row.append(value if value is None or isinstance(value, kind) else kind(value))
+        return row
 
     def bind(self, target: Any, data: dict[str, Any], insert: bool) -> None:
         """Puts the value with its row in its place, until it is written."""
@@ -250,17 +261,11 @@ class _Attribute:
         value = data.get(self.key)
         if value is None or _is_sql(value):
             return
-        for name, column in self.items():
+        for name, column in zip(self.names, self.columns, strict=True):
             if insert and data.get(name) is None and (default := _default(column)) is not None:
                 setattr(target, name, default)
-        row = [_plain(column, data.get(name)) for name, column in self.items()]
+        row = self.row_in(data)
         data[self.key] = Bound(value, None if insert and None in row else row)
-
-
-def _plain(column: sa.Column[Any], value: Any) -> Any:
-    """Returns the value as its column returns it later, for example 7 for "7"."""
-    kind = column.type.python_type
-    return value if value is None or isinstance(value, kind) else kind(value)
 
 
 def _default(column: sa.Column[Any]) -> Any:
@@ -287,7 +292,7 @@ def _configured(mapper: orm.Mapper[Any], cls: type) -> None:
         data = target.__dict__
         for one in found:
             if type(data.get(one.key)) is Sealed:
-                one.open(target, data, mapper)
+                one.open(target, data)
 
     def before(insert: bool) -> Callable[[Any, Any, Any], None]:
         def listen(_mapper: Any, _connection: Any, target: Any) -> None:
@@ -306,7 +311,7 @@ def _configured(mapper: orm.Mapper[Any], cls: type) -> None:
             value = data.get(one.key)
             if isinstance(value, Bound) and value.row is None:
                 # The row's number is known only now.
-                row = [_plain(column, getattr(target, name)) for name, column in one.items()]
+                row = one.row_in({name: getattr(target, name) for name in one.names})
                 late[one.column.name] = Bound(value.value, row)
         if late:
             table = found[0].column.table

@@ -79,16 +79,34 @@ class Inpatient(Patient):
         app_label = "clinic"
 
 
+class Person(models.Model):
+    """No table."""
+
+    remark = EncryptedTextField()
+
+    class Meta:
+        app_label = "clinic"
+        abstract = True
+
+
+class Doctor(Person):
+    """A table with the columns of an abstract model."""
+
+
+class Nurse(Person):
+    """Another one."""
+
+
 def create_tables() -> None:
     """Creates the tables."""
     with connection.schema_editor() as editor:
-        for model in (Patient, Note, Inpatient):
+        for model in (Patient, Note, Inpatient, Doctor, Nurse):
             editor.create_model(model)
 
 
 def delete_tables() -> None:
     """Deletes the tables, and closes the connection."""
     with connection.schema_editor() as editor:
-        for model in (Inpatient, Note, Patient):
+        for model in (Nurse, Doctor, Inpatient, Note, Patient):
             editor.delete_model(model)
     connection.close()
