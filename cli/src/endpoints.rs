@@ -82,6 +82,11 @@ fn comparable(name: &OsStr) -> OsString {
     if cfg!(windows) { name.to_string_lossy().to_uppercase().into() } else { name.to_owned() }
 }
 
+/// Returns whether a path names standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].map(Path::new).contains(&path)
+}
+
 impl Source {
     pub(crate) fn new(path: &Path) -> Self {
         if path == Path::new("-") { Self::Stdin } else { Self::File(path.to_owned()) }

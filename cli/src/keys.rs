@@ -31,11 +31,8 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// Returns the inputs with these names; "-" is standard input.
     pub(crate) fn named(paths: &[PathBuf]) -> Self {
-        let is_stdin = |path: &&PathBuf| ["-", "/dev/stdin"].map(Path::new).contains(&path.as_path());
-        Self {
-            files: paths.iter().filter(|path| !is_stdin(path)).cloned().collect(),
-            stdin: paths.iter().any(|path| is_stdin(&path)),
-        }
+        let (stdin, files): (Vec<_>, _) = paths.iter().cloned().partition(|path| endpoints::is_stdin(path));
+        Self { files, stdin: !stdin.is_empty() }
     }
 }
 
@@ -73,6 +70,9 @@ pub(crate) fn encrypt_with(
         passphrase = passphrase::choose(&args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else {
+        for path in &args.recipients_files {
+            loader.takes_stdin(path, "the recipients")?;
+        }
         let mut recipients = recipients(&args.recipients, &args.recipients_files, console)?;
         let identities = with_plugins(&args.plugins, console)?;
         recipients.extend(identities.iter().map(Identity::recipient));
@@ -428,6 +428,25 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Returns whether the path of a file with `what` is standard input, and refuses a second
+    /// reader: the system opens a pipe again, and one of the two gets nothing.
+    fn takes_stdin(&mut self, path: &Path, what: &str) -> Result<bool, Failure> {
+        // In a reference, "-" is the name of a file.
+        let file = path.to_str().and_then(|path| path.strip_prefix("file:")).filter(|file| *file != "-");
+        let file = file.map_or(path, Path::new);
+        let is_stdin = endpoints::is_stdin(file);
+        match self.stdin.filter(|_| is_stdin) {
+            Some(user) => {
+                let name = name(path);
+                Err(Failure::misuse(format!("{name}: standard input {user}; name a file with {what}")))
+            }
+            None => {
+                self.stdin = self.stdin.or(is_stdin.then_some("was read already"));
+                Ok(is_stdin)
+            }
+        }
+    }
+
     fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey, Failure> {
         match self.load(key, identity_files)? {
             KeyFile::Keyring(keyring) => Ok(keyring.into()),
@@ -547,10 +566,7 @@ impl<'a> Loader<'a> {
         what: &'static str,
     ) -> Result<(Zeroizing<Vec<u8>>, Option<PinnedReference>), Failure> {
         let about = |error| Failure::about(&name(path), error);
-        if path == Path::new("-") {
-            if let Some(user) = self.stdin.replace("was read already") {
-                return Err(Failure::misuse(format!("-: standard input {user}; name a file with {what}")));
-            }
+        if self.takes_stdin(path, what)? {
             self.files.push("/dev/stdin".into());
             let stdin = endpoints::stdin().map_err(|e| Failure::io(&name(path), &e))?;
             return Ok((keys::read_content(stdin, path).map_err(about)?, None));

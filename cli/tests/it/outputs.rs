@@ -123,6 +123,25 @@ fn an_identity_or_a_key_is_read_from_standard_input() {
     {
         sandbox.refuses_input(line, &me, 2, "-: standard input carries the data");
     }
+    // Under its other names too. A second reader would get nothing, and encrypt or decrypt that.
+    let mut names = vec!["/dev/stdin", "file:/dev/stdin"];
+    if cfg!(target_os = "linux") {
+        names.extend(["/dev/fd/0", "/proc/self/fd/0"]);
+    }
+    for stdin in names {
+        for line in [
+            format!("decrypt -i {stdin} -"),
+            format!("encrypt -k {stdin} -o x"),
+            format!("encrypt -k {stdin} -o x {}", stdin.trim_start_matches("file:")),
+        ] {
+            sandbox.refuses_input(&line, &me, 2, &format!("{stdin}: standard input carries the data"));
+        }
+        let line = format!("decrypt -i - -i {stdin} age");
+        sandbox.refuses_input(&line, &me, 2, &format!("{stdin}: standard input was read already"));
+        sandbox.pipe(&format!("decrypt -k {stdin} sealed"), &key).succeeded();
+    }
+    let line = "encrypt -R /dev/stdin -o x -";
+    sandbox.refuses_input(line, b"word", 2, "/dev/stdin: standard input carries the data");
     sandbox.refuses_input("decrypt -i - -i - age", &me, 2, "-: standard input was read already");
     sandbox.refuses_input("decrypt -i - age", b"nonsense", 1, "-: ");
 }
