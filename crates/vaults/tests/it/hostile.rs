@@ -3,10 +3,12 @@
 use crate::keys::{CryptomatorKeys, GocryptfsNames};
 use crate::memory::Memory;
 use crate::tree::open;
+use engine::io::ReadAt;
 use sealane::error::Kind;
-use sealane::vault::detect;
+use sealane::vault::{Entry, Storage, detect, unlock};
 use sealane::{Error, FolderError};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Instant;
 use vectors::{Stored, VaultCase};
 
@@ -261,12 +263,34 @@ fn names_of_gocryptfs() {
     assert!(open(&without, &case.password).unwrap().list(b"").is_err());
 }
 
+/// A store that lists each name twice.
+struct Twice(Memory);
+
+impl Storage for Twice {
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+        let entries = self.0.list(folder)?;
+        Ok([entries.clone(), entries].concat())
+    }
+
+    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>, Error> {
+        self.0.open(path)
+    }
+
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+        self.0.read_link(path)
+    }
+}
+
 #[test]
 fn names_that_are_there_twice() {
-    // Deterministic names are the same in all folders, and padded text has a second form.
-    let (mut vault, case) = case("gocryptfs", "plaintextnames");
-    vault.0.insert(b"a\\u{1b}[2J".to_vec(), Stored::File(Vec::new()));
-    open(&vault, &case.password).unwrap().list(b"").unwrap();
+    for (tool, name) in [("gocryptfs", "plaintextnames"), ("gocryptfs", "gcm"), ("cryptomator", "v8-siv-gcm")]
+    {
+        let (vault, case) = self::case(tool, name);
+        let vault = unlock(Arc::new(Twice(vault)), case.password.as_bytes()).unwrap();
+        let error = vault.list(b"").unwrap_err();
+        let Error::InVault { path, source } = error else { panic!("{error:?}") };
+        assert!(matches!(*source, Error::Folder(FolderError::DuplicateName { other }) if other == path));
+    }
     let (mut vault, case) = self::case("cryptomator", "v8-siv-gcm");
     let keys = CryptomatorKeys::of(&vault, &case.password);
     let root = keys.folder(b"");
