@@ -1,6 +1,8 @@
 //! Translation of errors into one line of text, a kind for `--json` and an exit status.
 
+use sealane::age::parse_recipients;
 use sealane::file::Difference;
+use sealane::keys::{self, KeyFile, LoadOptions};
 use sealane::{Error, FolderError, Misuse, error};
 use std::io;
 use std::path::Path;
@@ -54,6 +56,16 @@ impl Failure {
     /// Returns the failure for a mistake on the command line; the text says what to do.
     pub(crate) fn misuse(text: impl Into<String>) -> Self {
         Self { kind: Kind::MISUSE, text: text.into() }
+    }
+
+    /// Returns the failure for a file that an option does not take. A valid file of another kind is
+    /// a mistake on the command line, whatever the option.
+    pub(crate) fn unsuitable(path: &Path, content: &[u8], error: Error) -> Self {
+        let is_other = KeyFile::parse(content, LoadOptions::default()).is_ok()
+            || keys::parse_identity_file(content, None).is_ok()
+            || std::str::from_utf8(content).is_ok_and(|text| parse_recipients(text).is_ok());
+        let failure = Self::about(&name(path), error);
+        if is_other { Self::misuse(failure.text()) } else { failure }
     }
 
     /// Returns the failure of a report that lists problems, whose text says where they are.

@@ -297,20 +297,12 @@ pub(crate) fn recipients(
     for path in files {
         let path = path.as_ref();
         let content = std::fs::read(path).map_err(|e| Failure::io(&name(path), &e))?;
-        all.extend(parse_recipients(&keys::text_of(&content)).map_err(|e| unsuitable(path, &content, e))?);
+        all.extend(
+            parse_recipients(&keys::text_of(&content)).map_err(|e| Failure::unsuitable(path, &content, e))?,
+        );
     }
     let plugins = plugins::at_terminal(console);
     Ok(all.into_iter().map(|recipient| recipient.with_plugins(&plugins)).collect())
-}
-
-/// Returns the failure for a file that an option does not take. A valid file of another kind is a
-/// mistake on the command line, whatever the option.
-fn unsuitable(path: &Path, content: &[u8], error: Error) -> Failure {
-    let is_other = KeyFile::parse(content, LoadOptions::default()).is_ok()
-        || keys::parse_identity_file(content, None).is_ok()
-        || std::str::from_utf8(content).is_ok_and(|text| parse_recipients(text).is_ok());
-    let failure = Failure::about(&name(path), error);
-    if is_other { Failure::misuse(failure.text()) } else { failure }
 }
 
 /// Loads a private or symmetric key. It may be encrypted with a passphrase.
@@ -521,7 +513,7 @@ impl<'a> Loader<'a> {
                         keys::parse_identity_file(&content, Some(&text)).map_err(about)?
                     }
                     None => {
-                        let found = found.map_err(|e| unsuitable(path, &content, e))?;
+                        let found = found.map_err(|e| Failure::unsuitable(path, &content, e))?;
                         self.warn_if_readable(file.as_deref());
                         found
                     }

@@ -135,7 +135,9 @@ impl Mounted {
         if *path != *self.mount.below {
             let (folder, name) = split(path);
             let entries = self.list(&folder.into())?;
-            let at = entries.binary_search_by(|entry| (*entry.name).cmp(name)).map_err(|_| Errno::ENOENT)?;
+            let at = entries.binary_search_by(|entry| (*entry.name).cmp(name));
+            // The dropped value says where the name would be.
+            let at = at.map_err(|_| Errno::ENOENT)?;
             let entry = &entries[at];
             (kind, size, time) = (type_of(entry.kind), entry.len, entry.modified.unwrap_or(self.began));
         }

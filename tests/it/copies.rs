@@ -20,7 +20,7 @@ const GUARDED: [&str; 6] = [
 ];
 
 /// Types whose copies may continue, with the reason.
-const HARMLESS: [(&str, &str); 21] = [
+const HARMLESS: [(&str, &str); 22] = [
     ("base/interrupt.rs: Pace", "counts bytes until the next look at the clock"),
     ("messages/aead.rs: Buffer", "each message has a nonce of the generator, which notices a fork"),
     ("keys/age/armor/decoder.rs: Decoder", "decodes ASCII armor"),

@@ -43,7 +43,7 @@ fn every_dependency_has_a_reason() {
         let dependencies = manifest.text.split("\n[").filter(|section| {
             section.split(']').next().is_some_and(|header| header.ends_with("dependencies"))
         });
-        for line in dependencies.flat_map(str::lines) {
+        for line in dependencies.flat_map(|section| section.lines().skip(1)) {
             // A dependency of the workspace is named where it has its version.
             let internal = line.contains("path =") || line.contains(".workspace =");
             if line.contains('=') && !line.starts_with('#') && !internal {

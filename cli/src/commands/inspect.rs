@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// Show what an encrypted file or a vault is, without a key
 ///
 /// Format, recipients and size of a file; tool and options of a vault. Nothing is verified. Only
-/// age files name their format and recipients. Text, archives and other files with a mark of their own
-/// are refused.
+/// age files name their format and recipients. Text, archives and other files with a mark of their
+/// own are refused.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -58,4 +58,4 @@ pub use secret::wipe_stack;
 pub use secret_key::SecretKey;
 pub use store::{read_content, refuse_replacing, save_public, save_secret};
 pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};
-pub use wrapping::{WrappingServices, set_wrapping_services};
+pub use wrapping::{Unwrap, WrappingServices, set_wrapping_services};

@@ -228,7 +228,8 @@ fn a_damaged_file_is_absent_and_the_others_are_complete() {
             assert_eq!(paths, ["vault/small", "vault/large"]);
             assert!(failed.iter().all(|(_, error)| matches!(error, Error::Authentication)));
         }
-        let names: Vec<_> = fs::read_dir(out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let names: Vec<_> =
+            engine::folder::Folder::list(&out).unwrap().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["other"]);
     }
 }
