@@ -1,12 +1,8 @@
 //! Loads the keys, recipients and passphrases that a command's options name.
 
-use crate::args;
 use crate::console::Console;
-use crate::defaults;
-use crate::endpoints;
 use crate::error::{Failure, Kind, name};
-use crate::passphrase;
-use crate::{plugins, terminal};
+use crate::{args, defaults, endpoints, passphrase, plugins, terminal};
 use sealane::age::{Armor, AskPassphrase, Identity, MAX_WORK_FACTOR, Recipient, parse_recipients};
 use sealane::file::{
     DecryptParams, DecryptWith, Description, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,

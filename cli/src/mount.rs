@@ -42,12 +42,15 @@ struct Mounted {
     began: SystemTime,
 }
 
+/// The entries of a folder, and when they were listed.
+type Listed = (Instant, Arc<Vec<Entry>>);
+
 #[derive(Default)]
 struct State {
     /// Paths in the vault; the number of an inode is its index + 1.
     paths: Vec<Arc<[u8]>>,
     numbers: BTreeMap<Arc<[u8]>, u64>,
-    listed: BTreeMap<Arc<[u8]>, (Instant, Arc<Vec<Entry>>)>,
+    listed: BTreeMap<Arc<[u8]>, Listed>,
     open: BTreeMap<u64, Open>,
     last_open: u64,
 }

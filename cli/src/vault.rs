@@ -27,7 +27,11 @@ pub(crate) struct Place {
 impl Place {
     /// Returns the name for messages.
     pub(crate) fn name(&self) -> String {
-        name(&self.root.join(path_of(&self.path)))
+        match &*self.path {
+            // `join` would add a slash.
+            [] => name(&self.root),
+            path => name(&self.root.join(path_of(path))),
+        }
     }
 }
 
@@ -134,11 +138,11 @@ impl<'a> Vaults<'a> {
     }
 }
 
-/// Returns the tool of the vault in a folder, and what the vault says about itself in public.
-/// `None` for any other folder.
-pub(crate) fn describe(
-    folder: &Path,
-) -> Result<Option<(&'static str, Vec<(&'static str, String)>)>, Failure> {
+/// What a vault says about itself in public: names of facts, and the facts.
+type Facts = Vec<(&'static str, String)>;
+
+/// Returns the tool of the vault in a folder, and its facts. `None` for any other folder.
+pub(crate) fn describe(folder: &Path) -> Result<Option<(&'static str, Facts)>, Failure> {
     let about = |error| Failure::about(&name(folder), error);
     let storage = LocalFolder::open(folder).map_err(about)?;
     let Some(format) = detect(&storage).map_err(about)? else { return Ok(None) };

@@ -48,7 +48,7 @@ fn multiply_by_power(mut block: Block, n: usize) -> Block {
         for i in (1..16).rev() {
             block[i] = block[i] << 1 | block[i - 1] >> 7;
         }
-        block[0] = block[0] << 1 ^ 0x87 * carry;
+        block[0] = (block[0] << 1) ^ (0x87 * carry);
     }
     block
 }

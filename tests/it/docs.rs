@@ -473,7 +473,7 @@ fn log_time(cell: &str) -> f64 {
 /// The package's links are those of the workspace's address.
 #[test]
 fn the_packages_name_one_address() {
-    let text = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let text = |path: &str| fs::read_to_string(root().join(path)).unwrap();
     let manifest = text("Cargo.toml");
     let address = manifest.lines().find_map(|line| line.strip_prefix("repository = ")).unwrap();
     let address = address.trim_matches('"');

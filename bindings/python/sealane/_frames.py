@@ -1,15 +1,25 @@
-"""Keeps secrets out of the frames of exceptions, which error trackers store with all their variables."""
+"""Frames of exceptions: keeps secrets out of them, because error trackers store all their variables."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import inspect
+import io
+import opcode
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+_WITH_EXCEPT_START = opcode.opmap["WITH_EXCEPT_START"]
+"""The instruction that calls ``__exit__`` with an exception."""
+
+_WRAPPERS = ("contextlib", "fsspec", "pandas", "pyarrow", "sealane")
+"""Packages with context managers that close files without telling them that the block failed."""
 
 
 def forgetting(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -59,3 +69,36 @@ def _clear(error: BaseException) -> None:
                 with contextlib.suppress(RuntimeError):
                     at.tb_frame.clear()
             at = at.tb_next
+
+
+def failing_blocks(*, own: bool = False) -> list[tuple[FrameType, int]]:
+    """Returns this thread's frames that are leaving a ``with`` block because of an exception.
+
+    With ``own``, only a block whose exit calls us through wrappers alone. Other code on the way has
+    chosen to close the file, perhaps because it has handled the exception.
+    """
+    found: list[tuple[FrameType, int]] = []
+    frame: FrameType | None = sys._getframe(1) if sys.exception() is not None else None
+    while frame is not None:
+        # The exception itself does not tell: `raise` in the block can raise one that was already
+        # handled.
+        if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _WITH_EXCEPT_START:
+            found.append((frame, frame.f_lasti))
+        if own and (found or not _is_wrapper(frame)):
+            break
+        frame = frame.f_back
+    return found
+
+
+def _is_wrapper(frame: FrameType) -> bool:
+    code, caller = frame.f_code, frame.f_back
+    if code.co_flags & inspect.CO_GENERATOR:
+        # ``contextlib.contextmanager`` throws the exception into the generator.
+        return caller is not None and _package(caller) == "contextlib"
+    if _package(frame) in _WRAPPERS:
+        return True
+    return code.co_argcount > 0 and isinstance(frame.f_locals.get(code.co_varnames[0]), io.IOBase)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -5,19 +5,16 @@ from __future__ import annotations
 import builtins
 import contextlib
 import errno
-import inspect
 import io
-import opcode
 import operator
 import os
-import sys
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from sealane import _native
 from sealane._endpoints import PIECE, binary_file, is_stream, path_of, read_piece
-from sealane._frames import forgetting
+from sealane._frames import failing_blocks, forgetting
 from sealane._native import DecryptWith, EncryptWith
 
 if TYPE_CHECKING:
@@ -37,12 +34,6 @@ MAX_POSITION = (1 << 63) - 1
 
 _closed = io.RawIOBase.closed.__get__
 """Whether a file object is closed. A subclass may have a slower property of that name."""
-
-_WITH_EXCEPT_START = opcode.opmap["WITH_EXCEPT_START"]
-"""The instruction that calls ``__exit__`` with an exception."""
-
-_WRAPPERS = ("contextlib", "fsspec", "pandas", "pyarrow", "sealane")
-"""Packages with context managers that close files without telling them that the block failed."""
 
 
 @overload
@@ -452,7 +443,7 @@ class WritableFile(_EncryptedFile):
 
     def __init__(self, file: PathOrFile) -> None:
         super().__init__(file)
-        self._failing_at_open = _failing_blocks()
+        self._failing_at_open = failing_blocks()
         self._dropped = False
 
     def _is_lost(self) -> bool:
@@ -461,7 +452,7 @@ class WritableFile(_EncryptedFile):
         Wrappers such as ``io.TextIOWrapper`` and fsspec's ``OpenFile`` close a file in the same way
         whether their block failed or not.
         """
-        return self._dropped or any(block not in self._failing_at_open for block in _failing_blocks(own=True))
+        return self._dropped or any(block not in self._failing_at_open for block in failing_blocks(own=True))
 
     def _dealloc_warn(self, source: object) -> None:
         # Python's wrappers call this method before their finalizer closes the file.
@@ -495,39 +486,6 @@ class WritableFile(_EncryptedFile):
         # The base class would call `close` and so complete an unfinished file.
         with contextlib.suppress(Exception):
             self.discard()
-
-
-def _failing_blocks(*, own: bool = False) -> list[tuple[FrameType, int]]:
-    """Returns this thread's frames that are leaving a ``with`` block because of an exception.
-
-    With ``own``, only a block whose exit calls us through wrappers alone. Other code on the way has
-    chosen to close the file, perhaps because it has handled the exception.
-    """
-    found: list[tuple[FrameType, int]] = []
-    frame: FrameType | None = sys._getframe(1) if sys.exception() is not None else None
-    while frame is not None:
-        # The exception itself does not tell: `raise` in the block can raise one that was already
-        # handled.
-        if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _WITH_EXCEPT_START:
-            found.append((frame, frame.f_lasti))
-        if own and (found or not _is_wrapper(frame)):
-            break
-        frame = frame.f_back
-    return found
-
-
-def _is_wrapper(frame: FrameType) -> bool:
-    code, caller = frame.f_code, frame.f_back
-    if code.co_flags & inspect.CO_GENERATOR:
-        # ``contextlib.contextmanager`` throws the exception into the generator.
-        return caller is not None and _package(caller) == "contextlib"
-    if _package(frame) in _WRAPPERS:
-        return True
-    return code.co_argcount > 0 and isinstance(frame.f_locals.get(code.co_varnames[0]), io.IOBase)
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 class EncryptedWriter(WritableFile):

@@ -89,10 +89,7 @@ impl Mount {
             false => Err(ErrorKind::NotADirectory.into()),
         });
         let point = point.map_err(|e| Failure::io(&name(&self.point), &e))?;
-        let log = match &self.log {
-            Some(path) => Some(File::options().create(true).append(true).open(path)),
-            None => None,
-        };
+        let log = self.log.as_ref().map(|path| File::options().create(true).append(true).open(path));
         let log = log.transpose().map_err(|e| Failure::io("--log", &e))?;
         let is_printed = self.foreground || log.is_some();
         let log_fault = if is_printed { |text: &str| console::announce(false, text) } else { log_to_system };

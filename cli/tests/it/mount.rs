@@ -5,7 +5,7 @@ use crate::vaults::unpack;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
@@ -67,13 +67,13 @@ impl Drop for Mounted {
     }
 }
 
-fn is_mounted(point: &PathBuf) -> bool {
+fn is_mounted(point: &Path) -> bool {
     let parent = point.parent().unwrap().metadata().unwrap();
     // A mount whose process is gone cannot be looked at.
     point.metadata().map_or(true, |found| found.dev() != parent.dev())
 }
 
-fn umount(point: &PathBuf) {
+fn umount(point: &Path) {
     let tried = [&["umount"][..], &["fusermount3", "-u"]];
     let works = |words: &&[&str]| {
         let mut command = Command::new(words[0]);

@@ -90,5 +90,5 @@ fn inverse_mix(x: u32) -> u32 {
 /// Multiplies every byte by x in GF(2^8).
 #[inline(always)]
 fn double(x: u32) -> u32 {
-    (x & 0x7f7f_7f7f) << 1 ^ (x >> 7 & 0x0101_0101) * 0x1b
+    ((x & 0x7f7f_7f7f) << 1) ^ (((x >> 7) & 0x0101_0101) * 0x1b)
 }

@@ -285,13 +285,13 @@ impl Storage for Twice {
 fn names_that_are_there_twice() {
     for (tool, name) in [("gocryptfs", "plaintextnames"), ("gocryptfs", "gcm"), ("cryptomator", "v8-siv-gcm")]
     {
-        let (vault, case) = self::case(tool, name);
+        let (vault, case) = case(tool, name);
         let vault = unlock(Arc::new(Twice(vault)), case.password.as_bytes()).unwrap();
         let error = vault.list(b"").unwrap_err();
         let Error::InVault { path, source } = error else { panic!("{error:?}") };
         assert!(matches!(*source, Error::Folder(FolderError::DuplicateName { other }) if other == path));
     }
-    let (mut vault, case) = self::case("cryptomator", "v8-siv-gcm");
+    let (mut vault, case) = case("cryptomator", "v8-siv-gcm");
     let keys = CryptomatorKeys::of(&vault, &case.password);
     let root = keys.folder(b"");
     let stored = |name: &[u8]| [&root[..], b"/", name].concat();
