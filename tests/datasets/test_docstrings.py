@@ -53,14 +53,17 @@ NO_EXAMPLE = {
     "sealane.EncryptedReader": "open() returns it",
     "sealane.EncryptedWriter": "open() returns it",
     "sealane.FileInfo": "inspect() returns it",
+    "sealane.FolderEntry": "Folder.ls() returns it",
     "sealane.InventoryReport": "verify_inventory() returns it",
     "sealane.ProviderInfo": "providers() returns it",
     "sealane.SalvageReport": "salvage_file() returns it",
     "sealane.django.Sealed": "a query for a bound value alone returns it",
     "sealane.keys.KeyringKey": "Keyring.keys returns it",
+    "sealane.signing.Verified": "verify() returns it",
 }
 
 NOT_RUN = {
+    "sealane.Folder.read_link": "a link in the folder",
     "sealane.plugins": "the plugin age-plugin-yubikey and the key in hardware",
 }
 """Docstrings whose examples are compiled but not run, and what a run would need."""
@@ -171,6 +174,23 @@ def inventory(key: sealane.keys.Key) -> None:
     sealane.encrypt_file("b.csv", "vault/a.csv", key=key)
 
 
+def signed() -> None:
+    """Writes a key that signs, a list with it, and a signature."""
+    program("ssh-keygen")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "release.key"], check=True)
+    public = pathlib.Path("release.key.pub").read_text()
+    pathlib.Path("allowed_signers").write_text(f"release@example.com {public}")
+    pathlib.Path("app.tar.gz").write_bytes(b"an archive")
+    pathlib.Path("app.tar.gz.sig").write_bytes(sealane.signing.sign("app.tar.gz", "release.key"))
+
+
+def described(key: sealane.keys.Key) -> sealane.Folder:
+    """Makes a folder that describes itself, with two files."""
+    folder = sealane.Folder.create("vault", key=key, encrypt_names=True)
+    folder.encrypt_from("photos", exclude=["*.tmp"])
+    return folder
+
+
 def stored_parts() -> dict[str, Any]:
     """Returns a private key and the parts of a message to it, as PyCryptodome programs store them."""
     private, aes_key, nonce = sealane.keys.generate("rsa-2048"), os.urandom(32), os.urandom(16)
@@ -230,6 +250,10 @@ def names(
     name = request.node.callspec.params["name"]
     if "inventory" in name:
         inventory(key)
+    if name.startswith("sealane.Folder.") and not name.endswith((".create", ".encrypt_from")):
+        values["folder"] = described(key)
+    if name.startswith("sealane.signing."):
+        signed()
     if name in ("sealane.decrypt_file", "sealane.fs.rewrap_dataset_key"):
         alice.save("alice.key")
     if name == "sealane.hazmat.XChaCha20":

@@ -58,7 +58,7 @@ def test_a_parquet_file_that_was_replaced(bucket: Place, reader: SealaneFileSyst
 def test_the_dataset_key_stays_on_a_server(bucket: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     alice = sealane.keys.generate("age")
     monkeypatch.setenv("ALICE", alice.to_text())
-    monkeypatch.setattr("sealane.fs._dataset_key.url_to_fs", lambda url: (bucket.target, url))
+    monkeypatch.setattr("sealane.fs._store.url_to_fs", lambda url, **_: (bucket.target, url))
     key = bucket.path("data/key.age")
     create_dataset_key(key, recipients=[alice.public])
     fs: Any = SealaneFileSystem(

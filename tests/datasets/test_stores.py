@@ -278,7 +278,7 @@ def test_the_life_of_a_dataset_key(store: Place, monkeypatch: pytest.MonkeyPatch
     alice, bob = sealane.keys.generate("age"), sealane.keys.generate("age")
     for name, key in ("ALICE", alice), ("BOB", bob):
         monkeypatch.setenv(name, key.to_text())
-    monkeypatch.setattr("sealane.fs._dataset_key.url_to_fs", lambda url: (store.target, url))
+    monkeypatch.setattr("sealane.fs._store.url_to_fs", lambda url, **_: (store.target, url))
     place = store.path("data/_key.age")
     create_dataset_key(place, recipients=[alice.public])
 

@@ -57,7 +57,7 @@ class LyingWorld(RuleBasedStateMachine):
         self.world = World(protocol, protected=KEY)
         self.patch = pytest.MonkeyPatch()
         self.patch.setenv("ALICE", ALICE.to_text())
-        self.patch.setattr("sealane.fs._dataset_key.url_to_fs", lambda url: (self.world, url))
+        self.patch.setattr("sealane.fs._store.url_to_fs", lambda url, **_: (self.world, url))
         # Small files take the paths of large ones.
         self.patch.setattr(sealane.fs._opening, "SMALL", 60_000)
         self.patch.setattr(sealane.fs._opening, "TAIL", 20_000)

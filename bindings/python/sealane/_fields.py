@@ -119,7 +119,8 @@ class Bound(NamedTuple):
 class Sealed:
     """A value bound to its row that was read without the row. ``open`` takes the row.
 
-    Parameters of ``open`` are the columns to which it is bound, for example ``sealed.open(id=7)``.
+    The field or column makes it, with ``field`` and ``data``, the encrypted value. Parameters of
+    ``open`` are the columns to which it is bound, for example ``sealed.open(id=7)``.
     """
 
     __slots__ = ("data", "field")

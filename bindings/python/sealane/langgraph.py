@@ -34,11 +34,11 @@ class Cipher:
         self._keys = Keys(keyring, searchable=False)
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
-        """Returns the name of the cipher and the encrypted checkpoint; LangGraph calls it."""
+        """Returns the name of the cipher and the encrypted ``plaintext``; LangGraph calls it."""
         return _NAME, self._keys.aead().seal(plaintext, _AAD)
 
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
-        """Returns the checkpoint; LangGraph calls it.
+        """Returns the plaintext of ``ciphertext``, if ``ciphername`` is this cipher; LangGraph calls it.
 
         Raises
         ------

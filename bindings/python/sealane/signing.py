@@ -85,7 +85,7 @@ def sign(
     Examples
     --------
     >>> signature = sealane.signing.sign("app.tar.gz", "release.key")
-    >>> Path("app.tar.gz.sig").write_bytes(signature)
+    >>> _ = pathlib.Path("app.tar.gz.sig").write_bytes(signature)
     """
     signing = Signature.sign(_named(key), passphrase, format, namespace, comment)
     _pass(data, signing.update)

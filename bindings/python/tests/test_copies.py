@@ -37,6 +37,7 @@ CONTINUES = {
     "Decryptor": "decrypts, so it uses no nonce for a new message",
     "DeterministicAead": "draws no nonces; equal messages are equal in both processes",
     "EncryptWith": "changes with no call; each file has fresh keys or nonces",
+    "DescribedFolder": "holds keys; each file has fresh keys or nonces",
     "EncryptedReader": "decrypts, so it uses no nonce for a new message",
     "Fernet": "draws IVs from a generator that notices a fork",
     "FileInfo": "changes with no call",

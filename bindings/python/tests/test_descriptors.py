@@ -103,8 +103,8 @@ def test_references_are_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert sealane.decrypt(sealed, identities=[pathlib.Path("me.key")]) == b"message"
     with pytest.raises(TypeError):
         sealane.encrypt(b"", key="a password")
-    with pytest.raises(ValueError, match="TextIOWrapper"):
-        sealane.open("sealed", "rt", key=KEY)  # type: ignore[call-overload]
+    with sealane.open("sealed", "rt", key="file:key.jwk") as file:
+        assert file.read() == "message"
 
 
 @pytest.mark.parametrize("threads", [1, 4])

@@ -410,7 +410,7 @@ def test_the_dataset_key(place: tuple[Any, str], monkeypatch: pytest.MonkeyPatch
     for name, identity in [("ALICE", alice), ("BOB", bob), ("CAROL", carol)]:
         monkeypatch.setenv(name, identity.to_text())
     where = f"{folder}/data/.key.age" if within else f"{folder}/data.key.age"
-    monkeypatch.setattr("sealane.fs._dataset_key.url_to_fs", lambda url: (below, url))
+    monkeypatch.setattr("sealane.fs._store.url_to_fs", lambda url, **_: (below, url))
     create_dataset_key(where, recipients=[alice.public, str(bob.public)])
     with pytest.raises(FileExistsError):
         create_dataset_key(where, recipients=[alice.public])

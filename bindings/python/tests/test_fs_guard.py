@@ -107,7 +107,7 @@ class Dataset:
     def __init__(self, below: Any, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("ALICE", ALICE.to_text())
         monkeypatch.setenv("BOB", BOB.to_text())
-        monkeypatch.setattr("sealane.fs._dataset_key.url_to_fs", lambda url: (below, url))
+        monkeypatch.setattr("sealane.fs._store.url_to_fs", lambda url, **_: (below, url))
         self.below, self.folder = below, folder
         self.data = f"{folder}/data"
         self.key = f"{self.data}/sub/key.age"
@@ -428,7 +428,7 @@ def test_a_rewrap_that_did_not_happen_is_an_error(monkeypatch: pytest.MonkeyPatc
 def test_a_key_that_another_process_created_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that ignores the mode "create" would otherwise leave data under a lost key."""
     below = MemoryFileSystem(global_store=False, skip_instance_cache=True)
-    monkeypatch.setattr("sealane.fs._dataset_key.url_to_fs", lambda url: (below, url))
+    monkeypatch.setattr("sealane.fs._store.url_to_fs", lambda url, **_: (below, url))
     pipe = below.pipe_file
 
     def slow(path: str, data: bytes, **options: Any) -> None:

@@ -15,10 +15,10 @@ import sealane
 from support import ROOT
 
 # Records that calls return. Their fields have docstrings of their own in the sources.
-RECORDS = {"BulkReport", "FolderEntry", "Difference", "InventoryReport", "SalvageReport"}
+RECORDS = {"BulkReport", "FolderEntry", "Difference", "InventoryReport", "SalvageReport", "Verified"}
 # `sealane.open` creates these objects, and the names of algorithms of the other package are an
 # enumeration.
-MADE_ELSEWHERE = {"EncryptedReader", "EncryptedWriter", "Cipher"}
+MADE_ELSEWHERE = {"EncryptedReader", "EncryptedWriter", "Cipher", "Sealed"}
 
 
 def modules() -> Iterator[ModuleType]:

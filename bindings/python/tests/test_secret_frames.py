@@ -320,6 +320,8 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "sealane.encrypt_tree": _TREES,
     "sealane.verify_tree": _without(_TREES, "dst_dir"),
     "sealane.rotate_tree": _without(_TREES, "dst_dir", "suffix", "executor"),
+    "sealane.Folder": [{"path": "missing"}, {"path": "folder"}],
+    "sealane.Folder.create": [{"path": "plain"}, {"path": "no/folder"}],
     "sealane.verify_inventory": [{**one, "signer": "bad.key"} for one in _INVENTORY],
     "sealane.write_inventory": [{**one, "sign_key": "bad.key"} for one in _INVENTORY],
     "sealane.keys.Key.from_bytes": [{}, {"alg": 5}],

@@ -13,6 +13,7 @@ use sealane::vault::{SingleFile, Vault};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixDatagram;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -68,7 +69,12 @@ impl Run for Mount {
         }
         let about = |e| Failure::io("the process in the background", &e);
         let program = std::env::current_exe().map_err(about)?;
-        let child = Command::new(program).args(arguments).arg("--detach").stdout(Stdio::piped()).spawn();
+        let mut command = Command::new(program);
+        // Python finds its packages by this name, where the program is Python.
+        if let Some(name) = std::env::args_os().next() {
+            command.arg0(name);
+        }
+        let child = command.args(arguments).arg("--detach").stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(about)?;
         // It asks for the passphrase and reports its errors itself. A byte says that it has
         // mounted.
