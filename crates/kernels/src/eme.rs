@@ -19,13 +19,19 @@ use crate::aes::Aes;
 use crate::cpu::Features;
 use crate::error::{KeyError, MessageError, Part};
 use crate::variant::debug_key;
-use crate::zero::wipe;
+use crate::zero::{wipe, wipe_dead_stack};
 use alloc::boxed::Box;
 
 /// An expanded EME key. Wiped on drop.
 pub struct Eme {
     aes: Aes,
     l: Box<Secret>,
+}
+
+/// Returns L, in a function of its own, so that its stack frame can be wiped.
+#[inline(never)]
+fn mask(aes: &Aes) -> u128 {
+    double(u128::from_le_bytes(aes.encrypt_block(&[0; 16])))
 }
 
 /// A block that is wiped on drop.
@@ -52,7 +58,9 @@ impl Eme {
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         let aes = Aes::new(key, features)?;
         let mut l = Box::new(Secret(0));
-        l.0 = double(u128::from_le_bytes(aes.encrypt_block(&[0; 16])));
+        l.0 = mask(&aes);
+        // The portable AES leaves round keys deep below.
+        wipe_dead_stack::<2048>();
         Ok(Self { aes, l })
     }
 

@@ -52,6 +52,9 @@ debug_key! { XSalsa20Poly1305 {} }
 /// Bytes in the longest message: the keystream has 2^32 blocks here, and begins with the key of
 /// Poly1305.
 const LONGEST: u128 = (64 << 32) - ONE_TIME as u128;
+/// Words of the stack that a message uses below its caller: its key and first block, copies of them
+/// that the compiler makes, and what the kernels spill.
+const MESSAGE_WORDS: usize = SPILLED_WORDS + 256;
 /// Bytes in a one-time key of Poly1305.
 const ONE_TIME: usize = 32;
 
@@ -83,10 +86,18 @@ impl XSalsa20Poly1305 {
         tag: &mut [u8; 16],
     ) -> Result<(), MessageError> {
         Part::Data.check_len(data.len() as u128, LONGEST)?;
-        let message = Message::new(self, nonce);
-        message.xor(&mut data);
-        *tag = message.tag(data.target());
+        *tag = self.sealed(nonce, &mut data);
+        wipe_dead_stack::<MESSAGE_WORDS>();
         Ok(())
+    }
+
+    /// Encrypts `data` and returns the tag. A function of its own, so that its stack frame can be
+    /// wiped.
+    #[inline(never)]
+    fn sealed(&self, nonce: &[u8; 24], data: &mut InOut<'_>) -> [u8; 16] {
+        let message = Message::new(self, nonce);
+        message.xor(data);
+        message.tag(data.target())
     }
 
     /// Verifies the tag of `data` and decrypts them. Each byte of the source is read once.
@@ -97,6 +108,14 @@ impl XSalsa20Poly1305 {
     /// of data.
     pub fn open(&self, nonce: &[u8; 24], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
         Part::Data.check_len(data.len() as u128, LONGEST)?;
+        let result = self.opened(nonce, data, tag);
+        wipe_dead_stack::<MESSAGE_WORDS>();
+        result
+    }
+
+    /// Implements [`Self::open`] in a function of its own, so that its stack frame can be wiped.
+    #[inline(never)]
+    fn opened(&self, nonce: &[u8; 24], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
         let message = Message::new(self, &read_once(nonce));
         // The ciphertext is used twice. If it changed in between, its plaintext would not be
         // authentic.

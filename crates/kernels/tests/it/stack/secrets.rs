@@ -8,9 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// The kind of a secret, and its number.
 type Name = (&'static str, usize);
 
+/// Parts of secrets that begin with the same bytes, with these bytes.
+pub(super) type Part = ([u8; 8], Vec<(Vec<u8>, Name)>);
+
 /// Parts of secrets, with their first bytes as keys.
 #[derive(Default)]
-pub(super) struct Secrets(HashMap<[u8; 8], Vec<(Vec<u8>, Name)>>);
+pub(super) struct Secrets(pub(super) HashMap<[u8; 8], Vec<(Vec<u8>, Name)>>);
 
 impl Secrets {
     /// Adds both halves of a block, because general registers hold halves.
@@ -18,6 +21,12 @@ impl Secrets {
         for half in block.chunks(8) {
             self.part(name, half);
         }
+    }
+
+    /// Removes and returns the parts that equal a half of a block.
+    pub(super) fn remove(&mut self, block: [u8; 16]) -> Vec<Part> {
+        let halves = block.as_chunks::<8>().0;
+        halves.iter().filter_map(|half| self.0.remove_entry(half)).collect()
     }
 
     pub(super) fn part(&mut self, name: Name, part: &[u8]) {
