@@ -108,28 +108,9 @@ impl XSalsa20Poly1305 {
     /// of data.
     pub fn open(&self, nonce: &[u8; 24], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
         Part::Data.check_len(data.len() as u128, LONGEST)?;
-        let result = self.opened(nonce, data, tag);
+        let result = Message::open(self, nonce, data, tag);
         wipe_dead_stack::<MESSAGE_WORDS>();
         result
-    }
-
-    /// Implements [`Self::open`] in a function of its own, so that its stack frame can be wiped.
-    #[inline(never)]
-    fn opened(&self, nonce: &[u8; 24], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
-        let message = Message::new(self, &read_once(nonce));
-        // The ciphertext is used twice. If it changed in between, its plaintext would not be
-        // authentic.
-        let target = match data.into_parts() {
-            Parts::InPlace(target) => target,
-            Parts::Apart(source, target) => {
-                copy_once(source, target);
-                target
-            }
-        };
-        let mut expected_tag = message.tag(target);
-        ct::verified(&mut expected_tag, tag, InOut::in_place(target))?;
-        message.xor(&mut InOut::in_place(target));
-        Ok(())
     }
 }
 
@@ -160,6 +141,31 @@ impl<'a> Message<'a> {
         cipher.stream.xor(key, &message.nonce, 0, InOut::in_place(first));
         wipe_dead_stack::<SPILLED_WORDS>();
         message
+    }
+
+    /// Implements [`XSalsa20Poly1305::open`] in a function of its own, so that its stack frame can
+    /// be wiped.
+    #[inline(never)]
+    fn open(
+        cipher: &'a XSalsa20Poly1305,
+        nonce: &[u8; 24],
+        data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        let message = Self::new(cipher, &read_once(nonce));
+        // The ciphertext is used twice. If it changed in between, its plaintext would not be
+        // authentic.
+        let target = match data.into_parts() {
+            Parts::InPlace(target) => target,
+            Parts::Apart(source, target) => {
+                copy_once(source, target);
+                target
+            }
+        };
+        let mut expected_tag = message.tag(target);
+        ct::verified(&mut expected_tag, tag, InOut::in_place(target))?;
+        message.xor(&mut InOut::in_place(target));
+        Ok(())
     }
 
     fn xor(&self, data: &mut InOut<'_>) {
