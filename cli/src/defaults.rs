@@ -7,7 +7,7 @@
 //! identity = "~/.config/sealane/me.key"
 //! ```
 //!
-//! The file is TOML, of which these two lines with plain strings are understood.
+//! The file is TOML, but only these two lines are read, with plain strings.
 
 use crate::error::{Failure, name};
 use sealane::keys::{is_hexadecimal_key, is_secret};

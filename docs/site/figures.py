@@ -196,7 +196,7 @@ def recipients() -> Figure:
 
 
 def reveals() -> Figure:
-    """Draws what an encrypted folder shows to whoever holds it without a key."""
+    """Draws what an encrypted folder shows without a key."""
     figure = Figure(
         236,
         "An encrypted folder shows sizes, times and the tree; names unless they are encrypted",

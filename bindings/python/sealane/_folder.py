@@ -67,7 +67,7 @@ class Folder:
     NoMatchingKeyError
         If the key or the identity does not open the folder.
     AuthenticationError
-        If somebody without the key changed the description, or the keys are not the known ones.
+        If the description was changed without the key, or the keys are not the known ones.
     FormatError, UnsupportedVersionError, ValueError
         If ``.sealane`` is not a description, is of a later version, or is missing or there twice.
     TypeError

@@ -23,7 +23,7 @@ class Codec(PayloadCodec):
         The keyring, a reference to it, or a function that returns it.
     accept_plaintext : bool
         Whether payloads that are not encrypted are passed on, for example of workflows that began
-        before. Whoever can write to the server can then replace encrypted ones.
+        before. Everybody who can write to the server can then replace encrypted ones.
 
     Raises
     ------

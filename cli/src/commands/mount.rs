@@ -120,8 +120,8 @@ impl Mount {
             sleep(Duration::from_millis(50));
         }
         if unmounter.unmount().is_err() {
-            // Somebody uses a file. The place is free now; the file stays readable no longer than
-            // this process lives.
+            // A file is still open. The place is free now; the file can be read until this
+            // process ends.
             let _ = nix::mount::umount2(&point, nix::mount::MntFlags::MNT_DETACH);
         }
         Ok(())

@@ -138,7 +138,7 @@ fn a_changed_option_or_another_key_writes_nothing() {
     sandbox.refuses("decrypt -k k -o out vault", 1, "found a second description");
     fs::remove_file(sandbox.path("vault/.sealane.sync-conflict")).unwrap();
     sandbox.run("decrypt -k k -o out vault").succeeded();
-    // Somebody who knows the recipients replaces the description of a known folder.
+    // Another folder with the same recipients takes the place of a known one.
     for vault in ["first", "second"] {
         sandbox.run(&format!("init -R team {vault}")).succeeded();
     }

@@ -174,7 +174,7 @@ fn a_mount_in_the_background() {
     umount(&sandbox.path("point"));
     assert!(!is_mounted(&sandbox.path("point")));
     assert_eq!(sandbox.read("log"), b"");
-    // Failures of the process behind are those of the program.
+    // The program reports failures of its process in the background.
     for (line, status, words) in [
         ("mount -k k plain.sealed none", 1, "none: "),
         ("mount -k k plain.sealed k", 1, "k: a part of the path is not a folder"),

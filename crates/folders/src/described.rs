@@ -179,9 +179,8 @@ impl DescribedFolder {
         self.keys.names().map(|ring| NameKey::keyring(&ring)).transpose()
     }
 
-    /// Returns the default place of a manifest: the user's folder for state, because the folder
-    /// itself may be on a disk of somebody else, and a manifest has plaintext names and is
-    /// believed.
+    /// Returns the default place of a manifest: the user's folder for state. A manifest has
+    /// plaintext names and is believed, and others may be able to read or change the folder itself.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the user has no such folder, or it cannot be created.

@@ -8,8 +8,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// A folder of this machine. Links in it are never followed: whoever can write there could have
-/// made them. Pipes, sockets and devices are not listed.
+/// A folder of this machine. Links in it are never followed: an attacker with write access could
+/// have made them. Pipes, sockets and devices are not listed.
 pub struct LocalFolder {
     path: PathBuf,
     folder: Folder,

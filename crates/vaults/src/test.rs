@@ -173,7 +173,7 @@ fn names_that_no_folder_can_contain_are_refused() {
     assert!(matches!(list(&twice, b""), Err(Error::Folder(FolderError::DuplicateName { .. }))));
 }
 
-/// As in a vault in which somebody gave a folder the content of its parent.
+/// A folder has the content of its parent.
 #[test]
 fn a_folder_that_contains_itself_ends() {
     let vault = Memory { repeats: Some(b"loop"), ..Memory::default().folder("loop").folder("loop/loop") };

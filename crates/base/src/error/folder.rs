@@ -167,7 +167,7 @@ pub enum FolderError {
     },
     /// A folder's description does not belong to its keys: an option was changed, or the keys.
     #[error(
-        "{0}: somebody without the key of the folder changed this description, so nothing was read or written; restore it from a backup"
+        "{0}: this description was changed without the folder's key, so nothing was read or written; restore it from a backup"
     )]
     DescriptionChanged(PathBuf),
     /// The keys of a folder are under another key than the given one.

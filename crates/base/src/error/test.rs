@@ -222,7 +222,7 @@ fn errors_have_the_path_as_their_subject() {
 }
 
 /// Also of C1 and of characters above U+FFFF.
-/// Names in a vault are of whoever can write there.
+/// An attacker with write access chooses the names in a vault.
 #[test]
 fn names_in_a_vault_are_escaped() {
     let path = PathBuf::from("a\u{1b}[2J\n");

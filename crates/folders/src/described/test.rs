@@ -142,7 +142,7 @@ fn other_keys_and_exchanged_descriptions() {
     for identity in &identities {
         let lock = FolderLock::Identities(vec![identity.clone()]);
         find(&first).open(&lock, Some(&expected)).unwrap();
-        // Whoever knows the recipients can make such a description.
+        // Everybody who knows the recipients can make such a description.
         assert!(matches!(find(&second).open(&lock, Some(&expected)), Err(Error::OtherKey { .. })));
     }
     let stranger = FolderLock::Identities(vec![Identity::generate(Kind::X25519).unwrap()]);

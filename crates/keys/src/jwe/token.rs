@@ -23,7 +23,7 @@ const MAX_RECIPIENTS: usize = 64;
 /// The members of a recipient.
 const PER_RECIPIENT: [&str; 2] = ["header", "encrypted_key"];
 
-/// A decoded token, of which nothing is verified yet.
+/// A decoded token. Nothing in it is verified yet.
 pub(super) struct Token {
     /// The protected header as written, and the additional data: what the content authenticates.
     pub(super) aad: String,

@@ -29,8 +29,8 @@ impl Signers {
     /// public key. Lines of allowed signers with a key of another type or with `cert-authority` are
     /// skipped.
     ///
-    /// A time without `Z` at its end is in the time zone of whoever wrote it, which the file does
-    /// not say. Such a key is accepted when it is valid in every time zone.
+    /// A time without `Z` at its end is in a time zone that the file does not name. Such a key is
+    /// accepted when it is valid in every time zone.
     ///
     /// # Errors
     /// Returns [`Error::Format`] for other content, and

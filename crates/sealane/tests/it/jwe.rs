@@ -126,7 +126,7 @@ fn every_algorithm_in_every_form() {
         let token = compact(b"hello", &bytes(len), alg, "A256GCM");
         assert_eq!(*bytes(len).decrypt(&token, Some(&[alg])).unwrap(), *b"hello");
         assert!(matches!(bytes(len + 1).decrypt(&token, Some(&[alg])), Err(Error::Authentication)));
-        // A key is a password only if somebody says so.
+        // A key is a password only if it or the caller says so.
         assert!(matches!(bytes(len).decrypt(&token, None), Err(Error::NoMatchingKey)));
         assert!(matches!(bytes(len).decrypt(&token, Some(&["A256GCM"])), Err(Error::NoMatchingKey)));
         let jwk = json!({"kty": "oct", "k": Base64::encode_string(&vec![7; len]), "alg": alg}).to_string();

@@ -129,7 +129,7 @@ impl Cryptomator {
                 }
                 self.name(folder, &long)?
             }
-            // Services that synchronize folders rename a file of which they have two versions.
+            // A service that synchronizes folders has two versions of a file and renamed one.
             () if entry.name.windows(3).any(|part| part == b".c9") => {
                 return Err(FolderError::NameNotAuthentic.into());
             }

@@ -1,7 +1,7 @@
 //! `rclone.conf`: sections in brackets, each a remote, with lines `key = value`.
 //!
-//! Passwords are obscured: encrypted with a key that everybody has. So whoever can read the file
-//! has them.
+//! Passwords are obscured: encrypted with a fixed key that is public. Everybody who can read the
+//! file has them.
 
 use super::names::Encoding;
 use base::Error;
