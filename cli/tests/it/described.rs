@@ -117,8 +117,8 @@ fn a_changed_option_or_another_key_writes_nothing() {
     }
     let text = String::from_utf8(sandbox.read("vault/.sealane")).unwrap();
     for (from, to, words) in [
-        ("\"names\": true", "\"names\": false", "changed this description"),
-        (".sealed", "", "changed this description"),
+        ("\"names\": true", "\"names\": false", "description was changed"),
+        (".sealed", "", "description was changed"),
         ("\"version\": 1", "\"version\": 9", "found version 9; use a newer sealane"),
         ("{", "", "expected the description of a folder"),
         ("\"mac\"", "\"more\": 1, \"mac\"", "expected the description of a folder"),
