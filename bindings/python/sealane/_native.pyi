@@ -31,6 +31,9 @@ _Symmetric: TypeAlias = Literal["aes-256-gcm", "xchacha20"]
 _Recipients: TypeAlias = Iterable[str | PublicKey | Key]
 _Identities: TypeAlias = Iterable[str | Key | PathLike[str]]
 _Progress: TypeAlias = Callable[[int, int | None], object] | None
+_Difference: TypeAlias = Literal[
+    "missing", "added", "renamed", "copied", "exchanged", "old", "changed", "unreadable"
+]
 
 __version__: Final[str]
 HEADER_LEN: Final[int]
@@ -62,24 +65,8 @@ class _AeadMethods:
         associated_data: _Buffer | None = None,
         buf: _Buffer | None = None,
     ) -> int: ...
-    def decrypt(
-        self,
-        nonce: _Buffer,
-        data: _Buffer,
-        aad: _Buffer | None = None,
-        *,
-        associated_data: _Buffer | None = None,
-    ) -> bytes: ...
-    def decrypt_into(
-        self,
-        nonce: _Buffer,
-        data: _Buffer,
-        aad: _Buffer | None = None,
-        out: _Buffer | None = None,
-        *,
-        associated_data: _Buffer | None = None,
-        buf: _Buffer | None = None,
-    ) -> int: ...
+    decrypt = encrypt
+    decrypt_into = encrypt_into
     algorithm: Final[str]
     variant: Final[str]
     key_len: Final[int]
@@ -121,9 +108,7 @@ class Aead(_AeadMethods):
     def seal_packed(
         self, data: _Buffer, offsets: _Buffer, aad: _Buffer | None = b""
     ) -> tuple[bytes, memoryview[int]]: ...
-    def open_packed(
-        self, data: _Buffer, offsets: _Buffer, aad: _Buffer | None = b""
-    ) -> tuple[bytes, memoryview[int]]: ...
+    open_packed = seal_packed
     def buffer(self, n: int) -> Buffer: ...
     provider: Final[str]
 
@@ -154,9 +139,7 @@ class DeterministicAead:
     def encrypt_packed(
         self, data: _Buffer, offsets: _Buffer, aad: _Buffer | None = b""
     ) -> tuple[bytes, memoryview[int]]: ...
-    def decrypt_packed(
-        self, data: _Buffer, offsets: _Buffer, aad: _Buffer | None = b""
-    ) -> tuple[bytes, memoryview[int]]: ...
+    decrypt_packed = encrypt_packed
     algorithm: Final[str]
     variant: Final[str]
     key_len: Final[int]
@@ -232,14 +215,7 @@ class SpeckAead(_AeadMethods):
     @staticmethod
     def new_small_block(algorithm: str, key: _KeyLike) -> SpeckAead: ...
 
-@final
-class Key:
-    @staticmethod
-    def from_bytes(
-        data: _Buffer, *, kid: str | None = None, alg: str | None = None, use: str | None = None
-    ) -> Key: ...
-    @staticmethod
-    def from_text(text: _Text, passphrase: _Text | None = None) -> Key: ...
+class _SecretFile:
     def save(
         self,
         path: _Path,
@@ -248,6 +224,15 @@ class Key:
         recipients: _Recipients | None = None,
         overwrite: bool = False,
     ) -> None: ...
+
+@final
+class Key(_SecretFile):
+    @staticmethod
+    def from_bytes(
+        data: _Buffer, *, kid: str | None = None, alg: str | None = None, use: str | None = None
+    ) -> Key: ...
+    @staticmethod
+    def from_text(text: _Text, passphrase: _Text | None = None) -> Key: ...
     def to_text(self, passphrase: _Text | None = None) -> str: ...
     def to_hex(self) -> str: ...
     def __bytes__(self) -> bytes: ...
@@ -273,7 +258,7 @@ class PublicKey:
     ethereum_address: Final[str]
 
 @final
-class Keyring:
+class Keyring(_SecretFile):
     @staticmethod
     def generate(algorithm: str = "aes-256-gcm", *, prefix: str | None = None) -> Keyring: ...
     @staticmethod
@@ -296,14 +281,6 @@ class Keyring:
     def destroy(self, id: int) -> None: ...
     def delete(self, id: int) -> None: ...
     def rotate(self) -> int: ...
-    def save(
-        self,
-        path: _Path,
-        passphrase: _Text | None = None,
-        *,
-        recipients: _Recipients | None = None,
-        overwrite: bool = False,
-    ) -> None: ...
     primary: Final[int]
     keys: Final[tuple[KeyringKey, ...]]
     fingerprint: Final[str]
@@ -320,7 +297,6 @@ class KeyringKey:
 class EncryptWith:
     def __new__(
         cls,
-        *,
         key: _FileKey | None = None,
         recipients: _Recipients | None = None,
         passphrase: _Text | None = None,
@@ -333,7 +309,6 @@ class EncryptWith:
 class DecryptWith:
     def __new__(
         cls,
-        *,
         key: _FileKey | None = None,
         identities: _Identities | None = None,
         passphrase: _Text | None = None,
@@ -346,7 +321,6 @@ class DecryptWith:
 class RewrapWith:
     def __new__(
         cls,
-        *,
         identities: _Identities | None = None,
         passphrase: _Text | None = None,
         max_work_factor: int | None = None,
@@ -731,18 +705,7 @@ def write_inventory_path(
 ) -> tuple[int, int, str | None]: ...
 def compare_inventory_path(
     folder: str, path: str, decryption: DecryptWith, signer: str, min_counter: int, identifier: str | None
-) -> tuple[
-    int,
-    int,
-    str | None,
-    list[
-        tuple[
-            str,
-            Literal["missing", "added", "renamed", "copied", "exchanged", "old", "changed", "unreadable"],
-            str,
-        ]
-    ],
-]: ...
+) -> tuple[int, int, str | None, list[tuple[str, _Difference, str]]]: ...
 def sealed_len(plain_len: int) -> int: ...
 def parquet_footer(
     footer: bytes, encrypted: bool

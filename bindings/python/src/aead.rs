@@ -1,14 +1,10 @@
 //! `sealane.Aead`: authenticated encryption of one message.
 
-use crate::buffer::Slot;
-use crate::error::raise;
-use crate::objects::{Any, Bytes};
+use crate::prelude::*;
 use crate::sealer::{self, aead_methods};
-use crate::{arguments, batch, integers, keys};
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PySlice};
-use sealane::{KeyringAead, MessageKeys, Misuse};
+use crate::{batch, integers};
+use pyo3::types::{PyMemoryView, PySlice};
+use sealane::{KeyringAead, MessageKeys};
 
 /// Authenticated encryption of messages with one key and one algorithm.
 ///
@@ -283,18 +279,14 @@ aead_methods! {
 pub(crate) struct Buffer {
     aead: Py<Aead>,
     whole: Py<PyMemoryView>,
+    /// A writable memoryview of ``n`` bytes for the plaintext.
+    #[pyo3(get)]
     plaintext: Py<PyAny>,
     capacity: usize,
 }
 
 #[pymethods]
 impl Buffer {
-    /// A writable memoryview of ``n`` bytes for the plaintext.
-    #[getter]
-    fn plaintext(&self, py: Python<'_>) -> Py<PyAny> {
-        self.plaintext.clone_ref(py)
-    }
-
     /// Seals the first ``n`` bytes of ``plaintext`` in place.
     ///
     /// Returns

@@ -1,13 +1,8 @@
 //! Arguments that several classes take: names of algorithms, providers and variants, and tags.
 
-use crate::buffer::read;
-use crate::error::raise;
-use crate::objects::Any;
-use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::PyString;
+use crate::prelude::*;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
-use sealane::{Algorithm, DeterministicAlgorithm, Misuse, Provider};
+use sealane::{Algorithm, DeterministicAlgorithm, Provider};
 use std::num::NonZeroUsize;
 
 /// Returns the algorithm of [`sealane::Aead`] with this Python name.
@@ -75,7 +70,7 @@ pub(crate) fn tag(tag: &Any<'_>) -> PyResult<[u8; TAG_LEN]> {
 
 /// Returns what a reference such as ``"file:key.jwk"`` names, by this function of ``_reference``.
 /// Returns other objects unchanged.
-pub(crate) fn resolved<'py>(key: &Bound<'py, PyAny>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn resolved<'py>(key: &Any<'py>, function: &str) -> PyResult<Any<'py>> {
     if !key.is_instance_of::<PyString>() {
         return Ok(key.clone());
     }

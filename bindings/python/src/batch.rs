@@ -1,14 +1,9 @@
 //! Many messages in one call: lists of buffers, and packed messages such as a column of Arrow.
 
-use crate::buffer::{Slot, copied, fresh, fresh_many, read, with_memory};
-use crate::detach::detached;
-use crate::error::raise;
-use crate::objects::{Any, Bytes};
-use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString};
+use crate::buffer::{fresh_many, with_memory};
+use crate::prelude::*;
+use pyo3::types::PyMemoryView;
 use sealane::{MessageKeys, Offset};
-use zeroize::Zeroizing;
 
 /// Fixed cost of a message, in bytes that take as long to process (as in the core).
 const MESSAGE_COST: usize = 128;

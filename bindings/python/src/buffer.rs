@@ -12,14 +12,11 @@
 //! nothing is read or written out of bounds, because we take each length once. Threads that share a
 //! buffer must synchronise their access.
 
-use crate::error::raise;
-use crate::objects::{Any, Bytes};
 use crate::populate::{Advice, Writers, with_populated_pages};
-use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use crate::prelude::*;
+use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use sealane::{InOut, Misuse};
+use sealane::InOut;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;

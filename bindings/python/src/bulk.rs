@@ -1,18 +1,15 @@
 //! The operation of a job on each file, for `sealane/_bulk`, and the batches of its workers.
 
 use crate::detach::{continue_unless_raised, with_hooks};
-use crate::error::{raise, raise_among};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::keys::Keyring;
-use pyo3::exceptions::{PyBaseException, PyValueError};
-use pyo3::prelude::*;
-use sealane::Error;
+use crate::prelude::*;
+use pyo3::exceptions::PyBaseException;
 use sealane::file::bulk::{self, Replica};
 use sealane::file::{Options, Rotation};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Interval between checks for signals. Each check attaches to the interpreter and may wait for
@@ -96,7 +93,7 @@ impl Operation {
 }
 
 /// Returns the attributes that a job keeps: of ``False``, ``True`` or ``"all"``.
-pub(crate) fn replica(preserve: &Bound<'_, PyAny>) -> PyResult<Replica> {
+pub(crate) fn replica(preserve: &Any<'_>) -> PyResult<Replica> {
     match (preserve.extract::<bool>(), preserve.extract::<&str>()) {
         (Ok(false), _) => Ok(Replica::No),
         (Ok(true), _) => Ok(Replica::Limited),

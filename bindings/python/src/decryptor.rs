@@ -1,13 +1,7 @@
 //! `sealane.Decryptor`: returns plaintext as the encrypted file arrives.
 
-use crate::buffer::read;
-use crate::error::raise;
 use crate::file_keys::{self, DecryptWith};
-use crate::objects::{Any, Bytes};
-use crate::shared::Shared;
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use crate::prelude::*;
 use sealane::file::{self, ByteQueue};
 
 /// Decrypts a file as its bytes arrive, for example from a socket.

@@ -1,12 +1,8 @@
 //! `sealane.DeterministicAead`: equal messages encrypt to equal ciphertexts.
 
-use crate::buffer::{copied, read, with_memory};
-use crate::detach::detached;
-use crate::error::raise;
-use crate::objects::{Any, Bytes};
-use crate::{arguments, batch, keys, sealer};
-use pyo3::prelude::*;
-use pyo3::types::PyList;
+use crate::buffer::with_memory;
+use crate::prelude::*;
+use crate::{batch, sealer};
 use sealane::{KeyringDeterministicAead, MessageKeys};
 
 /// Deterministic authenticated encryption, for example to search an encrypted database column.

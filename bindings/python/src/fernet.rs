@@ -1,14 +1,6 @@
 //! The tokens of `sealane.compat.fernet`.
 
-use crate::buffer::fresh;
-use crate::detach::detached;
-use crate::error::raise;
-use crate::objects::{Any, Bytes};
-use crate::{keys, secrets};
-use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
-use sealane::Error;
+use crate::prelude::*;
 use sealane::fernet::Token;
 
 /// How far ahead the clock of the token's creator may be, in seconds; as in pyca/cryptography.
@@ -73,11 +65,7 @@ impl Fernet {
                 return Ok(None);
             }
         }
-        let copy = fresh(py, data.len(), |out| {
-            out.copy_from_slice(&data);
-            Ok(())
-        });
-        copy.map(Some)
+        copied(py, &data).map(Some)
     }
 
     /// Returns a token's time, or None if it is not valid.

@@ -1,21 +1,13 @@
 //! The native part of `sealane.encrypt_file`, its companions, and the file objects in
 //! `sealane/_open.py`.
 
-use crate::arguments;
-use crate::buffer::{Slot, fresh, read};
-use crate::detach::{continue_unless_raised, interruptible};
-use crate::error::{raise, raise_about, raise_at};
+use crate::detach::continue_unless_raised;
 use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
-use crate::objects::{Any, Bytes};
-use crate::shared::Shared;
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
+use crate::prelude::*;
 use sealane::age::Armor;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, FileEnd, FileHeader, Options};
-use sealane::{Error, Misuse};
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 /// Bytes a large read decrypts between checks for signals.
 const BYTES_BETWEEN_SIGNALS: usize = 64 << 20;

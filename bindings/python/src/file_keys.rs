@@ -1,19 +1,13 @@
 //! `EncryptWith` and `DecryptWith`: the keyword arguments that all file operations share.
 
 use crate::arguments::resolved;
-use crate::buffer::Slot;
-use crate::detach::interruptible;
-use crate::error::{raise, raise_name};
+use crate::error::raise_name;
 use crate::keys::{self, Key, Keyring};
-use crate::objects::{Any, Bytes};
-use crate::{recipients, secrets};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCFunction};
+use crate::prelude::*;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::types::PyCFunction;
 use sealane::age::{Armor, Identity, Recipient};
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format, NameKey};
-use sealane::{Error, Misuse};
-use std::path::PathBuf;
 
 /// Keys and format for encrypting files: exactly one of ``key``, ``recipients`` and ``passphrase``.
 /// The files they were loaded from are never overwritten.
@@ -26,7 +20,7 @@ pub(crate) struct EncryptWith(pub(crate) file::EncryptWith);
 impl EncryptWith {
     #[new]
     #[pyo3(signature = (
-        *, key = None, recipients = None, passphrase = None, context = Vec::new(), format = None, armor = false
+        key = None, recipients = None, passphrase = None, context = Vec::new(), format = None, armor = false
     ))]
     fn new(
         key: Option<&Any<'_>>,
@@ -67,7 +61,7 @@ pub(crate) struct DecryptWith(pub(crate) file::DecryptWith);
 impl DecryptWith {
     #[new]
     #[pyo3(signature = (
-        *, key = None, identities = None, passphrase = None, context = Vec::new(), format = None,
+        key = None, identities = None, passphrase = None, context = Vec::new(), format = None,
         max_work_factor = None
     ))]
     pub(crate) fn new(
@@ -109,7 +103,7 @@ pub(crate) struct RewrapWith(pub(crate) file::Rewrap);
 impl RewrapWith {
     #[new]
     #[pyo3(signature = (
-        *, identities = None, passphrase = None, max_work_factor = None, recipients = None, new_passphrase = None
+        identities = None, passphrase = None, max_work_factor = None, recipients = None, new_passphrase = None
     ))]
     fn new(
         identities: Option<&Any<'_>>,

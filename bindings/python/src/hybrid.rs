@@ -1,16 +1,9 @@
 //! `sealane.hybrid`: encryption of messages to a public key.
 
 use crate::arguments::unknown;
-use crate::buffer::{Slot, fresh, read};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about_key, raise_name};
+use crate::error::{raise_about_key, raise_name};
 use crate::keys::{Key, PublicKey};
-use crate::objects::{Any, Bytes};
-use crate::secrets;
-use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::PyString;
-use sealane::Error;
+use crate::prelude::*;
 use sealane::asymmetric::rsa::Oaep;
 use sealane::hybrid::ecies::{self, Config, Curve, EciesOpener, EciesSealer, Encoding};
 use sealane::hybrid::hpke::{self, HpkeOpener, HpkeSealer, Mode, Psk};
@@ -146,7 +139,6 @@ pub(crate) fn hybrid_open<'py>(
     signature = (public, data, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None),
     text_signature = "(public, data, aad=b'', info=b'', *, suite=None, psk=None, psk_id=None, sender=None)"
 )]
-#[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn hpke_seal<'py>(
     py: Python<'py>,
     public: &Any<'py>,
@@ -194,7 +186,6 @@ pub(crate) fn hpke_seal<'py>(
     signature = (private, blob, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None),
     text_signature = "(private, blob, aad=b'', info=b'', *, suite=None, psk=None, psk_id=None, sender=None)"
 )]
-#[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn hpke_open<'py>(
     py: Python<'py>,
     private: &Any<'py>,
@@ -225,7 +216,6 @@ macro_rules! eciespy {
             $key, data, *, elliptic_curve = "secp256k1", is_ephemeral_key_compressed = false,
             is_hkdf_key_compressed = false, symmetric_algorithm = "aes-256-gcm", symmetric_nonce_length = 16
         ))]
-        #[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
         pub(crate) fn $name<'py>(
             py: Python<'py>,
             $key: &Any<'py>,
@@ -356,7 +346,6 @@ eciespy! {
     signature = (private, wrapped_key, ciphertext, nonce, tag, *, oaep = "sha1", aad = None),
     text_signature = "(private, wrapped_key, ciphertext, nonce, tag, *, oaep='sha1', aad=b'')"
 )]
-#[expect(clippy::too_many_arguments, reason = "the parts of a message")]
 pub(crate) fn rsa_open_parts<'py>(
     py: Python<'py>,
     private: &Any<'py>,

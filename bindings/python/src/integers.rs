@@ -1,10 +1,7 @@
 //! Integer arguments: converts unbounded Python integers to fixed sizes.
 
-use crate::error::raise;
-use crate::objects::Any;
-use pyo3::exceptions::{PyOverflowError, PyValueError};
-use pyo3::prelude::*;
-use sealane::Error;
+use crate::prelude::*;
+use pyo3::exceptions::PyOverflowError;
 
 /// Converts a Python integer to a byte count or position.
 ///
@@ -12,13 +9,21 @@ use sealane::Error;
 /// Raises `TypeError` for a non-integer, `ValueError` for a negative one, and `LimitExceededError`
 /// from 2^64 on.
 pub(crate) fn byte_count(value: &Any<'_>) -> PyResult<u64> {
-    value.extract::<u64>().map_err(|error| match value.lt(0) {
-        Ok(true) => PyValueError::new_err("a number of bytes must not be negative"),
+    let (negative, above) =
+        ("a number of bytes must not be negative", "a number of bytes must be below 2^64");
+    value.extract().map_err(|error| outside(value, error, negative, above))
+}
+
+/// Returns the exception for an integer that is out of range.
+#[cold]
+fn outside(value: &Any<'_>, error: PyErr, negative: &'static str, above: &'static str) -> PyErr {
+    match value.lt(0) {
+        Ok(true) => PyValueError::new_err(negative),
         Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => {
-            raise(Error::LimitExceeded("a number of bytes must be below 2^64"))
+            raise(Error::LimitExceeded(above))
         }
         _ => error,
-    })
+    }
 }
 
 /// Converts a Python integer to the length of an object in memory.
@@ -63,11 +68,6 @@ pub(crate) fn block_index(value: &Any<'_>) -> PyResult<u64> {
 /// Raises `TypeError` for a non-integer, `ValueError` for a negative one, and `LimitExceededError`
 /// from 2^32 on.
 pub(crate) fn block_counter(value: &Any<'_>) -> PyResult<u32> {
-    value.extract::<u32>().map_err(|error| match value.lt(0) {
-        Ok(true) => PyValueError::new_err("a counter must not be negative"),
-        Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => {
-            raise(Error::LimitExceeded("a counter must be below 2^32"))
-        }
-        _ => error,
-    })
+    let (negative, above) = ("a counter must not be negative", "a counter must be below 2^32");
+    value.extract().map_err(|error| outside(value, error, negative, above))
 }

@@ -1,23 +1,17 @@
 //! The native part of `sealane/_inventory.py`.
 
-use crate::detach::interruptible;
-use crate::error::{raise, raise_among};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
-use crate::objects::Any;
-use crate::secrets;
-use pyo3::prelude::*;
+use crate::prelude::*;
 use sealane::file::{Inventory, InventoryKeys, compare_inventory, write_inventory};
 use sealane::keys::Reference;
 use sealane::signature::{Signers, SigningKey};
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 /// Writes a signed inventory of the encrypted ``folder`` to ``path``; see
 /// ``sealane.write_inventory``. Returns its counter, the number of files, and the identifier of the
 /// folder.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn write_inventory_path(
     py: Python<'_>,
     folder: PathBuf,
@@ -60,7 +54,7 @@ pub(crate) fn compare_inventory_path(
     let found = interruptible(py, || {
         let inventory = Inventory::open(&path, &decryption.0, &signers, min_counter, identifier)?;
         let findings = compare_inventory(&folder, &inventory)?;
-        Ok::<_, sealane::Error>((inventory, findings))
+        Ok::<_, Error>((inventory, findings))
     })?;
     let (inventory, findings) = found.map_err(raise)?;
     let findings = findings

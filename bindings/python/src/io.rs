@@ -1,18 +1,12 @@
 //! Sources and destinations of file operations: paths and Python file objects.
 
-use crate::buffer::Slot;
-use crate::error::raise;
 use crate::integers;
-use crate::objects::Any;
+use crate::prelude::*;
 use crate::shared::{CallLock, Inside, OnBehalf};
-use pyo3::exceptions::{PyBlockingIOError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
-use sealane::Error;
+use pyo3::exceptions::PyBlockingIOError;
 use sealane::file::{Concurrency, DecryptWith, Durability, OutputFile, ReadAt};
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 /// Returns the path of a `str`, or `None` for a file object. `sealane/_endpoints.py` has converted
 /// any `os.PathLike`.

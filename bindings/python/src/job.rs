@@ -2,16 +2,12 @@
 
 use crate::bulk::{Operation, SIGNAL_INTERVAL, replica};
 use crate::detach::continue_unless_raised;
-use crate::error::{raise, raise_among, raise_at};
 use crate::file::durability;
 use crate::file_keys;
 use crate::folder::DescribedFolder;
-use crate::objects::Any;
-use crate::shared::Shared;
-use pyo3::exceptions::{PyBaseException, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyTuple};
-use sealane::Error;
+use crate::prelude::*;
+use pyo3::exceptions::PyBaseException;
+use pyo3::types::{IntoPyDict, PyDict};
 use sealane::file::Exclude;
 use sealane::file::bulk::Replica;
 use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
@@ -20,7 +16,6 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -83,7 +78,6 @@ impl Job {
         manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = Replica::No,
         names = None, delete = false, dry_run = false, keeps_names = false, described = None
     ))]
-    #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
     fn tree(
         py: Python<'_>,
         src: PathBuf,
@@ -333,20 +327,8 @@ impl Report {
             // If a file failed, that error is in the report and this is only its consequence.
             Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
             Event::Ended(summary) => self.summary = summary,
-            // The report has their counts, or nothing: Python has no jobs with an inventory.
-            Event::NothingRemoved(_)
-            | Event::Planned(..)
-            | Event::Skipped(_)
-            | Event::Begun { .. }
-            | Event::Done { .. }
-            | Event::Progress { .. }
-            | Event::FilesEnded
-            | Event::Linked(_)
-            | Event::InventoryReplaced(_)
-            | Event::Exchanged(_)
-            | Event::Listed { .. }
-            | Event::Differs { .. }
-            | Event::Compared { .. } => {}
+            // The report has the counts of the others, or nothing: Python has no jobs with an inventory.
+            _ => {}
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! A method parses its arguments, detaches from the interpreter, calls the core, and converts
 //! errors to exceptions. `unsafe` is allowed in `buffer` only.
 #![deny(unsafe_code)]
+#![allow(clippy::too_many_arguments, reason = "functions have the arguments that they have in Python")]
 
 mod aead;
 mod arguments;
@@ -30,6 +31,7 @@ mod objects;
 mod parquet;
 mod plugins;
 mod populate;
+mod prelude;
 mod providers;
 mod ranges;
 mod recipients;

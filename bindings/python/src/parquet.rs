@@ -1,7 +1,6 @@
 //! The native part of `sealane/parquet/_footer.py`.
 
-use crate::error::raise;
-use pyo3::prelude::*;
+use crate::prelude::*;
 use sealane::file::{ParquetColumnKey, ParquetFooter};
 use std::borrow::Cow;
 

@@ -1,21 +1,14 @@
 //! Age plugins: this process's permission to run them, and the Python callbacks that reach the
 //! user.
 
-use crate::error::raise;
 use crate::keys::Key;
-use crate::objects::Any;
-use crate::secrets;
-use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use sealane::Error;
+use crate::prelude::*;
 use sealane::age::plugin::{Input, Interaction};
 use sealane::age::{Identity, Plugins};
 use sealane::keys::SecretKey;
 use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use zeroize::Zeroizing;
 
 /// The permission given by the Python program, locked only while cloned.
 static ENABLED: Mutex<Option<Plugins>> = Mutex::new(None);

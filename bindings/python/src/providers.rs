@@ -87,13 +87,9 @@ pub(crate) fn algorithms() -> Vec<AlgorithmInfo> {
 /// ['native']
 #[pyfunction]
 pub(crate) fn providers() -> Vec<ProviderInfo> {
-    let info = |row: sealane::ListedVariant| ProviderInfo {
-        algorithm: row.algorithm,
-        provider: row.provider,
-        variant: row.variant,
-        available: row.available,
-        reason: row.reason,
-        chosen: row.chosen,
+    let info = |row: sealane::ListedVariant| {
+        let sealane::ListedVariant { algorithm, provider, variant, available, reason, chosen, .. } = row;
+        ProviderInfo { algorithm, provider, variant, available, reason, chosen }
     };
     sealane::listing().into_iter().map(info).collect()
 }

@@ -1,10 +1,7 @@
 //! Decryption of ranges for `sealane.fs`, which fetches only the needed bytes.
 
-use crate::buffer::{Slot, fresh};
-use crate::error::raise;
 use crate::file_keys::DecryptWith;
-use crate::objects::{Any, Bytes};
-use pyo3::prelude::*;
+use crate::prelude::*;
 use sealane::file;
 
 /// Returns the size of a chunked-encryption@v1 file with this many plaintext bytes.

@@ -1,18 +1,12 @@
 //! Converts lists of recipients and identities from Python.
 
 use crate::arguments::resolved;
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about_key};
+use crate::error::raise_about_key;
 use crate::keys::{Key, PublicKey};
-use crate::objects::Any;
-use crate::{plugins, secrets};
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString};
-use sealane::Error;
+use crate::plugins;
+use crate::prelude::*;
 use sealane::age::{self, Identity, Recipient};
 use sealane::keys::{self, SecretKey, load_identities};
-use std::path::{Path, PathBuf};
 
 /// Converts a list of `str` and `PublicKey` to recipients, and adds the files they were loaded from
 /// to `files`.

@@ -2,16 +2,10 @@
 //!
 //! A message is `ciphertext || tag || nonce`. Its associated data is `aad || u64_le(block_index)`.
 
-use crate::arguments;
-use crate::buffer::{Layout, Slot};
-use crate::detach::detached;
-use crate::error::raise;
+use crate::buffer::Layout;
 use crate::integers;
-use crate::keys;
-use crate::objects::Any;
+use crate::prelude::*;
 use crate::sealer::authentication_error;
-use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
 use sealane::InOut;
 
 /// Speed of copying and wiping relative to sealing; they detach from a length this many times

@@ -3,16 +3,11 @@
 //! PyO3 methods cannot be generic. So [`aead_methods`] defines the methods that `sealane.Aead` and
 //! `sealane.hazmat.Aead` share; each calls a function below.
 
-use crate::buffer::{Layout, Slot, Source, Target, copied, fresh_by, read};
-use crate::detach::detached;
-use crate::error::{raise, usage_limit_warning};
-use crate::objects::{Any, Bytes};
+use crate::buffer::{Layout, Source, Target, fresh_by};
+use crate::error::usage_limit_warning;
 use crate::populate::Writers;
-use crate::{arguments, keys};
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
-use sealane::{Error, MessageKey, MessageKeys};
-use zeroize::Zeroizing;
+use crate::prelude::*;
+use sealane::{MessageKey, MessageKeys};
 
 /// Defines the methods of a Python class with a field `core` of type [`MessageKeys`]. The methods
 /// in braces are the class's own.
@@ -21,6 +16,83 @@ use zeroize::Zeroizing;
 /// 64 bytes take 4 % longer; with a dictionary, 30 % (`lab/record/open-zen4-2026-11-23.md`).
 macro_rules! aead_methods {
     ($class:ident { $($own:tt)* }) => {
+        aead_methods! {
+            $class { $($own)* }
+            fresh {
+                /// Encrypts ``data`` under the given nonce.
+                ///
+                /// .. warning::
+                ///     Never use a nonce twice with one key: with most algorithms, this reveals the XOR
+                ///     of the two plaintexts and lets an attacker forge messages. ``seal`` generates
+                ///     its own nonces.
+                ///
+                /// Parameters
+                /// ----------
+                /// nonce : bytes-like
+                ///     ``nonce_len`` bytes.
+                /// data : bytes-like
+                ///     The plaintext.
+                /// aad : bytes-like, optional
+                ///     Associated data: authenticated, but not part of the result. pyca's name
+                ///     ``associated_data`` works too.
+                ///
+                /// Returns
+                /// -------
+                /// bytes
+                ///     ``ciphertext || tag``.
+                ///
+                /// Raises
+                /// ------
+                /// ValueError
+                ///     If the nonce length is wrong.
+                /// LimitExceededError
+                ///     If the data is longer than ``max_plaintext_len``.
+                encrypt;
+                /// Decrypts and verifies ``data``, ``ciphertext || tag``, under the given nonce.
+                ///
+                /// ``aad`` is the associated data of ``encrypt``, also named ``associated_data``.
+                ///
+                /// Raises
+                /// ------
+                /// AuthenticationError
+                ///     If the key, the nonce or the associated data is wrong, or the data was modified.
+                /// ValueError
+                ///     If the nonce length is wrong.
+                decrypt;
+            }
+            into {
+                /// Encrypts into the start of ``out`` and returns the number of bytes written.
+                ///
+                /// The number is ``len(data) + tag_len``. The data is encrypted in place if ``out``
+                /// starts where ``data`` starts. The warning of ``encrypt`` applies. pyca's names for
+                /// the last arguments, ``associated_data`` and ``buf``, work too.
+                ///
+                /// Raises
+                /// ------
+                /// ValueError, TypeError, LimitExceededError
+                ///     As ``encrypt`` and ``seal_into``.
+                encrypt_into;
+                /// Decrypts into the start of ``out`` and returns the number of bytes written.
+                ///
+                /// The number is ``len(data) - tag_len``. The data is decrypted in place if ``out``
+                /// starts where ``data`` starts. ``aad`` and ``out`` are also named ``associated_data``
+                /// and ``buf``, as for ``encrypt_into``.
+                ///
+                /// Raises
+                /// ------
+                /// AuthenticationError
+                ///     As ``decrypt``. The plaintext in ``out`` is overwritten with zeros.
+                /// ValueError, TypeError
+                ///     As ``decrypt`` and ``seal_into``.
+                decrypt_into;
+            }
+        }
+    };
+    (
+        $class:ident { $($own:tt)* }
+        fresh { $($(#[$fresh_doc:meta])* $fresh:ident;)* }
+        into { $($(#[$into_doc:meta])* $into:ident;)* }
+    ) => {
         #[pymethods]
         impl $class {
             $($own)*
@@ -107,131 +179,44 @@ macro_rules! aead_methods {
                 sealer::open_into(&self.core, sealed, out, aad)
             }
 
-            /// Encrypts ``data`` under the given nonce.
-            ///
-            /// .. warning::
-            ///     Never use a nonce twice with one key: with most algorithms, this reveals the XOR
-            ///     of the two plaintexts and lets an attacker forge messages. ``seal`` generates
-            ///     its own nonces.
-            ///
-            /// Parameters
-            /// ----------
-            /// nonce : bytes-like
-            ///     ``nonce_len`` bytes.
-            /// data : bytes-like
-            ///     The plaintext.
-            /// aad : bytes-like, optional
-            ///     Associated data: authenticated, but not part of the result. pyca's name
-            ///     ``associated_data`` works too.
-            ///
-            /// Returns
-            /// -------
-            /// bytes
-            ///     ``ciphertext || tag``.
-            ///
-            /// Raises
-            /// ------
-            /// ValueError
-            ///     If the nonce length is wrong.
-            /// LimitExceededError
-            ///     If the data is longer than ``max_plaintext_len``.
-            #[pyo3(
-                signature = (nonce, data, aad = None, associated_data = None),
-                text_signature = "($self, nonce, data, aad=None, *, associated_data=None)"
-            )]
-            fn encrypt<'py>(
-                &self,
-                nonce: &Any<'py>,
-                data: &Any<'py>,
-                aad: Option<&Any<'py>>,
-                associated_data: Option<&Any<'py>>,
-            ) -> PyResult<Bytes<'py>> {
-                let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
-                sealer::encrypt(&self.core, nonce, data, aad)
-            }
+            $(
+                $(#[$fresh_doc])*
+                #[pyo3(
+                    signature = (nonce, data, aad = None, associated_data = None),
+                    text_signature = "($self, nonce, data, aad=None, *, associated_data=None)"
+                )]
+                fn $fresh<'py>(
+                    &self,
+                    nonce: &Any<'py>,
+                    data: &Any<'py>,
+                    aad: Option<&Any<'py>>,
+                    associated_data: Option<&Any<'py>>,
+                ) -> PyResult<Bytes<'py>> {
+                    let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
+                    sealer::$fresh(&self.core, nonce, data, aad)
+                }
+            )*
 
-            /// Encrypts into the start of ``out`` and returns the number of bytes written.
-            ///
-            /// The number is ``len(data) + tag_len``. The data is encrypted in place if ``out``
-            /// starts where ``data`` starts. The warning of ``encrypt`` applies. pyca's names for
-            /// the last arguments, ``associated_data`` and ``buf``, work too.
-            ///
-            /// Raises
-            /// ------
-            /// ValueError, TypeError, LimitExceededError
-            ///     As ``encrypt`` and ``seal_into``.
-            #[pyo3(
-                signature = (nonce, data, aad = None, out = None, associated_data = None, buf = None),
-                text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
-            )]
-            fn encrypt_into(
-                &self,
-                nonce: &Any<'_>,
-                data: &Any<'_>,
-                aad: Option<&Any<'_>>,
-                out: Option<&Any<'_>>,
-                associated_data: Option<&Any<'_>>,
-                buf: Option<&Any<'_>>,
-            ) -> PyResult<usize> {
-                let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
-                let out = crate::arguments::either("out", out, "buf", buf)?.ok_or_else(crate::arguments::no_output)?;
-                sealer::encrypt_into(&self.core, nonce, data, aad, out)
-            }
-
-            /// Decrypts and verifies ``data``, ``ciphertext || tag``, under the given nonce.
-            ///
-            /// ``aad`` is the associated data of ``encrypt``, also named ``associated_data``.
-            ///
-            /// Raises
-            /// ------
-            /// AuthenticationError
-            ///     If the key, the nonce or the associated data is wrong, or the data was modified.
-            /// ValueError
-            ///     If the nonce length is wrong.
-            #[pyo3(
-                signature = (nonce, data, aad = None, associated_data = None),
-                text_signature = "($self, nonce, data, aad=None, *, associated_data=None)"
-            )]
-            fn decrypt<'py>(
-                &self,
-                nonce: &Any<'py>,
-                data: &Any<'py>,
-                aad: Option<&Any<'py>>,
-                associated_data: Option<&Any<'py>>,
-            ) -> PyResult<Bytes<'py>> {
-                let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
-                sealer::decrypt(&self.core, nonce, data, aad)
-            }
-
-            /// Decrypts into the start of ``out`` and returns the number of bytes written.
-            ///
-            /// The number is ``len(data) - tag_len``. The data is decrypted in place if ``out``
-            /// starts where ``data`` starts. ``aad`` and ``out`` are also named ``associated_data``
-            /// and ``buf``, as for ``encrypt_into``.
-            ///
-            /// Raises
-            /// ------
-            /// AuthenticationError
-            ///     As ``decrypt``. The plaintext in ``out`` is overwritten with zeros.
-            /// ValueError, TypeError
-            ///     As ``decrypt`` and ``seal_into``.
-            #[pyo3(
-                signature = (nonce, data, aad = None, out = None, associated_data = None, buf = None),
-                text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
-            )]
-            fn decrypt_into(
-                &self,
-                nonce: &Any<'_>,
-                data: &Any<'_>,
-                aad: Option<&Any<'_>>,
-                out: Option<&Any<'_>>,
-                associated_data: Option<&Any<'_>>,
-                buf: Option<&Any<'_>>,
-            ) -> PyResult<usize> {
-                let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
-                let out = crate::arguments::either("out", out, "buf", buf)?.ok_or_else(crate::arguments::no_output)?;
-                sealer::decrypt_into(&self.core, nonce, data, aad, out)
-            }
+            $(
+                $(#[$into_doc])*
+                #[pyo3(
+                    signature = (nonce, data, aad = None, out = None, associated_data = None, buf = None),
+                    text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
+                )]
+                fn $into(
+                    &self,
+                    nonce: &Any<'_>,
+                    data: &Any<'_>,
+                    aad: Option<&Any<'_>>,
+                    out: Option<&Any<'_>>,
+                    associated_data: Option<&Any<'_>>,
+                    buf: Option<&Any<'_>>,
+                ) -> PyResult<usize> {
+                    let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
+                    let out = crate::arguments::either("out", out, "buf", buf)?.ok_or_else(crate::arguments::no_output)?;
+                    sealer::$into(&self.core, nonce, data, aad, out)
+                }
+            )*
 
             /// The algorithm's name.
             #[getter]

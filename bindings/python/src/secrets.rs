@@ -1,11 +1,6 @@
 //! Secret arguments: passphrases, and keys as text.
 
-use crate::buffer::Slot;
-use crate::objects::Any;
-use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::PyString;
-use zeroize::Zeroizing;
+use crate::prelude::*;
 
 /// Returns the text of a `str` or a UTF-8 buffer, in memory that is wiped.
 ///

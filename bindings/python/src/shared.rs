@@ -1,10 +1,9 @@
 //! Objects that change with every call: one call at a time; a nested call is an exception.
 
-use crate::detach::{DETACH_LEN, interruptible};
-use crate::error::{raise, reentrant_call};
-use crate::objects::Any;
-use pyo3::prelude::*;
-use sealane::{Error, ForkGuard, Misuse};
+use crate::detach::DETACH_LEN;
+use crate::error::reentrant_call;
+use crate::prelude::*;
+use sealane::ForkGuard;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex, TryLockError};
@@ -19,6 +18,7 @@ const WAIT: Duration = Duration::from_millis(10);
 /// progress; it gets ``ReentrantCallError``. In a forked child, a lock held by another thread of
 /// the parent is free. A waiting thread is detached from the interpreter and handles signals.
 #[pyclass(frozen, module = "sealane._native")]
+#[derive(Default)]
 pub(crate) struct CallLock {
     /// The caller inside, or 0.
     holder: AtomicU64,
@@ -31,12 +31,7 @@ pub(crate) struct CallLock {
 impl CallLock {
     #[new]
     pub(crate) fn new() -> Self {
-        Self {
-            holder: AtomicU64::new(0),
-            waiting: AtomicUsize::new(0),
-            sleep: Mutex::new(()),
-            wake: Condvar::new(),
-        }
+        Self::default()
     }
 
     /// Waits until no other thread is inside. Raises ``ReentrantCallError`` if this thread is.

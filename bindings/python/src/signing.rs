@@ -1,21 +1,10 @@
 //! The native part of `sealane/signing.py`.
 
-use crate::buffer::read;
-use crate::detach::interruptible;
-use crate::error::{raise, raise_among, raise_at};
-use crate::objects::Any;
-use crate::secrets;
-use crate::shared::Shared;
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyString;
+use crate::prelude::*;
 use sealane::keys::Reference;
 use sealane::signature::{Signers, Signing, SigningKey, Verifying};
-use sealane::{Error, Misuse};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
-use zeroize::Zeroizing;
 
 /// Parses what a path or a reference names, or the bytes in the argument itself.
 fn parsed<T: Send>(

@@ -1,13 +1,9 @@
 //! `sealane.hazmat.{AesCtr, ChaCha20, XChaCha20, SpeckCtr}`: keystreams with three calls each.
 
-use crate::arguments;
-use crate::buffer::{Slot, fresh_by, read};
-use crate::detach::detached;
-use crate::error::raise;
-use crate::objects::{Any, Bytes};
+use crate::buffer::fresh_by;
+use crate::integers;
 use crate::populate::Writers;
-use crate::{integers, keys};
-use pyo3::prelude::*;
+use crate::prelude::*;
 
 /// Defines the class of a core keystream. The constructor is in braces.
 macro_rules! keystream {

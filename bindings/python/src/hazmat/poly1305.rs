@@ -1,13 +1,6 @@
 //! `sealane.hazmat.Poly1305`.
 
-use crate::arguments;
-use crate::buffer::{Slot, read};
-use crate::error::raise;
-use crate::keys;
-use crate::objects::{Any, Bytes};
-use crate::shared::Shared;
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use crate::prelude::*;
 
 /// The one-time authenticator Poly1305 (RFC 8439).
 ///
@@ -30,6 +23,8 @@ use pyo3::types::PyBytes;
 /// >>> tag = Poly1305(key).update(b"first ").update(b"second").finalize()
 #[pyclass(frozen, module = "sealane.hazmat")]
 pub(crate) struct Poly1305 {
+    /// The variant (the code for an instruction set) in use for it.
+    #[pyo3(get)]
     variant: &'static str,
     core: Shared<sealane::hazmat::Poly1305>,
 }
@@ -85,12 +80,6 @@ impl Poly1305 {
     fn verify<'py>(&self, py: Python<'py>, tag: &Any<'py>) -> PyResult<()> {
         let tag = arguments::tag(tag)?;
         self.core.take(py)?.verify(&tag).map_err(raise)
-    }
-
-    /// The variant (the code for an instruction set) in use for it.
-    #[getter]
-    fn variant(&self) -> &'static str {
-        self.variant
     }
 
     fn __repr__(&self) -> String {

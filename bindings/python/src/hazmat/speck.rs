@@ -1,13 +1,7 @@
 //! `sealane.hazmat.Speck`.
 
-use crate::arguments;
-use crate::buffer::{fresh, read};
-use crate::detach::detached;
-use crate::error::raise;
-use crate::keys;
-use crate::objects::{Any, Bytes};
-use pyo3::prelude::*;
-use sealane::{Error, InOut};
+use crate::prelude::*;
+use sealane::InOut;
 
 /// The block cipher Speck (ePrint 2013/404), applied to each block separately.
 ///

@@ -2,11 +2,8 @@
 //! taken.
 
 use crate::arguments::unknown;
-use crate::error::raise;
-use crate::keys;
-use crate::objects::{Any, Bytes};
+use crate::prelude::*;
 use crate::sealer::{self, aead_methods};
-use pyo3::prelude::*;
 use sealane::MessageKeys;
 use sealane::hazmat::{Aead, SpeckSize};
 

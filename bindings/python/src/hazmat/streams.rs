@@ -1,13 +1,6 @@
 //! `sealane.hazmat.{AeadEncryptor, AeadDecryptor}`: one message in pieces.
 
-use crate::arguments;
-use crate::buffer::{Slot, fresh, read};
-use crate::error::raise;
-use crate::keys;
-use crate::objects::{Any, Bytes};
-use crate::shared::Shared;
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use crate::prelude::*;
 use sealane::InOut;
 
 /// Defines the class of a streamed core message, from its doc comment, `update`'s, and `finalize`
@@ -17,6 +10,8 @@ macro_rules! aead_stream {
         $(#[$doc])*
         #[pyclass(frozen, module = "sealane.hazmat")]
         pub(crate) struct $name {
+            /// The algorithm's name.
+            #[pyo3(get)]
             algorithm: &'static str,
             core: Shared<sealane::hazmat::$name>,
         }
@@ -83,12 +78,6 @@ macro_rules! aead_stream {
             }
 
             $($finalize)*
-
-            /// The algorithm's name.
-            #[getter]
-            fn algorithm(&self) -> &'static str {
-                self.algorithm
-            }
 
             fn __repr__(&self) -> String {
                 format!("<sealane.hazmat.{} {}>", stringify!($name), self.algorithm)

@@ -1,13 +1,8 @@
 //! The classes `Key` and `PublicKey`, without their methods: other files take them as arguments.
 
-use crate::buffer::Slot;
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
-use pyo3::types::PyString;
+use crate::prelude::*;
 use sealane::keys::{self, Existing, SecretKey};
 use std::borrow::Cow;
-use std::path::PathBuf;
-use zeroize::Zeroizing;
 
 /// A private or symmetric key. Wiped when dropped; never shown or pickled.
 ///
@@ -139,7 +134,7 @@ impl PublicKey {
 }
 
 /// Copies the secret of a [`Key`] or any buffer. A `str` is refused: it is probably a password.
-pub(crate) fn extract(key: &Bound<'_, PyAny>) -> PyResult<sealane::Key> {
+pub(crate) fn extract(key: &Any<'_>) -> PyResult<sealane::Key> {
     if let Ok(key) = key.cast::<Key>() {
         return key.get().symmetric().cloned();
     }
@@ -157,12 +152,7 @@ pub(super) fn existing(overwrite: bool) -> Existing {
 }
 
 /// Refuses mutually exclusive arguments.
-pub(super) fn at_most_one(
-    a: &str,
-    is_a: Option<&Bound<'_, PyAny>>,
-    b: &str,
-    is_b: Option<&Bound<'_, PyAny>>,
-) -> PyResult<()> {
+pub(super) fn at_most_one(a: &str, is_a: Option<&Any<'_>>, b: &str, is_b: Option<&Any<'_>>) -> PyResult<()> {
     match (is_a, is_b) {
         (Some(_), Some(_)) => Err(PyTypeError::new_err(format!("give {a} or {b}, not both"))),
         _ => Ok(()),

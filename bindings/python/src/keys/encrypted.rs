@@ -2,13 +2,8 @@
 //! package.
 
 use super::keyring::Keyring;
-use crate::error::raise;
-use crate::secrets;
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use sealane::Error;
+use crate::prelude::*;
 use sealane::keys::{EncryptedKeyring, Reference};
-use zeroize::Zeroizing;
 
 /// Returns an independent keyring with the same keys and file.
 #[pyfunction]
@@ -21,8 +16,8 @@ pub(crate) fn duplicate_keyring(py: Python<'_>, ring: &Bound<'_, Keyring>) -> Py
 pub(crate) fn encrypted_keyset<'py>(
     py: Python<'py>,
     ring: &Bound<'py, Keyring>,
-    ciphertext: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    ciphertext: &Any<'py>,
+) -> PyResult<Bytes<'py>> {
     let ciphertext = secrets::bytes("a ciphertext", ciphertext)?;
     let found = EncryptedKeyring::new(&ring.get().keyring(py)?, &ciphertext);
     Ok(PyBytes::new(py, found.to_json().as_bytes()))
@@ -32,7 +27,7 @@ pub(crate) fn encrypted_keyset<'py>(
 ///
 /// Raises FormatError for other content.
 #[pyfunction]
-pub(crate) fn keyset_ciphertext<'py>(content: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn keyset_ciphertext<'py>(content: &Any<'py>) -> PyResult<Bytes<'py>> {
     Ok(PyBytes::new(content.py(), parse(content)?.ciphertext()))
 }
 
@@ -41,15 +36,15 @@ pub(crate) fn keyset_ciphertext<'py>(content: &Bound<'py, PyAny>) -> PyResult<Bo
 /// Raises FormatError if the first argument is not an encrypted keyset.
 #[pyfunction]
 pub(crate) fn replace_keyset_ciphertext<'py>(
-    content: &Bound<'py, PyAny>,
-    ciphertext: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    content: &Any<'py>,
+    ciphertext: &Any<'py>,
+) -> PyResult<Bytes<'py>> {
     let ciphertext = secrets::bytes("a ciphertext", ciphertext)?;
     let found = parse(content)?.with_ciphertext(&ciphertext);
     Ok(PyBytes::new(content.py(), found.to_json().as_bytes()))
 }
 
-fn parse(content: &Bound<'_, PyAny>) -> PyResult<EncryptedKeyring> {
+fn parse(content: &Any<'_>) -> PyResult<EncryptedKeyring> {
     // It may be a cleartext keyset named by mistake, so treat it as a secret.
     EncryptedKeyring::parse(&secrets::bytes("an encrypted keyset", content)?).map_err(raise)
 }

@@ -3,17 +3,11 @@
 
 use super::classes::Key;
 use super::keyring::Keyring;
-use crate::detach::interruptible;
-use crate::error::raise;
-use crate::recipients;
-use pyo3::exceptions::{PyUserWarning, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes};
-use sealane::Error;
+use crate::prelude::*;
+use pyo3::exceptions::PyUserWarning;
 use sealane::age::{Identity, Recipient};
 use sealane::keys::{self, Fingerprint, KeyFile, Kind, LoadOptions, Prefix, SecretKey};
 use std::ffi::CString;
-use zeroize::Zeroizing;
 
 /// What has a fingerprint.
 #[derive(FromPyObject)]
@@ -85,8 +79,8 @@ pub(crate) fn warn(py: Python<'_>, warning: Result<Option<String>, Error>) -> Py
 pub(crate) fn new_dataset_key<'py>(
     py: Python<'py>,
     kind: &str,
-    recipients: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyBytes>, String)> {
+    recipients: &Any<'py>,
+) -> PyResult<(Bytes<'py>, String)> {
     let recipients = all_recipients(recipients)?;
     let made = interruptible(py, || {
         let key = match kind {
@@ -107,12 +101,12 @@ pub(crate) fn new_dataset_key<'py>(
 #[pyfunction]
 pub(crate) fn rewrap_dataset_key<'py>(
     py: Python<'py>,
-    content: &Bound<'py, PyBytes>,
-    identity: &Bound<'py, PyAny>,
-    recipients: &Bound<'py, PyAny>,
+    content: &Bytes<'py>,
+    identity: &Any<'py>,
+    recipients: &Any<'py>,
     place: Option<&str>,
     fingerprint: Option<&str>,
-) -> PyResult<(Bound<'py, PyBytes>, String)> {
+) -> PyResult<(Bytes<'py>, String)> {
     // Before the key is decrypted.
     let recipients = all_recipients(recipients)?;
     let identities: Vec<Identity> =
@@ -143,7 +137,7 @@ pub(crate) fn cleartext_keyset<'py>(
     Ok(PyByteArray::new(py, &ring.get().keyring(py)?.to_bytes()))
 }
 
-fn all_recipients(list: &Bound<'_, PyAny>) -> PyResult<Vec<Recipient>> {
+fn all_recipients(list: &Any<'_>) -> PyResult<Vec<Recipient>> {
     match recipients::recipients(Some(list), &mut Vec::new())?.unwrap_or_default() {
         none if none.is_empty() => {
             Err(PyValueError::new_err("recipients is empty: nothing could decrypt the key"))

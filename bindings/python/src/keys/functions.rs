@@ -4,18 +4,10 @@ use super::classes::{Key, PublicKey, at_most_one};
 use super::fingerprint::warn;
 use super::keyring::Keyring;
 use crate::arguments::unknown;
-use crate::buffer::{fresh, read};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about, raise_among, raise_at};
-use crate::{recipients, secrets};
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
-use sealane::Error;
+use crate::prelude::*;
 use sealane::age::Identity;
 use sealane::keys::{self, Cost, KeyFile, Kind, LoadOptions, PinnedReference, Reference, SecretKey};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
 
 /// The kinds of key that ``generate`` makes.
 #[pyfunction]
@@ -102,8 +94,8 @@ pub(crate) enum Loaded {
 pub(crate) fn load(
     py: Python<'_>,
     path: PathBuf,
-    passphrase: Option<&Bound<'_, PyAny>>,
-    identities: Option<&Bound<'_, PyAny>>,
+    passphrase: Option<&Any<'_>>,
+    identities: Option<&Any<'_>>,
     kid: Option<&str>,
 ) -> PyResult<Loaded> {
     let secrets = Secrets::new(passphrase, identities)?;
@@ -131,9 +123,9 @@ pub(crate) fn is_secret(text: OsString) -> bool {
 #[pyo3(signature = (content, passphrase = None, *, identities = None, kid = None, file = None))]
 pub(crate) fn parse_key(
     py: Python<'_>,
-    content: &Bound<'_, PyAny>,
-    passphrase: Option<&Bound<'_, PyAny>>,
-    identities: Option<&Bound<'_, PyAny>>,
+    content: &Any<'_>,
+    passphrase: Option<&Any<'_>>,
+    identities: Option<&Any<'_>>,
     kid: Option<&str>,
     file: Option<PathBuf>,
 ) -> PyResult<Loaded> {
@@ -155,7 +147,7 @@ pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Lo
 
 /// Reads what a reference ``env:NAME`` or ``file:PATH`` names.
 #[pyfunction]
-pub(crate) fn read_reference<'py>(py: Python<'py>, reference: OsString) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn read_reference<'py>(py: Python<'py>, reference: OsString) -> PyResult<Bytes<'py>> {
     let reference = Reference::parse(&reference).map_err(raise)?;
     let content = py.detach(|| reference.read()).map_err(raise_at(reference.path(), raise_among))?;
     Ok(PyBytes::new(py, &content))
@@ -178,7 +170,7 @@ struct Secrets {
 }
 
 impl Secrets {
-    fn new(passphrase: Option<&Bound<'_, PyAny>>, identities: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    fn new(passphrase: Option<&Any<'_>>, identities: Option<&Any<'_>>) -> PyResult<Self> {
         at_most_one("passphrase", passphrase, "identities", identities)?;
         Ok(Self {
             passphrase: secrets::passphrase(passphrase)?,
@@ -235,19 +227,16 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
 #[pyo3(signature = (passphrase, salt, *, length = 32, memory_kib = 65536, passes = 3, lanes = 4))]
 pub(crate) fn derive<'py>(
     py: Python<'py>,
-    passphrase: &Bound<'py, PyAny>,
-    salt: &Bound<'py, PyAny>,
+    passphrase: &Any<'py>,
+    salt: &Any<'py>,
     length: usize,
     memory_kib: u32,
     passes: u32,
     lanes: u32,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bytes<'py>> {
     let passphrase = secrets::bytes("a passphrase", passphrase)?;
     read!(py; salt);
     let cost = Cost { memory_kib, passes, lanes };
     let derived = interruptible(py, || keys::derive(&passphrase, salt, length, cost))?.map_err(raise)?;
-    fresh(py, derived.len(), |out| {
-        out.copy_from_slice(&derived);
-        Ok(())
-    })
+    copied(py, &derived)
 }

@@ -1,14 +1,9 @@
 //! The methods of `sealane.keys.Key`.
 
 use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about};
-use crate::{recipients, secrets};
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use crate::prelude::*;
 use sealane::keys::{Fingerprint, Jwk, KeyFile, PinnedReference, SecretKey, refuse_replacing};
 use std::borrow::Cow;
-use std::path::PathBuf;
 
 #[pymethods]
 impl Key {
@@ -18,7 +13,7 @@ impl Key {
     #[staticmethod]
     #[pyo3(signature = (data, *, kid = None, alg = None, r#use = None))]
     fn from_bytes(
-        data: &Bound<'_, PyAny>,
+        data: &Any<'_>,
         kid: Option<String>,
         alg: Option<String>,
         r#use: Option<String>,
@@ -33,11 +28,7 @@ impl Key {
     /// missing or the key is not encrypted.
     #[staticmethod]
     #[pyo3(signature = (text, passphrase = None))]
-    fn from_text(
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        passphrase: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    fn from_text(py: Python<'_>, text: &Any<'_>, passphrase: Option<&Any<'_>>) -> PyResult<Self> {
         let (text, passphrase) = (secrets::text("a key", text)?, secrets::passphrase(passphrase)?);
         let passphrase = passphrase.as_ref().map(|text| text.as_str());
         interruptible(py, || SecretKey::from_text(&text, passphrase))?.map(Self::new).map_err(raise)
@@ -100,8 +91,8 @@ impl Key {
         &self,
         py: Python<'_>,
         path: PathBuf,
-        passphrase: Option<&Bound<'_, PyAny>>,
-        recipients: Option<&Bound<'_, PyAny>>,
+        passphrase: Option<&Any<'_>>,
+        recipients: Option<&Any<'_>>,
         overwrite: bool,
     ) -> PyResult<()> {
         at_most_one("passphrase", passphrase, "recipients", recipients)?;
@@ -124,11 +115,7 @@ impl Key {
 
     /// The text of a key file, for other storage. It is secret unless ``passphrase`` encrypts it.
     #[pyo3(signature = (passphrase = None))]
-    fn to_text<'py>(
-        &self,
-        py: Python<'py>,
-        passphrase: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyString>> {
+    fn to_text<'py>(&self, py: Python<'py>, passphrase: Option<&Any<'py>>) -> PyResult<Bound<'py, PyString>> {
         let passphrase = secrets::passphrase(passphrase)?;
         let passphrase = passphrase.as_ref().map(|text| text.as_str());
         let text = interruptible(py, || self.0.to_text(passphrase))?;
@@ -144,7 +131,7 @@ impl Key {
     }
 
     /// Returns the bytes of a symmetric key. Raises TypeError for other kinds.
-    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bytes<'py>> {
         Ok(PyBytes::new(py, self.symmetric()?.as_bytes()))
     }
 

@@ -1,17 +1,11 @@
 //! `sealane.keys.Keyring`.
 
 use super::classes::{at_most_one, existing, extract, never_pickled};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about, raise_name};
-use crate::shared::Shared;
-use crate::{recipients, secrets};
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
-use sealane::Error;
+use crate::error::raise_name;
+use crate::prelude::*;
 use sealane::keys::{
     Fingerprint, KeyFile, KeyType, Keyring as Core, PinnedReference, Prefix, refuse_replacing,
 };
-use std::path::PathBuf;
 
 /// Several keys with identifiers and states; one is the primary key. Never shown or pickled.
 ///
@@ -96,7 +90,7 @@ impl Keyring {
     /// Raises ValueError for another algorithm, prefix or length.
     #[staticmethod]
     #[pyo3(signature = (key, algorithm, *, prefix = None))]
-    fn from_key(key: &Bound<'_, PyAny>, algorithm: &str, prefix: Option<&str>) -> PyResult<Self> {
+    fn from_key(key: &Any<'_>, algorithm: &str, prefix: Option<&str>) -> PyResult<Self> {
         let key = extract(key)?;
         let key_type = KeyType::for_key(algorithm, &key).map_err(raise)?;
         let prefix = prefix.map_or(Ok(Prefix::default_for(&key_type)), self::prefix)?;
@@ -108,7 +102,7 @@ impl Keyring {
     ///
     /// Raises FormatError, naming the identifier of any unusable key.
     #[staticmethod]
-    fn from_json(text: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn from_json(text: &Any<'_>) -> PyResult<Self> {
         let text = secrets::text("a keyset", text)?;
         Core::from_json(&text).map(|ring| Self::new(ring, None)).map_err(raise)
     }
@@ -117,7 +111,7 @@ impl Keyring {
     ///
     /// Raises FormatError, naming the identifier of any unusable key.
     #[staticmethod]
-    fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn from_bytes(data: &Any<'_>) -> PyResult<Self> {
         let data = secrets::bytes("a keyset", data)?;
         Core::from_bytes(&data).map(|ring| Self::new(ring, None)).map_err(raise)
     }
@@ -128,7 +122,7 @@ impl Keyring {
     ///
     /// Raises FormatError for another text, and ValueError for keys with another ``alg`` or length.
     #[staticmethod]
-    fn from_jwk_set(text: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn from_jwk_set(text: &Any<'_>) -> PyResult<Self> {
         let text = secrets::text("a JWK Set", text)?;
         Core::from_jwk_set(&text).map(|ring| Self::new(ring, None)).map_err(raise)
     }
@@ -140,7 +134,7 @@ impl Keyring {
     }
 
     /// The cleartext keyset in Tink's binary format. It is secret.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bytes<'py>> {
         let bytes = self.core.with(py, 0, |ring| Ok(ring.to_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -168,7 +162,7 @@ impl Keyring {
     fn add(
         &self,
         py: Python<'_>,
-        key: Option<&Bound<'_, PyAny>>,
+        key: Option<&Any<'_>>,
         algorithm: Option<&str>,
         prefix: Option<&str>,
     ) -> PyResult<u32> {
@@ -284,8 +278,8 @@ impl Keyring {
         &self,
         py: Python<'_>,
         path: PathBuf,
-        passphrase: Option<&Bound<'_, PyAny>>,
-        recipients: Option<&Bound<'_, PyAny>>,
+        passphrase: Option<&Any<'_>>,
+        recipients: Option<&Any<'_>>,
         overwrite: bool,
     ) -> PyResult<()> {
         at_most_one("passphrase", passphrase, "recipients", recipients)?;

@@ -2,19 +2,15 @@
 
 use super::classes::{PublicKey, existing, hex, only_secp256k1};
 use super::functions::absolute;
-use crate::error::{raise, raise_about, raise_among};
-use crate::secrets;
-use pyo3::prelude::*;
-use pyo3::types::PyString;
+use crate::prelude::*;
 use sealane::asymmetric::secp256k1::Encoding;
 use sealane::keys;
 use std::borrow::Cow;
-use std::path::PathBuf;
 
 #[pymethods]
 impl PublicKey {
     #[new]
-    fn from_text(text: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn from_text(text: &Any<'_>) -> PyResult<Self> {
         keys::PublicKey::from_text(&secrets::text("a public key", text)?).map(Self::new).map_err(raise)
     }
 

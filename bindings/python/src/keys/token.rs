@@ -1,23 +1,19 @@
 //! Keys of PKCS#11 tokens that wrap keyrings.
 
-use crate::error::raise;
-use crate::secrets;
-use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes};
+use crate::prelude::*;
 use sealane::keys::TokenKey;
-use zeroize::Zeroizing;
 
 /// Returns a reference to a token's key without the value of ``pin-value``. It need not be
 /// well-formed.
 #[pyfunction]
-pub(crate) fn shown_token_key(reference: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn shown_token_key(reference: &Any<'_>) -> PyResult<String> {
     Ok(TokenKey::without_pin(&text(reference)?))
 }
 
 /// Raises ValueError if an attribute of a PKCS#11 URI is unknown, malformed or missing. The message
 /// contains no value.
 #[pyfunction]
-pub(crate) fn check_token_key(uri: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn check_token_key(uri: &Any<'_>) -> PyResult<()> {
     parse(uri).map(drop)
 }
 
@@ -25,11 +21,7 @@ pub(crate) fn check_token_key(uri: &Bound<'_, PyAny>) -> PyResult<()> {
 ///
 /// Raises KeyNotFoundError, KeyRefusedError or KeyServiceError; the message begins with the URI.
 #[pyfunction]
-pub(crate) fn token_encrypt<'py>(
-    py: Python<'py>,
-    uri: &Bound<'py, PyAny>,
-    keyset: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn token_encrypt<'py>(py: Python<'py>, uri: &Any<'py>, keyset: &Any<'py>) -> PyResult<Bytes<'py>> {
     let (key, keyset) = (parse(uri)?, secrets::bytes("a keyset", keyset)?);
     let ciphertext = py.detach(|| key.encrypt(&keyset)).map_err(raise)?;
     Ok(PyBytes::new(py, &ciphertext))
@@ -41,19 +33,19 @@ pub(crate) fn token_encrypt<'py>(
 #[pyfunction]
 pub(crate) fn token_decrypt<'py>(
     py: Python<'py>,
-    uri: &Bound<'py, PyAny>,
-    ciphertext: &Bound<'py, PyAny>,
+    uri: &Any<'py>,
+    ciphertext: &Any<'py>,
 ) -> PyResult<Bound<'py, PyByteArray>> {
     let (key, ciphertext) = (parse(uri)?, secrets::bytes("a ciphertext", ciphertext)?);
     let keyset = py.detach(|| key.decrypt(&ciphertext)).map_err(raise)?;
     Ok(PyByteArray::new(py, &keyset))
 }
 
-fn parse(uri: &Bound<'_, PyAny>) -> PyResult<TokenKey> {
+fn parse(uri: &Any<'_>) -> PyResult<TokenKey> {
     TokenKey::parse(&text(uri)?).map_err(raise)
 }
 
 /// The text of a URI. It can contain a PIN, so treat it as a secret.
-fn text(uri: &Bound<'_, PyAny>) -> PyResult<Zeroizing<String>> {
+fn text(uri: &Any<'_>) -> PyResult<Zeroizing<String>> {
     secrets::text("a PKCS#11 URI", uri)
 }
