@@ -108,8 +108,8 @@ def of_reference(reference: str) -> dict[str, bytes]:
 
 
 RESOLVE = (
-    "from sealane import _aws_kms, _vault\n"
-    "for module in _aws_kms, _vault: module.READ_SECONDS, module.TRIES = 1, 2\n"
+    "from sealane import _wrapping_key\n"
+    "_wrapping_key.READ_SECONDS, _wrapping_key.TRIES = 1, 2\n"
     "sealane.keys.resolve({reference!r})"
 )
 

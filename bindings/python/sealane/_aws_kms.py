@@ -12,19 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from sealane._wrapping_key import (
-    CONNECT_SECONDS,
-    MAX_PLAINTEXT,
-    READ_SECONDS,
-    TRIES,
-    ResponseError,
-    WrappingKey,
-    different,
-    error_of,
-    origin_of,
-    read_response,
-    said,
-)
+from sealane import _wrapping_key as wrapping
+from sealane._wrapping_key import ResponseError, WrappingKey, error_of, said
 from sealane.exceptions import KeyNotFoundError, KeyRefusedError, KeyServiceError, SealaneError
 
 _ARN: Final = re.compile(
@@ -57,7 +46,7 @@ def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
     request = {"KeyId": key.name, "CiphertextBlob": ciphertext, "EncryptionContext": _context(key)}
     response = _ask(key, "decrypt", request)
     _same_key(key, response, "KeyId")
-    return _bytes_of(key, response, "Plaintext", MAX_PLAINTEXT)
+    return _bytes_of(key, response, "Plaintext", wrapping.MAX_PLAINTEXT)
 
 
 def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | None:
@@ -119,9 +108,9 @@ def _client(key: WrappingKey) -> Any:
             f"{key}: the package boto3 is not installed; install it with 'pip install sealane[aws-kms]'"
         ) from error
     config = Config(
-        connect_timeout=CONNECT_SECONDS,
-        read_timeout=READ_SECONDS,
-        retries={"mode": "standard", "total_max_attempts": TRIES},
+        connect_timeout=wrapping.CONNECT_SECONDS,
+        read_timeout=wrapping.READ_SECONDS,
+        retries={"mode": "standard", "total_max_attempts": wrapping.TRIES},
     )
     try:
         session = botocore.session.get_session()
@@ -141,22 +130,22 @@ def _sender(session: Any, address: str) -> Callable[..., Any]:
     from botocore.httpsession import URLLib3Session
     from botocore.utils import get_environ_proxies
 
-    origin = origin_of(address)
+    origin = wrapping.origin_of(address)
     authorities = session.get_config_variable("ca_bundle") or os.environ.get("REQUESTS_CA_BUNDLE")
     http = URLLib3Session(
         verify=authorities or True,
         # Without TLS, a proxy would read the request.
         proxies=get_environ_proxies(address) if origin[0] == "https" else {},
-        timeout=(CONNECT_SECONDS, READ_SECONDS),
+        timeout=(wrapping.CONNECT_SECONDS, wrapping.READ_SECONDS),
         max_pool_connections=1,
     )
 
     def send(request: Any, **_: Any) -> Any:
         request.stream_output = True
-        if origin_of(request.url) != origin:
+        if wrapping.origin_of(request.url) != origin:
             raise ResponseError("the request has another address than the client")
         found = http.send(request)
-        content = read_response(found.raw, READ_SECONDS)
+        content = wrapping.read_response(found.raw, wrapping.READ_SECONDS)
         return AWSResponse(found.url, found.status_code, found.headers, _Body(content))
 
     return send
@@ -181,7 +170,7 @@ def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: Wrappin
         why = error.response.get("Error", {}).get("Message") if shown else None
         text = f"AWS KMS said {code}" + (f": {said(why)}" if why else "")
         if code in _DIFFERENT:
-            return different(source or key)
+            return wrapping.different(source or key)
         if code == "NotFoundException":
             return error_of(key, KeyNotFoundError, text)
         # The service writes the status; anything but a number may come from a proxy in between.

@@ -15,7 +15,12 @@ from sealane import _native
 from sealane._native import Writer
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer as Buffer
+
+    FileKey: TypeAlias = _native._FileKey
+    Identities: TypeAlias = _native._Identities
+    Recipients: TypeAlias = _native._Recipients
+    Text: TypeAlias = _native._Text
 
 Path: TypeAlias = str | os.PathLike[str] | os.PathLike[bytes]
 PathOrFile: TypeAlias = Path | IO[bytes] | io.RawIOBase | io.BufferedIOBase
@@ -39,6 +44,14 @@ def path_of(file: PathOrFile) -> str | None:
         # The system would refuse it only when the file gets its name, after all the work.
         raise ValueError(f"{path!r}: a path cannot contain a NUL character")
     return path
+
+
+def paths_of(src: PathOrFile, dst: PathOrFile) -> tuple[str, str]:
+    """Returns two paths. Raises TypeError for a file object."""
+    source, target = path_of(src), path_of(dst)
+    if source is None or target is None:
+        raise TypeError(f"src and dst must be paths, not {type(src if source is None else dst).__name__}")
+    return source, target
 
 
 def is_stream(path: str) -> bool:

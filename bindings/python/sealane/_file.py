@@ -19,28 +19,13 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from sealane import _native
-from sealane._endpoints import (
-    check_apart,
-    copy,
-    is_stream,
-    opened_sink,
-    opened_source,
-    path_of,
-    regular_paths,
-)
+from sealane import _endpoints, _native
 from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith, FileInfo
 from sealane._open import EncryptedWriter
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from sealane._endpoints import Path, PathOrFile, Progress
-    from sealane._native import _FileKey as FileKey
-    from sealane._native import _Identities as Identities
-    from sealane._native import _Recipients as Recipients
-    from sealane._native import _Text as Text
+    from sealane._endpoints import Buffer, FileKey, Identities, Path, PathOrFile, Progress, Recipients, Text
 
 
 @forgetting
@@ -119,14 +104,12 @@ def encrypt_file(
     >>> sealane.encrypt_file("data.csv", "data.csv.age", recipients=[bob.public])
     >>> sealane.decrypt_file("data.csv.age", "copy.csv", identities=[bob])
     """
-    encryption = EncryptWith(
-        key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
-    )
-    if (paths := regular_paths(src, dst)) is not None:
+    encryption = EncryptWith(key, recipients, passphrase, context, format, armor)
+    if (paths := _endpoints.regular_paths(src, dst)) is not None:
         return _native.encrypt_path(*paths, encryption, threads, progress, durable)
-    check_apart(src, dst)
-    with opened_source(src) as source, EncryptedWriter(dst, encryption, durable=durable) as sink:
-        copy(source, sink.write, progress)
+    _endpoints.check_apart(src, dst)
+    with _endpoints.opened_source(src) as source, EncryptedWriter(dst, encryption, durable=durable) as sink:
+        _endpoints.copy(source, sink.write, progress)
 
 
 @forgetting
@@ -197,21 +180,14 @@ def decrypt_file(
     >>> sealane.decrypt_file("backup.sealed", "copy.csv", key=key)
     >>> sealane.decrypt_file("backup.age", "copy.csv", identities=[pathlib.Path("alice.key")])
     """
-    decryption = DecryptWith(
-        key=key,
-        identities=identities,
-        passphrase=passphrase,
-        context=context,
-        format=format,
-        max_work_factor=max_work_factor,
-    )
-    if (paths := regular_paths(src, dst)) is not None:
+    decryption = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
+    if (paths := _endpoints.regular_paths(src, dst)) is not None:
         return _native.decrypt_path(*paths, decryption, threads, progress, durable)
-    check_apart(src, dst)
-    with opened_source(src) as source, opened_sink(dst) as sink:
+    _endpoints.check_apart(src, dst)
+    with _endpoints.opened_source(src) as source, _endpoints.opened_sink(dst) as sink:
         decryptor = _native.Writer.decrypt(sink, decryption)
         try:
-            copy(source, decryptor.write, progress)
+            _endpoints.copy(source, decryptor.write, progress)
             decryptor.finish(durable)
         finally:
             decryptor.discard()
@@ -239,19 +215,12 @@ def verify_file(
     --------
     >>> sealane.verify_file("backup.sealed", key=key)
     """
-    decryption = DecryptWith(
-        key=key,
-        identities=identities,
-        passphrase=passphrase,
-        context=context,
-        format=format,
-        max_work_factor=max_work_factor,
-    )
-    if (name := path_of(src)) is not None and not is_stream(name):
+    decryption = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
+    if (name := _endpoints.path_of(src)) is not None and not _endpoints.is_stream(name):
         return _native.verify_path(name, decryption, threads, progress)
-    with opened_source(src) as source:
+    with _endpoints.opened_source(src) as source:
         decryptor = _native.Writer.decrypt(None, decryption)
-        copy(source, decryptor.write, progress)
+        _endpoints.copy(source, decryptor.write, progress)
         decryptor.finish(False)
 
 
@@ -312,16 +281,8 @@ def rewrap(
     --------
     >>> sealane.rewrap("backup.age", identities=[alice], recipients=[alice.public, bob.public])
     """
-    name, target = path_of(src), path_of(src if dst is None else dst)
-    if name is None or target is None:
-        raise TypeError(f"src and dst must be paths, not {type(src if name is None else dst).__name__}")
-    keys = _native.RewrapWith(
-        identities=identities,
-        passphrase=passphrase,
-        max_work_factor=max_work_factor,
-        recipients=recipients,
-        new_passphrase=new_passphrase,
-    )
+    name, target = _endpoints.paths_of(src, src if dst is None else dst)
+    keys = _native.RewrapWith(identities, passphrase, max_work_factor, recipients, new_passphrase)
     _native.rewrap_path(name, target, keys, progress, durable)
 
 
@@ -354,10 +315,10 @@ def inspect(src: Path, format: str | None = None) -> FileInfo:
     >>> info.format, info.recipients, info.plaintext_len
     ('age v1', ['X25519', 'X25519'], 10)
     """
-    name = path_of(src)
+    name = _endpoints.path_of(src)
     if name is None:
         raise TypeError(f"src must be a path, not {type(src).__name__}")
-    if is_stream(name):
+    if _endpoints.is_stream(name):
         raise io.UnsupportedOperation(f"{name!r} is a stream, which has no size; inspect a regular file")
     return _native.inspect_path(name, format)
 
@@ -383,9 +344,7 @@ def encrypt(
     >>> sealane.decrypt(sealane.encrypt(b"data", key=key), key=key)
     b'data'
     """
-    encryption = EncryptWith(
-        key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
-    )
+    encryption = EncryptWith(key, recipients, passphrase, context, format, armor)
     return _native.encrypt_bytes(data, encryption)
 
 
@@ -410,12 +369,5 @@ def decrypt(
     >>> sealane.decrypt(sealane.encrypt(b"data", recipients=[alice.public]), identities=[alice])
     b'data'
     """
-    decryption = DecryptWith(
-        key=key,
-        identities=identities,
-        passphrase=passphrase,
-        context=context,
-        format=format,
-        max_work_factor=max_work_factor,
-    )
+    decryption = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
     return _native.decrypt_bytes(data, decryption)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sealane import _native
@@ -12,13 +13,7 @@ from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from sealane._endpoints import Path
-    from sealane._native import _FileKey as FileKey
-    from sealane._native import _Identities as Identities
-    from sealane._native import _Recipients as Recipients
-    from sealane._native import _Text as Text
+    from sealane._endpoints import Buffer, FileKey, Identities, Path, Recipients, Text
 
 
 class Difference(NamedTuple):
@@ -103,15 +98,9 @@ def write_inventory(
     >>> report = sealane.write_inventory("vault", "vault.inventory", key=key, sign_key="id_ed25519")
     """
     encryption = EncryptWith(key=key, recipients=recipients, context=context, format=format)
-    places = _paths(vault=vault, inventory=inventory, sign_key=sign_key)
+    vault, inventory, sign_key = _paths(vault=vault, inventory=inventory, sign_key=sign_key)
     counter, files, found = _native.write_inventory_path(
-        places["vault"],
-        places["inventory"],
-        encryption,
-        places["sign_key"],
-        sign_passphrase,
-        durable,
-        folder,
+        vault, inventory, encryption, sign_key, sign_passphrase, durable, folder
     )
     return InventoryReport(counter, files, folder=found)
 
@@ -174,27 +163,22 @@ def verify_inventory(
     >>> [difference.path for difference in report.differences]
     ['a.csv']
     """
-    decryption = DecryptWith(
-        key=key, identities=identities, context=context, format=format, max_work_factor=max_work_factor
-    )
-    places = _paths(vault=vault, inventory=inventory, signer=signer)
+    decryption = DecryptWith(key, identities, None, context, format, max_work_factor)
+    vault, inventory, signer = _paths(vault=vault, inventory=inventory, signer=signer)
     counter, files, identifier, found = _native.compare_inventory_path(
-        places["vault"], places["inventory"], decryption, places["signer"], min_counter, folder
+        vault, inventory, decryption, signer, min_counter, folder
     )
     if identifier is None:
         warnings.warn(
-            f"{places['inventory']}: an inventory of version 1 does not prove which folder it lists, nor"
+            f"{inventory}: an inventory of version 1 does not prove which folder it lists, nor"
             " that holders of the keys changed no file; the next write_inventory writes version 2",
             stacklevel=2,
         )
     return InventoryReport(counter, files, tuple(Difference(*one) for one in found), identifier)
 
 
-def _paths(**places: Path) -> dict[str, str]:
-    found = {}
+def _paths(**places: Path) -> Iterator[str]:
     for name, place in places.items():
-        path = path_of(place)
-        if path is None:
+        if (path := path_of(place)) is None:
             raise TypeError(f"{name} must be a path, not {type(place).__name__}")
-        found[name] = path
-    return found
+        yield path

@@ -23,17 +23,9 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
-from sealane import _aws_kms, _token, _vault
+from sealane import _aws_kms, _native, _token, _vault
 from sealane._frames import forgetting
-from sealane._native import (
-    Keyring,
-    cleartext_keyset,
-    duplicate_keyring,
-    encrypted_keyset,
-    keyset_ciphertext,
-    parse_key,
-    replace_keyset_ciphertext,
-)
+from sealane._native import Keyring
 from sealane._wrapping_key import MAX_PLAINTEXT, WrappingKey, shown
 from sealane.exceptions import FormatError, KeyServiceError, LimitExceededError, SealaneError
 
@@ -132,7 +124,7 @@ def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyri
             entry.ring = None
             entry.ring = _parse(key, _decrypted(key, ciphertext), file)
             entry.until = time.monotonic() + TIME_LIMIT
-        return duplicate_keyring(entry.ring), entry.until
+        return _native.duplicate_keyring(entry.ring), entry.until
 
 
 @forgetting
@@ -144,21 +136,21 @@ def cleartext(key: WrappingKey, content: bytes) -> bytes | bytearray:
 @forgetting
 def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
     """Returns a keyring's encrypted keyset. It was decrypted once, so we know the service can."""
-    plaintext = cleartext_keyset(ring)
-    if (length := len(plaintext)) > MAX_PLAINTEXT:
-        _wipe(plaintext)
-        raise LimitExceededError(
-            f"{key}: the keyring has {length} bytes, and key services encrypt {MAX_PLAINTEXT}; use fewer keys"
-        )
+    plaintext = _native.cleartext_keyset(ring)
     try:
-        return encrypted_keyset(ring, _round_trip(key, plaintext))
+        return _native.encrypted_keyset(ring, _round_trip(key, plaintext, "keyring"))
     finally:
         del ring  # An error keeps its frames.
 
 
-def _round_trip(key: WrappingKey, plaintext: bytearray) -> bytes:
+def _round_trip(key: WrappingKey, plaintext: bytearray, what: str) -> bytes:
     """Returns a ciphertext that the service decrypts. Wipes the plaintext."""
     try:
+        if (length := len(plaintext)) > MAX_PLAINTEXT:
+            raise LimitExceededError(
+                f"{key}: the {what} has {length} bytes, and key services encrypt {MAX_PLAINTEXT}; "
+                "use fewer keys"
+            )
         ciphertext = _asked(_SERVICES[key.scheme].encrypt, key, plaintext)
         again = _decrypted(key, ciphertext)
         equal = again == plaintext
@@ -174,13 +166,7 @@ def _round_trip(key: WrappingKey, plaintext: bytearray) -> bytes:
 @forgetting
 def wrapped_keyset(name: str, keyset: bytearray) -> bytes:
     """Returns the ciphertext of a folder's keyset by the wrapping key ``name``. Wipes the keyset."""
-    key = parse_wrapping_key(name)
-    if (length := len(keyset)) > MAX_PLAINTEXT:
-        _wipe(keyset)
-        raise LimitExceededError(
-            f"{key}: the keyset has {length} bytes, and key services encrypt {MAX_PLAINTEXT}; use fewer keys"
-        )
-    return _round_trip(key, keyset)
+    return _round_trip(parse_wrapping_key(name), keyset, "keyset")
 
 
 @forgetting
@@ -204,7 +190,7 @@ def rewrapped(
         replacement = _SERVICES[old.scheme].reencrypt(old, new, ciphertext)
     if replacement is None:
         # With random bytes: a refusal must come before there is a cleartext keyset.
-        _round_trip(new, bytearray(os.urandom(16)))
+        _round_trip(new, bytearray(os.urandom(16)), "key")
         ring = _parse(old, _decrypted(old, ciphertext), None)
         check(ring)
         fingerprint = ring.fingerprint
@@ -215,11 +201,11 @@ def rewrapped(
     else:
         ring = _parse(new, _decrypted(new, replacement), None)
         check(ring)
-        result, fingerprint = encrypted_keyset(ring, replacement), ring.fingerprint
+        result, fingerprint = _native.encrypted_keyset(ring, replacement), ring.fingerprint
     import json
 
     # The key identifiers are in cleartext. Tink may leave them out.
-    before = json.loads(replace_keyset_ciphertext(content, ciphertext))
+    before = json.loads(_native.replace_keyset_ciphertext(content, ciphertext))
     if before.get("keysetInfo") not in (None, json.loads(result)["keysetInfo"]):
         raise KeyServiceError(f"{new}: the service returned another keyset than the one in the file")
     return result, fingerprint
@@ -268,7 +254,7 @@ if hasattr(os, "register_at_fork"):
 
 def _ciphertext(key: WrappingKey, content: bytes) -> bytes:
     try:
-        return keyset_ciphertext(content)
+        return _native.keyset_ciphertext(content)
     except FormatError as error:
         text = str(error)
     raise FormatError(f"{key}: {text}")
@@ -283,7 +269,7 @@ def _wipe(secret: bytes | bytearray) -> None:
 def _parse(key: WrappingKey, plaintext: bytes | bytearray, file: str | None) -> Keyring:
     """Parses and wipes a cleartext keyset. No frame of an error holds the keyset."""
     try:
-        if isinstance(found := parse_key(plaintext, file=file), Keyring):
+        if isinstance(found := _native.parse_key(plaintext, file=file), Keyring):
             return found
         text = "expected a Tink keyset, found another kind of key"
     except (SealaneError, ValueError) as error:

@@ -8,7 +8,6 @@ import errno
 import io
 import operator
 import os
-from collections.abc import Callable
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
@@ -18,13 +17,7 @@ from sealane._frames import failing_blocks, forgetting
 from sealane._native import DecryptWith, EncryptWith
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from sealane._endpoints import PathOrFile
-    from sealane._native import _FileKey as FileKey
-    from sealane._native import _Identities as Identities
-    from sealane._native import _Recipients as Recipients
-    from sealane._native import _Text as Text
+    from sealane._endpoints import Buffer, FileKey, Identities, PathOrFile, Recipients, Text
 
 _PEEK = 4096
 """Maximum number of bytes ``peek`` returns, so that ``readline`` does not copy a whole chunk."""
@@ -166,54 +159,30 @@ def open(
     ...     file.read()
     b'line\\n'
     """
-    if mode in ("rt", "wt", "xt"):
-        # Of the overloads, the mode selects one at run time.
-        opened: Callable[..., EncryptedReader | EncryptedWriter] = open
-        binary = opened(
-            file,
-            f"{mode[0]}b",
-            key=key,
-            recipients=recipients,
-            identities=identities,
-            passphrase=passphrase,
-            context=context,
-            format=format,
-            armor=armor,
-            max_work_factor=max_work_factor,
-            durable=durable,
-        )
-        return io.TextIOWrapper(binary, encoding=encoding, errors=errors, newline=newline)
-    if (encoding, errors, newline) != ("utf-8", None, None):
+    is_text = mode in ("rt", "wt", "xt")
+    if not is_text and (encoding, errors, newline) != ("utf-8", None, None):
         raise ValueError("encoding, errors and newline are for the modes 'rt', 'wt' and 'xt'")
-    if mode == "rb":
+    opened: EncryptedReader | EncryptedWriter
+    if mode in ("rb", "rt"):
         if recipients is not None or armor:
             raise TypeError("recipients and armor are for the modes 'wb' and 'xb'; give identities to read")
-        decryption = DecryptWith(
-            key=key,
-            identities=identities,
-            passphrase=passphrase,
-            context=context,
-            format=format,
-            max_work_factor=max_work_factor,
-        )
+        decryption = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
         if (name := path_of(file)) is not None and is_stream(name):
-            return SequentialReader(name, builtins.open(name, "rb", buffering=0), decryption)
-        if name is None and not getattr(binary_file(file), "seekable", lambda: True)():
-            return SequentialReader(file, file, decryption)  # type: ignore[arg-type]
-        return EncryptedReader(file, decryption)
-    if mode in ("wb", "xb"):
+            opened = SequentialReader(name, builtins.open(name, "rb", buffering=0), decryption)  # noqa: SIM115
+        elif name is None and not getattr(binary_file(file), "seekable", lambda: True)():
+            opened = SequentialReader(file, file, decryption)  # type: ignore[arg-type]
+        else:
+            opened = EncryptedReader(file, decryption)
+    elif is_text or mode in ("wb", "xb"):
         if identities is not None or max_work_factor is not None:
             raise TypeError("identities and max_work_factor are for mode 'rb'; give recipients to write")
-        encryption = EncryptWith(
-            key=key,
-            recipients=recipients,
-            passphrase=passphrase,
-            context=context,
-            format=format,
-            armor=armor,
-        )
-        return EncryptedWriter(file, encryption, durable=durable, exclusive=mode == "xb")
-    raise ValueError(f"mode must be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt', not {mode!r}")
+        encryption = EncryptWith(key, recipients, passphrase, context, format, armor)
+        opened = EncryptedWriter(file, encryption, durable=durable, exclusive=mode[0] == "x")
+    else:
+        raise ValueError(f"mode must be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt', not {mode!r}")
+    if is_text:
+        return io.TextIOWrapper(opened, encoding=encoding, errors=errors, newline=newline)
+    return opened
 
 
 def seek_target(offset: int, whence: int, position: int, size: int) -> int:
@@ -240,6 +209,7 @@ class _EncryptedFile(io.RawIOBase):
     """The methods shared by EncryptedReader and EncryptedWriter."""
 
     mode: str
+    _readable = _seekable = False
 
     def __init__(self, file: PathOrFile) -> None:
         super().__init__()
@@ -260,15 +230,15 @@ class _EncryptedFile(io.RawIOBase):
 
     def readable(self) -> bool:
         self._check()
-        return False
+        return self._readable
 
     def writable(self) -> bool:
         self._check()
-        return False
+        return not self._readable
 
     def seekable(self) -> bool:
         self._check()
-        return False
+        return self._seekable
 
     def tell(self) -> int:
         self._check()
@@ -286,6 +256,7 @@ class EncryptedReader(_EncryptedFile):
     """
 
     mode = "rb"
+    _readable = _seekable = True
 
     def __init__(self, file: PathOrFile, decryption: DecryptWith) -> None:
         super().__init__(file)
@@ -297,14 +268,6 @@ class EncryptedReader(_EncryptedFile):
         """Number of plaintext bytes, verified when the file is opened."""
         self._check()
         return self._native.size
-
-    def readable(self) -> bool:
-        self._check()
-        return True
-
-    def seekable(self) -> bool:
-        self._check()
-        return True
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Reads ``size`` bytes, or fewer at the end; None or a negative number reads all."""
@@ -372,6 +335,8 @@ class SequentialReader(EncryptedReader):
     A chunk is verified before its bytes are returned, the end of the file before ``b""`` is.
     """
 
+    _seekable = False
+
     def __init__(self, file: PathOrFile, source: IO[bytes], decryption: DecryptWith) -> None:
         _EncryptedFile.__init__(self, file)
         self._owns_source = source is not file
@@ -384,10 +349,6 @@ class SequentialReader(EncryptedReader):
     def size(self) -> int:
         """Raises ``io.UnsupportedOperation``: the size of a pipe is unknown."""
         raise io.UnsupportedOperation("a pipe has no size")
-
-    def seekable(self) -> bool:
-        self._check()
-        return False
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         """Raises ``io.UnsupportedOperation``."""
@@ -458,10 +419,6 @@ class WritableFile(_EncryptedFile):
         # Python's wrappers call this method before their finalizer closes the file.
         self._dropped = True
 
-    def writable(self) -> bool:
-        self._check()
-        return True
-
     def readinto(self, buffer: Buffer, /) -> int:
         """Always raises an error: a file open for writing cannot be read."""
         raise io.UnsupportedOperation("not readable")
@@ -513,7 +470,7 @@ class EncryptedWriter(WritableFile):
         elif is_stream(name):
             if exclusive:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
-            target = self._owned = builtins.open(name, "wb", buffering=0)  # noqa: SIM115, closed by _release
+            target = self._owned = builtins.open(name, "wb", buffering=0)  # noqa: SIM115, closed by _end
         else:
             target = name
         try:
@@ -535,34 +492,23 @@ class EncryptedWriter(WritableFile):
     def close(self) -> None:
         """Writes the end of the file and gives the file its name."""
         with self._lock:
-            if self._is_lost():
-                self._discard()
-            self._complete()
-
-    def _complete(self) -> None:
-        if self.closed:
-            return
-        try:
-            if self._writer is not None:
-                self._writer.finish(self._durable)
-        finally:
-            self._release()
+            self._end(discarded=self._is_lost())
 
     def discard(self) -> None:
         """Closes the file object and discards its content."""
         with self._lock:
-            self._discard()
+            self._end(discarded=True)
 
-    def _discard(self) -> None:
-        if not self.closed:
-            try:
-                if self._writer is not None:
-                    self._writer.discard()
-            finally:
-                self._release()
-
-    def _release(self) -> None:
-        self._writer = None
-        super().close()
-        if self._owned is not None:
-            self._owned.close()
+    def _end(self, *, discarded: bool = False) -> None:
+        if self.closed:
+            return
+        try:
+            if self._writer is not None and discarded:
+                self._writer.discard()
+            elif self._writer is not None:
+                self._writer.finish(self._durable)
+        finally:
+            self._writer = None
+            super().close()
+            if self._owned is not None:
+                self._owned.close()

@@ -33,19 +33,10 @@ import pathlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from sealane import _kms
+from sealane import _kms, _native
 from sealane._error_paths import asking
 from sealane._frames import forgetting
-from sealane._native import (
-    Key,
-    Keyring,
-    PublicKey,
-    check_key,
-    load_reference,
-    parse_key,
-    read_reference,
-    split_reference,
-)
+from sealane._native import Key, Keyring, PublicKey
 from sealane._wrapping_key import WrappingKey, shown
 from sealane.exceptions import FormatError, KeyNotFoundError
 
@@ -87,7 +78,7 @@ def resolve(reference: str) -> Key | Keyring:
     >>> key = sealane.keys.resolve("env:BACKUP_KEY")
     """
     found, place, fingerprint = found_at(reference)
-    check_key(found, place, fingerprint)
+    _native.check_key(found, place, fingerprint)
     return found
 
 
@@ -96,7 +87,7 @@ def found_at(reference: str) -> tuple[Key | Keyring, str | None, str | None]:
     it with. The place is None if nobody else can write there.
     """
     _parts(reference)
-    reference, fingerprint = split_reference(reference)
+    reference, fingerprint = _native.split_reference(reference)
     scheme, rest = _parts(reference)
     if scheme not in _kms.SCHEMES:
         return _own(reference, scheme, rest), fingerprint and reference, fingerprint
@@ -108,7 +99,7 @@ def found_at(reference: str) -> tuple[Key | Keyring, str | None, str | None]:
 
 def is_pinned(reference: str) -> bool:
     """Returns whether nobody else chooses the key: by a fingerprint, or by where it is."""
-    rest, fingerprint = split_reference(reference)
+    rest, fingerprint = _native.split_reference(reference)
     return fingerprint is not None or _parts(rest)[0] not in _kms.SCHEMES
 
 
@@ -125,7 +116,7 @@ def _own(reference: str, scheme: str, rest: str) -> Key | Keyring:
         return call(reference, rest)
     text = _keyring(reference, rest) if scheme == "keyring" else None
     try:
-        found = load_reference(reference) if text is None else parse_key(text)
+        found = _native.load_reference(reference) if text is None else _native.parse_key(text)
     except FormatError as error:
         raise type(error)(f"{reference}: {error}") from None
     except ValueError as error:
@@ -153,7 +144,7 @@ def wrapping_key(reference: str) -> tuple[WrappingKey, str] | None:
 def identity(reference: str) -> str | Key | pathlib.Path:
     """Returns the identity that a reference names, in the form ``identities=[…]`` accepts."""
     scheme, rest = _parts(reference)
-    if split_reference(reference)[1] is not None:
+    if _native.split_reference(reference)[1] is not None:
         raise ValueError(f"{reference}: expected no fingerprint: an identity has none")
     match scheme:
         case "file":
@@ -162,7 +153,7 @@ def identity(reference: str) -> str | Key | pathlib.Path:
             return _keyring(reference, rest)
         case "env":
             # Invalid UTF-8 is replaced, because the decoder's exception would contain the secret.
-            return read_reference(reference).decode(errors="replace")
+            return _native.read_reference(reference).decode(errors="replace")
     if scheme in _kms.SCHEMES:
         text = "expected an identity, found the wrapping key of a key service"
         raise ValueError(f"{shown(reference)}: {text}")
@@ -180,7 +171,7 @@ def is_reference(value: object) -> bool:
 def check(reference: str) -> None:
     """Raises TypeError or ValueError unless it is a picklable reference. Does not resolve it."""
     _parts(reference)
-    reference, _ = split_reference(reference)
+    reference, _ = _native.split_reference(reference)
     if _parts(reference)[0] in _kms.SCHEMES and (key := _service_key(reference)[0]).has_pin():
         raise ValueError(
             f"{key}: a reference that is pickled and logged must not contain a PIN; use pin-source=FILE or "
@@ -272,7 +263,7 @@ def _service_key(reference: str) -> tuple[WrappingKey, str]:
 def _keyset_at(place: str) -> bytes:
     """Reads the file of an encrypted keyset."""
     if "://" not in place:
-        return read_reference(f"file:{place}")
+        return _native.read_reference(f"file:{place}")
     try:
         from sealane.fs._store import filesystem_of
     except ImportError as error:

@@ -6,17 +6,12 @@ import dataclasses
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sealane import _native
-from sealane._endpoints import path_of
+from sealane._endpoints import paths_of
 from sealane._frames import forgetting
 from sealane._native import DecryptWith
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from sealane._endpoints import Path, Progress
-    from sealane._native import _FileKey as FileKey
-    from sealane._native import _Identities as Identities
-    from sealane._native import _Text as Text
+    from sealane._endpoints import Buffer, FileKey, Identities, Path, Progress, Text
 
 
 class Hole(NamedTuple):
@@ -113,16 +108,7 @@ def salvage_file(
     >>> report.holes
     (Hole(start=16384, end=32768, file_start=16456, file_end=32856, first_chunk=1, chunks=1),)
     """
-    source, target = path_of(src), path_of(dst)
-    if source is None or target is None:
-        raise TypeError(f"src and dst must be paths, not {type(src if source is None else dst).__name__}")
-    decryption = DecryptWith(
-        key=key,
-        identities=identities,
-        passphrase=passphrase,
-        context=context,
-        format=format,
-        max_work_factor=max_work_factor,
-    )
+    source, target = paths_of(src, dst)
+    decryption = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
     size, holes, header, end = _native.salvage_path(source, target, decryption, threads, progress, durable)
     return SalvageReport(size, tuple(Hole(*hole) for hole in holes), header, end)

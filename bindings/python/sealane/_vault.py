@@ -20,19 +20,8 @@ import re
 import time
 from typing import Any, Final
 
-from sealane._wrapping_key import (
-    CONNECT_SECONDS,
-    MAX_PLAINTEXT,
-    READ_SECONDS,
-    TRIES,
-    ResponseError,
-    WrappingKey,
-    different,
-    error_of,
-    origin_of,
-    read_response,
-    said,
-)
+from sealane import _wrapping_key as wrapping
+from sealane._wrapping_key import ResponseError, WrappingKey, error_of, said
 from sealane.exceptions import (
     AuthenticationError,
     KeyNotFoundError,
@@ -75,13 +64,13 @@ def encrypt(key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
 def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
     """Returns the cleartext keyset."""
     if _CIPHERTEXT.fullmatch(ciphertext) is None:
-        raise different(key)
+        raise wrapping.different(key)
     found = _ask(key, "decrypt_data", {"ciphertext": ciphertext.decode()}, "plaintext")
     try:
         plaintext = base64.b64decode(found, validate=True)
     except (binascii.Error, ValueError):
         plaintext = b""
-    if not 0 < len(plaintext) <= MAX_PLAINTEXT:
+    if not 0 < len(plaintext) <= wrapping.MAX_PLAINTEXT:
         raise error_of(key, KeyServiceError, "the response of Vault has no usable plaintext")
     return plaintext
 
@@ -141,7 +130,7 @@ def _client(key: WrappingKey) -> Any:
     if not (address := os.environ.get("VAULT_ADDR")):
         raise error_of(key, KeyRefusedError, "the environment variable VAULT_ADDR has no address of a Vault")
     try:
-        origin = origin_of(address)
+        origin = wrapping.origin_of(address)
     except ResponseError as error:
         text = f"VAULT_ADDR: {error}"
     else:
@@ -156,7 +145,7 @@ def _client(key: WrappingKey) -> Any:
     session.verify = authorities or True
     for scheme in "http://", "https://":
         session.mount(scheme, _adapter(origin))
-    timeout = (CONNECT_SECONDS, READ_SECONDS)
+    timeout = (wrapping.CONNECT_SECONDS, wrapping.READ_SECONDS)
     return hvac.Client(
         url=address, timeout=timeout, session=session, namespace=os.environ.get("VAULT_NAMESPACE")
     )
@@ -172,13 +161,13 @@ def _adapter(origin: tuple[str, str, int]) -> Any:
 
     class Limited(requests.adapters.HTTPAdapter):
         def send(self, request: Any, *arguments: Any, **options: Any) -> Any:
-            if origin_of(request.url) != origin:
+            if wrapping.origin_of(request.url) != origin:
                 raise ResponseError("it redirects to another scheme, host or port")
             if origin[0] == "http":
                 # A proxy would read the request.
                 options["proxies"] = {}
             # Both operations can be repeated: neither changes anything in Vault.
-            for left in reversed(range(TRIES)):
+            for left in reversed(range(wrapping.TRIES)):
                 try:
                     found = super().send(request, *arguments, **options | {"stream": True})
                 except (requests.ConnectionError, requests.Timeout):
@@ -188,8 +177,8 @@ def _adapter(origin: tuple[str, str, int]) -> Any:
                     if left == 0 or found.status_code not in _BUSY:
                         break
                     found.raw.close()
-                time.sleep(0.2 * 2 ** (TRIES - 1 - left))
-            content = read_response(found.raw, READ_SECONDS, decode_content=True)
+                time.sleep(0.2 * 2 ** (wrapping.TRIES - 1 - left))
+            content = wrapping.read_response(found.raw, wrapping.READ_SECONDS, decode_content=True)
             found.raw = io.BytesIO(content)
             return found
 
@@ -209,7 +198,7 @@ def _failure(key: WrappingKey, error: Exception, *, shown: bool) -> SealaneError
     text = f"Vault said {type(error).__name__}" + (f": {said(why)}" if shown and why else "")
     if isinstance(error, exceptions.InvalidRequest):
         if "authentication failed" in why or "invalid ciphertext" in why:
-            return different(key)
+            return wrapping.different(key)
         if "key not found" in why:
             return error_of(key, KeyNotFoundError, text)
         return error_of(key, KeyRefusedError, text)

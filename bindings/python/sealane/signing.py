@@ -26,10 +26,7 @@ from sealane._frames import forgetting
 from sealane._native import Signature
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from sealane._endpoints import Path, PathOrFile
-    from sealane._native import _Text as Text
+    from sealane._endpoints import Buffer, Path, PathOrFile, Text
 
 __all__ = ["Verified", "sign", "verify"]
 

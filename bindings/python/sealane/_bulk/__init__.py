@@ -23,11 +23,8 @@ from sealane._native import Job, Key, Keyring
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from typing_extensions import Buffer
-
     from sealane._bulk.executor import Call
-    from sealane._native import _FileKey as FileKey
-    from sealane._native import _Recipients as Recipients
+    from sealane._endpoints import Buffer, FileKey, Recipients
 
     _Errors: TypeAlias = Literal["raise", "return"]
 
@@ -257,18 +254,8 @@ def encrypt_tree(
     from sealane._bulk.executor import Call
 
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
-    job = call.tree(
-        src_dir,
-        dst_dir,
-        suffix=suffix,
-        manifest=manifest,
-        exclude=exclude,
-        exclude_from=exclude_from,
-        preserve=preserve,
-        names=encrypt_names,
-        delete=delete,
-        dry_run=dry_run,
-    )
+    names, listed = encrypt_names, (exclude, exclude_from)
+    job = call.tree(src_dir, dst_dir, suffix, manifest, listed, preserve, names, delete, dry_run)
     return _finished(call, job, executor, progress, errors)
 
 
@@ -324,17 +311,9 @@ def decrypt_tree(
     from sealane._bulk.executor import Call
 
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
+    names, listed = encrypt_names, (exclude, exclude_from)
     job = call.tree(
-        src_dir,
-        dst_dir,
-        suffix=suffix or "",
-        keeps_names=suffix == "",
-        manifest=manifest,
-        exclude=exclude,
-        exclude_from=exclude_from,
-        preserve=preserve,
-        names=encrypt_names,
-        dry_run=dry_run,
+        src_dir, dst_dir, suffix or "", manifest, listed, preserve, names, False, dry_run, suffix == ""
     )
     return _finished(call, job, executor, progress, errors)
 
@@ -419,14 +398,7 @@ def verify_tree(
     from sealane._bulk.executor import Call
 
     call = Call("verify", key, None, identities, context, format)
-    job = call.tree(
-        src_dir,
-        suffix=suffix,
-        exclude=exclude,
-        exclude_from=exclude_from,
-        preserve=preserve,
-        names=encrypt_names,
-    )
+    job = call.tree(src_dir, None, suffix, None, (exclude, exclude_from), preserve, encrypt_names)
     return _finished(call, job, executor, progress, errors)
 
 

@@ -32,13 +32,8 @@ from sealane._reference import fingerprint_at, identity, is_pinned, is_reference
 from sealane.exceptions import SealaneError
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from sealane._endpoints import Path
+    from sealane._endpoints import Buffer, FileKey, Identities, Path, Recipients
     from sealane._native import Key
-    from sealane._native import _FileKey as FileKey
-    from sealane._native import _Identities as Identities
-    from sealane._native import _Recipients as Recipients
 
     _Identity: TypeAlias = str | Key | os.PathLike[str]
     _Verb: TypeAlias = Literal["encrypt", "decrypt", "verify", "rotate"]
@@ -89,10 +84,9 @@ class Task:
                 raise TypeError(f"expected a keyring, sealane.keys.Keyring, found {type(key).__name__}")
             return Operation.rotate(key, self.context)
         if self.verb == "encrypt":
-            return Operation.encrypt(
-                EncryptWith(key=key, recipients=recipients, context=self.context, format=self.format)
-            )
-        unlock = DecryptWith(key=key, identities=identities, context=self.context, format=self.format)
+            lock = EncryptWith(key, recipients, None, self.context, self.format)
+            return Operation.encrypt(lock)
+        unlock = DecryptWith(key, identities, None, self.context, self.format)
         return Operation.decrypt(unlock) if self.verb == "decrypt" else Operation.verify(unlock)
 
 
@@ -391,18 +385,19 @@ class Call:
         self,
         src: Path,
         dst: Path | None = None,
-        *,
         suffix: str = "",
         manifest: Path | None = None,
-        exclude: Iterable[str] = (),
-        exclude_from: Path | None = None,
+        excluded: tuple[Iterable[str], Path | None] = ((), None),
         preserve: bool | Literal["all"] = False,
         names: FileKey | str | None = None,
         delete: bool = False,
         dry_run: bool = False,
         keeps_names: bool = False,
     ) -> Job:
-        """Returns the job over the files of a folder."""
+        """Returns the job over the files of a folder.
+
+        ``excluded`` has the patterns of excluded files, and the file with more of them.
+        """
         self._dry_run = dry_run
         self._manifest = None if manifest is None else name_of(manifest)
         target = None if dst is None else name_of(dst)
@@ -419,7 +414,7 @@ class Call:
             manifest=self._manifest,
             verify=self._task.verify,
             durable=self._task.durable,
-            exclude=_patterns(exclude, exclude_from),
+            exclude=_patterns(*excluded),
             preserve=preserve,
             names=_name_key(names),
             delete=delete,

@@ -37,9 +37,7 @@ from sealane._native import Key, algorithms, generate_key
 from sealane.compat._rencrypt_file import decrypt_old_file
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from sealane._endpoints import Path
+    from sealane._endpoints import Buffer, Path
     from sealane._native import _KeyLike as KeyLike
 
 __all__ = ["Cipher", "REncrypt"]

@@ -30,19 +30,11 @@ from sealane.fs._writing import make_parents
 class Changing(AsyncFileSystem):  # type: ignore[misc]
     """The filesystem operations on whole files. Encrypted files move unchanged."""
 
-    fs: Any
     store: Store
     keys: Keys
     opener: Opener
     guard: Guard
     local: bool
-    open: Any
-    _strip_protocol: Any
-    _decryption: Any
-    _encryption: Any
-    _local_size: Any
-    _at_once: Any
-    _to_write: Any
 
     async def _cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
         path1 = self._strip_protocol(path1)

@@ -21,27 +21,18 @@ from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
-from sealane import _kms, _reference
+from sealane import _kms, _native, _reference
 from sealane._endpoints import staged
 from sealane._error_paths import about, asking
 from sealane._frames import forgetting
-from sealane._native import (
-    Key,
-    Keyring,
-    check_key,
-    new_dataset_key,
-    parse_key,
-    remember_key,
-    split_reference,
-)
-from sealane._native import rewrap_dataset_key as rewrap_native
+from sealane._native import Key, Keyring
 from sealane._wrapping_key import WrappingKey
 from sealane.exceptions import FormatError
 from sealane.fs._store import checked, filesystem_of, is_object_store
 from sealane.fs._transfer import temporary_name
 
 if TYPE_CHECKING:
-    from sealane._native import _Recipients as Recipients
+    from sealane._endpoints import Recipients
 
 
 @forgetting
@@ -117,7 +108,7 @@ def create_dataset_key(
         ring = Keyring.generate() if kind == "keyring" else Keyring.generate(f"{kind}-gcm")
         sealed, fingerprint = _kms.wrapped(wrapping, ring), ring.fingerprint
     else:
-        sealed, fingerprint = new_dataset_key(kind, recipients or ())
+        sealed, fingerprint = _native.new_dataset_key(kind, recipients or ())
     with asking(path):
         _write(fs, path, sealed, exclusive=True)
     return _pinned(fs, path, wrapping, fingerprint)
@@ -190,7 +181,7 @@ def rewrap_dataset_key(
         raise ValueError(
             "an age file has recipients, and an encrypted keyset has a wrapping key; both must match"
         )
-    url, expected = split_reference(url)
+    url, expected = _native.split_reference(url)
     wrapping = old = None
     if wrapping_key is not None:
         old, wrapping = _kms.parse_wrapping_key(identity), _kms.parse_wrapping_key(wrapping_key)
@@ -199,13 +190,15 @@ def rewrap_dataset_key(
     if old is not None and wrapping is not None:
         with about(path):
             sealed, fingerprint = _kms.rewrapped(
-                old, wrapping, _read(fs, path), lambda ring: check_key(ring, at, expected)
+                old, wrapping, _read(fs, path), lambda ring: _native.check_key(ring, at, expected)
             )
     else:
         found = _reference.identity(identity)
         with about(path):
             # In the native module, because Python could not wipe the cleartext.
-            sealed, fingerprint = rewrap_native(_read(fs, path), [found], recipients or (), at, expected)
+            sealed, fingerprint = _native.rewrap_dataset_key(
+                _read(fs, path), [found], recipients or (), at, expected
+            )
     with asking(path):
         _write(fs, path, sealed, exclusive=False)
     return _pinned(fs, path, wrapping, fingerprint)
@@ -237,7 +230,7 @@ _SERVER: Final = ("endpoint_url", "host", "port", "account_name")
 def _pinned(fs: Any, path: str, wrapping_key: WrappingKey | None, fingerprint: str) -> str:
     """Returns the reference to a key that this user wrote, and remembers it."""
     if (at := place(fs, path, wrapping_key)) is not None:
-        remember_key(at, fingerprint)
+        _native.remember_key(at, fingerprint)
     if wrapping_key is None:
         return f"age:{path}#{fingerprint}"
     url = path if isinstance(fs, LocalFileSystem) else str(fs.unstrip_protocol(path))
@@ -251,7 +244,7 @@ def load(fs: Any, path: str, identity: str) -> Key | Keyring:
     found = _reference.identity(identity)
     with about(path):
         # Decrypted by the native module, because Python could not wipe the cleartext.
-        key = parse_key(_read(fs, path), identities=[found])
+        key = _native.parse_key(_read(fs, path), identities=[found])
         if isinstance(key, Key | Keyring):
             return key
         raise FormatError("expected a symmetric key or a keyring, found a public key")

@@ -22,17 +22,11 @@ from sealane._error_paths import about, asking
 from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
 from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs import _reading
 from sealane.fs._changing import Changing
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
-from sealane.fs._reading import (
-    FileOver,
-    LocalFile,
-    PlainRange,
-    RemoteFile,
-    read_opened,
-    read_ranges,
-)
+from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile
 from sealane.fs._store import Store, in_mode, is_asynchronous
 from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
@@ -509,7 +503,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
             needed = list(dict.fromkeys(one.path for one in ranges.values()))
             keys = await self.store.together([partial(self._decryption, path) for path in needed])
             keyed = dict(zip(needed, keys, strict=True))
-            found = await read_ranges(self.store, list(ranges.values()), keyed, max_gap, batch_size)
+            found = await _reading.read_ranges(self.store, list(ranges.values()), keyed, max_gap, batch_size)
             for (at, one), data in zip(ranges.items(), found, strict=True):
                 out[at] = data
                 if isinstance(data, TruncatedError | OSError | ValueError):
@@ -561,7 +555,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         """Reads a range relative to the end of the file, verifying the end first."""
         opened = await self._verified(path)
         begin, stop, _ = slice(start, end).indices(opened.size)
-        return await read_opened(self.store, path, opened, begin, max(begin, stop))
+        return await _reading.read_opened(self.store, path, opened, begin, max(begin, stop))
 
     async def _past_the_end(self, one: PlainRange, error: Exception) -> bytes:
         """Returns no bytes if a failed range is past the verified end of the file."""

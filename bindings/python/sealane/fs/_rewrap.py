@@ -24,10 +24,7 @@ from sealane.fs._store import Store, checked, complete, filesystem_of
 from sealane.fs._writing import Upload
 
 if TYPE_CHECKING:
-    from sealane._endpoints import Progress
-    from sealane._native import _Identities as Identities
-    from sealane._native import _Recipients as Recipients
-    from sealane._native import _Text as Text
+    from sealane._endpoints import Identities, Progress, Recipients, Text
 
 HEADER: Final = 64 << 10
 """Bytes fetched first. Most headers have less than 1 KiB."""
@@ -113,13 +110,7 @@ def rewrap(
     --------
     >>> sealane.fs.rewrap("s3://bucket/backup.age", identities=[alice], recipients=[alice.public, bob.public])
     """
-    keys = _native.RewrapWith(
-        identities=identities,
-        passphrase=passphrase,
-        max_work_factor=max_work_factor,
-        recipients=recipients,
-        new_passphrase=new_passphrase,
-    )
+    keys = _native.RewrapWith(identities, passphrase, max_work_factor, recipients, new_passphrase)
     rewrap_with(url, url if dst is None else dst, keys, progress, storage_options)
 
 

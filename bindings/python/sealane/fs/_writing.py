@@ -113,7 +113,7 @@ class WrittenFile(WritableFile):
             raise ValueError(f"{self.path}: the file is already committed, or was lost by a failure")
         try:
             with about(self.path):
-                self._encrypted._complete()
+                self._encrypted._end()
                 if self._upload is not None:
                     self._upload.commit()
         finally:

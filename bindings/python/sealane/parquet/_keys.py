@@ -15,17 +15,9 @@ from sealane._error_paths import about
 from sealane._frames import forgetting
 from sealane._native import Key
 from sealane.exceptions import FormatError
+from sealane.parquet import _opening
 from sealane.parquet._client import KmsClient, check_names, find_key, single_key
-from sealane.parquet._opening import (
-    Columns,
-    EncryptedFile,
-    Guard,
-    PathOrFile,
-    Requirement,
-    data_key,
-    listed,
-    material,
-)
+from sealane.parquet._opening import Columns, EncryptedFile, Guard, PathOrFile, Requirement
 
 if TYPE_CHECKING:
     import polars
@@ -101,7 +93,7 @@ class ParquetKeys:
             If PyArrow would change a column's name (empty, ':', ';', ',', spaces around it), or a
             column is listed twice.
         """
-        found = listed(columns)
+        found = _opening.listed(columns)
         for name in (footer, *found):
             _known(self._references, name)
         return pe.EncryptionConfiguration(
@@ -409,12 +401,12 @@ class ParquetKeys:
         with about(file.name):
             if file.footer.key is None:
                 raise FormatError("the file does not store its keys as PyArrow does; give their names")
-            footer = data_key(client, material(file.footer.key, file.store))
+            footer = _opening.data_key(client, _opening.material(file.footer.key, file.store))
             columns = {}
             for path, _, stored in file.footer.columns:
-                found = None if stored is None else material(stored, file.store)
+                found = None if stored is None else _opening.material(stored, file.store)
                 if found is not None and found["masterKeyID"] in self._references:
-                    columns[path] = data_key(client, found)
+                    columns[path] = _opening.data_key(client, found)
             return footer, columns
 
 
