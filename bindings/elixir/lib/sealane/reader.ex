@@ -36,7 +36,7 @@ defmodule Sealane.Reader do
   def open(path, opts) do
     path = Options.path!(path)
 
-    with {:ok, handle, size} <- Native.reader_open(path, FileKeys.decrypt_with(opts)),
+    with {:ok, {handle, size}} <- Native.reader_open(path, FileKeys.decrypt_with(opts)),
          do: {:ok, %__MODULE__{path: path, size: size, handle: handle}}
   end
 

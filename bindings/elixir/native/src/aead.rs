@@ -1,13 +1,12 @@
 //! Messages: seal and open with random nonces, encrypt and decrypt with explicit nonces.
 
-use crate::error::{Answer, CallError};
+use crate::error::CallError;
 use crate::keys::Secret;
 use crate::library::{algorithm_named, provider_named};
 use crate::output::{transformed, written};
-use crate::schedule::on_both_schedulers;
+use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
 use crate::speck::size_named;
-use rustler::types::atom::ok;
-use rustler::{Binary, Encoder, Env, Resource, ResourceArc, Term};
+use rustler::{Binary, Env, Resource, ResourceArc};
 use sealane::{Key, MessageKeys, hazmat};
 
 /// An algorithm with a key.
@@ -34,31 +33,21 @@ impl Aead {
     }
 }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn aead_new(name: &str, key: Binary, provider: Option<&str>) -> Answer<ResourceArc<Aead>> {
-    standard(name, &Key::from_bytes(&key), provider)
+fn standard(name: &str, key: &Key, provider: Option<&str>) -> Result<ResourceArc<Aead>, CallError> {
+    let (algorithm, provider) = (algorithm_named(name)?, provider_named(provider)?);
+    Ok(ResourceArc::new(Aead(sealane::Aead::with_provider(algorithm, key, provider)?.into())))
 }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn aead_new_with_secret(
-    name: &str,
-    key: ResourceArc<Secret>,
-    provider: Option<&str>,
-) -> Answer<ResourceArc<Aead>> {
-    standard(name, &key.symmetric().map_err(CallError::raise)?, provider)
-}
+on_dirty_scheduler! { "DirtyCpu":
+    value fn aead_new(name: &str, key: Binary, provider: Option<&str>) {
+        standard(name, &Key::from_bytes(&key), provider)
+    }
 
-fn standard(name: &str, key: &Key, provider: Option<&str>) -> Answer<ResourceArc<Aead>> {
-    let new = || {
-        let (algorithm, provider) = (algorithm_named(name)?, provider_named(provider)?);
-        Ok(ResourceArc::new(Aead(sealane::Aead::with_provider(algorithm, key, provider)?.into())))
-    };
-    new().map_err(CallError::raise)
-}
+    value fn aead_new_with_secret(name: &str, key: ResourceArc<Secret>, provider: Option<&str>) {
+        standard(name, &key.symmetric()?, provider)
+    }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn speck_aead_new(name: &str, key: Binary, nonce: &str) -> Answer<ResourceArc<Aead>> {
-    let new = || {
+    value fn speck_aead_new(name: &str, key: Binary, nonce: &str) {
         let size = size_named(name, "-poly1305")?;
         let aead = match nonce {
             "block" => hazmat::Aead::new_block_nonce(size, &key),
@@ -66,8 +55,7 @@ fn speck_aead_new(name: &str, key: Binary, nonce: &str) -> Answer<ResourceArc<Ae
             _ => hazmat::Aead::new(size, &key),
         };
         Ok(ResourceArc::new(Aead(aead?.into())))
-    };
-    new().map_err(CallError::raise)
+    }
 }
 
 #[rustler::nif]
@@ -78,33 +66,29 @@ fn aead_describe(aead: ResourceArc<Aead>) -> (&'static str, &'static str, &'stat
 }
 
 on_both_schedulers! {
-    aead_seal, aead_seal_dirty(env, aead: ResourceArc<Aead>, data: Binary, aad: Binary), [data, aad] {
-        let sealed =
-            written(env, data.len() + aead.0.overhead(), |out| aead.0.seal_into(&data, out, &aad).map(drop));
-        Ok(sealed.map_err(CallError::raise)?.to_term(env))
+    aead_seal, aead_seal_dirty(env, aead: ResourceArc<Aead>, data: Binary, aad: Binary), value [data, aad] {
+        written(env, data.len() + aead.0.overhead(), |out| aead.0.seal_into(&data, out, &aad).map(drop))
     }
 
-    aead_open, aead_open_dirty(env, aead: ResourceArc<Aead>, sealed: Binary, aad: Binary), [sealed, aad] {
-        let Some((nonce, data)) = sealed.split_at_checked(aead.0.nonce_len()) else {
-            return Err(CallError::AUTHENTICATION.message());
-        };
-        let data = aead.decrypt(env, nonce, data, &aad).map_err(CallError::message)?;
-        Ok((ok(), data).encode(env))
+    aead_open, aead_open_dirty(
+        env, aead: ResourceArc<Aead>, sealed: Binary, aad: Binary
+    ), message [sealed, aad] {
+        let parts = sealed.split_at_checked(aead.0.nonce_len());
+        let (nonce, data) = parts.ok_or(CallError::AUTHENTICATION)?;
+        aead.decrypt(env, nonce, data, &aad)
     }
 
     aead_encrypt, aead_encrypt_dirty(
         env, aead: ResourceArc<Aead>, nonce: Binary, data: Binary, aad: Binary
-    ), [data, aad] {
-        let encrypted = written(env, data.len() + aead.0.tag_len(), |out| {
+    ), value [data, aad] {
+        written(env, data.len() + aead.0.tag_len(), |out| {
             aead.0.encrypt_into(&nonce, &data, &aad, out).map(drop)
-        });
-        Ok(encrypted.map_err(CallError::raise)?.to_term(env))
+        })
     }
 
     aead_decrypt, aead_decrypt_dirty(
         env, aead: ResourceArc<Aead>, nonce: Binary, data: Binary, aad: Binary
-    ), [data, aad] {
-        let data = aead.decrypt(env, &nonce, &data, &aad).map_err(CallError::message)?;
-        Ok((ok(), data).encode(env))
+    ), message [data, aad] {
+        aead.decrypt(env, &nonce, &data, &aad)
     }
 }

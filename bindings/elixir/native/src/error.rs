@@ -1,11 +1,35 @@
 //! Translates errors to Elixir exceptions.
 
+use rustler::types::atom::ok;
 use rustler::{Atom, Encoder, Env, Error as Raised, NifException, Term};
 use std::borrow::Cow;
 use std::io::ErrorKind;
 
 /// The result of a native function.
 pub(crate) type Answer<T> = Result<T, Raised>;
+
+/// Returns the value or raises.
+#[inline]
+pub(crate) fn value<T>(result: Result<T, CallError>) -> Answer<T> {
+    result.map_err(CallError::raise)
+}
+
+/// Returns `{:ok, value}` or `{:error, exception}`.
+#[inline]
+pub(crate) fn tuple<T>(result: Result<T, CallError>) -> Answer<(Atom, T)> {
+    Ok((ok(), result.map_err(CallError::tuple)?))
+}
+
+/// Returns `:ok` or `{:error, exception}`.
+pub(crate) fn done(result: Result<(), CallError>) -> Answer<Atom> {
+    result.map(|()| ok()).map_err(CallError::tuple)
+}
+
+/// Returns `{:ok, message}` or `{:error, :authentication_failed}`.
+#[inline]
+pub(crate) fn message<T>(result: Result<T, CallError>) -> Answer<(Atom, T)> {
+    Ok((ok(), result.map_err(CallError::message)?))
+}
 
 /// An error of a call, not yet translated.
 #[derive(Debug, thiserror::Error)]
@@ -79,23 +103,15 @@ impl CallError {
         Self::Core(sealane::Error::Io { path: Some(path.to_owned()), source })
     }
 
-    /// Returns nothing for unauthentic data, and raises any other error.
-    pub(crate) fn only_authentication(self) -> Answer<()> {
-        match self {
-            Self::Core(sealane::Error::Authentication) => Ok(()),
-            other => Err(other.raise()),
-        }
-    }
-
     /// Raises the exception.
     #[cold]
-    pub(crate) fn raise(self) -> Raised {
+    fn raise(self) -> Raised {
         Raised::RaiseTerm(self.exception())
     }
 
     /// Returns `{:error, exception}`, or raises `ArgumentError` for a mistake in the call.
     #[cold]
-    pub(crate) fn tuple(self) -> Raised {
+    fn tuple(self) -> Raised {
         match self.reason() {
             None => self.raise(),
             Some(_) => Raised::Term(self.exception()),
@@ -105,7 +121,7 @@ impl CallError {
     /// Returns `{:error, :authentication_failed}` for an unauthentic message, and raises any other
     /// error: for a message in memory, callers expect no other.
     #[cold]
-    pub(crate) fn message(self) -> Raised {
+    fn message(self) -> Raised {
         match self {
             Self::Core(sealane::Error::Authentication) => Raised::Term(Box::new(self.reason().map(Name))),
             other => other.raise(),

@@ -1,7 +1,8 @@
 //! Keys and formats of files.
 
-use crate::error::{Answer, ArgumentError, CallError};
+use crate::error::{ArgumentError, CallError};
 use crate::keys::Secret;
+use crate::schedule::on_dirty_scheduler;
 use rustler::{Binary, NifTaggedEnum, Resource, ResourceArc};
 use sealane::Key;
 use sealane::age::{self, Armor};
@@ -62,14 +63,8 @@ fn symmetric(source: &Source<'_>) -> Result<Option<FileKey>, CallError> {
     })
 }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn encrypt_with(
-    source: Source,
-    context: Binary,
-    format: Option<&str>,
-    armor: bool,
-) -> Answer<ResourceArc<EncryptWith>> {
-    let build = || {
+on_dirty_scheduler! { "DirtyCpu":
+    value fn encrypt_with(source: Source, context: Binary, format: Option<&str>, armor: bool) {
         let recipients = match &source {
             Source::Recipients(lines) => Some(age::parse_recipients(lines)?),
             Source::Passphrase(passphrase, work_factor) => {
@@ -89,13 +84,9 @@ fn encrypt_with(
             ..EncryptParams::default()
         };
         Ok(ResourceArc::new(EncryptWith(params.build()?)))
-    };
-    build().map_err(CallError::raise)
-}
+    }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn decrypt_with(source: Source, context: Binary, format: Option<&str>) -> Answer<ResourceArc<DecryptWith>> {
-    let build = || {
+    value fn decrypt_with(source: Source, context: Binary, format: Option<&str>) {
         let mut params =
             DecryptParams { context: &context, format: format_named(format)?, ..DecryptParams::default() };
         match &source {
@@ -119,6 +110,5 @@ fn decrypt_with(source: Source, context: Binary, format: Option<&str>) -> Answer
             _ => params.key = symmetric(&source)?,
         }
         Ok(ResourceArc::new(DecryptWith(params.build()?)))
-    };
-    build().map_err(CallError::raise)
+    }
 }

@@ -1,7 +1,8 @@
 //! Version, listings, and name lookup.
 
-use crate::error::{Answer, ArgumentError, CallError};
-use rustler::{Binary, Env};
+use crate::error::{ArgumentError, CallError};
+use crate::output::copied;
+use crate::schedule::on_dirty_scheduler;
 use sealane::{Algorithm, Key, ListedVariant, Provider};
 
 #[rustler::nif]
@@ -50,14 +51,10 @@ fn providers() -> Vec<(String, String, String, bool, bool, String)> {
     rows.collect()
 }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn random<'a>(env: Env<'a>, len: usize) -> Answer<Binary<'a>> {
-    let bytes = Key::generate(len).map_err(|error| CallError::from(error).raise())?;
-    let copy = |out: &mut [u8]| {
-        out.copy_from_slice(bytes.as_bytes());
-        Ok::<_, CallError>(())
-    };
-    crate::output::written(env, len, copy).map_err(CallError::raise)
+on_dirty_scheduler! { "DirtyCpu":
+    value fn random[env](len: usize) {
+        copied(env, Key::generate(len)?.as_bytes())
+    }
 }
 
 /// Returns the algorithm with this name.

@@ -52,6 +52,14 @@ pub(crate) fn written<'a, E: Into<CallError>>(
     Ok(out.finish())
 }
 
+/// Returns a binary with a copy of `bytes`.
+pub(crate) fn copied<'a>(env: Env<'a>, bytes: &[u8]) -> Result<Binary<'a>, CallError> {
+    written(env, bytes.len(), |out| {
+        out.copy_from_slice(bytes);
+        Ok::<_, CallError>(())
+    })
+}
+
 /// Returns a binary as long as `data`, computed from it by `work`.
 #[inline]
 pub(crate) fn transformed<'a>(

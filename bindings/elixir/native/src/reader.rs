@@ -1,12 +1,12 @@
 //! Encrypted files with random access.
 
-use crate::error::{Answer, CallError};
+use crate::error::CallError;
 use crate::file_keys::DecryptWith;
 use crate::output::written;
 use crate::paths::path;
+use crate::schedule::on_dirty_scheduler;
 use crate::shared::ended;
-use rustler::types::atom::ok;
-use rustler::{Atom, Binary, Env, Resource, ResourceArc};
+use rustler::{Binary, Resource, ResourceArc};
 use sealane::file;
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,37 +24,25 @@ impl Reader {
     }
 }
 
-#[rustler::nif(schedule = "DirtyIo")]
-fn reader_open(name: Binary, with: ResourceArc<DecryptWith>) -> Answer<(Atom, ResourceArc<Reader>, u64)> {
-    let open = || {
+on_dirty_scheduler! { "DirtyIo":
+    tuple fn reader_open(name: Binary, with: ResourceArc<DecryptWith>) {
         let path = path(&name);
         let file = File::open(path).map_err(|source| CallError::io(path, source))?;
         let reader = file::Reader::new(file, &with.0)?;
         let size = reader.size();
-        Ok((ok(), ResourceArc::new(Reader(RwLock::new(Some(Arc::new(reader))))), size))
-    };
-    open().map_err(CallError::tuple)
-}
+        Ok((ResourceArc::new(Reader(RwLock::new(Some(Arc::new(reader))))), size))
+    }
 
-#[rustler::nif(schedule = "DirtyIo")]
-fn reader_read_at<'a>(
-    env: Env<'a>,
-    reader: ResourceArc<Reader>,
-    offset: u64,
-    len: u64,
-) -> Answer<(Atom, Binary<'a>)> {
-    let read = || {
+    tuple fn reader_read_at[env](reader: ResourceArc<Reader>, offset: u64, len: u64) {
         let reader = reader.file()?;
         let len = len.min(reader.size().saturating_sub(offset));
         // It fails only on 32-bit targets.
         let len = usize::try_from(len).map_err(|_| CallError::out_of_memory(usize::MAX))?;
         written(env, len, |out| reader.read_at(offset, out).map(drop))
-    };
-    Ok((ok(), read().map_err(CallError::tuple)?))
-}
+    }
 
-#[rustler::nif(schedule = "DirtyIo")]
-fn reader_close(reader: ResourceArc<Reader>) -> Atom {
-    drop(reader.0.write().unwrap_or_else(PoisonError::into_inner).take());
-    ok()
+    done fn reader_close(reader: ResourceArc<Reader>) {
+        drop(reader.0.write().unwrap_or_else(PoisonError::into_inner).take());
+        Ok(())
+    }
 }

@@ -1,9 +1,8 @@
 //! Signatures of messages that are passed in pieces.
 
-use crate::error::{Answer, CallError};
+use crate::schedule::on_dirty_scheduler;
 use crate::shared::{Exclusive, ended};
-use rustler::types::atom::ok;
-use rustler::{Atom, Binary, Resource, ResourceArc};
+use rustler::{Binary, Resource, ResourceArc};
 use sealane::signature::{FILE_NAMESPACE, Signers, Signing, SigningKey, Verifying};
 
 enum Work {
@@ -17,62 +16,39 @@ pub(crate) struct Signature(Exclusive<Work>);
 #[rustler::resource_impl]
 impl Resource for Signature {}
 
-fn begun(work: Result<Work, sealane::Error>) -> Answer<(Atom, ResourceArc<Signature>)> {
-    let work = work.map_err(|error| CallError::from(error).tuple())?;
-    Ok((ok(), ResourceArc::new(Signature(Exclusive::new(work)))))
+fn begun(work: Work) -> ResourceArc<Signature> {
+    ResourceArc::new(Signature(Exclusive::new(work)))
 }
 
-/// A passphrase takes a second.
-#[rustler::nif(schedule = "DirtyCpu")]
-fn sign_new(
-    key: Binary,
-    passphrase: Option<&str>,
-    namespace: Option<&str>,
-    comment: Option<&str>,
-) -> Answer<(Atom, ResourceArc<Signature>)> {
-    let sign = || {
+on_dirty_scheduler! { "DirtyCpu":
+    /// A passphrase takes a second.
+    tuple fn sign_new(key: Binary, passphrase: Option<&str>, namespace: Option<&str>, comment: Option<&str>) {
         let key = SigningKey::parse(&key, passphrase)?;
-        Signing::new(&key, namespace.unwrap_or(FILE_NAMESPACE), comment).map(Work::Sign)
-    };
-    begun(sign())
-}
+        Ok(begun(Work::Sign(Signing::new(&key, namespace.unwrap_or(FILE_NAMESPACE), comment)?)))
+    }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn verify_new(
-    signature: Binary,
-    signers: Binary,
-    namespace: Option<&str>,
-    revoked: Binary,
-) -> Answer<(Atom, ResourceArc<Signature>)> {
-    let verify = || {
+    tuple fn verify_new(signature: Binary, signers: Binary, namespace: Option<&str>, revoked: Binary) {
         let (signers, revoked) = (Signers::parse(&signers)?, Signers::parse_revoked(&revoked)?);
         let verifying = Verifying::new(&signature, &signers, namespace.unwrap_or(FILE_NAMESPACE))?;
-        Ok(Work::Verify(Box::new(verifying.revoked(&revoked))))
-    };
-    begun(verify())
-}
+        Ok(begun(Work::Verify(Box::new(verifying.revoked(&revoked)))))
+    }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn signature_update(signature: ResourceArc<Signature>, data: Binary) -> Answer<Atom> {
-    let update = || {
+    done fn signature_update(signature: ResourceArc<Signature>, data: Binary) {
         match signature.0.enter()?.as_mut().ok_or_else(ended)? {
             Work::Sign(signing) => signing.update(&data),
             Work::Verify(verifying) => verifying.update(&data),
         }
-        Ok(ok())
-    };
-    update().map_err(CallError::tuple)
-}
+        Ok(())
+    }
 
-/// Returns the signature and an empty text; or the signer and the trusted comment.
-#[rustler::nif(schedule = "DirtyCpu")]
-fn signature_finish(signature: ResourceArc<Signature>) -> Answer<(Atom, (String, String))> {
-    let finish = || match signature.0.enter()?.take().ok_or_else(ended)? {
-        Work::Sign(signing) => Ok((signing.finish()?, String::new())),
-        Work::Verify(verifying) => {
-            let found = verifying.finish()?;
-            Ok((found.signer, found.comment))
+    /// Returns the signature and an empty text; or the signer and the trusted comment.
+    tuple fn signature_finish(signature: ResourceArc<Signature>) {
+        match signature.0.enter()?.take().ok_or_else(ended)? {
+            Work::Sign(signing) => Ok((signing.finish()?, String::new())),
+            Work::Verify(verifying) => {
+                let found = verifying.finish()?;
+                Ok((found.signer, found.comment))
+            }
         }
-    };
-    Ok((ok(), finish().map_err(CallError::tuple)?))
+    }
 }

@@ -1,11 +1,10 @@
 //! Speck in SpeckEx's style: a key comes with each call.
 
-use crate::error::{Answer, ArgumentError, CallError};
+use crate::error::{ArgumentError, CallError};
 use crate::library::unknown;
 use crate::output::{Output, transformed};
-use crate::schedule::on_both_schedulers;
-use rustler::types::atom::ok;
-use rustler::{Atom, Binary, Encoder, Env, Resource, ResourceArc, Term};
+use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
+use rustler::{Atom, Binary, Resource, ResourceArc};
 use sealane::InOut;
 use sealane::hazmat::{Aead, ByteOrder, Speck, SpeckCtr, SpeckSize};
 
@@ -40,15 +39,6 @@ pub(crate) fn order_named(name: &str) -> Result<ByteOrder, CallError> {
     }
 }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn speck_new(variant: Atom, name: &str, key: Binary, order: &str) -> Answer<ResourceArc<Blocks>> {
-    let new = || {
-        let speck = Speck::new(size_named(name, "")?, &key, order_named(order)?)?;
-        Ok(ResourceArc::new(Blocks { speck, variant }))
-    };
-    new().map_err(CallError::raise)
-}
-
 impl Blocks {
     fn check(&self, variant: Atom) -> Result<&Speck, CallError> {
         if variant == self.variant {
@@ -73,50 +63,46 @@ fn aead(name: &[u8], key: &[u8], nonce_len: usize) -> Result<Aead, CallError> {
     Ok(if nonce_len == 16 { Aead::new_block_nonce(size, key) } else { Aead::new_small_block(size, key) }?)
 }
 
+on_dirty_scheduler! { "DirtyCpu":
+    value fn speck_new(variant: Atom, name: &str, key: Binary, order: &str) {
+        let speck = Speck::new(size_named(name, "")?, &key, order_named(order)?)?;
+        Ok(ResourceArc::new(Blocks { speck, variant }))
+    }
+}
+
 on_both_schedulers! {
     speck_encrypt_blocks, speck_encrypt_blocks_dirty(
         env, speck: ResourceArc<Blocks>, variant: Atom, data: Binary
-    ), [data] {
-        let speck = speck.check(variant).map_err(CallError::raise)?;
-        let blocks = transformed(env, &data, |data| speck.encrypt_blocks(data));
-        Ok(blocks.map_err(CallError::raise)?.to_term(env))
+    ), value [data] {
+        let speck = speck.check(variant)?;
+        transformed(env, &data, |data| speck.encrypt_blocks(data))
     }
 
     speck_decrypt_blocks, speck_decrypt_blocks_dirty(
         env, speck: ResourceArc<Blocks>, variant: Atom, data: Binary
-    ), [data] {
-        let speck = speck.check(variant).map_err(CallError::raise)?;
-        let blocks = transformed(env, &data, |data| speck.decrypt_blocks(data));
-        Ok(blocks.map_err(CallError::raise)?.to_term(env))
+    ), value [data] {
+        let speck = speck.check(variant)?;
+        transformed(env, &data, |data| speck.decrypt_blocks(data))
     }
 
-    speck_ctr, speck_ctr_dirty(env, name: Binary, key: Binary, iv: Binary, data: Binary), [data] {
-        let crypt = || {
-            let stream = SpeckCtr::new(size(&name, "")?, &key, &iv, ByteOrder::Big)?;
-            transformed(env, &data, |data| stream.xor(0, data))
-        };
-        Ok(crypt().map_err(CallError::raise)?.to_term(env))
+    speck_ctr, speck_ctr_dirty(env, name: Binary, key: Binary, iv: Binary, data: Binary), value [data] {
+        let stream = SpeckCtr::new(size(&name, "")?, &key, &iv, ByteOrder::Big)?;
+        transformed(env, &data, |data| stream.xor(0, data))
     }
 
     speck_aead_seal, speck_aead_seal_dirty(
         env, name: Binary, key: Binary, iv: Binary, data: Binary, aad: Binary
-    ), [data, aad] {
-        let seal = || {
-            let aead = aead(&name, &key, iv.len())?;
-            let (mut out, mut tag) = (Output::new(env, data.len())?, Output::new(env, TAG_LEN)?);
-            aead.encrypt_parts(&iv, &aad, InOut::apart(&data, out.bytes()), tag.bytes())?;
-            Ok((out.finish(), tag.finish()))
-        };
-        Ok(seal().map_err(CallError::raise)?.encode(env))
+    ), value [data, aad] {
+        let aead = aead(&name, &key, iv.len())?;
+        let (mut out, mut tag) = (Output::new(env, data.len())?, Output::new(env, TAG_LEN)?);
+        aead.encrypt_parts(&iv, &aad, InOut::apart(&data, out.bytes()), tag.bytes())?;
+        Ok((out.finish(), tag.finish()))
     }
 
     speck_aead_open, speck_aead_open_dirty(
         env, name: Binary, key: Binary, iv: Binary, data: Binary, tag: Binary, aad: Binary
-    ), [data, aad] {
-        let open = || {
-            let aead = aead(&name, &key, iv.len())?;
-            transformed(env, &data, |data| aead.decrypt_parts(&iv, &aad, data, &tag))
-        };
-        Ok((ok(), open().map_err(CallError::message)?).encode(env))
+    ), message [data, aad] {
+        let aead = aead(&name, &key, iv.len())?;
+        transformed(env, &data, |data| aead.decrypt_parts(&iv, &aad, data, &tag))
     }
 }

@@ -1,11 +1,10 @@
 //! Encrypted files written in pieces.
 
-use crate::error::{Answer, CallError};
 use crate::file_keys::EncryptWith;
 use crate::paths::{durability, path};
+use crate::schedule::on_dirty_scheduler;
 use crate::shared::{Exclusive, ended};
-use rustler::types::atom::ok;
-use rustler::{Atom, Binary, Resource, ResourceArc};
+use rustler::{Binary, Resource, ResourceArc};
 use sealane::{file, without_signals};
 
 /// An encrypted file without a name yet. If it is dropped, for example because its process ended,
@@ -24,36 +23,24 @@ impl Resource for Writer {
     }
 }
 
-#[rustler::nif(schedule = "DirtyIo")]
-fn writer_create(file: Binary, with: ResourceArc<EncryptWith>) -> Answer<(Atom, ResourceArc<Writer>)> {
-    let writer =
-        file::Writer::create(path(&file), &with.0).map_err(|error| CallError::from(error).tuple())?;
-    Ok((ok(), ResourceArc::new(Writer(Exclusive::new(writer)))))
-}
+on_dirty_scheduler! { "DirtyIo":
+    tuple fn writer_create(file: Binary, with: ResourceArc<EncryptWith>) {
+        let writer = file::Writer::create(path(&file), &with.0)?;
+        Ok(ResourceArc::new(Writer(Exclusive::new(writer))))
+    }
 
-#[rustler::nif(schedule = "DirtyIo")]
-fn writer_push(writer: ResourceArc<Writer>, data: Binary) -> Answer<Atom> {
-    let push = || {
-        let mut inside = writer.0.enter()?;
-        inside.as_mut().ok_or_else(ended)?.push(&data)?;
-        Ok(ok())
-    };
-    push().map_err(CallError::tuple)
-}
+    done fn writer_push(writer: ResourceArc<Writer>, data: Binary) {
+        Ok(writer.0.enter()?.as_mut().ok_or_else(ended)?.push(&data)?)
+    }
 
-#[rustler::nif(schedule = "DirtyIo")]
-fn writer_finish(writer: ResourceArc<Writer>, synced: bool) -> Answer<Atom> {
-    let finish = || {
+    done fn writer_finish(writer: ResourceArc<Writer>, synced: bool) {
         let writer = writer.0.enter()?.take().ok_or_else(ended)?;
-        writer.finish(durability(synced))?;
-        Ok(ok())
-    };
-    finish().map_err(CallError::tuple)
-}
+        Ok(writer.finish(durability(synced))?)
+    }
 
-/// Removes what was written. A finished writer stays as it is.
-#[rustler::nif(schedule = "DirtyIo")]
-fn writer_abort(writer: ResourceArc<Writer>) -> Answer<Atom> {
-    drop(writer.0.enter().map_err(CallError::raise)?.take());
-    Ok(ok())
+    /// Removes what was written. A finished writer stays as it is.
+    done fn writer_abort(writer: ResourceArc<Writer>) {
+        drop(writer.0.enter()?.take());
+        Ok(())
+    }
 }
