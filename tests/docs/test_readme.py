@@ -80,7 +80,7 @@ def can_mount() -> bool:
 
 @pytest.mark.parametrize("name", SHELL)
 def test_guide_in_the_shell(name: str, folder: pathlib.Path) -> None:
-    if name.startswith("vaults.md"):
+    if name.startswith("vaults.md") or "vault 3< passphrase" in SHELL[name]:
         with tarfile.open(ROOT / "vectors" / "vaults" / "gocryptfs" / "gcm.tar") as archive:
             archive.extractall(folder / "vault", filter="tar")
         (folder / "passphrase").write_text("gocryptfs vectors pass 1\n")

@@ -482,3 +482,24 @@ fn the_packages_name_one_address() {
     let urls: Vec<_> = urls.lines().filter(|line| line.contains(" = ")).collect();
     assert!(urls.len() >= 4 && urls.iter().all(|line| line.contains(&format!("\"{address}"))), "{urls:?}");
 }
+
+/// Code in a page fits beside the site's menu and in half a screen.
+#[test]
+fn code_in_pages_has_at_most_84_columns() {
+    let mut pages: Vec<_> = [("docs", ".md"), ("bindings", "README.md")]
+        .iter()
+        .flat_map(|(folder, ending)| project::pages(folder, ending))
+        .collect();
+    pages.push(project::Page {
+        path: "README.md".into(),
+        text: fs::read_to_string(root().join("README.md")).unwrap(),
+    });
+    for page in &pages {
+        let mut in_code = false;
+        for (line, number) in page.text.lines().zip(1..) {
+            in_code ^= line.starts_with("```");
+            let width = line.chars().count();
+            assert!(!in_code || width <= 84, "{}:{number}: {width} columns, at most 84 fit", page.path);
+        }
+    }
+}
