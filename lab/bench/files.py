@@ -128,12 +128,17 @@ def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
     sealed, target = str(folder / "sealed"), str(out)
     commands = {
         "cp": ["cp", str(plain), target],
+        # Reading alone; the target is made because each command has one.
+        "cat": ["sh", "-c", 'cat "$0" > /dev/null; : > "$1"', str(plain), target],
         "sealane encrypt": [native, "encrypt", "-k", str(key), "-o", target, str(plain)],
         "sealane decrypt": [native, "decrypt", "-k", str(key), "-o", target, sealed],
         "encrypt_file from Python": [*from_python, "encrypt_file", str(key), str(plain), target],
         "decrypt_file from Python": [*from_python, "decrypt_file", str(key), sealed, target],
     }
-    processes = {name: Process(command, "encrypt" not in name) for name, command in commands.items()}
+    processes = {
+        name: Process(command, restores="encrypt" not in name and name != "cat")
+        for name, command in commands.items()
+    }
     timed([native, "encrypt", "-k", str(key), "-o", sealed, str(plain)])
     measure(processes, plain, out, rounds)
     print(f"\nwhole files, {size / (1 << 30):g} GiB, {rounds} interleaved rounds, whole processes\n")

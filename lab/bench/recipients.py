@@ -99,7 +99,7 @@ def show(
         print(f"{mine:32} {'':24} {peak:5.1f} MiB   < {limit} MiB: {'OK' if peak < limit else 'SHORT'}")
 
 
-def age(folder: pathlib.Path, size: int, rounds: int) -> None:
+def age(folder: pathlib.Path, size: int, rounds: int, peers: list[str]) -> None:
     plain, sealed, out, key = (folder / name for name in ("plain", "sealed", "out", "key"))
     write_random(plain, size)
     subprocess.run(["age-keygen", "-o", key], check=True, stderr=subprocess.DEVNULL)
@@ -108,7 +108,7 @@ def age(folder: pathlib.Path, size: int, rounds: int) -> None:
     ).stdout.strip()
     programs = {"age": "age", "sealane program": sealane_program()}
     rage = shutil.which("rage", path=f"{TOOLS}{os.pathsep}{os.environ['PATH']}")
-    if rage is not None:
+    if rage is not None and "rage" in peers:
         programs["rage"] = rage
     processes = {"cp": Process(["cp", str(plain), str(out)], restores=True)}
     for name, program in programs.items():
@@ -117,27 +117,28 @@ def age(folder: pathlib.Path, size: int, rounds: int) -> None:
         processes[f"{name}, encrypt"] = Process(command, restores=False)
         command = [program, *decrypt, "-i", str(key), "-o", str(out), str(sealed)]
         processes[f"{name}, decrypt"] = Process(command, restores=True)
-    for name, label in (("pyrage", "pyrage"), ("sealane", "sealane from Python")):
+    from_python = (("pyrage", "pyrage"), ("sealane", "sealane from Python")) if "pyrage" in peers else ()
+    for name, label in from_python:
         processes[f"{label}, encrypt"] = Process(
             python(f"{name} encrypt", recipient, plain, out), restores=False
         )
         processes[f"{label}, decrypt"] = Process(python(f"{name} decrypt", key, sealed, out), restores=True)
     subprocess.run(["age", "-r", recipient, "-o", sealed, plain], check=True)
     measure(processes, plain, out, rounds)
-    peers = [peer for peer in ("age", "rage", "pyrage") if f"{peer}, encrypt" in processes]
+    measured = [peer for peer in ("age", "rage", "pyrage") if f"{peer}, encrypt" in processes]
     version = subprocess.run(["age", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     show(
         f"age files, X25519, {size / (1 << 30):g} GiB, {rounds} rounds, whole processes (age {version})",
         processes,
         size,
         [name for name in processes if name.startswith("sealane")],
-        {peer: [f"{peer}, encrypt", f"{peer}, decrypt"] for peer in peers},
+        {peer: [f"{peer}, encrypt", f"{peer}, decrypt"] for peer in measured},
     )
-    if rage is None:
+    if rage is None and "rage" in peers:
         print("\nNOT RUN: rage, which `make bench` installs with cargo")
 
 
-def tink_streams(folder: pathlib.Path, size: int, rounds: int) -> None:
+def tink_streams(folder: pathlib.Path, size: int, rounds: int, peers: list[str]) -> None:
     plain, sealed, out, key = (folder / name for name in ("plain", "sealed", "out", "keyset.json"))
     write_random(plain, size)
     timed([sys.executable, "-c", NEW_KEYSET, str(key)])
@@ -168,12 +169,13 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1 << 30, help="bytes of a file (default 1 GiB)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", help="where to write (default: a new folder here)")
+    parser.add_argument("--peers", nargs="*", choices=list(TARGETS), default=list(TARGETS))
     options = parser.parse_args()
     if shutil.which("age") is None:
         sys.exit("the program age is not on PATH: apt-get install age")
-    for work, size in ((age, options.size), (tink_streams, options.size)):
+    for work in (age, tink_streams) if "tink" in options.peers else (age,):
         with tempfile.TemporaryDirectory(dir=options.folder or ".", prefix=".bench-") as name:
-            work(pathlib.Path(name), size, options.rounds)
+            work(pathlib.Path(name), options.size, options.rounds, options.peers)
 
 
 if __name__ == "__main__":

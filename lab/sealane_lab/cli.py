@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 import tempfile
 import time
@@ -11,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sealane_lab import machine, runner
+from sealane_lab import record as records
 from sealane_lab.experiments import NAMES, experiment
 from sealane_lab.model import LIMIT, Experiment, Scale
 from sealane_lab.progress import Bar
@@ -43,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="sealane-lab",
         description="Measures sealane against the encryption libraries that are installed.",
     )
-    verbs = parser.add_subparsers(required=True, metavar="run|report|compare")
+    verbs = parser.add_subparsers(required=True, metavar="run|report|compare|record")
 
     run = verbs.add_parser("run", help="measure, and write a CSV, plots and a report")
     run.add_argument(
@@ -68,6 +70,17 @@ def _parser() -> argparse.ArgumentParser:
     both.add_argument("new", type=Path, metavar="NEW")
     both.add_argument("--all", action="store_true", help="also print what did not change")
     both.set_defaults(run=_compare)
+
+    record = verbs.add_parser(
+        "record", help="measure what AVX-512 decides, beside the best peers, in a clone of the repository"
+    )
+    groups = ",".join(records.GROUPS)
+    record.add_argument(
+        "--rows", metavar="GROUPS", default=groups, help=f"groups of rows (default: {groups})"
+    )
+    record.add_argument("--out", type=Path, metavar="DIR", help="folder of the record (default: lab/record)")
+    record.add_argument("--busy", action="store_true", help="measure even if other programs run")
+    record.set_defaults(run=_record)
     return parser
 
 
@@ -126,6 +139,18 @@ def _written(folder: Path, results: Results) -> Path:
     from sealane_lab.report import write
 
     return write(folder, results)
+
+
+def _record(options: argparse.Namespace) -> int:
+    names, root = options.rows.split(","), Path.cwd()
+    unknown = [name for name in names if name not in records.GROUPS]
+    if unknown:
+        known = ", ".join(records.GROUPS)
+        print(f"sealane-lab: no rows {unknown[0]}; expected some of {known}", file=sys.stderr)
+        return MISUSED
+    said = functools.partial(print, flush=True)
+    print(records.record(root, names, options.out or root / "lab" / "record", options.busy, said))
+    return DONE
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -74,6 +74,7 @@ def test_the_help_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None
         "run",
         "report",
         "compare",
+        "record",
     ]
 
 

@@ -125,9 +125,17 @@ pub fn open_all(
 /// memory; when that was scarce, writing a file took three times as long (measured).
 const WRITE_LEN: usize = 1 << 18;
 
-pub(crate) fn write(sink: &dyn WriteAt, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-    for (at, piece) in bytes.chunks(WRITE_LEN).enumerate() {
-        sink.write_all_at(offset + (at * WRITE_LEN) as u64, piece)?;
+/// Writes in pieces that end at multiples of [`WRITE_LEN`] in the file.
+///
+/// With pieces of that length from an odd position on, writing took 1.2 times as long, and reading
+/// the file from the page cache 1.3 to 1.8 times (measured on Linux 6.18 with ext4). The page cache
+/// likely has larger folios for aligned writes.
+pub(crate) fn write(sink: &dyn WriteAt, mut offset: u64, mut bytes: &[u8]) -> Result<(), Error> {
+    while !bytes.is_empty() {
+        let len = WRITE_LEN - offset as usize % WRITE_LEN;
+        let (piece, rest) = bytes.split_at(len.min(bytes.len()));
+        sink.write_all_at(offset, piece)?;
+        (offset, bytes) = (offset + piece.len() as u64, rest);
     }
     Ok(())
 }
@@ -175,4 +183,42 @@ pub fn run_reporting<B>(
         || progress.update(done.load(Ordering::Relaxed)),
     )?;
     progress.finish(total)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use std::io;
+    use std::sync::Mutex;
+
+    struct Pieces(Mutex<Vec<(u64, Vec<u8>)>>);
+
+    impl WriteAt for Pieces {
+        fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()> {
+            self.0.lock().unwrap().push((offset, from.to_vec()));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn writes_end_at_multiples_of_their_length() {
+        let bytes: Vec<u8> = (0..3 * WRITE_LEN as u32 + 500).map(|i| (i % 251) as u8).collect();
+        for offset in [0, 56, WRITE_LEN as u64 - 1, WRITE_LEN as u64, (1 << 40) + 16_400] {
+            for len in [0, 1, 400, WRITE_LEN - 56, WRITE_LEN, WRITE_LEN + 1, bytes.len()] {
+                let sink = Pieces(Mutex::default());
+                write(&sink, offset, &bytes[..len]).unwrap();
+                let (mut at, mut written) = (offset, Vec::new());
+                for (start, piece) in sink.0.into_inner().unwrap() {
+                    assert!(start == at && (1..=WRITE_LEN).contains(&piece.len()), "{offset} {len}");
+                    at += piece.len() as u64;
+                    written.extend(piece);
+                    assert!(
+                        at == offset + len as u64 || at.is_multiple_of(WRITE_LEN as u64),
+                        "{offset} {len}"
+                    );
+                }
+                assert!(written == bytes[..len], "{offset} {len}");
+            }
+        }
+    }
 }

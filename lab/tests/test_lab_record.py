@@ -1,0 +1,150 @@
+"""Tests of the record: what it reads from the benchmarks, when it refuses, and how sections are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sealane_lab import record
+from sealane_lab.cli import main
+from sealane_lab.record import Row
+
+AEAD = """Core clock 4.00 GHz; medians of 401 interleaved rounds.
+
+| variant | 14 + 0 | 14 + 3 | 10 + 0 |
+|---|--:|--:|--:|
+| vaes512 | 16.00 | 8.00 | 20.00 |
+| vaes256 | 8.00 | 4.00 | 10.00 |
+
+xchacha20-poly1305, native (avx512) and the best of RustCrypto:
+
+| | bytes | native | B/cycle | best other | | times as fast | target | |
+|---|--:|--:|--:|---|--:|--:|--:|---|
+| seal in place | 64 B | 1.0 ns | 1.00 | RustCrypto | 2.0 ns | 2.00 | | |
+
+aes-256-gcm, native (vaes256) and the best of aws-lc, ring:
+
+| | bytes | native | B/cycle | best other | | times as fast | target | |
+|---|--:|--:|--:|---|--:|--:|--:|---|
+| seal in place | 64 B | 20.0 ns | 0.80 | aws-lc | 50.0 ns | 2.50 | 2.5 | OK |
+| seal in place | 16 KiB | 8.00 GB/s | 2.00 | ring | 6.40 GB/s | 1.25 | 1.25 | OK |
+| seal apart | 16 KiB | 8.00 GB/s | 2.00 | ring | 6.40 GB/s | 1.25 | 1.25 | OK |
+| open apart | 16 KiB | 8.00 GB/s | 2.00 | ring | 7.00 GB/s | 1.14 | 1.25 | SHORT |
+"""
+
+
+def test_rows_of_the_rust_benchmark() -> None:
+    goals = {("aes-256-gcm", "16 KiB"): 1.25}
+    seal, opened = record.aead_rows(AEAD, goals, record.aes_bound)
+    assert seal == Row("aes-256-gcm, seal in place, 16 KiB", 1.25, 2048.0, 2560.0, "ring", 1024.0)
+    assert (seal.reached, opened.reached) == (True, False)
+    work = "aes-256-gcm, seal in place, 16 KiB"
+    assert (
+        seal.line("no") == f"| {work} | no | >= 1.25 | 2,048 ns | 2,560 (ring) | 1.25 | 1,024 (0.50) | OK |"
+    )
+
+
+def test_bounds_of_aegis_count_its_rounds() -> None:
+    assert record.aes_bound(AEAD, "aegis-128x4", "vaes512", 1024) == pytest.approx(1024 / 64 * 4 / 14)
+    assert record.aes_bound(AEAD, "aegis-256", "vaes256", 1024) == pytest.approx(1024 / 32 * 6 / 14)
+    assert record.aes_bound(AEAD, "aegis-256", "portable", 1024) is None
+
+
+def test_figures_of_the_scripts() -> None:
+    line = f"{'ChaCha20, 16 KiB':<46} {'5.1 us':>10} {'987 ns':>10} {5.17:>7.2f}x   >= 1.35x OpenSSL: OK"
+    assert record.judged(f"ChaCha20, 1 KiB\n{line}\n", "ChaCha20, 16 KiB") == pytest.approx((5100, 987))
+    assert record.column("cp              0.261   4.11\ncat 0.1", "cp", 1) == 4.11
+    for read in (lambda: record.judged("", "x"), lambda: record.column("", "x", 0)):
+        with pytest.raises(ValueError, match="printed no line 'x'"):
+            read()
+
+
+def test_goals() -> None:
+    assert Row("a", 22, 22.0, 130.0, "each", None, absolute=True).reached
+    assert not Row("a", 22, 22.1, 130.0, "each", None, absolute=True).reached
+    assert Row("a", 0.9, 10.0, 5.0, "plain", 9.0, of_bound=True).reached
+    assert not Row("a", 0.9, 10.0, 5.0, "plain", 8.9, of_bound=True).reached
+
+
+def test_a_second_run_replaces_its_section_and_keeps_the_rest() -> None:
+    first = record.merged("", "# Title\n", {"rsa": "## rsa\n\nold\n"})
+    whole = record.merged(first + "\n## Causes\n\nwritten by hand\n", "# Title\n", {"gcm": "## gcm\n\nnew\n"})
+    again = record.merged(whole, "# Title 2\n", {"rsa": "## rsa\n\nnew\n"})
+    assert again == ("# Title 2\n\n## gcm\n\nnew\n\n## rsa\n\nnew\n\n## Causes\n\nwritten by hand\n")
+
+
+def stat(folder: Path, used: int, idle: int) -> None:
+    (folder / "stat").write_text(f"cpu  {used} 0 0 {idle} 0 0 0 0 0 0\ncpu0 1 1\n")
+
+
+def test_the_load_is_the_part_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stat(tmp_path, 100, 100)
+    monkeypatch.setattr("time.sleep", lambda _: stat(tmp_path, 130, 170))
+    assert record.load(stat=tmp_path / "stat") == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("family", "model", "short"), [(25, 1, "zen3"), (25, 17, "zen4"), (25, 97, "zen4"), (26, 2, "zen5")]
+)
+def test_the_name_of_the_processor(tmp_path: Path, family: int, model: int, short: str) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text(
+        f"processor : 0\nvendor_id : AuthenticAMD\ncpu family : {family}\nmodel : {model}\n"
+        "model name : AMD EPYC\nflags : fpu avx2\n\nprocessor : 1\n"
+    )
+    name, where, wide = record.processor(info)
+    assert (name, wide) == (short, False)
+    assert f"AMD EPYC ({short}: family {family}, model {model})" in where
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one group of rows in place of the benchmarks, which take minutes."""
+    (tmp_path / "lab" / "rust").mkdir(parents=True)
+    (tmp_path / "lab" / "rust" / "Cargo.toml").touch()
+
+    def rows(run: record.Run, wide: bool) -> Iterator[Row]:
+        # Only the groups of WIDTHS are measured without AVX-512.
+        assert ("SEALANE_CPU=-avx512f" in run("env")) is not wide
+        yield Row("made up", 1, 2.0, 4.0, "peer", None)
+
+    monkeypatch.setattr(record, "GROUPS", {"rsa": rows, "gcm": rows})
+    monkeypatch.setattr(record, "WIDTHS", frozenset({"gcm"}))
+    monkeypatch.setattr(record, "processor", lambda: ("made-up", "a processor", True))
+    monkeypatch.delenv("SEALANE_CPU", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_command_refuses_on_a_busy_machine(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(record, "load", lambda: 0.4)
+    assert main(["record", "--rows", "gcm"]) == 1
+    assert "other programs use 40% of the processors" in capsys.readouterr().err
+    assert not (clone / "lab" / "record").exists()
+    assert main(["record", "--rows", "gcm", "--busy"]) == 0
+    path = Path(capsys.readouterr().out.splitlines()[-1])
+    text = path.read_text()
+    assert path.parent == clone / "lab" / "record"
+    assert path.name.startswith("made-up-20")
+    assert "40% of the processors were in use before" in text
+    for features in ("yes", "no"):
+        assert f"| made up | {features} | >= 1 | 2.00 ns | 4.00 (peer) | 2.00 |  | OK |" in text
+
+
+def test_the_command_rejects_other_rows_and_folders(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["record", "--rows", "gcm,nonsense"]) == 2
+    assert "no rows nonsense" in capsys.readouterr().err
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert main(["record"]) == 1
+    assert "no clone of sealane's repository" in capsys.readouterr().err
+
+
+def test_every_group_says_what_its_bound_is() -> None:
+    assert set(record.BOUNDS) == set(record.GROUPS)
+    assert set(record.GROUPS) >= record.WIDTHS
