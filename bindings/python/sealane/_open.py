@@ -192,14 +192,10 @@ def seek_target(offset: int, whence: int, position: int, size: int) -> int:
     ``io.UnsupportedOperation`` is both.
     """
     offset, whence = operator.index(offset), operator.index(whence)
-    if whence == os.SEEK_SET:
-        target = offset
-    elif whence == os.SEEK_CUR:
-        target = position + offset
-    elif whence == os.SEEK_END:
-        target = size + offset
-    else:
+    origin = {os.SEEK_SET: 0, os.SEEK_CUR: position, os.SEEK_END: size}.get(whence)
+    if origin is None:
         raise ValueError(f"whence must be 0, 1 or 2, not {whence!r}")
+    target = origin + offset
     if not 0 <= target <= MAX_POSITION:
         raise io.UnsupportedOperation(errno.EINVAL, f"position must be from 0 to 2**63 - 1, not {target}")
     return target

@@ -49,8 +49,7 @@ class Cipher:
         """
         if ciphername != _NAME:
             raise ValueError(f"expected a checkpoint encrypted by {_NAME!r}, found {ciphername!r}")
-        opened: bytes = self._keys.aead().open(ciphertext, _AAD)
-        return opened
+        return bytes(self._keys.aead().open(ciphertext, _AAD))
 
 
 _NAME = "sealane"

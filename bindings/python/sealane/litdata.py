@@ -49,13 +49,11 @@ class Encryption:
 
     def encrypt(self, data: bytes) -> bytes:
         """Returns the encrypted data; LitData calls it."""
-        sealed: bytes = self._keys.aead().seal(data, _AAD)
-        return sealed
+        return bytes(self._keys.aead().seal(data, _AAD))
 
     def decrypt(self, data: bytes) -> bytes:
         """Returns the data, or raises AuthenticationError; LitData calls it."""
-        opened: bytes = self._keys.aead().open(data, _AAD)
-        return opened
+        return bytes(self._keys.aead().open(data, _AAD))
 
     def state_dict(self) -> dict[str, str]:
         """Returns what LitData writes to the dataset's index."""

@@ -1,10 +1,10 @@
 //! `sealane.Aead`: authenticated encryption of one message.
 
+use crate::batch;
 use crate::prelude::*;
 use crate::sealer::{self, aead_methods};
-use crate::{batch, integers};
 use pyo3::types::{PyMemoryView, PySlice};
-use sealane::{KeyringAead, MessageKeys};
+use sealane::KeyringAead;
 
 /// Authenticated encryption of messages with one key and one algorithm.
 ///
@@ -68,7 +68,7 @@ aead_methods! {
             algorithm: Option<&str>,
             key: Option<&Any<'_>>,
             provider: Option<&str>,
-            keyring: Option<&Bound<'_, keys::Keyring>>,
+            keyring: Option<&Bound<'_, Keyring>>,
             threads: Option<usize>,
         ) -> PyResult<Self> {
             let provider = || provider.map(arguments::provider).transpose();
@@ -169,6 +169,30 @@ aead_methods! {
             batch::open_many(&self.core, sealed, aads)
         }
 
+        /// Returns a buffer for ``n`` bytes of plaintext, sealed in place without a copy.
+        fn buffer(
+            slf: Bound<'_, Self>,
+            #[pyo3(from_py_with = integers::memory_len)] n: usize,
+        ) -> PyResult<Buffer> {
+            let (nonce_len, overhead) = (slf.get().core.nonce_len(), slf.get().core.overhead());
+            let bytes = slf.py().get_type::<PyByteArray>().call1((n + overhead,))?;
+            let whole = PyMemoryView::from(&bytes)?;
+            let plaintext = slice(&whole, nonce_len, nonce_len + n)?;
+            Ok(Buffer { aead: slf.unbind(), whole: whole.unbind(), plaintext, capacity: n })
+        }
+
+        /// The provider (implementation) in use.
+        #[getter]
+        fn provider(&self) -> &'static str {
+            self.core.provider().name()
+        }
+
+        fn __repr__(&self) -> String {
+            let keys = sealer::description(&self.core);
+            format!("<sealane.Aead {keys} by {} ({})>", self.provider(), self.variant())
+        }
+    }
+    packed {
         /// Seals packed messages ``data[offsets[i]:offsets[i + 1]]``, such as a column of Arrow.
         ///
         /// Parameters
@@ -195,18 +219,7 @@ aead_methods! {
         ///     If ``offsets`` do not describe messages in ``data``.
         /// LimitExceededError
         ///     If the offsets of the result do not fit in 32 bits, or a message is too long.
-        #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
-        fn seal_packed<'py>(
-            &self,
-            data: &Any<'py>,
-            offsets: &Any<'py>,
-            aad: Option<&Any<'py>>,
-        ) -> PyResult<(Bytes<'py>, Any<'py>)> {
-            let sealed = batch::seal_packed(&self.core, data, offsets, aad)?;
-            sealer::warn_near_limit(&self.core, data.py())?;
-            Ok(sealed)
-        }
-
+        seal_packed by seal_packed;
         /// Opens packed messages ``data[offsets[i]:offsets[i + 1]]``.
         ///
         /// Parameters
@@ -232,38 +245,7 @@ aead_methods! {
         ///     returned.
         /// TypeError, ValueError
         ///     As ``seal_packed``.
-        #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
-        fn open_packed<'py>(
-            &self,
-            data: &Any<'py>,
-            offsets: &Any<'py>,
-            aad: Option<&Any<'py>>,
-        ) -> PyResult<(Bytes<'py>, Any<'py>)> {
-            batch::open_packed(&self.core, data, offsets, aad)
-        }
-
-        /// Returns a buffer for ``n`` bytes of plaintext, sealed in place without a copy.
-        fn buffer(
-            slf: Bound<'_, Self>,
-            #[pyo3(from_py_with = integers::memory_len)] n: usize,
-        ) -> PyResult<Buffer> {
-            let (nonce_len, overhead) = (slf.get().core.nonce_len(), slf.get().core.overhead());
-            let bytes = slf.py().get_type::<PyByteArray>().call1((n + overhead,))?;
-            let whole = PyMemoryView::from(&bytes)?;
-            let plaintext = slice(&whole, nonce_len, nonce_len + n)?;
-            Ok(Buffer { aead: slf.unbind(), whole: whole.unbind(), plaintext, capacity: n })
-        }
-
-        /// The provider (implementation) in use.
-        #[getter]
-        fn provider(&self) -> &'static str {
-            self.core.provider().name()
-        }
-
-        fn __repr__(&self) -> String {
-            let keys = sealer::description(&self.core);
-            format!("<sealane.Aead {keys} by {} ({})>", self.provider(), self.variant())
-        }
+        open_packed by open_packed;
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::prelude::*;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
 use sealane::{Algorithm, DeterministicAlgorithm, Provider};
-use std::num::NonZeroUsize;
 
 /// Returns the algorithm of [`sealane::Aead`] with this Python name.
 pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
@@ -51,11 +50,9 @@ pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
 /// # Errors
 /// Raises `ValueError` if the number is 0.
 pub(crate) fn threads(threads: Option<usize>) -> PyResult<Option<NonZeroUsize>> {
-    match threads.map(NonZeroUsize::new) {
-        Some(None) => Err(PyValueError::new_err("threads must be at least 1")),
-        Some(some) => Ok(some),
-        None => Ok(None),
-    }
+    let positive =
+        |n| NonZeroUsize::new(n).ok_or_else(|| PyValueError::new_err("threads must be at least 1"));
+    threads.map(positive).transpose()
 }
 
 /// Returns the 16 bytes of a tag argument.

@@ -1,9 +1,9 @@
 //! Many messages in one call: lists of buffers, and packed messages such as a column of Arrow.
 
-use crate::buffer::{fresh_many, with_memory};
 use crate::prelude::*;
+use crate::sealer;
 use pyo3::types::PyMemoryView;
-use sealane::{MessageKeys, Offset};
+use sealane::Offset;
 
 /// Fixed cost of a message, in bytes that take as long to process (as in the core).
 const MESSAGE_COST: usize = 128;
@@ -96,12 +96,8 @@ fn slots<'py>(py: Python<'py>, elements: &[Any<'py>]) -> PyResult<Vec<Slot<'py>>
 fn sources<'a, 'py>(elements: &'a [Any<'py>], slots: &'a mut [Slot<'py>]) -> PyResult<Vec<&'a [u8]>> {
     let mut sources = with_memory(elements.len())?;
     if slots.is_empty() {
-        sources.extend(
-            elements
-                .iter()
-                .filter_map(|element| element.cast_exact::<PyBytes>().ok())
-                .map(|bytes| bytes.as_bytes()),
-        );
+        let bytes = |element: &'a Any<'py>| Some(element.cast_exact::<PyBytes>().ok()?.as_bytes());
+        sources.extend(elements.iter().filter_map(bytes));
     } else {
         for (index, (element, slot)) in elements.iter().zip(slots).enumerate() {
             let source = slot.read(element).map_err(|error| at_index(element.py(), index, error))?;
@@ -158,6 +154,7 @@ pub(crate) fn seal_packed<'py>(
         let out = fresh(py, packed_len(&results), |out| {
             detached(py, cost, || core.seal_packed_into(data, &offsets, aad, out))
         })?;
+        sealer::warn_near_limit(core, py)?;
         Ok((out, view_of_offsets(py, &results)?))
     })
 }
@@ -194,8 +191,9 @@ fn cost<O>(data: &[u8], offsets: &[O], aad: &[u8]) -> usize {
 }
 
 /// Returns the length of packed results.
-fn packed_len<O: Item>(offsets: &[O]) -> usize {
-    offsets.last().map_or(0, |&last| last.position())
+fn packed_len<O: Offset>(offsets: &[O]) -> usize {
+    // The core returns no negative offset and none beyond the address space.
+    offsets.last().map_or(0, |&last| last.into() as usize)
 }
 
 /// Returns a new memoryview of offsets.
@@ -221,7 +219,6 @@ trait Item: Offset {
     const FORMAT: &str;
     fn read(item: &[u8]) -> Self;
     fn write(self, item: &mut [u8]);
-    fn position(self) -> usize;
 }
 
 macro_rules! items {
@@ -235,11 +232,6 @@ macro_rules! items {
             #[inline]
             fn write(self, item: &mut [u8]) {
                 item.copy_from_slice(&self.to_ne_bytes());
-            }
-            #[inline]
-            fn position(self) -> usize {
-                // The core returns no negative offset and none beyond the address space.
-                self as usize
             }
         }
     )*};

@@ -12,11 +12,10 @@
 //! nothing is read or written out of bounds, because we take each length once. Threads that share a
 //! buffer must synchronise their access.
 
-use crate::populate::{Advice, Writers, with_populated_pages};
+use crate::populate::{Advice, with_populated_pages};
 use crate::prelude::*;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;
-use sealane::InOut;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -325,9 +324,7 @@ impl<'a> Target<'a> {
         let start = self.start.cast_const().wrapping_add(head);
         self.arrange(head, Source { start, len, life: PhantomData }, others)
     }
-}
 
-impl<'a> Target<'a> {
     /// Prepares a copy of `source` to the start of the target, which may overlap it.
     ///
     /// # Errors

@@ -1,16 +1,10 @@
 //! The operation of a job on each file, for `sealane/_bulk`, and the batches of its workers.
 
-use crate::detach::{continue_unless_raised, with_hooks};
-use crate::file::durability;
-use crate::file_keys::{DecryptWith, EncryptWith};
-use crate::keys::Keyring;
 use crate::prelude::*;
 use pyo3::exceptions::PyBaseException;
 use sealane::file::bulk::{self, Replica};
 use sealane::file::{Options, Rotation};
-use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Interval between checks for signals. Each check attaches to the interpreter and may wait for
 /// other threads.
@@ -76,13 +70,8 @@ impl Operation {
 
     /// Reads encrypted targets back and verifies them, like ``run``.
     fn read_back(&self, py: Python<'_>, targets: Vec<PathBuf>) -> PyResult<Failures> {
-        each(
-            py,
-            &targets,
-            |target| target,
-            false,
-            |target, options: Options<'_>| self.0.read_back(target, options),
-        )
+        let work = |target: &PathBuf, options: Options<'_>| self.0.read_back(target, options);
+        each(py, &targets, |target| target, false, work)
     }
 
     /// Raises ``AuthenticationError`` if ``target``, listed as finished in ``manifest``, was
@@ -125,12 +114,8 @@ fn each<F: Sync>(
             continue_unless_raised(result)
         };
         for file in files {
-            let options = Options {
-                threads: Some(NonZeroUsize::MIN),
-                progress: Some(&mut progress),
-                durability: durability(durable),
-            };
-            match work(file, options) {
+            let (threads, durability) = (Some(NonZeroUsize::MIN), durability(durable));
+            match work(file, Options { threads, progress: Some(&mut progress), durability }) {
                 Err(Error::Cancelled) => return,
                 result => results.push(result.err()),
             }

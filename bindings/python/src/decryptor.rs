@@ -1,6 +1,6 @@
 //! `sealane.Decryptor`: returns plaintext as the encrypted file arrives.
 
-use crate::file_keys::{self, DecryptWith};
+use crate::file_keys;
 use crate::prelude::*;
 use sealane::file::{self, ByteQueue};
 

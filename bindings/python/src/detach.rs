@@ -4,7 +4,6 @@
 use crate::prelude::*;
 use sealane::interrupt::with_check;
 use std::cell::Cell;
-use std::ops::ControlFlow;
 
 /// Length from which work runs detached from the interpreter.
 ///

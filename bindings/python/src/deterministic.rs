@@ -1,9 +1,8 @@
 //! `sealane.DeterministicAead`: equal messages encrypt to equal ciphertexts.
 
-use crate::buffer::with_memory;
 use crate::prelude::*;
-use crate::{batch, sealer};
-use sealane::{KeyringDeterministicAead, MessageKeys};
+use crate::sealer::{self, key_methods};
+use sealane::KeyringDeterministicAead;
 
 /// Deterministic authenticated encryption, for example to search an encrypted database column.
 ///
@@ -53,8 +52,7 @@ pub(crate) struct DeterministicAead {
     core: MessageKeys,
 }
 
-#[pymethods]
-impl DeterministicAead {
+key_methods! { DeterministicAead {
     #[new]
     #[pyo3(
         signature = (algorithm = None, key = None, *, keyring = None, threads = None),
@@ -64,7 +62,7 @@ impl DeterministicAead {
         py: Python<'_>,
         algorithm: Option<&str>,
         key: Option<&Any<'_>>,
-        keyring: Option<&Bound<'_, keys::Keyring>>,
+        keyring: Option<&Bound<'_, Keyring>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let of_key = |algorithm: &str, key: &Any<'_>| {
@@ -72,9 +70,8 @@ impl DeterministicAead {
             Ok(sealane::DeterministicAead::new(algorithm, &keys::extract(key)?).map_err(raise)?.into())
         };
         let of_keyring = |keyring: &_| {
-            let daead: sealane::DeterministicAead =
-                KeyringDeterministicAead::new(keyring).map_err(raise)?.into();
-            Ok(daead.into())
+            let keys = KeyringDeterministicAead::new(keyring).map_err(raise)?;
+            Ok(sealane::DeterministicAead::from(keys).into())
         };
         Ok(Self { core: sealer::new(py, (algorithm, key), keyring, threads, of_key, of_keyring)? })
     }
@@ -150,6 +147,23 @@ impl DeterministicAead {
         sealer::open(&self.core, data, aad)
     }
 
+    /// The variant (the code for an instruction set) in use for AES.
+    #[getter]
+    fn variant(&self) -> &'static str {
+        self.core.variant()
+    }
+
+    /// Number of bytes that encryption adds: the synthetic IV, and with a keyring the primary key's
+    /// prefix.
+    #[getter]
+    fn overhead(&self) -> usize {
+        self.core.overhead()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sealane.DeterministicAead {} ({})>", sealer::description(&self.core), self.variant())
+    }
+} packed {
     /// Encrypts packed messages ``data[offsets[i]:offsets[i + 1]]``, such as a column of Arrow.
     ///
     /// Parameters
@@ -176,16 +190,7 @@ impl DeterministicAead {
     ///     If ``offsets`` do not describe messages in ``data``.
     /// LimitExceededError
     ///     If the offsets of the result do not fit in 32 bits.
-    #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
-    fn encrypt_packed<'py>(
-        &self,
-        data: &Any<'py>,
-        offsets: &Any<'py>,
-        aad: Option<&Any<'py>>,
-    ) -> PyResult<(Bytes<'py>, Any<'py>)> {
-        batch::seal_packed(&self.core, data, offsets, aad)
-    }
-
+    encrypt_packed by seal_packed;
     /// Decrypts packed messages ``data[offsets[i]:offsets[i + 1]]``.
     ///
     /// Parameters
@@ -211,46 +216,5 @@ impl DeterministicAead {
     ///     returned.
     /// TypeError, ValueError
     ///     As ``encrypt_packed``.
-    #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
-    fn decrypt_packed<'py>(
-        &self,
-        data: &Any<'py>,
-        offsets: &Any<'py>,
-        aad: Option<&Any<'py>>,
-    ) -> PyResult<(Bytes<'py>, Any<'py>)> {
-        batch::open_packed(&self.core, data, offsets, aad)
-    }
-
-    /// The algorithm's name.
-    #[getter]
-    fn algorithm(&self) -> &'static str {
-        self.core.primary().algorithm()
-    }
-
-    /// The variant (the code for an instruction set) in use for AES.
-    #[getter]
-    fn variant(&self) -> &'static str {
-        self.core.variant()
-    }
-
-    /// Key length in bytes.
-    #[getter]
-    fn key_len(&self) -> usize {
-        self.core.primary().key_len()
-    }
-
-    /// Number of bytes that encryption adds: the synthetic IV, and with a keyring the primary key's
-    /// prefix.
-    #[getter]
-    fn overhead(&self) -> usize {
-        self.core.overhead()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<sealane.DeterministicAead {} ({})>", sealer::description(&self.core), self.variant())
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
-    }
-}
+    decrypt_packed by open_packed;
+} }

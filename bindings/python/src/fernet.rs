@@ -70,10 +70,8 @@ impl Fernet {
 
     /// Returns a token's time, or None if it is not valid.
     fn time_or_none(&self, token: &Any<'_>) -> PyResult<Option<u64>> {
-        match parse(token)? {
-            Some(parsed) => detached(token.py(), parsed.len(), || not_authentic(self.core.time(&parsed))),
-            None => Ok(None),
-        }
+        let Some(parsed) = parse(token)? else { return Ok(None) };
+        detached(token.py(), parsed.len(), || not_authentic(self.core.time(&parsed)))
     }
 
     fn __reduce__(&self) -> PyResult<()> {
@@ -88,15 +86,19 @@ fn decoded_key(key: &Any<'_>) -> PyResult<sealane::Key> {
     if let Some(key) = sealane::fernet::decode_key(&text) {
         return Ok(key);
     }
-    const WRONG: &str = "Fernet key must be 32 url-safe base64-encoded bytes.";
-    let decode = key.py().import("base64")?.getattr("urlsafe_b64decode")?;
-    match decode.call1((key,)) {
-        Ok(decoded) => match decoded.cast_into::<PyBytes>()?.as_bytes() {
-            found if found.len() == 32 => Ok(sealane::Key::from_bytes(found)),
-            _ => Err(PyValueError::new_err(WRONG)),
-        },
-        // The cause would show the key.
-        Err(error) if error.is_instance_of::<PyValueError>(key.py()) => Err(PyValueError::new_err(WRONG)),
+    match urlsafe_decoded(key)? {
+        Some(found) if found.as_bytes().len() == 32 => Ok(sealane::Key::from_bytes(found.as_bytes())),
+        _ => Err(PyValueError::new_err("Fernet key must be 32 url-safe base64-encoded bytes.")),
+    }
+}
+
+/// Decodes as pyca does; returns `None` where it raises ValueError.
+fn urlsafe_decoded<'py>(object: &Any<'py>) -> PyResult<Option<Bytes<'py>>> {
+    match object.py().import("base64")?.call_method1("urlsafe_b64decode", (object,)) {
+        Ok(decoded) => Ok(Some(decoded.cast_into::<PyBytes>()?)),
+        // It would show the key as a cause. `binascii.Error` is a ValueError too, and so is the error
+        // for non-ASCII text.
+        Err(error) if error.is_instance_of::<PyValueError>(object.py()) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -122,10 +124,7 @@ fn parse(token: &Any<'_>) -> PyResult<Option<Token>> {
             Err(_) => return Ok(None),
         }
     } else {
-        return Err(PyTypeError::new_err(format!(
-            "token must be bytes or str, found {}",
-            token.get_type().name()?
-        )));
+        return Err(wrong_type("token", "bytes or str", token)?);
     };
     match detached(py, text.len(), || not_authentic(Token::parse(text)))? {
         Some(token) => Ok(Some(token)),
@@ -137,24 +136,19 @@ fn parse(token: &Any<'_>) -> PyResult<Option<Token>> {
 /// skipped.
 #[cold]
 fn parse_leniently(token: &Any<'_>) -> PyResult<Option<Token>> {
-    let py = token.py();
-    match py.import("base64")?.call_method1("urlsafe_b64decode", (token,)) {
-        Ok(decoded) => {
-            let decoded = decoded.cast_into::<PyBytes>()?;
-            not_authentic(Token::from_bytes(decoded.as_bytes().to_vec())).map_err(raise)
-        }
-        // `binascii.Error` is a ValueError too, and so is the error for non-ASCII text.
-        Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let Some(decoded) = urlsafe_decoded(token)? else { return Ok(None) };
+    not_authentic(Token::from_bytes(decoded.as_bytes().to_vec())).map_err(raise)
 }
 
 /// Returns the bytes of an argument that must be a `bytes` object, as in pyca/cryptography.
 fn bytes<'a>(name: &str, object: &'a Any<'_>) -> PyResult<&'a [u8]> {
     match object.cast::<PyBytes>() {
         Ok(bytes) => Ok(bytes.as_bytes()),
-        Err(_) => {
-            Err(PyTypeError::new_err(format!("{name} must be bytes, found {}", object.get_type().name()?)))
-        }
+        Err(_) => Err(wrong_type(name, "bytes", object)?),
     }
+}
+
+#[cold]
+fn wrong_type(name: &str, expected: &str, found: &Any<'_>) -> PyResult<PyErr> {
+    Ok(PyTypeError::new_err(format!("{name} must be {expected}, found {}", found.get_type().name()?)))
 }

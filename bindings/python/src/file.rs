@@ -1,8 +1,7 @@
 //! The native part of `sealane.encrypt_file`, its companions, and the file objects in
 //! `sealane/_open.py`.
 
-use crate::detach::continue_unless_raised;
-use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
+use crate::file_keys::{self, RewrapWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
 use crate::prelude::*;
 use sealane::age::Armor;
@@ -61,12 +60,9 @@ pub(crate) fn salvage_path(
     progress: Callback,
     durable: bool,
 ) -> PyResult<Salvaged> {
-    let mut found = None;
-    with_options(py, threads, progress, durable, &src, |options| {
-        found = Some(file::salvage_file(&src, &dst, &decryption.0, options)?);
-        Ok(())
+    let found = with_options(py, threads, progress, durable, &src, |options| {
+        file::salvage_file(&src, &dst, &decryption.0, options)
     })?;
-    let found = found.expect("it is set unless the call fails");
     let hole = |file::Hole { plain, sealed, chunks }: &file::Hole| {
         [plain.start, plain.end, sealed.start, sealed.end, chunks.start, chunks.end - chunks.start]
     };
@@ -150,11 +146,8 @@ pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -
 
 /// Encrypts ``data`` and returns the bytes of an encrypted file; see ``sealane.encrypt``.
 #[pyfunction]
-pub(crate) fn encrypt_bytes<'py>(
-    py: Python<'py>,
-    data: &Any<'py>,
-    encryption: &EncryptWith,
-) -> PyResult<Bytes<'py>> {
+pub(crate) fn encrypt_bytes<'py>(data: &Any<'py>, encryption: &EncryptWith) -> PyResult<Bytes<'py>> {
+    let py = data.py();
     read!(py; data);
     let sealing = interruptible(py, || BufferEncryptor::new(data, &encryption.0))?.map_err(raise)?;
     fresh(py, sealing.len(), |out| py.detach(|| sealing.encrypt_into(out)).map_err(raise))
@@ -162,11 +155,8 @@ pub(crate) fn encrypt_bytes<'py>(
 
 /// Decrypts the bytes of an encrypted file and returns the plaintext; see ``sealane.decrypt``.
 #[pyfunction]
-pub(crate) fn decrypt_bytes<'py>(
-    py: Python<'py>,
-    data: &Any<'py>,
-    decryption: &DecryptWith,
-) -> PyResult<Bytes<'py>> {
+pub(crate) fn decrypt_bytes<'py>(data: &Any<'py>, decryption: &DecryptWith) -> PyResult<Bytes<'py>> {
+    let py = data.py();
     read!(py; data);
     let opening = interruptible(py, || BufferDecryptor::new(data, &decryption.0))?.map_err(raise)?;
     fresh(py, opening.len(), |out| py.detach(|| opening.decrypt_into(out)).map_err(raise))
@@ -216,9 +206,8 @@ impl Reader {
         let mut done = 0;
         for piece in out.chunks_mut(BYTES_BETWEEN_SIGNALS) {
             let wanted = piece.len();
-            let n = py
-                .detach(|| self.core.read_at(offset + done as u64, piece))
-                .map_err(raise_at(self.core.source().path().as_deref(), raise_about))?;
+            let n = py.detach(|| self.core.read_at(offset + done as u64, piece));
+            let n = n.map_err(raise_at(self.core.source().path().as_deref(), raise_about))?;
             done += n;
             if n < wanted {
                 break;
@@ -342,10 +331,8 @@ impl Writer {
         py: Python<'_>,
         work: impl FnOnce(&mut Option<Box<Content>>) -> Option<Result<(), Error>> + Send,
     ) -> PyResult<()> {
-        self.content
-            .access(py, usize::MAX, work)?
-            .ok_or_else(finished)?
-            .map_err(raise_at(self.path.as_deref(), raise_about))
+        let result = self.content.access(py, usize::MAX, work)?.ok_or_else(finished)?;
+        result.map_err(raise_at(self.path.as_deref(), raise_about))
     }
 }
 
@@ -355,14 +342,14 @@ fn finished() -> PyErr {
 }
 
 /// Runs `work` detached, with a hook that handles signals and reports progress on this thread.
-fn with_options(
+fn with_options<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
     progress: Callback,
     durable: bool,
     about: &Path,
-    work: impl FnOnce(Options<'_>) -> Result<(), Error> + Send,
-) -> PyResult<()> {
+    work: impl FnOnce(Options<'_>) -> Result<T, Error> + Send,
+) -> PyResult<T> {
     let threads = arguments::threads(threads)?;
     let result = interruptible(py, || {
         let mut hook = |done: u64, total: Option<u64>| {

@@ -1,12 +1,10 @@
 //! `EncryptWith` and `DecryptWith`: the keyword arguments that all file operations share.
 
-use crate::arguments::resolved;
-use crate::error::raise_name;
-use crate::keys::{self, Key, Keyring};
+use crate::keys;
 use crate::prelude::*;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::types::PyCFunction;
-use sealane::age::{Armor, Identity, Recipient};
+use sealane::age::Armor;
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format, NameKey};
 
 /// Keys and format for encrypting files: exactly one of ``key``, ``recipients`` and ``passphrase``.
@@ -30,7 +28,7 @@ impl EncryptWith {
         format: Option<&str>,
         armor: bool,
     ) -> PyResult<Self> {
-        let key = key.map(|key| resolved(key, "resolve")).transpose()?;
+        let key = key.map(|key| arguments::resolved(key, "resolve")).transpose()?;
         let mut inputs = Vec::from_iter(key.as_ref().and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = EncryptParams {
@@ -72,7 +70,7 @@ impl DecryptWith {
         format: Option<&str>,
         max_work_factor: Option<&Any<'_>>,
     ) -> PyResult<Self> {
-        let key = key.map(|key| resolved(key, "resolve")).transpose()?;
+        let key = key.map(|key| arguments::resolved(key, "resolve")).transpose()?;
         let mut inputs = Vec::from_iter(key.as_ref().and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = DecryptParams {
@@ -180,11 +178,10 @@ pub(crate) fn rewrap_url(
 
 /// Checks that exactly one of two arguments is given.
 fn one_of(a: &str, is_a: Option<&Any<'_>>, b: &str, is_b: Option<&Any<'_>>) -> PyResult<()> {
-    match (is_a, is_b) {
-        (None, None) => Err(PyTypeError::new_err(format!("give {a} or {b}; found neither"))),
-        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!("give {a} or {b}, not both"))),
-        _ => Ok(()),
+    if is_a.is_none() && is_b.is_none() {
+        return Err(PyTypeError::new_err(format!("give {a} or {b}; found neither")));
     }
+    keys::at_most_one(a, is_a, b, is_b)
 }
 
 /// Converts a key object from ``sealane.keys``, or key bytes, to a file key.
@@ -197,7 +194,7 @@ fn file_key(key: &Any<'_>) -> PyResult<FileKey> {
 
 /// Converts a key object from ``sealane.keys``, or 64 bytes, to a name key.
 pub(crate) fn name_key(key: &Any<'_>) -> PyResult<NameKey> {
-    let key = resolved(key, "resolve")?;
+    let key = arguments::resolved(key, "resolve")?;
     let made = match key.cast::<Keyring>() {
         Ok(ring) => NameKey::keyring(&ring.get().keyring(key.py())?),
         Err(_) => NameKey::new(&keys::extract(&key)?),
@@ -221,13 +218,8 @@ pub(crate) fn named(format: Option<&str>) -> PyResult<Option<Format>> {
 /// Converts the base-2 logarithm of scrypt's N, which age calls the work factor.
 fn work_factor(log_n: &Any<'_>) -> PyResult<u8> {
     let out_of_range = || PyValueError::new_err("max_work_factor must be 1 to 30: it is a base-2 logarithm");
-    let log_n: i64 = log_n.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(log_n.py()) {
-            out_of_range()
-        } else {
-            error
-        }
-    })?;
+    let overflow = |error: &PyErr| error.is_instance_of::<pyo3::exceptions::PyOverflowError>(log_n.py());
+    let log_n: i64 = log_n.extract().map_err(|e: PyErr| if overflow(&e) { out_of_range() } else { e })?;
     u8::try_from(log_n).ok().filter(|log_n| (1..=30).contains(log_n)).ok_or_else(out_of_range)
 }
 

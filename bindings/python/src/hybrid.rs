@@ -1,15 +1,12 @@
 //! `sealane.hybrid`: encryption of messages to a public key.
 
-use crate::arguments::unknown;
-use crate::error::{raise_about_key, raise_name};
-use crate::keys::{Key, PublicKey};
 use crate::prelude::*;
 use sealane::asymmetric::rsa::Oaep;
 use sealane::hybrid::ecies::{self, Config, Curve, EciesOpener, EciesSealer, Encoding};
 use sealane::hybrid::hpke::{self, HpkeOpener, HpkeSealer, Mode, Psk};
 use sealane::hybrid::rsa::{self, Parts};
 use sealane::hybrid::{self, Opener, Options, Sealer};
-use sealane::keys::{self, SecretKey};
+use sealane::keys;
 
 /// Encrypts a message to a public key; only the private key decrypts it.
 ///
@@ -382,7 +379,7 @@ fn suite_named(suite: Option<&str>) -> PyResult<Option<hpke::Aead>> {
 /// Looks up a name in a table of allowed names.
 fn named<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> PyResult<T> {
     let found = table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-    found.ok_or_else(|| unknown(what, name, table.iter().map(|(known, _)| *known)))
+    found.ok_or_else(|| arguments::unknown(what, name, table.iter().map(|(known, _)| *known)))
 }
 
 /// Returns a new `bytes` object that `work` fills while detached from the interpreter.
@@ -400,10 +397,7 @@ fn with_public<T>(key: &Any<'_>, work: impl FnOnce(&keys::PublicKey) -> PyResult
         return work(key.get().public());
     }
     if let Ok(key) = key.cast::<Key>() {
-        return Err(PyTypeError::new_err(format!(
-            "expected a public key, found a private key (sealane.keys.Key {}); give key.public",
-            key.get().kind_name()
-        )));
+        return Err(key.get().instead_of("a public key", "; give key.public"));
     }
     work(&keys::PublicKey::from_text(&secrets::text("a public key", key)?).map_err(raise)?)
 }
@@ -414,10 +408,7 @@ fn with_private<T>(key: &Any<'_>, work: impl FnOnce(&SecretKey) -> PyResult<T>) 
         return work(key.get().secret());
     }
     if let Ok(key) = key.cast::<PublicKey>() {
-        return Err(PyTypeError::new_err(format!(
-            "expected a private key (sealane.keys.Key), found a public key (sealane.keys.PublicKey {})",
-            key.get().kind_name()
-        )));
+        return Err(key.get().instead_of("a private key (sealane.keys.Key)", ""));
     }
     let text = secrets::text("a private key", key)?;
     work(&interruptible(key.py(), || SecretKey::from_text(&text, None))?.map_err(raise_about_key(None))?)

@@ -1,12 +1,9 @@
 //! The native part of `sealane/_inventory.py`.
 
-use crate::file::durability;
-use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::prelude::*;
+use crate::signing::{file, parsed};
 use sealane::file::{Inventory, InventoryKeys, compare_inventory, write_inventory};
-use sealane::keys::Reference;
 use sealane::signature::{Signers, SigningKey};
-use std::ffi::OsString;
 
 /// Writes a signed inventory of the encrypted ``folder`` to ``path``; see
 /// ``sealane.write_inventory``. Returns its counter, the number of files, and the identifier of the
@@ -17,16 +14,14 @@ pub(crate) fn write_inventory_path(
     folder: PathBuf,
     path: PathBuf,
     encryption: &EncryptWith,
-    sign_key: PathBuf,
+    sign_key: &Any<'_>,
     sign_passphrase: Option<&Any<'_>>,
     durable: bool,
     identifier: Option<&str>,
 ) -> PyResult<(u64, usize, Option<String>)> {
     let passphrase = secrets::passphrase(sign_passphrase)?;
-    let content = Reference::File(sign_key.clone()).read().map_err(|e| raise_among(&sign_key, e))?;
     let text = passphrase.as_ref().map(|text| text.as_str());
-    let key =
-        interruptible(py, || SigningKey::parse(&content, text))?.map_err(|e| raise_among(&sign_key, e))?;
+    let key = parsed(py, "sign_key", sign_key, file, |content| SigningKey::parse(content, text))?;
     let keys = InventoryKeys { path: &path, key: &key, folder: identifier };
     let written = interruptible(py, || write_inventory(&folder, &keys, &encryption.0, durability(durable)))?;
     let inventory = written.map_err(raise)?;
@@ -45,12 +40,11 @@ pub(crate) fn compare_inventory_path(
     folder: PathBuf,
     path: PathBuf,
     decryption: &DecryptWith,
-    signer: PathBuf,
+    signer: &Any<'_>,
     min_counter: u64,
     identifier: Option<&str>,
 ) -> PyResult<(u64, usize, Option<String>, Vec<Finding>)> {
-    let content = Reference::File(signer.clone()).read().map_err(|e| raise_among(&signer, e))?;
-    let signers = Signers::parse(&content).map_err(|e| raise_among(&signer, e))?;
+    let signers = parsed(py, "signer", signer, file, Signers::parse)?;
     let found = interruptible(py, || {
         let inventory = Inventory::open(&path, &decryption.0, &signers, min_counter, identifier)?;
         let findings = compare_inventory(&folder, &inventory)?;

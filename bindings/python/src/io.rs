@@ -1,8 +1,6 @@
 //! Sources and destinations of file operations: paths and Python file objects.
 
-use crate::integers;
 use crate::prelude::*;
-use crate::shared::{CallLock, Inside, OnBehalf};
 use pyo3::exceptions::PyBlockingIOError;
 use sealane::file::{Concurrency, DecryptWith, Durability, OutputFile, ReadAt};
 use std::fs::File;
@@ -11,10 +9,7 @@ use std::io::{self, Write};
 /// Returns the path of a `str`, or `None` for a file object. `sealane/_endpoints.py` has converted
 /// any `os.PathLike`.
 pub(crate) fn path(object: &Any<'_>) -> PyResult<Option<PathBuf>> {
-    match object.is_instance_of::<PyString>() {
-        true => object.extract().map(Some),
-        false => Ok(None),
-    }
+    object.is_instance_of::<PyString>().then(|| object.extract()).transpose()
 }
 
 /// An encrypted file, at a path or in a Python object, with random access.
@@ -150,13 +145,7 @@ impl Write for PyFile {
                 let n = match file.call_method1("write", (&bytes,)) {
                     // Many file-like objects take all bytes and return None. Only `io.RawIOBase`
                     // defines None, as zero bytes.
-                    Ok(none) if none.is_none() => {
-                        if is_raw(file)? {
-                            None
-                        } else {
-                            Some(from.len())
-                        }
-                    }
+                    Ok(none) if none.is_none() => (!is_raw(file)?).then_some(from.len()),
                     Ok(written) => Some(written.extract()?),
                     Err(error) => written_before_blocking(file.py(), error)?,
                 };

@@ -1,8 +1,6 @@
 //! Jobs over many files, for `sealane/_bulk`.
 
 use crate::bulk::{Operation, SIGNAL_INTERVAL, replica};
-use crate::detach::continue_unless_raised;
-use crate::file::durability;
 use crate::file_keys;
 use crate::folder::DescribedFolder;
 use crate::prelude::*;
@@ -12,10 +10,7 @@ use sealane::file::Exclude;
 use sealane::file::bulk::Replica;
 use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -97,12 +92,8 @@ impl Job {
         keeps_names: bool,
         described: Option<&Bound<'_, DescribedFolder>>,
     ) -> PyResult<Self> {
-        let exclude = match exclude.is_empty() {
-            true => None,
-            false => {
-                Some(Exclude::new(exclude.iter().map(String::as_str)).map_err(|error| raise(error.into()))?)
-            }
-        };
+        let exclude = (!exclude.is_empty()).then(|| Exclude::new(exclude.iter().map(String::as_str)));
+        let exclude = exclude.transpose().map_err(|error| raise(error.into()))?;
         let mut options = JobOptions {
             inputs: vec![src.clone()],
             output: dst,

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 use sealane::file::{ParquetColumnKey, ParquetFooter};
-use std::borrow::Cow;
 
 /// The associated data of the footer, and whether pages are not authenticated.
 type Algorithm = (Cow<'static, [u8]>, bool);

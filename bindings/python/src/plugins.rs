@@ -1,14 +1,11 @@
 //! Age plugins: this process's permission to run them, and the Python callbacks that reach the
 //! user.
 
-use crate::keys::Key;
 use crate::prelude::*;
+use sealane::age::Plugins;
 use sealane::age::plugin::{Input, Interaction};
-use sealane::age::{Identity, Plugins};
-use sealane::keys::SecretKey;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// The permission given by the Python program, locked only while cloned.
 static ENABLED: Mutex<Option<Plugins>> = Mutex::new(None);

@@ -1,6 +1,6 @@
 //! `sealane.algorithms()` and `sealane.providers()`: the algorithms and their implementations.
 
-use pyo3::prelude::*;
+use crate::prelude::*;
 
 /// An algorithm in ``sealane.algorithms()``. Lengths are in bytes.
 #[pyclass(frozen, get_all, module = "sealane")]

@@ -1,6 +1,5 @@
 //! Decryption of ranges for `sealane.fs`, which fetches only the needed bytes.
 
-use crate::file_keys::DecryptWith;
 use crate::prelude::*;
 use sealane::file;
 

@@ -1,12 +1,9 @@
 //! Converts lists of recipients and identities from Python.
 
-use crate::arguments::resolved;
-use crate::error::raise_about_key;
-use crate::keys::{Key, PublicKey};
 use crate::plugins;
 use crate::prelude::*;
-use sealane::age::{self, Identity, Recipient};
-use sealane::keys::{self, SecretKey, load_identities};
+use sealane::age;
+use sealane::keys::{self, load_identities};
 
 /// Converts a list of `str` and `PublicKey` to recipients, and adds the files they were loaded from
 /// to `files`.
@@ -19,9 +16,6 @@ pub(crate) fn recipients(
     files: &mut Vec<PathBuf>,
 ) -> PyResult<Option<Vec<Recipient>>> {
     let Some(list) = list else { return Ok(None) };
-    if list.is_instance_of::<PyString>() || list.is_instance_of::<PublicKey>() {
-        return Err(no_list("recipients", "[\"age1...\"]", list));
-    }
     let mut all: Vec<Recipient> = Vec::new();
     for one in entries("recipients", "[\"age1...\"]", list)? {
         let one = one?;
@@ -42,10 +36,7 @@ pub(crate) fn recipients(
                 all.push(identity.recipient());
                 continue;
             }
-            return Err(PyTypeError::new_err(format!(
-                "expected a public key as recipient, found a private key (sealane.keys.Key {}); give key.public",
-                key.get().kind_name()
-            )));
+            return Err(key.get().instead_of("a public key as recipient", "; give key.public"));
         } else {
             return Err(PyTypeError::new_err(format!(
                 "a recipient must be str or sealane.keys.PublicKey, not {}",
@@ -74,16 +65,12 @@ pub(crate) fn identities(
     );
     const SHOWN: &str = "[\"AGE-SECRET-KEY-1...\"] or [pathlib.Path(...)]";
     let Some(list) = list else { return Ok(None) };
-    let single = list.is_instance_of::<PyString>()
-        || list.is_instance_of::<Key>()
-        || list.is_instance_of::<PublicKey>()
-        || is_path(list)?;
-    if single {
+    if is_path(list)? {
         return Err(no_list("identities", SHOWN, list));
     }
     let mut all: Vec<Identity> = Vec::new();
     for one in entries("identities", SHOWN, list)? {
-        let one = resolved(&one?, "identity")?;
+        let one = arguments::resolved(&one?, "identity")?;
         if let Ok(key) = one.cast::<Key>() {
             files.extend(key.get().file().cloned());
             match key.get().secret() {
@@ -91,11 +78,8 @@ pub(crate) fn identities(
                 _ => return Err(wrong_kind("an identity", &key.get().kind_name())),
             }
         } else if let Ok(key) = one.cast::<PublicKey>() {
-            return Err(PyTypeError::new_err(format!(
-                "expected a private key as identity, found a public key (sealane.keys.PublicKey {}); give the private \
-                 key of the pair",
-                key.get().kind_name()
-            )));
+            let advice = "; give the private key of the pair";
+            return Err(key.get().instead_of("a private key as identity", advice));
         } else if one.is_instance_of::<PyString>() {
             let text = secrets::text("an identity", &one)?;
             let found = age::parse_identities(&text);
@@ -122,12 +106,13 @@ pub(crate) fn identities(
 }
 
 fn entries<'py>(name: &str, shown: &str, list: &Any<'py>) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
-    let bytes = list.is_instance_of::<PyBytes>() || list.is_instance_of::<PyByteArray>();
-    if bytes {
-        Err(no_list(name, shown, list))
-    } else {
+    let single = list.is_instance_of::<PyString>()
+        || list.is_instance_of::<PyBytes>()
+        || list.is_instance_of::<PyByteArray>();
+    match list.try_iter() {
+        Ok(entries) if !single => Ok(entries),
         // Python's error does not name the argument.
-        list.try_iter().map_err(|_| no_list(name, shown, list))
+        _ => Err(no_list(name, shown, list)),
     }
 }
 

@@ -2,11 +2,8 @@
 //!
 //! A message is `ciphertext || tag || nonce`. Its associated data is `aad || u64_le(block_index)`.
 
-use crate::buffer::Layout;
-use crate::integers;
 use crate::prelude::*;
 use crate::sealer::authentication_error;
-use sealane::InOut;
 
 /// Speed of copying and wiping relative to sealing; they detach from a length this many times
 /// larger.
@@ -24,10 +21,9 @@ impl REncrypt {
     /// Creates an object for the ``sealane.Aead`` algorithm with this name. The key is copied.
     #[new]
     fn new(algorithm: &str, key: &Any<'_>) -> PyResult<Self> {
-        Ok(Self {
-            core: sealane::Aead::new(arguments::algorithm(algorithm)?, &keys::extract(key)?)
-                .map_err(raise)?,
-        })
+        let core =
+            sealane::Aead::new(arguments::algorithm(algorithm)?, &keys::extract(key)?).map_err(raise)?;
+        Ok(Self { core })
     }
 
     // ---- in place
@@ -42,7 +38,7 @@ impl REncrypt {
         aad: &Any<'_>,
     ) -> PyResult<usize> {
         let py = buf.py();
-        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
+        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::new());
         let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let len = plaintext_len.saturating_add(self.core.overhead());
         self.seal(py, b.write(buf)?.first(len)?.arrange_in_place(0, plaintext_len, [])?, aad)?;
@@ -59,7 +55,7 @@ impl REncrypt {
         aad: &Any<'_>,
     ) -> PyResult<usize> {
         let py = buf.py();
-        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
+        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::new());
         let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let message = b.write(buf)?.first(ciphertext_len)?;
         let len = self.plaintext_len(ciphertext_len)?;
@@ -82,7 +78,7 @@ impl REncrypt {
     ) -> PyResult<usize> {
         let py = buf.py();
         let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let mut memory = Associated::default();
+        let mut memory = Associated::new();
         let (aad, plaintext) = (memory.join(a.read(aad)?.bytes(), block_index), b.read(plaintext)?);
         let len = plaintext.len() + self.core.overhead();
         self.seal(py, c.write(buf)?.first(len)?.arrange(0, plaintext, [])?, aad)?;
@@ -100,7 +96,7 @@ impl REncrypt {
     ) -> PyResult<usize> {
         let py = buf.py();
         let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let mut memory = Associated::default();
+        let mut memory = Associated::new();
         let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let (message, target) = (b.read(ciphertext)?, c.write(buf)?);
         let len = self.plaintext_len(message.len())?;
@@ -122,7 +118,7 @@ impl REncrypt {
         aad: &Any<'py>,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let py = plaintext.py();
-        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
+        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::new());
         let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let plaintext = b.read(plaintext)?.bytes();
         PyByteArray::new_with(py, plaintext.len() + self.core.overhead(), |out| {
@@ -142,7 +138,7 @@ impl REncrypt {
         aad: &Any<'py>,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let py = ciphertext.py();
-        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
+        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::new());
         let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let message = b.read(ciphertext)?.bytes();
         let (data, rest) = message.split_at(self.plaintext_len(message.len())?);
@@ -219,14 +215,12 @@ struct Associated {
     long: Vec<u8>,
 }
 
-impl Default for Associated {
+impl Associated {
     #[inline]
-    fn default() -> Self {
+    fn new() -> Self {
         Self { short: [0; SHORT + INDEX], long: Vec::new() }
     }
-}
 
-impl Associated {
     #[inline]
     fn join(&mut self, aad: &[u8], block_index: u64) -> &[u8] {
         let len = aad.len() + INDEX;

@@ -1,13 +1,52 @@
 //! Messages under the keys of an AEAD class: one [`MessageKeys`].
 //!
-//! PyO3 methods cannot be generic. So [`aead_methods`] defines the methods that `sealane.Aead` and
-//! `sealane.hazmat.Aead` share; each calls a function below.
+//! PyO3 methods cannot be generic. So [`key_methods`] defines the methods that all classes with
+//! such keys share, and [`aead_methods`] those of `sealane.Aead` and `sealane.hazmat.Aead`. Most
+//! call a function below.
 
-use crate::buffer::{Layout, Source, Target, fresh_by};
-use crate::error::usage_limit_warning;
-use crate::populate::Writers;
 use crate::prelude::*;
-use sealane::{MessageKey, MessageKeys};
+use sealane::MessageKey;
+
+/// Defines the methods of every class with a field `core` of type [`MessageKeys`]: its own in
+/// braces, those for packed messages, and these.
+macro_rules! key_methods {
+    ($class:ident { $($own:tt)* } packed { $($(#[$doc:meta])* $name:ident by $work:ident;)* }) => {
+        #[pymethods]
+        impl $class {
+            $($own)*
+
+            $(
+                $(#[$doc])*
+                #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
+                fn $name<'py>(
+                    &self,
+                    data: &Any<'py>,
+                    offsets: &Any<'py>,
+                    aad: Option<&Any<'py>>,
+                ) -> PyResult<$crate::batch::Packed<'py>> {
+                    $crate::batch::$work(&self.core, data, offsets, aad)
+                }
+            )*
+
+            /// The algorithm's name.
+            #[getter]
+            fn algorithm(&self) -> &'static str {
+                self.core.primary().algorithm()
+            }
+
+            /// Key length in bytes.
+            #[getter]
+            fn key_len(&self) -> usize {
+                self.core.primary().key_len()
+            }
+
+            fn __reduce__(&self) -> PyResult<()> {
+                Err(keys::never_pickled())
+            }
+        }
+    };
+}
+pub(crate) use key_methods;
 
 /// Defines the methods of a Python class with a field `core` of type [`MessageKeys`]. The methods
 /// in braces are the class's own.
@@ -15,86 +54,87 @@ use sealane::{MessageKey, MessageKeys};
 /// `associated_data` and `buf` are documented as keywords but declared as positional. Keyword-only,
 /// 64 bytes take 4 % longer; with a dictionary, 30 % (`lab/record/open-zen4-2026-11-23.md`).
 macro_rules! aead_methods {
-    ($class:ident { $($own:tt)* }) => {
+    ($class:ident { $($own:tt)* } $(packed { $($packed:tt)* })?) => {
         aead_methods! {
-            $class { $($own)* }
-            fresh {
-                /// Encrypts ``data`` under the given nonce.
-                ///
-                /// .. warning::
-                ///     Never use a nonce twice with one key: with most algorithms, this reveals the XOR
-                ///     of the two plaintexts and lets an attacker forge messages. ``seal`` generates
-                ///     its own nonces.
-                ///
-                /// Parameters
-                /// ----------
-                /// nonce : bytes-like
-                ///     ``nonce_len`` bytes.
-                /// data : bytes-like
-                ///     The plaintext.
-                /// aad : bytes-like, optional
-                ///     Associated data: authenticated, but not part of the result. pyca's name
-                ///     ``associated_data`` works too.
-                ///
-                /// Returns
-                /// -------
-                /// bytes
-                ///     ``ciphertext || tag``.
-                ///
-                /// Raises
-                /// ------
-                /// ValueError
-                ///     If the nonce length is wrong.
-                /// LimitExceededError
-                ///     If the data is longer than ``max_plaintext_len``.
-                encrypt;
-                /// Decrypts and verifies ``data``, ``ciphertext || tag``, under the given nonce.
-                ///
-                /// ``aad`` is the associated data of ``encrypt``, also named ``associated_data``.
-                ///
-                /// Raises
-                /// ------
-                /// AuthenticationError
-                ///     If the key, the nonce or the associated data is wrong, or the data was modified.
-                /// ValueError
-                ///     If the nonce length is wrong.
-                decrypt;
-            }
-            into {
-                /// Encrypts into the start of ``out`` and returns the number of bytes written.
-                ///
-                /// The number is ``len(data) + tag_len``. The data is encrypted in place if ``out``
-                /// starts where ``data`` starts. The warning of ``encrypt`` applies. pyca's names for
-                /// the last arguments, ``associated_data`` and ``buf``, work too.
-                ///
-                /// Raises
-                /// ------
-                /// ValueError, TypeError, LimitExceededError
-                ///     As ``encrypt`` and ``seal_into``.
-                encrypt_into;
-                /// Decrypts into the start of ``out`` and returns the number of bytes written.
-                ///
-                /// The number is ``len(data) - tag_len``. The data is decrypted in place if ``out``
-                /// starts where ``data`` starts. ``aad`` and ``out`` are also named ``associated_data``
-                /// and ``buf``, as for ``encrypt_into``.
-                ///
-                /// Raises
-                /// ------
-                /// AuthenticationError
-                ///     As ``decrypt``. The plaintext in ``out`` is overwritten with zeros.
-                /// ValueError, TypeError
-                ///     As ``decrypt`` and ``seal_into``.
-                decrypt_into;
-            }
+        $class { $($own)* }
+        packed { $($($packed)*)? }
+        fresh {
+            /// Encrypts ``data`` under the given nonce.
+            ///
+            /// .. warning::
+            ///     Never use a nonce twice with one key: with most algorithms, this reveals the XOR
+            ///     of the two plaintexts and lets an attacker forge messages. ``seal`` generates
+            ///     its own nonces.
+            ///
+            /// Parameters
+            /// ----------
+            /// nonce : bytes-like
+            ///     ``nonce_len`` bytes.
+            /// data : bytes-like
+            ///     The plaintext.
+            /// aad : bytes-like, optional
+            ///     Associated data: authenticated, but not part of the result. pyca's name
+            ///     ``associated_data`` works too.
+            ///
+            /// Returns
+            /// -------
+            /// bytes
+            ///     ``ciphertext || tag``.
+            ///
+            /// Raises
+            /// ------
+            /// ValueError
+            ///     If the nonce length is wrong.
+            /// LimitExceededError
+            ///     If the data is longer than ``max_plaintext_len``.
+            encrypt by encrypt_into, usize::saturating_add;
+            /// Decrypts and verifies ``data``, ``ciphertext || tag``, under the given nonce.
+            ///
+            /// ``aad`` is the associated data of ``encrypt``, also named ``associated_data``.
+            ///
+            /// Raises
+            /// ------
+            /// AuthenticationError
+            ///     If the key, the nonce or the associated data is wrong, or the data was modified.
+            /// ValueError
+            ///     If the nonce length is wrong.
+            decrypt by decrypt_into, usize::saturating_sub;
+        }
+        into {
+            /// Encrypts into the start of ``out`` and returns the number of bytes written.
+            ///
+            /// The number is ``len(data) + tag_len``. The data is encrypted in place if ``out``
+            /// starts where ``data`` starts. The warning of ``encrypt`` applies. pyca's names for
+            /// the last arguments, ``associated_data`` and ``buf``, work too.
+            ///
+            /// Raises
+            /// ------
+            /// ValueError, TypeError, LimitExceededError
+            ///     As ``encrypt`` and ``seal_into``.
+            encrypt_into;
+            /// Decrypts into the start of ``out`` and returns the number of bytes written.
+            ///
+            /// The number is ``len(data) - tag_len``. The data is decrypted in place if ``out``
+            /// starts where ``data`` starts. ``aad`` and ``out`` are also named ``associated_data``
+            /// and ``buf``, as for ``encrypt_into``.
+            ///
+            /// Raises
+            /// ------
+            /// AuthenticationError
+            ///     As ``decrypt``. The plaintext in ``out`` is overwritten with zeros.
+            /// ValueError, TypeError
+            ///     As ``decrypt`` and ``seal_into``.
+            decrypt_into;
+        }
         }
     };
     (
         $class:ident { $($own:tt)* }
-        fresh { $($(#[$fresh_doc:meta])* $fresh:ident;)* }
+        packed { $($packed:tt)* }
+        fresh { $($(#[$fresh_doc:meta])* $fresh:ident by $work:ident, $len:path;)* }
         into { $($(#[$into_doc:meta])* $into:ident;)* }
     ) => {
-        #[pymethods]
-        impl $class {
+        $crate::sealer::key_methods! { $class {
             $($own)*
 
             /// Encrypts ``plaintext`` under a fresh random nonce.
@@ -193,7 +233,11 @@ macro_rules! aead_methods {
                     associated_data: Option<&Any<'py>>,
                 ) -> PyResult<Bytes<'py>> {
                     let aad = crate::arguments::either("aad", aad, "associated_data", associated_data)?;
-                    sealer::$fresh(&self.core, nonce, data, aad)
+                    let (core, py) = (&self.core, data.py());
+                    read!(py; nonce, data; optional aad);
+                    sealer::fresh(core.primary(), py, $len(data.len(), core.tag_len()), |out| {
+                        detached(py, data.len() + aad.len(), || core.$work(nonce, data, aad, out).map(drop))
+                    })
                 }
             )*
 
@@ -217,18 +261,6 @@ macro_rules! aead_methods {
                     sealer::$into(&self.core, nonce, data, aad, out)
                 }
             )*
-
-            /// The algorithm's name.
-            #[getter]
-            fn algorithm(&self) -> &'static str {
-                self.core.primary().algorithm()
-            }
-
-            /// Key length in bytes.
-            #[getter]
-            fn key_len(&self) -> usize {
-                self.core.primary().key_len()
-            }
 
             /// The variant (the code for an instruction set) in use.
             ///
@@ -262,11 +294,7 @@ macro_rules! aead_methods {
             fn max_plaintext_len(&self) -> u64 {
                 self.core.max_plaintext_len()
             }
-
-            fn __reduce__(&self) -> PyResult<()> {
-                Err(keys::never_pickled())
-            }
-        }
+        } packed { $($packed)* } }
     };
 }
 pub(crate) use aead_methods;
@@ -275,7 +303,7 @@ pub(crate) use aead_methods;
 pub(crate) fn new(
     py: Python<'_>,
     (algorithm, key): (Option<&str>, Option<&Any<'_>>),
-    keyring: Option<&Bound<'_, keys::Keyring>>,
+    keyring: Option<&Bound<'_, Keyring>>,
     threads: Option<usize>,
     of_key: impl FnOnce(&str, &Any<'_>) -> PyResult<MessageKeys>,
     of_keyring: impl FnOnce(&sealane::keys::Keyring) -> PyResult<MessageKeys>,
@@ -301,7 +329,7 @@ pub(crate) fn description(core: &MessageKeys) -> String {
 
 /// Returns a new `bytes` object of `len` bytes, written by `key` in `fill`.
 #[inline]
-fn fresh<'py>(
+pub(crate) fn fresh<'py>(
     key: &MessageKey,
     py: Python<'py>,
     len: usize,
@@ -427,36 +455,6 @@ fn open_source(
 
 // ---- explicit nonces: ciphertext || tag
 // -------------------------------------------------------------------
-
-/// Encrypts `data` under the nonce of the caller into new `bytes`.
-#[inline]
-pub(crate) fn encrypt<'py>(
-    core: &MessageKeys,
-    nonce: &Any<'py>,
-    data: &Any<'py>,
-    aad: Option<&Any<'py>>,
-) -> PyResult<Bytes<'py>> {
-    let py = data.py();
-    read!(py; nonce, data; optional aad);
-    fresh(core.primary(), py, data.len() + core.tag_len(), |out| {
-        detached(py, data.len() + aad.len(), || core.encrypt_into(nonce, data, aad, out).map(drop))
-    })
-}
-
-/// Decrypts `data` under the nonce of the caller into new `bytes`.
-#[inline]
-pub(crate) fn decrypt<'py>(
-    core: &MessageKeys,
-    nonce: &Any<'py>,
-    data: &Any<'py>,
-    aad: Option<&Any<'py>>,
-) -> PyResult<Bytes<'py>> {
-    let py = data.py();
-    read!(py; nonce, data; optional aad);
-    fresh(core.primary(), py, data.len().saturating_sub(core.tag_len()), |out| {
-        detached(py, data.len() + aad.len(), || core.decrypt_into(nonce, data, aad, out).map(drop))
-    })
-}
 
 /// Encrypts `data` under the nonce of the caller into the start of `out`; returns the number of
 /// bytes written.

@@ -1,13 +1,10 @@
 //! Objects that change with every call: one call at a time; a nested call is an exception.
 
-use crate::detach::DETACH_LEN;
-use crate::error::reentrant_call;
 use crate::prelude::*;
 use sealane::ForkGuard;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex, TryLockError};
-use std::time::Duration;
 
 /// How long a thread waits before it checks for signals, and for a missed release of the lock.
 const WAIT: Duration = Duration::from_millis(10);

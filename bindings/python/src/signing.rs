@@ -1,13 +1,12 @@
 //! The native part of `sealane/signing.py`.
 
 use crate::prelude::*;
-use sealane::keys::Reference;
 use sealane::signature::{Signers, Signing, SigningKey, Verifying};
-use std::ffi::{OsStr, OsString};
-use std::time::{Duration, UNIX_EPOCH};
+use std::ffi::OsStr;
+use std::time::UNIX_EPOCH;
 
 /// Parses what a path or a reference names, or the bytes in the argument itself.
-fn parsed<T: Send>(
+pub(crate) fn parsed<T: Send>(
     py: Python<'_>,
     name: &str,
     object: &Any<'_>,
@@ -26,7 +25,7 @@ fn parsed<T: Send>(
     interruptible(py, || parse(&content))?.map_err(|error| raise_among(named, error))
 }
 
-fn file(path: &OsStr) -> Result<Reference, Error> {
+pub(crate) fn file(path: &OsStr) -> Result<Reference, Error> {
     Ok(Reference::File(path.into()))
 }
 

@@ -12,35 +12,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sealane._endpoints import Path
 from sealane._frames import forgetting
-from sealane._native import Job, Key, Keyring
+from sealane._native import Job, Keyring
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from sealane._bulk.executor import Call
-    from sealane._endpoints import Buffer, FileKey, Recipients
+    from sealane._endpoints import Buffer, FileKey, Identities, Recipients
 
     _Errors: TypeAlias = Literal["raise", "return"]
 
 Pairs: TypeAlias = Iterable[tuple[Path, Path]]
-Identities: TypeAlias = Iterable[str | Key | os.PathLike[str]]
 Progress: TypeAlias = Callable[[int, int], object]
-
-__all__ = [
-    "BulkReport",
-    "decrypt_many",
-    "decrypt_tree",
-    "encrypt_many",
-    "encrypt_tree",
-    "rotate_tree",
-    "verify_tree",
-]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

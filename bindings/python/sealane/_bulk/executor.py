@@ -199,13 +199,6 @@ def _portable(error: BaseException, path: str | None) -> Exception:
     return error
 
 
-def _check(executor: Executor, task: Task, manifest: str | None, finished: str | None) -> None:
-    """Checks in a worker that the key is available and opens ``finished``, a target in the
-    manifest. Raises the error.
-    """
-    _ask(executor, prepare, task, manifest, finished)
-
-
 def _pinned(executor: Executor, task: Task) -> Task:
     """Returns the task with the fingerprint of its key, so that no worker believes another key.
 
@@ -430,10 +423,10 @@ class Call:
                 job.run(operation_of(task), progress)
                 return
             task = _pinned(executor, task)
-            _check(executor, task, None, None)
+            _ask(executor, prepare, task, None, None)
             finished = job.plan()
             if finished is not None:
-                _check(executor, task, self._manifest, os.path.join(os.getcwd(), finished))
+                _ask(executor, prepare, task, self._manifest, os.path.join(os.getcwd(), finished))
             operation = operation_of(task) if job.finish_needs_operation() else None
             job.start(operation)
             if not self._dry_run:

@@ -74,10 +74,9 @@ def check_length(found: int, plaintext_len: int | None) -> None:
     if plaintext_len is None:
         return
     expected = operator.index(plaintext_len)
-    if found < expected:
-        raise TruncatedError(f"the file holds {found} bytes of plaintext, expected {expected}")
-    if found > expected:
-        raise FormatError(f"the file holds {found} bytes of plaintext, expected {expected}")
+    if found != expected:
+        kind = TruncatedError if found < expected else FormatError
+        raise kind(f"the file holds {found} bytes of plaintext, expected {expected}")
 
 
 def fill(file: IO[bytes], buffer: bytearray, need: int) -> None:

@@ -77,12 +77,12 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth must be at least 1")
         self.opener.forget()
-        await self._move(path1, path2, recursive, maxdepth, **kwargs)
+        await self._move_each(path1, path2, recursive, maxdepth, **kwargs)
 
     async def _mv_file(self, path1: str, path2: str) -> None:
         await self._mv(path1, path2)
 
-    async def _move(
+    async def _move_each(
         self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None, **kwargs: Any
     ) -> None:
         store = self.store
@@ -157,11 +157,14 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         except FileNotFoundError:
             return False
 
-    async def _rm_file(self, path: str, **kwargs: Any) -> None:
+    async def _change(self, name: str, path: str, **options: Any) -> None:
         path = self._strip_protocol(path)
         self.guard.refuse(path, change=True)
+        await self.store.call(name, path, **options)
+
+    async def _rm_file(self, path: str, **kwargs: Any) -> None:
         self.opener.forget()
-        await self.store.call("rm_file", path, **kwargs)
+        await self._change("rm_file", path, **kwargs)
 
     async def _rm(
         self,
@@ -242,19 +245,13 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             await self._remove_found([entry["name"] for entry in entries], recursive=True, maxdepth=deeper)
 
     async def _mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
-        path = self._strip_protocol(path)
-        self.guard.refuse(path, change=True)
-        await self.store.call("mkdir", path, create_parents=create_parents, **kwargs)
+        await self._change("mkdir", path, create_parents=create_parents, **kwargs)
 
     async def _makedirs(self, path: str, exist_ok: bool = False) -> None:
-        path = self._strip_protocol(path)
-        self.guard.refuse(path, change=True)
-        await self.store.call("makedirs", path, exist_ok=exist_ok)
+        await self._change("makedirs", path, exist_ok=exist_ok)
 
     async def _rmdir(self, path: str) -> None:
-        path = self._strip_protocol(path)
-        self.guard.refuse(path, change=True)
-        await self.store.call("rmdir", path)
+        await self._change("rmdir", path)
 
     # Whole files
 

@@ -69,8 +69,7 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
         KeyNotFoundError
             If no reference has this name, or it leads to no key.
         """
-        with self._lock:
-            cipher = self._cipher(master_key_identifier)
+        cipher = self._cipher(master_key_identifier)
         return base64.b64encode(cipher.seal(key_bytes, master_key_identifier.encode())).decode()
 
     @forgetting
@@ -86,8 +85,7 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
         FormatError
             If the text is not an encrypted data key.
         """
-        with self._lock:
-            cipher = self._cipher(master_key_identifier)
+        cipher = self._cipher(master_key_identifier)
         try:
             if len(wrapped_key) > MAX_WRAPPED:
                 raise FormatError(f"an encrypted data key has at most {MAX_WRAPPED} characters")
@@ -102,9 +100,10 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
             ) from error
 
     def _cipher(self, name: str) -> Aead:
-        if name not in self._ciphers:
-            self._ciphers[name] = _aead(name, find_key(self._references, name))
-        return self._ciphers[name]
+        with self._lock:
+            if name not in self._ciphers:
+                self._ciphers[name] = _aead(name, find_key(self._references, name))
+            return self._ciphers[name]
 
 
 def check_names(keys: Mapping[str, str]) -> dict[str, str]:

@@ -1,8 +1,5 @@
 //! `sealane.hazmat.{AesCtr, ChaCha20, XChaCha20, SpeckCtr}`: keystreams with three calls each.
 
-use crate::buffer::fresh_by;
-use crate::integers;
-use crate::populate::Writers;
 use crate::prelude::*;
 
 /// Defines the class of a core keystream. The constructor is in braces.
@@ -237,14 +234,13 @@ keystream! {
         #[new]
         #[pyo3(signature = (variant, key, iv, byte_order = "big"))]
         fn new(
-            py: Python<'_>,
             variant: &str,
             key: &Any<'_>,
             iv: &Any<'_>,
             byte_order: &str,
         ) -> PyResult<Self> {
             let (size, order) = (arguments::speck_size(variant)?, arguments::byte_order(byte_order)?);
-            let mut slot = Slot::new(py);
+            let mut slot = Slot::new(key.py());
             let (key, iv) = (keys::extract(key)?, slot.read(iv)?.bytes());
             let core = sealane::hazmat::SpeckCtr::new(size, key.as_bytes(), iv, order).map_err(raise)?;
             Ok(Self { core })

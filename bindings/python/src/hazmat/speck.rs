@@ -1,7 +1,6 @@
 //! `sealane.hazmat.Speck`.
 
 use crate::prelude::*;
-use sealane::InOut;
 
 /// The block cipher Speck (ePrint 2013/404), applied to each block separately.
 ///

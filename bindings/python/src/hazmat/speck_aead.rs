@@ -1,10 +1,8 @@
 //! `sealane.hazmat.Aead`: Speck-Poly1305. In the native module it is `SpeckAead`, because `Aead` is
 //! taken.
 
-use crate::arguments::unknown;
 use crate::prelude::*;
 use crate::sealer::{self, aead_methods};
-use sealane::MessageKeys;
 use sealane::hazmat::{Aead, SpeckSize};
 
 /// Authenticated encryption with Speck and Poly1305, compatible with the Elixir library SpeckEx.
@@ -74,5 +72,5 @@ const SUFFIX: &str = "-poly1305";
 fn size(algorithm: &str) -> PyResult<SpeckSize> {
     let size = algorithm.strip_suffix(SUFFIX).and_then(SpeckSize::from_name);
     let known = || SpeckSize::ALL.iter().map(|size| format!("{}{SUFFIX}", size.name()));
-    size.ok_or_else(|| unknown("algorithm", algorithm, known()))
+    size.ok_or_else(|| arguments::unknown("algorithm", algorithm, known()))
 }

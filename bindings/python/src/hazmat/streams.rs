@@ -1,7 +1,6 @@
 //! `sealane.hazmat.{AeadEncryptor, AeadDecryptor}`: one message in pieces.
 
 use crate::prelude::*;
-use sealane::InOut;
 
 /// Defines the class of a streamed core message, from its doc comment, `update`'s, and `finalize`
 /// in braces.

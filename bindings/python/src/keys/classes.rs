@@ -1,8 +1,7 @@
 //! The classes `Key` and `PublicKey`, without their methods: other files take them as arguments.
 
 use crate::prelude::*;
-use sealane::keys::{self, Existing, SecretKey};
-use std::borrow::Cow;
+use sealane::keys::{self, Existing};
 
 /// A private or symmetric key. Wiped when dropped; never shown or pickled.
 ///
@@ -62,6 +61,15 @@ impl Key {
         &self.0
     }
 
+    /// Returns the exception for this private key where ``expected`` was.
+    #[cold]
+    pub(crate) fn instead_of(&self, expected: &str, advice: &str) -> PyErr {
+        let kind = self.kind_name();
+        PyTypeError::new_err(format!(
+            "expected {expected}, found a private key (sealane.keys.Key {kind}){advice}"
+        ))
+    }
+
     /// Returns the name of this key's kind in Python.
     pub(crate) fn kind_name(&self) -> Cow<'static, str> {
         match (self.0.kind(), &self.0) {
@@ -112,6 +120,15 @@ impl PublicKey {
         &self.0
     }
 
+    /// Returns the exception for this public key where ``expected`` was.
+    #[cold]
+    pub(crate) fn instead_of(&self, expected: &str, advice: &str) -> PyErr {
+        let kind = self.kind_name();
+        PyTypeError::new_err(format!(
+            "expected {expected}, found a public key (sealane.keys.PublicKey {kind}){advice}"
+        ))
+    }
+
     /// Returns the name of this key's kind in Python.
     pub(crate) fn kind_name(&self) -> Cow<'static, str> {
         match (self.0.kind(), &self.0) {
@@ -139,10 +156,7 @@ pub(crate) fn extract(key: &Any<'_>) -> PyResult<sealane::Key> {
         return key.get().symmetric().cloned();
     }
     if let Ok(key) = key.cast::<PublicKey>() {
-        return Err(PyTypeError::new_err(format!(
-            "expected a symmetric key (sealane.keys.Key or bytes), found a public key (sealane.keys.PublicKey {})",
-            key.get().kind_name()
-        )));
+        return Err(key.get().instead_of("a symmetric key (sealane.keys.Key or bytes)", ""));
     }
     Ok(sealane::Key::from_bytes(Slot::new(key.py()).read(key)?.bytes()))
 }
@@ -152,10 +166,10 @@ pub(super) fn existing(overwrite: bool) -> Existing {
 }
 
 /// Refuses mutually exclusive arguments.
-pub(super) fn at_most_one(a: &str, is_a: Option<&Any<'_>>, b: &str, is_b: Option<&Any<'_>>) -> PyResult<()> {
-    match (is_a, is_b) {
-        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!("give {a} or {b}, not both"))),
-        _ => Ok(()),
+pub(crate) fn at_most_one(a: &str, is_a: Option<&Any<'_>>, b: &str, is_b: Option<&Any<'_>>) -> PyResult<()> {
+    match is_a.and(is_b) {
+        Some(_) => Err(PyTypeError::new_err(format!("give {a} or {b}, not both"))),
+        None => Ok(()),
     }
 }
 

@@ -1,9 +1,8 @@
 //! Keyrings encrypted by a key service: Tink's encrypted keysets and the services of the Python
 //! package.
 
-use super::keyring::Keyring;
 use crate::prelude::*;
-use sealane::keys::{EncryptedKeyring, Reference};
+use sealane::keys::EncryptedKeyring;
 
 /// Returns an independent keyring with the same keys and file.
 #[pyfunction]
@@ -14,13 +13,12 @@ pub(crate) fn duplicate_keyring(py: Python<'_>, ring: &Bound<'_, Keyring>) -> Py
 /// Returns the encrypted keyset, in JSON, for the ciphertext of ``ring.to_bytes()``.
 #[pyfunction]
 pub(crate) fn encrypted_keyset<'py>(
-    py: Python<'py>,
     ring: &Bound<'py, Keyring>,
     ciphertext: &Any<'py>,
 ) -> PyResult<Bytes<'py>> {
     let ciphertext = secrets::bytes("a ciphertext", ciphertext)?;
-    let found = EncryptedKeyring::new(&ring.get().keyring(py)?, &ciphertext);
-    Ok(PyBytes::new(py, found.to_json().as_bytes()))
+    let found = EncryptedKeyring::new(&ring.get().keyring(ring.py())?, &ciphertext);
+    Ok(PyBytes::new(ring.py(), found.to_json().as_bytes()))
 }
 
 /// Returns the ciphertext of an encrypted keyset in JSON or the binary format.

@@ -1,12 +1,9 @@
 //! Fingerprints that pin keys, and the key files of datasets. Their cleartext never reaches Python,
 //! which cannot wipe it.
 
-use super::classes::Key;
-use super::keyring::Keyring;
 use crate::prelude::*;
 use pyo3::exceptions::PyUserWarning;
-use sealane::age::{Identity, Recipient};
-use sealane::keys::{self, Fingerprint, KeyFile, Kind, LoadOptions, Prefix, SecretKey};
+use sealane::keys::{self, Kind, LoadOptions, Prefix};
 use std::ffi::CString;
 
 /// What has a fingerprint.
@@ -76,12 +73,8 @@ pub(crate) fn warn(py: Python<'_>, warning: Result<Option<String>, Error>) -> Py
 
 /// Generates a dataset key. Returns its age file for ``recipients``, and its fingerprint.
 #[pyfunction]
-pub(crate) fn new_dataset_key<'py>(
-    py: Python<'py>,
-    kind: &str,
-    recipients: &Any<'py>,
-) -> PyResult<(Bytes<'py>, String)> {
-    let recipients = all_recipients(recipients)?;
+pub(crate) fn new_dataset_key<'py>(kind: &str, recipients: &Any<'py>) -> PyResult<(Bytes<'py>, String)> {
+    let (py, recipients) = (recipients.py(), all_recipients(recipients)?);
     let made = interruptible(py, || {
         let key = match kind {
             "keyring" => {
@@ -130,11 +123,8 @@ pub(crate) fn rewrap_dataset_key<'py>(
 
 /// Returns the cleartext keyset in Tink's binary format. The caller wipes it.
 #[pyfunction]
-pub(crate) fn cleartext_keyset<'py>(
-    py: Python<'py>,
-    ring: &Bound<'py, Keyring>,
-) -> PyResult<Bound<'py, PyByteArray>> {
-    Ok(PyByteArray::new(py, &ring.get().keyring(py)?.to_bytes()))
+pub(crate) fn cleartext_keyset<'py>(ring: &Bound<'py, Keyring>) -> PyResult<Bound<'py, PyByteArray>> {
+    Ok(PyByteArray::new(ring.py(), &ring.get().keyring(ring.py())?.to_bytes()))
 }
 
 fn all_recipients(list: &Any<'_>) -> PyResult<Vec<Recipient>> {

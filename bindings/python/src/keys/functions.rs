@@ -1,13 +1,9 @@
 //! The functions of `sealane.keys`: generate, load and derive keys.
 
-use super::classes::{Key, PublicKey, at_most_one};
+use super::classes::at_most_one;
 use super::fingerprint::warn;
-use super::keyring::Keyring;
-use crate::arguments::unknown;
 use crate::prelude::*;
-use sealane::age::Identity;
-use sealane::keys::{self, Cost, KeyFile, Kind, LoadOptions, PinnedReference, Reference, SecretKey};
-use std::ffi::OsString;
+use sealane::keys::{self, Cost, Kind, LoadOptions};
 
 /// The kinds of key that ``generate`` makes.
 #[pyfunction]
@@ -35,7 +31,8 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
 /// 'age1...'
 #[pyfunction]
 pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
-    let unknown = |_: Error| unknown("kind of key", kind, Kind::ALL.iter().map(|kind| kind.name()));
+    let unknown =
+        |_: Error| arguments::unknown("kind of key", kind, Kind::ALL.iter().map(|kind| kind.name()));
     let kind: Kind = kind.parse().map_err(unknown)?;
     interruptible(py, || SecretKey::generate(kind))?.map(Key::new).map_err(raise)
 }
@@ -98,11 +95,13 @@ pub(crate) fn load(
     identities: Option<&Any<'_>>,
     kid: Option<&str>,
 ) -> PyResult<Loaded> {
-    let secrets = Secrets::new(passphrase, identities)?;
+    let (passphrase, identities) = unlocking(passphrase, identities)?;
+    let passphrase = passphrase.as_ref().map(|text| text.as_str());
+    let options = LoadOptions { passphrase, identities: identities.as_deref(), kid };
     let read = || -> Result<_, Error> {
-        let found = keys::load(&path, secrets.options(kid))?;
+        let found = keys::load(&path, options)?;
         let pinned = PinnedReference { reference: Reference::File(path.clone()), fingerprint: None };
-        let warning = pinned.check(&found, secrets.identities.is_some())?;
+        let warning = pinned.check(&found, identities.is_some())?;
         Ok((loaded(found, Some(&path))?, warning))
     };
     let (found, warning) = interruptible(py, read)?.map_err(|e| raise_among(&path, e))?;
@@ -129,8 +128,11 @@ pub(crate) fn parse_key(
     kid: Option<&str>,
     file: Option<PathBuf>,
 ) -> PyResult<Loaded> {
-    let (secrets, content) = (Secrets::new(passphrase, identities)?, secrets::bytes("a key", content)?);
-    interruptible(py, || loaded(KeyFile::parse(&content, secrets.options(kid))?, file.as_deref()))?
+    let (passphrase, identities) = unlocking(passphrase, identities)?;
+    let passphrase = passphrase.as_ref().map(|text| text.as_str());
+    let options = LoadOptions { passphrase, identities: identities.as_deref(), kid };
+    let content = secrets::bytes("a key", content)?;
+    interruptible(py, || loaded(KeyFile::parse(&content, options)?, file.as_deref()))?
         .map_err(raise_at(file.as_deref(), raise_among))
 }
 
@@ -163,28 +165,13 @@ pub(crate) fn keyring_text(service: &str, user: &str) -> Result<Zeroizing<String
     })
 }
 
-/// The arguments for decrypting an encrypted key file.
-struct Secrets {
-    passphrase: Option<Zeroizing<String>>,
-    identities: Option<Vec<Identity>>,
-}
+/// A passphrase or identities.
+type Unlocking = (Option<Zeroizing<String>>, Option<Vec<Identity>>);
 
-impl Secrets {
-    fn new(passphrase: Option<&Any<'_>>, identities: Option<&Any<'_>>) -> PyResult<Self> {
-        at_most_one("passphrase", passphrase, "identities", identities)?;
-        Ok(Self {
-            passphrase: secrets::passphrase(passphrase)?,
-            identities: recipients::identities(identities, &mut Vec::new())?,
-        })
-    }
-
-    fn options<'a>(&'a self, kid: Option<&'a str>) -> LoadOptions<'a> {
-        LoadOptions {
-            passphrase: self.passphrase.as_ref().map(|text| text.as_str()),
-            identities: self.identities.as_deref(),
-            kid,
-        }
-    }
+/// Returns what decrypts a key file, at most one of the two.
+fn unlocking(passphrase: Option<&Any<'_>>, identities: Option<&Any<'_>>) -> PyResult<Unlocking> {
+    at_most_one("passphrase", passphrase, "identities", identities)?;
+    Ok((secrets::passphrase(passphrase)?, recipients::identities(identities, &mut Vec::new())?))
 }
 
 fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded, Error> {

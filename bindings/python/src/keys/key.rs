@@ -1,9 +1,8 @@
 //! The methods of `sealane.keys.Key`.
 
-use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
+use super::classes::{at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
 use crate::prelude::*;
-use sealane::keys::{Fingerprint, Jwk, KeyFile, PinnedReference, SecretKey, refuse_replacing};
-use std::borrow::Cow;
+use sealane::keys::{Jwk, refuse_replacing};
 
 #[pymethods]
 impl Key {

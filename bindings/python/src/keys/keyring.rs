@@ -1,11 +1,8 @@
 //! `sealane.keys.Keyring`.
 
 use super::classes::{at_most_one, existing, extract, never_pickled};
-use crate::error::raise_name;
 use crate::prelude::*;
-use sealane::keys::{
-    Fingerprint, KeyFile, KeyType, Keyring as Core, PinnedReference, Prefix, refuse_replacing,
-};
+use sealane::keys::{KeyType, Keyring as Core, Prefix, refuse_replacing};
 
 /// Several keys with identifiers and states; one is the primary key. Never shown or pickled.
 ///

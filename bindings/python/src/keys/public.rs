@@ -1,11 +1,10 @@
 //! The methods of `sealane.keys.PublicKey`.
 
-use super::classes::{PublicKey, existing, hex, only_secp256k1};
+use super::classes::{existing, hex, only_secp256k1};
 use super::functions::absolute;
 use crate::prelude::*;
 use sealane::asymmetric::secp256k1::Encoding;
 use sealane::keys;
-use std::borrow::Cow;
 
 #[pymethods]
 impl PublicKey {

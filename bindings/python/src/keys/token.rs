@@ -7,7 +7,7 @@ use sealane::keys::TokenKey;
 /// well-formed.
 #[pyfunction]
 pub(crate) fn shown_token_key(reference: &Any<'_>) -> PyResult<String> {
-    Ok(TokenKey::without_pin(&text(reference)?))
+    Ok(TokenKey::without_pin(&secrets::text("a PKCS#11 URI", reference)?))
 }
 
 /// Raises ValueError if an attribute of a PKCS#11 URI is unknown, malformed or missing. The message
@@ -31,21 +31,14 @@ pub(crate) fn token_encrypt<'py>(py: Python<'py>, uri: &Any<'py>, keyset: &Any<'
 ///
 /// Raises AuthenticationError if the key or context is wrong, and otherwise as ``token_encrypt``.
 #[pyfunction]
-pub(crate) fn token_decrypt<'py>(
-    py: Python<'py>,
-    uri: &Any<'py>,
-    ciphertext: &Any<'py>,
-) -> PyResult<Bound<'py, PyByteArray>> {
+pub(crate) fn token_decrypt<'py>(uri: &Any<'py>, ciphertext: &Any<'py>) -> PyResult<Bound<'py, PyByteArray>> {
+    let py = uri.py();
     let (key, ciphertext) = (parse(uri)?, secrets::bytes("a ciphertext", ciphertext)?);
     let keyset = py.detach(|| key.decrypt(&ciphertext)).map_err(raise)?;
     Ok(PyByteArray::new(py, &keyset))
 }
 
 fn parse(uri: &Any<'_>) -> PyResult<TokenKey> {
-    TokenKey::parse(&text(uri)?).map_err(raise)
-}
-
-/// The text of a URI. It can contain a PIN, so treat it as a secret.
-fn text(uri: &Any<'_>) -> PyResult<Zeroizing<String>> {
-    secrets::text("a PKCS#11 URI", uri)
+    // It can contain a PIN, so treat it as a secret.
+    TokenKey::parse(&secrets::text("a PKCS#11 URI", uri)?).map_err(raise)
 }
