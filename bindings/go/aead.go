@@ -11,6 +11,8 @@ type AEAD struct{ core *c.AEAD }
 
 var _ cipher.AEAD = (*AEAD)(nil)
 
+var newAEAD = c.Wrapping(func(core *c.AEAD) *AEAD { return &AEAD{core} })
+
 // NewAEAD expands a key. [Algorithms] lists the algorithms with their key lengths; "aes-256-gcm"
 // takes 32 bytes. It uses the fastest implementation on this machine.
 func NewAEAD(algorithm string, key []byte) (*AEAD, error) {
@@ -20,20 +22,12 @@ func NewAEAD(algorithm string, key []byte) (*AEAD, error) {
 // NewAEADWithProvider is [NewAEAD] with a provider, such as "native", "aws-lc" or "rustcrypto".
 // [Implementations] lists them.
 func NewAEADWithProvider(algorithm string, key []byte, provider string) (*AEAD, error) {
-	core, err := c.NewAEAD(algorithm, key, provider)
-	if err != nil {
-		return nil, err
-	}
-	return &AEAD{core}, nil
+	return newAEAD(c.NewAEAD(algorithm, key, provider))
 }
 
 // NewAEADWithSecretKey is [NewAEAD] with a symmetric key held by the library.
 func NewAEADWithSecretKey(algorithm string, key *SecretKey) (*AEAD, error) {
-	core, err := c.NewAEADWithSecret(algorithm, key.core, "")
-	if err != nil {
-		return nil, err
-	}
-	return &AEAD{core}, nil
+	return newAEAD(c.NewAEADWithSecret(algorithm, key.core, ""))
 }
 
 // NonceSize returns the nonce length in bytes.

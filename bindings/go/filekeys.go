@@ -34,12 +34,7 @@ type AgeOptions struct {
 // EncryptWith holds keys and format for encrypting files. Goroutines can share it.
 type EncryptWith struct{ core *c.EncryptWith }
 
-func encryptWith(core *c.EncryptWith, err error) (*EncryptWith, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &EncryptWith{core}, nil
-}
+var encryptWith = c.Wrapping(func(core *c.EncryptWith) *EncryptWith { return &EncryptWith{core} })
 
 // EncryptWithKey encrypts files with a symmetric key of 16 or 32 bytes. The options may be nil.
 func EncryptWithKey(key []byte, options *KeyOptions) (*EncryptWith, error) {
@@ -75,12 +70,7 @@ func EncryptWithPassphrase(passphrase string, options *AgeOptions) (*EncryptWith
 // DecryptWith holds keys and format for decrypting files. Goroutines can share it.
 type DecryptWith struct{ core *c.DecryptWith }
 
-func decryptWith(core *c.DecryptWith, err error) (*DecryptWith, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &DecryptWith{core}, nil
-}
+var decryptWith = c.Wrapping(func(core *c.DecryptWith) *DecryptWith { return &DecryptWith{core} })
 
 // DecryptWithKey decrypts files of [EncryptWithKey]. The options may be nil.
 func DecryptWithKey(key []byte, options *KeyOptions) (*DecryptWith, error) {

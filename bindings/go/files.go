@@ -85,12 +85,9 @@ func NewReader(r io.ReaderAt, size int64, with *DecryptWith) (*Reader, error) {
 	return newReader(c.NewReader(r, size, with.core))
 }
 
-func newReader(core *c.Reader, err error) (*Reader, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{core, io.NewSectionReader(core, 0, core.Size())}, nil
-}
+var newReader = c.Wrapping(func(core *c.Reader) *Reader {
+	return &Reader{core, io.NewSectionReader(core, 0, core.Size())}
+})
 
 // Size returns the plaintext length in bytes.
 func (r *Reader) Size() int64 { return r.core.Size() }
@@ -125,14 +122,12 @@ type Writer struct{ core *c.Writer }
 
 var _ io.WriteCloser = (*Writer)(nil)
 
+var newWriter = c.Wrapping(func(core *c.Writer) *Writer { return &Writer{core} })
+
 // Create starts an encrypted file. It gets its name on Close; until then an existing file stays
 // unchanged.
 func Create(path string, with *EncryptWith) (*Writer, error) {
-	core, err := c.CreateWriter(path, with.core)
-	if err != nil {
-		return nil, err
-	}
-	return &Writer{core}, nil
+	return newWriter(c.CreateWriter(path, with.core))
 }
 
 // Write encrypts a piece of the plaintext.

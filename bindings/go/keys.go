@@ -9,12 +9,7 @@ import (
 // SecretKey is a private or symmetric key in the library's memory. Goroutines can share it.
 type SecretKey struct{ core *c.Secret }
 
-func secretKey(core *c.Secret, err error) (*SecretKey, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &SecretKey{core}, nil
-}
+var secretKey = c.Wrapping(func(core *c.Secret) *SecretKey { return &SecretKey{core} })
 
 // GenerateKey generates a key: "aes-128", "aes-192" or "aes-256" (symmetric, also for other
 // ciphers), "aes-256-siv" (for file names), "age" or "age-pq" (for files), "rsa-2048", "rsa-3072",

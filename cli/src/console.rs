@@ -61,6 +61,25 @@ impl Console {
         }
     }
 
+    /// Processes every item, also after one has failed, unless the failure is of a kind in `ending`.
+    /// Returns the number of successes.
+    pub(crate) fn each<T>(
+        &self,
+        items: &[T],
+        ending: &[Kind],
+        process: impl Fn(&T) -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        let mut done = 0;
+        for item in items {
+            match process(item) {
+                Err(failure) if ending.contains(&failure.kind()) => return Err(failure),
+                Err(failure) => self.fail(&failure),
+                Ok(()) => done += 1,
+            }
+        }
+        Ok(done)
+    }
+
     /// Prints a warning as one line on standard error, unless `--quiet` was given.
     pub(crate) fn warn(&self, text: &str) {
         match (self.quiet, self.json) {
@@ -81,6 +100,11 @@ impl Console {
             (_, true) => Ok(()),
             _ => self.print(&format!("{}\n", escaped(&self.redactor.redact(text)))),
         }
+    }
+
+    /// Prints a result that only `--json` shows.
+    pub(crate) fn document(&self, document: impl FnOnce() -> Value) -> Result<(), Failure> {
+        if self.json { self.result(document, "") } else { Ok(()) }
     }
 
     /// Prints text on standard output. A closed output is an error; `print!` would panic.

@@ -1,10 +1,10 @@
 //! Sources and destinations of file operations.
 
 use crate::error::{Failure, STDIN, STDOUT, name};
-use crate::file_id::FileId;
+use sealane::file::FileId;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -176,13 +176,24 @@ pub(crate) fn regular_len(mut file: &File) -> Option<u64> {
     (found.is_file() && found.len() > 0 && file.stream_position().ok()? == 0).then_some(found.len())
 }
 
+/// Returns the identity of an open file; `None` if it is not a regular file.
+pub(crate) fn regular_id(file: &File) -> io::Result<Option<FileId>> {
+    let found = sealane::file::file_metadata(file)?.filter(Metadata::is_file);
+    Ok(found.and_then(|found| FileId::of(file, &found)))
+}
+
+/// Returns the identity of the file at a path, as [`regular_id`] does, following links.
+pub(crate) fn regular_id_at(path: &Path) -> io::Result<Option<FileId>> {
+    if path.metadata()?.is_file() { FileId::at(path) } else { Ok(None) }
+}
+
 /// Returns standard output as a file, without [`io::Stdout`]'s line buffer. Fails if it is the
 /// source: appending data to its own source never ends.
 pub(crate) fn stdout_apart_from(source: &File) -> Result<File, Failure> {
     let about = |e: io::Error| Failure::stdout(&e);
     let file = stdout().map_err(about)?;
-    let found = FileId::of(&file).map_err(about)?;
-    match found.is_some() && found == FileId::of(source).map_err(about)? {
+    let found = regular_id(&file).map_err(about)?;
+    match found.is_some() && found == regular_id(source).map_err(about)? {
         true => Err(Failure::same_file(STDOUT)),
         false => Ok(file),
     }
@@ -199,12 +210,12 @@ impl Pair {
     /// fails later.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let from = match &self.from {
-            Source::Stdin => stdin().and_then(|file| FileId::of(&file)),
-            Source::File(path) => FileId::at(path),
+            Source::Stdin => stdin().and_then(|file| regular_id(&file)),
+            Source::File(path) => regular_id_at(path),
         };
         let to = match &self.to {
-            Target::Stdout => stdout().and_then(|file| FileId::of(&file)),
-            Target::File(path) => FileId::at(path),
+            Target::Stdout => stdout().and_then(|file| regular_id(&file)),
+            Target::File(path) => regular_id_at(path),
         };
         match (from, to) {
             (Ok(Some(from)), Ok(Some(to))) if from == to => Err(Failure::same_file(&self.to.name())),

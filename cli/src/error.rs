@@ -31,6 +31,8 @@ impl Kind {
     pub(crate) const MISUSE: Self = Self::Of(error::Kind::Misuse);
     pub(crate) const IO: Self = Self::Of(error::Kind::Io);
     pub(crate) const INTERRUPTED: Self = Self::Of(error::Kind::Cancelled);
+    /// The kinds after which a command that prints results has nothing more to do.
+    pub(crate) const ENDING: [Self; 2] = [Self::INTERRUPTED, Self::OutputClosed];
 
     /// Returns the name of the kind in the output of `--json`.
     pub(crate) fn name(self) -> &'static str {

@@ -2,9 +2,9 @@
 
 use crate::args;
 use crate::console::Console;
-use crate::error::{Failure, name};
 #[cfg(unix)]
-use crate::file_id::FileId;
+use crate::endpoints;
+use crate::error::{Failure, name};
 use crate::keys::{Inputs, Loader, as_keyring, check_pin, recipients};
 use crate::passphrase;
 use sealane::age::Recipient;
@@ -107,8 +107,8 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
         let file = File::open(path).map_err(TryLockError::Error)?;
         file.try_lock()?;
         // Another command may have replaced the file before we locked it.
-        let at_path = FileId::at(path).map_err(TryLockError::Error)?;
-        if FileId::of(&file).map_err(TryLockError::Error)? == at_path {
+        let at_path = endpoints::regular_id_at(path).map_err(TryLockError::Error)?;
+        if endpoints::regular_id(&file).map_err(TryLockError::Error)? == at_path {
             return Ok(file);
         }
     }

@@ -5,7 +5,7 @@
 //! | `commands`, `args` | one file per command; options that commands share |
 //! | `described`, `defaults` | folders that describe themselves; the keys without an option |
 //! | `keys`, `keyring_file`, `passphrase`, `terminal`, `plugins` | the keys that options name, and questions |
-//! | `endpoints`, `stream`, `url`, `salvage`, `file_id` | files, pipes, URLs, damaged files |
+//! | `endpoints`, `stream`, `url`, `salvage` | files, pipes, URLs, damaged files |
 //! | `vault`, `mount` | vaults of other tools, and a vault as a file system |
 //! | `console`, `error`, `redact` | results, failures and progress; no secret in any of them |
 //! | `interrupt`, `signal` | the handler of Ctrl-C, and the flag that work reads |
@@ -30,7 +30,6 @@ mod defaults;
 mod described;
 mod endpoints;
 mod error;
-mod file_id;
 mod interrupt;
 mod keyring_file;
 mod keys;

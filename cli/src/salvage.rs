@@ -19,16 +19,7 @@ pub(crate) fn run(
     let _watch = Watch::begin(console);
     let named: Vec<_> = pairs.iter().map(|pair| pair.from.path()).collect();
     let with = with(Inputs::named(&named))?;
-    for pair in pairs {
-        match salvage_one(args, pair, &with, console) {
-            Err(failure) if matches!(failure.kind(), Kind::INTERRUPTED | Kind::OutputClosed) => {
-                return Err(failure);
-            }
-            Err(failure) => console.fail(&failure),
-            Ok(()) => {}
-        }
-    }
-    Ok(())
+    console.each(pairs, &Kind::ENDING, |pair| salvage_one(args, pair, &with, console)).map(drop)
 }
 
 fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Console) -> Result<(), Failure> {
@@ -39,9 +30,9 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
     };
     let mut bar = console.bar(&name, pair.from.size());
     let options = Options {
-        threads: args.effort.threads,
+        threads: args.writing.effort.threads,
         progress: Some(&mut |done, _| bar.at(done)),
-        durability: args.durability(),
+        durability: args.writing.durability(),
     };
     let found = file::salvage_opened(pair.from.open_file()?, pair.from.subject(), to, with, options)
         .map_err(|error| nothing(&name, error))?;

@@ -15,12 +15,7 @@ type AEAD struct{ core *c.AEAD }
 
 var _ cipher.AEAD = (*AEAD)(nil)
 
-func newAEAD(core *c.AEAD, err error) (*AEAD, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &AEAD{core}, nil
-}
+var newAEAD = c.Wrapping(func(core *c.AEAD) *AEAD { return &AEAD{core} })
 
 // NewSpeckPoly1305 expands a key of "speck128-128-poly1305", "speck128-192-poly1305" or
 // "speck128-256-poly1305", with 12-byte nonces.
@@ -75,14 +70,12 @@ func (a *AEAD) OpenMessage(dst, message, additionalData []byte) ([]byte, error) 
 // one goroutine at a time.
 type AEADEncryptor struct{ core *c.Pieces }
 
+var newEncryptor = c.Wrapping(func(core *c.Pieces) *AEADEncryptor { return &AEADEncryptor{core} })
+
 // NewAEADEncryptor starts a message of AES-GCM ("aes-128-gcm", "aes-192-gcm", "aes-256-gcm"),
 // "chacha20-poly1305" or "xchacha20-poly1305". Never use a nonce twice with one key.
 func NewAEADEncryptor(algorithm string, key, nonce []byte) (*AEADEncryptor, error) {
-	core, err := c.NewEncryptor(algorithm, key, nonce)
-	if err != nil {
-		return nil, err
-	}
-	return &AEADEncryptor{core}, nil
+	return newEncryptor(c.NewEncryptor(algorithm, key, nonce))
 }
 
 // UpdateAAD adds associated data, before the first plaintext.
@@ -100,13 +93,11 @@ func (e *AEADEncryptor) Finalize() ([]byte, error) { return e.core.Finalize() }
 // time.
 type AEADDecryptor struct{ core *c.Pieces }
 
+var newDecryptor = c.Wrapping(func(core *c.Pieces) *AEADDecryptor { return &AEADDecryptor{core} })
+
 // NewAEADDecryptor starts a message of [NewAEADEncryptor].
 func NewAEADDecryptor(algorithm string, key, nonce []byte) (*AEADDecryptor, error) {
-	core, err := c.NewDecryptor(algorithm, key, nonce)
-	if err != nil {
-		return nil, err
-	}
-	return &AEADDecryptor{core}, nil
+	return newDecryptor(c.NewDecryptor(algorithm, key, nonce))
 }
 
 // UpdateAAD adds associated data, before the first ciphertext.

@@ -16,23 +16,17 @@ type Poly1305 struct {
 	tag  []byte // after Sum and Verify
 }
 
+var newPoly1305 = c.Wrapping(func(core *c.Poly1305) *Poly1305 { return &Poly1305{core: core} })
+
 // NewPoly1305 starts a message with a one-time key.
 func NewPoly1305(key []byte) (*Poly1305, error) {
-	core, err := c.NewPoly1305(key)
-	if err != nil {
-		return nil, err
-	}
-	return &Poly1305{core: core}, nil
+	return newPoly1305(c.NewPoly1305(key))
 }
 
 // NewPoly1305FromChaCha20 starts a message with ChaCha20's one-time key for a 32-byte key and a
 // 12-byte nonce (RFC 8439, section 2.6).
 func NewPoly1305FromChaCha20(key, nonce []byte) (*Poly1305, error) {
-	core, err := c.NewPoly1305FromChaCha20(key, nonce)
-	if err != nil {
-		return nil, err
-	}
-	return &Poly1305{core: core}, nil
+	return newPoly1305(c.NewPoly1305FromChaCha20(key, nonce))
 }
 
 // Size returns the tag length, 16 bytes.

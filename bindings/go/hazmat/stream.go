@@ -24,6 +24,8 @@ const (
 // plaintext. Two plaintexts under the same part of a keystream reveal each other.
 type Stream struct{ core *c.Stream }
 
+var wrapStream = c.Wrapping(func(core *c.Stream) *Stream { return &Stream{core} })
+
 // NewAESCTR returns the keystream of AES in counter mode (NIST SP 800-38A), the same as
 // [cipher.NewCTR]. The key has 16, 24 or 32 bytes. The 16-byte IV is the first counter block.
 func NewAESCTR(key, iv []byte) (*Stream, error) { return newStream("aes-ctr", key, iv, 0, "") }
@@ -50,11 +52,7 @@ func NewSpeckCTR(algorithm string, key, iv []byte, order ByteOrder) (*Stream, er
 }
 
 func newStream(cipher string, key, iv []byte, counter uint32, order ByteOrder) (*Stream, error) {
-	core, err := c.NewStream(cipher, key, iv, counter, string(order))
-	if err != nil {
-		return nil, err
-	}
-	return &Stream{core}, nil
+	return wrapStream(c.NewStream(cipher, key, iv, counter, string(order)))
 }
 
 // XORKeyStreamAt writes src XOR the keystream from byte offset on to dst; this encrypts and

@@ -12,25 +12,20 @@ use rustls::crypto::cipher::{
 };
 use rustls::{ConnectionTrafficSecrets, Error};
 
-/// Nonce bytes derived with the key.
-const SALT_LEN: usize = 4;
 /// Nonce bytes in each AES-GCM record.
 const EXPLICIT_LEN: usize = 8;
 /// Maximum plaintext bytes per record (RFC 5246, section 6.2.1).
 const MAX_FRAGMENT_LEN: usize = 1 << 14;
 
-/// Records of an AES-GCM cipher suite.
-struct Gcm(Suite);
-
-/// Records of a ChaCha20-Poly1305 cipher suite.
-struct ChaCha;
+/// Records of a cipher suite, with this number of nonce bytes in each.
+struct Records(Suite, usize);
 
 /// Returns the records of the cipher suites with an AEAD.
 pub(crate) fn records(suite: Suite) -> &'static dyn Tls12AeadAlgorithm {
     match suite {
-        Suite::Aes128Gcm => &Gcm(Suite::Aes128Gcm),
-        Suite::Aes256Gcm => &Gcm(Suite::Aes256Gcm),
-        Suite::ChaCha20Poly1305 => &ChaCha,
+        Suite::Aes128Gcm => &Records(Suite::Aes128Gcm, EXPLICIT_LEN),
+        Suite::Aes256Gcm => &Records(Suite::Aes256Gcm, EXPLICIT_LEN),
+        Suite::ChaCha20Poly1305 => &Records(Suite::ChaCha20Poly1305, 0),
     }
 }
 
@@ -42,25 +37,35 @@ struct Direction {
     explicit: usize,
 }
 
-impl Tls12AeadAlgorithm for Gcm {
+impl Records {
+    fn direction(&self, key: &AeadKey, iv: &[u8], explicit: &[u8]) -> Direction {
+        Direction { key: RecordKey::new(self.0, key), iv: self.iv(iv, explicit), explicit: self.1 }
+    }
+
+    /// Joins the two parts of a nonce. The first is a whole one if a record has no nonce bytes.
+    fn iv(&self, fixed: &[u8], explicit: &[u8]) -> Iv {
+        let mut iv = [0; NONCE_LEN];
+        let (start, end) = iv.split_at_mut(NONCE_LEN - self.1);
+        start.copy_from_slice(fixed);
+        end.copy_from_slice(&explicit[..self.1]);
+        Iv::new(iv)
+    }
+}
+
+impl Tls12AeadAlgorithm for Records {
     fn encrypter(&self, key: AeadKey, iv: &[u8], extra: &[u8]) -> Box<dyn MessageEncrypter> {
-        Box::new(Direction {
-            key: RecordKey::new(self.0, &key),
-            iv: gcm_iv(iv, extra),
-            explicit: EXPLICIT_LEN,
-        })
+        Box::new(self.direction(&key, iv, extra))
     }
 
     fn decrypter(&self, key: AeadKey, iv: &[u8]) -> Box<dyn MessageDecrypter> {
-        let iv = gcm_iv(iv, &[0; EXPLICIT_LEN]);
-        Box::new(Direction { key: RecordKey::new(self.0, &key), iv, explicit: EXPLICIT_LEN })
+        Box::new(self.direction(&key, iv, &[0; EXPLICIT_LEN]))
     }
 
     fn key_block_shape(&self) -> KeyBlockShape {
         KeyBlockShape {
             enc_key_len: self.0.algorithm().key_len(),
-            fixed_iv_len: SALT_LEN,
-            explicit_nonce_len: EXPLICIT_LEN,
+            fixed_iv_len: NONCE_LEN - self.1,
+            explicit_nonce_len: self.1,
         }
     }
 
@@ -70,38 +75,7 @@ impl Tls12AeadAlgorithm for Gcm {
         iv: &[u8],
         explicit: &[u8],
     ) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
-        Ok(self.0.secrets(key, gcm_iv(iv, explicit)))
-    }
-}
-
-impl Tls12AeadAlgorithm for ChaCha {
-    fn encrypter(&self, key: AeadKey, iv: &[u8], _: &[u8]) -> Box<dyn MessageEncrypter> {
-        Box::new(Direction {
-            key: RecordKey::new(Suite::ChaCha20Poly1305, &key),
-            iv: Iv::copy(iv),
-            explicit: 0,
-        })
-    }
-
-    fn decrypter(&self, key: AeadKey, iv: &[u8]) -> Box<dyn MessageDecrypter> {
-        Box::new(Direction {
-            key: RecordKey::new(Suite::ChaCha20Poly1305, &key),
-            iv: Iv::copy(iv),
-            explicit: 0,
-        })
-    }
-
-    fn key_block_shape(&self) -> KeyBlockShape {
-        KeyBlockShape { enc_key_len: 32, fixed_iv_len: NONCE_LEN, explicit_nonce_len: 0 }
-    }
-
-    fn extract_keys(
-        &self,
-        key: AeadKey,
-        iv: &[u8],
-        _: &[u8],
-    ) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
-        Ok(Suite::ChaCha20Poly1305.secrets(key, Iv::copy(iv)))
+        Ok(self.0.secrets(key, self.iv(iv, explicit)))
     }
 }
 
@@ -139,12 +113,4 @@ impl MessageDecrypter for Direction {
         }
         Ok(msg.into_plain_message())
     }
-}
-
-/// Joins the two parts of an AES-GCM nonce.
-fn gcm_iv(salt: &[u8], explicit: &[u8]) -> Iv {
-    let mut iv = [0; NONCE_LEN];
-    iv[..SALT_LEN].copy_from_slice(salt);
-    iv[SALT_LEN..].copy_from_slice(explicit);
-    Iv::new(iv)
 }

@@ -239,14 +239,13 @@ unlocking! { EncryptWith DecryptWith }
 impl EncryptWith {
     /// Returns an option that does not apply to a folder that describes itself.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
-        let given = [
+        super::first([
             ("-r", !self.recipients.is_empty()),
             ("-R", !self.recipients_files.is_empty()),
             ("-a", self.armor),
             ("-c", !self.context.is_empty()),
             ("--format", self.format.is_some_and(|format| format != Format::Chunked)),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+        ])
     }
 }
 
@@ -262,8 +261,7 @@ impl DecryptWith {
     /// Returns an option that does not apply to a folder that describes itself.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         let is_other = self.format.is_some_and(|format| format != Format::Chunked);
-        let given = [("-c", !self.context.is_empty()), ("--format", is_other)];
-        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+        super::first([("-c", !self.context.is_empty()), ("--format", is_other)])
     }
 
     /// Returns whether a passphrase decrypts the files: with `-p`, and if nothing else was given.

@@ -38,10 +38,7 @@ pub(crate) struct Transfer {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) effort: Effort,
-    /// Wait until the data is on disk before a file gets its name
-    #[arg(long)]
-    pub(crate) sync: bool,
+    pub(crate) writing: Writing,
     #[command(flatten)]
     pub(crate) output_options: OutputOptions,
 }
@@ -49,10 +46,15 @@ pub(crate) struct Transfer {
 /// An option, and whether it was given.
 pub(crate) type Given = (&'static str, bool);
 
+/// Returns the first option that was given.
+pub(crate) fn first(options: impl IntoIterator<Item = Given>) -> Option<&'static str> {
+    options.into_iter().find_map(|(option, given)| given.then_some(option))
+}
+
 /// Refuses options for whole folders, if the command processes files.
 pub(crate) fn refuse_folder_options(given: impl IntoIterator<Item = Given>) -> Result<(), Failure> {
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Failure::misuse(format!(
+    match first(given) {
+        Some(option) => Err(Failure::misuse(format!(
             "{option} requires --recursive, or a folder that describes itself, see 'sealane init'"
         ))),
         None => Ok(()),
@@ -74,10 +76,6 @@ impl Transfer {
             )),
             _ => Ok(()),
         }
-    }
-
-    pub(crate) fn durability(&self) -> Durability {
-        if self.sync { Durability::Synced } else { Durability::Cached }
     }
 }
 
@@ -255,7 +253,23 @@ pub(crate) struct Effort {
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// Options about a command's output.
+/// The number of threads, and how safe written files are.
+#[derive(Args)]
+pub(crate) struct Writing {
+    #[command(flatten)]
+    pub(crate) effort: Effort,
+    /// Wait until the data is on disk before a file gets its name
+    #[arg(long)]
+    pub(crate) sync: bool,
+}
+
+impl Writing {
+    pub(crate) fn durability(&self) -> Durability {
+        if self.sync { Durability::Synced } else { Durability::Cached }
+    }
+}
+
+// Options about a command's output. A doc comment would replace the command's.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct OutputOptions {
     /// Print errors only: no progress bar, no warnings, no results

@@ -2,7 +2,6 @@
 
 use super::providers::{check_environment, document, fips_document, fips_line};
 use super::{Context, Run};
-use crate::args::OutputOptions;
 use crate::console::escaped;
 use crate::defaults::{self, Found};
 use crate::error::{Failure, name};
@@ -32,18 +31,12 @@ pub(crate) struct Doctor {
     /// folder
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 /// Maximum number of files read per folder, so that a folder with millions of files takes a second.
 const MAX_FILES: usize = 1000;
 
 impl Run for Doctor {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, host, .. }: &Context<'_>) -> Result<(), Failure> {
         let here = [PathBuf::from(".")];
         let paths = if self.paths.is_empty() { &here[..] } else { &self.paths };

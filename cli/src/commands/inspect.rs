@@ -1,7 +1,7 @@
 //! `sealane inspect`: describes an encrypted file without a key.
 
 use super::{Context, Run};
-use crate::args::{OutputOptions, formats};
+use crate::args::formats;
 use crate::console::escaped;
 use crate::error::{Failure, name};
 use crate::vault;
@@ -27,15 +27,9 @@ pub(crate) struct Inspect {
     /// Encrypted file, or the folder of a vault
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     input: PathBuf,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Inspect {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         if self.input.is_dir()
             && let Some((tool, facts)) = vault::describe(&self.input)?

@@ -2,7 +2,7 @@
 
 use super::keyring::key_types;
 use super::{Context, Run};
-use crate::args::{OutputOptions, Passphrase};
+use crate::args::Passphrase;
 use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
@@ -74,15 +74,9 @@ pub(crate) struct Keygen {
     public_of: Option<PathBuf>,
     #[command(flatten)]
     asked: Passphrase,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Keygen {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         if let Some(path) = &self.public_of {

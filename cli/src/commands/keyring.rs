@@ -1,6 +1,6 @@
 //! `sealane keyring`: lists and changes the keys of a keyring.
 
-use super::{Context, Run};
+use super::{Context, Run, Shown};
 use crate::args::{KeyringFile, OutputOptions};
 use crate::console::Console;
 use crate::error::{Failure, name};
@@ -34,30 +34,22 @@ pub(crate) struct Keyring {
 #[derive(Subcommand)]
 enum Action {
     /// List the keys: identifier, state, type, prefix, and which one is primary
-    List(Unchanged),
+    List(Shown<KeyringFile>),
     /// Add a key that decrypts from now on. 'promote' it to encrypt with it
-    Add(Added),
+    Add(Shown<Added>),
     /// Make an enabled key the primary key: it encrypts
-    Promote(Selected),
+    Promote(Shown<Selected>),
     /// Enable a disabled key
-    Enable(Selected),
+    Enable(Shown<Selected>),
     /// Disable a key: it is kept, but decrypts nothing. The primary key cannot be disabled
-    Disable(Selected),
+    Disable(Shown<Selected>),
     /// Destroy a key for good: its secret is removed, and what it encrypted is lost
-    Destroy(Selected),
+    Destroy(Shown<Selected>),
     /// Remove a key and its identifier, such as a destroyed one. What it encrypted is lost
-    Delete(Selected),
+    Delete(Shown<Selected>),
     /// Generate a key of the primary key's type and make it the primary key. The old one stays
     /// enabled
-    Rotate(Unchanged),
-}
-
-#[derive(Args)]
-struct Unchanged {
-    #[command(flatten)]
-    file: KeyringFile,
-    #[command(flatten)]
-    output_options: OutputOptions,
+    Rotate(Shown<KeyringFile>),
 }
 
 #[derive(Args)]
@@ -67,8 +59,6 @@ struct Selected {
     /// Identifier of the key, as printed by 'sealane keyring list'
     #[arg(value_name = "ID")]
     id: u32,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 #[derive(Args)]
@@ -85,8 +75,6 @@ struct Added {
     /// Add the symmetric key in KEYFILE instead of a new one
     #[arg(long, value_name = "KEYFILE", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Keyring {
@@ -105,20 +93,20 @@ impl Run for Keyring {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         match &self.action {
-            Action::List(arguments) => {
-                let ring = keys::keyring(&arguments.file, console)?;
+            Action::List(Shown { arguments: file, .. }) => {
+                let ring = keys::keyring(file, console)?;
                 ring.keys().try_for_each(|key| show(&key, console))
             }
-            Action::Rotate(arguments) => {
-                let about = |error| Failure::about(&name(&arguments.file.ring), error);
-                change(&arguments.file, console, |ring| ring.rotate().map_err(about))
+            Action::Rotate(Shown { arguments: file, .. }) => {
+                let about = |error| Failure::about(&name(&file.ring), error);
+                change(file, console, |ring| ring.rotate().map_err(about))
             }
-            Action::Add(arguments) => arguments.run(console),
-            Action::Promote(selected) => selected.run(console, Keys::promote),
-            Action::Enable(selected) => selected.run(console, Keys::enable),
-            Action::Disable(selected) => selected.run(console, Keys::disable),
-            Action::Destroy(selected) => selected.run(console, Keys::destroy),
-            Action::Delete(selected) => selected.run(console, Keys::delete),
+            Action::Add(added) => added.arguments.run(console),
+            Action::Promote(selected) => selected.arguments.run(console, Keys::promote),
+            Action::Enable(selected) => selected.arguments.run(console, Keys::enable),
+            Action::Disable(selected) => selected.arguments.run(console, Keys::disable),
+            Action::Destroy(selected) => selected.arguments.run(console, Keys::destroy),
+            Action::Delete(selected) => selected.arguments.run(console, Keys::delete),
         }
     }
 }

@@ -51,12 +51,32 @@ pub(crate) trait Run {
     fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
 }
 
+// A command with the options `--quiet` and `--json` at its end. A doc comment would replace the
+// command's.
+#[derive(clap::Args)]
+pub(crate) struct Shown<T: clap::Args> {
+    #[command(flatten)]
+    arguments: T,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+impl<T: clap::Args + Run> Run for Shown<T> {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
+    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
+        self.arguments.run(context)
+    }
+}
+
 macro_rules! commands {
-    ($($(#[$condition:meta])? $Name:ident: $module:ident),* $(,)?) => {
+    ($($(#[$condition:meta])? $Name:ident: $Arguments:ty),* $(,)?) => {
         /// A command and its arguments.
         #[derive(clap::Subcommand)]
         pub(crate) enum Command {
-            $($(#[$condition])? $Name($module::$Name)),*
+            $($(#[$condition])? $Name($Arguments)),*
         }
 
         impl Command {
@@ -71,24 +91,24 @@ macro_rules! commands {
 
 // In the order of the help text.
 commands! {
-    Keygen: keygen,
-    Keyring: keyring,
-    Init: init,
-    Encrypt: encrypt,
-    Decrypt: decrypt,
-    Cat: cat,
-    Ls: ls,
-    Inspect: inspect,
-    Verify: verify,
-    Sign: sign,
-    VerifySignature: verify_signature,
+    Keygen: Shown<keygen::Keygen>,
+    Keyring: keyring::Keyring,
+    Init: init::Init,
+    Encrypt: encrypt::Encrypt,
+    Decrypt: decrypt::Decrypt,
+    Cat: cat::Cat,
+    Ls: ls::Ls,
+    Inspect: Shown<inspect::Inspect>,
+    Verify: Shown<verify::Verify>,
+    Sign: Shown<sign::Sign>,
+    VerifySignature: Shown<verify_signature::VerifySignature>,
     #[cfg(all(feature = "mount", target_os = "linux"))]
-    Mount: mount,
-    Rewrap: rewrap,
-    Rotate: rotate,
-    Providers: providers,
-    Doctor: doctor,
-    Completions: completions,
-    Man: man,
-    Reference: reference,
+    Mount: mount::Mount,
+    Rewrap: Shown<rewrap::Rewrap>,
+    Rotate: Shown<rotate::Rotate>,
+    Providers: Shown<providers::Providers>,
+    Doctor: Shown<doctor::Doctor>,
+    Completions: completions::Completions,
+    Man: man::Man,
+    Reference: reference::Reference,
 }

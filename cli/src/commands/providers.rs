@@ -1,7 +1,6 @@
 //! `sealane providers`: lists the implementations of each algorithm on this machine.
 
 use super::{Context, Run};
-use crate::args::OutputOptions;
 use crate::error::Failure;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -26,15 +25,9 @@ pub(crate) struct Providers {
     /// List only this algorithm
     #[arg(value_name = "ALGORITHM", value_parser = PossibleValuesParser::new(names()))]
     algorithm: Option<String>,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Providers {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         check_environment()?;
         let mut entries = sealane::listing();

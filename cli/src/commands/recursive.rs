@@ -1,6 +1,6 @@
 //! `--recursive`: whole folders, as a job of the core. Maps the options and prints the events.
 
-use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer};
+use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer, Writing};
 use crate::console::{Bar, Console};
 use crate::described::Described;
 use crate::error::{Failure, name};
@@ -93,8 +93,9 @@ impl<'a> Recursive<'a> {
         let missing = || Failure::misuse("--recursive writes to a folder; name it with -o");
         let output = Some(output.ok_or_else(missing)?.clone());
         let manifest = args.manifest.as_ref().and_then(Option::as_ref);
-        let mut new = Self::new(&args.inputs, manifest, &args.effort, args.durability(), console)
-            .selecting(&args.selection)?;
+        let (effort, durability) = (&args.writing.effort, args.writing.durability());
+        let mut new =
+            Self::new(&args.inputs, manifest, effort, durability, console).selecting(&args.selection)?;
         let (suffix, dry_run) = (args.folders.suffix().to_owned(), args.dry_run);
         let keeps_names = args.folders.keeps_names();
         new.options = JobOptions { output, suffix, removes_suffix, dry_run, keeps_names, ..new.options };
@@ -106,11 +107,10 @@ impl<'a> Recursive<'a> {
         inputs: &'a [PathBuf],
         output: Option<&Path>,
         manifest: Option<&PathBuf>,
-        effort: &Effort,
-        durability: Durability,
+        writing: &Writing,
         console: &'a Console,
     ) -> Self {
-        let mut new = Self::new(inputs, manifest, effort, durability, console);
+        let mut new = Self::new(inputs, manifest, &writing.effort, writing.durability(), console);
         (new.options.output, new.options.in_place) = (output.map(Path::to_owned), output.is_none());
         new
     }
@@ -435,12 +435,11 @@ impl<'a> Printer<'a> {
 
     /// Prints a document with source and target, with `--json` only.
     fn pair(&self, pair: Pair<'_>, add: impl FnOnce(&mut serde_json::Value)) -> Result<(), Failure> {
-        if !self.console.json() {
-            return Ok(());
-        }
-        let mut document = json!({"source": name(pair.source), "target": name(pair.target)});
-        add(&mut document);
-        self.console.result(|| document, "")
+        self.console.document(|| {
+            let mut document = json!({"source": name(pair.source), "target": name(pair.target)});
+            add(&mut document);
+            document
+        })
     }
 
     fn planned(&self, action: Action, pair: Pair<'_>) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use super::recursive::{Recursive, SAME_FILE_KEYS};
 use super::{Context, Run};
-use crate::args::{Effort, OutputOptions, RewrapWith};
+use crate::args::{RewrapWith, Writing, first};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::endpoints::{self, Source, Target};
@@ -12,7 +12,7 @@ use crate::keys::{self, Inputs};
 use crate::url;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
-use sealane::file::{self, Durability, Options, Rewrap as Keys};
+use sealane::file::{self, Options, Rewrap as Keys};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -49,12 +49,7 @@ pub(crate) struct Rewrap {
     #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath, requires_all = ["recursive", "output"])]
     manifest: Option<PathBuf>,
     #[command(flatten)]
-    effort: Effort,
-    /// Wait until the data is on disk before a file gets its name
-    #[arg(long)]
-    sync: bool,
-    #[command(flatten)]
-    output_options: OutputOptions,
+    writing: Writing,
 }
 
 /// The warning for a folder that describes itself, as [`SAME_FILE_KEYS`] for files.
@@ -62,10 +57,6 @@ const SAME_FOLDER_KEYS: &str = "the keys of the folder are still the same: anyon
     an old copy of the description; to exclude them, run 'sealane rotate'";
 
 impl Run for Rewrap {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     /// Rewraps every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         if let Some(found) = described::find(&self.inputs)? {
@@ -88,29 +79,15 @@ impl Run for Rewrap {
                     name(found)
                 )));
             }
-            let output = self.output.as_deref();
-            let recursive = Recursive::replacing(
-                &self.inputs,
-                output,
-                self.manifest.as_ref(),
-                &self.effort,
-                self.durability(),
-                console,
-            );
+            let (output, manifest) = (self.output.as_deref(), self.manifest.as_ref());
+            let recursive = Recursive::replacing(&self.inputs, output, manifest, &self.writing, console);
             return recursive.run(|inputs| with(inputs).map(Operation::Rewrap), self.with.has_passphrase());
         }
         let pairs = self.pairs()?;
         let _watch = Watch::begin(console);
         let with = with(Inputs::named(&self.inputs))?;
-        let mut rewrapped = 0;
-        for (from, to) in &pairs {
-            match self.rewrap_one(from, to, &with, console) {
-                Err(failure) if failure.kind() == Kind::INTERRUPTED => return Err(failure),
-                Err(failure) => console.fail(&failure),
-                Ok(()) => rewrapped += 1,
-            }
-        }
-        if rewrapped > 0 {
+        let rewrap = |(from, to): &(PathBuf, PathBuf)| self.rewrap_one(from, to, &with, console);
+        if console.each(&pairs, &[Kind::INTERRUPTED], rewrap)? > 0 {
             console.warn(SAME_FILE_KEYS);
         }
         Ok(())
@@ -121,10 +98,8 @@ impl Rewrap {
     /// Wraps the keys of a folder that describes itself for others. Its files stay as they are.
     fn rewrap_folder(&self, mut opened: Described, console: &Console) -> Result<(), Failure> {
         let RewrapWith { recipients, recipients_files, passphrase, wrapping_key, asked, .. } = &self.with;
-        if let Some(option) = [("-o", self.output.is_some()), ("--manifest", self.manifest.is_some())]
-            .into_iter()
-            .find_map(|(option, given)| given.then_some(option))
-        {
+        let given = [("-o", self.output.is_some()), ("--manifest", self.manifest.is_some())];
+        if let Some(option) = first(given) {
             return Err(Failure::misuse(format!(
                 "{option} contradicts {}: rewrapping changes this file alone; leave the option out",
                 opened.name()
@@ -138,10 +113,6 @@ impl Rewrap {
         opened.folder.rewrap(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         console.warn(SAME_FOLDER_KEYS);
         Ok(())
-    }
-
-    fn durability(&self) -> Durability {
-        if self.sync { Durability::Synced } else { Durability::Cached }
     }
 
     /// Returns each file with its destination.
@@ -173,25 +144,19 @@ impl Rewrap {
         if url::of(from).or(url::of(to)).is_some() {
             let target = name(to);
             url::rewrap(&source, &target, with)?;
-            return match console.json() {
-                true => console.result(|| json!({"source": source, "target": target}), ""),
-                false => Ok(()),
-            };
+            return console.document(|| json!({"source": source, "target": target}));
         }
         let mut bar = console.bar(&source, from.metadata().ok().map(|found| found.len()));
         let options = Options {
-            threads: self.effort.threads,
+            threads: self.writing.effort.threads,
             progress: Some(&mut |done, _| bar.at(done)),
-            durability: self.durability(),
+            durability: self.writing.durability(),
         };
         file::rewrap_file(from, to, with, options).map_err(|error| match from.is_dir() {
             true => Failure::about(&source, error).and("or add --recursive"),
             false => Failure::about(&source, error),
         })?;
-        if !console.json() {
-            return Ok(());
-        }
         let (target, bytes, seconds) = (name(to), bar.done(), bar.seconds());
-        console.result(|| json!({"source": source, "target": target, "bytes": bytes, "seconds": seconds}), "")
+        console.document(|| json!({"source": source, "target": target, "bytes": bytes, "seconds": seconds}))
     }
 }

@@ -2,14 +2,14 @@
 
 use super::recursive::Recursive;
 use super::{Context, Run};
-use crate::args::{Effort, OutputOptions, RotateWith};
+use crate::args::{RotateWith, Writing};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::error::{Failure, name};
 use crate::keys;
 use clap::{Args, ValueHint};
+use sealane::file::Rotation;
 use sealane::file::bulk::Operation;
-use sealane::file::{Durability, Rotation};
 use std::path::PathBuf;
 
 /// Encrypt files again that are under retired keys of a keyring
@@ -33,46 +33,31 @@ pub(crate) struct Rotate {
     #[arg(value_name = "IN", required = true, value_hint = ValueHint::AnyPath)]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
-    effort: Effort,
-    /// Wait until the data is on disk before a file gets its name
-    #[arg(long)]
-    sync: bool,
-    #[command(flatten)]
-    output_options: OutputOptions,
+    writing: Writing,
 }
 
 impl Run for Rotate {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     /// Processes every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        let durability = if self.sync { Durability::Synced } else { Durability::Cached };
         if let Some(found) = described::find(&self.inputs)? {
             let contradiction = (!self.with.context.is_empty()).then_some("-c");
             let opened = Described::open(found, &self.with.unlock(), contradiction, console)?;
-            return self.rotate(opened, durability, console);
+            return self.rotate(opened, console);
         }
-        let recursive = Recursive::replacing(&self.inputs, None, None, &self.effort, durability, console);
+        let recursive = Recursive::replacing(&self.inputs, None, None, &self.writing, console);
         recursive.run(|inputs| keys::rotation(&self.with, inputs, console).map(Operation::Rotate), false)
     }
 }
 
 impl Rotate {
     /// Moves a folder that describes itself to a new key.
-    fn rotate(
-        &self,
-        mut opened: Described,
-        durability: Durability,
-        console: &Console,
-    ) -> Result<(), Failure> {
+    fn rotate(&self, mut opened: Described, console: &Console) -> Result<(), Failure> {
         let lock = opened.lock.clone();
         if opened.folder.is_rotated().map_err(|error| opened.about(error))? {
             opened.folder.rotate(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         }
         let ring = opened.folder.content_keys();
-        Recursive::replacing(&self.inputs, None, None, &self.effort, durability, console)
+        Recursive::replacing(&self.inputs, None, None, &self.writing, console)
             .described(&opened, None)?
             .replacing_stored()
             .run(

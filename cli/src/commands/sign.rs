@@ -1,7 +1,7 @@
 //! `sealane sign`: detached signatures of files and standard input.
 
 use super::{Context, Run};
-use crate::args::{OutputOptions, Passphrase};
+use crate::args::Passphrase;
 use crate::console::Console;
 use crate::endpoints::{Pair, Source, Target};
 use crate::error::{Failure, Kind, name};
@@ -45,15 +45,9 @@ pub(crate) struct Sign {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     asked: Passphrase,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Sign {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     /// Signs every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
@@ -66,16 +60,7 @@ impl Run for Sign {
         let key = keys::signing_key(&self.key, &self.asked, Inputs::named(inputs), console)?;
         let pair = |input: &PathBuf| self.pair(Source::new(input), inputs, &key);
         let pairs: Vec<_> = inputs.iter().map(pair).collect::<Result<_, _>>()?;
-        for pair in pairs {
-            match self.sign_one(&pair, &key, console) {
-                Err(failure) if matches!(failure.kind(), Kind::INTERRUPTED | Kind::OutputClosed) => {
-                    return Err(failure);
-                }
-                Err(failure) => console.fail(&failure),
-                Ok(()) => {}
-            }
-        }
-        Ok(())
+        console.each(&pairs, &Kind::ENDING, |pair| self.sign_one(pair, &key, console)).map(drop)
     }
 }
 
@@ -106,8 +91,7 @@ impl Sign {
         let Target::File(path) = &pair.to else { return console.print(&text) };
         save_public(path, text.as_bytes(), Existing::Replace)
             .map_err(|error| Failure::about(&name(path), error))?;
-        let document = || json!({"source": subject, "signature": name(path), "format": key.format()});
-        if console.json() { console.result(document, "") } else { Ok(()) }
+        console.document(|| json!({"source": subject, "signature": name(path), "format": key.format()}))
     }
 }
 

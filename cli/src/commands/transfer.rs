@@ -41,14 +41,9 @@ pub(super) fn transfer<W>(
     }
     let named: Vec<_> = pairs.iter().map(|pair| pair.from.path()).collect();
     let with = with(Inputs::named(&named))?;
-    for pair in pairs {
-        match transfer_one(args, &pair, &with, functions, console) {
-            Err(failure) if failure.kind() == Kind::INTERRUPTED => return Err(failure),
-            Err(failure) => console.fail(&failure),
-            Ok(()) => {}
-        }
-    }
-    Ok(())
+    console
+        .each(&pairs, &[Kind::INTERRUPTED], |pair| transfer_one(args, pair, &with, functions, console))
+        .map(drop)
 }
 
 fn transfer_one<W>(
@@ -63,28 +58,25 @@ fn transfer_one<W>(
     let mut bar = console.bar(&name, size).unless(pair.to.is_terminal());
     let Target::File(to) = &pair.to else {
         let out = (functions.to_stdout)(&pair.from, with, &mut bar)?;
-        if args.sync {
+        if args.writing.sync {
             sync(&out)?;
         }
         return endpoints::flush_stdout().map_err(|e| Failure::stdout(&e));
     };
     let options = Options {
-        threads: args.effort.threads,
+        threads: args.writing.effort.threads,
         progress: Some(&mut |done, total| {
             if size.is_none() && total == Some(done) {
                 signal::wait_for_pending_signal();
             }
             bar.at(done)
         }),
-        durability: args.durability(),
+        durability: args.writing.durability(),
     };
     (functions.to_file)(pair.from.open_file()?, pair.from.subject(), to, with, options)
         .map_err(|error| Failure::about(&name, error))?;
-    if !console.json() {
-        return Ok(());
-    }
     let (target, bytes, seconds) = (pair.to.name(), bar.done(), bar.seconds());
-    console.result(|| json!({"source": name, "target": target, "bytes": bytes, "seconds": seconds}), "")
+    console.document(|| json!({"source": name, "target": target, "bytes": bytes, "seconds": seconds}))
 }
 
 /// Waits for the disk if standard output is a file.

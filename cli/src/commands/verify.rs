@@ -2,9 +2,7 @@
 
 use super::recursive::{self, Recursive};
 use super::{Context, Run};
-use crate::args::{
-    DecryptWith, Effort, Folders, OutputOptions, ReadInventory, Selection, refuse_folder_options,
-};
+use crate::args::{DecryptWith, Effort, Folders, ReadInventory, Selection, refuse_folder_options};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::endpoints::Source;
@@ -38,25 +36,17 @@ pub(crate) struct Verify {
     inventory: ReadInventory,
     #[command(flatten)]
     effort: Effort,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Verify {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     /// Verifies every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let job = || Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console);
         if let Some(found) = described::find(&self.inputs)? {
             self.folders.check(&found, self.selection.preserve)?;
             let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
             let inventory = opened.inventory_args(&self.inventory)?;
-            let recursive =
-                Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console)?
-                    .described(&opened, None)?
-                    .comparing(&inventory)?;
+            let recursive = job()?.described(&opened, None)?.comparing(&inventory)?;
             return recursive.run(|inputs| opened.decrypt_with(inputs).map(Operation::Verify), false);
         }
         if self.inventory.signer.is_some() && self.inventory.file.is_none() {
@@ -65,37 +55,18 @@ impl Run for Verify {
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.folders.recursive {
             if let Some(place) = Vaults::new(&self.with, console).find_only(&self.inputs)? {
-                return Recursive::verify(
-                    &self.inputs,
-                    &self.folders,
-                    &self.selection,
-                    &self.effort,
-                    console,
-                )?
-                .comparing(&self.inventory)?
-                .run_vault(&place, &self.folders);
+                return job()?.comparing(&self.inventory)?.run_vault(&place, &self.folders);
             }
             let names = keys::names(&self.folders, &self.with.asked, &self.with.identities, console)?;
-            let recursive =
-                Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console)?
-                    .comparing(&self.inventory)?
-                    .naming(names);
+            let recursive = job()?.comparing(&self.inventory)?.naming(names);
             return recursive.run(|inputs| with(inputs).map(Operation::Verify), false);
         }
         let own = [("--inventory", self.inventory.file.is_some())];
         refuse_folder_options(self.folders.given().into_iter().chain(self.selection.given()).chain(own))?;
         let _watch = Watch::begin(console);
         let with = with(Inputs::named(&self.inputs))?;
-        for input in &self.inputs {
-            match self.verify_one(&Source::new(input), &with, console) {
-                Err(failure) if matches!(failure.kind(), Kind::INTERRUPTED | Kind::OutputClosed) => {
-                    return Err(failure);
-                }
-                Err(failure) => console.fail(&failure),
-                Ok(()) => {}
-            }
-        }
-        Ok(())
+        let verify = |input: &PathBuf| self.verify_one(&Source::new(input), &with, console);
+        console.each(&self.inputs, &Kind::ENDING, verify).map(drop)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::sign::with_suffix;
 use super::{Context, Run};
-use crate::args::OutputOptions;
 use crate::endpoints::Source;
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
@@ -39,15 +38,9 @@ pub(crate) struct VerifySignature {
     /// Signed file; '-' is standard input, and requires -s
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     input: PathBuf,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for VerifySignature {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         let signers = keys::signers(&self.signer, Signers::parse)?;

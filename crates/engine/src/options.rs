@@ -1,7 +1,6 @@
 //! Options and progress of file operations.
 
-use base::debug_fields;
-use base::{Error, ForkGuard};
+use base::{Error, ForkGuard, debug_fields};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 

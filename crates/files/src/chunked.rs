@@ -14,8 +14,7 @@
 
 use super::age_file::refuse_age;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile};
-use base::debug_fields;
-use base::{Error, Misuse};
+use base::{Error, Misuse, debug_fields};
 use engine::pipeline::{ChunkCipher, OpenChunks};
 use engine::plan::{ChunkPosition, End, Layout};
 use engine::prefix::{Parsed, Prefix};
@@ -25,8 +24,7 @@ use keys::Keyring;
 #[cfg(feature = "fips")]
 use keys::approved::Computation;
 use messages::{Aead, Key};
-use providers::Algorithm;
-use providers::InOut;
+use providers::{Algorithm, InOut};
 #[cfg(not(feature = "fips"))]
 use sha2::Sha512;
 use subtle::ConstantTimeEq;
@@ -235,17 +233,6 @@ fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
 fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     use aws_lc_rs::hkdf;
 
-    struct Len(usize);
-
-    impl hkdf::KeyType for Len {
-        fn len(&self) -> usize {
-            self.0
-        }
-    }
-
     Computation::HkdfSha2.check()?;
-    let prk = hkdf::Prk::new_less_safe(hkdf::HKDF_SHA512, key);
-    let filled = prk.expand(info, Len(okm.len())).and_then(|made| made.fill(okm));
-    // AWS-LC gives no reason. The lengths are valid, so an allocation failed.
-    filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))
+    keys::approved::expand_hkdf(&hkdf::Prk::new_less_safe(hkdf::HKDF_SHA512, key), info, okm)
 }

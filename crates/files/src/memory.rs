@@ -2,14 +2,12 @@
 
 use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
-use base::debug_fields;
 use base::parallel::{Workers, run_parts};
 use base::threads::default_threads;
-use base::{Error, memory};
+use base::{Error, debug_fields, memory};
 use engine::pipeline::{open_chunks, seal_chunks};
 use engine::plan::{Job, Plan};
-use keys::age::Armor;
-use keys::age::armor;
+use keys::age::{Armor, armor};
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::Mutex;

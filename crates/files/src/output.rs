@@ -1,8 +1,7 @@
 //! Output files, written in order, that appear complete.
 
 use super::file_keys::{DecryptWith, EncryptWith};
-use base::Error;
-use base::debug_fields;
+use base::{Error, debug_fields};
 use engine::attributes::Attributes;
 use engine::close;
 use engine::file_id::FileId;

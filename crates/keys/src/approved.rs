@@ -4,6 +4,7 @@
 //! FIPS module of AWS-LC does all of it and reports it as an approved service
 //! (`docs/decisions/026-fips.md`).
 
+use aws_lc_rs::hkdf;
 use base::Error;
 use providers::FIPS;
 
@@ -69,6 +70,25 @@ impl Computation {
 /// each.
 pub fn computations() -> impl Iterator<Item = (&'static str, bool)> {
     TABLE.iter().map(|(_, name, approved)| (*name, *approved))
+}
+
+/// Computes the second step of HKDF (RFC 5869) with AWS-LC.
+///
+/// # Errors
+/// Returns [`Error::LimitExceeded`] without memory.
+#[doc(hidden)]
+pub fn expand_hkdf(prk: &hkdf::Prk, info: &[&[u8]], out: &mut [u8]) -> Result<(), Error> {
+    struct Len(usize);
+
+    impl hkdf::KeyType for Len {
+        fn len(&self) -> usize {
+            self.0
+        }
+    }
+
+    let filled = prk.expand(info, Len(out.len())).and_then(|okm| okm.fill(out));
+    // AWS-LC gives no reason. The lengths are valid, so an allocation failed.
+    filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))
 }
 
 #[cfg(test)]

@@ -18,8 +18,7 @@ use aws_lc_rs::cipher::{
 use aws_lc_rs::error::Unspecified;
 use aws_lc_rs::hmac;
 use aws_lc_rs::iv::FixedLength;
-use base::debug_fields;
-use base::{Error, Misuse, memory};
+use base::{Error, Misuse, debug_fields, memory};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use base64ct::Base64Url;

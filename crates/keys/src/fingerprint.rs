@@ -15,6 +15,7 @@
 //! `docs/decisions/028-pinned-keys.md` says why two keys with one fingerprint are as hard to find
 //! as a collision of SHA-256, and what a fingerprint reveals.
 
+use super::approved::expand_hkdf;
 use super::secret::wiping_stack;
 use super::{KeyFile, Keyring, SecretKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
@@ -78,12 +79,9 @@ impl Fingerprint {
 
     fn new(key: &[u8], info: &[u8]) -> Result<Self, Error> {
         let mut bytes = [0; LEN];
-        let filled = wiping_stack::<2048, _>(|| {
-            let prk = Salt::new(HKDF_SHA256, SALT).extract(key);
-            prk.expand(&[info], HKDF_SHA256).and_then(|okm| okm.fill(&mut bytes))
-        });
-        // The lengths are valid.
-        filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))?;
+        wiping_stack::<2048, _>(|| {
+            expand_hkdf(&Salt::new(HKDF_SHA256, SALT).extract(key), &[info], &mut bytes)
+        })?;
         Ok(Self(bytes))
     }
 

@@ -143,24 +143,13 @@ fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
     match (key, to_pkcs8(key)?) {
         (_, Some(der)) => pem::write("PRIVATE KEY", &der),
         (SecretKey::Symmetric(jwk), _) => Ok(jwk.to_json()),
-        (SecretKey::Age(identity), _) if identity.plugin().is_some() => {
-            let identity = identity.to_text()?;
-            // bounded: a line of age.
-            let mut text = Zeroizing::new(String::with_capacity(identity.len() + 1));
-            text.push_str(&identity);
-            text.push('\n');
-            Ok(text)
-        }
         (SecretKey::Age(identity), _) => {
-            let (identity, recipient) = (identity.to_text()?, identity.recipient().to_string());
-            // Allocated at full length: a growing string leaves copies behind.
-            // bounded: two lines of age.
-            let mut text = Zeroizing::new(String::with_capacity(recipient.len() + identity.len() + 32));
+            let (text, recipient) = (identity.to_text()?, identity.recipient().to_string());
             // As age-keygen does.
-            for part in ["# public key: ", &recipient, "\n", &identity, "\n"] {
-                text.push_str(part);
-            }
-            Ok(text)
+            let parts = ["# public key: ", &recipient, "\n", &text, "\n"];
+            let parts = if identity.plugin().is_some() { &parts[3..] } else { &parts };
+            // Allocated at full length: a growing string leaves copies behind.
+            Ok(Zeroizing::new(parts.concat()))
         }
         _ => Err(Misuse::UnsuitableKey("this kind of key cannot be saved").into()),
     }

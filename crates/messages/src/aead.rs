@@ -1,8 +1,7 @@
 //! Authenticated encryption of one message.
 
 use crate::Key;
-use base::debug_fields;
-use base::{Error, Misuse};
+use base::{Error, Misuse, debug_fields};
 use providers::{Algorithm, Provider};
 
 mod batch;

@@ -178,7 +178,8 @@ fn names(providers: &[Provider]) -> String {
 }
 
 /// Joins lengths, as in "16 or 32".
-fn alternatives(lengths: &[usize]) -> String {
+#[doc(hidden)]
+pub fn alternatives(lengths: &[usize]) -> String {
     lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
 }
 

@@ -52,7 +52,7 @@ pub use entry::{Entry, Expand};
 pub use environment::features;
 pub use error::{
     AuthenticationError, DefaultAlreadySet, KeyError, Reason, RegisterError, Request, SealError, Unavailable,
-    VariableError, VariableProblem,
+    VariableError, VariableProblem, alternatives,
 };
 pub use extended::short_salt;
 pub use fips::{FIPS, NOT_APPROVED, fips_module};

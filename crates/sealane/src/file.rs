@@ -54,6 +54,8 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
+#[doc(hidden)]
+pub use files::FileId;
 #[doc(inline)]
 pub use files::{
     BufferDecryptor, BufferEncryptor, ByteQueue, CHUNK_LEN, Callback, Concurrency, DecryptParams,

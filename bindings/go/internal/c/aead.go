@@ -70,28 +70,20 @@ func NewSpeckPoly1305SmallBlock(algorithm string, key []byte) (*AEAD, error) {
 type newAEADCall func(name, provider *C.char, e *C.sealane_error) *C.sealane_aead
 
 func newAEAD(algorithm, provider string, call newAEADCall) (*AEAD, error) {
-	name, err := required("algorithm", algorithm)
-	if err != nil {
-		return nil, err
-	}
-	providerName, err := cText("provider", provider)
-	if err != nil {
-		return nil, err
-	}
-	var e C.sealane_error
-	handle := call(chars(name), chars(providerName), &e)
-	if handle == nil {
-		return nil, failure(e)
-	}
-	a := &AEAD{handle: handle}
-	runtime.AddCleanup(a, func(handle *C.sealane_aead) { C.sealane_aead_free(handle) }, handle)
-	a.description.size = C.size_t(unsafe.Sizeof(a.description))
-	if C.sealane_aead_describe(handle, &a.description, &e) < 0 {
-		return nil, failure(e)
-	}
-	a.nonceSize, a.tagSize = int(a.description.nonce_len), int(a.description.tag_len)
-	runtime.KeepAlive(a)
-	return a, nil
+	return withTexts(required, "algorithm", algorithm, "provider", provider, func(name, provider *C.char, e *C.sealane_error) (*AEAD, error) {
+		handle := call(name, provider, e)
+		a, err := owned(&AEAD{handle: handle}, handle, func(handle *C.sealane_aead) { C.sealane_aead_free(handle) }, e)
+		if err != nil {
+			return nil, err
+		}
+		a.description.size = C.size_t(unsafe.Sizeof(a.description))
+		if C.sealane_aead_describe(handle, &a.description, e) < 0 {
+			return nil, failure(*e)
+		}
+		a.nonceSize, a.tagSize = int(a.description.nonce_len), int(a.description.tag_len)
+		runtime.KeepAlive(a)
+		return a, nil
+	})
 }
 
 // Algorithm returns the algorithm's name.

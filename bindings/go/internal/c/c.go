@@ -33,12 +33,10 @@ func LiveHandles() int64 { return int64(C.sealane_live_handles()) }
 
 // SetDefaultProvider sets this process's provider.
 func SetDefaultProvider(provider string) error {
-	name, err := cText("provider", provider)
-	if err != nil {
-		return err
-	}
-	var e C.sealane_error
-	return check(C.sealane_set_default_provider(chars(name), &e), &e)
+	_, err := withText(cText, "provider", provider, func(name *C.char, e *C.sealane_error) (any, error) {
+		return nil, check(C.sealane_set_default_provider(name, e), e)
+	})
+	return err
 }
 
 // Algorithms returns the lines of the list of algorithms.
@@ -129,6 +127,29 @@ func withText[T any](
 	defer clear(converted)
 	var e C.sealane_error
 	return call(chars(converted), &e)
+}
+
+// withTexts is withText for two texts. The second may be empty: it is null for C.
+func withTexts[T any](
+	convert func(name, text string) ([]byte, error), name, text, optionalName, optional string,
+	call func(text, optional *C.char, e *C.sealane_error) (T, error),
+) (T, error) {
+	return withText(convert, name, text, func(text *C.char, e *C.sealane_error) (T, error) {
+		return withText(cText, optionalName, optional, func(optional *C.char, _ *C.sealane_error) (T, error) {
+			return call(text, optional, e)
+		})
+	})
+}
+
+// Wrapping returns a function that wraps the result of a constructor of this package, unless that
+// failed.
+func Wrapping[C, T any](wrap func(core *C) *T) func(core *C, err error) (*T, error) {
+	return func(core *C, err error) (*T, error) {
+		if err != nil {
+			return nil, err
+		}
+		return wrap(core), nil
+	}
 }
 
 // owned returns the object that holds a new handle. The garbage collector frees them together. The

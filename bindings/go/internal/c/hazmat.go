@@ -27,12 +27,10 @@ type Stream struct{ handle *C.sealane_stream }
 
 // NewStream makes a keystream. An empty byte order is the default.
 func NewStream(cipher string, key, iv []byte, counter uint32, byteOrder string) (*Stream, error) {
-	return withText(required, "cipher", cipher, func(name *C.char, e *C.sealane_error) (*Stream, error) {
-		return withText(cText, "byte order", byteOrder, func(order *C.char, _ *C.sealane_error) (*Stream, error) {
-			handle := C.sealane_hazmat_stream_new(name, ptr(key), size(key), ptr(iv), size(iv), C.uint32_t(counter), order, e)
-			free := func(handle *C.sealane_stream) { C.sealane_stream_free(handle) }
-			return owned(&Stream{handle}, handle, free, e)
-		})
+	return withTexts(required, "cipher", cipher, "byte order", byteOrder, func(name, order *C.char, e *C.sealane_error) (*Stream, error) {
+		handle := C.sealane_hazmat_stream_new(name, ptr(key), size(key), ptr(iv), size(iv), C.uint32_t(counter), order, e)
+		free := func(handle *C.sealane_stream) { C.sealane_stream_free(handle) }
+		return owned(&Stream{handle}, handle, free, e)
 	})
 }
 
@@ -100,12 +98,10 @@ type Speck struct{ handle *C.sealane_speck }
 
 // NewSpeck expands a key. An empty byte order is the default.
 func NewSpeck(algorithm string, key []byte, byteOrder string) (*Speck, error) {
-	return withText(required, "algorithm", algorithm, func(name *C.char, e *C.sealane_error) (*Speck, error) {
-		return withText(cText, "byte order", byteOrder, func(order *C.char, _ *C.sealane_error) (*Speck, error) {
-			handle := C.sealane_hazmat_speck_new(name, ptr(key), size(key), order, e)
-			free := func(handle *C.sealane_speck) { C.sealane_speck_free(handle) }
-			return owned(&Speck{handle}, handle, free, e)
-		})
+	return withTexts(required, "algorithm", algorithm, "byte order", byteOrder, func(name, order *C.char, e *C.sealane_error) (*Speck, error) {
+		handle := C.sealane_hazmat_speck_new(name, ptr(key), size(key), order, e)
+		free := func(handle *C.sealane_speck) { C.sealane_speck_free(handle) }
+		return owned(&Speck{handle}, handle, free, e)
 	})
 }
 

@@ -41,23 +41,19 @@ func NewSecret(key []byte) (*Secret, error) {
 
 // ParseSecret parses the text of a key file.
 func ParseSecret(text, passphrase string) (*Secret, error) {
-	return withText(required, "text of a key", text, func(key *C.char, e *C.sealane_error) (*Secret, error) {
-		return withText(cText, "passphrase", passphrase, func(phrase *C.char, _ *C.sealane_error) (*Secret, error) {
-			return newSecret(C.sealane_secret_from_text(key, phrase, e), e)
-		})
+	return withTexts(required, "text of a key", text, "passphrase", passphrase, func(key, phrase *C.char, e *C.sealane_error) (*Secret, error) {
+		return newSecret(C.sealane_secret_from_text(key, phrase, e), e)
 	})
 }
 
 // LoadSecret loads a key from a file.
 func LoadSecret(path, passphrase string) (*Secret, error) {
-	return withText(pathText, "open", path, func(name *C.char, e *C.sealane_error) (*Secret, error) {
-		return withText(cText, "passphrase", passphrase, func(phrase *C.char, _ *C.sealane_error) (*Secret, error) {
-			handle := C.sealane_secret_load(name, phrase, e)
-			if handle == nil {
-				return nil, fileFailure(*e, "open", path)
-			}
-			return newSecret(handle, e)
-		})
+	return withTexts(pathText, "open", path, "passphrase", passphrase, func(name, phrase *C.char, e *C.sealane_error) (*Secret, error) {
+		handle := C.sealane_secret_load(name, phrase, e)
+		if handle == nil {
+			return nil, fileFailure(*e, "open", path)
+		}
+		return newSecret(handle, e)
 	})
 }
 
@@ -87,25 +83,17 @@ func (s *Secret) Close() error {
 
 // Save writes the key to a file.
 func (s *Secret) Save(path, passphrase string, replace bool) error {
-	name, err := pathText("create", path)
-	if err != nil {
-		return err
-	}
-	phrase, err := cText("passphrase", passphrase)
-	if err != nil {
-		return err
-	}
-	defer clear(phrase)
 	var flags C.uint32_t
 	if replace {
 		flags = C.SEALANE_REPLACE
 	}
-	_, err = use(s, func(handle *C.sealane_secret) (any, error) {
-		var e C.sealane_error
-		if C.sealane_secret_save(handle, chars(name), chars(phrase), flags, &e) < 0 {
-			return nil, fileFailure(e, "create", path)
-		}
-		return nil, nil
+	_, err := withTexts(pathText, "create", path, "passphrase", passphrase, func(name, phrase *C.char, e *C.sealane_error) (any, error) {
+		return use(s, func(handle *C.sealane_secret) (any, error) {
+			if C.sealane_secret_save(handle, name, phrase, flags, e) < 0 {
+				return nil, fileFailure(*e, "create", path)
+			}
+			return nil, nil
+		})
 	})
 	return err
 }
@@ -135,13 +123,10 @@ func (s *Secret) Public() (string, error) {
 
 // Encode returns the text of a key file.
 func (s *Secret) Encode(passphrase string) (string, error) {
-	phrase, err := cText("passphrase", passphrase)
-	if err != nil {
-		return "", err
-	}
-	defer clear(phrase)
-	return s.text(func(handle *C.sealane_secret, out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t {
-		return C.sealane_secret_to_text(handle, chars(phrase), out, size, e)
+	return withText(cText, "passphrase", passphrase, func(phrase *C.char, _ *C.sealane_error) (string, error) {
+		return s.text(func(handle *C.sealane_secret, out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t {
+			return C.sealane_secret_to_text(handle, phrase, out, size, e)
+		})
 	})
 }
 
@@ -174,12 +159,10 @@ func DeriveKey(passphrase, salt []byte, passes, memoryKiB, lanes uint32, keyLen 
 
 // HybridSeal seals a message for a public key.
 func HybridSeal(publicKey string, data, aad, info []byte, suite string) ([]byte, error) {
-	return withText(required, "public key", publicKey, func(key *C.char, e *C.sealane_error) ([]byte, error) {
-		return withText(cText, "suite", suite, func(name *C.char, _ *C.sealane_error) ([]byte, error) {
-			var out *C.uint8_t
-			n := C.sealane_hybrid_seal(key, ptr(data), size(data), ptr(aad), size(aad), ptr(info), size(info), name, &out, e)
-			return given(out, n, e)
-		})
+	return withTexts(required, "public key", publicKey, "suite", suite, func(key, name *C.char, e *C.sealane_error) ([]byte, error) {
+		var out *C.uint8_t
+		n := C.sealane_hybrid_seal(key, ptr(data), size(data), ptr(aad), size(aad), ptr(info), size(info), name, &out, e)
+		return given(out, n, e)
 	})
 }
 

@@ -19,10 +19,8 @@ type Signature struct {
 // NewSigning starts a signature.
 func NewSigning(key []byte, passphrase, namespace, comment string) (*Signature, error) {
 	return withText(cText, "passphrase", passphrase, func(phrase *C.char, _ *C.sealane_error) (*Signature, error) {
-		return withText(cText, "namespace", namespace, func(name *C.char, _ *C.sealane_error) (*Signature, error) {
-			return withText(cText, "comment", comment, func(text *C.char, e *C.sealane_error) (*Signature, error) {
-				return newSignature(C.sealane_sign_new(ptr(key), size(key), phrase, name, text, e), e)
-			})
+		return withTexts(cText, "namespace", namespace, "comment", comment, func(name, text *C.char, e *C.sealane_error) (*Signature, error) {
+			return newSignature(C.sealane_sign_new(ptr(key), size(key), phrase, name, text, e), e)
 		})
 	})
 }

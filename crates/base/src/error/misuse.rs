@@ -1,6 +1,7 @@
 //! Mistakes in calls.
 
 use super::OffsetProblem;
+use providers::alternatives;
 use std::path::PathBuf;
 
 /// A mistake in a call, such as a key of the wrong length or a missing passphrase.
@@ -235,10 +236,6 @@ pub enum Misuse {
 }
 
 /// Joins lengths, as in "16 or 32".
-fn alternatives(lengths: &[usize]) -> String {
-    lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
-}
-
 fn one_or_none(found: &[&str]) -> String {
     if found.is_empty() { "none".into() } else { found.join(" and ") }
 }

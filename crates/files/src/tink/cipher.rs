@@ -2,11 +2,10 @@
 
 use super::parameters::{layout, split};
 use aws_lc_rs::hkdf;
-use base::Error;
-use base::debug_fields;
+use base::{Error, debug_fields};
 use engine::pipeline::{ChunkCipher, OpenChunks};
 use engine::plan::{ChunkPosition, Layout};
-use keys::approved::Computation;
+use keys::approved::{Computation, expand_hkdf};
 use keys::keyring::{HASHES, Hash, PREFIX_LEN, Parameters, SEGMENTS};
 use messages::{Aead, Key};
 use providers::InOut;
@@ -101,18 +100,7 @@ debug_fields!(Tink; |it| aead: it.aead);
 fn derive(hash: Hash, key: &Key, salt: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
     let computation = if info.is_empty() { Computation::HkdfWithoutInfo } else { Computation::HkdfSha2 };
     computation.check()?;
-    struct Len(usize);
-
-    impl hkdf::KeyType for Len {
-        fn len(&self) -> usize {
-            self.0
-        }
-    }
-
     let (_, _, algorithm) =
         HASHES.iter().find(|(known, _, _)| *known == hash).expect("the table contains every hash");
-    let prk = hkdf::Salt::new(**algorithm, salt).extract(key.as_bytes());
-    let filled = prk.expand(&[info], Len(out.len())).and_then(|okm| okm.fill(out));
-    // AWS-LC gives no reason. The lengths are valid, so an allocation failed.
-    filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))
+    expand_hkdf(&hkdf::Salt::new(**algorithm, salt).extract(key.as_bytes()), &[info], out)
 }

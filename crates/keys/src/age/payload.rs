@@ -12,8 +12,7 @@
 use super::file_key::FileKey;
 use super::header::Header;
 use super::{Identity, Recipient, identity, recipient};
-use base::Error;
-use base::debug_fields;
+use base::{Error, debug_fields};
 use engine::pipeline::{ChunkCipher, OpenChunks};
 use engine::plan::{ChunkPosition, End, Layout};
 use engine::prefix::Parsed;

@@ -50,12 +50,9 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// Rejects HPKE's options for a key of another suite: ignoring them would be a surprise.
-    fn without_hpke(&self) -> Result<(), Error> {
-        match self.info.is_empty() && self.suite.is_none() {
-            true => Ok(()),
-            false => Err(NO_HPKE),
-        }
+    /// Returns whether none is given. Ignoring them for a key of another suite would be a surprise.
+    fn is_empty(&self) -> bool {
+        self.info.is_empty() && self.suite.is_none()
     }
 }
 
@@ -97,14 +94,11 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
 pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn Sealer + 'a>, Error> {
     Ok(match public {
         PublicKey::Age(_) => return Err(AGE_KEY),
-        PublicKey::Rsa(key) => {
-            options.without_hpke()?;
-            Box::new(key.clone())
-        }
-        PublicKey::Secp256k1(key) => {
-            options.without_hpke()?;
+        PublicKey::Rsa(key) if options.is_empty() => Box::new(key.clone()),
+        PublicKey::Secp256k1(key) if options.is_empty() => {
             Box::new(ecies::EciesSealer::new(ecies::Config::default(), (*key).into())?)
         }
+        PublicKey::Rsa(_) | PublicKey::Secp256k1(_) => return Err(NO_HPKE),
         PublicKey::X25519(_) | PublicKey::P256(_) | PublicKey::XWing(_) => Box::new(hpke::HpkeSealer {
             public: public.try_into()?,
             aead: options.suite.unwrap_or_default(),
@@ -122,14 +116,11 @@ pub fn opener<'a>(secret: &'a SecretKey, options: Options<'a>) -> Result<Box<dyn
     Ok(match secret {
         SecretKey::Age(_) => return Err(AGE_KEY),
         SecretKey::Symmetric(_) => return Err(SYMMETRIC_KEY),
-        SecretKey::Rsa(key) => {
-            options.without_hpke()?;
-            Box::new(key.clone())
-        }
-        SecretKey::Secp256k1(key) => {
-            options.without_hpke()?;
+        SecretKey::Rsa(key) if options.is_empty() => Box::new(key.clone()),
+        SecretKey::Secp256k1(key) if options.is_empty() => {
             Box::new(ecies::EciesOpener::new(ecies::Config::default(), key.clone().into())?)
         }
+        SecretKey::Rsa(_) | SecretKey::Secp256k1(_) => return Err(NO_HPKE),
         SecretKey::X25519(_) | SecretKey::P256(_) | SecretKey::XWing(_) => Box::new(hpke::HpkeOpener {
             private: secret.try_into()?,
             aead: options.suite.unwrap_or_default(),

@@ -23,8 +23,7 @@ use super::message::{Opener, Sealer};
 use crate::asymmetric::rsa::{Oaep, PrivateKey, PublicKey};
 use base::{Error, Misuse, memory};
 use messages::{Aead, Key};
-use providers::Algorithm;
-use providers::{AeadKey, InOut, raw};
+use providers::{AeadKey, Algorithm, InOut, raw};
 use std::fmt;
 
 /// Tag length in bytes.

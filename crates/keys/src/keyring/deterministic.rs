@@ -4,8 +4,7 @@ use super::Keyring;
 use super::kind::{KeyType, Purpose};
 use super::messages::expanded;
 use ::messages::{DeterministicAead, DeterministicAlgorithm, MessageKey};
-use base::debug_fields;
-use base::{Error, Misuse};
+use base::{Error, Misuse, debug_fields};
 use std::num::NonZeroUsize;
 use std::ops::Deref;
 

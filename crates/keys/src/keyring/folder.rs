@@ -15,6 +15,7 @@
 use super::kind::{KeyType, Purpose};
 use super::{EncryptedKeyring, Entry, KeyState, Keyring, Prefix, json, new_id, proto};
 use crate::age::{self, Identity, Recipient};
+use crate::approved::expand_hkdf;
 use crate::secret::wiping_stack;
 use crate::wrapping;
 use crate::{Fingerprint, KeyringAead};
@@ -220,12 +221,10 @@ impl FolderKeys {
     /// Returns [`Error::LimitExceeded`] without memory.
     pub fn mac(&self, text: &[u8]) -> Result<String, Error> {
         let mut key = Zeroizing::new([0; 32]);
-        let filled = wiping_stack::<2048, _>(|| {
+        wiping_stack::<2048, _>(|| {
             let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, LABEL).extract(&self.0.to_bytes());
-            prk.expand(&[b"mac"], hkdf::HKDF_SHA256).and_then(|okm| okm.fill(&mut *key))
-        });
-        // The lengths are valid.
-        filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))?;
+            expand_hkdf(&prk, &[b"mac"], &mut *key)
+        })?;
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &*key), text);
         Ok(base16ct::lower::encode_string(tag.as_ref()))
     }

@@ -22,8 +22,7 @@ pub use deterministic::KeyringDeterministicAead;
 pub use encrypted::EncryptedKeyring;
 pub use folder::{FolderKeys, FolderLock};
 pub use kind::{KeyType, Purpose};
-pub use streaming::{HASHES, PREFIX_LEN, SEGMENTS};
-pub use streaming::{Hash, Parameters, Segment, TEMPLATES, Template};
+pub use streaming::{HASHES, Hash, PREFIX_LEN, Parameters, SEGMENTS, Segment, TEMPLATES, Template};
 
 use super::store::MAX_LEN;
 use ::messages::Key;

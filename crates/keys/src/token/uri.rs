@@ -8,8 +8,7 @@
 //! attribute.
 
 use super::pin::Pin;
-use base::Error;
-use base::Misuse;
+use base::{Error, Misuse};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 

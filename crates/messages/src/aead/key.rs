@@ -3,10 +3,9 @@
 use super::usage::{Limit, Usage};
 use crate::Key;
 use crate::nonce::{self, BatchNonces};
-use base::debug_fields;
 use base::error::MessagePart;
 use base::parallel::FreeThreads;
-use base::{Error, Misuse, memory};
+use base::{Error, Misuse, debug_fields, memory};
 use providers::{AeadKey, Algorithm, BatchAad, BatchError, InOut, Provider};
 use std::num::NonZeroUsize;
 

@@ -10,8 +10,7 @@
 
 use super::key::{MessageKey, TAG_LEN, in_batch};
 use super::packed::{Offset, Packed, data_range, index_of, offset};
-use base::debug_fields;
-use base::{Error, Misuse, memory};
+use base::{Error, Misuse, debug_fields, memory};
 use providers::{BatchAad, InOut, Provider};
 use std::num::NonZeroUsize;
 use zeroize::Zeroizing;

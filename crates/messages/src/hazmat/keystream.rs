@@ -2,8 +2,7 @@
 
 use base::Error;
 use base::parallel::FreeThreads;
-use providers::InOut;
-use providers::{MessageError, segments};
+use providers::{InOut, MessageError, segments};
 use std::sync::OnceLock;
 
 /// XORs `data` with a keystream from byte `offset` on, and gives segments of long data to free

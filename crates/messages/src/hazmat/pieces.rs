@@ -1,12 +1,10 @@
 //! Authenticated encryption of one message in pieces of any length.
 
 use super::{ChaCha20, PIECE, Poly1305, XChaCha20, nonce_array, tag_array};
-use base::debug_fields;
 use base::error::MessagePart;
-use base::{Error, ForkGuard, Misuse, memory};
-use providers::SourceCopy;
+use base::{Error, ForkGuard, Misuse, debug_fields, memory};
 use providers::raw::{self, Gcm, GcmStream};
-use providers::{Algorithm, InOut};
+use providers::{Algorithm, InOut, SourceCopy};
 use zeroize::Zeroizing;
 
 /// Encrypts a message in pieces: associated data first, then data, then the tag.

@@ -1,9 +1,8 @@
 //! The one-time authenticator Poly1305.
 
 use super::{ChaCha20, key_array, tag_array};
-use base::debug_fields;
 use base::parallel::FreeThreads;
-use base::{Error, ForkGuard};
+use base::{Error, ForkGuard, debug_fields};
 use providers::raw;
 use zeroize::Zeroizing;
 

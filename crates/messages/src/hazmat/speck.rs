@@ -2,10 +2,8 @@
 
 use super::keystream::xor_on_threads;
 use super::{ByteOrder, SpeckSize};
-use base::debug_fields;
-use base::{Error, Misuse};
-use providers::InOut;
-use providers::raw;
+use base::{Error, Misuse, debug_fields};
+use providers::{InOut, raw};
 
 /// The block cipher Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block
 /// Ciphers", ePrint 2013/404).

@@ -4,8 +4,7 @@ use crate::Algorithm::{self, *};
 use crate::batch::{BatchAad, BatchError};
 use crate::extended::{self, Xaes};
 use crate::kernel::{self, Kernel, kernel};
-use crate::key::{aead_keys, key_array, nonce_array, rejected};
-use crate::key::{open_each, seal_each};
+use crate::key::{aead_keys, key_array, nonce_array, open_each, rejected, seal_each};
 use crate::{
     AeadKey, AuthenticationError, Entry, InOut, KeyError, MessageError, Provider, SealError, Threads, raw,
 };

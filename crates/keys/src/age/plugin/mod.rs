@@ -35,9 +35,8 @@ pub(super) use unwrap::unwrap;
 pub(super) use wrap::wrap;
 
 use super::text::{self, Case};
-use base::Error;
-use base::debug_fields;
 use base::error::{PluginError, PluginProblem};
+use base::{Error, debug_fields};
 #[cfg(not(unix))]
 use other as process;
 use std::ffi::OsString;

@@ -8,8 +8,7 @@
 use super::kdf::{Kdf, NONCE_LEN, Secret};
 use super::kem::{self, Ephemeral};
 use super::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey};
-use base::debug_fields;
-use base::{Error, ForkGuard, memory};
+use base::{Error, ForkGuard, debug_fields, memory};
 use messages::Key;
 use providers::InOut;
 use zeroize::Zeroizing;

@@ -2,8 +2,7 @@
 
 use crate::asymmetric::secp256k1::Encoding;
 use base::{Error, Misuse};
-use providers::Algorithm;
-use providers::{AeadKey, raw};
+use providers::{AeadKey, Algorithm, raw};
 use std::str::FromStr;
 
 /// Length in bytes of the tag, before the ciphertext in a message.
