@@ -1,6 +1,6 @@
 """Fills in the files of package managers that need a hash of the source distribution.
 
-``make -C release formula`` and ``conda`` run it: it writes dist/sealane.rb and dist/conda/recipe.yaml.
+``make -C release formula`` runs it: it writes dist/sealane.rb and dist/conda/recipe.yaml.
 """
 
 from __future__ import annotations

@@ -146,9 +146,7 @@ def conda(folder: Path) -> None:
     succeed([sys.executable, "-c", f"import {recipe['tests'][0]['python']['imports'][0]}"], folder)
     print("ok       conda: the tests of the recipe pass")
     if importlib.util.find_spec("rattler_build") is None:
-        print(
-            "NOT RUN  conda: rattler-build, which is not installed (package py-rattler-build), renders the recipe"
-        )
+        print("NOT RUN  conda: rattler-build renders the recipe; the package py-rattler-build is missing")
     else:
         text = path.read_text()
         for key, value in {"VERSION": "0.1.0", "ADDRESS": "https://example.org", "SHA256": "0" * 64}.items():
