@@ -7,6 +7,7 @@ library=$(realpath "$1")
 mkdir -p "$2"
 to=$(realpath "$2")
 cd "$(dirname "$0")/.."
+source release/pack.sh
 value() { sed -n "s/^$1 = \"\(.*\)\"/\1/p" "$2" | head -1; }
 version=$(value version Cargo.toml)
 maintainer=$(value maintainer cli/Cargo.toml)
@@ -28,7 +29,7 @@ install:
 	cp -R include lib $(DESTDIR)$(PREFIX)/
 .PHONY: install
 END
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" -cf - "$name" | gzip -n >"$to/$name.tar.gz"
+archive "$work" "$name" "$to/$name.tar.gz"
 
 deb=$work/deb
 architecture=$(dpkg --print-architecture)

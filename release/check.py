@@ -280,10 +280,13 @@ OPTIONS = argparse.Namespace(reproducible="")
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skip", action="append", default=[], help="name of a check; printed as NOT RUN")
+    parser.add_argument("--only", action="append", default=[], help="name of a check; others do not run")
     parser.add_argument("--reproducible", default="", help="options of release/reproducible.py")
     parser.parse_args(namespace=OPTIONS)
     failed = 0
-    for check in CHECKS:
+    if unknown := {*OPTIONS.only} - {check.__name__ for check in CHECKS}:
+        parser.error(f"there is no check {', '.join(sorted(unknown))}")
+    for check in [one for one in CHECKS if not OPTIONS.only or one.__name__ in OPTIONS.only]:
         name = check.__name__.replace("_", " ")
         try:
             if check.__name__ in OPTIONS.skip:

@@ -8,6 +8,7 @@ library=$(realpath "$1")
 mkdir -p "$2"
 to=$(realpath "$2")
 cd "$(dirname "$0")/.."
+source release/pack.sh
 version=$(sed -n 's/^ *version: "\(.*\)",$/\1/p' bindings/elixir/mix.exs)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -44,5 +45,5 @@ for crate in manifest.parent.glob("crates/*/Cargo.toml"):
     crate.write_text(re.sub(r"\n\[\[(?:test|bench|example)\]\]\n.*?(?=\n\[|\Z)", "\n", text, flags=re.S))
 END
 cargo metadata --quiet --offline --format-version 1 --manifest-path "$package/rust/Cargo.toml" >/dev/null
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C "$work" -cf - "$name" | gzip -n >"$to/$name.tar.gz"
+archive "$work" "$name" "$to/$name.tar.gz"
 ls -l "$to/$name.tar.gz"

@@ -1,5 +1,6 @@
-"""Builds the program of the Debian package, and prints its path. ``make -C release deb`` runs it.
+"""Builds the program of the Debian package or of the OCI image, and prints its path.
 
+``make -C release deb`` and ``oci`` run it. The program of the image is static: Zig links musl into it.
 It is built like the wheels: this machine's paths are replaced, so another folder gives the same bytes.
 """
 
@@ -14,10 +15,13 @@ from pathlib import Path
 import wheels
 
 
-def build(target: Path) -> Path:
+def build(target: Path, is_static: bool = False) -> Path:
     """Builds the program for this machine and returns its path."""
-    triple = f"{platform.machine()}-unknown-linux-gnu"
-    command = ["cargo", "build", "--release", "--locked", "--package", "sealane-cli", "--target", triple]
+    triple = f"{platform.machine()}-unknown-linux-{'musl' if is_static else 'gnu'}"
+    if is_static:
+        subprocess.run(["rustup", "target", "add", triple], check=True, cwd=wheels.ROOT)
+    cargo = "cargo-zigbuild" if is_static else "cargo"
+    command = [cargo, "build", "--release", "--locked", "--package", "sealane-cli", "--target", triple]
     subprocess.run(command, check=True, cwd=wheels.ROOT, env=wheels.environment(target))
     path = target / triple / "release" / "sealane"
     if str(wheels.ROOT).encode() in path.read_bytes():
@@ -28,7 +32,9 @@ def build(target: Path) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target-dir", type=Path, default=wheels.ROOT / "target" / "wheels")
-    print(build(parser.parse_args().target_dir.resolve()))
+    parser.add_argument("--static", action="store_true", help="with musl in it, for the OCI image")
+    options = parser.parse_args()
+    print(build(options.target_dir.resolve(), options.static))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ library=$(realpath "$1")
 mkdir -p "$2"
 to=$(realpath "$2")
 cd "$(dirname "$0")/.."
+source release/pack.sh
 version=$(sed -n 's/^version: //p' bindings/crystal/shard.yml)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,5 +31,5 @@ echo "this shard holds the library for Linux with glibc on $(uname -m), found \$
 	"'make -C bindings lib-c' and name its folder in SEALANE_LIB_DIR" >&2
 [ -n "\$SEALANE_LIB_DIR" ]
 END
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C "$work" -cf - "$name" | gzip -n >"$to/$name.tar.gz"
+archive "$work" "$name" "$to/$name.tar.gz"
 ls -l "$to/$name.tar.gz"

@@ -89,7 +89,7 @@ class Figure:
 # Ways of the record, their labels, and where the labels stand: the size, the place beside the line.
 WAYS = [
     ("sealane into", "sealane", "a", 256, (-6, -10), "end"),
-    ("cryptography into", "cryptography", "b", 1024, (8, 14), ""),
+    ("cryptography into", "cryptography", "b", 1 << 17, (0, 16), "middle"),
     ("pycryptodome into", "pycryptodome", "c", 4096, (8, 14), ""),
     ("PyNaCl new bytes", "PyNaCl", "d", 64, (8, 14), ""),
 ]

@@ -9,7 +9,8 @@ use clap_complete::Shell;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane completions bash > ~/.local/share/bash-completion/completions/sealane")]
+  sealane completions bash > ~/.local/share/bash-completion/completions/sealane
+  sealane completions fish > ~/.config/fish/completions/sealane.fish")]
 pub(crate) struct Completions {
     #[arg(value_name = "SHELL", value_enum)]
     shell: Shell,

@@ -25,9 +25,7 @@ use sealane::file::bulk::Operation;
 Examples:
   sealane decrypt -k key.jwk -o notes.txt notes.sealed
   sealane decrypt -i alice.key -o notes.txt notes.age
-  sealane decrypt home.tar.age | tar x
-  sealane decrypt --recursive --suffix .sealed -k key.jwk -o home vault
-  sealane decrypt -i me.key -o home described"
+  sealane decrypt home.tar.age | tar x"
 )]
 pub(crate) struct Decrypt {
     #[command(flatten)]

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  sealane doctor
   sealane doctor ~/keys")]
 pub(crate) struct Doctor {
     /// Key files to check, or folders (their files, but not subfolders). Default: the current

@@ -25,9 +25,7 @@ Examples:
   sealane encrypt -k key.jwk -o notes.sealed notes.txt
   sealane encrypt -R team.txt -o notes.age notes.txt
   tar c home | sealane encrypt -p > home.tar.age
-  sealane encrypt --recursive --suffix .sealed -k key.jwk -o vault home
-  sealane init -k key.jwk vault
-  sealane encrypt -k key.jwk -o vault home"
+  sealane encrypt --recursive --suffix .sealed -k key.jwk -o vault home"
 )]
 pub(crate) struct Encrypt {
     #[command(flatten)]

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane init -k key.jwk --encrypt-names vault
+  sealane init -k key.jwk --encrypt-names archive
   sealane init -R team.txt --preserve vault
   sealane encrypt -i me.key -o vault home")]
 pub(crate) struct Init {

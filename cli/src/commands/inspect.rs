@@ -19,7 +19,8 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane inspect notes.age")]
+  sealane inspect notes.age
+  sealane inspect --json notes.sealed")]
 pub(crate) struct Inspect {
     /// Format of the file. Default: age if the file is one, else chunked
     #[arg(long, value_name = "FORMAT", value_parser = formats())]

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane man ~/.local/share/man/man1")]
+  sealane man ~/.local/share/man/man1
+  sealane man pages")]
 pub(crate) struct Man {
     /// Folder for the pages, created if missing. Existing pages are replaced
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]

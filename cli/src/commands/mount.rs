@@ -27,8 +27,8 @@ use std::time::Duration;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane mount vault /mnt/vault
-  sealane mount -k key.jwk --foreground disk.img.sealed /mnt/disk")]
+  sealane mount vault point
+  sealane mount -k key.jwk --foreground disk.sealed point")]
 pub(crate) struct Mount {
     #[command(flatten)]
     with: DecryptWith,

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  sealane providers
   sealane providers aes-256-gcm")]
 pub(crate) struct Providers {
     /// List only this algorithm

@@ -28,7 +28,8 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane rewrap -i me.key -R team.txt notes.age")]
+  sealane rewrap -i me.key -R team.txt notes.age
+  sealane rewrap -i me.key -R team.txt vault")]
 pub(crate) struct Rewrap {
     #[command(flatten)]
     with: RewrapWith,

@@ -23,8 +23,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   sealane keygen -t ed25519 -o release.key > release.pub
-  sealane sign -k release.key app.tar.gz
-  sealane verify-signature --signer release.pub app.tar.gz")]
+  sealane sign -k release.key app.tar.gz")]
 pub(crate) struct Sign {
     /// Private key: an OpenSSH Ed25519 key, or a minisign secret key. It determines the format of
     /// the signature. '-' is standard input, and env:NAME an environment variable

@@ -20,7 +20,6 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   sealane verify -k key.jwk notes.sealed
-  sealane verify --recursive --suffix .sealed -k key.jwk vault
   sealane verify -i me.key described")]
 pub(crate) struct Verify {
     #[command(flatten)]

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   sealane verify-signature --signer release.pub app.tar.gz
-  sealane verify-signature --signer allowed_signers -n release app.tar.gz")]
+  sealane verify-signature --signer allowed_signers -n file app.tar.gz")]
 pub(crate) struct VerifySignature {
     /// Accepted public keys: SSH lines (ssh-ed25519 AAAA...), a file of allowed signers of
     /// ssh-keygen, or a minisign public key

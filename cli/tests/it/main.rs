@@ -7,6 +7,8 @@ mod described;
 mod descriptors;
 mod doctor;
 mod folders;
+#[cfg(unix)]
+mod help_examples;
 mod interrupt;
 mod keyring;
 #[cfg(target_os = "linux")]
