@@ -17,8 +17,8 @@ from joserfc.jwk import ECKey, OctKey, RSAKey
 from sealane import jwe
 
 PROGRAM = Path(__file__).parent.parent.parent / "target" / "tools" / "bin" / "jose_go"
-LENGTHS = {"A128KW": 16, "A256KW": 32, "A128GCMKW": 16, "A192GCMKW": 24, "A256GCMKW": 32}
-LENGTHS |= {"PBES2-HS256+A128KW": 20, "PBES2-HS512+A256KW": 20}
+LENGTHS = {"A128KW": 16, "A192KW": 24, "A256KW": 32, "A128GCMKW": 16, "A192GCMKW": 24, "A256GCMKW": 32}
+LENGTHS |= {"PBES2-HS256+A128KW": 20, "PBES2-HS384+A192KW": 20, "PBES2-HS512+A256KW": 20}
 ENCS = {
     "A128GCM": 16,
     "A192GCM": 24,
@@ -28,7 +28,9 @@ ENCS = {
     "A256CBC-HS512": 64,
 }
 PAIRS: dict[str, Any] = {
-    **dict.fromkeys(["ECDH-ES", "ECDH-ES+A128KW", "ECDH-ES+A256KW"], ECKey.generate_key("P-256")),
+    **dict.fromkeys(
+        ["ECDH-ES", "ECDH-ES+A128KW", "ECDH-ES+A192KW", "ECDH-ES+A256KW"], ECKey.generate_key("P-256")
+    ),
     **dict.fromkeys(["RSA-OAEP", "RSA-OAEP-256"], RSAKey.generate_key(2048)),
 }
 

@@ -4,12 +4,14 @@
 alg                                           key
 ============================================  ======================================================
 dir                                           symmetric, of the length that ``enc`` needs
-A128KW, A256KW, A128GCMKW, A192GCMKW,         symmetric, of this length
-A256GCMKW
-ECDH-ES, ECDH-ES+A128KW, ECDH-ES+A256KW       p-256 or x25519
+A128KW, A192KW, A256KW, A128GCMKW,            symmetric, of this length
+A192GCMKW, A256GCMKW
+ECDH-ES, ECDH-ES+A128KW, ECDH-ES+A192KW,      p-256 or x25519
+ECDH-ES+A256KW
 RSA-OAEP, RSA-OAEP-256, RSA-OAEP-384,         rsa-…
 RSA-OAEP-512
-PBES2-HS256+A128KW, PBES2-HS512+A256KW        a password
+PBES2-HS256+A128KW, PBES2-HS384+A192KW,       a password
+PBES2-HS512+A256KW
 ============================================  ======================================================
 
 For example::

@@ -34,6 +34,7 @@ computations! {
     CbcHmac          approved "AES-CBC with HMAC of JWE";
     Age              refused  "the age format";
     Argon2id         refused  "Argon2id";
+    AesKeyWrap192    refused  "A192KW of JWE";
     ConcatKdf        refused  "ECDH-ES of JWE";
     Ecies            refused  "ECIES";
     Ed25519          refused  "edwards25519";

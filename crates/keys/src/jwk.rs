@@ -97,8 +97,11 @@ impl<'a> Members<'a> {
         self.kty.and_then(json::string).is_some()
     }
 
-    fn is_symmetric(&self) -> bool {
-        self.is_type("oct")
+    /// Returns the keys of this set, of all types; or this single key.
+    pub(crate) fn all(self) -> Result<Vec<Self>, Error> {
+        let Some(keys) = self.keys else { return Ok(vec![self]) };
+        // An entry with a repeated member is refused, not ignored: it has two readings.
+        json::array(keys).ok_or(EXPECTED)?.into_iter().map(|key| Self::parse(key.get())).collect()
     }
 
     fn kid(&self) -> Option<String> {
@@ -117,7 +120,7 @@ impl<'a> Members<'a> {
         if !self.has_type() {
             return Err(EXPECTED);
         }
-        if !self.is_symmetric() {
+        if !self.is_type("oct") {
             return Err(Error::Format("expected a JSON Web Key of type \"oct\", found another type"));
         }
         let bytes = self.k.and_then(bytes).filter(|bytes| !bytes.is_empty()).ok_or(DAMAGED)?;
@@ -187,26 +190,25 @@ pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
 /// # Errors
 /// Returns [`Error::Format`] for other text, and if all are damaged.
 pub(super) fn symmetric_keys(text: &str) -> Result<Vec<Jwk>, Error> {
-    let (good, damaged): (Vec<_>, Vec<_>) = members(text)?.iter().map(Members::jwk).partition(Result::is_ok);
-    match good.is_empty() {
-        true => damaged.into_iter().collect(),
-        false => good.into_iter().collect(),
-    }
+    readable(&members(text)?, Members::jwk)
+}
+
+/// Returns the keys that can be read, or if none can, the reason.
+pub(crate) fn readable<'a, T>(
+    keys: &[Members<'a>],
+    read: impl Fn(&Members<'a>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    let (good, damaged): (Vec<_>, Vec<_>) = keys.iter().map(read).partition(Result::is_ok);
+    if good.is_empty() { damaged } else { good }.into_iter().collect()
 }
 
 /// Returns a single key, or the keys of a set with the type `oct`.
 fn members(text: &str) -> Result<Vec<Members<'_>>, Error> {
     let whole = Members::parse(text)?;
-    let Some(set) = whole.keys else { return Ok(vec![whole]) };
-    let mut keys = entries(set)?;
-    keys.retain(Members::is_symmetric);
+    let is_set = whole.keys.is_some();
+    let mut keys = whole.all()?;
+    keys.retain(|key| !is_set || key.is_type("oct"));
     Ok(keys)
-}
-
-/// Returns the keys of a set, of all types.
-pub(crate) fn entries(keys: &RawValue) -> Result<Vec<Members<'_>>, Error> {
-    // An entry with a repeated member is refused, not ignored: it has two readings.
-    json::array(keys).ok_or(EXPECTED)?.into_iter().map(|key| Members::parse(key.get())).collect()
 }
 
 #[cfg(test)]

@@ -134,6 +134,10 @@ fn every_other_computation_is_refused() {
         ("RSA-OAEP", rsa::PublicKey::from_spki(b"").map(drop)),
         ("HPKE", hpke::seal(&p256.public().into(), hpke::Aead::Aes256Gcm, b"", b"", b"").map(drop)),
         ("HPKE", hpke::open(&p256.clone().into(), hpke::Aead::Aes256Gcm, &[4; 65], b"", b"", b"").map(drop)),
+        ("A192KW of JWE", {
+            let keys = jwe::Keys::from(Key::from_bytes(&KEY[..24]));
+            jwe::encrypt(b"", &[&keys], "A192KW", "A256GCM", jwe::Options::default()).map(drop)
+        }),
         ("ECDH-ES of JWE", {
             let keys = jwe::Keys::try_from(&SecretKey::P256(p256.clone())).unwrap();
             jwe::encrypt(b"", &[&keys], "ECDH-ES", "A256GCM", jwe::Options::default()).map(drop)

@@ -40,21 +40,24 @@ pub(super) enum Cipher {
     CbcHmac(&'static hmac::Algorithm, &'static cipher::Algorithm),
 }
 
-static ALGS: [Alg; 15] = [
+static ALGS: [Alg; 18] = [
     Alg { name: "dir", how: How::Direct },
     Alg { name: "A128KW", how: How::Wrap(16) },
+    Alg { name: "A192KW", how: How::Wrap(24) },
     Alg { name: "A256KW", how: How::Wrap(32) },
     Alg { name: "A128GCMKW", how: How::GcmWrap(Algorithm::Aes128Gcm) },
     Alg { name: "A192GCMKW", how: How::GcmWrap(Algorithm::Aes192Gcm) },
     Alg { name: "A256GCMKW", how: How::GcmWrap(Algorithm::Aes256Gcm) },
     Alg { name: "ECDH-ES", how: How::Agreement(None) },
     Alg { name: "ECDH-ES+A128KW", how: How::Agreement(Some(16)) },
+    Alg { name: "ECDH-ES+A192KW", how: How::Agreement(Some(24)) },
     Alg { name: "ECDH-ES+A256KW", how: How::Agreement(Some(32)) },
     Alg { name: "RSA-OAEP", how: How::Oaep(Oaep::Sha1) },
     Alg { name: "RSA-OAEP-256", how: How::Oaep(Oaep::Sha256) },
     Alg { name: "RSA-OAEP-384", how: How::Oaep(Oaep::Sha384) },
     Alg { name: "RSA-OAEP-512", how: How::Oaep(Oaep::Sha512) },
     Alg { name: "PBES2-HS256+A128KW", how: How::Password(pbkdf2::PBKDF2_HMAC_SHA256, 16) },
+    Alg { name: "PBES2-HS384+A192KW", how: How::Password(pbkdf2::PBKDF2_HMAC_SHA384, 24) },
     Alg { name: "PBES2-HS512+A256KW", how: How::Password(pbkdf2::PBKDF2_HMAC_SHA512, 32) },
 ];
 

@@ -60,15 +60,8 @@ impl Keys {
         if text.len() > crate::store::MAX_LEN {
             return Err(Error::Format("expected a JSON Web Key, found more than 256 KiB"));
         }
-        let Some(set) = whole.keys else { return Entry::parse(&whole).map(|key| Self(vec![key])) };
-        let (mut keys, mut refused) = (Vec::new(), DAMAGED);
-        for key in jwk::entries(set)? {
-            match Entry::parse(&key) {
-                Ok(key) => keys.push(key),
-                Err(why) => refused = why,
-            }
-        }
-        if keys.is_empty() { Err(refused) } else { Ok(Self(keys)) }
+        let keys = jwk::readable(&whole.all()?, Entry::parse)?;
+        if keys.is_empty() { Err(DAMAGED) } else { Ok(Self(keys)) }
     }
 
     fn of_file(file: &KeyFile) -> Result<Self, Error> {

@@ -7,6 +7,7 @@ use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
 use crate::secret::wiping_stack;
 use crate::{PublicKey, SecretKey};
+use aes_kw::{KeyInit, KwAes192};
 use aws_lc_rs::kdf::{SskdfDigestAlgorithmId, get_sskdf_digest_algorithm, sskdf_digest};
 use aws_lc_rs::key_wrap::{AES_128, AES_256, AesKek, KeyWrap};
 use aws_lc_rs::pbkdf2;
@@ -24,6 +25,8 @@ const STACK: usize = 1024;
 /// Rounds of PBKDF2 for new tokens: about 0.1 s.
 const ROUNDS: u32 = 300_000;
 const SALT_LEN: usize = 16;
+/// Bytes of a token's salt (RFC 7518, section 4.8.1.1).
+const MIN_SALT_LEN: usize = 8;
 
 const NO_KDF: Error = Error::LimitExceeded("the Concat KDF could not be computed: memory is exhausted");
 
@@ -113,7 +116,14 @@ impl Entry {
                 }
             }
             (How::Oaep(hash), Material::Secret(SecretKey::Rsa(key))) => {
-                Key::from_bytes(&key.unwrap(hash, b"", encrypted_key)?)
+                // RFC 7516, section 11.5: with a random CEK, a wrong encrypted key takes as long as
+                // a wrong content.
+                let random = Key::generate(header.enc.key_len)?;
+                match key.unwrap(hash, b"", encrypted_key) {
+                    Ok(cek) if cek.len() == header.enc.key_len => Key::from_bytes(&cek),
+                    Ok(_) | Err(Error::Authentication) => random,
+                    Err(why) => return Err(why),
+                }
             }
             (How::Password(..), Material::Symmetric(key)) => {
                 let key = stretched(key, alg, &header.bytes("p2s")?, header.rounds()?)?;
@@ -121,7 +131,7 @@ impl Entry {
             }
             _ => return Err(Error::NoMatchingKey),
         };
-        // Who has a public key can encrypt a CEK of any length.
+        // Who shares the key, or has the public key, can wrap a CEK of any length.
         if cek.as_bytes().len() == header.enc.key_len { Ok(cek) } else { Err(Error::Authentication) }
     }
 }
@@ -167,6 +177,9 @@ pub(super) fn agree(own: &SecretKey, other: &PublicKey, header: &Header) -> Resu
 fn stretched(password: &Key, alg: &Alg, salt: &[u8], rounds: u32) -> Result<Key, Error> {
     let How::Password(hash, len) = alg.how else { return Err(Error::NoMatchingKey) };
     let rounds = NonZeroU32::new(rounds).ok_or(Error::Format("expected a p2c above 0, found 0"))?;
+    if salt.len() < MIN_SALT_LEN {
+        return Err(Error::Format("expected a salt (p2s) of at least 8 bytes, found a shorter one"));
+    }
     Computation::Pbkdf2.check()?;
     if password.as_bytes().len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
         Computation::WeakPbkdf2.check()?;
@@ -179,27 +192,48 @@ fn stretched(password: &Key, alg: &Alg, salt: &[u8], rounds: u32) -> Result<Key,
     })
 }
 
-/// AES Key Wrap (RFC 3394), with the CEK.
-fn wrapped(key: &Key, cek: Key) -> Result<(Key, Vec<u8>), Error> {
-    Computation::AesKeyWrap.check()?;
+/// AES Key Wrap (RFC 3394). AWS-LC does not offer it for keys of 24 bytes.
+enum Kek {
+    AwsLc(AesKek),
+    RustCrypto(KwAes192),
+}
+
+impl Kek {
+    fn new(key: &[u8]) -> Option<Self> {
+        match key.len() {
+            24 => KwAes192::new_from_slice(key).ok().map(Self::RustCrypto),
+            len => AesKek::new(if len == 16 { &AES_128 } else { &AES_256 }, key).ok().map(Self::AwsLc),
+        }
+    }
+}
+
+fn check(key: &Key) -> Result<(), Error> {
+    let is_192 = key.as_bytes().len() == 24;
+    if is_192 { Computation::AesKeyWrap192 } else { Computation::AesKeyWrap }.check()
+}
+
+/// Wraps the CEK, and returns both.
+pub(super) fn wrapped(key: &Key, cek: Key) -> Result<(Key, Vec<u8>), Error> {
+    check(key)?;
     let mut out = memory::zeroed(cek.as_bytes().len() + 8)?;
-    let done = wiping_stack::<STACK, _>(|| kek(key)?.wrap(cek.as_bytes(), &mut out).map(drop));
-    // AWS-LC gives no reason, and refuses nothing of these lengths.
-    done.map_err(|_| Error::ProviderRefused("AWS-LC refused a key of AES Key Wrap"))?;
+    let done = wiping_stack::<STACK, _>(|| match Kek::new(key.as_bytes())? {
+        Kek::AwsLc(kek) => kek.wrap(cek.as_bytes(), &mut out).map(drop).ok(),
+        Kek::RustCrypto(kek) => kek.wrap_key(cek.as_bytes(), &mut out).map(drop).ok(),
+    });
+    // Neither gives a reason, or refuses anything of these lengths.
+    done.ok_or(Error::ProviderRefused("the provider refused a key of AES Key Wrap"))?;
     Ok((cek, out))
 }
 
-fn unwrapped(key: &Key, encrypted_key: &[u8]) -> Result<Key, Error> {
-    Computation::AesKeyWrap.check()?;
+pub(super) fn unwrapped(key: &Key, encrypted_key: &[u8]) -> Result<Key, Error> {
+    check(key)?;
     let mut out = Zeroizing::new(memory::zeroed(encrypted_key.len())?);
-    let len = wiping_stack::<STACK, _>(|| kek(key)?.unwrap(encrypted_key, &mut out).map(|cek| cek.len()));
+    let len = wiping_stack::<STACK, _>(|| match Kek::new(key.as_bytes())? {
+        Kek::AwsLc(kek) => kek.unwrap(encrypted_key, &mut out).map(|cek| cek.len()).ok(),
+        Kek::RustCrypto(kek) => kek.unwrap_key(encrypted_key, &mut out).map(<[u8]>::len).ok(),
+    });
     // A reason would be about the key.
-    let len = len.map_err(|_| Error::Authentication)?;
-    Ok(Key::from_bytes(&out[..len]))
-}
-
-fn kek(key: &Key) -> Result<AesKek, aws_lc_rs::error::Unspecified> {
-    AesKek::new(if key.as_bytes().len() == 16 { &AES_128 } else { &AES_256 }, key.as_bytes())
+    Ok(Key::from_bytes(&out[..len.ok_or(Error::Authentication)?]))
 }
 
 /// Returns the JSON Web Key of an ephemeral public key.

@@ -3,10 +3,10 @@
 //! | `alg` | key |
 //! |---|---|
 //! | `dir` | the content encryption key itself, of the length that `enc` needs |
-//! | `A128KW`, `A256KW`, `A128GCMKW`, `A192GCMKW`, `A256GCMKW` | symmetric, of this length |
-//! | `ECDH-ES`, `ECDH-ES+A128KW`, `ECDH-ES+A256KW` | P-256 or X25519 |
+//! | `A128KW`, `A192KW`, `A256KW`, `A128GCMKW`, `A192GCMKW`, `A256GCMKW` | symmetric, of this length |
+//! | `ECDH-ES`, `ECDH-ES+A128KW`, `ECDH-ES+A192KW`, `ECDH-ES+A256KW` | P-256 or X25519 |
 //! | `RSA-OAEP`, `RSA-OAEP-256`, `RSA-OAEP-384`, `RSA-OAEP-512` | RSA |
-//! | `PBES2-HS256+A128KW`, `PBES2-HS512+A256KW` | a password |
+//! | `PBES2-HS256+A128KW`, `PBES2-HS384+A192KW`, `PBES2-HS512+A256KW` | a password |
 //!
 //! `enc` is `A128GCM`, `A192GCM`, `A256GCM`, `A128CBC-HS256`, `A192CBC-HS384` or `A256CBC-HS512`.
 //!
@@ -194,6 +194,9 @@ impl Keys {
                 }
             };
             header.enc.check(&sealed)?;
+            if aad.is_empty() && matches!(header.alg.how, How::Direct) {
+                return Err(UNPROTECTED);
+            }
             let fits = |key: &&key::Entry| key.fits(header.alg, header.enc, Direction::Decrypt, accepted);
             for key in self.candidates(header.kid.as_deref()).filter(fits) {
                 attempts += 1;
@@ -214,6 +217,9 @@ impl Keys {
     }
 }
 
+/// What A256GCMKW makes of a CEK would otherwise be such a token, with the CEK as its content.
+const UNPROTECTED: Error =
+    Error::Format("expected a protected header in a token with a shared key (dir), found none");
 const TOO_MANY: Error = Error::LimitExceeded(
     "a token without a kid is tried with 64 keys, and its passwords with 1000000 rounds of PBKDF2; name its key by a kid",
 );

@@ -2,7 +2,7 @@ use super::algorithm::{Accepted, Alg, Cipher, Enc};
 use super::content::{Sealed, encrypt_cbc};
 use super::header::Header;
 use super::key::ephemeral;
-use super::manage::agree;
+use super::manage::{agree, unwrapped, wrapped};
 use super::*;
 use crate::{KeyFile, LoadOptions, SecretKey};
 use messages::Key;
@@ -99,6 +99,31 @@ fn every_change_of_a_content_is_one_error() {
                 }
             }
         }
+    }
+}
+
+/// RFC 3394, sections 4.3 and 4.5, and every changed byte and other length.
+#[test]
+fn keys_wrapped_by_keys_of_192_bits() {
+    let hex = |text: &str| hex::decode(text).unwrap();
+    let key = Key::from_bytes(&hex("000102030405060708090a0b0c0d0e0f1011121314151617"));
+    for (cek, expected) in [
+        ("00112233445566778899aabbccddeeff", "96778b25ae6ca435f92b5b97c050aed2468ab8a17ad84e5d"),
+        (
+            "00112233445566778899aabbccddeeff0001020304050607",
+            "031d33264e15d33268f24ec260743edce1c6c7ddee725a936ba814915c6762d2",
+        ),
+    ] {
+        let (cek, made) = wrapped(&key, Key::from_bytes(&hex(cek))).unwrap();
+        assert_eq!(made, hex(expected));
+        assert_eq!(unwrapped(&key, &made).unwrap(), cek);
+        for at in 0..made.len() {
+            let mut changed = made.clone();
+            changed[at] ^= 1;
+            assert!(matches!(unwrapped(&key, &changed), Err(Error::Authentication)));
+            assert!(matches!(unwrapped(&key, &made[..at]), Err(Error::Authentication)));
+        }
+        assert!(matches!(unwrapped(&key, &[&made[..], &[0; 8]].concat()), Err(Error::Authentication)));
     }
 }
 
