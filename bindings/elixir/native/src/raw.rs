@@ -1,6 +1,6 @@
 //! Keystreams at any offset and Poly1305.
 
-use crate::error::ArgumentError;
+use crate::error::{ArgumentError, verified};
 use crate::output::{copied, transformed};
 use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
 use crate::speck::{order_named, size_named};
@@ -78,10 +78,6 @@ on_both_schedulers! {
             return Ok(false);
         }
         mac.update(&data);
-        match mac.verify(&tag) {
-            Ok(()) => Ok(true),
-            Err(sealane::Error::Authentication) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        verified(mac.verify(&tag))
     }
 }
