@@ -318,7 +318,8 @@ impl Report {
             // If a file failed, that error is in the report and this is only its consequence.
             Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
             Event::Ended(summary) => self.summary = summary,
-            // The report has the counts of the others, or nothing: Python has no jobs with an inventory.
+            // The report has the counts of the others, or nothing: Python has no jobs with an
+            // inventory.
             _ => {}
         }
         Ok(())
