@@ -1,6 +1,10 @@
 //! The tokens of `sealane.compat.fernet`.
 
+use crate::buffer::{copied, fresh};
+use crate::detach::detached;
+use crate::error::raise;
 use crate::prelude::*;
+use crate::{keys, secrets};
 use sealane::fernet::Token;
 
 /// How far ahead the clock of the token's creator may be, in seconds; as in pyca/cryptography.
