@@ -14,7 +14,7 @@ import sealane
 from distributed import Client, LocalCluster
 from key_services import Aws, Service, Transit
 from parts import JWK, PII, RAW, VARIABLE, Place, Server, forget_filesystems, place_of
-from sealane import _aws_kms, _kms, _vault
+from sealane import _kms, _wrapping_key
 from sealane.parquet import ParquetKeys
 from tokens import Tokens
 
@@ -101,9 +101,8 @@ def cluster(key_in_environment: None) -> Iterator[Client]:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Shorter time limits for key services, and an empty cache of their keyrings."""
-    for module in _aws_kms, _vault:
-        monkeypatch.setattr(module, "READ_SECONDS", 1)
-        monkeypatch.setattr(module, "TRIES", 2)
+    monkeypatch.setattr(_wrapping_key, "READ_SECONDS", 1)
+    monkeypatch.setattr(_wrapping_key, "TRIES", 2)
     _kms._forget()
     yield
     _kms._forget()

@@ -90,7 +90,7 @@ def asking(path: str, *, server: bool = True) -> Iterator[None]:
         raise OSError(errno.EIO, f"{type(error).__name__}: {error}", path) from error
 
 
-# Python's own table, turned round. The smallest number of a class is its plainest, except for EPERM.
+# Python's own table, turned round. The smallest number of a class is its plainest, except EPERM.
 _ERRNO = {type(OSError(code, "")): code for code in sorted(errno.errorcode, reverse=True)}
 _ERRNO |= {OSError: errno.EIO, PermissionError: errno.EACCES}
 _OF_ONE_TEXT = (TypeError, ValueError, RuntimeError, MemoryError, NotImplementedError)

@@ -1,8 +1,13 @@
 //! `sealane.Aead`: authenticated encryption of one message.
 
 use crate::batch;
+use crate::buffer::{Slot, read};
+use crate::detach::detached;
+use crate::error::raise;
+use crate::keys::Keyring;
 use crate::prelude::*;
 use crate::sealer::{self, aead_methods};
+use crate::{arguments, integers, keys};
 use pyo3::types::{PyMemoryView, PySlice};
 use sealane::KeyringAead;
 

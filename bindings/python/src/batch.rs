@@ -1,7 +1,9 @@
 //! Many messages in one call: lists of buffers, and packed messages such as a column of Arrow.
 
+use crate::buffer::{Slot, copied, fresh, fresh_many, read, with_memory};
+use crate::detach::detached;
+use crate::error::{raise, usage_limit_warning};
 use crate::prelude::*;
-use crate::sealer;
 use pyo3::types::PyMemoryView;
 use sealane::Offset;
 
@@ -154,7 +156,9 @@ pub(crate) fn seal_packed<'py>(
         let out = fresh(py, packed_len(&results), |out| {
             detached(py, cost, || core.seal_packed_into(data, &offsets, aad, out))
         })?;
-        sealer::warn_near_limit(core, py)?;
+        if core.take_limit_warning() {
+            usage_limit_warning(py)?;
+        }
         Ok((out, view_of_offsets(py, &results)?))
     })
 }

@@ -12,7 +12,8 @@
 //! nothing is read or written out of bounds, because we take each length once. Threads that share a
 //! buffer must synchronise their access.
 
-use crate::populate::{Advice, with_populated_pages};
+use crate::error::raise;
+use crate::populate::{Advice, Writers, with_populated_pages};
 use crate::prelude::*;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;

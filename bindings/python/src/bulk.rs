@@ -1,5 +1,10 @@
 //! The operation of a job on each file, for `sealane/_bulk`, and the batches of its workers.
 
+use crate::detach::{continue_unless_raised, with_hooks};
+use crate::error::{raise, raise_among};
+use crate::file::durability;
+use crate::file_keys::{DecryptWith, EncryptWith};
+use crate::keys::Keyring;
 use crate::prelude::*;
 use pyo3::exceptions::PyBaseException;
 use sealane::file::bulk::{self, Replica};

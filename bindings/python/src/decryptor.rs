@@ -1,7 +1,11 @@
 //! `sealane.Decryptor`: returns plaintext as the encrypted file arrives.
 
+use crate::buffer::read;
+use crate::error::raise;
 use crate::file_keys;
+use crate::file_keys::DecryptWith;
 use crate::prelude::*;
+use crate::shared::Shared;
 use sealane::file::{self, ByteQueue};
 
 /// Decrypts a file as its bytes arrive, for example from a socket.

@@ -1,6 +1,7 @@
 //! Detaches a thread from the interpreter for work that takes longer than detaching and
 //! reattaching.
 
+use crate::error::raise;
 use crate::prelude::*;
 use sealane::interrupt::with_check;
 use std::cell::Cell;

@@ -1,7 +1,12 @@
 //! `sealane.DeterministicAead`: equal messages encrypt to equal ciphertexts.
 
+use crate::buffer::{copied, read, with_memory};
+use crate::detach::detached;
+use crate::error::raise;
+use crate::keys::Keyring;
 use crate::prelude::*;
 use crate::sealer::{self, key_methods};
+use crate::{arguments, keys};
 use sealane::KeyringDeterministicAead;
 
 /// Deterministic authenticated encryption, for example to search an encrypted database column.

@@ -1,6 +1,10 @@
 //! The tokens of `sealane.compat.fernet`.
 
+use crate::buffer::{copied, fresh};
+use crate::detach::detached;
+use crate::error::raise;
 use crate::prelude::*;
+use crate::{keys, secrets};
 use sealane::fernet::Token;
 
 /// How far ahead the clock of the token's creator may be, in seconds; as in pyca/cryptography.
@@ -96,8 +100,8 @@ fn decoded_key(key: &Any<'_>) -> PyResult<sealane::Key> {
 fn urlsafe_decoded<'py>(object: &Any<'py>) -> PyResult<Option<Bytes<'py>>> {
     match object.py().import("base64")?.call_method1("urlsafe_b64decode", (object,)) {
         Ok(decoded) => Ok(Some(decoded.cast_into::<PyBytes>()?)),
-        // It would show the key as a cause. `binascii.Error` is a ValueError too, and so is the error
-        // for non-ASCII text.
+        // As a cause it would show the key. `binascii.Error` is a ValueError too, and so is the
+        // error for non-ASCII text.
         Err(error) if error.is_instance_of::<PyValueError>(object.py()) => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,9 +1,14 @@
 //! The native part of `sealane.encrypt_file`, its companions, and the file objects in
 //! `sealane/_open.py`.
 
-use crate::file_keys::{self, RewrapWith};
+use crate::arguments;
+use crate::buffer::{Slot, fresh, read};
+use crate::detach::{continue_unless_raised, interruptible};
+use crate::error::{raise, raise_about, raise_at};
+use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
 use crate::prelude::*;
+use crate::shared::Shared;
 use sealane::age::Armor;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, FileEnd, FileHeader, Options};
 use std::io::Write;

@@ -1,7 +1,12 @@
 //! `EncryptWith` and `DecryptWith`: the keyword arguments that all file operations share.
 
+use crate::buffer::Slot;
+use crate::detach::interruptible;
+use crate::error::{raise, raise_name};
 use crate::keys;
+use crate::keys::{Key, Keyring};
 use crate::prelude::*;
+use crate::{arguments, recipients, secrets};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::types::PyCFunction;
 use sealane::age::Armor;

@@ -1,6 +1,11 @@
 //! `sealane.hybrid`: encryption of messages to a public key.
 
+use crate::buffer::{Slot, fresh, read};
+use crate::detach::interruptible;
+use crate::error::{raise, raise_about_key, raise_name};
+use crate::keys::{Key, PublicKey};
 use crate::prelude::*;
+use crate::{arguments, secrets};
 use sealane::asymmetric::rsa::Oaep;
 use sealane::hybrid::ecies::{self, Config, Curve, EciesOpener, EciesSealer, Encoding};
 use sealane::hybrid::hpke::{self, HpkeOpener, HpkeSealer, Mode, Psk};

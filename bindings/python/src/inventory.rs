@@ -1,6 +1,11 @@
 //! The native part of `sealane/_inventory.py`.
 
+use crate::detach::interruptible;
+use crate::error::raise;
+use crate::file::durability;
+use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::prelude::*;
+use crate::secrets;
 use crate::signing::{file, parsed};
 use sealane::file::{Inventory, InventoryKeys, compare_inventory, write_inventory};
 use sealane::signature::{Signers, SigningKey};

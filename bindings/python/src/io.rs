@@ -1,6 +1,10 @@
 //! Sources and destinations of file operations: paths and Python file objects.
 
+use crate::buffer::Slot;
+use crate::error::raise;
+use crate::integers;
 use crate::prelude::*;
+use crate::shared::{CallLock, Inside, OnBehalf};
 use pyo3::exceptions::PyBlockingIOError;
 use sealane::file::{Concurrency, DecryptWith, Durability, OutputFile, ReadAt};
 use std::fs::File;

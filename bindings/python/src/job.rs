@@ -1,9 +1,13 @@
 //! Jobs over many files, for `sealane/_bulk`.
 
 use crate::bulk::{Operation, SIGNAL_INTERVAL, replica};
+use crate::detach::continue_unless_raised;
+use crate::error::{raise, raise_among, raise_at};
+use crate::file::durability;
 use crate::file_keys;
 use crate::folder::DescribedFolder;
 use crate::prelude::*;
+use crate::shared::Shared;
 use pyo3::exceptions::PyBaseException;
 use pyo3::types::{IntoPyDict, PyDict};
 use sealane::file::Exclude;
@@ -318,7 +322,8 @@ impl Report {
             // If a file failed, that error is in the report and this is only its consequence.
             Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
             Event::Ended(summary) => self.summary = summary,
-            // The report has the counts of the others, or nothing: Python has no jobs with an inventory.
+            // The report has the counts of the others, or nothing: Python has no jobs with an
+            // inventory.
             _ => {}
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The native part of `sealane/parquet/_footer.py`.
 
+use crate::error::raise;
 use crate::prelude::*;
 use sealane::file::{ParquetColumnKey, ParquetFooter};
 

@@ -1,7 +1,10 @@
 //! Age plugins: this process's permission to run them, and the Python callbacks that reach the
 //! user.
 
+use crate::error::raise;
+use crate::keys::Key;
 use crate::prelude::*;
+use crate::secrets;
 use sealane::age::Plugins;
 use sealane::age::plugin::{Input, Interaction};
 use std::io;

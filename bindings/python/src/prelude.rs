@@ -1,10 +1,7 @@
-//! What three or more files of this crate use.
+//! What almost every file of this crate uses of other crates, and the short names of objects. Only
+//! other crates and `objects`: no two files may need each other.
 
-pub(crate) use crate::file_keys::{DecryptWith, EncryptWith};
-pub(crate) use crate::keys::{Key, Keyring, PublicKey};
-pub(crate) use crate::{arguments, integers, keys, recipients, secrets};
-pub(crate) use crate::{buffer::*, detach::*, error::*, objects::*, shared::*};
-pub(crate) use crate::{file::durability, populate::Writers};
+pub(crate) use crate::objects::{Any, Bytes};
 pub(crate) use pyo3::exceptions::{PyTypeError, PyValueError};
 pub(crate) use pyo3::prelude::*;
 pub(crate) use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};

@@ -2,8 +2,12 @@
 //!
 //! A message is `ciphertext || tag || nonce`. Its associated data is `aad || u64_le(block_index)`.
 
+use crate::buffer::{Layout, Slot};
+use crate::detach::detached;
+use crate::error::raise;
 use crate::prelude::*;
 use crate::sealer::authentication_error;
+use crate::{arguments, integers, keys};
 
 /// Speed of copying and wiping relative to sealing; they detach from a length this many times
 /// larger.

@@ -4,6 +4,12 @@
 //! such keys share, and [`aead_methods`] those of `sealane.Aead` and `sealane.hazmat.Aead`. Most
 //! call a function below.
 
+use crate::arguments;
+use crate::buffer::{Layout, Slot, Source, Target, copied, fresh_by, read};
+use crate::detach::detached;
+use crate::error::{raise, usage_limit_warning};
+use crate::keys::Keyring;
+use crate::populate::Writers;
 use crate::prelude::*;
 use sealane::MessageKey;
 

@@ -1,5 +1,7 @@
 //! Objects that change with every call: one call at a time; a nested call is an exception.
 
+use crate::detach::{DETACH_LEN, interruptible};
+use crate::error::{raise, reentrant_call};
 use crate::prelude::*;
 use sealane::ForkGuard;
 use std::cell::Cell;

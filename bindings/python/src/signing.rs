@@ -1,6 +1,11 @@
 //! The native part of `sealane/signing.py`.
 
+use crate::buffer::read;
+use crate::detach::interruptible;
+use crate::error::{raise, raise_among, raise_at};
 use crate::prelude::*;
+use crate::secrets;
+use crate::shared::Shared;
 use sealane::signature::{Signers, Signing, SigningKey, Verifying};
 use std::ffi::OsStr;
 use std::time::UNIX_EPOCH;

@@ -6,4 +6,8 @@ mod speck;
 mod speck_aead;
 mod streams;
 
-pub(crate) use {keystreams::*, poly1305::*, speck::*, speck_aead::*, streams::*};
+pub(crate) use keystreams::{AesCtr, ChaCha20, SpeckCtr, XChaCha20};
+pub(crate) use poly1305::Poly1305;
+pub(crate) use speck::Speck;
+pub(crate) use speck_aead::SpeckAead;
+pub(crate) use streams::{AeadDecryptor, AeadEncryptor};

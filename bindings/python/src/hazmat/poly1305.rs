@@ -1,6 +1,10 @@
 //! `sealane.hazmat.Poly1305`.
 
+use crate::buffer::{Slot, read};
+use crate::error::raise;
 use crate::prelude::*;
+use crate::shared::Shared;
+use crate::{arguments, keys};
 
 /// The one-time authenticator Poly1305 (RFC 8439).
 ///

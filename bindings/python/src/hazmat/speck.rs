@@ -1,6 +1,10 @@
 //! `sealane.hazmat.Speck`.
 
+use crate::buffer::{fresh, read};
+use crate::detach::detached;
+use crate::error::raise;
 use crate::prelude::*;
+use crate::{arguments, keys};
 
 /// The block cipher Speck (ePrint 2013/404), applied to each block separately.
 ///

@@ -1,6 +1,10 @@
 //! `sealane.hazmat.{AeadEncryptor, AeadDecryptor}`: one message in pieces.
 
+use crate::buffer::{Slot, fresh, read};
+use crate::error::raise;
 use crate::prelude::*;
+use crate::shared::Shared;
+use crate::{arguments, keys};
 
 /// Defines the class of a streamed core message, from its doc comment, `update`'s, and `finalize`
 /// in braces.

@@ -1,5 +1,6 @@
 //! The classes `Key` and `PublicKey`, without their methods: other files take them as arguments.
 
+use crate::buffer::Slot;
 use crate::prelude::*;
 use sealane::keys::{self, Existing};
 

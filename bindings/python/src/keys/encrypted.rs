@@ -1,7 +1,10 @@
 //! Keyrings encrypted by a key service: Tink's encrypted keysets and the services of the Python
 //! package.
 
+use super::keyring::Keyring;
+use crate::error::raise;
 use crate::prelude::*;
+use crate::secrets;
 use sealane::keys::EncryptedKeyring;
 
 /// Returns an independent keyring with the same keys and file.

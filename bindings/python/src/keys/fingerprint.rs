@@ -1,7 +1,12 @@
 //! Fingerprints that pin keys, and the key files of datasets. Their cleartext never reaches Python,
 //! which cannot wipe it.
 
+use super::classes::Key;
+use super::keyring::Keyring;
+use crate::detach::interruptible;
+use crate::error::raise;
 use crate::prelude::*;
+use crate::recipients;
 use pyo3::exceptions::PyUserWarning;
 use sealane::keys::{self, Kind, LoadOptions, Prefix};
 use std::ffi::CString;

@@ -1,7 +1,10 @@
 //! The methods of `sealane.keys.Key`.
 
-use super::classes::{at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
+use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
+use crate::detach::interruptible;
+use crate::error::{raise, raise_about};
 use crate::prelude::*;
+use crate::{recipients, secrets};
 use sealane::keys::{Jwk, refuse_replacing};
 
 #[pymethods]

@@ -1,7 +1,11 @@
 //! `sealane.keys.Keyring`.
 
 use super::classes::{at_most_one, existing, extract, never_pickled};
+use crate::detach::interruptible;
+use crate::error::{raise, raise_about, raise_name};
 use crate::prelude::*;
+use crate::shared::Shared;
+use crate::{recipients, secrets};
 use sealane::keys::{KeyType, Keyring as Core, Prefix, refuse_replacing};
 
 /// Several keys with identifiers and states; one is the primary key. Never shown or pickled.

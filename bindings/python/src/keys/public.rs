@@ -1,8 +1,10 @@
 //! The methods of `sealane.keys.PublicKey`.
 
-use super::classes::{existing, hex, only_secp256k1};
+use super::classes::{PublicKey, existing, hex, only_secp256k1};
 use super::functions::absolute;
+use crate::error::{raise, raise_about, raise_among};
 use crate::prelude::*;
+use crate::secrets;
 use sealane::asymmetric::secp256k1::Encoding;
 use sealane::keys;
 

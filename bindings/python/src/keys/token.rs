@@ -1,6 +1,8 @@
 //! Keys of PKCS#11 tokens that wrap keyrings.
 
+use crate::error::raise;
 use crate::prelude::*;
+use crate::secrets;
 use sealane::keys::TokenKey;
 
 /// Returns a reference to a token's key without the value of ``pin-value``. It need not be
