@@ -7,9 +7,8 @@ use crate::keys::Secret;
 use crate::memory::{Handle, Owned};
 use sealane::Key;
 use sealane::age::{self, Armor};
-use sealane::file::{self, DecryptParams, EncryptParams, Format};
-use sealane::keys::Keyring;
-use sealane::keys::SecretKey;
+use sealane::file::{self, DecryptParams, EncryptParams, FileKey};
+use sealane::keys::{Keyring, SecretKey};
 
 /// Largest work factor in age files.
 const MAX_WORK_FACTOR: u32 = 30;
@@ -36,8 +35,24 @@ fn decrypt_with(params: DecryptParams<'_>) -> Result<Owned<DecryptWith>, CallErr
     Ok(Owned::new(DecryptWith(params.build()?)))
 }
 
-fn format_named(name: Option<&str>) -> Result<Option<Format>, CallError> {
-    Ok(name.map(str::parse).transpose()?)
+/// Returns the parameters for a symmetric key or a keyset.
+fn encrypt_params<'a>(
+    key: Option<FileKey>,
+    format: Option<&str>,
+    context: &'a [u8],
+) -> Result<EncryptParams<'a>, CallError> {
+    let format = format.map(str::parse).transpose()?;
+    Ok(EncryptParams { key, format, context, ..EncryptParams::default() })
+}
+
+/// Returns the parameters for a symmetric key or a keyset.
+fn decrypt_params<'a>(
+    key: Option<FileKey>,
+    format: Option<&str>,
+    context: &'a [u8],
+) -> Result<DecryptParams<'a>, CallError> {
+    let format = format.map(str::parse).transpose()?;
+    Ok(DecryptParams { key, format, context, ..DecryptParams::default() })
 }
 
 fn armor(found: u32) -> Result<Armor, ArgumentError> {
@@ -48,31 +63,17 @@ exports! {
     fn sealane_encrypt_with_key(
         key: &[u8][key_len], format: Option<&str>, context: &[u8][context_len]
     ) -> Owned<EncryptWith> {
-        encrypt_with(EncryptParams {
-            key: Some(Key::from_bytes(key).into()),
-            format: format_named(format)?,
-            context,
-            ..EncryptParams::default()
-        })
+        encrypt_with(encrypt_params(Some(Key::from_bytes(key).into()), format, context)?)
     }
 
     fn sealane_encrypt_with_secret(
         secret: &Secret, format: Option<&str>, context: &[u8][context_len]
     ) -> Owned<EncryptWith> {
-        encrypt_with(EncryptParams {
-            key: Some(secret.symmetric()?.into()),
-            format: format_named(format)?,
-            context,
-            ..EncryptParams::default()
-        })
+        encrypt_with(encrypt_params(Some(secret.symmetric()?.into()), format, context)?)
     }
 
     fn sealane_encrypt_with_keyset(keyset: &str, context: &[u8][context_len]) -> Owned<EncryptWith> {
-        encrypt_with(EncryptParams {
-            key: Some(Keyring::from_json(keyset)?.into()),
-            context,
-            ..EncryptParams::default()
-        })
+        encrypt_with(encrypt_params(Some(Keyring::from_json(keyset)?.into()), None, context)?)
     }
 
     fn sealane_encrypt_with_recipients(recipients: &str, flags: u32) -> Owned<EncryptWith> {
@@ -112,22 +113,13 @@ exports! {
     fn sealane_decrypt_with_key(
         key: &[u8][key_len], format: Option<&str>, context: &[u8][context_len]
     ) -> Owned<DecryptWith> {
-        decrypt_with(DecryptParams {
-            key: Some(Key::from_bytes(key).into()),
-            format: format_named(format)?,
-            context,
-            ..DecryptParams::default()
-        })
+        decrypt_with(decrypt_params(Some(Key::from_bytes(key).into()), format, context)?)
     }
 
     fn sealane_decrypt_with_secret(
         secret: &Secret, format: Option<&str>, context: &[u8][context_len]
     ) -> Owned<DecryptWith> {
-        let params = DecryptParams {
-            format: format_named(format)?,
-            context,
-            ..DecryptParams::default()
-        };
+        let params = decrypt_params(None, format, context)?;
         decrypt_with(match secret.key() {
             SecretKey::Age(identity) => DecryptParams { identities: Some(vec![identity.clone()]), ..params },
             _ => DecryptParams { key: Some(secret.symmetric()?.into()), ..params },
@@ -135,11 +127,7 @@ exports! {
     }
 
     fn sealane_decrypt_with_keyset(keyset: &str, context: &[u8][context_len]) -> Owned<DecryptWith> {
-        decrypt_with(DecryptParams {
-            key: Some(Keyring::from_json(keyset)?.into()),
-            context,
-            ..DecryptParams::default()
-        })
+        decrypt_with(decrypt_params(Some(Keyring::from_json(keyset)?.into()), None, context)?)
     }
 
     fn sealane_decrypt_with_identities(identities: &str) -> Owned<DecryptWith> {

@@ -9,6 +9,8 @@ end
 # associated data, padded to 16 bytes, ciphertext, padded as well, and both lengths. The tag is
 # stored separately. `Sealane::Aead` has the layout of the RFC.
 class Crypto::AeadChacha20Poly1305
+  include HiddenKey
+
   # :nodoc:
   BLOCK_SIZE = 16
   # Bytes encrypted at once. With smaller pieces, an `IO::Memory` grows several times and copies all
@@ -94,16 +96,6 @@ class Crypto::AeadChacha20Poly1305
       aead.close
     end
     aad
-  end
-
-  # Hides the key.
-  def inspect(io : IO) : Nil
-    io << "#<" << self.class << '>'
-  end
-
-  # :ditto:
-  def pretty_print(printer) : Nil
-    printer.text(inspect)
   end
 
   # Enters a stage, from the same one or an earlier one.

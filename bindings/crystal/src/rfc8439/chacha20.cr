@@ -15,6 +15,8 @@ module Crypto::ChaCha20
 
   # sealane's implementation; chooses instructions when a key is set up.
   class Default < Cipher
+    include HiddenKey
+
     BLOCK_SIZE = ChaCha20::BLOCK_SIZE
 
     @position : UInt64
@@ -93,16 +95,6 @@ module Crypto::ChaCha20
     def close : Nil
       @keystream.close
       Sealane.wipe(@key)
-    end
-
-    # Hides the key.
-    def inspect(io : IO) : Nil
-      io << "#<" << self.class << '>'
-    end
-
-    # :ditto:
-    def pretty_print(printer) : Nil
-      printer.text(inspect)
     end
   end
 

@@ -17,3 +17,16 @@ module Crypto::Hex
     digits.hexbytes
   end
 end
+
+# :nodoc:
+module Crypto::HiddenKey
+  # Hides the key.
+  def inspect(io : IO) : Nil
+    io << "#<" << self.class << '>'
+  end
+
+  # :ditto:
+  def pretty_print(printer) : Nil
+    printer.text(inspect)
+  end
+end

@@ -14,6 +14,8 @@ module Crypto::Poly1305
 
   # sealane's implementation; takes pieces of any length.
   class Default < MAC
+    include HiddenKey
+
     BLOCK_SIZE = Poly1305::BLOCK_SIZE
 
     # Returns the one-time key.
@@ -68,16 +70,6 @@ module Crypto::Poly1305
     rescue Sealane::AuthenticationError
       @mac.close
       raise TagException.new
-    end
-
-    # Hides the key.
-    def inspect(io : IO) : Nil
-      io << "#<" << self.class << '>'
-    end
-
-    # :ditto:
-    def pretty_print(printer) : Nil
-      printer.text(inspect)
     end
   end
 

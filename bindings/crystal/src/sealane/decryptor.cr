@@ -30,12 +30,7 @@ module Sealane
 
     # Like `new`, and closes the stream after the block.
     def self.open(io : IO, keys : DecryptWith, *, sync_close : Bool = false, &)
-      decryptor = new(io, keys, sync_close: sync_close)
-      begin
-        yield decryptor
-      ensure
-        decryptor.close
-      end
+      Sealane.closing(new(io, keys, sync_close: sync_close)) { |decryptor| yield decryptor }
     end
 
     def close : Nil

@@ -29,15 +29,7 @@ module Sealane
 
     # Like `new`, and closes the stream after the block, or discards it if the block raises.
     def self.open(io : IO, keys : EncryptWith, *, sync_close : Bool = false, &)
-      encryptor = new(io, keys, sync_close: sync_close)
-      begin
-        yield encryptor
-      rescue error
-        encryptor.abort
-        raise error
-      ensure
-        encryptor.close
-      end
+      Sealane.closing(new(io, keys, sync_close: sync_close)) { |encryptor| yield encryptor }
     end
 
     def write(slice : Bytes) : Nil

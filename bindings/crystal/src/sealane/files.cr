@@ -71,19 +71,14 @@ module Sealane
     end
   end
 
-  private def self.encrypt_file(from, to, keys, *, threads, sync, progress) : Nil
-    from, to = c_path(from), c_path(to)
-    with_options(threads, sync, progress, {from, to}) do |options, error|
-      keys.lend { |lent| LibSealane.encrypt_file(from, to, lent, options, error) }
+  {% for function in %w(encrypt_file decrypt_file) %}
+    private def self.{{function.id}}(from, to, keys, *, threads, sync, progress) : Nil
+      from, to = c_path(from), c_path(to)
+      with_options(threads, sync, progress, {from, to}) do |options, error|
+        keys.lend { |lent| LibSealane.{{function.id}}(from, to, lent, options, error) }
+      end
     end
-  end
-
-  private def self.decrypt_file(from, to, keys, *, threads, sync, progress) : Nil
-    from, to = c_path(from), c_path(to)
-    with_options(threads, sync, progress, {from, to}) do |options, error|
-      keys.lend { |lent| LibSealane.decrypt_file(from, to, lent, options, error) }
-    end
-  end
+  {% end %}
 
   private def self.verify_file(from, keys, *, threads, progress) : Nil
     from = c_path(from)

@@ -77,16 +77,15 @@ module Sealane
 
     # Calls the library. The handle stays valid until the call returns, and so does this object.
     private def call(paths : Enumerable(String) = [] of String, &) : Int64
-      error = uninitialized LibSealane::Error
-      result = lend do
-        {% if exclusive %}
-          @call.synchronize { yield pointerof(error) }
-        {% else %}
-          yield pointerof(error)
-        {% end %}
+      lend do
+        Sealane.check(paths) do |error|
+          {% if exclusive %}
+            @call.synchronize { yield error }
+          {% else %}
+            yield error
+          {% end %}
+        end
       end
-      raise Sealane.failure(pointerof(error), paths) if result < 0
-      result
     end
 
     # Calls the library and returns the written part of *output*.
@@ -148,6 +147,17 @@ module Sealane
     handle = yield pointerof(error)
     raise failure(pointerof(error), paths) if handle.null?
     handle
+  end
+
+  # :nodoc:
+  # Yields an object and closes it. If the block raises, what can be discarded is discarded.
+  def self.closing(object, &)
+    yield object
+  rescue error
+    object.abort if object.responds_to?(:abort)
+    raise error
+  ensure
+    object.close
   end
 
   # :nodoc:

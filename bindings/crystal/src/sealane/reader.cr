@@ -54,12 +54,7 @@ module Sealane
 
     # Like `new`, and closes the reader after the block.
     def self.open(source, keys : DecryptWith, **options, &)
-      reader = new(source, keys, **options)
-      begin
-        yield reader
-      ensure
-        reader.close
-      end
+      Sealane.closing(new(source, keys, **options)) { |reader| yield reader }
     end
 
     # :nodoc:

@@ -24,15 +24,7 @@ module Sealane
 
     # Like `new`, and closes the file after the block, or discards it if the block raises.
     def self.open(path : String | Path, keys : EncryptWith, *, sync : Bool = false, &)
-      writer = new(path, keys, sync: sync)
-      begin
-        yield writer
-      rescue error
-        writer.abort
-        raise error
-      ensure
-        writer.close
-      end
+      Sealane.closing(new(path, keys, sync: sync)) { |writer| yield writer }
     end
 
     def write(slice : Bytes) : Nil

@@ -7,8 +7,7 @@ use rustler::{Binary, NifTaggedEnum, Resource, ResourceArc};
 use sealane::Key;
 use sealane::age::{self, Armor};
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
-use sealane::keys::Keyring;
-use sealane::keys::SecretKey;
+use sealane::keys::{Keyring, SecretKey};
 use std::panic::RefUnwindSafe;
 
 /// Largest work factor in age files.
