@@ -316,6 +316,22 @@ def load(seconds: float = 2.0, stat: Path = Path("/proc/stat")) -> float:
     return 1 - idle / total if total else 0.0
 
 
+def calm(attempts: int = 10) -> float:
+    """Waits until the machine is calm, and returns its load.
+
+    Raises
+    ------
+    ValueError
+        If other programs are still running after all attempts.
+    """
+    for _ in range(attempts):
+        if (busy := load()) <= BUSY:
+            return busy
+    raise ValueError(
+        f"other programs use {busy:.0%} of the processors; stop them, or add --busy to measure anyway"
+    )
+
+
 def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> tuple[str, str, bool]:
     """Returns the short name of the processor for a file, its full name, and whether it has AVX-512."""
     try:
@@ -407,10 +423,7 @@ def record(root: Path, names: list[str], folder: Path, anyway: bool, said: Calla
     now = datetime.now(UTC)
     path = folder / f"{short}-{now:%Y-%m-%d}.md"
     for name in names:
-        if (busy := load()) > BUSY and not anyway:
-            raise ValueError(
-                f"other programs use {busy:.0%} of the processors; stop them, or add --busy to measure anyway"
-            )
+        busy = load() if anyway else calm()
         lines: list[str] = []
         for removed in (False, True) if wide and name in WIDTHS else (False,):
             with_it = wide and not removed

@@ -127,9 +127,8 @@ const WRITE_LEN: usize = 1 << 18;
 
 /// Writes in pieces that end at multiples of [`WRITE_LEN`] in the file.
 ///
-/// With pieces of that length from an odd position on, writing took 1.2 times as long, and reading
-/// the file from the page cache 1.3 to 1.8 times (measured on Linux 6.18 with ext4). The page cache
-/// likely has larger folios for aligned writes.
+/// With pieces of that length from an odd position on, encrypting a file with two threads took 1.18
+/// times as long (measured on Linux 6.18 with ext4).
 pub(crate) fn write(sink: &dyn WriteAt, mut offset: u64, mut bytes: &[u8]) -> Result<(), Error> {
     while !bytes.is_empty() {
         let len = WRITE_LEN - offset as usize % WRITE_LEN;
