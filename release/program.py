@@ -24,6 +24,8 @@ def build(target: Path, is_static: bool = False) -> Path:
     command = [cargo, "build", "--release", "--locked", "--package", "sealane-cli", "--target", triple]
     subprocess.run(command, check=True, cwd=wheels.ROOT, env=wheels.environment(target))
     path = target / triple / "release" / "sealane"
+    if is_static:  # Zig's C code has debug information with this machine's paths
+        subprocess.run(["strip", str(path)], check=True)
     if str(wheels.ROOT).encode() in path.read_bytes():
         sys.exit(f"{path} contains the path {wheels.ROOT}, so another folder would give other bytes")
     return path

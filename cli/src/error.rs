@@ -82,12 +82,13 @@ impl Failure {
         let parts: Vec<_> = text
             .split("\n\n")
             .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
-            .filter(|part| !part.is_empty())
+            // A tip on passing a mistyped option as a value is seldom what is meant.
+            .filter(|part| !part.is_empty() && !part.starts_with("tip: to pass"))
             .collect();
         let line = parts.join("; ").replace("Usage: ", "usage: ");
         // A long usage repeats the options, and at a terminal hides the mistake.
         Self::misuse(match line.split_once("; usage: ") {
-            Some((mistake, usage)) if usage.len() > 80 => format!("{mistake}; usage: {}", help_of(usage)),
+            Some((mistake, usage)) if usage.len() > 40 => format!("{mistake}; usage: {}", help_of(usage)),
             _ => line,
         })
     }
@@ -335,6 +336,10 @@ mod test {
         let long =
             format!("error: a mistake\n\nUsage: sealane {{encrypt|-e}} <{}> [IN]...\n", "--key|".repeat(20));
         assert_eq!(Failure::usage(&long).text(), "a mistake; usage: sealane encrypt --help");
+        let typo = "error: unexpected argument '--kye' found\n\n  tip: to pass '--kye' as a value, use '-- --kye'\n\n\
+                    Usage: sealane {encrypt|--encrypt|-e} [OPTIONS] [IN]...\n";
+        let short = "unexpected argument '--kye' found; usage: sealane encrypt --help";
+        assert_eq!(Failure::usage(typo).text(), short);
         assert_eq!(
             Failure::usage(rendered).text(),
             "the following required arguments were not provided: --key <KEYFILE>; \
