@@ -322,6 +322,32 @@ def test_half_a_fingerprint_is_refused(dataset: Dataset) -> None:
             dataset.open(reference)
 
 
+# claim: input-no-crash
+@pytest.mark.parametrize("kind", ["pipe", "device", "long file"])
+def test_what_never_ends_in_the_place_of_a_key(dataset: Dataset, kind: str) -> None:
+    """Who can write beside the data could stop the readers, or take their memory."""
+    dataset.file.unlink()
+    if kind == "pipe":
+        os.mkfifo(dataset.file)
+    elif kind == "device":
+        dataset.file.symlink_to("/dev/zero")
+    else:
+        dataset.file.touch()
+        os.truncate(dataset.file, 9 << 30)
+    with pytest.raises(sealane.FormatError, match="expected a key file"):
+        dataset.open(dataset.reference).cat_file(str(dataset.folder / "data"))
+    with pytest.raises(sealane.FormatError, match="expected a key file"):
+        dataset.rewrap(str(dataset.file))
+
+
+def test_a_key_that_is_not_encrypted_is_not_taken(age: Dataset) -> None:
+    """The advice to leave the identity out would make the reader take it."""
+    age.file.unlink()
+    generate("aes-256").save(age.file)
+    with pytest.raises(sealane.FormatError, match="expected a key encrypted for recipients"):
+        age.open(age.reference).cat_file(str(age.folder / "data"))
+
+
 @pytest.fixture
 def known_keys(age: Dataset, tmp_path: Path) -> Path:
     """A file of known keys that does not exist yet."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -205,7 +206,7 @@ def rewrap_dataset_key(
         found = _reference.identity(identity)
         with about(path):
             # In the native module, because Python could not wipe the cleartext.
-            sealed, fingerprint = rewrap_native(_read(fs, path), [found], recipients or (), at, expected)
+            sealed, fingerprint = rewrap_native(_read_age(fs, path), [found], recipients or (), at, expected)
     with asking(path):
         _write(fs, path, sealed, exclusive=False)
     return _pinned(fs, path, wrapping, fingerprint)
@@ -231,6 +232,8 @@ def place(fs: Any, path: str, wrapping_key: WrappingKey | None) -> str | None:
     return scheme + str(fs.unstrip_protocol(path)) + "".join(server)
 
 
+# A keyring for thousands of recipients is shorter.
+_MAX_LEN: Final = 20 << 20
 _SERVER: Final = ("endpoint_url", "host", "port", "account_name")
 
 
@@ -251,7 +254,7 @@ def load(fs: Any, path: str, identity: str) -> Key | Keyring:
     found = _reference.identity(identity)
     with about(path):
         # Decrypted by the native module, because Python could not wipe the cleartext.
-        key = parse_key(_read(fs, path), identities=[found])
+        key = parse_key(_read_age(fs, path), identities=[found])
         if isinstance(key, Key | Keyring):
             return key
         raise FormatError("expected a symmetric key or a keyring, found a public key")
@@ -264,8 +267,30 @@ def unwrapped(fs: Any, path: str, wrapping_key: WrappingKey) -> tuple[Keyring, f
 
 
 def _read(fs: Any, path: str) -> bytes:
+    """Reads a key file, which others may be able to replace: it may be a pipe or have no end."""
     with asking(path):
-        return checked(fs.cat_file(path), None, path)
+        if isinstance(fs, LocalFileSystem):
+            mode = os.stat(fs._strip_protocol(path)).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise FormatError(f"{path}: expected a key file, found a pipe, a socket or a device")
+        try:
+            data = checked(fs.cat_file(path, end=_MAX_LEN + 1), None, path)
+        except (FileNotFoundError, IsADirectoryError, PermissionError):
+            raise
+        except Exception:  # For example, a range of an empty object is an error.
+            data = checked(fs.cat_file(path), None, path)
+    if len(data) > _MAX_LEN:
+        raise FormatError(f"{path}: expected a key file of at most {_MAX_LEN} bytes, found a longer one")
+    return data
+
+
+def _read_age(fs: Any, path: str) -> bytes:
+    data = _read(fs, path)
+    if not data.startswith(b"age-encryption.org/") and b"-BEGIN AGE ENCRYPTED FILE-" not in data:
+        raise FormatError(
+            f"{path}: expected a key encrypted for recipients (an age file), found another file"
+        )
+    return data
 
 
 def _either(recipients: Recipients | None, wrapping_key: str | None) -> None:
