@@ -10,11 +10,14 @@
 //! The file is TOML, but only these two lines are read, with plain strings.
 
 use crate::error::{Failure, name};
-use sealane::keys::{is_hexadecimal_key, is_secret};
+use sealane::keys::{is_secret, may_be_key};
 use std::env;
 use std::ffi::OsString;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Maximum length of the configuration in bytes.
+const MAX_LEN: u64 = 64 << 10;
 
 /// A default, and where it was found.
 pub(crate) struct Found {
@@ -37,7 +40,7 @@ fn find(variable: &str, member: &str) -> Result<Option<Found>, Failure> {
         return found(value, variable.into()).map(Some);
     }
     let Some(path) = config() else { return Ok(None) };
-    let text = match std::fs::read_to_string(&path) {
+    let text = match read(&path) {
         Ok(text) => text,
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(e) => return Err(Failure::io(&name(&path), &e)),
@@ -57,10 +60,26 @@ fn find(variable: &str, member: &str) -> Result<Option<Found>, Failure> {
             ))
         })?;
         if key == member {
+            if value.is_some() {
+                let text =
+                    format!("{}, line {}: expected one line for {key}, found a second", name(&path), at + 1);
+                return Err(Failure::misuse(text));
+            }
             value = Some(found(text.into(), format!("{}, line {}", name(&path), at + 1))?);
         }
     }
     Ok(value)
+}
+
+/// Reads the file; a pipe would wait, and a device may not end.
+fn read(path: &Path) -> io::Result<String> {
+    let found = std::fs::metadata(path)?;
+    if !found.is_file() || found.len() > MAX_LEN {
+        return Err(io::Error::other("expected a text file of at most 64 KiB, found something else"));
+    }
+    let text = String::from_utf8(std::fs::read(path)?);
+    // Which byte is wrong does not help.
+    text.map_err(|_| io::Error::other("expected text in UTF-8, found other bytes"))
 }
 
 /// Splits a line `key = "text"`.
@@ -74,7 +93,7 @@ fn parse(line: &str) -> Option<(&str, &str)> {
 
 fn found(value: OsString, place: String) -> Result<Found, Failure> {
     let text = value.to_string_lossy();
-    if is_secret(&text) || is_hexadecimal_key(&text) {
+    if is_secret(&text) || may_be_key(&text) {
         return Err(Failure::misuse(format!(
             "{place}: expected a reference to a key, such as file:PATH, found a secret key; store the key in a file and \
              name that"

@@ -2,11 +2,11 @@
 //!
 //! Other users of the machine can see a process's arguments, and error messages end up in logs. A
 //! key as an argument is a mistake, so we refuse it before anything else looks at it. 64
-//! hexadecimal digits may be a private key or a file name, so we replace them in all output unless
-//! such a file exists. We also replace the PIN in a token's reference.
+//! hexadecimal digits, or base64 of 32 bytes, may be a private key or a file name, so we replace
+//! them in all output unless such a file exists. We also replace the PIN in a token's reference.
 
 use crate::error::Failure;
-use sealane::keys::{TokenKey, is_hexadecimal_key, is_secret};
+use sealane::keys::{TokenKey, is_secret, may_be_key};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -32,7 +32,7 @@ impl Redactor {
                 redactor.references.extend((reference != shown).then(|| (reference.to_owned(), shown)));
             }
             for value in values(&arg) {
-                if is_hexadecimal_key(value) {
+                if may_be_key(value) {
                     redactor.keys.push(value.to_owned());
                 } else if is_secret(value) {
                     return Err(Failure::misuse(format!(
@@ -50,7 +50,7 @@ impl Redactor {
         let names_no_file = |value: &&String| Path::new(value).symlink_metadata().is_err();
         let secrets = self.keys.iter().filter(names_no_file);
         let text =
-            secrets.fold(text.to_owned(), |text, value| text.replace(value, "(64 hexadecimal digits)"));
+            secrets.fold(text.to_owned(), |text, value| text.replace(value, "(a name that may be a key)"));
         self.references.iter().fold(text, |text, (reference, shown)| text.replace(reference, shown))
     }
 }
@@ -111,11 +111,14 @@ mod test {
 
     #[test]
     fn hexadecimal_digits_are_replaced_unless_they_name_a_file() {
-        let key = "0123456789abcdef".repeat(4);
-        for form in ["", "-k", "--key=", "env:", "-r=0x"] {
+        let keys = ["0123456789abcdef".repeat(4), "cw_0x689RpI-jtRR7oE8h_eQsKImvJapLeSbXpwF4e4=".into()];
+        for (form, key) in ["", "-k", "--key=", "env:", "-r="]
+            .iter()
+            .flat_map(|form| keys.iter().map(move |key| (form, key)))
+        {
             let redactor = Redactor::new(&["sealane".into(), format!("{form}{key}").into()]).unwrap();
             let printed = redactor.redact(&format!("sealane: {form}{key}: no such file"));
-            assert!(!printed.contains(&key), "{printed}");
+            assert!(!printed.contains(key), "{printed}");
         }
         let folder = std::env::temp_dir().join(format!("sealane-redactor-{}", std::process::id()));
         std::fs::write(&folder, b"").unwrap();

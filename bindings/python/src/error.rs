@@ -157,7 +157,7 @@ fn raise_io(path: Option<&Path>, source: io::Error) -> PyErr {
 /// Returns whether a path is really a secret key passed by mistake, so that no exception shows it.
 fn is_secret(path: &Path) -> bool {
     let text = path.to_string_lossy();
-    keys::is_secret(&text) || (keys::is_hexadecimal_key(&text) && path.symlink_metadata().is_err())
+    keys::is_secret(&text) || (keys::may_be_key(&text) && path.symlink_metadata().is_err())
 }
 
 fn strerror(py: Python<'_>, errno: i32) -> PyResult<String> {

@@ -129,6 +129,9 @@ def test_the_folder_is_named(places: Path) -> None:
         assert report.folder == lists["staging"]
     with pytest.raises(ValueError, match="identifier"):
         sealane.write_inventory(places / "staging", places / "c", folder="staging", **sign)
+    for bad in "staging", "", lists["staging"].upper(), lists["staging"] + " ":
+        with pytest.raises(ValueError, match="expected the identifier of a folder, which is 32 digits"):
+            sealane.verify_inventory(places / "staging", places / "staging.list", folder=bad, **check)
 
 
 # claim: folder-content

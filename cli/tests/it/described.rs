@@ -286,6 +286,58 @@ fn default_keys() {
     );
     fs::write(config.join("config.toml"), "key = secret\n").unwrap();
     sandbox.run("verify vault").failed(2, "config.toml, line 1: expected key = \"REFERENCE\"");
+    fs::write(config.join("config.toml"), "key = \"k\"\nkey = \"k2\"\n").unwrap();
+    sandbox.run("verify vault").failed(2, "config.toml, line 2: expected one line for key, found a second");
+    fs::write(config.join("config.toml"), b"# \xff\nkey = \"k\"\n").unwrap();
+    sandbox.run("verify vault").failed(1, "config.toml: expected text in UTF-8");
+    let base64 = "cw_0x689RpI-jtRR7oE8h_eQsKImvJapLeSbXpwF4e4=";
+    let outcome = with(&[("SEALANE_KEY", base64)], "verify vault");
+    outcome.failed(2, "SEALANE_KEY: expected a reference to a key");
+    assert!(!outcome.err.contains(base64));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_configuration_that_is_no_file_is_refused_at_once() {
+    let sandbox = sandbox();
+    let config = sandbox.known_keys().with_file_name("config").join("sealane");
+    fs::create_dir_all(&config).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(config.join("config.toml")).status().unwrap();
+    assert!(made.success());
+    sandbox.run("encrypt -o x in/letter.txt").failed(1, "expected a text file of at most 64 KiB");
+}
+
+// claim: folder-description
+#[test]
+fn a_folder_that_lost_its_description_is_not_taken_for_another() {
+    let sandbox = sandbox();
+    for (init, with) in [("-k k", "-k k"), ("-R team", "-i me")] {
+        sandbox.run(&format!("init {init} --encrypt-names vault")).succeeded();
+        sandbox.run(&format!("encrypt {with} -o vault in")).succeeded();
+        let before = stored(&sandbox, "vault");
+        fs::remove_file(sandbox.path("vault/.sealane")).unwrap();
+        // As if it had never had one: under a key of the attacker's choice, with plaintext names.
+        for line in [
+            "encrypt --recursive -k k -o vault in".to_owned(),
+            format!("encrypt {with} -o vault in"),
+            format!("verify {with} vault"),
+            "decrypt --recursive -k k -o out vault".to_owned(),
+        ] {
+            let outcome = sandbox.run(&line);
+            outcome.failed(
+                1,
+                "vault: expected the description .sealane, which this user has opened here before",
+            );
+            assert!(outcome.err.contains("remove line 1 of "), "{}", outcome.err);
+        }
+        let left = stored(&sandbox, "vault");
+        assert!(before.iter().filter(|path| !path.ends_with(".sealane")).all(|path| left.contains(path)));
+        assert!(!left.iter().any(|path| path.ends_with("letter.txt")));
+        fs::remove_dir_all(sandbox.path("vault")).unwrap();
+    }
+    // The line is the way out.
+    fs::remove_file(sandbox.known_keys()).unwrap();
+    sandbox.run("encrypt --recursive -k k -o vault in").succeeded();
 }
 
 #[test]

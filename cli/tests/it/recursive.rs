@@ -205,7 +205,11 @@ fn a_failed_file_does_not_stop_the_others() {
     );
     let outcome = sandbox.run("decrypt -k k --recursive --suffix .sealed -o none out");
     assert_eq!((outcome.status, outcome.err.lines().count()), (Some(1), 8), "{outcome:?}");
-    assert!(outcome.err.contains("out/cut: expected a name that ends with the suffix"));
+    assert!(
+        outcome
+            .err
+            .contains("out/cut: expected a name that ends with the suffix \".sealed\"; check --suffix")
+    );
     assert!(below(&sandbox, "none").values().all(Option::is_none));
 }
 

@@ -66,18 +66,18 @@ impl Description {
     /// Reads the description of a folder; `None` if it has none.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::parse`], [`FolderError::SecondDescription`], and
-    /// [`Error::Io`].
+    /// Returns the errors of [`Self::parse`], [`FolderError::SecondDescription`],
+    /// [`FolderError::DescriptionGone`], and [`Error::Io`].
     pub fn find(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(Self::NAME);
         match path.symlink_metadata() {
             Ok(found) if found.is_file() => {}
-            Ok(found) if found.is_dir() => return Ok(None),
+            Ok(found) if found.is_dir() => return none(folder, &path),
             // A link may lead to the description of another folder.
             Ok(_) => return Err(FolderError::DescriptionInvalid(path).into()),
             // There is none, or the folder cannot be read at all, or its path is too long for a
             // name.
-            Err(_) => return Ok(None),
+            Err(_) => return none(folder, &path),
         }
         let found = Self::parse(&path, &read(&path)?)?;
         for (name, _) in Folder::list(folder).map_err(|e| Error::io(folder, e))? {
@@ -104,8 +104,10 @@ impl Description {
                     return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
                 }
                 // Far above, it may be another file of this name.
-                Err(Error::Folder(FolderError::DescriptionInvalid(_)) | Error::Io { .. })
-                    if folder != path => {}
+                Err(
+                    Error::Folder(FolderError::DescriptionInvalid(_) | FolderError::DescriptionGone { .. })
+                    | Error::Io { .. },
+                ) if folder != path => {}
                 found => drop(found?),
             }
         }
@@ -186,6 +188,17 @@ impl Document {
     /// Returns what the MAC authenticates.
     pub(crate) fn unsigned(&self) -> String {
         Self { mac: String::new(), ..self.clone() }.to_json()
+    }
+}
+
+/// Returns that a folder has no description, unless it had one that this user has opened: who can
+/// write to the folder could otherwise make jobs write as if it had never had one.
+fn none(folder: &Path, path: &Path) -> Result<Option<Description>, Error> {
+    match keys::known_line(path) {
+        Some((known, line)) => {
+            Err(FolderError::DescriptionGone { folder: folder.to_owned(), known, line }.into())
+        }
+        None => Ok(None),
     }
 }
 

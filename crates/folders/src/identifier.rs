@@ -1,6 +1,7 @@
 //! Identifiers of folders, in inventories and descriptions.
 
 use base::Error;
+use base::error::FolderError;
 
 /// Length in bytes of a folder's identifier.
 const FOLDER_LEN: usize = 16;
@@ -8,6 +9,14 @@ const FOLDER_LEN: usize = 16;
 /// Returns whether a text is the identifier of a folder.
 pub(crate) fn is_identifier(text: &str) -> bool {
     text.len() == 2 * FOLDER_LEN && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Refuses a text that is not the identifier of a folder.
+pub(crate) fn check_identifier(text: Option<&str>) -> Result<(), Error> {
+    match text.filter(|text| !is_identifier(text)) {
+        Some(text) => Err(FolderError::InvalidIdentifier(text.to_owned()).into()),
+        None => Ok(()),
+    }
 }
 
 /// Draws a new identifier.

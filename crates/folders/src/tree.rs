@@ -302,7 +302,8 @@ impl Walk<'_> {
                 Ok(Named { target: key.encrypt(name, folder, suffix)?, plain: folder.join(name) })
             }
             Suffix::Remove(_) => {
-                let name = without_suffix(name, suffix).ok_or(Error::Format(SUFFIX_MISSING))?;
+                let name = without_suffix(name, suffix)
+                    .ok_or_else(|| FolderError::SuffixMissing(suffix.to_owned()))?;
                 let target = key.decrypt(&name, folder)?;
                 Ok(Named { plain: folder.join(&target), target })
             }
@@ -494,7 +495,6 @@ const FOLDER_LINK: &str = "is a link to a folder, and such links are not followe
 const DANGLING: &str = "is a link that leads nowhere; if the folder was encrypted with --preserve (in Python preserve=True), give it";
 pub(super) const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
-const SUFFIX_MISSING: &str = "expected a name that ends with the suffix";
 
 fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {
     let mut entries = Folder::list(folder)?;
@@ -559,7 +559,7 @@ impl Suffix<'_> {
             Self::Add(suffix) => Ok([name, suffix].into_iter().collect()),
             Self::Remove(suffix) => without_suffix(name, suffix)
                 .filter(|rest| !["", ".", ".."].iter().any(|none| rest == none))
-                .ok_or(Error::Format(SUFFIX_MISSING)),
+                .ok_or_else(|| FolderError::SuffixMissing((*suffix).to_owned()).into()),
         }
     }
 }
@@ -568,7 +568,7 @@ impl Suffix<'_> {
     /// Returns the target's path for a source's path. Folders keep their names.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for a path without the suffix to remove.
+    /// Returns [`FolderError::SuffixMissing`] for a path without the suffix to remove.
     pub fn applied_to_path(&self, path: &Path) -> Result<PathBuf, Error> {
         Ok(path.with_file_name(self.applied(path.file_name().unwrap_or_default())?))
     }

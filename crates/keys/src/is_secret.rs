@@ -1,6 +1,8 @@
 //! Recognizes secret keys that must not be printed.
 
 use super::{KeyFile, LoadOptions};
+use base64ct::{Base64Unpadded, Encoding};
+use zeroize::Zeroizing;
 
 /// Returns whether a text is a secret key in any format that [`load`](super::load) reads, even with
 /// a typing error.
@@ -19,6 +21,21 @@ pub fn is_secret(text: &str) -> bool {
     let json = text.contains('{') && members.iter().any(|member| text.contains(member));
     let parsed = || KeyFile::parse(text.as_bytes(), LoadOptions::default());
     marked || json || parsed().is_ok_and(|key| key.into_secret().is_ok())
+}
+
+/// Returns whether a text may be a key without any mark, or else the name of a file: 64 hexadecimal
+/// digits, or base64, such as the `k` of a JSON Web Key, a Fernet key or minisign's secret key.
+pub fn may_be_key(text: &str) -> bool {
+    if is_hexadecimal_key(text) {
+        return true;
+    }
+    let text = text.trim_end_matches('=');
+    let standard = text.replace('-', "+").replace('_', "/");
+    let has = |test: fn(&u8) -> bool| text.as_bytes().iter().any(|byte| test(byte));
+    let mixed = [u8::is_ascii_digit, u8::is_ascii_uppercase, u8::is_ascii_lowercase].into_iter().all(has);
+    let len = Base64Unpadded::decode_vec(&standard).map(Zeroizing::new).map(|key| key.len());
+    // 158 bytes: minisign's.
+    mixed && matches!(len, Ok(32 | 64 | 158))
 }
 
 /// Returns whether a text may be a secp256k1 or AES key in 64 hexadecimal digits. It may also be a
@@ -54,5 +71,27 @@ mod test {
             is_hexadecimal_key(&"a1".repeat(32)) && is_hexadecimal_key(&format!("0x{}", "0F".repeat(32)))
         );
         assert!(!is_hexadecimal_key(&"a1".repeat(33)) && !is_hexadecimal_key(&"g1".repeat(32)));
+    }
+
+    #[test]
+    fn keys_without_a_mark() {
+        let url = "lpn1rY9uDDalycYtIWfuJV7Zf2BMPtKy6IWxXuk0Ijw";
+        let fernet = "cw_0x689RpI-jtRR7oE8h_eQsKImvJapLeSbXpwF4e4=";
+        let minisign = format!("RWQAAEIy{}Ab0=", "Ab0/".repeat(50));
+        for key in [
+            url,
+            &format!("{url}="),
+            fernet,
+            "Wj9/mXjTtWvlMmu4ETrEZwxQeLQlWBfy5yLAn1Ppnn8=",
+            &"0f".repeat(32),
+            &minisign,
+        ] {
+            assert!(may_be_key(key), "{key}");
+        }
+        for name in
+            ["key.jwk", "", "=", "home/user/documents/projects/archive/backup", &url[1..], &"A1a".repeat(100)]
+        {
+            assert!(!may_be_key(name), "{name}");
+        }
     }
 }

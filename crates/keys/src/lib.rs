@@ -38,7 +38,7 @@ pub use engine::staged::Existing;
 pub use fingerprint::Fingerprint;
 pub use folder::files_in;
 pub use identities::{load_identities, parse_identity_file};
-pub use is_secret::{is_hexadecimal_key, is_secret};
+pub use is_secret::{is_hexadecimal_key, is_secret, may_be_key};
 pub use jwk::Jwk;
 pub use key_file::{KeyFile, LoadOptions, load};
 pub use keyring::{
@@ -46,7 +46,7 @@ pub use keyring::{
     KeyringDeterministicAead, Prefix, Purpose,
 };
 pub use kind::Kind;
-pub use known_keys::{check_key, remember_key, state_folder};
+pub use known_keys::{check_key, known_line, remember_key, state_folder};
 pub use messages::Key;
 pub use public_key::PublicKey;
 pub use reference::{

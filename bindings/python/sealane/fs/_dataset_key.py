@@ -266,7 +266,12 @@ def _read(fs: Any, path: str) -> bytes:
             mode = os.stat(fs._strip_protocol(path)).st_mode
             if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 raise FormatError(f"{path}: expected a key file, found a pipe, a socket or a device")
-        data = checked(fs.cat_file(path, end=_MAX_LEN + 1), None, path)
+        try:
+            data = checked(fs.cat_file(path, end=_MAX_LEN + 1), None, path)
+        except (FileNotFoundError, IsADirectoryError, PermissionError):
+            raise
+        except Exception:  # For example, a range of an empty object is an error.
+            data = checked(fs.cat_file(path), None, path)
     if len(data) > _MAX_LEN:
         raise FormatError(f"{path}: expected a key file of at most {_MAX_LEN} bytes, found a longer one")
     return data

@@ -59,7 +59,7 @@ pub enum FolderError {
     },
     /// The inventory is of another folder, or of version 1, which does not name its folder.
     #[error(
-        "{path}: expected the inventory of folder {expected}, found {}: folder and inventory are others",
+        "{path}: expected the inventory of folder {expected}, found {}: folder and inventory are others, or the inventory that named it was lost",
         found.as_deref().map_or("one of version 1, which names no folder".into(), |id| format!("that of {id}"))
     )]
     OtherFolder {
@@ -109,6 +109,9 @@ pub enum FolderError {
         "the name decrypts to something that is not the name of a file; the key was used for something else"
     )]
     NameInvalid,
+    /// A name lacks the suffix of encrypted files.
+    #[error("expected a name that ends with the suffix {0:?}; check --suffix")]
+    SuffixMissing(std::ffi::OsString),
     /// Another encrypted name stands for the same file, for example under a retired key.
     #[error(
         "{other} stands for the same name; remove the older of the two, or, if it is under a retired key, disable the key"
@@ -133,6 +136,20 @@ pub enum FolderError {
         "{0}: expected a folder that describes itself, found no file .sealane in it; 'sealane init' makes one"
     )]
     NoDescription(PathBuf),
+    /// A folder has lost its description: the file of known keys shows that it had one. Without it,
+    /// a job would write with other keys, and perhaps with plaintext names.
+    #[error(
+        "{folder}: expected the description .sealane, which this user has opened here before, found none; restore it from a backup. For another folder in its place, remove line {line} of {}",
+        known.display()
+    )]
+    DescriptionGone {
+        /// The folder.
+        folder: PathBuf,
+        /// The user's file of known keys.
+        known: PathBuf,
+        /// The line of this folder in it.
+        line: usize,
+    },
     /// A folder to be described has a description.
     #[error("{0}: the folder has a description already; choose a new or an empty folder")]
     DescriptionExists(PathBuf),

@@ -164,6 +164,8 @@ impl Error {
                 | FolderError::OtherSigner(path)
                 | FolderError::SignatureInvalid { path, .. }
                 | FolderError::OldInventory { path, .. }
+                | FolderError::OtherFolder { path, .. }
+                | FolderError::DescriptionGone { folder: path, .. }
                 | FolderError::NoDescription(path)
                 | FolderError::DescriptionExists(path)
                 | FolderError::NotEmpty { folder: path, .. }
@@ -190,12 +192,14 @@ impl FolderError {
             | Self::OldInventory { .. }
             | Self::OtherFolder { .. }
             | Self::DescriptionChanged(_)
+            | Self::DescriptionGone { .. }
             | Self::NameNotAuthentic => Kind::Authentication,
             Self::DescriptionVersion { .. } => Kind::UnsupportedVersion,
             Self::FolderKey(_) => Kind::NoMatchingKey,
             Self::DescriptionInvalid(_)
             | Self::InventoryName(_)
             | Self::NameInvalid
+            | Self::SuffixMissing(_)
             | Self::DuplicateName { .. } => Kind::Format,
             Self::NameTooLong { .. } | Self::LinkTooLong { .. } => Kind::LimitExceeded,
             Self::InventoryInside(_)

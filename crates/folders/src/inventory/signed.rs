@@ -2,7 +2,7 @@
 
 use super::Inventory;
 use super::draft::{Absent, InventoryDraft};
-use crate::identifier::{is_identifier, new_identifier};
+use crate::identifier::{check_identifier, new_identifier};
 use base::Error;
 use base::error::FolderError;
 use base::memory::append;
@@ -40,7 +40,7 @@ impl Inventory {
     /// Returns [`FolderError::SignatureMissing`], [`FolderError::OtherSigner`],
     /// [`FolderError::SignatureInvalid`], [`Error::Signature`] for a key that may not sign
     /// inventories or not now, [`FolderError::OldInventory`] and
-    /// [`FolderError::OtherFolder`], [`Error::Format`] and
+    /// [`FolderError::OtherFolder`], [`FolderError::InvalidIdentifier`], [`Error::Format`] and
     /// [`FolderError::InventoryName`] for content that is not an inventory, the errors of
     /// [`decrypt`](files::decrypt), and [`Error::Io`] with the path.
     pub fn open(
@@ -50,6 +50,7 @@ impl Inventory {
         min_counter: u64,
         folder: Option<&str>,
     ) -> Result<Self, Error> {
+        check_identifier(folder)?;
         let sealed = read_signed(path, signers)?;
         let inventory = Self::parse(&memory::decrypt(&sealed, with)?)?;
         if let Some(expected) = folder.filter(|folder| Some(*folder) != inventory.folder()) {
@@ -77,9 +78,7 @@ impl InventoryKeys<'_> {
     /// [`FolderError::InvalidIdentifier`].
     pub fn previous(&self, with: &EncryptWith) -> Result<Option<Inventory>, Error> {
         // Before a job writes anything.
-        if let Some(folder) = self.folder.filter(|folder| !is_identifier(folder)) {
-            return Err(FolderError::InvalidIdentifier(folder.to_owned()).into());
-        }
+        check_identifier(self.folder)?;
         let exists = self.path.try_exists().map_err(|e| Error::io(self.path, e))?;
         match with.to_decrypt().filter(|_| exists) {
             Some(with) => {

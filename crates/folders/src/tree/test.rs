@@ -78,7 +78,9 @@ fn suffixes_are_added_and_removed() {
     let tree = folder.walk(&["s"], "t", remove(".e")).unwrap();
     assert_eq!(folder.pairs(&tree), ["s/x.e/y.e > t/x.e/y"]);
     assert_eq!(tree.problems.len(), 4);
-    assert!(tree.problems.iter().all(|(_, error)| matches!(error, Error::Format(_))));
+    assert!(
+        tree.problems.iter().all(|(_, error)| matches!(error, Error::Folder(FolderError::SuffixMissing(_))))
+    );
     let tree = folder.walk(&["s"], "t", add("")).unwrap();
     assert_eq!(tree.pairs.len(), 5);
     for bad in ["a/b", "\0", "/"] {

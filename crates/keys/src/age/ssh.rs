@@ -38,6 +38,10 @@ const RSA_LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
 const WRONG_ED25519: &str =
     "an ssh-ed25519 stanza is not a tag, a share of 32 bytes and a wrapped key of 32 bytes";
 const WRONG_RSA: &str = "an ssh-rsa stanza is not a tag and a wrapped key";
+/// The error for an RSA key with numbers that are refused, such as an even modulus.
+const WRONG_NUMBERS: Error = Error::Format(
+    "expected an SSH RSA key with an odd modulus and a small odd exponent from 3, found other numbers",
+);
 /// Maximum length of a wrapped key in bytes, for an RSA key of 8192 bits.
 const MAX_RSA_LEN: usize = 1024;
 
@@ -147,9 +151,11 @@ impl Recipient {
                     tweak: *derive(&[], &wire, ED25519_LABEL),
                 }
             }
-            KeyData::Rsa(key) => {
-                Public::Rsa(rsa::PublicKey::from_spki(&ssh_rsa::spki(key).ok_or(NOT_PUBLIC)?)?)
-            }
+            // The SSH key was read; it is its numbers that are refused.
+            KeyData::Rsa(key) => match rsa::PublicKey::from_spki(&ssh_rsa::spki(key).ok_or(NOT_PUBLIC)?) {
+                Err(Error::Format(_)) => return Err(WRONG_NUMBERS),
+                found => Public::Rsa(found?),
+            },
             _ => return Err(UNSUPPORTED),
         };
         // The library's error does not help and could quote a secret.

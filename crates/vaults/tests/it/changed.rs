@@ -61,6 +61,7 @@ fn assert_noticed(before: &Tree, changed: &Tree, what: &str) {
     }
 }
 
+// claim: vault-changed
 #[test]
 fn each_changed_byte_of_a_file_is_noticed() {
     for case in different() {

@@ -37,6 +37,7 @@ fn inside(error: Error, file: &str) -> Error {
     }
 }
 
+// claim: vault-limits
 #[test]
 fn configurations_of_gocryptfs() {
     let (vault, case) = case("gocryptfs", "gcm");
