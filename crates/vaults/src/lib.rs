@@ -32,10 +32,10 @@ pub use formats::{Format, detect, marks, unlock};
 pub use job::VaultJob;
 pub use local::LocalFolder;
 pub use own::OwnFolder;
-pub use rclone::Rclone;
+pub use rclone::{Rclone, rclone_config};
 pub use single::SingleFile;
 pub use storage::{Entry, EntryKind, Storage};
-pub use vault::{Contents, Vault};
+pub use vault::{Contents, Listing, Vault};
 pub use walk::{Walk, find, join, list, split};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One encrypted file as a vault.
 
 use crate::storage::{Entry, EntryKind};
-use crate::vault::{Contents, Vault};
+use crate::vault::{Contents, Listing, Vault};
 use base::{Error, debug_fields};
 use engine::io::{self, ReadAt};
 use files::{DecryptWith, Reader};
@@ -35,8 +35,9 @@ impl SingleFile {
 }
 
 impl Vault for SingleFile {
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
-        if folder.is_empty() { Ok(vec![self.entry.clone()]) } else { Err(missing()) }
+    fn list(&self, folder: &[u8]) -> Result<Listing, Error> {
+        let entries = vec![self.entry.clone()];
+        if folder.is_empty() { Ok(Listing { entries, ..Listing::default() }) } else { Err(missing()) }
     }
 
     fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
