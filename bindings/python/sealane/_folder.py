@@ -224,7 +224,7 @@ class Folder:
         if (found := self._vault.described) is None:
             raise ValueError(
                 f"{self._path}: expected a folder that describes itself, found a vault of another tool, "
-                "which is read only; 'sealane decrypt --recursive' and 'sealane verify --recursive' process it"
+                "which is read only; use 'sealane decrypt --recursive' or 'sealane verify --recursive'"
             )
         return found
 
