@@ -106,7 +106,7 @@ class Folder:
         name, fingerprint = split_reference(_name(path))
         place: tuple[Any, str, str | None] = None, name, None
         if "://" in name:
-            from sealane.fs._folder import at_url  # The filesystem uses this class.
+            from sealane.fs._stored import at_url  # fsspec is optional.
 
             place = at_url(name, storage_options or {})
         elif storage_options is not None:

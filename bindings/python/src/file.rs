@@ -4,9 +4,8 @@
 use crate::arguments;
 use crate::buffer::{Slot, fresh, read};
 use crate::detach::{continue_unless_raised, interruptible};
-use crate::error::{raise, raise_about, raise_at};
+use crate::error::{raise, raise_about, raise_at, raise_below};
 use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
-use crate::folder::raise_below;
 use crate::io::{FileSink, FileSource, PyFile, path};
 use crate::objects::{Any, Bytes};
 use crate::shared::Shared;

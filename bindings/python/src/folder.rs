@@ -5,7 +5,7 @@ mod store;
 use crate::arguments::resolved;
 use crate::bulk::Operation;
 use crate::detach::interruptible;
-use crate::error::{raise, raise_about, raise_among};
+use crate::error::{raise, raise_about, raise_among, raise_below};
 use crate::file::{Readable, Reader};
 use crate::keys::{self, Keyring};
 use crate::objects::Any;
@@ -198,15 +198,6 @@ impl Vault {
     fn raised(&self, error: Error) -> PyErr {
         raise_below(&self.root, error)
     }
-}
-
-/// Returns the exception for an error about a file of the folder at `root`.
-pub(crate) fn raise_below(root: &Path, error: Error) -> PyErr {
-    raise(match error {
-        Error::InVault { path, source } => Error::InVault { path: root.join(path), source },
-        Error::Io { path, source } => Error::Io { path: Some(root.join(path.unwrap_or_default())), source },
-        other => other,
-    })
 }
 
 /// Returns the files of a folder: on a store, or in the local folder at `path`.

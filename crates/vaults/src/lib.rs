@@ -18,6 +18,7 @@ mod cryptomator;
 mod formats;
 mod gocryptfs;
 mod job;
+mod listing;
 mod local;
 mod own;
 mod passphrase;
@@ -30,12 +31,13 @@ mod walk;
 
 pub use formats::{Format, detect, marks, unlock};
 pub use job::VaultJob;
+pub use listing::Listing;
 pub use local::LocalFolder;
 pub use own::OwnFolder;
 pub use rclone::{Rclone, rclone_config};
 pub use single::SingleFile;
 pub use storage::{Entry, EntryKind, Storage};
-pub use vault::{Contents, Listing, Vault};
+pub use vault::{Contents, Vault};
 pub use walk::{Walk, find, join, list, split};
 
 #[cfg(test)]

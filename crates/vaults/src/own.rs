@@ -1,9 +1,10 @@
 //! Our own folders that describe themselves.
 
+use crate::listing::Listing;
 use crate::local::path_of;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{about, joined};
-use crate::vault::{Contents, Listing, Vault};
+use crate::vault::{Contents, Vault};
 use base::{Error, debug_fields};
 use engine::io::ReadAt;
 use files::{DecryptWith, Reader, plain_len};

@@ -1,7 +1,8 @@
 //! One encrypted file as a vault.
 
+use crate::listing::Listing;
 use crate::storage::{Entry, EntryKind};
-use crate::vault::{Contents, Listing, Vault};
+use crate::vault::{Contents, Vault};
 use base::{Error, debug_fields};
 use engine::io::{self, ReadAt};
 use files::{DecryptWith, Reader};

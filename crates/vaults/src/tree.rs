@@ -1,9 +1,10 @@
 //! Folders and names, common to all formats.
 
 use crate::contents::{in_vault, read_whole};
+use crate::listing::{Found, Listing, checked};
 use crate::local::path_of;
 use crate::storage::Storage;
-use crate::vault::{Contents, Found, Listing, Vault};
+use crate::vault::{Contents, Vault};
 use base::{Error, FolderError};
 use std::io;
 
@@ -76,17 +77,6 @@ impl<T: Tree> Vault for TreeVault<T> {
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
         self.within(path, |folder, name| self.0.read_link(folder, name))
-    }
-}
-
-/// Returns a name that a folder can contain.
-///
-/// # Errors
-/// Returns [`FolderError::NameInvalid`] for any other.
-pub(crate) fn checked(name: &[u8]) -> Result<&[u8], Error> {
-    match matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, 0 | b'/')) {
-        true => Err(FolderError::NameInvalid.into()),
-        false => Ok(name),
     }
 }
 

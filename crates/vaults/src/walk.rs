@@ -1,7 +1,8 @@
 //! What a vault contains, checked by the same rules for every format.
 
+use crate::listing::Listing;
 use crate::storage::{Entry, EntryKind};
-use crate::vault::{Listing, Vault};
+use crate::vault::Vault;
 use base::Error;
 use std::io::ErrorKind;
 

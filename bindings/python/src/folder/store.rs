@@ -1,4 +1,4 @@
-//! The encrypted files of a folder on a store, through `sealane/fs/_folder.py`.
+//! The encrypted files of a folder on a store, through `sealane/fs/_stored.py`.
 
 use pyo3::exceptions::{PyFileNotFoundError, PyNotADirectoryError};
 use pyo3::prelude::*;

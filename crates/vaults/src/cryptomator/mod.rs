@@ -16,9 +16,10 @@ mod config;
 mod content;
 
 use crate::contents::{in_vault, plaintext, read_whole};
+use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, description, joined, link_text};
-use crate::vault::{Contents, Found, Vault};
+use crate::vault::{Contents, Vault};
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use base::{Error, FolderError};
 use base64::Engine;

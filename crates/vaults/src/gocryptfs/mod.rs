@@ -13,9 +13,10 @@ mod config;
 mod content;
 
 use crate::contents::{Empty, chunks, in_vault, plain_len, read_whole};
+use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, description, joined, link_text};
-use crate::vault::{Contents, Found, Vault};
+use crate::vault::{Contents, Vault};
 use base::{Error, FolderError, memory};
 use base64::Engine;
 use base64::engine::GeneralPurpose;

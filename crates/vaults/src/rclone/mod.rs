@@ -14,9 +14,10 @@ mod content;
 mod names;
 
 use crate::contents::{chunks, in_vault, plain_len};
+use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, joined};
-use crate::vault::{Contents, Found, Vault};
+use crate::vault::{Contents, Vault};
 use base::{Error, FolderError, debug_fields};
 use config::{Config, Mode};
 use content::{Clear, File, LAYOUT};
