@@ -10,7 +10,7 @@ use fuser::{
 };
 use sealane::Error;
 use sealane::vault::{Contents, Entry, EntryKind, Vault, join, list, split};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -51,6 +51,8 @@ struct State {
     paths: Vec<Arc<[u8]>>,
     numbers: BTreeMap<Arc<[u8]>, u64>,
     listed: BTreeMap<Arc<[u8]>, Listed>,
+    /// Stored paths that are not listed, each in the log already.
+    reported: BTreeSet<Vec<u8>>,
     open: BTreeMap<u64, Open>,
     last_open: u64,
 }
@@ -112,11 +114,15 @@ impl Mounted {
         match error {
             Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => Errno::ENOENT,
             error => {
-                let path = self.mount.root.join(OsStr::from_bytes(path));
-                (self.mount.log)(crate::error::Failure::about(&crate::error::name(&path), error).text());
+                self.report(path, error);
                 Errno::EIO
             }
         }
+    }
+
+    fn report(&self, path: &[u8], error: Error) {
+        let path = self.mount.root.join(OsStr::from_bytes(path));
+        (self.mount.log)(crate::error::Failure::about(&crate::error::name(&path), error).text());
     }
 
     fn list(&self, path: &Arc<[u8]>) -> Result<Arc<Vec<Entry>>, Errno> {
@@ -125,11 +131,17 @@ impl Mounted {
         {
             return Ok(entries.clone());
         }
-        let entries = list(&*self.mount.vault, path).map_err(|error| self.fault(path, error))?;
-        let entries = Arc::new(entries);
-        let listed = &mut self.state().listed;
-        listed.retain(|_, (at, _)| at.elapsed() < LIFETIME);
-        listed.insert(path.clone(), (Instant::now(), entries.clone()));
+        let found = list(&*self.mount.vault, path).map_err(|error| self.fault(path, error))?;
+        let entries = Arc::new(found.entries);
+        let mut state = self.state();
+        state.listed.retain(|_, (at, _)| at.elapsed() < LIFETIME);
+        state.listed.insert(path.clone(), (Instant::now(), entries.clone()));
+        let mut is_new = |(path, _): &(Vec<u8>, Error)| state.reported.insert(path.clone());
+        let problems: Vec<_> = found.problems.into_iter().filter(&mut is_new).collect();
+        drop(state);
+        for (path, error) in problems {
+            self.report(&path, error);
+        }
         Ok(entries)
     }
 

@@ -9,7 +9,7 @@ use crate::described::Described;
 use crate::error::{Failure, name};
 use crate::passphrase;
 use sealane::file::Description;
-use sealane::vault::{LocalFolder, OwnFolder, Rclone, Vault, detect, marks, unlock};
+use sealane::vault::{LocalFolder, OwnFolder, Rclone, Vault, detect, marks, rclone_config, unlock};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -156,17 +156,7 @@ fn parent(path: &Path) -> &Path {
 
 /// Reads a crypt remote from the user's configuration of rclone, and the folder that it encrypts.
 fn rclone(remote: &str) -> Result<(Rclone, PathBuf), Failure> {
-    let path = match std::env::var_os("RCLONE_CONFIG").filter(|path| !path.is_empty()) {
-        Some(path) => path.into(),
-        None => {
-            let set =
-                std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-            let folder = set.or_else(|| Some(std::env::home_dir()?.join(".config")));
-            let none =
-                "--rclone: expected RCLONE_CONFIG or a home with .config/rclone/rclone.conf, found none";
-            folder.ok_or_else(|| Failure::misuse(none))?.join("rclone/rclone.conf")
-        }
-    };
+    let path = rclone_config().map_err(|error| Failure::about("--rclone", error))?;
     let about = |error| Failure::about(&name(&path), error);
     let text =
         std::fs::read_to_string(&path).map(Zeroizing::new).map_err(|e| Failure::io(&name(&path), &e))?;

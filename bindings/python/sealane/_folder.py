@@ -1,17 +1,18 @@
-"""Encrypted folders that describe themselves: one key, one path, and no other option."""
+"""Encrypted folders by their plaintext names: one key, one path, and no other option."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sealane._bulk import BulkReport, Progress, finished
 from sealane._endpoints import Path, path_of
 from sealane._frames import forgetting
-from sealane._native import DescribedFolder, Job, split_reference
+from sealane._native import DescribedFolder, Job, Reader, Vault, split_reference
 from sealane._open import EncryptedReader
+from sealane.exceptions import SealaneError
 
 if TYPE_CHECKING:
     from sealane._native import Key
@@ -44,23 +45,29 @@ class FolderEntry:
 
 
 class Folder:
-    """An encrypted folder that describes itself.
+    """An encrypted folder that describes itself, or a vault of gocryptfs, Cryptomator or rclone.
 
-    Its file ``.sealane`` says how names are made, and contains its keys, encrypted. ``Folder.create``
-    and ``sealane init`` write it.
+    A folder's file ``.sealane`` says how names are made, and contains its keys, encrypted.
+    ``Folder.create`` and ``sealane init`` write it. Vaults of other tools, and folders at a URL, are
+    read only: ``ls``, ``walk``, ``open`` and ``read_link``. A name that does not decrypt is not
+    listed, and a warning names it.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The folder. A str may end in ``"#"`` and its ``fingerprint``, which pins the keys. Without
-        it, keys that an identity or a key service decrypts are checked by the user's file of known
-        keys.
+        The folder, or its URL for fsspec, such as ``"s3://bucket/folder"``. A str may end in ``"#"``
+        and its ``fingerprint``, which pins the keys. Without it, keys that an identity or a key
+        service decrypts are checked by the user's file of known keys.
     key : bytes-like, sealane.keys.Key, sealane.keys.Keyring or str
         The key that it was created with, or a reference to it.
     identity : str, sealane.keys.Key or os.PathLike
         The private key of a recipient, or a reference to it.
     passphrase : str or bytes
-        The passphrase that it was created with.
+        The passphrase that it was created with; that of a vault.
+    rclone : str
+        The crypt remote in the user's ``rclone.conf`` that has the passwords of the vault, instead.
+    storage_options : dict
+        Options of the filesystem at a URL.
 
     Raises
     ------
@@ -93,12 +100,50 @@ class Folder:
         key: FileKey | str | None = None,
         identity: str | Key | os.PathLike[str] | None = None,
         passphrase: Text | None = None,
+        rclone: str | None = None,
+        storage_options: dict[str, Any] | None = None,
     ) -> None:
         name, fingerprint = split_reference(_name(path))
-        identities = None if identity is None else [identity]
-        self._path = name
-        self._native = DescribedFolder.open(
-            name, key=key, identities=identities, passphrase=passphrase, fingerprint=fingerprint
+        place: tuple[Any, str, str | None] = None, name, None
+        if "://" in name:
+            from sealane.fs._stored import at_url  # fsspec is optional.
+
+            place = at_url(name, storage_options or {})
+        elif storage_options is not None:
+            raise TypeError(f"{name}: storage_options are for a URL")
+        self._open_at(place, fingerprint, key=key, identity=identity, passphrase=passphrase, rclone=rclone)
+
+    @classmethod
+    def _on(cls, place: tuple[Any, str, str | None], fingerprint: str | None, **keys: Any) -> Folder:
+        """Opens a folder on a filesystem."""
+        folder = cls.__new__(cls)
+        folder._open_at(place, fingerprint, **keys)
+        return folder
+
+    def _open_at(
+        self,
+        place: tuple[Any, str, str | None],
+        fingerprint: str | None,
+        *,
+        identity: str | Key | os.PathLike[str] | None,
+        rclone: str | None,
+        **keys: Any,
+    ) -> None:
+        self._storage, self._path, description = place
+        if rclone is not None:
+            if identity is not None or any(key is not None for key in keys.values()):
+                raise TypeError(
+                    "rclone.conf has the passwords: give no key, identity or passphrase with rclone"
+                )
+            self._vault = Vault.rclone(self._path, self._storage, rclone)
+            return
+        self._vault = Vault.open(
+            self._path,
+            storage=self._storage,
+            description=description,
+            identities=None if identity is None else [identity],
+            fingerprint=fingerprint,
+            **keys,
         )
 
     @classmethod
@@ -156,8 +201,8 @@ class Folder:
         if key is not None and wrapping_key is not None:
             raise TypeError("give exactly one of key, recipients, wrapping_key and passphrase")
         folder = cls.__new__(cls)
-        folder._path = _name(path)
-        folder._native = DescribedFolder.create(
+        folder._storage, folder._path = None, _name(path)
+        folder._vault = Vault.create(
             folder._path,
             key=key if wrapping_key is None else wrapping_key,
             recipients=recipients,
@@ -173,6 +218,21 @@ class Folder:
 
     def __reduce__(self) -> str:
         raise TypeError("a folder is never pickled or copied: it holds keys")
+
+    @property
+    def _native(self) -> DescribedFolder:
+        if (found := self._vault.described) is None:
+            raise ValueError(
+                f"{self._path}: expected a folder that describes itself, found a vault of another tool, "
+                "which is read only; use 'sealane decrypt --recursive' or 'sealane verify --recursive'"
+            )
+        return found
+
+    @property
+    def _local(self) -> DescribedFolder:
+        if self._storage is not None:
+            raise ValueError(f"{self._path}: expected a local folder: one at a URL is read only")
+        return self._native
 
     @property
     def path(self) -> str:
@@ -236,7 +296,8 @@ class Folder:
         >>> folder.encrypt_from("photos", exclude=["*.tmp"])
         <BulkReport: 2 done, 0 skipped, 0 failed, 20 bytes>
         """
-        place = self._native.manifest() if manifest is True else manifest or None
+        native = self._local
+        place = native.manifest() if manifest is True else manifest or None
         job = Job.tree(
             _name(data),
             self._path,
@@ -246,7 +307,7 @@ class Folder:
             exclude=_patterns(exclude),
             delete=delete,
             dry_run=dry_run,
-            described=self._native,
+            described=native,
         )
         return self._run("encrypt", job, progress, errors)
 
@@ -280,7 +341,7 @@ class Folder:
             exclude=_patterns(exclude),
             preserve="all" if preserve_all else False,
             dry_run=dry_run,
-            described=self._native,
+            described=self._local,
         )
         return self._run("decrypt", job, progress, errors)
 
@@ -299,21 +360,18 @@ class Folder:
         {}
         """
         job = Job.tree(
-            self._path, batch=_BATCH, removes_suffix=True, exclude=_patterns(exclude), described=self._native
+            self._path, batch=_BATCH, removes_suffix=True, exclude=_patterns(exclude), described=self._local
         )
         return self._run("verify", job, progress, errors)
 
     def ls(self, path: str = "") -> list[FolderEntry]:
-        """Lists the folder at a plaintext path, sorted by name.
+        """Lists the folder at a plaintext path, sorted by name. Warns of names that do not decrypt,
+        or lack the suffix, and leaves them out.
 
         Raises
         ------
-        AuthenticationError
-            If a name does not decrypt.
-        FormatError
-            If a name lacks the suffix.
         OSError
-            If there is no such folder.
+            If there is no such folder, or it cannot be read.
 
         Examples
         --------
@@ -323,8 +381,13 @@ class Folder:
         start = path.strip("/")
         prefix = f"{start}/" if start else ""
         return [
-            FolderEntry(prefix + name, kind, size, at) for name, kind, size, at in self._native.entries(path)
+            FolderEntry(prefix + name, kind, size, at) for name, kind, size, at in self._vault.entries(path)
         ]
+
+    def _find(self, path: str) -> FolderEntry:
+        """Returns the entry at a plaintext path."""
+        _, kind, size, modified = self._vault.find(path)
+        return FolderEntry(path.strip("/"), kind, size, modified)
 
     def walk(self, path: str = "") -> Iterator[FolderEntry]:
         """Lists everything below a plaintext path, each folder before what is in it.
@@ -349,7 +412,16 @@ class Folder:
         ...     file.read()
         b'89'
         """
-        return EncryptedReader(self._native.stored(path), self._native.decryption())
+        return EncryptedReader(os.path.join(self._path, path), self._contents(path))
+
+    def _contents(self, path: str) -> Reader:
+        try:
+            return self._vault.open_file(path)
+        except (SealaneError, OSError):
+            if self._storage is None:
+                raise
+            self._storage.refresh()
+        return self._vault.open_file(path)
 
     def read_link(self, path: str) -> str:
         """Returns the path in a symbolic link, decrypted.
@@ -359,7 +431,7 @@ class Folder:
         >>> folder.read_link("newest")
         'a.jpg'
         """
-        return self._native.read_link(path)
+        return self._vault.read_link(path)
 
     def _run(self, verb: str, job: Job, progress: Progress | None, errors: str) -> BulkReport:
         operation = self._native.operation(verb)

@@ -388,7 +388,7 @@ class Reader:
     size: Final[int]
 
 @final
-class DescribedFolder:
+class Vault:
     @staticmethod
     def create(
         path: str,
@@ -399,16 +399,30 @@ class DescribedFolder:
         suffix: str = ".sealed",
         encrypt_names: bool = False,
         preserve: bool = False,
-    ) -> DescribedFolder: ...
+    ) -> Vault: ...
     @staticmethod
     def open(
         path: str,
         *,
+        storage: object | None = None,
+        description: str | None = None,
         key: _FileKey | None = None,
         identities: _Identities | None = None,
         passphrase: _Text | None = None,
         fingerprint: str | None = None,
-    ) -> DescribedFolder: ...
+    ) -> Vault: ...
+    @staticmethod
+    def rclone(path: str, storage: object | None, remote: str) -> Vault: ...
+    described: Final[DescribedFolder | None]
+    def entries(
+        self, path: str
+    ) -> list[tuple[str, Literal["file", "folder", "link"], int, float | None]]: ...
+    def find(self, path: str) -> tuple[str, Literal["file", "folder", "link"], int, float | None]: ...
+    def open_file(self, path: str) -> Reader: ...
+    def read_link(self, path: str) -> str: ...
+
+@final
+class DescribedFolder:
     identifier: Final[str]
     suffix: Final[str]
     encrypts_names: Final[bool]
@@ -416,12 +430,6 @@ class DescribedFolder:
     fingerprint: Final[str]
     def manifest(self) -> str: ...
     def operation(self, verb: str) -> Operation: ...
-    def decryption(self) -> DecryptWith: ...
-    def entries(
-        self, path: str
-    ) -> list[tuple[str, Literal["file", "folder", "link"], int, float | None]]: ...
-    def stored(self, path: str) -> str: ...
-    def read_link(self, path: str) -> str: ...
 
 @final
 class Ranges:

@@ -254,10 +254,12 @@ class EncryptedReader(_EncryptedFile):
     mode = "rb"
     _readable = _seekable = True
 
-    def __init__(self, file: PathOrFile, decryption: DecryptWith) -> None:
+    def __init__(self, file: PathOrFile, decryption: DecryptWith | _native.Reader) -> None:
         super().__init__(file)
-        name = path_of(file)
-        self._native = _native.Reader(name if name is not None else binary_file(file), decryption)
+        if isinstance(decryption, DecryptWith):
+            name = path_of(file)
+            decryption = _native.Reader(name if name is not None else binary_file(file), decryption)
+        self._native = decryption
 
     @property
     def size(self) -> int:

@@ -79,6 +79,16 @@ pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
     raise(error.about(path))
 }
 
+/// Returns the exception for an error about a file of the folder at `root`.
+#[cold]
+pub(crate) fn raise_below(root: &Path, error: Error) -> PyErr {
+    raise(match error {
+        Error::InVault { path, source } => Error::InVault { path: root.join(path), source },
+        Error::Io { path, source } => Error::Io { path: Some(root.join(path.unwrap_or_default())), source },
+        other => other,
+    })
+}
+
 /// Returns the translation of errors about a path, if there is one, by one of the functions above.
 pub(crate) fn raise_at(
     path: Option<&Path>,

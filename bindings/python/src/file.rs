@@ -4,13 +4,14 @@
 use crate::arguments;
 use crate::buffer::{Slot, fresh, read};
 use crate::detach::{continue_unless_raised, interruptible};
-use crate::error::{raise, raise_about, raise_at};
+use crate::error::{raise, raise_about, raise_at, raise_below};
 use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
 use crate::prelude::*;
 use crate::shared::Shared;
 use sealane::age::Armor;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, FileEnd, FileHeader, Options};
+use sealane::vault::Contents;
 use std::io::Write;
 
 /// Bytes a large read decrypts between checks for signals.
@@ -169,10 +170,16 @@ pub(crate) fn decrypt_bytes<'py>(data: &Any<'py>, decryption: &DecryptWith) -> P
 
 /// Random access to an encrypted file, shareable between threads.
 ///
-/// Calls on a file object run one at a time; calls on a path run in parallel.
+/// Calls on a file object run one at a time; calls on a path or a file of a vault run in parallel.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Reader {
-    core: file::Reader<FileSource>,
+    pub(crate) core: Readable,
+}
+
+pub(crate) enum Readable {
+    File(Box<file::Reader<FileSource>>),
+    /// A file of the vault at this path.
+    Vault(Box<dyn Contents>, PathBuf),
 }
 
 #[pymethods]
@@ -183,12 +190,13 @@ impl Reader {
         let source = FileSource::new(src)?;
         let path = source.path();
         let core = interruptible(py, || file::Reader::new(source, &decryption.0))?;
-        Ok(Self { core: core.map_err(raise_at(path.as_deref(), raise_about))? })
+        let core = core.map_err(raise_at(path.as_deref(), raise_about))?;
+        Ok(Self { core: Readable::File(Box::new(core)) })
     }
 
     /// Reads ``n`` bytes from ``offset``, or fewer at the end of the file.
     fn read_at<'py>(&self, py: Python<'py>, offset: u64, n: usize) -> PyResult<Bytes<'py>> {
-        let rest = usize::try_from(self.core.size().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let rest = usize::try_from(self.size().saturating_sub(offset)).unwrap_or(usize::MAX);
         fresh(py, n.min(rest), |out| self.fill(py, offset, out).map(drop))
     }
 
@@ -201,18 +209,30 @@ impl Reader {
     /// Plaintext length in bytes.
     #[getter]
     fn size(&self) -> u64 {
-        self.core.size()
+        match &self.core {
+            Readable::File(file) => file.size(),
+            Readable::Vault(file, _) => file.size(),
+        }
     }
 }
 
 impl Reader {
     fn fill(&self, py: Python<'_>, offset: u64, out: &mut [u8]) -> PyResult<usize> {
-        let _inside = self.core.source().begin_call(py)?;
+        let _inside = match &self.core {
+            Readable::File(file) => file.source().begin_call(py)?,
+            Readable::Vault(..) => None,
+        };
         let mut done = 0;
         for piece in out.chunks_mut(BYTES_BETWEEN_SIGNALS) {
-            let wanted = piece.len();
-            let n = py.detach(|| self.core.read_at(offset + done as u64, piece));
-            let n = n.map_err(raise_at(self.core.source().path().as_deref(), raise_about))?;
+            let (wanted, at) = (piece.len(), offset + done as u64);
+            let n = match &self.core {
+                Readable::File(file) => py
+                    .detach(|| file.read_at(at, piece))
+                    .map_err(raise_at(file.source().path().as_deref(), raise_about)),
+                Readable::Vault(file, root) => {
+                    py.detach(|| file.read_at(at, piece)).map_err(|error| raise_below(root, error))
+                }
+            }?;
             done += n;
             if n < wanted {
                 break;

@@ -1,38 +1,46 @@
-//! Folders that describe themselves, for `sealane/_folder.py`.
+//! Encrypted folders by their plaintext names, for `sealane/_folder.py`.
+
+mod store;
 
 use crate::arguments::resolved;
 use crate::bulk::Operation;
 use crate::detach::interruptible;
-use crate::error::{raise, raise_about};
-use crate::file_keys::DecryptWith;
+use crate::error::{raise, raise_about, raise_among, raise_below};
+use crate::file::{Readable, Reader};
 use crate::keys::{self, Keyring};
 use crate::objects::Any;
+
 use crate::{recipients, secrets};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use sealane::file::{self, Description, NewFolder, bulk};
 use sealane::keys::{Fingerprint, FolderLock, WrappingServices};
-use sealane::vault::{Entry, EntryKind, LocalFolder, OwnFolder, Vault};
+use sealane::vault::{
+    self, Entry, EntryKind, LocalFolder, OwnFolder, Rclone, Storage, detect, find, list, rclone_config,
+    unlock,
+};
 use sealane::{Error, FolderError};
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
+use store::Store;
 use zeroize::Zeroizing;
 
-/// A folder that describes itself, with its keys; see ``sealane.Folder``. It cannot be pickled.
+/// An encrypted folder with its keys; see ``sealane.Folder``. It cannot be pickled.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct DescribedFolder {
-    pub(crate) folder: file::DescribedFolder,
-    vault: OwnFolder,
+pub(crate) struct Vault {
+    vault: Arc<dyn vault::Vault>,
     root: PathBuf,
-    /// The key files that opened it.
-    inputs: Vec<PathBuf>,
+    /// The folder's description, if it is one of ours.
+    #[pyo3(get)]
+    described: Option<Py<DescribedFolder>>,
 }
 
 #[pymethods]
-impl DescribedFolder {
+impl Vault {
     /// Makes a folder. The keys are wrapped by exactly one of ``key``, ``recipients`` and
     /// ``passphrase``.
     #[staticmethod]
@@ -56,15 +64,26 @@ impl DescribedFolder {
         let lock = lock("recipients", key, recipients, passphrase, &mut inputs)?;
         let new = NewFolder { suffix, names: encrypt_names, preserve };
         let made = interruptible(py, || file::DescribedFolder::create(&path, &new, &lock))?;
-        made.and_then(|folder| Self::new(folder, path, inputs)).map_err(raise)
+        let folder = made.map_err(raise)?;
+        let storage = LocalFolder::open(&path).map_err(raise)?;
+        Self::described(py, Arc::new(storage), folder, path, inputs)
     }
 
     /// Opens a folder with exactly one of ``key``, ``identities`` and ``passphrase``.
+    ///
+    /// ``storage`` is the store that ``path`` names, if that is not a local folder;
+    /// ``description`` is the name of the folder's description there.
     #[staticmethod]
-    #[pyo3(signature = (path, *, key = None, identities = None, passphrase = None, fingerprint = None))]
+    #[pyo3(signature = (
+        path, *, storage = None, description = None, key = None, identities = None, passphrase = None,
+        fingerprint = None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
     fn open(
         py: Python<'_>,
         path: PathBuf,
+        storage: Option<Py<PyAny>>,
+        description: Option<PathBuf>,
         key: Option<&Any<'_>>,
         identities: Option<&Any<'_>>,
         passphrase: Option<&Any<'_>>,
@@ -74,15 +93,131 @@ impl DescribedFolder {
         let mut inputs = Vec::new();
         let identities = recipients::identities(identities, &mut inputs)?.map(FolderLock::Identities);
         let lock = lock("identities", key, identities, passphrase, &mut inputs)?;
+        let is_local = storage.is_none();
+        let storage = storage_of(py, storage, &path)?;
+        let place = description.unwrap_or_else(|| path.join(Description::NAME));
         let opened = interruptible(py, || {
-            let found = Description::find(&path)?.ok_or_else(|| FolderError::NoDescription(path.clone()))?;
-            found.open(&lock, fingerprint.as_ref())
+            let found = match is_local {
+                true => Description::find(&path)?,
+                false => match OwnFolder::description(&*storage, &place) {
+                    Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => None,
+                    found => Some(found?),
+                },
+            };
+            match (found, &lock) {
+                (Some(found), _) => found.open(&lock, fingerprint.as_ref()).map(Ok),
+                (None, FolderLock::Passphrase(text)) if detect(&*storage)?.is_some() => {
+                    unlock(storage.clone(), text.as_bytes()).map(Err)
+                }
+                _ => Err(FolderError::NoDescription(path.clone()).into()),
+            }
         })?;
-        let (folder, warning) = opened.map_err(|error| raise_about(&path.join(Description::NAME), error))?;
-        keys::warn(py, Ok(warning))?;
-        Self::new(folder, path, inputs).map_err(raise)
+        match opened.map_err(|error| raise_about(&place, error))? {
+            Ok((folder, warning)) => {
+                keys::warn(py, Ok(warning))?;
+                Self::described(py, storage, folder, path, inputs)
+            }
+            Err(vault) => Ok(Self { vault: vault.into(), root: path, described: None }),
+        }
     }
 
+    /// Opens a vault of rclone with the passwords of a remote in the user's configuration.
+    #[staticmethod]
+    fn rclone(py: Python<'_>, path: PathBuf, storage: Option<Py<PyAny>>, remote: &str) -> PyResult<Self> {
+        let config = rclone_config().map_err(raise)?;
+        let text = std::fs::read_to_string(&config).map(Zeroizing::new);
+        let text = text.map_err(|e| raise_about(&config, e.into()))?;
+        let remote = Rclone::from_config(&text, remote).map_err(|error| raise_among(&config, error))?;
+        let storage = storage_of(py, storage, &path)?;
+        let vault = interruptible(py, || remote.open(storage))?.map_err(raise)?;
+        Ok(Self { vault: vault.into(), root: path, described: None })
+    }
+
+    /// Lists the folder at a plaintext path: names, kinds, plaintext lengths, and modification
+    /// times or None. Warns of names that do not decrypt.
+    fn entries<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let path = stored_form(&path)?;
+        let found = py.detach(|| list(&*self.vault, &path)).map_err(|error| self.raised(error))?;
+        let others = found.problems.len().saturating_sub(1);
+        if let Some((_, error)) = found.problems.into_iter().next() {
+            let error = self.raised(error);
+            if !error.is_instance_of::<PyException>(py) {
+                return Err(error); // Ctrl-C in a call of the store.
+            }
+            let text = format!("not listed: {}", error.value(py));
+            // A terminal obeys the control characters of a name.
+            let escaped = |c: char| if c.is_control() { c.escape_unicode().to_string() } else { c.into() };
+            let text: String = text.chars().map(escaped).collect();
+            let more = if others == 0 { String::new() } else { format!(", and {others} more") };
+            keys::warn(py, Ok(Some(text + &more)))?;
+        }
+        found.entries.into_iter().map(|entry| tuple(py, entry)).collect()
+    }
+
+    /// Returns the entry at a plaintext path, as ``entries`` does.
+    fn find<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyTuple>> {
+        let plain = stored_form(&path)?;
+        let found =
+            py.detach(|| find(&*self.vault, &plain)).map_err(|error| self.raised(error.about(&path)))?;
+        tuple(py, found)
+    }
+
+    /// Opens the file with a plaintext path.
+    fn open_file(&self, py: Python<'_>, path: PathBuf) -> PyResult<Reader> {
+        let path = stored_form(&path)?;
+        let opened = interruptible(py, || self.vault.open(&path))?;
+        let contents = opened.map_err(|error| self.raised(error))?;
+        Ok(Reader { core: Readable::Vault(contents, self.root.clone()) })
+    }
+
+    /// Returns the decrypted path in the symbolic link with a plaintext path.
+    fn read_link(&self, py: Python<'_>, path: PathBuf) -> PyResult<OsString> {
+        let path = stored_form(&path)?;
+        let text = py.detach(|| self.vault.read_link(&path)).map_err(|error| self.raised(error))?;
+        Ok(os_string(text))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(keys::never_pickled())
+    }
+}
+
+impl Vault {
+    fn described(
+        py: Python<'_>,
+        storage: Arc<dyn Storage>,
+        folder: file::DescribedFolder,
+        root: PathBuf,
+        inputs: Vec<PathBuf>,
+    ) -> PyResult<Self> {
+        let vault = Arc::new(OwnFolder::new(storage, &folder).map_err(raise)?);
+        let described = Some(Py::new(py, DescribedFolder { folder, inputs })?);
+        Ok(Self { vault, root, described })
+    }
+
+    fn raised(&self, error: Error) -> PyErr {
+        raise_below(&self.root, error)
+    }
+}
+
+/// Returns the files of a folder: on a store, or in the local folder at `path`.
+fn storage_of(py: Python<'_>, store: Option<Py<PyAny>>, path: &Path) -> PyResult<Arc<dyn Storage>> {
+    match store {
+        Some(files) => Ok(Arc::new(Store(Arc::new(files)))),
+        None => Ok(Arc::new(py.detach(|| LocalFolder::open(path)).map_err(raise)?)),
+    }
+}
+
+/// A folder that describes itself, with its keys. It cannot be pickled.
+#[pyclass(frozen, module = "sealane._native")]
+pub(crate) struct DescribedFolder {
+    pub(crate) folder: file::DescribedFolder,
+    /// The key files that opened it.
+    inputs: Vec<PathBuf>,
+}
+
+#[pymethods]
+impl DescribedFolder {
     /// The identifier of the folder, 32 hexadecimal digits.
     #[getter]
     fn identifier(&self) -> &str {
@@ -128,42 +263,8 @@ impl DescribedFolder {
         made.map(Operation).map_err(raise)
     }
 
-    /// Returns the keys that decrypt the files.
-    fn decryption(&self) -> PyResult<DecryptWith> {
-        self.folder.decrypt_with(&self.inputs).map(DecryptWith).map_err(raise)
-    }
-
-    /// Lists the folder at a plaintext path: names, kinds, plaintext lengths, and modification
-    /// times or None.
-    fn entries<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let path = stored_form(&path)?;
-        let found = py.detach(|| self.vault.list(&path)).map_err(|error| raise_about(&self.root, error))?;
-        found.into_iter().map(|entry| tuple(py, entry)).collect()
-    }
-
-    /// Returns the path of the encrypted file with a plaintext path.
-    fn stored(&self, path: PathBuf) -> PyResult<OsString> {
-        let stored = self.vault.stored_file(&stored_form(&path)?).map_err(raise)?;
-        Ok(self.root.join(stored).into())
-    }
-
-    /// Returns the decrypted path in the symbolic link with a plaintext path.
-    fn read_link(&self, py: Python<'_>, path: PathBuf) -> PyResult<OsString> {
-        let path = stored_form(&path)?;
-        let text =
-            py.detach(|| self.vault.read_link(&path)).map_err(|error| raise_about(&self.root, error))?;
-        Ok(os_string(text))
-    }
-
     fn __reduce__(&self) -> PyResult<()> {
         Err(keys::never_pickled())
-    }
-}
-
-impl DescribedFolder {
-    fn new(folder: file::DescribedFolder, root: PathBuf, inputs: Vec<PathBuf>) -> Result<Self, Error> {
-        let vault = OwnFolder::new(Arc::new(LocalFolder::open(&root)?), &folder)?;
-        Ok(Self { folder, vault, root, inputs })
     }
 }
 

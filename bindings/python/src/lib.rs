@@ -71,7 +71,7 @@ mod _native {
             rewrap_path, salvage_path, verify_path,
         },
         file_keys::{DecryptWith, EncryptWith, RewrapWith},
-        folder::DescribedFolder,
+        folder::{DescribedFolder, Vault},
         hazmat::{
             AeadDecryptor, AeadEncryptor, AesCtr, ChaCha20, Poly1305, Speck, SpeckAead, SpeckCtr, XChaCha20,
         },

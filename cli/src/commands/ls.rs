@@ -15,6 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// List the files of a vault by their plaintext names
 ///
+/// A vault is a folder that 'sealane init', gocryptfs or Cryptomator made, or rclone's with --rclone.
 /// Lengths are those of the plaintext. They follow from the lengths of the encrypted files:
 /// 'sealane verify' reads the files.
 #[derive(Args)]

@@ -193,6 +193,9 @@ fn a_vault_is_copied_searched_and_compared() {
         let case = vectors::vaults(tool).into_iter().find(|case| case.file.ends_with(file)).unwrap();
         unpack(&sandbox, &case);
         crate::vaults::run(&sandbox, "decrypt --recursive -o out vault").succeeded();
+        if tool == "gocryptfs" {
+            sandbox.write("vault/.DS_Store", b"?");
+        }
         let with = ["--passphrase-command", "cat pass", "vault"];
         let Some(mut mounted) = Mounted::start_with(&sandbox, &with) else { return };
         for line in [
@@ -217,7 +220,10 @@ fn a_vault_is_copied_searched_and_compared() {
         // In use while it ends: the place is free at once.
         let open = File::open(mounted.point.join("one.bin")).unwrap();
         signal(&mounted.child, "INT");
-        assert_eq!(mounted.errors(), "");
+        let errors = mounted.errors();
+        // Once, however often the folder is listed.
+        assert_eq!(errors.lines().count(), usize::from(tool == "gocryptfs"), "{errors}");
+        assert!(errors.is_empty() || errors.contains("/.DS_Store: the name does not decrypt"), "{errors}");
         assert!(mounted.child.wait().unwrap().success() && !mounted.is_there());
         drop(open);
     }

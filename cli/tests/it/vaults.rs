@@ -127,6 +127,11 @@ fn rclone_by_its_configuration() {
         has_entries(&sandbox.path("out"), &case);
         assert!(run("ls .").text().lines().any(|line| line == "sub/"));
         assert!(run("cat sub/inner.bin").succeeded() == sandbox.read("out/sub/inner.bin"));
+        sandbox.write("vault/.DS_Store", b"?");
+        if !keys.contains("off") {
+            foreign_name_is_reported(run("ls ."), "sub/");
+            foreign_name_is_reported(run("verify --recursive ."), "1 failed");
+        }
         run("ls none").failed(1, "none: no such file");
         run("ls -k k .").failed(2, "--rclone");
         sandbox.shell("RCLONE_CONFIG=rclone.conf sealane ls --rclone other .").failed(1, "other");
@@ -185,4 +190,40 @@ fn faults_are_listed_and_the_other_files_are_written() {
     assert!(listed.contains("a\\u001b[31m") && !listed.contains('\u{1b}'));
     let json = run(&sandbox, "ls --json vault").text();
     assert!(json.lines().all(|line| crate::common::json(line)["path"].is_string()));
+}
+
+/// Checks that a file of another program is reported, beside what the command prints.
+fn foreign_name_is_reported(found: Outcome, text: &str) {
+    let lines: Vec<_> = found.err.lines().collect();
+    assert_eq!((found.status, lines.len()), (Some(1), 1), "{lines:?}");
+    assert!(lines[0].contains("/.DS_Store: the name does not decrypt"), "{lines:?}");
+    assert!(String::from_utf8_lossy(&found.out).contains(text), "{found:?}");
+}
+
+#[test]
+fn one_name_that_does_not_decrypt() {
+    for file in ["/gcm.json", "/xchacha.json"] {
+        let (sandbox, case) = (Sandbox::new(), case("gocryptfs", file));
+        unpack(&sandbox, &case);
+        sandbox.write("vault/.DS_Store", b"?");
+        foreign_name_is_reported(run(&sandbox, "ls -R vault"), "inner.bin");
+        foreign_name_is_reported(run(&sandbox, "verify --recursive vault"), "1 failed");
+        foreign_name_is_reported(run(&sandbox, "decrypt --recursive -o out vault"), "1 failed");
+        has_entries(&sandbox.path("out"), &case);
+        assert_eq!(run(&sandbox, "cat vault/sub/inner.bin").succeeded(), sandbox.read("out/sub/inner.bin"));
+        run(&sandbox, "ls vault/sub").succeeded();
+    }
+    // In a folder of ours.
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("data/sub")).unwrap();
+    sandbox.write("data/sub/page", b"a page");
+    sandbox.run("init -k k --encrypt-names own").succeeded();
+    sandbox.run("encrypt -k k -o own data").succeeded();
+    sandbox.write("own/.DS_Store", b"?");
+    let listed = sandbox.run("ls -R -k k own");
+    assert!(listed.status == Some(1) && listed.err.contains("own/.DS_Store: "), "{listed:?}");
+    assert_eq!(String::from_utf8_lossy(&listed.out), "sub/\nsub/page\n");
+    let done = sandbox.run("decrypt -k k -o restored own");
+    assert!(done.status == Some(1) && done.err.contains("own/.DS_Store: "), "{done:?}");
+    assert_eq!(sandbox.read("restored/sub/page"), b"a page");
 }

@@ -113,8 +113,8 @@ pub mod vault {
 
     #[doc(inline)]
     pub use vaults::{
-        Contents, Entry, EntryKind, Format, LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault,
-        VaultJob, Walk, detect, find, join, list, marks, split, unlock,
+        Contents, Entry, EntryKind, Format, Listing, LocalFolder, OwnFolder, Rclone, SingleFile, Storage,
+        Vault, VaultJob, Walk, detect, find, join, list, marks, rclone_config, split, unlock,
     };
 }
 pub mod provider;

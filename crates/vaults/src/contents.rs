@@ -1,6 +1,6 @@
 //! Files made of chunks, and small files that are read whole.
 
-use crate::local::path_of;
+pub(crate) use crate::listing::in_vault;
 use crate::storage::Storage;
 use crate::vault::Contents;
 use base::{Error, memory};
@@ -90,13 +90,4 @@ pub(crate) fn plaintext(path: &[u8], file: &dyn Contents, max: usize) -> Result<
     let mut bytes = Zeroizing::new(memory::zeroed(len)?);
     file.read_at(0, &mut bytes)?;
     Ok(bytes)
-}
-
-/// Adds the stored path to an error that names no file.
-pub(crate) fn in_vault(path: &[u8], error: Error) -> Error {
-    match error {
-        Error::Io { path: None, source } => Error::io(&path_of(path), source),
-        error if error.subject().is_some() => error,
-        error => Error::InVault { path: path_of(path), source: Box::new(error) },
-    }
 }

@@ -95,7 +95,7 @@ pub fn detect(storage: &dyn Storage) -> Result<Option<Format>, Error> {
 /// use std::sync::Arc;
 ///
 /// let vault = unlock(Arc::new(LocalFolder::open("photos".as_ref())?), b"passphrase")?;
-/// for entry in vault.list(b"")? {
+/// for entry in vault.list(b"")?.entries {
 ///     println!("{:?}: {} bytes", String::from_utf8_lossy(&entry.name), entry.len);
 /// }
 /// let mut start = [0; 16];

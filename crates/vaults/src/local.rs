@@ -110,7 +110,8 @@ fn bytes(name: &OsStr) -> io::Result<Vec<u8>> {
     name.to_str().map(|name| name.as_bytes().to_vec()).ok_or(ErrorKind::InvalidFilename.into())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod test {
     use super::*;
     use std::fs;

@@ -1,9 +1,10 @@
 //! Our own folders that describe themselves.
 
+use crate::listing::Listing;
 use crate::local::path_of;
 use crate::storage::{Entry, EntryKind, Storage};
+use crate::tree::{about, joined};
 use crate::vault::{Contents, Vault};
-use base::error::FolderError;
 use base::{Error, debug_fields};
 use engine::io::ReadAt;
 use files::{DecryptWith, Reader, plain_len};
@@ -30,18 +31,18 @@ impl OwnFolder {
         Ok(Self { storage, suffix: folder.description().suffix().to_owned(), names, with })
     }
 
-    /// Reads the description of the folder in `storage`; `place` names the folder in errors.
+    /// Reads the description of the folder in `storage`; `path` names it in errors and in the user's
+    /// file of known keys.
     ///
     /// # Errors
     /// Returns the errors of [`Description::parse`] and of the storage.
-    pub fn description(storage: &dyn Storage, place: &Path) -> Result<Description, Error> {
+    pub fn description(storage: &dyn Storage, path: &Path) -> Result<Description, Error> {
         let source = storage.open(Description::NAME.as_bytes())?;
-        let path = place.join(Description::NAME);
         // One byte more than a description may have, which `parse` refuses.
-        let len = source.size().map_err(|e| Error::io(&path, e))?.min(Description::MAX_LEN as u64 + 1);
+        let len = source.size().map_err(|e| Error::io(path, e))?.min(Description::MAX_LEN as u64 + 1);
         let mut content = vec![0; len as usize];
-        source.read_exact_at(0, &mut content).map_err(|e| Error::io(&path, e))?;
-        Description::parse(&path, &content)
+        source.read_exact_at(0, &mut content).map_err(|e| Error::io(path, e))?;
+        Description::parse(path, &content)
     }
 
     /// Returns the plaintext name of a stored one in `folder`, a plaintext path; `None` for a file
@@ -84,42 +85,39 @@ impl OwnFolder {
 }
 
 impl Vault for OwnFolder {
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+    fn list(&self, folder: &[u8]) -> Result<Listing, Error> {
         let stored = self.stored(folder, "")?;
         let plain = path_of(folder);
-        let mut found = Vec::new();
-        for entry in self.storage.list(&stored)? {
-            if folder.is_empty() && entry.name == Description::NAME.as_bytes() {
-                continue;
-            }
-            let path = [&stored[..], &entry.name].join(&b"/"[usize::from(stored.is_empty())..]);
-            let about = |error| Self::about(&path, error);
-            let Some(name) = self.plain(&entry, &plain).map_err(about)? else {
-                return Err(about(Error::Format("expected a name that ends with the suffix of the folder")));
-            };
-            // A file that is not whole is an error when it is opened.
-            let len = if entry.kind == EntryKind::File { plain_len(entry.len).unwrap_or(0) } else { 0 };
-            found.push(Entry { name, len, ..entry });
-        }
-        found.sort_by(|a, b| a.name.cmp(&b.name));
-        match found.windows(2).find(|pair| pair[0].name == pair[1].name) {
-            Some([one, _]) => {
-                let other = path_of(&one.name);
-                Err(Self::about(&stored, FolderError::DuplicateName { other }.into()))
-            }
-            _ => Ok(found),
-        }
+        let is_description = |entry: &Entry| folder.is_empty() && entry.name == Description::NAME.as_bytes();
+        let found = |entry: Entry| {
+            let found = self.plain(&entry, &plain).and_then(|name| {
+                let expected = "expected a name that ends with the suffix of the folder; another program may have made it";
+                let name = name.ok_or(Error::Format(expected))?;
+                // A file that is not whole is an error when it is opened.
+                let len = if entry.kind == EntryKind::File { plain_len(entry.len).unwrap_or(0) } else { 0 };
+                Ok(Some(Entry { name, len, ..entry.clone() }))
+            });
+            (joined(&stored, &entry.name), found)
+        };
+        let entries = self
+            .storage
+            .list(&stored)
+            .map_err(|error| about(folder, error))?
+            .into_iter()
+            .filter(|entry| !is_description(entry));
+        Ok(Listing::new(entries.map(found)))
     }
 
     fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
         let stored = self.stored(path, &self.suffix)?;
-        let reader = Reader::new(self.storage.open(&stored)?, &self.with);
+        let file = self.storage.open(&stored).map_err(|error| about(path, error))?;
+        let reader = Reader::new(file, &self.with);
         Ok(Box::new(OwnFile(reader.map_err(|error| Self::about(&stored, error))?, stored)))
     }
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
         let stored = self.stored(path, &self.suffix)?;
-        let text = self.storage.read_link(&stored)?;
+        let text = self.storage.read_link(&stored).map_err(|error| about(path, error))?;
         let Some(key) = &self.names else { return Ok(text) };
         let text = key.decrypt_link(&path_of(&text), &path_of(path));
         text.map(|text| bytes(text.into_os_string())).map_err(|error| Self::about(&stored, error))
@@ -152,7 +150,8 @@ fn bytes(name: OsString) -> Vec<u8> {
     name.to_string_lossy().replace('\\', "/").into_bytes()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod test {
     use super::*;
     use crate::LocalFolder;
@@ -184,10 +183,19 @@ mod test {
             let run = Job::new(options).unwrap().run(&keys, &|| false, &mut |_| ControlFlow::Continue(()));
             run.unwrap();
             let storage = Arc::new(LocalFolder::open(&folder).unwrap());
-            let (again, _) = OwnFolder::description(&*storage, &folder).unwrap().open(&lock, None).unwrap();
+            let (again, _) = OwnFolder::description(&*storage, &folder.join(".sealane"))
+                .unwrap()
+                .open(&lock, None)
+                .unwrap();
             let vault = OwnFolder::new(storage, &again).unwrap();
-            let listed: Vec<_> =
-                vault.list(b"").unwrap().into_iter().map(|it| (it.name, it.kind, it.len)).collect();
+            let listed: Vec<_> = vault
+                .list(b"")
+                .unwrap()
+                .whole()
+                .unwrap()
+                .into_iter()
+                .map(|it| (it.name, it.kind, it.len))
+                .collect();
             assert_eq!(
                 listed,
                 [
@@ -197,14 +205,16 @@ mod test {
                 ]
             );
             assert_eq!(vault.read_link(b"link").unwrap(), b"sub/deep");
-            assert_eq!(vault.list(b"sub/deep").unwrap()[0].len, 5);
+            assert_eq!(vault.list(b"sub/deep").unwrap().entries[0].len, 5);
             let contents = vault.open(b"sub/deep/file.txt").unwrap();
             let mut read = [1; 9];
             assert_eq!((contents.size(), contents.read_at(1, &mut read).unwrap()), (5, 4));
             assert_eq!(&read[..4], b"ello");
             assert!(vault.open(b"sub/none").is_err() && vault.list(b"none").is_err());
             fs::write(folder.join("odd"), b"x").unwrap();
-            assert!(matches!(vault.list(b""), Err(Error::InVault { .. })));
+            let listing = vault.list(b"").unwrap();
+            assert_eq!((listing.entries.len(), &listing.problems[0].0[..]), (3, &b"odd"[..]));
+            assert!(matches!(listing.whole(), Err(Error::InVault { .. })));
             fs::remove_dir_all(&folder).unwrap();
         }
         fs::remove_dir_all(&root).unwrap();

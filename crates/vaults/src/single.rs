@@ -1,5 +1,6 @@
 //! One encrypted file as a vault.
 
+use crate::listing::Listing;
 use crate::storage::{Entry, EntryKind};
 use crate::vault::{Contents, Vault};
 use base::{Error, debug_fields};
@@ -35,8 +36,9 @@ impl SingleFile {
 }
 
 impl Vault for SingleFile {
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
-        if folder.is_empty() { Ok(vec![self.entry.clone()]) } else { Err(missing()) }
+    fn list(&self, folder: &[u8]) -> Result<Listing, Error> {
+        let entries = vec![self.entry.clone()];
+        if folder.is_empty() { Ok(Listing { entries, ..Listing::default() }) } else { Err(missing()) }
     }
 
     fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {

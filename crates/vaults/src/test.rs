@@ -61,9 +61,10 @@ fn missing() -> Error {
 }
 
 impl Vault for Memory {
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+    fn list(&self, folder: &[u8]) -> Result<Listing, Error> {
         let folder = self.repeats.filter(|name| folder.ends_with(name)).unwrap_or(folder);
-        self.folders.get(folder).cloned().ok_or_else(missing)
+        let entries = self.folders.get(folder).cloned().ok_or_else(missing)?;
+        Ok(Listing { entries, ..Listing::default() })
     }
 
     fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
@@ -169,11 +170,25 @@ fn names_that_no_folder_can_contain_are_refused() {
         let mut vault = Memory::default().file("good", b"");
         let entry = vault.folders[&b""[..]][0].clone();
         vault.folders.get_mut(&b""[..]).unwrap().push(Entry { name: name.into(), ..entry });
-        let refused = list(&vault, b"");
-        assert!(matches!(refused, Err(Error::Folder(FolderError::NameInvalid))), "{name:?}: {refused:?}");
+        let listing = list(&vault, b"").unwrap();
+        assert_eq!(listing.entries.len(), 1, "{name:?}");
+        let problem = only(listing);
+        assert!(matches!(problem, Error::Folder(FolderError::NameInvalid)), "{name:?}: {problem:?}");
     }
     let twice = Memory::default().file("a", b"1").file("b", b"").file("a", b"2");
-    assert!(matches!(list(&twice, b""), Err(Error::Folder(FolderError::DuplicateName { .. }))));
+    let listing = list(&twice, b"").unwrap();
+    // Either could be the wrong one.
+    assert!(listing.entries.len() == 1 && listing.entries[0].name == b"b");
+    assert!(matches!(only(listing), Error::Folder(FolderError::DuplicateName { .. })));
+}
+
+/// Returns the only problem of a listing.
+fn only(listing: Listing) -> Error {
+    assert_eq!(listing.problems.len(), 1, "{listing:?}");
+    match listing.whole().unwrap_err() {
+        Error::InVault { source, .. } => *source,
+        other => other,
+    }
 }
 
 /// A folder has the content of its parent.
@@ -182,7 +197,8 @@ fn a_folder_that_contains_itself_ends() {
     let vault = Memory { repeats: Some(b"loop"), ..Memory::default().folder("loop").folder("loop/loop") };
     let found: Vec<_> = Walk::new(&vault, b"").unwrap().collect();
     assert!(found.len() < 2000);
-    assert!(matches!(found.last(), Some((_, Err(Error::LimitExceeded(_))))));
+    let Some((_, Err(Error::InVault { source, .. }))) = found.last() else { panic!("{:?}", found.last()) };
+    assert!(matches!(**source, Error::LimitExceeded(_)));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Folders and names, common to all formats.
 
 use crate::contents::{in_vault, read_whole};
+use crate::listing::{Found, Listing, checked};
 use crate::local::path_of;
-use crate::storage::{Entry, Storage};
+use crate::storage::Storage;
 use crate::vault::{Contents, Vault};
 use base::{Error, FolderError};
 use std::io;
@@ -21,9 +22,8 @@ pub(crate) trait Tree: Send + Sync {
     /// Opens a folder in a folder.
     fn enter(&self, folder: &Self::Folder, name: &[u8]) -> Result<Self::Folder, Error>;
 
-    /// Returns what a folder contains, by its plaintext names in any order, each with its stored
-    /// path.
-    fn entries(&self, folder: &Self::Folder) -> Result<Vec<(Entry, Vec<u8>)>, Error>;
+    /// Returns what a folder contains, by its plaintext names in any order.
+    fn entries(&self, folder: &Self::Folder) -> Result<Vec<Found>, Error>;
 
     /// Opens a file in a folder.
     fn open(&self, folder: &Self::Folder, name: &[u8]) -> Result<Box<dyn Contents>, Error>;
@@ -66,19 +66,9 @@ impl<T: Tree> TreeVault<T> {
 }
 
 impl<T: Tree> Vault for TreeVault<T> {
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
-        let list = || {
-            let mut entries = self.0.entries(&self.folder(folder)?)?;
-            entries.sort_unstable_by(|(a, _), (b, _)| a.name.cmp(&b.name));
-            for (at, (entry, path)) in entries.iter().enumerate() {
-                checked(&entry.name).map_err(|error| in_vault(path, error))?;
-                if let Some((_, other)) = entries[..at].last().filter(|(other, _)| other.name == entry.name) {
-                    return Err(in_vault(path, FolderError::DuplicateName { other: path_of(other) }.into()));
-                }
-            }
-            Ok(entries.into_iter().map(|(entry, _)| entry).collect())
-        };
-        list().map_err(|error| about(folder, error))
+    fn list(&self, folder: &[u8]) -> Result<Listing, Error> {
+        let entries = self.folder(folder).and_then(|folder| self.0.entries(&folder));
+        entries.map(Listing::new).map_err(|error| about(folder, error))
     }
 
     fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
@@ -87,17 +77,6 @@ impl<T: Tree> Vault for TreeVault<T> {
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
         self.within(path, |folder, name| self.0.read_link(folder, name))
-    }
-}
-
-/// Returns a name that a folder can contain.
-///
-/// # Errors
-/// Returns [`FolderError::NameInvalid`] for any other.
-pub(crate) fn checked(name: &[u8]) -> Result<&[u8], Error> {
-    match matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, 0 | b'/')) {
-        true => Err(FolderError::NameInvalid.into()),
-        false => Ok(name),
     }
 }
 
@@ -143,7 +122,7 @@ pub(crate) fn description(
 
 /// Names what the caller asked for in an error that says that it is not there. All other errors
 /// name the stored file.
-fn about(path: &[u8], error: Error) -> Error {
+pub(crate) fn about(path: &[u8], error: Error) -> Error {
     match error {
         Error::Io { source, .. } if is_missing(&source) => Error::io(&path_of(path), source),
         error => in_vault(path, error),

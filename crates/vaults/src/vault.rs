@@ -1,18 +1,17 @@
 //! An encrypted folder with its keys.
 
-use crate::storage::Entry;
+use crate::listing::Listing;
 use base::Error;
 
 /// An encrypted folder with its keys.
 pub trait Vault: Send + Sync {
-    /// Returns what a folder contains, in the order of the plaintext names. Lengths are those of
-    /// the plaintext: a claim of the storage until the end of a file was read and verified, and 0
-    /// for a file that cannot be whole. Opening such a file is an error.
+    /// Returns what a folder contains. Lengths are those of the plaintext: a claim of the storage
+    /// until the end of a file was read and verified, and 0 for a file that cannot be whole.
+    /// Opening such a file is an error.
     ///
     /// # Errors
-    /// Returns the errors of the storage; [`Error::InVault`] for a name that does not decrypt, that
-    /// no folder can contain, or that stands twice.
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error>;
+    /// Returns the errors of the storage, and of a folder that cannot be read at all.
+    fn list(&self, folder: &[u8]) -> Result<Listing, Error>;
 
     /// Opens a file by its plaintext path.
     ///

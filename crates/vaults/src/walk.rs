@@ -1,38 +1,29 @@
 //! What a vault contains, checked by the same rules for every format.
 
+use crate::listing::Listing;
 use crate::storage::{Entry, EntryKind};
 use crate::vault::Vault;
 use base::Error;
-use base::error::FolderError;
 use std::io::ErrorKind;
 
 /// Longest path in bytes, as on Linux. It ends a vault with a folder that contains itself.
 const MAX_PATH_LEN: usize = 4096;
 
-/// Returns what a folder of a vault contains, in the order of the names.
+/// Returns what a folder of a vault contains.
 ///
 /// # Errors
-/// Returns the errors of [`Vault::list`]; [`FolderError::NameInvalid`] for a name that no folder
-/// can contain, [`FolderError::DuplicateName`], and [`Error::LimitExceeded`] for a path of more
-/// than 4096 bytes.
-pub fn list(vault: &dyn Vault, folder: &[u8]) -> Result<Vec<Entry>, Error> {
-    let mut entries = vault.list(folder)?;
-    entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    for (at, Entry { name, .. }) in entries.iter().enumerate() {
-        if matches!(&name[..], b"" | b"." | b"..") || name.iter().any(|byte| b"/\0".contains(byte)) {
-            return Err(FolderError::NameInvalid.into());
-        }
-        if at > 0 && entries[at - 1].name == *name {
-            let other = String::from_utf8_lossy(&join(folder, name)).into_owned().into();
-            return Err(FolderError::DuplicateName { other }.into());
-        }
-        if folder.len() + 1 + name.len() > MAX_PATH_LEN {
-            return Err(Error::LimitExceeded(
-                "4096 bytes for a path in a vault; does a folder contain itself?",
-            ));
-        }
-    }
-    Ok(entries)
+/// Returns the errors of [`Vault::list`]. A path of more than 4096 bytes is a problem of the
+/// listing, [`Error::LimitExceeded`].
+pub fn list(vault: &dyn Vault, folder: &[u8]) -> Result<Listing, Error> {
+    let Listing { entries, problems } = vault.list(folder)?;
+    let mut listing = Listing::new(entries.into_iter().map(|entry| {
+        let path = join(folder, &entry.name);
+        let long = "4096 bytes for a path in a vault; does a folder contain itself?";
+        let found = if path.len() > MAX_PATH_LEN { Err(Error::LimitExceeded(long)) } else { Ok(Some(entry)) };
+        (path, found)
+    }));
+    listing.problems.extend(problems);
+    Ok(listing)
 }
 
 /// Returns the entry of a path in a vault. The empty path is the vault's own folder.
@@ -44,7 +35,7 @@ pub fn find(vault: &dyn Vault, path: &[u8]) -> Result<Entry, Error> {
         return Ok(Entry { name: Vec::new(), kind: EntryKind::Folder, len: 0, modified: None });
     }
     let (folder, name) = split(path);
-    let found = list(vault, folder)?.into_iter().find(|entry| entry.name == name);
+    let found = list(vault, folder)?.entries.into_iter().find(|entry| entry.name == name);
     found.ok_or_else(|| std::io::Error::from(ErrorKind::NotFound).into())
 }
 
@@ -60,7 +51,8 @@ pub fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// A place in a vault and every entry below it, with its path: a folder, then what it contains. A
-/// folder that cannot be listed comes a second time, with the error.
+/// folder that cannot be listed comes a second time, with the error. What a folder contains and
+/// cannot list comes by its stored path, with the error.
 pub struct Walk<'v> {
     vault: &'v dyn Vault,
     /// What comes next, the last one first.
@@ -70,6 +62,7 @@ pub struct Walk<'v> {
 enum Step {
     Entry(Vec<u8>, Entry),
     Content(Vec<u8>),
+    Problem(Vec<u8>, Error),
 }
 
 impl<'v> Walk<'v> {
@@ -104,8 +97,10 @@ impl Iterator for Walk<'_> {
                     }
                     return Some((path, Ok(entry)));
                 }
+                Step::Problem(path, error) => return Some((path, Err(error))),
                 Step::Content(folder) => match list(self.vault, &folder) {
-                    Ok(entries) => {
+                    Ok(Listing { entries, problems }) => {
+                        self.waiting.extend(problems.into_iter().rev().map(|(at, it)| Step::Problem(at, it)));
                         let step = |entry: Entry| Step::Entry(join(&folder, &entry.name), entry);
                         self.waiting.extend(entries.into_iter().rev().map(step));
                     }

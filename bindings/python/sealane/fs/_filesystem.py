@@ -24,6 +24,7 @@ from sealane._native import DecryptWith, EncryptWith
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs import _reading
 from sealane.fs._changing import Changing
+from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
 from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile
@@ -78,6 +79,8 @@ class Instances(type(AbstractFileSystem)):  # type: ignore[misc]
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if (protocol := kwargs.get("target_protocol")) and kwargs.get("target_options"):
             kwargs["target_options"] = _without_path(protocol, kwargs["target_options"])
+        if kwargs.get("folder") is not None:
+            return FolderFileSystem(*args, **kwargs)
         return super().__call__(*args, **kwargs)
 
 
@@ -115,6 +118,15 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         A reference to the age or SSH identity that decrypts the dataset key.
     context : str
         Text bound to every file. It is not stored; pass the same context to read.
+    folder : str, optional
+        The path, on the other filesystem, of an encrypted folder that describes itself (see
+        ``sealane.Folder``) or of a vault of gocryptfs, Cryptomator or rclone. Paths below it are
+        plaintext names, read only. ``"#"`` and a fingerprint at the end pin the folder's keys;
+        ``key`` and ``identity`` are references to what opens it.
+    passphrase : str, optional
+        With ``folder``: a reference to its passphrase, such as ``"env:NAME"`` or ``"file:PATH"``.
+    rclone : str, optional
+        With ``folder``: the crypt remote in the user's ``rclone.conf`` that has the passwords.
 
     Notes
     -----
@@ -161,8 +173,13 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         key: str | None = None,
         identity: str | None = None,
         context: str = "",
+        folder: str | None = None,
+        passphrase: str | None = None,
+        rclone: str | None = None,
         **storage_options: Any,
     ) -> None:
+        if passphrase is not None or rclone is not None:
+            raise TypeError("passphrase and rclone are for an encrypted folder: give folder with its path")
         if (fs is None) == (target_protocol is None):
             raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
         if unknown := sorted(storage_options.keys() - _OF_FSSPEC):

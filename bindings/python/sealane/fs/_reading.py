@@ -11,7 +11,7 @@ from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import merge_offset_ranges
 
 from sealane._error_paths import about, asking, of_file
-from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, sealed_len, sealed_range
+from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, Reader, sealed_len, sealed_range
 from sealane._open import EncryptedReader, seek_target
 from sealane.exceptions import SealaneError
 from sealane.fs._opening import Opened, plain_entry
@@ -40,7 +40,7 @@ class LocalFile(EncryptedReader):
 
     blocksize = 1 << 20
 
-    def __init__(self, fs: Any, path: str, decryption: DecryptWith, file: Any = None) -> None:
+    def __init__(self, fs: Any, path: str, decryption: DecryptWith | Reader, file: Any = None) -> None:
         super().__init__(path if file is None else file, decryption)
         self.fs, self.path = fs, path
         self._options: dict[str, Any] = {}

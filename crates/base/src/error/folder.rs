@@ -101,7 +101,7 @@ pub enum FolderError {
     /// An encrypted name, or the encrypted path in a link, is not authentic: the key is wrong or
     /// the file was moved.
     #[error(
-        "the name does not decrypt: it is under another key, or the file or its folder was renamed or moved"
+        "the name does not decrypt: it is under another key, the file or its folder was renamed or moved, or another program made it"
     )]
     NameNotAuthentic,
     /// A decrypted name is not a file name (such as `..`), so no folder job wrote it.

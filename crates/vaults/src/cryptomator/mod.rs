@@ -16,6 +16,7 @@ mod config;
 mod content;
 
 use crate::contents::{in_vault, plaintext, read_whole};
+use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, description, joined, link_text};
 use crate::vault::{Contents, Vault};
@@ -27,7 +28,8 @@ pub(crate) use config::{CONFIG, MASTER_KEY};
 use content::Ciphers;
 use data_encoding::BASE32;
 use providers::{InOut, raw};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Maximum length of an identifier in bytes; the tool writes 36.
 const MAX_ID: usize = 1000;
@@ -41,12 +43,15 @@ struct Cryptomator {
     ciphers: Ciphers,
     /// Length in bytes of the longest stored name.
     threshold: usize,
+    /// Where each identifier was found. Nothing authenticates which identifier a folder has: folders
+    /// that share one, or have that of a folder above, would make a walk endless or exponential.
+    places: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
 }
 
-/// A folder: where it is stored, its identifier, and those of the folders above it.
+/// A folder: where it is stored, and its identifier.
 pub(crate) struct Folder {
     path: Vec<u8>,
-    ids: Vec<Vec<u8>>,
+    id: Vec<u8>,
 }
 
 /// Where a name is stored.
@@ -63,13 +68,13 @@ struct Stored {
 pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box<dyn Vault>, Error> {
     let (keys, config) = config::unlock(&*storage, passphrase)?;
     let (siv, ciphers) = (raw::siv(&keys.siv())?, Ciphers::new(&config, &keys)?);
-    Ok(Box::new(TreeVault(Cryptomator { storage, siv, ciphers, threshold: config.threshold })))
-}
-
-impl Folder {
-    fn id(&self) -> &[u8] {
-        self.ids.last().map_or(&[], Vec::as_slice)
-    }
+    Ok(Box::new(TreeVault(Cryptomator {
+        storage,
+        siv,
+        ciphers,
+        threshold: config.threshold,
+        places: Mutex::default(),
+    })))
 }
 
 impl Cryptomator {
@@ -81,16 +86,19 @@ impl Cryptomator {
         sealed
     }
 
-    /// Returns the folder with the last identifier.
-    fn folder(&self, ids: Vec<Vec<u8>>) -> Folder {
-        let id = ids.last().map_or(&[][..], Vec::as_slice);
-        let hash = BASE32.encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, &self.seal(&[], id)).as_ref());
+    fn places(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Vec<u8>>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the folder with an identifier.
+    fn folder(&self, id: Vec<u8>) -> Folder {
+        let hash = BASE32.encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, &self.seal(&[], &id)).as_ref());
         let (first, rest) = hash.split_at(2);
-        Folder { path: format!("d/{first}/{rest}").into_bytes(), ids }
+        Folder { path: format!("d/{first}/{rest}").into_bytes(), id }
     }
 
     fn stored(&self, folder: &Folder, name: &[u8]) -> Stored {
-        let mut stored = URL_SAFE.encode(self.seal(&[folder.id()], name)) + ".c9r";
+        let mut stored = URL_SAFE.encode(self.seal(&[&folder.id], name)) + ".c9r";
         let is_short = stored.len() <= self.threshold;
         if !is_short {
             stored = shortened(stored.as_bytes());
@@ -106,7 +114,7 @@ impl Cryptomator {
             return Err(FolderError::NameNotAuthentic.into());
         };
         // The only error is a wrong synthetic IV.
-        let opened = self.siv.open(&[folder.id()], InOut::in_place(text), iv);
+        let opened = self.siv.open(&[&folder.id], InOut::in_place(text), iv);
         opened.map_err(|_| FolderError::NameNotAuthentic)?;
         match std::str::from_utf8(text) {
             Ok(text) => Ok(text.as_bytes().to_vec()),
@@ -172,24 +180,30 @@ impl Tree for Cryptomator {
     fn enter(&self, folder: &Folder, name: &[u8]) -> Result<Folder, Error> {
         let path = joined(&self.stored(folder, name).path, b"dir.c9r");
         let id = read_whole(&*self.storage, &path, MAX_ID)?;
-        // Nothing authenticates which identifier a folder has.
-        if id.is_empty() || folder.ids.contains(&id) {
-            let problem = "expected the identifier of a folder that is not above this one";
-            return Err(in_vault(&path, Error::Header(problem)));
+        let problem = |problem| Err(in_vault(&path, Error::Header(problem)));
+        if id.is_empty() {
+            return problem("expected the identifier of a folder, found that of the vault itself");
         }
-        let mut ids = folder.ids.clone();
-        ids.push(id);
-        Ok(self.folder(ids))
+        let known = self.places().entry(id.clone()).or_insert_with(|| path.clone()).clone();
+        if known != path {
+            // Unless the folder was moved since then.
+            if read_whole(&*self.storage, &known, MAX_ID).is_ok_and(|found| found == id) {
+                return problem(
+                    "expected the identifier of one folder, found that of another folder or of one above",
+                );
+            }
+            self.places().insert(id.clone(), path);
+        }
+        Ok(self.folder(id))
     }
 
-    fn entries(&self, folder: &Folder) -> Result<Vec<(Entry, Vec<u8>)>, Error> {
-        let mut entries = Vec::new();
-        for entry in self.storage.list(&folder.path)? {
+    fn entries(&self, folder: &Folder) -> Result<Vec<Found>, Error> {
+        let found = |entry: Entry| {
             let path = joined(&folder.path, &entry.name);
-            let found = self.entry(folder, &entry, &path).map_err(|error| in_vault(&path, error))?;
-            entries.extend(found.map(|entry| (entry, path)));
-        }
-        Ok(entries)
+            let found = self.entry(folder, &entry, &path);
+            (path, found)
+        };
+        Ok(self.storage.list(&folder.path)?.into_iter().map(found).collect())
     }
 
     fn open(&self, folder: &Folder, name: &[u8]) -> Result<Box<dyn Contents>, Error> {

@@ -13,6 +13,7 @@ mod config;
 mod content;
 
 use crate::contents::{Empty, chunks, in_vault, plain_len, read_whole};
+use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, description, joined, link_text};
 use crate::vault::{Contents, Vault};
@@ -174,19 +175,17 @@ impl Tree for Gocryptfs {
         self.folder(self.stored(folder, name)?)
     }
 
-    fn entries(&self, folder: &Folder) -> Result<Vec<(Entry, Vec<u8>)>, Error> {
-        let mut entries = Vec::new();
-        for entry in self.storage.list(&folder.path)? {
-            let path = joined(&folder.path, &entry.name);
-            let name = self.name(folder, &entry.name).map_err(|error| in_vault(&path, error))?;
-            let Some(name) = name else { continue };
+    fn entries(&self, folder: &Folder) -> Result<Vec<Found>, Error> {
+        let found = |entry: Entry| {
             let len = match entry.kind {
                 EntryKind::File => plain_len(self.cipher.layout(), entry.len),
                 _ => 0,
             };
-            entries.push((Entry { name, len, ..entry }, path));
-        }
-        Ok(entries)
+            let name = self.name(folder, &entry.name);
+            let path = joined(&folder.path, &entry.name);
+            (path, name.map(|name| Some(Entry { name: name?, len, ..entry })))
+        };
+        Ok(self.storage.list(&folder.path)?.into_iter().map(found).collect())
     }
 
     fn open(&self, folder: &Folder, name: &[u8]) -> Result<Box<dyn Contents>, Error> {

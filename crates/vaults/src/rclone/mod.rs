@@ -14,6 +14,7 @@ mod content;
 mod names;
 
 use crate::contents::{chunks, in_vault, plain_len};
+use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, joined};
 use crate::vault::{Contents, Vault};
@@ -23,7 +24,7 @@ use content::{Clear, File, LAYOUT};
 use keys::ScryptParams;
 use names::Names;
 use providers::raw::{self, XSalsa20Poly1305};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The salt without a `password2`.
@@ -39,7 +40,7 @@ const SALT: [u8; 16] = *b"\xa8\x0d\xf4\x3a\x8f\xbd\x03\x08\xa7\xca\xb8\x3e\x58\x
 /// let text = std::fs::read_to_string("rclone.conf").unwrap();
 /// let remote = Rclone::from_config(&text, "secret")?;
 /// let folder = LocalFolder::open(remote.folder().expect("a local folder"))?;
-/// for entry in remote.open(Arc::new(folder))?.list(b"")? {
+/// for entry in remote.open(Arc::new(folder))?.list(b"")?.entries {
 ///     println!("{:?}: {} bytes", String::from_utf8_lossy(&entry.name), entry.len);
 /// }
 /// # Ok::<(), sealane::Error>(())
@@ -47,6 +48,21 @@ const SALT: [u8; 16] = *b"\xa8\x0d\xf4\x3a\x8f\xbd\x03\x08\xa7\xca\xb8\x3e\x58\x
 pub struct Rclone(Config);
 
 debug_fields!(Rclone; |it| remote: it.0.remote);
+
+/// Returns the path of the user's configuration of rclone: `$RCLONE_CONFIG`, or
+/// `rclone/rclone.conf` in `$XDG_CONFIG_HOME` or `~/.config`.
+///
+/// # Errors
+/// Returns [`Error::KeyNotFound`] for a user without a home.
+pub fn rclone_config() -> Result<PathBuf, Error> {
+    if let Some(path) = std::env::var_os("RCLONE_CONFIG").filter(|path| !path.is_empty()) {
+        return Ok(path.into());
+    }
+    let set = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = set.or_else(|| Some(std::env::home_dir()?.join(".config")));
+    let none = "expected RCLONE_CONFIG or a home with .config/rclone/rclone.conf, found none";
+    Ok(folder.ok_or_else(|| Error::KeyNotFound(none.into()))?.join("rclone/rclone.conf"))
+}
 
 impl Rclone {
     /// Reads the remote `name` of a configuration, the text of an `rclone.conf`.
@@ -146,19 +162,16 @@ impl Tree for Crypt {
         Ok(if whole != versioned && !exists(&whole)? { versioned } else { whole })
     }
 
-    fn entries(&self, folder: &Vec<u8>) -> Result<Vec<(Entry, Vec<u8>)>, Error> {
-        let mut entries = Vec::new();
-        for entry in self.storage.list(folder)? {
-            let path = joined(folder, &entry.name);
-            let name = self.name(&entry).map_err(|error| in_vault(&path, error))?;
-            let Some(name) = name else { continue };
+    fn entries(&self, folder: &Vec<u8>) -> Result<Vec<Found>, Error> {
+        let found = |entry: Entry| {
             let len = match entry.kind {
                 EntryKind::File if self.key.is_some() => plain_len(LAYOUT, entry.len),
                 _ => entry.len,
             };
-            entries.push((Entry { name, len, ..entry }, path));
-        }
-        Ok(entries)
+            let path = joined(folder, &entry.name);
+            (path, self.name(&entry).map(|name| Some(Entry { name: name?, len, ..entry })))
+        };
+        Ok(self.storage.list(folder)?.into_iter().map(found).collect())
     }
 
     fn open(&self, folder: &Vec<u8>, name: &[u8]) -> Result<Box<dyn Contents>, Error> {

@@ -5,7 +5,7 @@ use crate::memory::Memory;
 use crate::tree::open;
 use engine::io::ReadAt;
 use sealane::error::Kind;
-use sealane::vault::{Entry, Storage, detect, unlock};
+use sealane::vault::{Entry, EntryKind, Listing, Storage, Walk, detect, unlock};
 use sealane::{Error, FolderError};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -112,7 +112,7 @@ fn configurations_of_cryptomator() {
         value
     };
     for alg in ["HS256", "HS384", "HS512"] {
-        with(&set(&header, "alg", alg.into()), &payload).unwrap().list(b"").unwrap();
+        with(&set(&header, "alg", alg.into()), &payload).unwrap().list(b"").and_then(Listing::whole).unwrap();
     }
     for alg in ["none", "None", "RS256", "", "HS1"] {
         let error = with(&set(&header, "alg", alg.into()), &payload).map(drop).unwrap_err();
@@ -212,7 +212,7 @@ fn names_of_gocryptfs() {
         for (name, content) in stored {
             vault.0.insert(name.clone(), Stored::File(content.to_vec()));
         }
-        match open(&vault, &case.password).unwrap().list(b"") {
+        match open(&vault, &case.password).unwrap().list(b"").and_then(Listing::whole) {
             Err(Error::InVault { path, source }) => {
                 let named = stored.iter().any(|(name, _)| path.to_str().map(str::as_bytes) == Some(name));
                 assert!(named, "{path:?}");
@@ -261,7 +261,7 @@ fn names_of_gocryptfs() {
     assert!(matches!(error, Error::LimitExceeded(_)), "{error:?}");
     let mut without = vault.clone();
     without.0.insert(entry, Stored::File(Vec::new()));
-    assert!(open(&without, &case.password).unwrap().list(b"").is_err());
+    assert!(open(&without, &case.password).unwrap().list(b"").and_then(Listing::whole).is_err());
 }
 
 /// A store that lists each name twice.
@@ -288,7 +288,7 @@ fn names_that_are_there_twice() {
     {
         let (vault, case) = case(tool, name);
         let vault = unlock(Arc::new(Twice(vault)), case.password.as_bytes()).unwrap();
-        let error = vault.list(b"").unwrap_err();
+        let error = vault.list(b"").and_then(Listing::whole).unwrap_err();
         let Error::InVault { path, source } = error else { panic!("{error:?}") };
         assert!(matches!(*source, Error::Folder(FolderError::DuplicateName { other }) if other == path));
     }
@@ -306,7 +306,7 @@ fn names_that_are_there_twice() {
     vault.0.insert(long.clone(), Stored::Folder);
     vault.0.insert([&long[..], b"/name.c9s"].concat(), Stored::File(name));
     vault.0.insert([&long[..], b"/contents.c9r"].concat(), vault.0[&short].clone());
-    let error = open(&vault, &case.password).unwrap().list(b"").unwrap_err();
+    let error = open(&vault, &case.password).unwrap().list(b"").and_then(Listing::whole).unwrap_err();
     assert!(matches!(
         inside(error, std::str::from_utf8(&long).unwrap()),
         Error::Folder(FolderError::NameNotAuthentic)
@@ -322,7 +322,7 @@ fn names_of_cryptomator() {
     let list = |name: &[u8], stored: Stored| {
         let mut vault = vault.clone();
         vault.0.insert([&root[..], b"/", name].concat(), stored);
-        open(&vault, &case.password).unwrap().list(b"").map(drop)
+        open(&vault, &case.password).unwrap().list(b"").and_then(Listing::whole).map(drop)
     };
     for name in ["..", ".", "", "a/b", "nul\0"] {
         let error = list(&keys.name(b"", name.as_bytes()), Stored::File(Vec::new())).unwrap_err();
@@ -361,16 +361,80 @@ fn folders_of_cryptomator_that_contain_themselves() {
     let top = entry(b"", b"sub");
     let Stored::File(id) = vault.0[&top].clone() else { panic!("no folder sub") };
     let inner = open(&vault, &case.password).unwrap();
-    let deeper = inner.list(b"sub").unwrap();
-    let deeper = deeper.iter().find(|entry| entry.kind == sealane::vault::EntryKind::Folder).unwrap();
+    let deeper = inner.list(b"sub").and_then(Listing::whole).unwrap();
+    let deeper = deeper.iter().find(|entry| entry.kind == EntryKind::Folder).unwrap();
     let below = entry(&id, &deeper.name);
     let path = [b"sub/", &deeper.name[..]].concat();
-    let error = open_with(&below, &id).list(&path).unwrap_err();
+    let error = open_with(&below, &id).list(&path).and_then(Listing::whole).unwrap_err();
     assert!(matches!(inside(error, std::str::from_utf8(&below).unwrap()), Error::Header(_)));
-    let error = open_with(&top, b"").list(b"sub").unwrap_err();
+    let error = open_with(&top, b"").list(b"sub").and_then(Listing::whole).unwrap_err();
     assert!(matches!(inside(error, std::str::from_utf8(&top).unwrap()), Error::Header(_)));
-    assert!(open_with(&top, &[b'x'; 2000]).list(b"sub").is_err());
-    assert!(open_with(&top, b"no folder has this identifier").list(b"sub").is_err());
+    assert!(open_with(&top, &[b'x'; 2000]).list(b"sub").and_then(Listing::whole).is_err());
+    assert!(open_with(&top, b"no folder has this identifier").list(b"sub").and_then(Listing::whole).is_err());
+}
+
+/// Each folder has two folders with one identifier: 2^40 paths, if each were followed.
+#[test]
+fn folders_of_cryptomator_that_share_their_content() {
+    let (mut vault, case) = case("cryptomator", "v8-siv-gcm");
+    let keys = CryptomatorKeys::of(&vault, &case.password);
+    let mut id = Vec::new();
+    for level in 0..40 {
+        let next = format!("level {level}").into_bytes();
+        let folder = keys.folder(&id);
+        for name in [b"twin 1", b"twin 2"] {
+            let entry = [&folder[..], b"/", &keys.name(&id, name)].concat();
+            vault.0.insert([&entry[..], b"/dir.c9r"].concat(), Stored::File(next.clone()));
+            vault.0.insert(entry, Stored::Folder);
+        }
+        vault.0.insert(keys.folder(&next), Stored::Folder);
+        id = next;
+    }
+    let vault = open(&vault, &case.password).unwrap();
+    let (mut twins, mut refused) = (0, 0);
+    for (path, found) in Walk::new(&*vault, b"").unwrap() {
+        let is_twin = path.windows(4).any(|part| part == b"twin");
+        match found {
+            Ok(_) => twins += usize::from(is_twin),
+            Err(Error::InVault { source, .. }) => {
+                assert!(is_twin && matches!(*source, Error::Header(_)), "{source:?}");
+                refused += 1;
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((twins, refused), (80, 40));
+    // What was read is still there after a folder is asked for by its other path.
+    assert!(vault.list(b"twin 2").is_err() && vault.list(b"twin 1/twin 1").is_ok());
+}
+
+/// A file of another program is a problem of its own; the others are listed and read.
+#[test]
+fn one_name_that_does_not_decrypt() {
+    for (tool, name, foreign) in [
+        ("gocryptfs", "gcm", ".DS_Store"),
+        ("gocryptfs", "xchacha", "a\x1bb"),
+        ("cryptomator", "v7", "x.c9r"),
+    ] {
+        let (mut vault, case) = case(tool, name);
+        let before = open(&vault, &case.password).unwrap().list(b"").and_then(Listing::whole).unwrap();
+        let folder = if tool == "cryptomator" {
+            [&CryptomatorKeys::of(&vault, &case.password).folder(b"")[..], b"/"].concat()
+        } else {
+            Vec::new()
+        };
+        let stored = [&folder[..], foreign.as_bytes()].concat();
+        vault.0.insert(stored.clone(), Stored::File(b"?".to_vec()));
+        let vault = open(&vault, &case.password).unwrap();
+        let listing = vault.list(b"").unwrap();
+        assert_eq!(listing.entries, before);
+        assert_eq!(listing.problems.len(), 1);
+        assert_eq!(listing.problems[0].0, stored);
+        let walked: Vec<_> = Walk::new(&*vault, b"").unwrap().filter(|(_, found)| found.is_err()).collect();
+        assert!(walked.len() == 1 && walked[0].0 == stored, "{walked:?}");
+        let file = before.iter().find(|entry| entry.kind == EntryKind::File).unwrap();
+        vault.open(&file.name).unwrap();
+    }
 }
 
 /// What is asked for is checked too: no path leaves a vault.
@@ -385,14 +449,14 @@ fn paths_that_no_vault_has() {
         {
             assert!(vault.open(path.as_bytes()).is_err(), "{path}");
             assert!(vault.read_link(path.as_bytes()).is_err(), "{path}");
-            assert!(vault.list(path.as_bytes()).is_err() || path == ".", "{path}");
+            assert!(vault.list(path.as_bytes()).and_then(Listing::whole).is_err() || path == ".", "{path}");
         }
         for path in ["none", "sub/none", "none/none"] {
             let error = vault.open(path.as_bytes()).map(drop).unwrap_err();
             assert_eq!(error.subject().and_then(|path| path.to_str()), Some(path), "{error}");
         }
         assert!(vault.open(&[b'x'; 300]).is_err());
-        assert!(vault.list(&b"x/".repeat(1000)).is_err());
+        assert!(vault.list(&b"x/".repeat(1000)).and_then(Listing::whole).is_err());
     }
 }
 

@@ -4,7 +4,7 @@ use crate::memory::{Memory, Shared};
 use crate::read::compare;
 use crate::tree::{Found, Tree, read_all};
 use sealane::error::Kind;
-use sealane::vault::{LocalFolder, Rclone, Vault};
+use sealane::vault::{Listing, LocalFolder, Rclone, Vault};
 use sealane::{Error, FolderError};
 use std::fs;
 use std::path::Path;
@@ -150,8 +150,12 @@ fn one_file() -> (VaultCase, Shared, Vec<u8>, Box<dyn Vault>) {
     let vault = open(&case, shared.clone());
     let keep = |path: &[u8]| {
         let only = |vault: &mut Memory| vault.0.retain(|stored, _| stored == path);
-        shared
-            .with(only, || vault.list(b"").is_ok_and(|entries| entries.len() == 1 && entries[0].name == b"n"))
+        shared.with(only, || {
+            vault
+                .list(b"")
+                .and_then(Listing::whole)
+                .is_ok_and(|entries| entries.len() == 1 && entries[0].name == b"n")
+        })
     };
     let stored = Memory::new(&case.stored).0.into_keys().find(|path| keep(path)).unwrap();
     (case, shared, stored, vault)
@@ -167,7 +171,10 @@ fn other_spellings_of_a_name_are_refused() {
     // 16 bytes leave two spare bits in the last digit.
     *last = if *last == b'o' { b'p' } else { *last + 1 };
     for name in [upper, spare, [&stored[..], b"\n"].concat(), [&b"\r"[..], &stored].concat()] {
-        let error = shared.with(|vault| vault.rename(&stored, &name), || vault.list(b"").unwrap_err());
+        let error = shared.with(
+            |vault| vault.rename(&stored, &name),
+            || vault.list(b"").and_then(Listing::whole).unwrap_err(),
+        );
         assert_eq!(error.subject().map(|path| path.as_os_str().as_encoded_bytes()), Some(&name[..]));
         let Error::InVault { source, .. } = error else { panic!("{error:?}") };
         assert!(matches!(*source, Error::Folder(FolderError::NameNotAuthentic)), "{}", text(&name));
@@ -175,11 +182,12 @@ fn other_spellings_of_a_name_are_refused() {
     // The time of a version is not encrypted.
     let version = b"-v2021-02-03-040506-789";
     let named = [&stored[..], version].concat();
-    let listed = shared.with(|vault| vault.rename(&stored, &named), || vault.list(b"").unwrap());
+    let listed = shared
+        .with(|vault| vault.rename(&stored, &named), || vault.list(b"").and_then(Listing::whole).unwrap());
     assert!(listed.iter().any(|entry| entry.name == [&b"n"[..], version].concat()));
     for name in [&b".DS_Store"[..], b"..", b"a", b"\xff", b"!", &[b'a'; 3300], &[b'0'; 4000]] {
         let add = |vault: &mut Memory| _ = vault.0.insert(name.to_vec(), Stored::File(Vec::new()));
-        let error = shared.with(add, || vault.list(b"").unwrap_err());
+        let error = shared.with(add, || vault.list(b"").and_then(Listing::whole).unwrap_err());
         assert!(error.subject().is_some(), "{error}");
     }
 }
@@ -243,7 +251,7 @@ fn a_wrong_password_is_an_error_of_the_data() {
         let other = config(&case).replacen(from, to, 1);
         let vault = Rclone::from_config(&other, "vault").unwrap();
         let vault = vault.open(Arc::new(Memory::new(&case.stored))).unwrap();
-        let error = vault.list(b"").unwrap_err();
+        let error = vault.list(b"").and_then(Listing::whole).unwrap_err();
         assert_eq!(error.kind(), Kind::Authentication, "{error:?}");
     }
     let off = vectors::vaults("rclone").into_iter().find(|case| case.file.ends_with("/off.json")).unwrap();
@@ -350,7 +358,7 @@ fn suffixes_and_clear_contents() {
             "[vault]\ntype = crypt\n{PASSWORD}\nfilename_encryption = off\nno_data_encryption = true\n{suffix}"
         );
         let vault = Rclone::from_config(&text, "vault").unwrap().open(Arc::new(memory.clone())).unwrap();
-        let listed = vault.list(b"").unwrap();
+        let listed = vault.list(b"").and_then(Listing::whole).unwrap();
         assert_eq!(
             listed.iter().map(|entry| str::from_utf8(&entry.name).unwrap()).collect::<Vec<_>>(),
             names

@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use sealane::Error;
-use sealane::vault::{EntryKind, Vault, unlock};
+use sealane::vault::{EntryKind, Listing, Vault, unlock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) fn read_all(vault: &dyn Vault) -> Tree {
     let mut tree = Tree::new();
     let mut folders = vec![Vec::new()];
     while let Some(folder) = folders.pop() {
-        let entries = match vault.list(&folder) {
+        let entries = match vault.list(&folder).and_then(Listing::whole) {
             Ok(entries) => entries,
             Err(error) => {
                 tree.insert(folder, Err(error.to_string()));

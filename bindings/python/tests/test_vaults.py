@@ -1,0 +1,258 @@
+"""Vaults of other tools, and described folders on stores, through ``sealane.Folder`` and fsspec."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import random
+import tarfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+import sealane
+from fsspec.implementations.memory import MemoryFileSystem
+from sealane import Folder
+from sealane.fs import SealaneFileSystem
+
+VAULTS = Path(__file__).parents[3] / "vectors" / "vaults"
+CASES = [path for tool in ("gocryptfs", "cryptomator", "rclone") for path in (VAULTS / tool).glob("*.json")]
+KEY = sealane.keys.generate("aes-256")
+AGE = sealane.keys.generate("age")
+
+
+@pytest.fixture
+def memory() -> Iterator[MemoryFileSystem]:
+    fs = fsspec.filesystem("memory")
+    yield fs
+    fs.store.clear()
+    fs.pseudo_dirs[:] = [""]
+
+
+def unpacked(case: Path, place: Path, patch: pytest.MonkeyPatch) -> tuple[dict[str, Any], dict[str, str]]:
+    """Writes a vault to a folder. Returns what the tool reads, and how to open it."""
+    about = json.loads(case.read_text())
+    with tarfile.open(case.with_suffix(".tar")) as archive:
+        archive.extractall(place, filter="fully_trusted")
+    entries = {entry["path"]: entry for entry in about["entries"]}
+    if "options" not in about or "password2_obscured" not in about:
+        return entries, {"passphrase": about["password"]}
+    options = {"password": about["password_obscured"], "password2": about["password2_obscured"]}
+    lines = [f"{name} = {value}" for name, value in {**options, **about["options"]}.items() if value]
+    config = place.parent / "rclone.conf"
+    config.write_text("\n".join(["[it]", "type = crypt", f"remote = {place}", *lines]))
+    patch.setenv("RCLONE_CONFIG", str(config))
+    return entries, {"rclone": "it"}
+
+
+def put(place: Path, store: Any, root: str) -> None:
+    """Copies a folder without its links, which stores do not have."""
+    for folder, _, names in os.walk(place):
+        target = f"{root}/{Path(folder).relative_to(place)}".removesuffix("/.")
+        store.makedirs(target, exist_ok=True)
+        for name in names:
+            if not os.path.islink(path := os.path.join(folder, name)):
+                store.pipe_file(f"{target}/{name}", Path(path).read_bytes())
+
+
+def check(folder: Folder, entries: dict[str, Any], *, links: bool) -> None:
+    """Compares everything in a vault with what its tool reads, and ranges of its files."""
+    kinds = {"file": "file", "dir": "folder", "symlink": "link"}
+    wanted = {path: kinds[one["type"]] for path, one in entries.items() if links or one["type"] != "symlink"}
+    found = {entry.path: entry for entry in folder.walk() if links or entry.kind != "link"}
+    assert {path: entry.kind for path, entry in found.items()} == wanted
+    for path, entry in found.items():
+        if entry.kind == "link":
+            assert folder.read_link(path) == entries[path]["target"]
+        if entry.kind != "file":
+            continue
+        with folder.open(path) as file:
+            data = file.read()
+            assert (len(data), file.size, entry.size) == (entries[path]["size"],) * 3
+            assert hashlib.sha256(data).hexdigest() == entries[path]["sha256"]
+            for start in {0, len(data) // 2, max(len(data) - 9, 0), len(data)}:
+                file.seek(start)
+                assert file.read(17) == data[start : start + 17]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.stem}")
+def test_a_vault_is_read_as_its_tool_reads_it(
+    case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: MemoryFileSystem
+) -> None:
+    place = tmp_path / "vault"
+    entries, options = unpacked(case, place, monkeypatch)
+    check(Folder(place, **options), entries, links=True)  # type: ignore[arg-type]
+    root = f"/{case.parent.name}/{case.stem}"
+    put(place, memory, root)
+    check(Folder(f"memory:/{root}", **options), entries, links=False)  # type: ignore[arg-type]
+    if "passphrase" in options:
+        monkeypatch.setenv("PASSPHRASE", options["passphrase"])
+        options = {"passphrase": "env:PASSPHRASE"}
+    for protocol, folder in (("file", str(place)), ("memory", root)):
+        fs, path = fsspec.url_to_fs(f"sealane::{protocol}://{folder}", sealane={"folder": folder, **options})
+        assert pickle.loads(pickle.dumps(fs)).isdir(path)
+        files = [name for name, entry in entries.items() if entry["type"] == "file"]
+        for name in random.Random(1).sample(files, min(5, len(files))):
+            size = entries[name]["size"]
+            assert fs.info(f"{path}/{name}")["size"] == size
+            data = fs.cat_file(f"{path}/{name}")
+            assert hashlib.sha256(data).hexdigest() == entries[name]["sha256"]
+            assert fs.cat_file(f"{path}/{name}", start=1, end=-1) == data[1:-1]
+            ranges = fs.cat_ranges([f"{path}/{name}"] * 3, [0, 3, size], [2, 8, size + 5])
+            assert ranges == [data[:2], data[3:8], b""]
+
+
+def test_jobs_of_a_vault_are_refused_and_its_passphrase_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries, options = unpacked(VAULTS / "gocryptfs" / "gcm.json", tmp_path / "vault", monkeypatch)
+    folder = Folder(tmp_path / "vault", **options)  # type: ignore[arg-type]
+    for refused in (folder.verify, lambda: folder.decrypt_to(tmp_path / "out"), lambda: folder.suffix):
+        with pytest.raises(ValueError, match="vault of another tool"):
+            refused()
+    with pytest.raises(sealane.SealaneError, match="passphrase"):
+        Folder(tmp_path / "vault", passphrase="another")
+    with pytest.raises(ValueError, match=r"no file \.sealane"):
+        Folder(tmp_path / "vault", key=KEY)
+    with pytest.raises(TypeError, match="give no key"):
+        Folder(tmp_path / "vault", rclone="it", key=KEY)
+    with pytest.raises(FileNotFoundError, match="vault/none"):
+        folder.open("none")
+    (tmp_path / "vault" / ".DS_Store").write_bytes(b"?")
+    (tmp_path / "vault" / "a\x1b[31m").write_bytes(b"?")
+    with pytest.warns(UserWarning, match=r"not listed: [^\x1b]*, and 1 more"):
+        listed = folder.ls()
+    assert {entry.path for entry in listed} == {path for path in entries if "/" not in path}
+
+
+@pytest.mark.parametrize("names", [False, True])
+def test_a_described_folder_on_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: MemoryFileSystem, names: bool
+) -> None:
+    data = {"letter.txt": b"hello", "sub/deep/note": os.urandom(3 << 20), "sub/empty": b""}
+    for name, content in data.items():
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).write_bytes(content)
+    made = Folder.create(tmp_path / "vault", recipients=[AGE.public], encrypt_names=names)
+    made.encrypt_from(tmp_path / "data")
+    put(tmp_path / "vault", memory, "/bucket/vault")
+    folder = Folder(f"memory://bucket/vault#{made.fingerprint}", identity=AGE)
+    assert {one.path: one.size for one in folder.walk() if one.kind == "file"} == {
+        name: len(content) for name, content in data.items()
+    }
+    with folder.open("sub/deep/note") as file:
+        assert file.read() == data["sub/deep/note"]
+        file.seek(-3, os.SEEK_END)
+        assert file.read() == data["sub/deep/note"][-3:]
+    with pytest.raises(ValueError, match="read only"):
+        folder.encrypt_from(tmp_path / "data")
+    with pytest.raises(FileNotFoundError, match="sub/none"):
+        folder.open("sub/none")
+    other = sealane.keys.generate("aes-256").fingerprint
+    with pytest.raises(sealane.AuthenticationError):
+        Folder(f"memory://bucket/vault#{other}", identity=AGE)
+    with pytest.raises(ValueError, match=r"no file \.sealane"):
+        Folder("memory://bucket", identity=AGE)
+    monkeypatch.setenv("IDENTITY", AGE.to_text())
+    options: dict[str, Any] = {"folder": f"/bucket/vault#{made.fingerprint}", "identity": "env:IDENTITY"}
+    with fsspec.open("sealane::memory://bucket/vault/letter.txt", sealane=options) as file:
+        assert file.read() == b"hello"
+    fs: Any = SealaneFileSystem(fs=memory, **options)
+    assert fs.find("/bucket/vault") == sorted(f"/bucket/vault/{name}" for name in data)
+    assert fs.cat("/bucket/vault/sub", recursive=True, on_error="omit")["/bucket/vault/sub/empty"] == b""
+    assert fs.ls("/bucket/vault/letter.txt", detail=False) == ["/bucket/vault/letter.txt"]
+    assert not fs.exists("/bucket/vault/none")
+    assert not fs.exists("/bucket/other")
+    for refused in (
+        lambda: fs.pipe_file("/bucket/vault/new", b"x"),
+        lambda: fs.rm("/bucket/vault/letter.txt"),
+        lambda: fs.mkdir("/bucket/vault/new"),
+    ):
+        with pytest.raises(OSError, match="read only"):
+            refused()
+    with pytest.raises(TypeError, match="give folder"):
+        SealaneFileSystem(fs=memory, key="env:K", passphrase="env:P")
+    with pytest.raises(ValueError, match="coroutines"):
+        SealaneFileSystem(fs=memory, asynchronous=True, **options)
+
+
+class Lying(MemoryFileSystem):
+    """A store that lies in one way."""
+
+    protocol = "lying"
+    cachable = False
+    lie = ""
+
+    def ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any:
+        found = [dict(entry) for entry in super().ls(path, detail=True, **kwargs)]
+        for entry in found:
+            if self.lie == "outside":
+                entry["name"] = "/elsewhere/" + entry["name"].rpartition("/")[2]
+            elif self.lie == "no names":
+                del entry["name"]
+            elif self.lie == "names" and entry["type"] == "file":
+                entry["name"] = entry["name"].rpartition("/")[0] + "/.."
+            elif self.lie == "sizes":
+                entry["size"] = "many"
+        return found * 2 if self.lie == "twice" else found
+
+    def info(self, path: str, **kwargs: Any) -> Any:
+        found = dict(super().info(path, **kwargs))
+        change = {"longer": 1, "shorter": -1, "huge": 1 << 62, "sizes": "x", "unknown": None}
+        if self.lie in change and found["type"] == "file" and not path.endswith(("conf", "diriv", "sealane")):
+            by = change[self.lie]
+            found["size"] = found["size"] + by if isinstance(by, int) else by
+        return found
+
+    def cat_file(self, path: str, start: Any = None, end: Any = None, **kwargs: Any) -> Any:
+        data = super().cat_file(path, start, end, **kwargs)
+        return {"short": data[:-1], "long": data + b"x", "text": "text", "other": bytes(len(data))}.get(
+            self.lie, data
+        )
+
+
+LIES = ("outside", "no names", "names", "sizes", "twice", "longer", "shorter", "huge", "unknown")
+
+
+@pytest.mark.parametrize("lie", [*LIES, "short", "long", "text", "other"])
+@pytest.mark.parametrize("tool", ["gocryptfs", "own"])
+def test_a_store_that_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str, tool: str) -> None:
+    """A lie is a typed error or a warning, and never wrong bytes."""
+    store = Lying(global_store=False, skip_instance_cache=True)
+    store.store, store.pseudo_dirs = {}, [""]
+    place = tmp_path / "vault"
+    if tool == "own":
+        (tmp_path / "data").mkdir()
+        (tmp_path / "data" / "one").write_bytes(b"a plain text" * 20_000)
+        Folder.create(place, key=KEY, encrypt_names=True).encrypt_from(tmp_path / "data")
+        options: dict[str, Any] = {"key": "env:KEY"}
+        monkeypatch.setenv("KEY", KEY.to_text())
+    else:
+        _, found = unpacked(VAULTS / "gocryptfs" / "gcm.json", place, monkeypatch)
+        monkeypatch.setenv("PASSPHRASE", found["passphrase"])
+        options = {"passphrase": "env:PASSPHRASE"}
+    put(place, store, "/v")
+    fs: Any = SealaneFileSystem(fs=store, folder="/v", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        files = {
+            name: fs.cat_file(name) for name in fs.find("/v") if fs.isfile(name) and fs.info(name)["size"]
+        }
+        assert files
+    store.lie = lie
+    wrong = 0
+    for name, content in files.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", UserWarning)
+                fs.ls("/v")
+                fs.info(name)
+                assert fs.cat_file(name) == content
+        except (sealane.SealaneError, OSError, UserWarning):
+            wrong += 1
+    assert wrong == len(files)
