@@ -31,7 +31,7 @@ pub fn may_be_key(text: &str) -> bool {
     }
     let text = text.trim_end_matches('=');
     let standard = text.replace('-', "+").replace('_', "/");
-    let has = |test: fn(&u8) -> bool| text.as_bytes().iter().any(|byte| test(byte));
+    let has = |test: fn(&u8) -> bool| text.as_bytes().iter().any(test);
     let mixed = [u8::is_ascii_digit, u8::is_ascii_uppercase, u8::is_ascii_lowercase].into_iter().all(has);
     let len = Base64Unpadded::decode_vec(&standard).map(Zeroizing::new).map(|key| key.len());
     // 158 bytes: minisign's.

@@ -195,13 +195,13 @@ fn stretched(password: &Key, alg: &Alg, salt: &[u8], rounds: u32) -> Result<Key,
 /// AES Key Wrap (RFC 3394). AWS-LC does not offer it for keys of 24 bytes.
 enum Kek {
     AwsLc(AesKek),
-    RustCrypto(KwAes192),
+    RustCrypto(Box<KwAes192>),
 }
 
 impl Kek {
     fn new(key: &[u8]) -> Option<Self> {
         match key.len() {
-            24 => KwAes192::new_from_slice(key).ok().map(Self::RustCrypto),
+            24 => KwAes192::new_from_slice(key).ok().map(Box::new).map(Self::RustCrypto),
             len => AesKek::new(if len == 16 { &AES_128 } else { &AES_256 }, key).ok().map(Self::AwsLc),
         }
     }
