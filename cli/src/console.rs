@@ -61,8 +61,8 @@ impl Console {
         }
     }
 
-    /// Processes every item, also after one has failed, unless the failure is of a kind in `ending`.
-    /// Returns the number of successes.
+    /// Processes every item, also after one has failed, unless the failure is of a kind in
+    /// `ending`. Returns the number of successes.
     pub(crate) fn each<T>(
         &self,
         items: &[T],

@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod command;
 mod commands;
 mod console;
 mod defaults;
@@ -48,7 +49,8 @@ mod vault;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use commands::{Command, Context};
+use command::Context;
+use commands::Command;
 use console::Console;
 use error::Failure;
 use redact::Redactor;

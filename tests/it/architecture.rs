@@ -116,7 +116,7 @@ fn features_and_environment_are_read_in_one_file() {
         // The default keys, which are references.
         "cli/src/defaults.rs",
         // Where rclone has its configuration.
-        "cli/src/vault.rs",
+        "crates/vaults/src/rclone/mod.rs",
         "crates/providers/src/environment.rs",
         "crates/keys/src/age/plugin/program.rs",
         "crates/keys/src/known_keys.rs",

@@ -488,7 +488,7 @@ fn the_packages_name_one_address() {
 fn code_in_pages_has_at_most_84_columns() {
     let mut pages: Vec<_> = [("docs", ".md"), ("bindings", "README.md")]
         .iter()
-        .flat_map(|(folder, ending)| project::pages(folder, ending))
+        .flat_map(|(folder, ending)| pages(folder, ending))
         .collect();
     pages.push(project::Page {
         path: "README.md".into(),

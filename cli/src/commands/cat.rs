@@ -1,7 +1,7 @@
 //! `sealane cat`: prints plaintext bytes of encrypted files, and of files in vaults.
 
-use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions};
+use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, STDOUT};

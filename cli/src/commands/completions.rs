@@ -1,6 +1,6 @@
 //! `sealane completions`: prints a completion script for a shell.
 
-use super::{Context, Run};
+use crate::command::{Context, Run};
 use crate::error::Failure;
 use clap::Args;
 use clap_complete::Shell;

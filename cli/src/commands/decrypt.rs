@@ -2,8 +2,8 @@
 
 use super::recursive::Recursive;
 use super::transfer::{self, Functions};
-use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions, Transfer, refuse_folder_options};
+use crate::command::{Context, Run};
 use crate::described::{self, Described};
 use crate::error::Failure;
 use crate::vault::Vaults;

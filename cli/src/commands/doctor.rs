@@ -1,7 +1,7 @@
 //! `sealane doctor`: prints the facts that a bug report needs.
 
 use super::providers::{check_environment, document, fips_document, fips_line};
-use super::{Context, Run};
+use crate::command::{Context, Run};
 use crate::console::escaped;
 use crate::defaults::{self, Found};
 use crate::error::{Failure, name};

@@ -2,8 +2,8 @@
 
 use super::recursive::Recursive;
 use super::transfer::{self, Functions};
-use super::{Context, Run};
 use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory, refuse_folder_options};
+use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::error::Failure;

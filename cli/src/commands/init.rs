@@ -1,7 +1,7 @@
 //! `sealane init`: makes a folder that describes itself.
 
-use super::{Context, Run};
 use crate::args::{OutputOptions, Passphrase};
+use crate::command::{Context, Run};
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
 use crate::keys;

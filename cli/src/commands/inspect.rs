@@ -1,7 +1,7 @@
 //! `sealane inspect`: describes an encrypted file without a key.
 
-use super::{Context, Run};
 use crate::args::formats;
+use crate::command::{Context, Run};
 use crate::console::escaped;
 use crate::error::{Failure, name};
 use crate::vault;

@@ -1,8 +1,8 @@
 //! `sealane keygen`: generates keys and prints the public key of a private key.
 
 use super::keyring::key_types;
-use super::{Context, Run};
 use crate::args::Passphrase;
+use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;

@@ -1,7 +1,7 @@
 //! `sealane keyring`: lists and changes the keys of a keyring.
 
-use super::{Context, Run, Shown};
 use crate::args::{KeyringFile, OutputOptions};
+use crate::command::{Context, Run, Shown};
 use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;

@@ -1,7 +1,7 @@
 //! `sealane ls`: lists a vault by its plaintext names.
 
-use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions};
+use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
@@ -15,9 +15,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// List the files of a vault by their plaintext names
 ///
-/// A vault is a folder that 'sealane init', gocryptfs or Cryptomator made, or rclone's with --rclone.
-/// Lengths are those of the plaintext. They follow from the lengths of the encrypted files:
-/// 'sealane verify' reads the files.
+/// A vault is a folder that 'sealane init', gocryptfs or Cryptomator made, or rclone's with
+/// --rclone. Lengths are those of the plaintext. They follow from the lengths of the encrypted
+/// files: 'sealane verify' reads the files.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -1,6 +1,6 @@
 //! `sealane man`: writes the manual pages of all commands.
 
-use super::{Context, Run};
+use crate::command::{Context, Run};
 use crate::error::{Failure, name};
 use clap::{Args, Command, ValueHint};
 use sealane::file::{Durability, OutputFile};

@@ -3,9 +3,7 @@
 //! To add a command, write `commands/NAME.rs` and list it here: as a module, and in the table
 //! below. Code for several commands belongs in the folder above.
 
-use crate::args::OutputOptions;
-use crate::console::Console;
-use crate::error::Failure;
+use crate::command::{Run, Shown};
 
 mod cat;
 mod completions;
@@ -29,47 +27,6 @@ mod sign;
 mod transfer;
 mod verify;
 mod verify_signature;
-
-/// What a command runs in: its output, and the definition of the program.
-pub(crate) struct Context<'a> {
-    /// The command's output, with `--quiet` and `--json` applied.
-    pub(crate) console: &'a Console,
-    /// The process that runs the command line, such as `"program"` or `"Python 3.14.0"`.
-    pub(crate) host: &'a str,
-    /// Returns the definition of the whole command line, for completion scripts.
-    pub(crate) program: fn() -> clap::Command,
-}
-
-/// A runnable command: its parsed arguments.
-pub(crate) trait Run {
-    /// The options `--quiet` and `--json`, if the command has them.
-    fn output_options(&self) -> OutputOptions {
-        OutputOptions::default()
-    }
-
-    /// Runs the command. The caller prints a failure; it determines the exit status.
-    fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
-}
-
-// A command with the options `--quiet` and `--json` at its end. A doc comment would replace the
-// command's.
-#[derive(clap::Args)]
-pub(crate) struct Shown<T: clap::Args> {
-    #[command(flatten)]
-    arguments: T,
-    #[command(flatten)]
-    output_options: OutputOptions,
-}
-
-impl<T: clap::Args + Run> Run for Shown<T> {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
-    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
-        self.arguments.run(context)
-    }
-}
 
 macro_rules! commands {
     ($($(#[$condition:meta])? $Name:ident: $Arguments:ty),* $(,)?) => {

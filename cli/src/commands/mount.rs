@@ -1,7 +1,7 @@
 //! `sealane mount`: a vault or an encrypted file as a file system, read only.
 
-use super::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions};
+use crate::command::{Context, Run};
 use crate::console::{self, Console};
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;

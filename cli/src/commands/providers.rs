@@ -1,6 +1,6 @@
 //! `sealane providers`: lists the implementations of each algorithm on this machine.
 
-use super::{Context, Run};
+use crate::command::{Context, Run};
 use crate::error::Failure;
 use clap::Args;
 use clap::builder::PossibleValuesParser;

@@ -1,6 +1,6 @@
 //! `sealane reference`: prints all commands as a Markdown page, for the documentation site.
 
-use super::{Context, Run};
+use crate::command::{Context, Run};
 use crate::error::Failure;
 use clap::{Arg, Args, Command};
 

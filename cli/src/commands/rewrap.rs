@@ -1,8 +1,8 @@
 //! `sealane rewrap`: changes the recipients or the passphrase of age files.
 
 use super::recursive::{Recursive, SAME_FILE_KEYS};
-use super::{Context, Run};
 use crate::args::{RewrapWith, Writing, first};
+use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::endpoints::{self, Source, Target};

@@ -1,8 +1,8 @@
 //! `sealane rotate`: moves files to the primary key of a keyring.
 
 use super::recursive::Recursive;
-use super::{Context, Run};
 use crate::args::{RotateWith, Writing};
+use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::error::{Failure, name};

@@ -1,7 +1,7 @@
 //! `sealane sign`: detached signatures of files and standard input.
 
-use super::{Context, Run};
 use crate::args::Passphrase;
+use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::endpoints::{Pair, Source, Target};
 use crate::error::{Failure, Kind, name};

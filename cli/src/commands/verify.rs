@@ -1,8 +1,8 @@
 //! `sealane verify`: decrypts files without writing plaintext.
 
 use super::recursive::{self, Recursive};
-use super::{Context, Run};
 use crate::args::{DecryptWith, Effort, Folders, ReadInventory, Selection, refuse_folder_options};
+use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::endpoints::Source;

@@ -1,7 +1,7 @@
 //! `sealane verify-signature`: verifies detached signatures.
 
 use super::sign::with_suffix;
-use super::{Context, Run};
+use crate::command::{Context, Run};
 use crate::endpoints::Source;
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;

@@ -31,8 +31,8 @@ impl OwnFolder {
         Ok(Self { storage, suffix: folder.description().suffix().to_owned(), names, with })
     }
 
-    /// Reads the description of the folder in `storage`; `path` names it in errors and in the user's
-    /// file of known keys.
+    /// Reads the description of the folder in `storage`; `path` names it in errors and in the
+    /// user's file of known keys.
     ///
     /// # Errors
     /// Returns the errors of [`Description::parse`] and of the storage.

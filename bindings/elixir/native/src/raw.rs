@@ -25,8 +25,8 @@ on_dirty_scheduler! { "DirtyCpu":
     value fn keystream_new(cipher: &str, key: Binary, iv: Binary, counter: u64, order: Option<&str>) {
         let has_counter = matches!(cipher, "chacha20" | "xchacha20");
         let max = if has_counter { u32::MAX } else { 0 };
-        // The other ciphers' IV is their first counter, so the caller means another position than would
-        // be used.
+        // The other ciphers' IV is their first counter, so the caller means another position than
+        // would be used.
         let range = ArgumentError::Range { name: "counter", found: counter, max: max.into() };
         let counter = u32::try_from(counter).ok().filter(|counter| *counter <= max).ok_or(range)?;
         let stream = match cipher {

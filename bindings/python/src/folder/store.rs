@@ -17,8 +17,8 @@ const WHOLE: u64 = 128 << 10;
 /// Bytes fetched at once from a file that is read in order.
 const WINDOW: u64 = 4 << 20;
 
-/// A Python object with the methods `list`, `size` and `read`. Every answer of a store may be a lie:
-/// the vault verifies what it reads.
+/// A Python object with the methods `list`, `size` and `read`. Every answer of a store may be a
+/// lie: the vault verifies what it reads.
 pub(crate) struct Store(pub(crate) Arc<Py<PyAny>>);
 
 /// A file, and the encrypted bytes that were fetched last.
@@ -26,6 +26,7 @@ struct StoredFile {
     store: Arc<Py<PyAny>>,
     path: OsString,
     len: u64,
+    /// Never locked while Python code runs: that may read the same file.
     window: Mutex<(u64, Vec<u8>)>,
 }
 
@@ -65,7 +66,8 @@ impl Storage for Store {
 impl ReadAt for StoredFile {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         let wanted = (into.len() as u64).min(self.len.saturating_sub(offset));
-        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let locked = || self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut window = std::mem::take(&mut *locked());
         let end = window.0 + window.1.len() as u64;
         if wanted == 0 || !(window.0..end).contains(&offset) {
             let (start, len) = match () {
@@ -82,11 +84,12 @@ impl ReadAt for StoredFile {
                 let found = bytes.len();
                 return Err(io::Error::other(format!("expected {len} bytes of the store, found {found}")));
             }
-            *window = (start, bytes);
+            window = (start, bytes);
         }
         let known = &window.1[(offset - window.0) as usize..];
         let n = known.len().min(wanted as usize);
         into[..n].copy_from_slice(&known[..n]);
+        *locked() = window;
         Ok(n)
     }
 

@@ -43,8 +43,9 @@ struct Cryptomator {
     ciphers: Ciphers,
     /// Length in bytes of the longest stored name.
     threshold: usize,
-    /// Where each identifier was found. Nothing authenticates which identifier a folder has: folders
-    /// that share one, or have that of a folder above, would make a walk endless or exponential.
+    /// Where each identifier was found. Nothing authenticates which identifier a folder has:
+    /// folders that share one, or have that of a folder above, would make a walk endless or
+    /// exponential.
     places: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
 }
 
