@@ -30,9 +30,9 @@ pub(crate) trait Run {
 #[derive(clap::Args)]
 pub(crate) struct Shown<T: clap::Args> {
     #[command(flatten)]
-    arguments: T,
+    pub(crate) arguments: T,
     #[command(flatten)]
-    output_options: OutputOptions,
+    pub(crate) output_options: OutputOptions,
 }
 
 impl<T: clap::Args + Run> Run for Shown<T> {
