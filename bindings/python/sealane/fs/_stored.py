@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,7 @@ class StoredFiles:
         """Returns the name, kind, size and time of what a folder contains."""
         place = self._place(folder)
         work = self._store.call("ls", place, detail=True, check=partial(_listed, place))
-        return self._store.run(work)  # type: ignore[no-any-return]
+        return self._store.run(work)
 
     def size(self, path: str) -> int:
         """Returns the reported size of a file."""
@@ -64,7 +65,7 @@ def _listed(place: str, found: Any) -> list[tuple[str, str, int, float | None]]:
             text = f"The filesystem lists {entry['name']!r} with the size {entry.get('size')!r} here"
             raise OSError(errno.EIO, text, place)
         time = next((entry[key] for key in _TIMES if entry.get(key) is not None), None)
-        if hasattr(time, "timestamp"):
+        if isinstance(time, datetime):
             time = time.timestamp()
         entries.append((name, kind, size, float(time) if isinstance(time, int | float) else None))
     return entries
