@@ -307,6 +307,20 @@ fn a_configuration_that_is_no_file_is_refused_at_once() {
     sandbox.run("encrypt -o x in/letter.txt").failed(1, "expected a text file of at most 64 KiB");
 }
 
+#[test]
+fn an_inventory_is_a_file() {
+    let sandbox = sandbox();
+    sandbox.run("keygen -t ed25519 -o sign").succeeded();
+    let line = "encrypt --recursive -k k --inventory /dev/stdout --sign-key sign -o out in";
+    sandbox.run(line).failed(1, "/dev/stdout: the inventory is an open descriptor");
+    assert!(!Path::new("/dev/stdout.sig").exists());
+    let line = "encrypt --recursive -k k --inventory list --sign-key sign -o out in";
+    sandbox.run(line).succeeded();
+    sandbox.run("keygen -y sign -o sign.pub").succeeded();
+    let line = "verify --recursive -k k --inventory list --signer sign.pub --folder ABC out";
+    sandbox.run(line).failed(2, "expected the identifier of a folder, which is 32 digits");
+}
+
 // claim: folder-description
 #[test]
 fn a_folder_that_lost_its_description_is_not_taken_for_another() {

@@ -8,14 +8,14 @@ use base::error::FolderError;
 use base::memory::append;
 use engine::io::open_at_once;
 use engine::options::Durability;
-use engine::place::parent;
+use engine::place::{descriptor, parent};
 use files::file_keys::{DecryptWith, EncryptWith};
 use files::memory;
 use files::output::OutputFile;
 use keys::signature::{MAX_SIGNATURE_LEN, Rejection, Signers, SigningKey};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The file of an inventory and the key to sign it.
@@ -79,6 +79,11 @@ impl InventoryKeys<'_> {
     pub fn previous(&self, with: &EncryptWith) -> Result<Option<Inventory>, Error> {
         // Before a job writes anything.
         check_identifier(self.folder)?;
+        let about = |error| Error::io(self.path, error);
+        if descriptor(self.path).map_err(about)?.is_some() {
+            let text = "the inventory is an open descriptor, and has no place for the signature beside it; name a file";
+            return Err(about(io::Error::new(ErrorKind::Unsupported, text)));
+        }
         let exists = self.path.try_exists().map_err(|e| Error::io(self.path, e))?;
         match with.to_decrypt().filter(|_| exists) {
             Some(with) => {
