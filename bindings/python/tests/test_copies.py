@@ -60,7 +60,6 @@ CONTINUES = {
     "SpeckAead": "draws nonces from a generator that notices a fork; documented to count messages per object",
     "SpeckCtr": "changes with no call; the caller chooses offsets",
     "Vault": "holds keys, reads, and seals nothing",
-    "VaultFile": "decrypts, so it uses no nonce for a new message",
     "XChaCha20": "changes with no call; the caller chooses offsets",
 }
 """Classes whose objects work in a child, with the reason why that is safe."""
