@@ -494,12 +494,15 @@ fn code_in_pages_has_at_most_84_columns() {
         path: "README.md".into(),
         text: fs::read_to_string(root().join("README.md")).unwrap(),
     });
+    // Examples of SpeckEx stay as they are there.
+    let quoted = fs::read_to_string(root().join("bindings/elixir/test/speckex_readme.md")).unwrap();
     for page in &pages {
         let mut in_code = false;
         for (line, number) in page.text.lines().zip(1..) {
             in_code ^= line.starts_with("```");
             let width = line.chars().count();
-            assert!(!in_code || width <= 84, "{}:{number}: {width} columns, at most 84 fit", page.path);
+            let fits = width <= 84 || quoted.lines().any(|other| other == line);
+            assert!(!in_code || fits, "{}:{number}: {width} columns, at most 84 fit", page.path);
         }
     }
 }
