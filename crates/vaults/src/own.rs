@@ -71,14 +71,6 @@ impl OwnFolder {
         Ok(bytes(stored.into_os_string()))
     }
 
-    /// Returns where the file with a plaintext path is stored, relative to the folder.
-    ///
-    /// # Errors
-    /// Returns the errors of [`NameKey::encrypt`].
-    pub fn stored_file(&self, path: &[u8]) -> Result<PathBuf, Error> {
-        self.stored(path, &self.suffix).map(|stored| path_of(&stored))
-    }
-
     fn about(path: &[u8], error: Error) -> Error {
         Error::InVault { path: path_of(path), source: Box::new(error) }
     }
