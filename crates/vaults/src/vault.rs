@@ -5,9 +5,9 @@ use base::Error;
 
 /// An encrypted folder with its keys.
 pub trait Vault: Send + Sync {
-    /// Returns what a folder contains. Lengths are those of the plaintext: a claim of the storage
-    /// until the end of a file was read and verified, and 0 for a file that cannot be whole.
-    /// Opening such a file is an error.
+    /// Returns what a folder contains. Lengths are those of the plaintext. The storage claims them;
+    /// only reading a file to its end verifies its length. A file that cannot be whole has length
+    /// 0, and opening it is an error.
     ///
     /// # Errors
     /// Returns the errors of the storage, and of a folder that cannot be read at all.
