@@ -5,15 +5,24 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
+FILE_MAX = (1 << 30) + (1 << 21)
+
 # In a job in the background of a script, the signal is ignored, and tests that send it would wait
 # forever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# On a small disk, a test that makes or reserves a larger file fails only there.
+if sys.platform != "win32":
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 # Known keys are not read from the home of the person who runs the tests, nor written to it.
 _KNOWN_KEYS = tempfile.TemporaryDirectory(prefix="sealane-known-keys-")

@@ -138,8 +138,8 @@ def test_an_operation_on_many_files(tmp_path: pathlib.Path) -> None:
 def test_a_signal_ends_an_operation(tmp_path: pathlib.Path) -> None:
     source = tmp_path / "big"
     with source.open("wb") as file:
-        file.truncate(1 << 30)
-    jobs = [(str(source), str(tmp_path / f"out{i}")) for i in range(100)]
+        file.truncate(64 << 20)
+    jobs = [(str(source), str(tmp_path / f"out{i}")) for i in range(1000)]
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     began = time.monotonic()
@@ -147,7 +147,7 @@ def test_a_signal_ends_an_operation(tmp_path: pathlib.Path) -> None:
         _native.Operation.encrypt(LOCK).run(jobs, durable=False)
     assert time.monotonic() - began < 20
     for path in tmp_path.glob("out*"):
-        assert path.stat().st_size == 56 + (1 << 30) + 16 * ((1 << 16) + 1)
+        assert path.stat().st_size == 56 + (64 << 20) + 16 * ((1 << 12) + 1)
 
 
 def test_jobs_over_folders(tmp_path: pathlib.Path) -> None:

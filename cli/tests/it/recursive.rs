@@ -343,8 +343,8 @@ fn an_interrupted_job_continues() {
     assert!(below(&sandbox, "back") == below(&sandbox, "in"));
     // A large file is interrupted in the middle.
     fs::remove_dir_all(sandbox.path("out")).unwrap();
-    fs::File::create(sandbox.path("in/0/large")).unwrap().set_len(4 << 30).unwrap();
-    let child = sandbox.start("encrypt -k k --recursive -o out in/0");
+    fs::File::create(sandbox.path("in/0/large")).unwrap().set_len(512 << 20).unwrap();
+    let child = sandbox.start_slow("encrypt -k k --recursive -o out in/0");
     crate::common::until_it_handles_signals(&child);
     until(|| fs::read_dir(sandbox.path("out")).is_ok_and(|it| it.count() == 429));
     std::thread::sleep(std::time::Duration::from_millis(200));

@@ -126,6 +126,14 @@ impl Sandbox {
         piped(self.sealane().args(line.split_whitespace()))
     }
 
+    /// As [`Self::start`], with encryption so slow that 512 MiB take some seconds. The program
+    /// reserves the disk space of an output before it writes, so a larger file would fill small disks.
+    pub(crate) fn start_slow(&self, line: &str) -> Child {
+        let mut command = self.sealane();
+        command.env("SEALANE_PROVIDER", "native").env("SEALANE_CPU", "-aes,-neon");
+        piped(command.args(line.split_whitespace()))
+    }
+
     /// Checks that a line fails with this status and one line that contains these words, that it
     /// prints no result, and that it leaves all files unchanged.
     pub(crate) fn refuses(&self, line: &str, status: i32, words: &str) {
