@@ -272,6 +272,11 @@ impl Error {
         Self::from(source).about(path)
     }
 
+    /// Says why a key cannot be used here.
+    pub const fn unsuitable_key(why: &'static str) -> Self {
+        Self::Misuse(Misuse::UnsuitableKey(why))
+    }
+
     /// Wraps the error for an interface that requires [`io::Error`]. [`Self::from`] unwraps it
     /// again.
     pub fn into_io(self) -> io::Error {

@@ -70,10 +70,9 @@ impl Fingerprint {
         match file {
             KeyFile::Secret(SecretKey::Symmetric(jwk)) => Self::of_key(&jwk.key),
             KeyFile::Keyring(ring) => Self::of_keyring(ring),
-            _ => Err(Misuse::UnsuitableKey(
+            _ => Err(Error::unsuitable_key(
                 "expected a symmetric key or a keyring, found a private or public key; only those have a fingerprint",
-            )
-            .into()),
+            )),
         }
     }
 

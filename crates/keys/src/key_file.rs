@@ -157,10 +157,9 @@ impl KeyFile {
     pub fn into_symmetric(self) -> Result<Key, Error> {
         match self {
             Self::Secret(key) => key.into_symmetric(),
-            Self::Public(_) => Err(Misuse::UnsuitableKey(
+            Self::Public(_) => Err(Error::unsuitable_key(
                 "expected a symmetric key, found a public key; give it as a recipient to encrypt",
-            )
-            .into()),
+            )),
             Self::Keyring(_) => Err(FOUND_KEYRING),
         }
     }
@@ -398,10 +397,9 @@ impl<'a> Format<'a> {
 fn check_kid(is_jwk: bool, kid: Option<&str>) -> Result<(), Error> {
     match kid.filter(|_| !is_jwk) {
         None => Ok(()),
-        Some(_) => Err(Misuse::UnsuitableKey(
+        Some(_) => Err(Error::unsuitable_key(
             "only a JSON Web Key has a kid, and the file has another format; omit the kid",
-        )
-        .into()),
+        )),
     }
 }
 

@@ -4,8 +4,8 @@ use super::jwk::Jwk;
 use super::{Kind, PublicKey};
 use crate::age;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
+use base::Error;
 use base::interrupt::interruptible;
-use base::{Error, Misuse};
 use messages::Key;
 use std::fmt;
 
@@ -94,15 +94,14 @@ impl SecretKey {
     /// Returns the symmetric key, without the members of its JSON Web Key.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if it is a private key.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if it is a private key.
     pub fn into_symmetric(self) -> Result<Key, Error> {
         match self {
             Self::Symmetric(jwk) => Ok(jwk.key),
-            Self::Age(_) => Err(Misuse::UnsuitableKey(
+            Self::Age(_) => Err(Error::unsuitable_key(
                 "expected a symmetric key, found an age identity; identities decrypt age files",
-            )
-            .into()),
-            _ => Err(Misuse::UnsuitableKey("expected a symmetric key, found a private key").into()),
+            )),
+            _ => Err(Error::unsuitable_key("expected a symmetric key, found a private key")),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::age;
 use crate::asymmetric::secp256k1::Encoding;
 use crate::encoding::pkcs8::{self, Algorithm};
 use crate::encoding::{pbes2, pem};
-use base::{Error, Misuse};
+use base::Error;
 use std::fmt;
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -14,8 +14,9 @@ impl SecretKey {
     /// Encodes the key as the text of a key file, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and for an SSH key (it has no
-    /// text of its own), and [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase, and
+    /// for an SSH key (it has no text of its own), and [`Error::Io`] if the operating system
+    /// returns no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
         match (passphrase, to_pkcs8(self)?) {
             (None, _) => plain(self),
@@ -28,7 +29,8 @@ impl SecretKey {
     /// Encodes the key as an armored age file for `recipients`.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an SSH key, and the errors of [`age::seal`].
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key, and the
+    /// errors of [`age::seal`].
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
         armored(&plain(self)?, recipients)
     }
@@ -39,8 +41,8 @@ impl Keyring {
     /// if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and [`Error::Io`] if the
-    /// operating system returns no random bytes.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase, and
+    /// [`Error::Io`] if the operating system returns no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
         match passphrase {
             None => Ok(self.to_json()),
@@ -151,7 +153,7 @@ fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
             // Allocated at full length: a growing string leaves copies behind.
             Ok(Zeroizing::new(parts.concat()))
         }
-        _ => Err(Misuse::UnsuitableKey("this kind of key cannot be saved").into()),
+        _ => Err(Error::unsuitable_key("this kind of key cannot be saved")),
     }
 }
 

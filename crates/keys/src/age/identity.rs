@@ -12,7 +12,7 @@ use super::{hybrid, scrypt, ssh, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::encoding::pem;
-use base::{Error, Misuse, interrupt};
+use base::{Error, interrupt};
 use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
@@ -68,11 +68,13 @@ impl Identity {
     /// Parses an OpenSSH private key, decrypting it with `passphrase` if it is encrypted.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other text, [`Misuse::KeyPassphraseRequired`] or
+    /// Returns [`Error::Format`] for other text,
+    /// [`Misuse::KeyPassphraseRequired`](base::Misuse::KeyPassphraseRequired) or
     /// [`Error::WrongPassphrase`] if the passphrase is missing or wrong,
-    /// [`Misuse::KeyNotEncrypted`] if there is one but the key is not encrypted,
-    /// [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and [`Misuse::UnsuitableKey`]
-    /// for an RSA key that is too short or too long.
+    /// [`Misuse::KeyNotEncrypted`](base::Misuse::KeyNotEncrypted) if there is one but the key is
+    /// not encrypted, [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an RSA key that is too short or
+    /// too long.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
@@ -128,15 +130,15 @@ impl Identity {
     /// Encodes the secret as one line of text, without line feed.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an SSH key or a passphrase: they have no age encoding.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key or a
+    /// passphrase: they have no age encoding.
     pub fn to_text(&self) -> Result<Zeroizing<String>, Error> {
         match &self.0 {
             Private::X25519(key) => encode(x25519::IDENTITY, key.as_bytes(), Case::Upper),
             Private::Hybrid(key) => encode(hybrid::IDENTITY, key.seed(), Case::Upper),
             Private::Plugin(address) => Ok(address.text().clone()),
             Private::Ssh(_) | Private::Passphrase(_) => {
-                Err(Misuse::UnsuitableKey("SSH keys and passphrases cannot be saved as age identities")
-                    .into())
+                Err(Error::unsuitable_key("SSH keys and passphrases cannot be saved as age identities"))
             }
         }
     }

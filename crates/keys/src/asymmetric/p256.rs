@@ -14,7 +14,7 @@
 use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
 use aws_lc_rs::agreement as library;
-use base::{Error, Misuse};
+use base::Error;
 use crypto_bigint::modular::{FixedMontyForm, FixedMontyParams};
 use crypto_bigint::{Odd, U256};
 use std::sync::Arc;
@@ -63,13 +63,14 @@ impl PrivateKey {
     /// Returns the key with this secret number, in big-endian order.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers not below the order of the group.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for zero and for numbers not
+    /// below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         Computation::P256.check()?;
         wiping_stack::<STACK, _>(|| {
             // The library's errors have no content.
             let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {
-                Misuse::UnsuitableKey(
+                Error::unsuitable_key(
                     "expected a P-256 private key: a number from 1 to the order of the group minus 1",
                 )
             })?;
@@ -192,6 +193,7 @@ super::equal_by!(PublicKey: bytes);
 #[cfg(test)]
 mod test {
     use super::*;
+    use base::Misuse;
 
     const ORDER: &str = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
 

@@ -82,9 +82,7 @@ impl PrivateKey {
             3072 => KeySize::Rsa3072,
             4096 => KeySize::Rsa4096,
             _ => {
-                return Err(
-                    Misuse::UnsuitableKey("RSA keys are generated with 2048, 3072 or 4096 bits").into()
-                );
+                return Err(Error::unsuitable_key("RSA keys are generated with 2048, 3072 or 4096 bits"));
             }
         };
         random::check()?;
@@ -253,10 +251,9 @@ impl fmt::Debug for PublicKey {
 fn rejected(why: KeyRejected, otherwise: Error) -> Error {
     match why.description_() {
         "TooSmall" => {
-            Misuse::UnsuitableKey("the RSA key has less than 2048 bits, which is too short to be secure")
-                .into()
+            Error::unsuitable_key("the RSA key has less than 2048 bits, which is too short to be secure")
         }
-        "TooLarge" => Misuse::UnsuitableKey("the RSA key has more than 8192 bits").into(),
+        "TooLarge" => Error::unsuitable_key("the RSA key has more than 8192 bits"),
         _ => otherwise,
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
-use base::{Error, Misuse};
+use base::Error;
 use secp256k1 as library;
 use sha3::{Digest, Keccak256};
 use std::fmt;
@@ -75,16 +75,16 @@ impl PrivateKey {
     /// Returns the key with this secret number, in big-endian order.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers not below the order of the group.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for zero and for numbers not
+    /// below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         Computation::Secp256k1.check()?;
         wiping_stack::<STACK, _>(|| match library::SecretKey::from_secret_bytes(*bytes) {
             Ok(key) => Ok(Self(Box::new(key))),
             // The library can have no other reason.
-            Err(_) => Err(Misuse::UnsuitableKey(
+            Err(_) => Err(Error::unsuitable_key(
                 "expected a secp256k1 private key: a number from 1 to the order of the group minus 1",
-            )
-            .into()),
+            )),
         })
     }
 
@@ -213,6 +213,7 @@ fn generator() -> library::PublicKey {
 #[cfg(test)]
 mod test {
     use super::*;
+    use base::Misuse;
 
     const ORDER: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
 

@@ -9,7 +9,7 @@
 use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
 use aws_lc_rs::agreement as library;
-use base::{Error, Misuse};
+use base::Error;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -20,9 +20,9 @@ pub const LEN: usize = 32;
 /// Words of stack to wipe after the library has used the private key.
 const STACK: usize = 1 << 10;
 
-const LOW_ORDER: Error = Error::Misuse(Misuse::UnsuitableKey(
+const LOW_ORDER: Error = Error::unsuitable_key(
     "expected an X25519 public key, found a point of low order, with which every private key gives the secret zero",
-));
+);
 
 const OUT_OF_MEMORY: Error = Error::LimitExceeded("X25519 could not be computed: memory is exhausted");
 
@@ -76,8 +76,8 @@ impl PrivateKey {
     /// random: derive keys from it with a hash over the secret and both public keys.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if `public` has low order: the result would be zero for
-    /// every private key (RFC 7748, section 6.1).
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if `public` has low order:
+    /// the result would be zero for every private key (RFC 7748, section 6.1).
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
         let shared = wiping_stack::<STACK, _>(|| {
@@ -120,6 +120,7 @@ impl From<[u8; LEN]> for PublicKey {
 #[cfg(test)]
 mod test {
     use super::*;
+    use base::Misuse;
 
     #[test]
     fn both_sides_compute_the_same_secret() {

@@ -19,7 +19,7 @@ use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCiphe
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::pbkdf2;
 use base::interrupt::interruptible;
-use base::{Error, Misuse, memory, random};
+use base::{Error, memory, random};
 use pkcs8::ObjectIdentifier;
 use pkcs8::der::asn1::{AnyRef, OctetStringRef};
 use pkcs8::der::{self, Decode, SliceReader, Tag};
@@ -66,9 +66,9 @@ const UNKNOWN: Error = Error::Format(
 const TOO_MANY_ROUNDS: Error =
     Error::LimitExceeded("the key file requests more than 10 million rounds of PBKDF2");
 
-pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
+pub(crate) const EMPTY_PASSPHRASE: Error = Error::unsuitable_key(
     "the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption",
-));
+);
 
 /// Decrypts an encrypted PKCS#8 (DER) with a key derived from `passphrase`.
 ///
@@ -94,8 +94,8 @@ pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
 /// Encrypts a PKCS#8 (DER) with a key derived from `passphrase`.
 ///
 /// # Errors
-/// Returns [`Misuse::UnsuitableKey`] if the passphrase is empty, and [`Error::Io`] if the operating
-/// system returns no random bytes.
+/// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the passphrase is empty, and
+/// [`Error::Io`] if the operating system returns no random bytes.
 pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     if passphrase.is_empty() {
         return Err(EMPTY_PASSPHRASE);

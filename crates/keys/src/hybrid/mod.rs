@@ -28,17 +28,16 @@ pub mod rsa;
 pub use message::{Opener, Sealer};
 
 use crate::{PublicKey, SecretKey};
-use base::{Error, Misuse};
+use base::Error;
 
 const AGE_KEY: Error =
-    Error::Misuse(Misuse::UnsuitableKey("expected a key for messages, found an age key, which is for files"));
-const SYMMETRIC_KEY: Error =
-    Error::Misuse(Misuse::UnsuitableKey("expected a private key, found a symmetric key; use Aead"));
-const NO_HPKE: Error = Error::Misuse(Misuse::UnsuitableKey(
+    Error::unsuitable_key("expected a key for messages, found an age key, which is for files");
+const SYMMETRIC_KEY: Error = Error::unsuitable_key("expected a private key, found a symmetric key; use Aead");
+const NO_HPKE: Error = Error::unsuitable_key(
     "info and suite are options of HPKE, and this key is not used with HPKE; put the info into the associated data",
-));
+);
 const NO_HPKE_KEY: Error =
-    Error::Misuse(Misuse::UnsuitableKey("expected an HPKE key: X25519, P-256 or X-Wing; found another type"));
+    Error::unsuitable_key("expected an HPKE key: X25519, P-256 or X-Wing; found another type");
 
 /// Options of HPKE, the same on both sides. Other suites reject them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +59,8 @@ impl TryFrom<&PublicKey> for hpke::PublicKey {
     type Error = Error;
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for a key of RSA, secp256k1 or age.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a key of RSA, secp256k1
+    /// or age.
     fn try_from(public: &PublicKey) -> Result<Self, Error> {
         match public {
             PublicKey::X25519(key) => Ok((*key).into()),
@@ -75,7 +75,8 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
     type Error = Error;
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for a symmetric key, and a key of RSA, secp256k1 or age.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a symmetric key, and a
+    /// key of RSA, secp256k1 or age.
     fn try_from(secret: &SecretKey) -> Result<Self, Error> {
         match secret {
             SecretKey::X25519(key) => Ok(key.clone().into()),
@@ -89,8 +90,8 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
 /// Returns a public key's suite, to seal messages for the holder of the private key.
 ///
 /// # Errors
-/// Returns [`Misuse::UnsuitableKey`] if the key is not for messages, or its suite does not have the
-/// options.
+/// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the key is not for messages,
+/// or its suite does not have the options.
 pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn Sealer + 'a>, Error> {
     Ok(match public {
         PublicKey::Age(_) => return Err(AGE_KEY),

@@ -156,7 +156,7 @@ impl FolderKeys {
             FolderLock::Passphrase(text) => {
                 return Ok(std::mem::take(&mut *ring.to_text_for(&[Recipient::passphrase(text)?])?));
             }
-            FolderLock::Identities(_) => return Err(Misuse::UnsuitableKey(FOR_RECIPIENTS).into()),
+            FolderLock::Identities(_) => return Err(Error::unsuitable_key(FOR_RECIPIENTS)),
             FolderLock::Keyring(key) => KeyringAead::new(key)?.seal(&ring.to_bytes(), WRAPPED)?,
             FolderLock::Service(name) => wrapping::wrap(name, &ring.to_bytes())?,
         };
@@ -179,7 +179,7 @@ impl FolderKeys {
                     asking = vec![Identity::passphrase(text)];
                     &asking
                 }
-                _ => return Err(Misuse::UnsuitableKey(FOR_IDENTITIES).into()),
+                _ => return Err(Error::unsuitable_key(FOR_IDENTITIES)),
             };
             let keyset = age::open(&file, identities)?;
             // The position of the first invalid byte does not help.
@@ -192,7 +192,7 @@ impl FolderKeys {
                 Zeroizing::new(KeyringAead::new(key)?.open(wrapped.ciphertext(), WRAPPED)?)
             }
             FolderLock::Service(name) => wrapping::unwrap(name, wrapped.ciphertext())?,
-            _ => return Err(Misuse::UnsuitableKey(FOR_A_KEY).into()),
+            _ => return Err(Error::unsuitable_key(FOR_A_KEY)),
         };
         super::check_len(&keyset)?;
         wiping_stack::<2048, _>(|| Self::read(proto::decode(&keyset).ok_or(EXPECTED)?))

@@ -8,7 +8,7 @@ use super::kind::KeyType;
 use super::{KeyState, Keyring, Prefix};
 use crate::Jwk;
 use crate::jwk::symmetric_keys;
-use base::{Error, Misuse};
+use base::Error;
 use providers::Algorithm;
 use zeroize::Zeroizing;
 
@@ -23,8 +23,8 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns [`Error::Format`] for other text and for a set without a symmetric key, and
-    /// [`Misuse::UnsuitableKey`] if an `alg` is neither `A128GCM` nor `A256GCM` or does not fit the
-    /// key's length.
+    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if an `alg` is neither `A128GCM` nor
+    /// `A256GCM` or does not fit the key's length.
     pub fn from_jwk_set(text: &str) -> Result<Self, Error> {
         super::check_len(text.as_bytes())?;
         let mut keys = Vec::new();
@@ -42,8 +42,8 @@ impl Keyring {
     /// `kid`.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for keys other than AES-GCM: JSON Web Keys have no
-    /// algorithm for them.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for keys other than AES-GCM:
+    /// JSON Web Keys have no algorithm for them.
     pub fn to_jwk_set(&self) -> Result<Zeroizing<String>, Error> {
         let primary = &self.keys[self.primary];
         let others = self.keys.iter().filter(|entry| entry.id != primary.id);
@@ -52,10 +52,8 @@ impl Keyring {
             let (KeyState::Enabled, Some((key_type, key))) = (entry.state, &entry.material) else { continue };
             let known = ALGORITHMS.iter().find(|(_, algorithm)| KeyType::Aead(*algorithm) == *key_type);
             let (alg, _) = known.ok_or(
-                Error::from(Misuse::UnsuitableKey(
-                    "a JWK Set can hold AES-GCM keys only; use JSON of Tink for this key",
-                ))
-                .in_keyring(entry.id),
+                Error::unsuitable_key("a JWK Set can hold AES-GCM keys only; use JSON of Tink for this key")
+                    .in_keyring(entry.id),
             )?;
             let jwk = Jwk {
                 key: key.clone(),
@@ -92,10 +90,7 @@ fn key_type(jwk: &Jwk) -> Result<KeyType, Error> {
         algorithm.key_len() == len && jwk.alg.as_deref().is_none_or(|alg| alg == *name)
     };
     let found = ALGORITHMS.iter().find(fits);
-    found.map(|(_, algorithm)| KeyType::Aead(*algorithm)).ok_or(
-        Misuse::UnsuitableKey(
-            "expected JSON Web Keys for A128GCM or A256GCM, found another alg or another length",
-        )
-        .into(),
-    )
+    found.map(|(_, algorithm)| KeyType::Aead(*algorithm)).ok_or(Error::unsuitable_key(
+        "expected JSON Web Keys for A128GCM or A256GCM, found another alg or another length",
+    ))
 }

@@ -180,9 +180,7 @@ impl FromStr for Prefix {
     /// Returns [`Misuse::UnsuitableKey`] with a list of the names.
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = Self::ALL.into_iter().find(|prefix| prefix.name() == name);
-        found.ok_or(
-            Misuse::UnsuitableKey("expected the prefix tink, raw, crunchy or legacy, found another").into(),
-        )
+        found.ok_or(Error::unsuitable_key("expected the prefix tink, raw, crunchy or legacy, found another"))
     }
 }
 
@@ -544,7 +542,7 @@ fn check_len(bytes: &[u8]) -> Result<(), Error> {
 }
 
 fn refused(id: u32, text: &'static str) -> Error {
-    Error::from(Misuse::UnsuitableKey(text)).in_keyring(id)
+    Error::unsuitable_key(text).in_keyring(id)
 }
 
 impl fmt::Debug for Keyring {

@@ -59,17 +59,15 @@ impl Parameters {
     /// [`Error::LimitExceeded`] for segments above 16 MiB.
     pub fn new(hash: Hash, derived_len: usize, segment_len: usize) -> Result<Self, Error> {
         if !SEGMENTS.iter().any(|(len, _)| *len == derived_len) {
-            return Err(Misuse::UnsuitableKey(
+            return Err(Error::unsuitable_key(
                 "expected a derived key of 16 or 32 bytes for the segments of Tink",
-            )
-            .into());
+            ));
         }
         let parameters = Self { hash, derived_len, segment_len };
         if segment_len <= parameters.header_len() + TAG_LEN {
-            return Err(Misuse::UnsuitableKey(
+            return Err(Error::unsuitable_key(
                 "expected a Tink segment that is longer than the header and a tag",
-            )
-            .into());
+            ));
         }
         if segment_len > MAX_SEGMENT_LEN {
             return Err(Error::LimitExceeded("Tink segments are limited to 16 MiB"));

@@ -15,12 +15,11 @@ use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
 use base::{Error, Misuse};
 
-const OTHER_KEM: Error = Error::Misuse(Misuse::UnsuitableKey(
-    "the sender's key and the recipient's key are of different kinds of key",
-));
-const NO_AUTH_MODE: Error = Error::Misuse(Misuse::UnsuitableKey(
+const OTHER_KEM: Error =
+    Error::unsuitable_key("the sender's key and the recipient's key are of different kinds of key");
+const NO_AUTH_MODE: Error = Error::unsuitable_key(
     "X-Wing and MLKEM768-P256 have no authenticated modes: use base mode or a pre-shared key instead of a sender's key",
-));
+);
 const LOW_ORDER: Error = Error::Misuse(Misuse::InvalidRecipients(
     "expected the recipient's public key, found a point of low order, with which the secret is known to everyone",
 ));

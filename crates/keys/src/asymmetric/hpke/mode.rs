@@ -1,6 +1,6 @@
 //! The modes of HPKE (RFC 9180, section 5).
 
-use base::{Error, Misuse};
+use base::Error;
 use std::fmt;
 
 /// A pre-shared key and its identifier.
@@ -15,13 +15,13 @@ impl<'a> Psk<'a> {
     /// a public identifier.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if the secret is shorter or the identifier is empty.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the secret is shorter or
+    /// the identifier is empty.
     pub fn new(secret: &'a [u8], id: &'a [u8]) -> Result<Self, Error> {
         if secret.len() < 32 || id.is_empty() {
-            return Err(Misuse::UnsuitableKey(
+            return Err(Error::unsuitable_key(
                 "a pre-shared key of HPKE must have at least 32 bytes, and an identifier that is not empty",
-            )
-            .into());
+            ));
         }
         Ok(Self { secret, id })
     }

@@ -1,7 +1,7 @@
 //! The algorithms of a suite. The keys determine the KEM.
 
 use crate::asymmetric::{key_enums, mlkem768_p256, p256, x25519, xwing};
-use base::{Error, Misuse};
+use base::Error;
 use providers::Algorithm;
 
 /// The key encapsulation mechanism: transports a fresh shared secret to the recipient.
@@ -75,11 +75,12 @@ impl TryFrom<Algorithm> for Aead {
     type Error = Error;
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] if HPKE does not register the algorithm.
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if HPKE does not register the
+    /// algorithm.
     fn try_from(algorithm: Algorithm) -> Result<Self, Error> {
         let all = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
         all.into_iter().find(|aead| aead.algorithm() == algorithm).ok_or_else(|| {
-            Misuse::UnsuitableKey("HPKE supports aes-128-gcm, aes-256-gcm and chacha20-poly1305").into()
+            Error::unsuitable_key("HPKE supports aes-128-gcm, aes-256-gcm and chacha20-poly1305")
         })
     }
 }

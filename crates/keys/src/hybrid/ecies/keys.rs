@@ -59,7 +59,7 @@ impl PublicKey {
         let mut buffer = [0; secp256k1::UNCOMPRESSED_LEN + 1];
         let digits = digits.as_bytes().get(..2 * buffer.len()).unwrap_or(digits.as_bytes());
         let bytes = base16ct::mixed::decode(digits, &mut buffer).map_err(|_| {
-            Misuse::UnsuitableKey(
+            Error::unsuitable_key(
                 "expected a public key in hex, two digits for each byte, with or without 0x",
             )
         })?;
@@ -119,7 +119,7 @@ impl PrivateKey {
         }
         // We do not report the position of a wrong digit in a secret.
         let bytes = base16ct::mixed::decode(digits, &mut *buffer).map_err(|_| {
-            Misuse::UnsuitableKey(
+            Error::unsuitable_key(
                 "expected a private key in hex, two digits for each byte, with or without 0x",
             )
         })?;
