@@ -23,9 +23,10 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
-from sealane import _aws_kms, _native, _token, _vault
+from sealane import _native
 from sealane._frames import forgetting
 from sealane._native import Keyring
+from sealane._services import aws_kms, pkcs11, vault
 from sealane._wrapping_key import MAX_PLAINTEXT, WrappingKey, shown
 from sealane.exceptions import FormatError, KeyServiceError, LimitExceededError, SealaneError
 
@@ -54,7 +55,7 @@ class Service(Protocol):
         """Returns a ciphertext under another key, or None if the service must decrypt to do so."""
 
 
-_SERVICES: Final[dict[str, Service]] = {"aws-kms": _aws_kms, "vault": _vault, "pkcs11": _token}
+_SERVICES: Final[dict[str, Service]] = {"aws-kms": aws_kms, "vault": vault, "pkcs11": pkcs11}
 SCHEMES: Final = tuple(_SERVICES)
 
 

@@ -5,15 +5,12 @@
 #![deny(unsafe_code)]
 #![allow(clippy::too_many_arguments, reason = "functions have the arguments that they have in Python")]
 
-mod aead;
 mod arguments;
-mod batch;
 #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
 mod buffer;
 mod bulk;
 mod decryptor;
 mod detach;
-mod deterministic;
 mod error;
 mod fernet;
 mod file;
@@ -27,6 +24,7 @@ mod io;
 mod job;
 mod jwe;
 mod keys;
+mod messages;
 mod objects;
 mod parquet;
 mod plugins;
@@ -36,7 +34,6 @@ mod providers;
 mod ranges;
 mod recipients;
 mod rencrypt;
-mod sealer;
 mod secrets;
 mod shared;
 mod signing;
@@ -61,10 +58,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::{
-        aead::{Aead, Buffer, generate_key},
         bulk::Operation,
         decryptor::Decryptor,
-        deterministic::DeterministicAead,
         fernet::Fernet,
         file::{
             FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path, inspect_path,
@@ -88,6 +83,7 @@ mod _native {
             replace_keyset_ciphertext, rewrap_dataset_key, shown_token_key, split_reference, token_decrypt,
             token_encrypt,
         },
+        messages::{Aead, Buffer, DeterministicAead, generate_key},
         parquet::parquet_footer,
         plugins::{disable_plugins, enable_plugins, plugin_identity},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},

@@ -97,7 +97,7 @@ def _ask(
     if key.context:
         context = base64.b64encode(key.context).decode()
         request = request | {"associated_data": context, "context": context}
-    from sealane._unlogged import unlogged  # `logging` takes longer to import than this module.
+    from sealane._services.unlogged import unlogged  # `logging` takes longer to import than this module.
 
     client = _client(key)
     found: Any = None

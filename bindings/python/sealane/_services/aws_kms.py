@@ -79,7 +79,7 @@ def _ask(
     shown: bool = True,
     source: WrappingKey | None = None,
 ) -> dict[str, Any]:
-    from sealane._unlogged import unlogged  # `logging` takes longer to import than this module.
+    from sealane._services.unlogged import unlogged  # `logging` takes longer to import than this module.
 
     client = _client(key)
     try:
