@@ -319,12 +319,15 @@ impl Report {
             }
             Event::Unproven(path) => self.unproven.push(name(path)),
             Event::Unknown(path) => self.unknown.push(name(path)),
-            // If a file failed, that error is in the report and this is only its consequence.
             Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
             Event::Ended(summary) => self.summary = summary,
-            // The report has the counts of the others, or nothing: Python has no jobs with an
-            // inventory.
-            _ => {}
+            // The summary counts them, or they follow from a failure that is in the report.
+            Event::Planned(..) | Event::Skipped(_) | Event::Done { .. } | Event::Linked(_) => {}
+            Event::Begun { .. } | Event::Progress { .. } | Event::FilesEnded => {}
+            Event::NothingRemoved(_) => {}
+            // Python has no jobs with an inventory.
+            Event::InventoryReplaced(_) | Event::Exchanged(_) | Event::Differs { .. } => {}
+            Event::Listed { .. } | Event::Compared { .. } => {}
         }
         Ok(())
     }

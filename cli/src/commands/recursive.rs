@@ -427,8 +427,8 @@ impl<'a> Printer<'a> {
                 );
             }
             Event::Ended(summary) => return self.summary(&summary),
-            // Later events of the core.
-            _ => {}
+            // The caller has shown these.
+            Event::Begun { .. } | Event::Progress { .. } | Event::FilesEnded => {}
         }
         Ok(())
     }
