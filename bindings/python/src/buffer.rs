@@ -12,9 +12,13 @@
 //! nothing is read or written out of bounds, because we take each length once. Threads that share a
 //! buffer must synchronise their access.
 
+mod populate;
+
+pub(crate) use populate::Writers;
+
 use crate::error::raise;
-use crate::populate::{Advice, Writers, with_populated_pages};
 use crate::prelude::*;
+use populate::{Advice, with_populated_pages};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;
 use std::marker::PhantomData;

@@ -1,14 +1,21 @@
 //! The native part of `sealane.encrypt_file`, its companions, and the file objects in
 //! `sealane/_open.py`.
 
+mod decryptor;
+mod io;
+mod ranges;
+
+pub(crate) use decryptor::Decryptor;
+pub(crate) use ranges::{Ranges, plain_len, sealed_len, sealed_range};
+
 use crate::arguments;
 use crate::buffer::{Slot, fresh, read};
 use crate::detach::{continue_unless_raised, interruptible};
 use crate::error::{raise, raise_about, raise_at, raise_below};
 use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
-use crate::io::{FileSink, FileSource, PyFile, path};
 use crate::prelude::*;
 use crate::shared::Shared;
+use io::{FileSink, FileSource, PyFile, path};
 use sealane::age::Armor;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, FileEnd, FileHeader, Options};
 use sealane::vault::Contents;

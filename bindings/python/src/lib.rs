@@ -5,12 +5,14 @@
 #![deny(unsafe_code)]
 #![allow(clippy::too_many_arguments, reason = "functions have the arguments that they have in Python")]
 
+mod aead;
 mod arguments;
+mod batch;
 #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
 mod buffer;
 mod bulk;
-mod decryptor;
 mod detach;
+mod deterministic;
 mod error;
 mod fernet;
 mod file;
@@ -20,20 +22,17 @@ mod hazmat;
 mod hybrid;
 mod integers;
 mod inventory;
-mod io;
 mod job;
 mod jwe;
 mod keys;
-mod messages;
 mod objects;
 mod parquet;
 mod plugins;
-mod populate;
 mod prelude;
 mod providers;
-mod ranges;
 mod recipients;
 mod rencrypt;
+mod sealer;
 mod secrets;
 mod shared;
 mod signing;
@@ -58,12 +57,14 @@ mod _native {
 
     #[pymodule_export]
     use crate::{
+        aead::{Aead, Buffer, generate_key},
         bulk::Operation,
-        decryptor::Decryptor,
+        deterministic::DeterministicAead,
         fernet::Fernet,
         file::{
-            FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path, inspect_path,
-            rewrap_path, salvage_path, verify_path,
+            Decryptor, FileInfo, Ranges, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes,
+            encrypt_path, inspect_path, plain_len, rewrap_path, salvage_path, sealed_len, sealed_range,
+            verify_path,
         },
         file_keys::{DecryptWith, EncryptWith, RewrapWith},
         folder::{DescribedFolder, Vault},
@@ -83,11 +84,9 @@ mod _native {
             replace_keyset_ciphertext, rewrap_dataset_key, shown_token_key, split_reference, token_decrypt,
             token_encrypt,
         },
-        messages::{Aead, Buffer, DeterministicAead, generate_key},
         parquet::parquet_footer,
         plugins::{disable_plugins, enable_plugins, plugin_identity},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
-        ranges::{Ranges, plain_len, sealed_len, sealed_range},
         rencrypt::REncrypt,
         run_cli,
         shared::CallLock,

@@ -5,8 +5,8 @@
 use crate::buffer::{Layout, Slot};
 use crate::detach::detached;
 use crate::error::raise;
-use crate::messages::sealer::authentication_error;
 use crate::prelude::*;
+use crate::sealer::authentication_error;
 use crate::{arguments, integers, keys};
 
 /// Speed of copying and wiping relative to sealing; they detach from a length this many times

@@ -4,8 +4,8 @@
 use crate::buffer::read;
 use crate::detach::detached;
 use crate::error::raise;
-use crate::messages::sealer::{self, aead_methods};
 use crate::prelude::*;
+use crate::sealer::{self, aead_methods};
 use crate::{arguments, keys};
 use sealane::hazmat::{Aead, SpeckSize};
 

@@ -4,8 +4,8 @@ use crate::buffer::{copied, read, with_memory};
 use crate::detach::detached;
 use crate::error::raise;
 use crate::keys::Keyring;
-use crate::messages::sealer::{self, key_methods};
 use crate::prelude::*;
+use crate::sealer::{self, key_methods};
 use crate::{arguments, keys};
 use sealane::KeyringDeterministicAead;
 

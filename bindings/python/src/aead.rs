@@ -1,12 +1,12 @@
 //! `sealane.Aead`: authenticated encryption of one message.
 
+use crate::batch;
 use crate::buffer::{Slot, read};
 use crate::detach::detached;
 use crate::error::raise;
 use crate::keys::Keyring;
-use crate::messages::batch;
-use crate::messages::sealer::{self, aead_methods};
 use crate::prelude::*;
+use crate::sealer::{self, aead_methods};
 use crate::{arguments, integers, keys};
 use pyo3::types::{PyMemoryView, PySlice};
 use sealane::KeyringAead;

@@ -5,11 +5,11 @@
 //! call a function below.
 
 use crate::arguments;
+use crate::buffer::Writers;
 use crate::buffer::{Layout, Slot, Source, Target, copied, fresh_by, read};
 use crate::detach::detached;
 use crate::error::{raise, usage_limit_warning};
 use crate::keys::Keyring;
-use crate::populate::Writers;
 use crate::prelude::*;
 use sealane::MessageKey;
 
@@ -29,8 +29,8 @@ macro_rules! key_methods {
                     data: &Any<'py>,
                     offsets: &Any<'py>,
                     aad: Option<&Any<'py>>,
-                ) -> PyResult<$crate::messages::batch::Packed<'py>> {
-                    $crate::messages::batch::$work(&self.core, data, offsets, aad)
+                ) -> PyResult<$crate::batch::Packed<'py>> {
+                    $crate::batch::$work(&self.core, data, offsets, aad)
                 }
             )*
 
@@ -140,7 +140,7 @@ macro_rules! aead_methods {
         fresh { $($(#[$fresh_doc:meta])* $fresh:ident by $work:ident, $len:path;)* }
         into { $($(#[$into_doc:meta])* $into:ident;)* }
     ) => {
-        $crate::messages::sealer::key_methods! { $class {
+        $crate::sealer::key_methods! { $class {
             $($own)*
 
             /// Encrypts ``plaintext`` under a fresh random nonce.

@@ -6,6 +6,7 @@
 //! new object on one thread takes 35 ms with the helper and 49 ms without. Several writing threads
 //! create the pages themselves; a helper would take a core from them (32 ms with it, 27 ms without;
 //! `lab/record/one-message-zen4-2026-11-23.md`).
+#![forbid(unsafe_code)]
 
 use sealane::without_signals;
 use std::ops::Range;
