@@ -55,7 +55,7 @@ use console::Console;
 use error::Failure;
 use redact::Redactor;
 use std::ffi::OsString;
-pub use url::{RewrapUrl, set_rewrap_url};
+pub use url::{OpenUrl, RewrapUrl, set_url_functions};
 
 /// Encrypts files in formats that other software reads.
 ///

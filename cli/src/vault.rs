@@ -1,15 +1,21 @@
 //! Vaults, and the paths in them by plaintext names.
 //!
 //! A path is in a vault if one of its folders has the description of a vault. In those of other
-//! tools only with a passphrase: with a key, a path means an encrypted file, wherever it lies.
+//! tools only with a passphrase: with a key, a path means an encrypted file, wherever it lies. A
+//! URL is read like a path, and an encrypted file at one is a vault that contains it alone.
 
 use crate::args;
 use crate::console::Console;
 use crate::described::Described;
 use crate::error::{Failure, name};
+use crate::keys::{self, Inputs};
 use crate::passphrase;
+use crate::url;
+use sealane::Error;
 use sealane::file::Description;
-use sealane::vault::{LocalFolder, OwnFolder, Rclone, Vault, detect, marks, rclone_config, unlock};
+use sealane::vault::{
+    LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault, detect, marks, rclone_config, unlock,
+};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -51,17 +57,26 @@ impl<'a> Vaults<'a> {
     pub(crate) fn find_only(&mut self, inputs: &[PathBuf]) -> Result<Option<Place>, Failure> {
         match inputs {
             [input] => self.find(input),
-            inputs => match inputs.iter().map(|input| self.locate(input)).collect::<Result<Vec<_>, _>>()? {
-                found if found.iter().any(Option::is_some) => Err(Failure::misuse(
-                    "expected one vault, found several inputs; process them one at a time",
-                )),
-                _ => Ok(None),
-            },
+            inputs => {
+                let is_vault = |input: &PathBuf| match url::of(input) {
+                    Some(_) => Ok(true),
+                    None => self.locate(input).map(|found| found.is_some()),
+                };
+                match inputs.iter().map(is_vault).collect::<Result<Vec<_>, _>>()?.contains(&true) {
+                    true => Err(Failure::misuse(
+                        "expected one vault, found several inputs; process them one at a time",
+                    )),
+                    false => Ok(None),
+                }
+            }
         }
     }
 
     /// Opens the vault that `path` is in, or returns `None` if it is in none.
     pub(crate) fn find(&mut self, path: &Path) -> Result<Option<Place>, Failure> {
+        if let Some(url) = url::of(path).filter(|_| self.with.rclone.is_none()) {
+            return self.find_at(url.trim_end_matches('/')).map(Some);
+        }
         let Some((root, path)) = self.locate(path)? else { return Ok(None) };
         let vault = match self.open.iter().find(|(open, _)| *open == root) {
             Some((_, vault)) => vault.clone(),
@@ -72,6 +87,54 @@ impl<'a> Vaults<'a> {
             }
         };
         Ok(Some(Place { vault, root, path }))
+    }
+
+    /// Opens the vault that a URL is in, or the encrypted file there.
+    fn find_at(&mut self, url: &str) -> Result<Place, Failure> {
+        let below =
+            |root: &str| url.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let host = url.find("://").map_or(0, |at| at + "://".len());
+        let ends = url[host..].match_indices('/').map(|(at, _)| host + at).chain([url.len()]).rev();
+        for root in ends.map(|end| &url[..end]) {
+            let open = self.open.iter().find(|(open, _)| open == Path::new(root));
+            let vault = match open {
+                Some((_, vault)) => Some(vault.clone()),
+                None => self.unlock_at(root)?.map(Arc::from),
+            };
+            if let Some(vault) = vault {
+                self.open.push((root.into(), vault.clone()));
+                let path = below(root).unwrap_or_default().trim_start_matches('/').as_bytes().to_vec();
+                return Ok(Place { vault, root: root.into(), path });
+            }
+        }
+        let (folder, file) = url[host..]
+            .rsplit_once('/')
+            .map_or((url, ""), |(folder, file)| (&url[..host + folder.len()], file));
+        let (storage, _) = url::open(folder)?;
+        let with = keys::decrypt_with(self.with, Inputs { files: Vec::new(), stdin: false }, self.console)?;
+        let found = SingleFile::stored(&*storage, file.as_bytes(), &with);
+        let found = found.map_err(|error| Failure::about(&name(Path::new(url)), error))?;
+        let path = found.name().to_vec();
+        Ok(Place { vault: Arc::new(found), root: folder.into(), path })
+    }
+
+    /// Opens the vault at a URL, or returns `None` if nothing tells that there is one.
+    fn unlock_at(&self, root: &str) -> Result<Option<Box<dyn Vault>>, Failure> {
+        let about = |error| Failure::about(&name(Path::new(root)), error);
+        let (storage, description) = url::open(root)?;
+        match OwnFolder::description(&*storage, &description) {
+            // A server may refuse to say what is not there. Then it refuses the file too.
+            Err(Error::Io { .. }) if self.with.has_passphrase() && is_marked(&*storage) => {
+                let text = passphrase::ask(&self.with.asked, &name(Path::new(root)))?;
+                unlock(storage, text.as_bytes()).map(Some).map_err(about)
+            }
+            Err(Error::Io { .. }) => Ok(None),
+            found => {
+                let (unlock, contradiction) = (self.with.unlock(), self.with.contradiction());
+                let opened = Described::open(found.map_err(about)?, &unlock, contradiction, self.console)?;
+                Ok(Some(Box::new(OwnFolder::new(storage, &opened.folder).map_err(about)?)))
+            }
+        }
     }
 
     /// Opens the vault that `path` is in.
@@ -144,9 +207,20 @@ type Facts = Vec<(&'static str, String)>;
 /// Returns the tool of the vault in a folder, and its facts. `None` for any other folder.
 pub(crate) fn describe(folder: &Path) -> Result<Option<(&'static str, Facts)>, Failure> {
     let about = |error| Failure::about(&name(folder), error);
-    let storage = LocalFolder::open(folder).map_err(about)?;
-    let Some(format) = detect(&storage).map_err(about)? else { return Ok(None) };
-    Ok(Some((format.name, format.describe(&storage).map_err(about)?)))
+    let storage: Arc<dyn Storage> = match url::of(folder) {
+        Some(url) => match url::open(url)?.0 {
+            storage if is_marked(&*storage) => storage,
+            _ => return Ok(None),
+        },
+        None => Arc::new(LocalFolder::open(folder).map_err(about)?),
+    };
+    let Some(format) = detect(&*storage).map_err(about)? else { return Ok(None) };
+    Ok(Some((format.name, format.describe(&*storage).map_err(about)?)))
+}
+
+/// Returns whether a file tells that this is a vault. Listing would read all of a file at a URL.
+fn is_marked(storage: &dyn Storage) -> bool {
+    marks().any(|mark| storage.open(mark.as_bytes()).is_ok())
 }
 
 /// Returns the folder of a path.

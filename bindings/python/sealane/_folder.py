@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from sealane._bulk import BulkReport, Progress, finished
+from sealane._bulk import BulkReport, Progress, finished, reported
 from sealane._endpoints import Path, path_of
 from sealane._frames import forgetting
 from sealane._native import DescribedFolder, Job, Reader, Vault, split_reference
@@ -49,8 +50,8 @@ class Folder:
 
     A folder's file ``.sealane`` says how names are made, and contains its keys, encrypted.
     ``Folder.create`` and ``sealane init`` write it. Vaults of other tools, and folders at a URL, are
-    read only: ``ls``, ``walk``, ``open`` and ``read_link``. A name that does not decrypt is not
-    listed, and a warning names it.
+    read only. A name that does not decrypt is not listed, and a warning names it; ``verify`` and
+    ``decrypt_to`` report it.
 
     Parameters
     ----------
@@ -198,10 +199,15 @@ class Folder:
         >>> sealane.Folder("shared", identity=alice).identifier == folder.identifier
         True
         """
+        if "://" in (name := _name(path)):
+            raise ValueError(
+                f"{name}: expected a local folder: one at a URL is read only; make it on disk and upload it, "
+                "or write encrypted files with fsspec and 'sealane::'"
+            )
         if key is not None and wrapping_key is not None:
             raise TypeError("give exactly one of key, recipients, wrapping_key and passphrase")
         folder = cls.__new__(cls)
-        folder._storage, folder._path = None, _name(path)
+        folder._storage, folder._path = None, name
         folder._vault = Vault.create(
             folder._path,
             key=key if wrapping_key is None else wrapping_key,
@@ -224,9 +230,14 @@ class Folder:
         if (found := self._vault.described) is None:
             raise ValueError(
                 f"{self._path}: expected a folder that describes itself, found a vault of another tool, "
-                "which is read only; use 'sealane decrypt --recursive' or 'sealane verify --recursive'"
+                "which is read only"
             )
         return found
+
+    @property
+    def _is_read_only(self) -> bool:
+        # Its jobs are those of vaults.
+        return self._storage is not None or self._vault.described is None
 
     @property
     def _local(self) -> DescribedFolder:
@@ -325,13 +336,17 @@ class Folder:
         """Decrypts every file to the folder ``out``, as ``sealane.decrypt_tree`` does.
 
         ``preserve_all`` is its ``preserve="all"``, for a folder that preserves. See there for the
-        other parameters.
+        other parameters. Of a vault, or a folder at a URL, times and links are kept.
 
         Examples
         --------
         >>> sealane.Folder("vault", key=key).decrypt_to("restored")
         <BulkReport: 2 done, 0 skipped, 0 failed, 164 bytes>
         """
+        if self._is_read_only:
+            preserve: bool | Literal["all"] = "all" if preserve_all else True
+            run = partial(self._vault.run, _name(out), preserve=preserve, durable=durable, dry_run=dry_run)
+            return reported(lambda: run(exclude=_patterns(exclude), progress=progress), errors)
         job = Job.tree(
             self._path,
             _name(out),
@@ -359,6 +374,9 @@ class Folder:
         >>> sealane.Folder("vault", key=key).verify().failed
         {}
         """
+        if self._is_read_only:
+            run = partial(self._vault.run, None, exclude=_patterns(exclude), progress=progress)
+            return reported(run, errors)
         job = Job.tree(
             self._path, batch=_BATCH, removes_suffix=True, exclude=_patterns(exclude), described=self._local
         )

@@ -420,6 +420,16 @@ class Vault:
     def find(self, path: str) -> tuple[str, Literal["file", "folder", "link"], int, float | None]: ...
     def open_file(self, path: str) -> Reader: ...
     def read_link(self, path: str) -> str: ...
+    def run(
+        self,
+        out: str | None,
+        *,
+        exclude: list[str],
+        preserve: bool | Literal["all"] = ...,
+        durable: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> dict[str, Any]: ...
 
 @final
 class DescribedFolder:

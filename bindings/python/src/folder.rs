@@ -3,22 +3,24 @@
 mod store;
 
 use crate::arguments::resolved;
-use crate::bulk::Operation;
+use crate::bulk::{Operation, replica};
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about, raise_among, raise_below};
-use crate::file::{Readable, Reader};
+use crate::file::{Readable, Reader, durability};
 use crate::keys::{self, Keyring};
 use crate::objects::Any;
 
 use crate::{recipients, secrets};
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
+use sealane::file::bulk::Replica;
+use sealane::file::job::JobOptions;
 use sealane::file::{self, Description, NewFolder, bulk};
 use sealane::keys::{Fingerprint, FolderLock, WrappingServices};
 use sealane::vault::{
-    self, Entry, EntryKind, LocalFolder, OwnFolder, Rclone, Storage, detect, find, list, rclone_config,
-    unlock,
+    self, Entry, EntryKind, LocalFolder, OwnFolder, Rclone, Storage, VaultJob, detect, find, list,
+    rclone_config, unlock,
 };
 use sealane::{Error, FolderError};
 use std::ffi::OsString;
@@ -177,9 +179,54 @@ impl Vault {
         Ok(os_string(text))
     }
 
+    /// Decrypts every file to the folder ``out``, or verifies it. Returns the arguments of
+    /// ``BulkReport`` by name.
+    #[pyo3(signature = (
+        out, *, exclude, preserve = Replica::No, durable = false, dry_run = false, progress = None
+    ))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<PathBuf>,
+        exclude: Vec<String>,
+        #[pyo3(from_py_with = replica)] preserve: Replica,
+        durable: bool,
+        dry_run: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let options = JobOptions {
+            output: out,
+            exclude: crate::job::patterns(&exclude)?,
+            preserve: preserve != Replica::No,
+            preserve_all: preserve == Replica::Whole,
+            dry_run,
+            durability: durability(durable),
+            ..JobOptions::default()
+        };
+        let vault = &*self.vault;
+        let job = VaultJob { vault, root: &self.root, below: b"", rename: None, options: &options };
+        crate::job::run_vault(py, &job, progress.as_ref())
+    }
+
     fn __reduce__(&self) -> PyResult<()> {
         Err(keys::never_pickled())
     }
+}
+
+/// Opens the folder at a URL for the program.
+pub(crate) fn open_url(url: &str) -> Result<(Arc<dyn Storage>, PathBuf), Error> {
+    type Found = (Option<Py<PyAny>>, PathBuf, Option<PathBuf>);
+    let found = Python::attach(|py| {
+        let found = py.import("sealane.fs._stored")?.getattr("at_url")?.call1((url, PyDict::new(py)))?;
+        found.extract::<Found>()
+    });
+    let failed = |error: PyErr| std::io::Error::other(Python::attach(|py| error.value(py).to_string()));
+    Ok(match found.map_err(failed)? {
+        (None, path, _) => (Arc::new(LocalFolder::open(&path)?), path.join(Description::NAME)),
+        (Some(files), path, place) => {
+            (Arc::new(Store(Arc::new(files))), place.unwrap_or_else(|| path.join(Description::NAME)))
+        }
+    })
 }
 
 impl Vault {

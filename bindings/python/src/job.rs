@@ -1,7 +1,7 @@
 //! Jobs over many files, for `sealane/_bulk`.
 
 use crate::bulk::{Operation, SIGNAL_INTERVAL, replica};
-use crate::detach::continue_unless_raised;
+use crate::detach::{continue_unless_raised, interruptible};
 use crate::error::{raise, raise_among, raise_at};
 use crate::file::durability;
 use crate::file_keys;
@@ -12,7 +12,8 @@ use pyo3::exceptions::PyBaseException;
 use pyo3::types::{IntoPyDict, PyDict};
 use sealane::file::Exclude;
 use sealane::file::bulk::Replica;
-use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Summary};
+use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Listener, Summary};
+use sealane::vault::VaultJob;
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,8 +97,7 @@ impl Job {
         keeps_names: bool,
         described: Option<&Bound<'_, DescribedFolder>>,
     ) -> PyResult<Self> {
-        let exclude = (!exclude.is_empty()).then(|| Exclude::new(exclude.iter().map(String::as_str)));
-        let exclude = exclude.transpose().map_err(|error| raise(error.into()))?;
+        let exclude = patterns(&exclude)?;
         let mut options = JobOptions {
             inputs: vec![src.clone()],
             output: dst,
@@ -138,13 +138,7 @@ impl Job {
     fn run(&self, py: Python<'_>, operation: &Operation, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let keys = JobKeys { operation: &operation.0, inventory: None, compare: None };
         self.with(py, |State { job, report }| {
-            let stopped = AtomicBool::new(false);
-            let listen = &mut |events: Vec<Event<'_>>| {
-                let answer = report.listen(events, progress.as_ref());
-                stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
-                answer
-            };
-            job.run(&keys, &|| stopped.load(Ordering::Relaxed), listen)
+            report.run(progress.as_ref(), |cancelled, listen| job.run(&keys, cancelled, listen))
         })
     }
 
@@ -237,8 +231,51 @@ impl Job {
 
     /// Returns the arguments of ``BulkReport`` by name.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Report { summary, failed, removed, unproven, unknown, .. } =
-            self.with(py, |state| Ok(std::mem::take(&mut state.report)))?;
+        self.with(py, |state| Ok(std::mem::take(&mut state.report)))?.into_dict(py)
+    }
+
+    /// Closes the manifest, so that another job can open it.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.access(py, usize::MAX, |state| drop(state.take()))
+    }
+}
+
+/// Returns what lines of a ``.gitignore`` file exclude.
+pub(crate) fn patterns(lines: &[String]) -> PyResult<Option<Exclude>> {
+    let exclude = (!lines.is_empty()).then(|| Exclude::new(lines.iter().map(String::as_str)));
+    exclude.transpose().map_err(|error| raise(error.into()))
+}
+
+/// Runs a job over the files of a vault. Returns the arguments of ``BulkReport`` by name.
+pub(crate) fn run_vault<'py>(
+    py: Python<'py>,
+    job: &VaultJob<'_>,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut report = Report::default();
+    let run = || report.run(progress, |cancelled, listen| job.run(cancelled, listen));
+    interruptible(py, run)?
+        .map_err(|JobError { subject, error }| raise_at(subject.as_deref(), raise_among)(error))?;
+    report.into_dict(py)
+}
+
+impl Report {
+    /// Runs a job that reports here. It stops when a function of Python raises.
+    fn run<T>(
+        &mut self,
+        progress: Option<&Py<PyAny>>,
+        job: impl FnOnce(&(dyn Fn() -> bool + Sync), &mut Listener<'_>) -> T,
+    ) -> T {
+        let stopped = AtomicBool::new(false);
+        job(&|| stopped.load(Ordering::Relaxed), &mut |events| {
+            let answer = self.listen(events, progress);
+            stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
+            answer
+        })
+    }
+
+    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let Self { summary, failed, removed, unproven, unknown, .. } = self;
         let Summary { done, skipped, source_bytes, links, excluded, .. } = summary;
         let report = PyDict::new(py);
         report.set_item("failed", failed.into_py_dict(py)?)?;
@@ -251,11 +288,6 @@ impl Job {
         }
         report.set_item("bytes", source_bytes)?;
         Ok(report)
-    }
-
-    /// Closes the manifest, so that another job can open it.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.access(py, usize::MAX, |state| drop(state.take()))
     }
 }
 

@@ -107,14 +107,36 @@ def test_a_vault_is_read_as_its_tool_reads_it(
             assert ranges == [data[:2], data[3:8], b""]
 
 
-def test_jobs_of_a_vault_are_refused_and_its_passphrase_is_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_jobs_of_a_vault_and_its_passphrase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entries, options = unpacked(VAULTS / "gocryptfs" / "gcm.json", tmp_path / "vault", monkeypatch)
     folder = Folder(tmp_path / "vault", **options)  # type: ignore[arg-type]
-    for refused in (folder.verify, lambda: folder.decrypt_to(tmp_path / "out"), lambda: folder.suffix):
+    for refused in (lambda: folder.encrypt_from(tmp_path), lambda: folder.suffix):
         with pytest.raises(ValueError, match="vault of another tool"):
             refused()
+    files = [path for path, entry in entries.items() if entry["type"] == "file"]
+    seen: list[tuple[int, int]] = []
+    assert folder.verify(progress=lambda *counts: seen.append(counts)).done == len(files)
+    assert seen[-1][0] == seen[-1][1]
+    report = folder.decrypt_to(tmp_path / "out", exclude=["/sub"])
+    assert (report.done, report.excluded) == (sum("sub/" not in path for path in files), 1)
+    assert not (tmp_path / "out" / "sub").exists()
+    assert (
+        hashlib.sha256((tmp_path / "out" / "one.bin").read_bytes()).hexdigest()
+        == entries["one.bin"]["sha256"]
+    )
+    assert folder.decrypt_to(tmp_path / "dry", dry_run=True).done == len(files)
+    assert not (tmp_path / "dry").exists()
+    with pytest.raises(ValueError, match="errors must be"):
+        folder.verify(errors="ignore")  # type: ignore[arg-type]
+
+    class Stop(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        folder.verify(progress=stop)
     with pytest.raises(sealane.SealaneError, match="passphrase"):
         Folder(tmp_path / "vault", passphrase="another")
     with pytest.raises(ValueError, match=r"no file \.sealane"):
@@ -149,8 +171,21 @@ def test_a_described_folder_on_a_store(
         assert file.read() == data["sub/deep/note"]
         file.seek(-3, os.SEEK_END)
         assert file.read() == data["sub/deep/note"][-3:]
-    with pytest.raises(ValueError, match="read only"):
-        folder.encrypt_from(tmp_path / "data")
+    for refused in (
+        lambda: folder.encrypt_from(tmp_path / "data"),
+        lambda: Folder.create("memory://x", key=KEY),
+    ):
+        with pytest.raises(ValueError, match="read only"):
+            refused()
+    assert not Path("memory:").exists()
+    assert folder.verify().done == len(data)
+    assert folder.decrypt_to(tmp_path / "out").done == len(data)
+    assert {name: (tmp_path / "out" / name).read_bytes() for name in data} == data
+    memory.pipe_file("/bucket/vault/odd", b"?")
+    [(path, error)] = folder.verify(errors="return").failed.items()
+    assert path.endswith("/bucket/vault/odd")
+    assert isinstance(error, sealane.SealaneError)
+    memory.rm_file("/bucket/vault/odd")
     with pytest.raises(FileNotFoundError, match="sub/none"):
         folder.open("sub/none")
     other = sealane.keys.generate("aes-256").fingerprint
@@ -168,7 +203,7 @@ def test_a_described_folder_on_a_store(
     assert fs.ls("/bucket/vault/letter.txt", detail=False) == ["/bucket/vault/letter.txt"]
     assert not fs.exists("/bucket/vault/none")
     assert not fs.exists("/bucket/other")
-    for refused in (
+    for refused in (  # type: ignore[assignment]
         lambda: fs.pipe_file("/bucket/vault/new", b"x"),
         lambda: fs.rm("/bucket/vault/letter.txt"),
         lambda: fs.mkdir("/bucket/vault/new"),

@@ -32,7 +32,8 @@ pub(crate) struct Cat {
     /// omitted. Bytes after the end of the file are ignored
     #[arg(long, value_name = "START:END", value_parser = range, default_value = ":", hide_default_value = true)]
     range: Range<u64>,
-    /// Encrypted files, or paths in vaults
+    /// Encrypted files, or paths in vaults. The program of the Python package also takes URLs, such
+    /// as s3://bucket/vault/letter.txt
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     inputs: Vec<PathBuf>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use crate::command::{Context, Run};
 use crate::described::{self, Described};
 use crate::error::Failure;
 use crate::vault::Vaults;
-use crate::{keys, salvage, stream};
+use crate::{keys, salvage, stream, url};
 use clap::Args;
 use sealane::file::bulk::Operation;
 
@@ -63,7 +63,15 @@ impl Run for Decrypt {
         }
         self.transfer.check_manifest()?;
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
-        if self.transfer.folders.recursive {
+        url::refuse(&self.transfer.output)?;
+        let is_url = self.transfer.inputs.iter().any(|input| url::of(input).is_some());
+        if is_url && (self.transfer.output.is_none() || self.salvage) {
+            return Err(Failure::misuse(
+                "what is at a URL is decrypted to a file or folder: name it with -o, without --salvage; 'sealane cat' \
+                 prints it",
+            ));
+        }
+        if self.transfer.folders.recursive || is_url {
             if let Some(place) = Vaults::new(&self.with, console).find_only(&self.transfer.inputs)? {
                 return Recursive::transfer(&self.transfer, true, console)?
                     .preserving_all(self.preserve_all)

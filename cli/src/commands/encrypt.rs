@@ -7,6 +7,7 @@ use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::error::Failure;
+use crate::url;
 use crate::{keys, stream};
 use clap::Args;
 use sealane::file::InventoryKeys;
@@ -47,6 +48,7 @@ impl Run for Encrypt {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        url::refuse(self.transfer.inputs.iter().chain(&self.transfer.output))?;
         if let Some(found) = described::find_output(self.transfer.output.as_ref())? {
             self.transfer.folders.check(&found, self.transfer.selection.preserve)?;
             let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;

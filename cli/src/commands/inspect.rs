@@ -4,7 +4,7 @@ use crate::args::formats;
 use crate::command::{Context, Run};
 use crate::console::escaped;
 use crate::error::{Failure, name};
-use crate::vault;
+use crate::{url, vault};
 use clap::{Args, ValueHint};
 use sealane::age::Armor;
 use sealane::file::{self, Format};
@@ -25,14 +25,15 @@ pub(crate) struct Inspect {
     /// Format of the file. Default: age if the file is one, else chunked
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
-    /// Encrypted file, or the folder of a vault
+    /// Encrypted file, or the folder of a vault; or the URL of one
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     input: PathBuf,
 }
 
 impl Run for Inspect {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        if self.input.is_dir()
+        let url = url::of(&self.input);
+        if (url.is_some() || self.input.is_dir())
             && let Some((tool, facts)) = vault::describe(&self.input)?
         {
             let (file, not_verified) = (name(&self.input), "no; 'sealane verify --recursive' does that");
@@ -48,7 +49,13 @@ impl Run for Inspect {
             };
         }
         let name = name(&self.input);
-        let info = file::inspect(&self.input, self.format).map_err(|error| Failure::about(&name, error))?;
+        let info = match url.and_then(|url| url.rsplit_once('/')) {
+            None => file::inspect(&self.input, self.format),
+            Some((folder, file)) => url::open(folder)?.0.open(file.as_bytes()).and_then(|found| {
+                file::inspect_source(&*found, found.size().map_err(sealane::Error::from)?, self.format)
+            }),
+        };
+        let info = info.map_err(|error| Failure::about(&name, error))?;
         if console.json() {
             let document = json!({
                 "file": name,

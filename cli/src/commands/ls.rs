@@ -32,7 +32,8 @@ pub(crate) struct Ls {
     /// Also list everything below, by paths
     #[arg(short = 'R', long)]
     recursive: bool,
-    /// A vault, or a path in one
+    /// A vault, or a path in one. The program of the Python package also takes URLs, such as
+    /// s3://bucket/vault
     #[arg(value_name = "FOLDER", default_value = ".", value_hint = ValueHint::AnyPath)]
     input: PathBuf,
     #[command(flatten)]

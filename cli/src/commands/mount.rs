@@ -7,7 +7,7 @@ use crate::error::{Failure, name};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::vault::{Place, Vaults};
-use crate::{mount, signal};
+use crate::{mount, signal, url};
 use clap::{Args, ValueHint};
 use sealane::vault::{SingleFile, Vault};
 use std::fs::File;
@@ -110,7 +110,10 @@ impl Mount {
                     (Arc::new(file), self.input.parent().unwrap_or(Path::new("")).to_owned(), Vec::new())
                 }
             };
-        let root = std::path::absolute(root.join(".")).unwrap_or(root);
+        let root = match url::of(&root) {
+            Some(_) => root,
+            None => std::path::absolute(root.join(".")).unwrap_or(root),
+        };
         let mount = mount::Mount { vault, root, below, log: log_fault };
         let (mut unmounter, thread) = mount.start(&point).map_err(|e| refused(&self.point, &e))?;
         if self.detach {

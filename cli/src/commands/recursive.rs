@@ -13,7 +13,7 @@ use sealane::file::bulk::Operation;
 use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Listener, Pair, Summary};
 use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
 use sealane::signature::Signers;
-use sealane::vault::VaultJob;
+use sealane::vault::{EntryKind, VaultJob};
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -222,7 +222,7 @@ impl<'a> Recursive<'a> {
 
     /// Decrypts or verifies the files of a vault.
     pub(super) fn run_vault(self, place: &vault::Place, folders: &Folders) -> Result<(), Failure> {
-        let Self { options, compare, console, .. } = self;
+        let Self { mut options, compare, console, .. } = self;
         let is_named = !folders.suffix().is_empty() || folders.encrypt_names.is_some();
         if is_named || options.manifest.is_some() || compare.is_some() {
             return Err(Failure::misuse(format!(
@@ -232,7 +232,17 @@ impl<'a> Recursive<'a> {
         }
         let _watch = Watch::begin(console);
         let verb = if options.output.is_some() { DECRYPT } else { VERIFY };
-        let job = VaultJob { vault: &*place.vault, root: &place.root, below: &place.path, options: &options };
+        let mut rename = None;
+        // As for files on disk, -o names the file, unless it is a folder.
+        if let Some(output) = options.output.clone().filter(|output| !folders.recursive && !output.is_dir())
+            && sealane::vault::find(&*place.vault, &place.path).is_ok_and(|it| it.kind == EntryKind::File)
+        {
+            rename = output.file_name().map(PathBuf::from);
+            options.output = Some(output.parent().unwrap_or(Path::new("")).join("."));
+        }
+        let rename = rename.as_deref();
+        let (vault, root, below) = (&*place.vault, &*place.root, &*place.path);
+        let job = VaultJob { vault, root, below, rename, options: &options };
         Printer::new(verb, &options, console).print_job(|listen| job.run(&signal::requested, listen))
     }
 }

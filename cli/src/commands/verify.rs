@@ -9,6 +9,7 @@ use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
+use crate::url;
 use crate::vault::Vaults;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
@@ -24,7 +25,8 @@ Examples:
 pub(crate) struct Verify {
     #[command(flatten)]
     with: DecryptWith,
-    /// Encrypted files; '-' is standard input
+    /// Encrypted files; '-' is standard input. The program of the Python package also takes the
+    /// URL of one, such as s3://bucket/notes.sealed, or of a vault
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -52,7 +54,7 @@ impl Run for Verify {
             return Err(Failure::misuse("--signer requires --inventory FILE"));
         }
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
-        if self.folders.recursive {
+        if self.folders.recursive || self.inputs.iter().any(|input| url::of(input).is_some()) {
             if let Some(place) = Vaults::new(&self.with, console).find_only(&self.inputs)? {
                 return job()?.comparing(&self.inventory)?.run_vault(&place, &self.folders);
             }

@@ -59,10 +59,14 @@ pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
     let Some(file_len) = source.file_len() else {
         return Err(Misuse::UnsupportedSource("inspection requires a regular file").into());
     };
-    describe(&source.file, file_len, format).map_err(|e| e.about(from))
+    inspect_source(&source.file, file_len, format).map_err(|e| e.about(from))
 }
 
-fn describe(file: &dyn ReadAt, file_len: u64, format: Option<Format>) -> Result<Info, Error> {
+/// Describes an encrypted file of `file_len` bytes, as [`inspect`].
+///
+/// # Errors
+/// As [`inspect`], without the path.
+pub fn inspect_source(file: &dyn ReadAt, file_len: u64, format: Option<Format>) -> Result<Info, Error> {
     if file_len == 0 {
         return Err(Error::Truncated);
     }

@@ -34,7 +34,7 @@ pub use engine::io::{Concurrency, ReadAt, metadata as file_metadata, open as ope
 pub use engine::options::{Callback, Durability, Options};
 pub use file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey};
 pub use format::Format;
-pub use inspect::{Info, inspect};
+pub use inspect::{Info, inspect, inspect_source};
 pub use mark::FileMark;
 pub use memory::{BufferDecryptor, BufferEncryptor, decrypt, encrypt};
 pub use output::OutputFile;

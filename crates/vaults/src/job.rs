@@ -33,6 +33,8 @@ pub struct VaultJob<'a> {
     pub root: &'a Path,
     /// The folder or file of the vault to process; empty for all of it.
     pub below: &'a [u8],
+    /// The name of the output for the file `below`. Default: that of the file.
+    pub rename: Option<&'a Path>,
     /// The output, or `None` to verify; what to leave out and to preserve; how to run. The others
     /// do not apply to vaults.
     pub options: &'a JobOptions,
@@ -97,7 +99,7 @@ impl Run<'_> {
     /// Lists folders, files and links. The names in a vault are not trusted: two of them may mean
     /// one file, or a file of the vault itself.
     fn items(&mut self, cancelled: &dyn Fn() -> bool) -> Result<[Vec<Item>; 3], JobError> {
-        let VaultJob { vault, root, below, options } = self.job;
+        let VaultJob { vault, root, below, rename, options } = self.job;
         let mut items = [const { Vec::new() }; 3];
         let own = resolved(root);
         let output = options.output.as_ref().map(|output| (output, resolved(output).unwrap_or_default()));
@@ -119,7 +121,10 @@ impl Run<'_> {
                 return Err(Error::Cancelled.into());
             }
             let mut item = |entry: Entry| {
-                let relative = to_path(path[skipped..].strip_prefix(b"/").unwrap_or(&path[skipped..]))?;
+                let relative = match rename {
+                    Some(name) => name.to_owned(),
+                    None => to_path(path[skipped..].strip_prefix(b"/").unwrap_or(&path[skipped..]))?,
+                };
                 let target = output.as_ref().map(|(output, _)| output.join(&relative)).unwrap_or_default();
                 if let Some((_, real)) = &output {
                     let real = real.join(&relative);

@@ -1,20 +1,21 @@
 //! One encrypted file as a vault.
 
 use crate::listing::Listing;
-use crate::storage::{Entry, EntryKind};
+use crate::local::path_of;
+use crate::storage::{Entry, EntryKind, Storage};
 use crate::vault::{Contents, Vault};
 use base::{Error, debug_fields};
 use engine::io::{self, ReadAt};
 use files::{DecryptWith, Reader};
-use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// An encrypted file as a vault that contains it alone, under its name without `.sealed` or `.age`.
 pub struct SingleFile {
     entry: Entry,
-    contents: Arc<Reader<File>>,
+    contents: Arc<dyn Contents>,
 }
 
 impl SingleFile {
@@ -24,14 +25,31 @@ impl SingleFile {
     /// Returns [`Error::Io`] with the path, and the errors of [`Reader::new`].
     pub fn open(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
+        let file = io::open(path).map_err(about)?;
+        let modified = file.metadata().and_then(|found| found.modified()).ok();
+        Ok(Self::new(path, Reader::new(file, with)?, modified))
+    }
+
+    /// Opens the file with the name `name` at the top of a storage. Its end is verified.
+    ///
+    /// # Errors
+    /// Returns the errors of the storage, and of [`Reader::new`].
+    pub fn stored(storage: &dyn Storage, name: &[u8], with: &DecryptWith) -> Result<Self, Error> {
+        Ok(Self::new(&path_of(name), Reader::new(storage.open(name)?, with)?, None))
+    }
+
+    fn new<S: ReadAt + 'static>(path: &Path, contents: Reader<S>, modified: Option<SystemTime>) -> Self {
         let is_ours = path.extension().is_some_and(|end| end == "sealed" || end == "age");
         let name = if is_ours { path.file_stem() } else { path.file_name() };
         let name = name.unwrap_or_default().as_encoded_bytes().to_vec();
-        let file = io::open(path).map_err(about)?;
-        let modified = file.metadata().and_then(|found| found.modified()).ok();
-        let contents = Reader::new(file, with)?;
         let entry = Entry { name, kind: EntryKind::File, len: contents.size(), modified };
-        Ok(Self { entry, contents: Arc::new(contents) })
+        Self { entry, contents: Arc::new(contents) }
+    }
+
+    /// Returns the name of the file in this vault.
+    #[must_use]
+    pub fn name(&self) -> &[u8] {
+        &self.entry.name
     }
 }
 

@@ -118,7 +118,7 @@ impl Drop for Root {
 /// Runs a job; returns its counts and the errors of paths.
 fn run(vault: &Memory, root: &Path, below: &str, options: &JobOptions) -> (Summary, Vec<(PathBuf, Error)>) {
     let (mut summary, mut failed) = (None, Vec::new());
-    let job = VaultJob { vault, root, below: below.as_bytes(), options };
+    let job = VaultJob { vault, root, below: below.as_bytes(), rename: None, options };
     let done = job.run(&|| false, &mut |events| {
         for event in events {
             match event {
@@ -300,7 +300,7 @@ fn the_vault_itself_is_not_overwritten() {
     let vault = Memory::default().folder("vault").file("vault/config", b"1").file("good", b"2");
     for output in [place.clone(), place.join("new")] {
         let options = to(&output);
-        let job = VaultJob { vault: &vault, root: &place, below: b"", options: &options };
+        let job = VaultJob { vault: &vault, root: &place, below: b"", rename: None, options: &options };
         let refused = job.run(&|| false, &mut |_| ControlFlow::Continue(())).unwrap_err().error;
         assert!(matches!(refused, Error::Misuse(Misuse::TargetInsideSource(_))), "{refused:?}");
     }
@@ -316,7 +316,8 @@ fn a_cancelled_job_leaves_no_incomplete_file() {
     let out = root.0.join("out");
     let vault = Memory::default().file("large", &large());
     let options = to(&out);
-    let job = VaultJob { vault: &vault, root: Path::new("vault"), below: b"", options: &options };
+    let job =
+        VaultJob { vault: &vault, root: Path::new("vault"), below: b"", rename: None, options: &options };
     let cancelled = || vault.opened.load(Ordering::Relaxed) > 0;
     let result = job.run(&cancelled, &mut |_| ControlFlow::Continue(())).unwrap_err().error;
     assert!(matches!(result, Error::Cancelled));

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sealane._endpoints import Path
 from sealane._frames import forgetting
@@ -400,10 +400,19 @@ def _finished(
 def finished(job: Job, run: Callable[[], None], errors: str) -> BulkReport:
     """Runs a job and returns its report, as ``_finished``."""
     with contextlib.closing(job):
-        if errors not in ("raise", "return"):
-            raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
-        run()
-        report = BulkReport(**job.report())
+
+        def work() -> dict[str, Any]:
+            run()
+            return job.report()
+
+        return reported(work, errors)
+
+
+def reported(run: Callable[[], dict[str, Any]], errors: str) -> BulkReport:
+    """Runs what returns the arguments of a report, and returns the report, as ``_finished``."""
+    if errors not in ("raise", "return"):
+        raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
+    report = BulkReport(**run())
     if report.failed and errors == "raise":
         files = report.done + report.skipped + len(report.failed)
         word = "file" if files == 1 else "files"
