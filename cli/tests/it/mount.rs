@@ -217,6 +217,9 @@ fn a_vault_is_copied_searched_and_compared() {
             sandbox.write("map.py", script.as_bytes());
             sandbox.shell("python3 map.py point/two-chunks-plus-5.bin out/two-chunks-plus-5.bin").succeeded();
         }
+        if project::programs::find("rsync").is_some() {
+            sandbox.shell("test -z \"$(rsync -rlc --dry-run --itemize-changes point/ out/)\"").succeeded();
+        }
         // In use while it ends: the place is free at once.
         let open = File::open(mounted.point.join("one.bin")).unwrap();
         signal(&mounted.child, "INT");
@@ -227,4 +230,32 @@ fn a_vault_is_copied_searched_and_compared() {
         assert!(mounted.child.wait().unwrap().success() && !mounted.is_there());
         drop(open);
     }
+}
+
+/// Several processes read at random places, and the content of every block is verified. A search
+/// finds what is there.
+#[test]
+fn reads_at_random_places_are_verified() {
+    if project::programs::find("fio").is_none() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.folder("data");
+    let job =
+        "--name=job --bs=4k --size=24m --verify=crc32c --verify_fatal=1 --minimal --thread --ioengine=psync";
+    sandbox.shell(&format!("fio {job} --filename=data/disk --rw=write --do_verify=0")).succeeded();
+    sandbox.write("data/text", b"first\nneedle\nlast\n");
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("encrypt -k k -o vault data").succeeded();
+    let Some(mut mounted) = Mounted::start(&sandbox, "-k k vault") else { return };
+    for line in [
+        format!("fio {job} --filename=point/disk --rw=randread --readonly --verify_only"),
+        format!("fio {job} --filename=point/disk --rw=read --readonly --numjobs=3"),
+        "cmp point/disk data/disk".into(),
+        "test \"$(grep -rn needle point)\" = point/text:2:needle".into(),
+    ] {
+        sandbox.shell(&line).succeeded();
+    }
+    mounted.umount();
+    assert_eq!(mounted.errors(), "");
 }
