@@ -16,6 +16,9 @@ use std::path::PathBuf;
 /// names, encrypted with KEYFILE or for the recipients. From then on 'encrypt -o FOLDER', 'decrypt
 /// FOLDER', 'verify FOLDER', 'rotate FOLDER' and 'rewrap FOLDER' need this key, or an identity of a
 /// recipient, and no other option. Keep the file with the folder: without it, nothing decrypts.
+///
+/// Who writes can read. For backups that their writer cannot read, leave out 'init', and use
+/// 'encrypt --recursive -R FILE'.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -1,0 +1,130 @@
+"""A file of 1 GiB in vaults of gocryptfs and rclone, read by these tools and by sealane, in turns.
+
+    python lab/bench/vaults.py PROGRAM FOLDER [ROUNDS]
+
+PROGRAM is a release build of ``sealane``; the vaults are made in FOLDER, and removed at the end. It
+needs root, or ``fusermount3``, and the right to drop the page cache for the rows named cold.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+GIB = 1 << 30
+PIECE = 1 << 20
+READS = 2000
+
+
+def make(place: Path) -> None:
+    """Makes both vaults, with one file each."""
+    for name in ("store", "secret", "gocryptfs", "sealane", "plain"):
+        (place / name).mkdir(parents=True)
+    (place / "pass").write_text("correct")
+    call = ["gocryptfs", "-q", "-passfile", str(place / "pass")]
+    subprocess.run([*call, "-init", "-scryptn", "14", str(place / "secret")], check=True)
+    subprocess.run([*call, str(place / "secret"), str(place / "gocryptfs")], check=True)
+    with open(place / "plain" / "file", "wb") as plain, open(place / "gocryptfs" / "file", "wb") as file:
+        for _ in range(GIB // PIECE):
+            piece = random.randbytes(PIECE)
+            plain.write(piece)
+            file.write(piece)
+    config = str(place / "rclone.conf")
+    words = ["rclone", "--config", config]
+    made = ["config", "create", "it", "crypt", f"remote={place / 'store'}", "password=correct", "--obscure"]
+    subprocess.run([*words, *made], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*words, "copy", str(place / "plain"), "it:"], check=True)
+    os.environ["RCLONE_CONFIG"] = config
+
+
+def drop(place: Path) -> None:
+    """Drops every file of the folder from the page cache."""
+    os.sync()
+    for path in [*(place / "secret").iterdir(), *(place / "store").iterdir(), place / "plain" / "file"]:
+        with open(path, "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    for name in ("gocryptfs", "sealane"):
+        with open(place / name / "file", "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def in_order(path: Path) -> None:
+    with open(path, "rb", buffering=0) as file:
+        buffer, count = bytearray(PIECE), 0
+        while n := file.readinto(buffer):
+            count += n
+    assert count == GIB
+
+
+def at_random(path: Path) -> None:
+    places = random.Random(1)
+    with open(path, "rb", buffering=0) as file:
+        # Without reading ahead, as a database asks for it.
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+        for _ in range(READS):
+            assert len(os.pread(file.fileno(), 4096, places.randrange(GIB // 4096) * 4096)) == 4096
+
+
+def piped(words: list[str]) -> None:
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        buffer, count = bytearray(PIECE), 0
+        while n := child.stdout.readinto(buffer):  # type: ignore[attr-defined]
+            count += n
+    assert (child.returncode, count) == (0, GIB)
+
+
+def table(place: Path, rounds: int, rows: dict[str, Callable[[], None]], *, cold: bool) -> None:
+    times: dict[str, list[float]] = {name: [] for name in rows}
+    for _ in range(rounds):
+        for name, work in rows.items():
+            if cold:
+                drop(place)
+            began = time.perf_counter()
+            work()
+            times[name].append(time.perf_counter() - began)
+    for name, found in times.items():
+        print(f"{name:44}{statistics.median(found):8.2f} s", flush=True)
+
+
+def main() -> None:
+    program, place, rounds = sys.argv[1], Path(sys.argv[2]).absolute(), int((*sys.argv[3:], "3")[0])
+    try:
+        make(place)
+        words = ["--passphrase-command", f"cat {place / 'pass'}"]
+        secret = str(place / "secret")
+        subprocess.run([program, "mount", *words, secret, str(place / "sealane")], check=True)
+        ours = [program, "cat", *words]
+        theirs = ["rclone", "cat", "it:file"]
+        reads = {
+            "plain file": lambda: in_order(place / "plain" / "file"),
+            "gocryptfs: its mount": lambda: in_order(place / "gocryptfs" / "file"),
+            "gocryptfs: sealane mount": lambda: in_order(place / "sealane" / "file"),
+            "gocryptfs: sealane cat": lambda: piped([*ours, f"{secret}/file"]),
+            "rclone: rclone cat": lambda: piped(theirs),
+            "rclone: sealane cat": lambda: piped([program, "cat", "--rclone", "it", "file"]),
+        }
+        for cold in (False, True):
+            print("1 GiB in order,", "cold" if cold else "warm")
+            table(place, rounds, reads, cold=cold)
+        print(f"{READS} reads of 4 KiB at random places, cold")
+        mounts = {
+            "gocryptfs: its mount": lambda: at_random(place / "gocryptfs" / "file"),
+            "gocryptfs: sealane mount": lambda: at_random(place / "sealane" / "file"),
+        }
+        table(place, rounds, mounts, cold=True)
+    finally:
+        for name in ("gocryptfs", "sealane"):
+            subprocess.run(["umount", str(place / name)], check=False)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
