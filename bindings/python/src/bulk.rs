@@ -8,7 +8,7 @@ use crate::keys::Keyring;
 use crate::prelude::*;
 use pyo3::exceptions::PyBaseException;
 use sealane::file::bulk::{self, Replica};
-use sealane::file::{Options, Rotation};
+use sealane::file::{Exclude, Options, Rotation};
 use std::time::Instant;
 
 /// Interval between checks for signals. Each check attaches to the interpreter and may wait for
@@ -130,4 +130,10 @@ fn each<F: Sync>(
         error.map(|error| raise_among(Path::new(path(file)), error).into_value(py))
     };
     Ok(files.iter().zip(results).map(exception).collect())
+}
+
+/// Returns what lines of a ``.gitignore`` file exclude.
+pub(crate) fn patterns(lines: &[String]) -> PyResult<Option<Exclude>> {
+    let exclude = (!lines.is_empty()).then(|| Exclude::new(lines.iter().map(String::as_str)));
+    exclude.transpose().map_err(|error| raise(error.into()))
 }

@@ -3,13 +3,12 @@
 mod store;
 
 use crate::arguments::resolved;
-use crate::bulk::{Operation, replica};
+use crate::bulk::{Operation, patterns, replica};
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about, raise_among, raise_below};
 use crate::file::{Readable, Reader, durability};
 use crate::keys::{self, Keyring};
 use crate::objects::Any;
-
 use crate::{recipients, secrets};
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -196,7 +195,7 @@ impl Vault {
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = JobOptions {
             output: out,
-            exclude: crate::job::patterns(&exclude)?,
+            exclude: patterns(&exclude)?,
             preserve: preserve != Replica::No,
             preserve_all: preserve == Replica::Whole,
             dry_run,
@@ -205,7 +204,7 @@ impl Vault {
         };
         let vault = &*self.vault;
         let job = VaultJob { vault, root: &self.root, below: b"", rename: None, options: &options };
-        crate::job::run_vault(py, &job, progress.as_ref())
+        crate::job::report::run_vault(py, &job, progress.as_ref())
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -1,7 +1,8 @@
 //! Jobs over many files, for `sealane/_bulk`.
 
-use crate::bulk::{Operation, SIGNAL_INTERVAL, replica};
-use crate::detach::{continue_unless_raised, interruptible};
+pub(crate) mod report;
+
+use crate::bulk::{Operation, patterns, replica};
 use crate::error::{raise, raise_among, raise_at};
 use crate::file::durability;
 use crate::file_keys;
@@ -9,15 +10,12 @@ use crate::folder::DescribedFolder;
 use crate::prelude::*;
 use crate::shared::Shared;
 use pyo3::exceptions::PyBaseException;
-use pyo3::types::{IntoPyDict, PyDict};
-use sealane::file::Exclude;
+use pyo3::types::PyDict;
+use report::Report;
 use sealane::file::bulk::Replica;
-use sealane::file::job::{self, Event, JobError, JobKeys, JobOptions, Listener, Summary};
-use sealane::vault::VaultJob;
+use sealane::file::job::{self, JobError, JobKeys, JobOptions};
 use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// A job over many files, used once. Only one job at a time can have a manifest open.
 #[pyclass(frozen, module = "sealane._native")]
@@ -26,25 +24,6 @@ pub(crate) struct Job(Shared<State>);
 struct State {
     job: job::Job,
     report: Report,
-}
-
-/// Progress reported so far.
-#[derive(Default)]
-struct Report {
-    summary: Summary,
-    failed: Vec<(OsString, Py<PyBaseException>)>,
-    removed: Vec<OsString>,
-    unproven: Vec<OsString>,
-    unknown: Vec<OsString>,
-    /// Source bytes processed, skipped or failed, and the total.
-    progress: (u64, u64),
-    /// Source bytes done at the last call of the progress function.
-    told: u64,
-    /// The time of the last check for signals.
-    checked: Option<Instant>,
-    manifest: Option<PathBuf>,
-    /// Whether an error of the manifest was raised.
-    manifest_failed: bool,
 }
 
 #[pymethods]
@@ -240,60 +219,10 @@ impl Job {
     }
 }
 
-/// Returns what lines of a ``.gitignore`` file exclude.
-pub(crate) fn patterns(lines: &[String]) -> PyResult<Option<Exclude>> {
-    let exclude = (!lines.is_empty()).then(|| Exclude::new(lines.iter().map(String::as_str)));
-    exclude.transpose().map_err(|error| raise(error.into()))
-}
-
-/// Runs a job over the files of a vault. Returns the arguments of ``BulkReport`` by name.
-pub(crate) fn run_vault<'py>(
-    py: Python<'py>,
-    job: &VaultJob<'_>,
-    progress: Option<&Py<PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let mut report = Report::default();
-    let run = || report.run(progress, |cancelled, listen| job.run(cancelled, listen));
-    interruptible(py, run)?
-        .map_err(|JobError { subject, error }| raise_at(subject.as_deref(), raise_among)(error))?;
-    report.into_dict(py)
-}
-
-impl Report {
-    /// Runs a job that reports here. It stops when a function of Python raises.
-    fn run<T>(
-        &mut self,
-        progress: Option<&Py<PyAny>>,
-        job: impl FnOnce(&(dyn Fn() -> bool + Sync), &mut Listener<'_>) -> T,
-    ) -> T {
-        let stopped = AtomicBool::new(false);
-        job(&|| stopped.load(Ordering::Relaxed), &mut |events| {
-            let answer = self.listen(events, progress);
-            stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
-            answer
-        })
-    }
-
-    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let Self { summary, failed, removed, unproven, unknown, .. } = self;
-        let Summary { done, skipped, source_bytes, links, excluded, .. } = summary;
-        let report = PyDict::new(py);
-        report.set_item("failed", failed.into_py_dict(py)?)?;
-        for (name, paths) in [("removed", removed), ("unproven", unproven), ("unknown", unknown)] {
-            report.set_item(name, PyTuple::new(py, paths)?)?;
-        }
-        for (name, count) in [("done", done), ("skipped", skipped), ("links", links), ("excluded", excluded)]
-        {
-            report.set_item(name, count)?;
-        }
-        report.set_item("bytes", source_bytes)?;
-        Ok(report)
-    }
-}
-
 impl Job {
     fn new(job: job::Job) -> Self {
-        let report = Report { manifest: job.options().manifest.clone(), ..Report::default() };
+        let mut report = Report::default();
+        report.manifest.clone_from(&job.options().manifest);
         Self(Shared::new(State { job, report }))
     }
 
@@ -306,61 +235,5 @@ impl Job {
             .access(py, usize::MAX, |state| state.as_mut().map(work))?
             .ok_or_else(|| PyValueError::new_err("the job is closed"))?
             .map_err(|JobError { subject, error }| raise_at(subject.as_deref(), raise_among)(error))
-    }
-}
-
-impl Report {
-    /// Processes events. Breaks if the progress function or a signal handler raised an exception.
-    fn listen(&mut self, events: Vec<Event<'_>>, progress: Option<&Py<PyAny>>) -> ControlFlow<()> {
-        if let Some(Event::Progress { ended, total, .. }) = events.last() {
-            self.progress = (*ended, *total);
-        }
-        let is_quiet = events.iter().all(|event| matches!(event, Event::Progress { .. }));
-        if is_quiet && self.checked.is_some_and(|checked| checked.elapsed() < SIGNAL_INTERVAL) {
-            return ControlFlow::Continue(());
-        }
-        self.checked = Some(Instant::now());
-        continue_unless_raised(Python::attach(|py| {
-            let mut tells = false;
-            for event in events {
-                match event {
-                    Event::Progress { .. } => tells |= !is_quiet,
-                    Event::FilesEnded => tells |= self.told != self.progress.0,
-                    event => self.hear(py, event)?,
-                }
-            }
-            if let (Some(progress), true) = (progress, tells) {
-                self.told = self.progress.0;
-                progress.call1(py, self.progress)?;
-            }
-            py.check_signals()
-        }))
-    }
-
-    fn hear(&mut self, py: Python<'_>, event: Event<'_>) -> PyResult<()> {
-        let name = |path: &Path| path.as_os_str().to_owned();
-        match event {
-            Event::Failed { subject, error, .. } if self.manifest.as_ref() == Some(&subject) => {
-                return Err(raise_among(&subject, error));
-            }
-            Event::Failed { path, subject, error } => {
-                self.failed.push((name(path), raise_among(&subject, error).into_value(py)));
-            }
-            Event::Removed(pair) | Event::Planned(job::Action::Remove, pair) => {
-                self.removed.push(name(pair.target));
-            }
-            Event::Unproven(path) => self.unproven.push(name(path)),
-            Event::Unknown(path) => self.unknown.push(name(path)),
-            Event::NothingRemoved(error) if self.failed.is_empty() => return Err(raise(error)),
-            Event::Ended(summary) => self.summary = summary,
-            // The summary counts them, or they follow from a failure that is in the report.
-            Event::Planned(..) | Event::Skipped(_) | Event::Done { .. } | Event::Linked(_) => {}
-            Event::Begun { .. } | Event::Progress { .. } | Event::FilesEnded => {}
-            Event::NothingRemoved(_) => {}
-            // Python has no jobs with an inventory.
-            Event::InventoryReplaced(_) | Event::Exchanged(_) | Event::Differs { .. } => {}
-            Event::Listed { .. } | Event::Compared { .. } => {}
-        }
-        Ok(())
     }
 }

@@ -127,7 +127,7 @@ impl Sandbox {
     }
 
     /// As [`Self::start`], with encryption so slow that 512 MiB take some seconds. The program
-    /// reserves the disk space of an output before it writes, so a larger file would fill small disks.
+    /// reserves an output's disk space before it writes: a larger file would fill small disks.
     pub(crate) fn start_slow(&self, line: &str) -> Child {
         let mut command = self.sealane();
         command.env("SEALANE_PROVIDER", "native").env("SEALANE_CPU", "-aes,-neon");
