@@ -6,8 +6,13 @@ use super::names::UNSUITABLE;
 use super::{minisign_key, ssh};
 use crate::approved::Computation;
 use crate::encoding::text::text_of;
+use crate::is_secret;
 use crate::openssh;
-use base::Error;
+use base::{Error, Misuse};
+
+const PRIVATE: Error = Error::unsuitable_key(
+    "expected public keys of signers, found a private key; give the file of the public key, such as id_ed25519.pub",
+);
 
 /// The public keys of accepted signers.
 #[derive(Clone, Debug)]
@@ -34,7 +39,7 @@ impl Signers {
     ///
     /// # Errors
     /// Returns [`Error::Format`] for other content, and
-    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of another type than
+    /// [`Misuse::UnsuitableKey`] for a private key, and for an SSH key of another type than
     /// Ed25519.
     pub fn parse(content: &[u8]) -> Result<Self, Error> {
         const EXPECTED: Error = Error::Format(
@@ -71,6 +76,14 @@ impl Signers {
         let text = text_of(content);
         if let Some(key) = minisign_key::Public::parse(&text) {
             return Ok((Self(Public::Minisign(key)), 1));
+        }
+        // A minisign secret key has no other mark.
+        let is_minisign = || match SigningKey::parse(content, None) {
+            Ok(_) => true,
+            Err(error) => matches!(error, Error::Misuse(Misuse::KeyPassphraseRequired)),
+        };
+        if is_secret(&text) || is_minisign() {
+            return Err(PRIVATE);
         }
         let (mut keys, mut count) = (Vec::new(), 0);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

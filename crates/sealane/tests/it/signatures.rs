@@ -517,6 +517,17 @@ fn revoked_keys() {
     }
 }
 
+/// Whoever gives the wrong one of two files is told which one it is.
+#[test]
+fn a_private_key_is_no_public_key() {
+    let pem = "-----BEGIN PRIVATE KEY-----\nMC4CAQA=\n-----END PRIVATE KEY-----\n";
+    for secret in [ssh().secret_key.as_str(), &minisign().secret_key, pem, "AGE-SECRET-KEY-1QQQ"] {
+        for found in [Signers::parse(secret.as_bytes()), Signers::parse_revoked(secret.as_bytes())] {
+            assert!(misuse(found).to_string().contains("found a private key"), "{}", &secret[..19]);
+        }
+    }
+}
+
 // claim: signature-signer
 #[test]
 fn namespaces_and_comments() {
