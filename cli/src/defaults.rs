@@ -77,6 +77,16 @@ fn read(path: &Path) -> io::Result<String> {
     if !found.is_file() || found.len() > MAX_LEN {
         return Err(io::Error::other("expected a text file of at most 64 KiB, found something else"));
     }
+    // As ssh for its configuration: whoever can write the file chooses the key.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let (mode, owner) = (found.mode(), found.uid());
+        if mode & 0o022 != 0 || ![0, rustix::process::geteuid().as_raw()].contains(&owner) {
+            let text = "other users can change it, so its keys are not used; own it and run 'chmod go-w'";
+            return Err(io::Error::other(text));
+        }
+    }
     let text = String::from_utf8(std::fs::read(path)?);
     // Which byte is wrong does not help.
     text.map_err(|_| io::Error::other("expected text in UTF-8, found other bytes"))

@@ -296,6 +296,27 @@ fn default_keys() {
     assert!(!outcome.err.contains(base64));
 }
 
+/// Whoever can write it would choose the key.
+#[cfg(unix)]
+#[test]
+fn a_configuration_that_others_can_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = sandbox();
+    let config = sandbox.known_keys().with_file_name("config").join("sealane");
+    fs::create_dir_all(&config).unwrap();
+    let config = config.join("config.toml");
+    fs::write(&config, format!("key = \"{}\"\n", sandbox.path("k").display())).unwrap();
+    for (mode, is_refused) in [(0o666, true), (0o620, true), (0o644, false)] {
+        fs::set_permissions(&config, fs::Permissions::from_mode(mode)).unwrap();
+        let outcome = sandbox.run("encrypt -o x in/letter.txt");
+        if is_refused {
+            outcome.failed(1, "config.toml: other users can change it");
+        } else {
+            outcome.succeeded();
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_configuration_that_is_no_file_is_refused_at_once() {
