@@ -340,6 +340,12 @@ fn an_inventory_is_a_file() {
     sandbox.run("keygen -y sign -o sign.pub").succeeded();
     let line = "verify --recursive -k k --inventory list --signer sign.pub --folder ABC out";
     sandbox.run(line).failed(2, "expected the identifier of a folder, which is 32 digits");
+    // A new one would have another identifier, without a word.
+    fs::remove_file(sandbox.path("list")).unwrap();
+    let line = "encrypt --recursive -k k --inventory list --sign-key sign -o out in";
+    sandbox.refuses(line, 1, "list.sig: the inventory of this signature is gone; restore it, or remove");
+    fs::remove_file(sandbox.path("list.sig")).unwrap();
+    sandbox.run(line).succeeded();
 }
 
 // claim: folder-description

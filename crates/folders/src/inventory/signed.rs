@@ -97,7 +97,11 @@ impl InventoryKeys<'_> {
                 }
             }
             None if exists => read_signed(self.path, &Signers::from(self.key)).map(|_| None),
-            None => Ok(None),
+            None => {
+                let there = |suffix| Some(with_suffix(self.path, suffix)).filter(|path| path.exists());
+                let signature = Signers::SUFFIXES.into_iter().find_map(there);
+                signature.map_or(Ok(None), |path| Err(Error::io(&path, io::Error::other(LOST))))
+            }
         }
     }
 
@@ -159,6 +163,10 @@ impl InventoryKeys<'_> {
         [self.path.to_owned(), with_suffix(self.path, self.key.suffix())]
     }
 }
+
+/// A new inventory would have another identifier, and forget what the old one promised.
+const LOST: &str = "the inventory of this signature is gone; restore it, or remove the signature to begin a new inventory \
+                    with a new identifier";
 
 /// Maximum length of an inventory in bytes. A file takes about 200 bytes and its name, so this is
 /// some millions of files.
