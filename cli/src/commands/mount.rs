@@ -9,7 +9,7 @@ use crate::keys::{self, Inputs};
 use crate::vault::{Place, Vaults};
 use crate::{mount, signal, url};
 use clap::{Args, ValueHint};
-use sealane::vault::{SingleFile, Vault};
+use sealane::vault::{EntryKind, SingleFile, Vault, find};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixDatagram;
@@ -101,6 +101,12 @@ impl Mount {
         let log_fault = if is_printed { |text: &str| console::announce(false, text) } else { log_to_system };
         let (vault, root, below): (Arc<dyn Vault>, _, _) =
             match Vaults::new(&self.with, console).find(&self.input)? {
+                Some(Place { vault, path, .. })
+                    if find(&*vault, &path).is_ok_and(|it| it.kind == EntryKind::File) =>
+                {
+                    let text = "expected a folder, found a file: mount its folder, or use 'sealane cat'";
+                    return Err(Failure::misuse(format!("{}: {text}", name(&self.input))));
+                }
                 Some(Place { vault, root, path }) => (vault, root, path),
                 None => {
                     let inputs = Inputs::named(std::slice::from_ref(&self.input));

@@ -247,6 +247,9 @@ fn reads_at_random_places_are_verified() {
     sandbox.write("data/text", b"first\nneedle\nlast\n");
     sandbox.run("init -k k vault").succeeded();
     sandbox.run("encrypt -k k -o vault data").succeeded();
+    sandbox.folder("point");
+    let file = "mount -k k vault/text point";
+    sandbox.run(file).failed(2, "vault/text: expected a folder, found a file: mount its folder");
     let Some(mut mounted) = Mounted::start(&sandbox, "-k k vault") else { return };
     for line in [
         format!("fio {job} --filename=point/disk --rw=randread --readonly --verify_only"),
