@@ -213,7 +213,9 @@ def test_a_call_with_the_same_manifest_continues(pairs: Pairs, tmp_path: Path) -
 
 def test_a_source_that_changes_during_the_call_is_not_finished(pairs: Pairs, tmp_path: Path) -> None:
     def progress(done: int, total: int) -> None:
-        pairs[-1][0].write_bytes(b"later")
+        # Another thread may be reading the file, so its content is replaced as a whole.
+        (tmp_path / "new").write_bytes(b"later")
+        (tmp_path / "new").replace(pairs[-1][0])
 
     for progress_, skipped in (progress, 0), (None, 149), (None, 150):
         report = sealane.encrypt_many(pairs, key=KEY, manifest=tmp_path / "m", progress=progress_)
