@@ -77,7 +77,7 @@ fn read(path: &Path) -> io::Result<String> {
     if !found.is_file() || found.len() > MAX_LEN {
         return Err(io::Error::other("expected a text file of at most 64 KiB, found something else"));
     }
-    // As ssh for its configuration: whoever can write the file chooses the key.
+    // Another user who can write this file could choose the key. ssh has the same rule.
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

@@ -296,7 +296,7 @@ fn default_keys() {
     assert!(!outcome.err.contains(base64));
 }
 
-/// Whoever can write it would choose the key.
+/// Other users must not choose the key.
 #[cfg(unix)]
 #[test]
 fn a_configuration_that_others_can_write_is_refused() {

@@ -33,7 +33,7 @@ pub struct VaultJob<'a> {
     pub root: &'a Path,
     /// The folder or file of the vault to process; empty for all of it.
     pub below: &'a [u8],
-    /// The name of the output for the file `below`. Default: that of the file.
+    /// The name of the output for the file `below`. Default: the file's own name.
     pub rename: Option<&'a Path>,
     /// The output, or `None` to verify; what to leave out and to preserve; how to run. The others
     /// do not apply to vaults.

@@ -517,7 +517,7 @@ fn revoked_keys() {
     }
 }
 
-/// Whoever gives the wrong one of two files is told which one it is.
+/// The error names a private key that is given in the place of a public one.
 #[test]
 fn a_private_key_is_no_public_key() {
     let pem = "-----BEGIN PRIVATE KEY-----\nMC4CAQA=\n-----END PRIVATE KEY-----\n";
