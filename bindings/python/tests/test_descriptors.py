@@ -108,27 +108,34 @@ def test_references_are_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_a_callback_that_forks(tmp_path: Path, threads: int) -> None:
+@pytest.mark.parametrize("moment", ["between", "end"])
+def test_a_callback_that_forks(tmp_path: Path, threads: int, moment: str) -> None:
     """The parent's file is complete; a child that returns from the callback ends."""
     plain, sealed = tmp_path / "plain", tmp_path / "sealed"
     plain.write_bytes(bytes(16 << 20))
+    # If the other threads do all chunks before this one has its first, the only report is the last.
     code = """if True:
         import os, sys, sealane
+        plain, sealed, threads, moment = sys.argv[1:]
         children = []
         def fork(done, total):
-            if not children:
+            if not children and (done < total) == (moment == "between"):
                 children.append(os.fork())
-        try:
-            sealane.encrypt_file(*sys.argv[1:3], key=bytes(32), threads=int(sys.argv[3]), progress=fork)
-        except sealane.ForkedError:
-            os._exit(7)
+        while not children:
+            try:
+                sealane.encrypt_file(
+                    plain, sealed, key=bytes(32), threads=int(threads), progress=fork
+                )
+            except sealane.ForkedError:
+                os._exit(7)
         print(os.waitpid(children[0], 0)[1])
     """
-    command = [sys.executable, "-c", code, str(plain), str(sealed), str(threads)]
+    command = [sys.executable, "-c", code, str(plain), str(sealed), str(threads), moment]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     status = int(run.stdout)
-    ended = os.WTERMSIG(status) if threads > 1 else os.waitstatus_to_exitcode(status)
-    assert ended == (signal.SIGABRT if threads > 1 else 7), run.stderr
+    waits_for_threads = threads > 1 and moment == "between"
+    ended = os.WTERMSIG(status) if waits_for_threads else os.waitstatus_to_exitcode(status)
+    assert ended == (signal.SIGABRT if waits_for_threads else 7), run.stderr
     sealane.verify_file(sealed, key=bytes(32))
 
 
