@@ -107,21 +107,15 @@ impl<'a> Accepted<'a> {
         }
     }
 
-    /// Returns whether the list has this `alg`. Without a list, no password is accepted.
-    pub(super) fn has_alg(self, alg: &Alg) -> bool {
-        self.has(alg.name, |name| Alg::named(name).is_some())
+    /// Returns whether the list has this `alg` or `enc`, or none of its sort.
+    pub(super) fn has(self, name: &str) -> bool {
+        let is_alg = |name| Alg::named(name).is_some();
+        self.names(name)
+            || self.0.is_none_or(|names| !names.iter().any(|other| is_alg(other) == is_alg(name)))
     }
 
-    pub(super) fn has_enc(self, enc: &Enc) -> bool {
-        self.has(enc.name, |name| Enc::named(name).is_some())
-    }
-
-    /// Returns whether the list names this `alg`.
-    pub(super) fn names(self, alg: &Alg) -> bool {
-        self.0.is_some_and(|names| names.contains(&alg.name))
-    }
-
-    fn has(self, name: &str, is_of_its_sort: impl Fn(&str) -> bool) -> bool {
-        self.0.is_none_or(|names| names.contains(&name) || !names.iter().any(|other| is_of_its_sort(other)))
+    /// Returns whether the list names this `alg` or `enc`.
+    pub(super) fn names(self, name: &str) -> bool {
+        self.0.is_some_and(|names| names.contains(&name))
     }
 }

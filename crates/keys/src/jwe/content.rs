@@ -40,14 +40,6 @@ const LENGTHS: Error =
     Error::Format("expected an iv, a ciphertext and a tag of the lengths of the token's enc, found others");
 
 impl Enc {
-    /// Returns the lengths of IV and tag in bytes.
-    fn lens(&self) -> (usize, usize) {
-        match self.cipher {
-            Cipher::Gcm(algorithm) => (algorithm.nonce_len(), algorithm.tag_len()),
-            Cipher::CbcHmac(..) => (BLOCK_LEN, self.key_len / 2),
-        }
-    }
-
     /// Encrypts under a fresh random IV.
     pub(super) fn encrypt(&self, cek: &Key, aad: &[u8], plaintext: &[u8]) -> Result<Sealed, Error> {
         match self.cipher {
@@ -66,17 +58,17 @@ impl Enc {
     }
 
     /// Checks the lengths, which are public and do not depend on a key.
-    pub(super) fn check(&self, sealed: &Sealed) -> Result<(), Error> {
-        let blocks = match self.cipher {
-            Cipher::Gcm(_) => true,
+    pub(super) fn check(&self, Sealed { iv, ciphertext, tag }: &Sealed) -> Result<(), Error> {
+        let fits = match self.cipher {
+            Cipher::Gcm(gcm) => (iv.len(), tag.len()) == (gcm.nonce_len(), gcm.tag_len()),
             Cipher::CbcHmac(..) => {
-                !sealed.ciphertext.is_empty() && sealed.ciphertext.len().is_multiple_of(BLOCK_LEN)
+                let blocks = ciphertext.len() / BLOCK_LEN;
+                (iv.len(), tag.len()) == (BLOCK_LEN, self.key_len / 2)
+                    && blocks > 0
+                    && ciphertext.len() == blocks * BLOCK_LEN
             }
         };
-        match (sealed.iv.len(), sealed.tag.len()) == self.lens() && blocks {
-            true => Ok(()),
-            false => Err(LENGTHS),
-        }
+        if fits { Ok(()) } else { Err(LENGTHS) }
     }
 
     /// Decrypts a content of checked lengths with a key of the right length.
@@ -135,7 +127,8 @@ pub(super) fn encrypt_cbc(
         let key = PaddedBlockEncryptingKey::cbc_pkcs7(UnboundCipherKey::new(aes, enc_key)?)?;
         key.less_safe_encrypt(&mut ciphertext, EncryptionContext::Iv128(iv.into()))
     })
-    .map_err(refused)?;
+    // AWS-LC gives no reason, and refuses nothing of these lengths.
+    .map_err(|_| Error::ProviderRefused("AWS-LC refused a key or a message of AES-CBC"))?;
     let tag = mac(hash, mac_key, [aad, &iv, &ciphertext])[..mac_key.len()].to_vec();
     Ok(Sealed { iv: iv.to_vec(), ciphertext, tag })
 }
@@ -150,9 +143,4 @@ fn mac(hash: hmac::Algorithm, key: &[u8], parts: [&[u8]; 3]) -> Zeroizing<Vec<u8
 fn fixed(iv: &[u8]) -> Result<FixedLength<BLOCK_LEN>, Unspecified> {
     // The length was checked.
     iv.first_chunk().map(FixedLength::from).ok_or(Unspecified)
-}
-
-/// AWS-LC gives no reason, and refuses nothing of these lengths.
-fn refused(_: Unspecified) -> Error {
-    Error::ProviderRefused("AWS-LC refused a key or a message of AES-CBC")
 }

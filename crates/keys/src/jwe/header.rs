@@ -39,18 +39,15 @@ impl Header {
         }
         let get = |name| members.get(name).unwrap_or(&Value::Null);
         const NOT_SUPPORTED: &str = "this algorithm is not supported";
-        const NOT_ACCEPTED: &str = "the caller does not accept this algorithm";
-        let Some(alg) = get("alg").as_str().and_then(Alg::named) else {
+        let name = |name| get(name).as_str().unwrap_or_default();
+        let Some(alg) = Alg::named(name("alg")) else {
             return refused("alg", get("alg"), NOT_SUPPORTED);
         };
-        let Some(enc) = get("enc").as_str().and_then(Enc::named) else {
+        let Some(enc) = Enc::named(name("enc")) else {
             return refused("enc", get("enc"), NOT_SUPPORTED);
         };
-        if !accepted.has_alg(alg) {
-            return refused("alg", get("alg"), NOT_ACCEPTED);
-        }
-        if !accepted.has_enc(enc) {
-            return refused("enc", get("enc"), NOT_ACCEPTED);
+        if let Some(name) = ["alg", "enc"].into_iter().find(|part| !accepted.has(name(part))) {
+            return refused(name, get(name), "the caller does not accept this algorithm");
         }
         let kid = match members.get("kid") {
             None => None,

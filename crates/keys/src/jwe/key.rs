@@ -188,7 +188,7 @@ impl Entry {
         let direct = matches!(alg.how, How::Direct);
         let named = match self.alg.as_deref() {
             Some(own) => own == alg.name || (direct && own == enc.name),
-            None => !alg.is_password() || accepted.names(alg),
+            None => !alg.is_password() || accepted.names(alg.name),
         };
         let length =
             |len: usize| matches!(&self.material, Material::Symmetric(key) if key.as_bytes().len() == len);

@@ -38,14 +38,13 @@ mod token;
 
 pub use key::Keys;
 
-use crate::encoding::json;
 use algorithm::{Accepted, Alg, Enc, How};
 use base::{Error, Misuse};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use header::Header;
 use key::Direction;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use token::Token;
 use zeroize::Zeroizing;
 
@@ -139,14 +138,9 @@ pub fn encrypt(
         return Ok([&protected, encrypted_key, &iv, &ciphertext, &tag].map(String::as_str).join("."));
     }
     let recipient = |(members, encrypted_key): (Map<String, Value>, String)| {
-        let mut recipient = Map::new();
-        if !members.is_empty() {
-            recipient.insert("header".into(), members.into());
-        }
-        if !encrypted_key.is_empty() {
-            recipient.insert("encrypted_key".into(), encrypted_key.into());
-        }
-        recipient
+        let own = [("header", Value::from(members)), ("encrypted_key", encrypted_key.into())];
+        let used = own.into_iter().filter(|(_, value)| *value != json!({}) && *value != json!(""));
+        used.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>()
     };
     let recipients: Vec<_> = parts.into_iter().map(recipient).collect();
     let mut token = Map::new();
@@ -162,7 +156,7 @@ pub fn encrypt(
 
 /// Parses the headers of a call; `None` for those that a call must not have.
 fn checked(headers: &str) -> Option<Map<String, Value>> {
-    let headers = json::unique(headers)?;
+    let headers = crate::encoding::json::unique(headers)?;
     let text = |name| headers.get(name).map_or(Some(""), Value::as_str);
     let is_base64 = |name| text(name).is_some_and(|text| header::decode(text).is_ok());
     let fits = text("kid").is_some() && is_base64("apu") && is_base64("apv");
