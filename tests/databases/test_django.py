@@ -97,22 +97,51 @@ def test_a_field_of_an_abstract_model_knows_its_table() -> None:
     Nurse.objects.create(remark=SECRET)
     assert Doctor.objects.get().remark == Nurse.objects.get().remark == SECRET
     raw("update clinic_nurse set remark = (select remark from clinic_doctor)")
-    with pytest.raises(EncryptedFieldError, match=r"^clinic_nurse.remark: "):
+    with pytest.raises(EncryptedFieldError, match=r"^clinic_nurse.remark, primary key 1: "):
         Nurse.objects.get()
 
 
 # claim: field-place
 # claim: field-private
 def test_a_value_of_another_column_is_refused_and_not_shown() -> None:
-    Patient.objects.create(name="a", scan=b"x", values_={"a": 1})
+    key = Patient.objects.create(name="a", scan=b"x", values_={"a": 1}).pk
     raw("update clinic_patient set values_ = scan")
-    with pytest.raises(EncryptedFieldError, match=r"^clinic_patient.values_: the value does not open"):
+    with pytest.raises(EncryptedFieldError, match=r"^clinic_patient.values_, primary key UUID"):
         Patient.objects.get()
     for stored in b"", SECRET.encode(), SECRET:
         raw("update clinic_patient set values_ = %s", stored)
         with pytest.raises(EncryptedFieldError) as caught:
             Patient.objects.get()
         assert SECRET not in repr(caught.value)
+        assert caught.value.primary_key == key
+
+
+# claim: field-names
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: list(Patient.objects.all()),
+        lambda: list(Patient.objects.iterator(chunk_size=1)),
+        lambda: list(Patient.objects.values()),
+        lambda: list(Patient.objects.values("scan")),
+        lambda: list(Patient.objects.values_list("scan", flat=True)),
+        lambda: list(Patient.objects.values_list("name", models.F("scan"))),
+        lambda: list(Patient.objects.annotate(again=models.F("scan")).values("again")),
+        lambda: list(Patient.objects.only("scan")),
+        lambda: [one.scan for one in Patient.objects.defer("scan")],
+        lambda: list(Patient.objects.raw("select * from clinic_patient")),
+        lambda: list(Inpatient.objects.select_related()),
+        lambda: Patient.objects.aggregate(models.Max("scan")),
+    ],
+)
+def test_every_way_to_read_names_the_row(read: Callable[[], object]) -> None:
+    Inpatient.objects.create(name="a", scan=b"x", room="7")
+    key = Inpatient.objects.create(name="b", scan=b"x", room="8").pk
+    raw("update clinic_patient set scan = %s where name = 'b'", b"\xffchanged")
+    with pytest.raises(EncryptedFieldError) as caught:
+        read()
+    error = caught.value
+    assert (error.table, error.column, error.primary_key) == ("clinic_patient", "scan", key)
 
 
 # claim: field-private

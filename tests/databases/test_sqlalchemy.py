@@ -173,6 +173,23 @@ def test_what_does_not_open_is_not_shown(engine: sa.Engine, stored: bytes) -> No
         assert error.__cause__ is error.__context__ is None
 
 
+# claim: field-names
+def test_what_an_error_names(engine: sa.Engine) -> None:
+    store(engine, User(email="a@x", name="n", notes="n"), User(email="b@x", name="n", notes="n"))
+    user: Any = User
+    for column, key in ("name", None), ("notes", 2):
+        raw(engine, f"update users set {column} = :value where id = 2", value=b"changed")
+        for query in sa.select(user), sa.select(user).options(orm.load_only(getattr(user, column))):
+            with orm.Session(engine) as session, pytest.raises(EncryptedFieldError) as caught:
+                session.scalars(query.where(user.id == 2)).all()
+            error = caught.value
+            assert (error.table, error.column, error.primary_key) == ("users", column, key)
+        with pytest.raises(EncryptedFieldError) as caught:
+            reencrypt(engine, user)
+        assert (caught.value.column, caught.value.primary_key) == (column, 2)
+        raw(engine, f"update users set {column} = null")
+
+
 def test_plaintext_in_a_column_without_types() -> None:
     """SQLite stores any type in any column."""
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)

@@ -6,26 +6,25 @@ of the columns to which it is bound, each in UTF-8 with its length in 4 big-endi
 
 from __future__ import annotations
 
+import functools
 import json
-import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from sealane import _reference
 from sealane._frames import forgetting
-from sealane._native import Aead, DeterministicAead, Keyring
+from sealane._native import Aead, DeterministicAead, FieldOpener, Keyring
 from sealane.exceptions import AuthenticationError, EncryptedFieldError, FormatError
 
 KeyringLike: TypeAlias = Keyring | str | Callable[[], Keyring]
 Codec: TypeAlias = tuple[Callable[[Any], bytes], Callable[[bytes], Any], Any]
+Cell: TypeAlias = tuple[Sequence[object], Sequence[object], bytes | None]
+"""The primary key of a row, the values of the bound columns and the stored value."""
 
 _PREFIXES: Final = {"tink": b"\x01", "crunchy": b"\0", "legacy": b"\0"}
-
-CHECK: Final = 50_000
-"""Nanoseconds between looks at the state of the keyring: a look costs more than opening a value."""
 
 CODECS: Final[dict[type, Codec]] = {
     bytes: (bytes, bytes, bytes | bytearray | memoryview),
@@ -54,7 +53,11 @@ class Keys:
     """The AEAD of a keyring, made again after the keyring has changed."""
 
     @forgetting
-    def __init__(self, keyring: KeyringLike, searchable: bool) -> None:
+    def __init__(self, keyring: KeyringLike, searchable: bool, row: Sequence[str] = ()) -> None:
+        if isinstance(row, str):
+            raise TypeError(f"row: expected a list of names, found str; pass [{row!r}]")
+        if row and searchable:
+            raise ValueError("a searchable value cannot be bound to its row: equal values would differ")
         if isinstance(keyring, str):
             _reference.check(keyring)
         elif not isinstance(keyring, Keyring) and not callable(keyring):
@@ -64,8 +67,6 @@ class Keys:
             )
         self._source = keyring
         self._kind: type[Aead] | type[DeterministicAead] = DeterministicAead if searchable else Aead
-        self.due = 0
-        self.open: Callable[[Any, bytes], bytes]
         self._state: tuple[object, ...] = ()
         self._aead: Any = None
         if isinstance(keyring, Keyring):
@@ -76,16 +77,13 @@ class Keys:
 
     def aead(self) -> Any:
         """Returns the Aead or DeterministicAead of the keyring as it is now."""
-        if (now := time.monotonic_ns()) >= self.due:
-            ring = self.ring()
-            state = (ring, ring.primary, *((key.id, key.state) for key in ring.keys))
-            if state != self._state:
-                aead = self._kind(keyring=ring)
-                if isinstance(aead, Aead) and self._state[:2] == state[:2]:
-                    aead.count_messages(self._aead.sealed_messages or 0)
-                self._aead, self._state = aead, state
-                self.open = aead.open if isinstance(aead, Aead) else aead.decrypt
-            self.due = now + CHECK
+        ring = self.ring()
+        state = (ring, ring.primary, *((key.id, key.state) for key in ring.keys))
+        if state != self._state:
+            aead = self._kind(keyring=ring)
+            if isinstance(aead, Aead) and self._state[:2] == state[:2]:
+                aead.count_messages(self._aead.sealed_messages or 0)
+            self._aead, self._state = aead, state
         return self._aead
 
     def ring(self) -> Keyring:
@@ -141,14 +139,18 @@ class Field:
     """Seals and opens the values of one column.
 
     ``place`` returns the names of the table and the column; they are not known from the beginning.
+    ``key_of`` finds the primary key of a value that does not open.
     """
 
     def __init__(
-        self, keys: Keys, codec: Codec, row: tuple[str, ...], place: Callable[[], tuple[str, str]]
+        self,
+        keys: Keys,
+        codec: Codec,
+        row: tuple[str, ...],
+        place: Callable[[], tuple[str, str]],
+        key_of: Callable[..., Sequence[object]],
     ) -> None:
-        self.keys = keys
-        self.row = row
-        self.place = place
+        self.keys, self.row, self.place, self.key_of = keys, row, place, key_of
         self._encode, self._decode, self._kind = codec
         self._start = b""
 
@@ -201,47 +203,26 @@ class Field:
             problem = f"expected {getattr(self._kind, '__name__', self._kind)}"
         raise TypeError(f"{self}: could not encode a value of type {type(value).__name__}: {problem}")
 
-    def opener(self, convert: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
-        """Returns a function that opens values bound to no row, in as few calls as possible."""
-        keys, decode, aad, clock = self.keys, self._decode, self.aad(()), time.monotonic_ns
+    def sealed(self, value: Any, *_: object) -> Sealed | None:
+        """Returns a value that is opened when its row is known."""
+        value = bytes(value) if isinstance(value, memoryview) else value
+        return None if value is None else Sealed(self, value)
 
-        def opened(value: Any) -> Any:
-            if value is None:
-                return None
-            if convert is not None:
-                value = convert(value)
-            if clock() >= keys.due:
-                keys.aead()
-            try:
-                return decode(keys.open(value, aad))
-            except Exception:
-                pass
-            return self.open(value)
+    @functools.cached_property
+    def opener(self) -> FieldOpener:
+        """The native part, which opens values."""
+        decode = None if self._decode is bytes.decode else self._decode
+        return FieldOpener(self.keys.aead, None if self.row else self.aad(()), decode, self._refuse)
 
-        return opened
+    def open(self, sealed: Any, row: Sequence[object] = (), *rest: object) -> Any:
+        """Returns the value of a row, or raises EncryptedFieldError; ``key_of`` gets the rest."""
+        return self.opener.open(sealed, self.aad(row), *rest)
 
-    def open(
-        self,
-        sealed: Any,
-        row: Sequence[object] = (),
-        key_of: Callable[[Any], Sequence[object]] = lambda _: (),
-        target: object = None,
-    ) -> Any:
-        """Returns the value, or raises EncryptedFieldError with the primary key of ``target``."""
-        if time.monotonic_ns() >= self.keys.due:
-            self.keys.aead()
-        aad = self.aad(row)
-        try:
-            data = self.keys.open(sealed, aad)
-        except (AuthenticationError, TypeError):  # plaintext that a column still has can be a str
-            data = None
-        if data is None:
-            raise self.failed(key_of(target))
-        try:
-            return self._decode(data)
-        except Exception:
-            del data
-        raise FormatError(f"{self.at(key_of(target))}: the value opens, but has another type")
+    def _refuse(self, opens: bool, sealed: Any, rest: tuple[Any, ...]) -> NoReturn:
+        key = self.key_of(sealed, *(rest[1:] if self.row else rest))
+        if opens:
+            raise FormatError(f"{self.at(key)}: the value opens, but has another type")
+        raise self.failed(key)
 
     def failed(self, primary_key: Sequence[object]) -> EncryptedFieldError:
         """Returns the error for a value that does not open."""
@@ -256,11 +237,8 @@ class Field:
         """Returns the place of a value, as errors say it."""
         return f"{self}, primary key {_key(primary_key)!r}" if primary_key else str(self)
 
-    def resealed(self, cells: Sequence[tuple[Sequence[object], Sequence[object], bytes]]) -> list[bytes]:
-        """Returns the values of several rows under the primary key.
-
-        A cell is the primary key, the values of the bound columns and the stored value.
-        """
+    def resealed(self, cells: Sequence[Cell]) -> list[bytes]:
+        """Returns the values of several rows under the primary key."""
         aead, aads = self.keys.aead(), [self.aad(row) for _, row, _ in cells]
         index = 0
         try:
@@ -273,6 +251,26 @@ class Field:
         except (AuthenticationError, TypeError) as error:
             index = getattr(error, "index", None) or index
         raise self.failed(cells[index][0])
+
+
+Parts: TypeAlias = tuple[Field, Iterator[list[Cell]], Callable[[list[tuple[Cell, bytes]]], object]]
+"""A column to move to another key: its field, its rows in batches, and what writes changed values."""
+
+
+def reencrypt(
+    columns: Iterable[Parts], total: int, progress: Callable[[int, int | None], object] | None
+) -> int:
+    """Moves columns to the primary keys of their keyrings; returns the number of changed values."""
+    changed = done = 0
+    for field, batches, write in columns:
+        prefix = field.keys.prefix()
+        for batch in batches:
+            cells = [cell for cell in batch if cell[2] is not None and cell[2][: len(prefix)] != prefix]
+            write(list(zip(cells, field.resealed(cells), strict=True)))
+            changed, done = changed + len(cells), done + len(batch)
+            if progress is not None:
+                progress(done, total)
+    return changed
 
 
 def _key(primary_key: Sequence[object]) -> object:

@@ -215,6 +215,11 @@ class SpeckAead(_AeadMethods):
     @staticmethod
     def new_small_block(algorithm: str, key: _KeyLike) -> SpeckAead: ...
 
+@final
+class FieldOpener:
+    def __new__(cls, keys: Any, aad: bytes | None, decode: Any, refuse: Any) -> FieldOpener: ...
+    def open(self, sealed: Any, *rest: Any) -> Any: ...
+
 class _SecretFile:
     def save(
         self,

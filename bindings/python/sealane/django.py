@@ -15,6 +15,7 @@ in its row. NULL stays NULL. ``reencrypt`` moves a model's table to a new key.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -50,10 +51,6 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         renamed_from: tuple[str, str] | None = None,
         **options: Any,
     ) -> None:
-        if isinstance(row, str):
-            raise TypeError(f"row: expected a list of field names, found str; pass [{row!r}]")
-        if row and searchable:
-            raise ValueError("a searchable value cannot be bound to its row: equal values would differ")
         if not searchable and any(options.get(name) for name in ("unique", "db_index", "primary_key")):
             raise ValueError(
                 "equal values are encrypted differently, so an index or a unique constraint is of no use; "
@@ -61,15 +58,14 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
             )
         self.row, self.searchable, self.renamed_from = tuple(row), searchable, renamed_from
         self._keyring = keyring
-        self._keys = _fields.Keys(self._from_settings if keyring is None else keyring, searchable)
+        self._keys = _fields.Keys(self._from_settings if keyring is None else keyring, searchable, row)
         super().__init__(*args, **options)
 
     def contribute_to_class(self, cls: type[models.Model], name: str, private_only: bool = False) -> None:
         """Adds the field to a model; Django calls it, for a copy where the model is abstract."""
         super().contribute_to_class(cls, name, private_only)
-        for cached in "_opener", "_row_fields":
-            self.__dict__.pop(cached, None)
-        self.sealing = Field(self._keys, self._codec(), self.row, self._place)
+        self.__dict__.pop("_row_fields", None)
+        self.sealing = Field(self._keys, self._codec(), self.row, self._place, self._key_of)
 
     def _codec(self) -> _fields.Codec:
         return _fields.CODECS[self._kind]
@@ -130,17 +126,19 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
             value = self.sealing.seal(plain, value.row if bound else ())
         return connection.Database.Binary(value)
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        """Decrypts a value; Django calls it."""
-        if value is None:
-            return None
-        if isinstance(value, memoryview):
-            value = bytes(value)
-        return Sealed(self.sealing, value) if self.row else self._opener(value)
+    def get_db_converters(self, connection: Any) -> list[Any]:
+        """Returns the functions that decrypt values; Django calls them."""
+        return [self.sealing.sealed if self.row else self.sealing.opener.open]
 
-    @functools.cached_property
-    def _opener(self) -> Callable[[Any], Any]:
-        return self.sealing.opener()
+    def _key_of(self, sealed: Any, *found: Any) -> Sequence[object]:
+        """Returns the primary key of an object, or else of a row that has this value."""
+        if self.row:
+            return [one.pk for one in found]
+        kind = models.TextField if isinstance(sealed, str) else models.BinaryField
+        with contextlib.suppress(Exception):
+            rows = _rows(self.model, self, found[-1].alias, kind).filter(sealane_stored=sealed)
+            return rows.values_list("pk")[0]  # type: ignore[no-any-return]
+        return ()
 
     @functools.cached_property
     def _row_fields(self) -> list[tuple[str, Callable[[Any], Any]]]:
@@ -260,10 +258,6 @@ class EncryptedJSONField(_Encrypted, models.JSONField):
         )
 
 
-def _key_of(instance: Any) -> Sequence[object]:
-    return [instance.pk]
-
-
 def _prepared(sender: type[models.Model], **_: Any) -> None:
     """Connects the signals of a model that has values bound to their rows."""
     fields = [one for one in sender._meta.concrete_fields if isinstance(one, _Encrypted) and one.row]
@@ -274,9 +268,7 @@ def _prepared(sender: type[models.Model], **_: Any) -> None:
         data = instance.__dict__
         for field in fields:
             if type(sealed := data.get(field.attname)) is Sealed:
-                data[field.attname] = field.sealing.open(
-                    sealed.data, field.row_of(instance), _key_of, instance
-                )
+                data[field.attname] = field.sealing.open(sealed.data, field.row_of(instance), instance)
 
     def saving(instance: Any, using: str, update_fields: frozenset[str] | None, **_: Any) -> None:
         for field in fields:
@@ -334,34 +326,30 @@ def reencrypt(
     if not fields:
         raise ValueError(f"{model._meta.label}: expected encrypted fields")
     total = len(fields) * model._base_manager.using(using).count()
-    changed = done = 0
-    for field in fields:
-        for read, moved in _reencrypted(model, field, using, batch):
-            changed, done = changed + moved, done + read
-            if progress is not None:
-                progress(done, total)
-    return changed
+    return _fields.reencrypt([_parts(model, field, using, batch) for field in fields], total, progress)
 
 
-def _reencrypted(model: Any, field: _Encrypted, using: str, batch: int) -> Iterator[tuple[int, int]]:
-    """Moves a field to the primary key; yields the number of rows and of changed ones per batch."""
-    prefix = field.sealing.keys.prefix()
-    stored = models.ExpressionWrapper(models.F(field.attname), output_field=models.BinaryField())
-    rows = model._base_manager.using(using).order_by("pk").annotate(sealane_stored=stored)
-    after = rows
-    while found := list(after.values_list("pk", *field.row, "sealane_stored")[:batch]):
-        cells = [
-            ([key], row, bytes(sealed))
-            for key, *row, sealed in found
-            if sealed is not None and bytes(sealed[: len(prefix)]) != prefix
-        ]
+def _rows(model: Any, field: _Encrypted, using: str, kind: Any = models.BinaryField) -> Any:
+    """Returns the rows of a model in their order, with the stored value of a field."""
+    stored = models.ExpressionWrapper(models.F(field.attname), output_field=kind())
+    return model._base_manager.using(using).order_by("pk").annotate(sealane_stored=stored)
+
+
+def _parts(model: Any, field: _Encrypted, using: str, batch: int) -> _fields.Parts:
+    rows = _rows(model, field, using)
+
+    def batches() -> Iterator[list[_fields.Cell]]:
+        after = rows
+        while found := list(after.values_list("pk", *field.row, "sealane_stored")[:batch]):
+            yield [([key], row, None if sealed is None else bytes(sealed)) for key, *row, sealed in found]
+            after = rows.filter(pk__gt=found[-1][0])
+
+    def write(pairs: list[tuple[_fields.Cell, bytes]]) -> None:
         with transaction.atomic(using):
-            for ((key,), _, old), new in zip(
-                cells, field.sealing.resealed(cells) if cells else (), strict=True
-            ):
+            for ((key,), _, old), new in pairs:
                 rows.filter(pk=key, sealane_stored=old).update(**{field.attname: _Ciphertext(new)})
-        yield len(found), len(cells)
-        after = rows.filter(pk__gt=found[-1][0])
+
+    return field.sealing, batches(), write
 
 
 signals.class_prepared.connect(_prepared)

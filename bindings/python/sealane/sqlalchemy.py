@@ -92,13 +92,9 @@ class Encrypted(sa.types.TypeDecorator[_T]):
         codec: tuple[Callable[[_T], bytes], Callable[[bytes], _T]] | None = None,
     ) -> None:
         super().__init__()
-        if isinstance(row, str):
-            raise TypeError(f"row: expected a list of column names, found str; pass [{row!r}]")
-        if row and searchable:
-            raise ValueError("a searchable value cannot be bound to its row: equal values would differ")
         self.type_ = sa.types.to_instance(type_)
         self.row = tuple(row)
-        self._keys = _fields.Keys(keyring, searchable)
+        self._keys = _fields.Keys(keyring, searchable, row)
         self._names = renamed_from
         self._codec = _codec_of(self.type_) if codec is None else (*codec, object)
         self._set_column(None)
@@ -118,7 +114,7 @@ class Encrypted(sa.types.TypeDecorator[_T]):
         self._column = column
         # SQLAlchemy caches statements by the attributes that are named as parameters, so one of
         # them has to be unique.
-        self.keyring = Field(self._keys, self._codec, self.row, self._place)
+        self.keyring = Field(self._keys, self._codec, self.row, self._place, self._key_of)
 
     def _place(self) -> tuple[str, str]:
         if self._names is not None:
@@ -159,11 +155,13 @@ class Encrypted(sa.types.TypeDecorator[_T]):
     def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], Any]:
         """Returns a function that decrypts values; SQLAlchemy calls it."""
         field, convert = self.keyring, self.impl_instance.result_processor(dialect, coltype)
-        if not self.row:
-            return field.opener(convert)
-        if convert is None:
-            return lambda value: None if value is None else Sealed(field, value)
-        return lambda value: None if value is None else Sealed(field, bytes(value))
+        opened = field.sealed if self.row else field.opener.open
+        return opened if convert is None else lambda value: opened(convert(value))
+
+    def _key_of(self, sealed: Any, target: Any = None) -> Sequence[object]:
+        """Returns the primary key of an object; SQLAlchemy does not say which row other values are of."""
+        mapper = None if target is None else sa.inspect(target).mapper
+        return () if mapper is None else mapper.primary_key_from_instance(target)
 
     class comparator_factory(sa.types.TypeDecorator.Comparator[Any]):
         """Comparison with NULL, and by equality with values under all enabled keys."""
@@ -228,7 +226,6 @@ class _Attribute:
         self.columns = [column.table.c[name] for name in type_.row]
         self.kinds = [(mapper.get_property_by_column(one).key, one.type.python_type) for one in self.columns]
         self.names = [mapper.get_property_by_column(column).key for column in self.columns]
-        self.key_of = mapper.primary_key_from_instance
 
     def open(self, target: Any, data: dict[str, Any]) -> None:
         """Opens the value of a loaded object."""
@@ -237,7 +234,7 @@ class _Attribute:
         row = self.row_in({**data, **changed} if changed else data)
         if None in row:
             raise ValueError(f"{self.field} is bound to {', '.join(self.names)}: load these columns too")
-        data[self.key] = self.field.open(data[self.key].data, row, self.key_of, target)
+        data[self.key] = self.field.open(data[self.key].data, row, target)
 
     def row_in(self, data: dict[str, Any]) -> list[Any]:
         """Returns the values of the bound columns as the database returns them, for example 7 for "7"."""
@@ -405,22 +402,12 @@ def reencrypt(
     if not columns or not table.primary_key:
         raise ValueError(f"{table.fullname}: expected encrypted columns and a primary key")
     total = len(columns) * (bind.scalar(sa.select(sa.func.count()).select_from(table)) or 0)
-    changed = done = 0
-    for column in columns:
-        for read, moved in _reencrypted(bind, column, batch):
-            bind.commit()
-            changed, done = changed + moved, done + read
-            if progress is not None:
-                progress(done, total)
-    return changed
+    return _fields.reencrypt([_parts(bind, column, batch) for column in columns], total, progress)
 
 
-def _reencrypted(bind: sa.Connection, column: Any, batch: int) -> Iterator[tuple[int, int]]:
-    """Moves a column to the primary key; yields the number of rows and of changed ones per batch."""
-    keys, field = list(column.table.primary_key), column.type.keyring
+def _parts(bind: sa.Connection, column: Any, batch: int) -> _fields.Parts:
+    keys, bound = list(column.table.primary_key), [column.table.c[name] for name in column.type.row]
     stored = sa.type_coerce(column, sa.LargeBinary())
-    bound = [column.table.c[name] for name in column.type.row]
-    prefix = field.keys.prefix()
     query = sa.select(*keys, *bound, stored).order_by(*keys).limit(batch)
     names = [f"key_{number}" for number in range(len(keys))]
     update = (
@@ -429,22 +416,20 @@ def _reencrypted(bind: sa.Connection, column: Any, batch: int) -> Iterator[tuple
         .where(stored == sa.bindparam("old"))
         .values({column: sa.bindparam("new", type_=sa.LargeBinary())})
     )
-    after: sa.Select[Any] = query
-    while rows := bind.execute(after).all():
-        cells = [
-            (row[: len(keys)], row[len(keys) : -1], row[-1])
-            for row in rows
-            if row[-1] is not None and row[-1][: len(prefix)] != prefix
-        ]
-        if cells:
-            sealed = field.resealed(cells)
-            values = [
-                {"new": new, "old": old} | dict(zip(names, key, strict=True))
-                for new, (key, _, old) in zip(sealed, cells, strict=True)
-            ]
+
+    def batches() -> Iterator[list[_fields.Cell]]:
+        after = query
+        while rows := bind.execute(after).all():
+            yield [(row[: len(keys)], row[len(keys) : -1], row[-1]) for row in rows]
+            after = query.where(sa.tuple_(*keys) > tuple(rows[-1][: len(keys)]))
+
+    def write(pairs: list[tuple[_fields.Cell, bytes]]) -> None:
+        if pairs:
+            values = [dict(zip(names, key, strict=True), old=old, new=new) for (key, _, old), new in pairs]
             bind.execute(update, values)
-        yield len(rows), len(cells)
-        after = query.where(sa.tuple_(*keys) > tuple(rows[-1][: len(keys)]))
+        bind.commit()
+
+    return column.type.keyring, batches(), write
 
 
 def _sealed_of(table: Any) -> list[Any]:

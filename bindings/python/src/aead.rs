@@ -58,7 +58,7 @@ use sealane::KeyringAead;
 /// b'hello'
 #[pyclass(frozen, module = "sealane")]
 pub(crate) struct Aead {
-    core: MessageKeys,
+    pub(crate) core: MessageKeys,
 }
 
 aead_methods! {

@@ -54,7 +54,7 @@ use sealane::KeyringDeterministicAead;
 /// b'alice@example.com'
 #[pyclass(frozen, module = "sealane")]
 pub(crate) struct DeterministicAead {
-    core: MessageKeys,
+    pub(crate) core: MessageKeys,
 }
 
 key_methods! { DeterministicAead {

@@ -15,6 +15,7 @@ mod detach;
 mod deterministic;
 mod error;
 mod fernet;
+mod fields;
 mod file;
 mod file_keys;
 mod folder;
@@ -61,6 +62,7 @@ mod _native {
         bulk::Operation,
         deterministic::DeterministicAead,
         fernet::Fernet,
+        fields::FieldOpener,
         file::{
             Decryptor, FileInfo, Ranges, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes,
             encrypt_path, inspect_path, plain_len, rewrap_path, salvage_path, sealed_len, sealed_range,
