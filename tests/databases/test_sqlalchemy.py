@@ -177,8 +177,9 @@ def test_what_does_not_open_is_not_shown(engine: sa.Engine, stored: bytes) -> No
 def test_what_an_error_names(engine: sa.Engine) -> None:
     store(engine, User(email="a@x", name="n", notes="n"), User(email="b@x", name="n", notes="n"))
     user: Any = User
+    mark = b"\x01" + RING.primary.to_bytes(4, "big")
     for column, key in ("name", None), ("notes", 2):
-        raw(engine, f"update users set {column} = :value where id = 2", value=b"changed")
+        raw(engine, f"update users set {column} = :value where id = 2", value=mark + b"changed")
         for query in sa.select(user), sa.select(user).options(orm.load_only(getattr(user, column))):
             with orm.Session(engine) as session, pytest.raises(EncryptedFieldError) as caught:
                 session.scalars(query.where(user.id == 2)).all()

@@ -237,20 +237,27 @@ class Field:
         """Returns the place of a value, as errors say it."""
         return f"{self}, primary key {_key(primary_key)!r}" if primary_key else str(self)
 
-    def resealed(self, cells: Sequence[Cell]) -> list[bytes]:
-        """Returns the values of several rows under the primary key."""
+    def resealed(self, cells: Sequence[Cell], prefix: bytes) -> list[tuple[Cell, bytes]]:
+        """Opens the values of several rows, and returns new ones for those without the prefix."""
         aead, aads = self.keys.aead(), [self.aad(row) for _, row, _ in cells]
+        plain: list[bytes] = []
         index = 0
         try:
             if not self.searchable:
-                return list(aead.seal_many(aead.open_many([sealed for *_, sealed in cells], aads), aads))
-            found = []
-            for index, (*_, sealed) in enumerate(cells):
-                found.append(aead.encrypt(aead.decrypt(sealed, aads[index]), aads[index]))
-            return found
+                plain = aead.open_many([sealed for *_, sealed in cells], aads)
+            else:
+                for index, (*_, sealed) in enumerate(cells):
+                    plain.append(aead.decrypt(sealed, aads[index]))
         except (AuthenticationError, TypeError) as error:
             index = getattr(error, "index", None) or index
-        raise self.failed(cells[index][0])
+        if len(plain) < len(cells):
+            raise self.failed(cells[index][0])
+        seal = aead.encrypt if self.searchable else aead.seal
+        return [
+            (cell, seal(data, aad))
+            for cell, data, aad in zip(cells, plain, aads, strict=True)
+            if (cell[2] or b"")[: len(prefix)] != prefix
+        ]
 
 
 Parts: TypeAlias = tuple[Field, Iterator[list[Cell]], Callable[[list[tuple[Cell, bytes]]], object]]
@@ -265,9 +272,9 @@ def reencrypt(
     for field, batches, write in columns:
         prefix = field.keys.prefix()
         for batch in batches:
-            cells = [cell for cell in batch if cell[2] is not None and cell[2][: len(prefix)] != prefix]
-            write(list(zip(cells, field.resealed(cells), strict=True)))
-            changed, done = changed + len(cells), done + len(batch)
+            pairs = field.resealed([cell for cell in batch if cell[2] is not None], prefix)
+            write(pairs)
+            changed, done = changed + len(pairs), done + len(batch)
             if progress is not None:
                 progress(done, total)
     return changed

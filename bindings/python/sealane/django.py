@@ -313,7 +313,7 @@ def reencrypt(
     Raises
     ------
     EncryptedFieldError
-        If a value does not open, with its primary key. Earlier batches are done.
+        If a value does not open, under whichever key, with its primary key. Earlier batches are done.
     ValueError
         If the model has no encrypted field, or if a primary key of a keyring has the prefix "raw".
 

@@ -380,7 +380,7 @@ def reencrypt(
     Raises
     ------
     EncryptedFieldError
-        If a value does not open, with its primary key. Earlier batches are done.
+        If a value does not open, under whichever key, with its primary key. Earlier batches are done.
     ValueError
         If the table has no encrypted column or no primary key, or if a primary key of a keyring has
         the prefix "raw".
