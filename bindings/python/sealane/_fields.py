@@ -65,32 +65,33 @@ class Keys:
                 "keyring: expected a Keyring, a key reference such as 'file:PATH', or a function that "
                 f"returns a Keyring; found {type(keyring).__name__}"
             )
-        self._source = keyring
+        self.source = keyring
         self._kind: type[Aead] | type[DeterministicAead] = DeterministicAead if searchable else Aead
-        self._state: tuple[object, ...] = ()
-        self._aead: Any = None
+        self._latest: tuple[tuple[object, ...], Any] = ((), None)
         if isinstance(keyring, Keyring):
             self.aead()
 
     def __repr__(self) -> str:
-        return f"<keys of {self._source!r}>"
+        return f"<keys of {self.source!r}>"
 
-    def aead(self) -> Any:
+    def aead(self, found: Any = None) -> Any:
         """Returns the Aead or DeterministicAead of the keyring as it is now."""
-        ring = self.ring()
+        ring = self.ring(found)
         state = (ring, ring.primary, *((key.id, key.state) for key in ring.keys))
-        if state != self._state:
-            aead = self._kind(keyring=ring)
-            if isinstance(aead, Aead) and self._state[:2] == state[:2]:
-                aead.count_messages(self._aead.sealed_messages or 0)
-            self._aead, self._state = aead, state
-        return self._aead
+        latest, aead = self._latest
+        if state != latest:
+            old, aead = aead, self._kind(keyring=ring)
+            if isinstance(aead, Aead) and latest[:2] == state[:2]:
+                aead.count_messages(old.sealed_messages or 0)
+            self._latest = state, aead
+        return aead
 
-    def ring(self) -> Keyring:
+    def ring(self, found: Any = None) -> Keyring:
         """Returns the keyring. A reference is resolved once."""
-        found = self._source() if callable(self._source) else self._source
+        if found is None:
+            found = self.source() if callable(self.source) else self.source
         if isinstance(found, str):
-            found = self._source = _reference.resolve(found)  # type: ignore[assignment]
+            found = self.source = _reference.resolve(found)  # type: ignore[assignment]
         if not isinstance(found, Keyring):
             raise TypeError(f"keyring: expected a Keyring, found {type(found).__name__}")
         return found
@@ -212,7 +213,7 @@ class Field:
     def opener(self) -> FieldOpener:
         """The native part, which opens values."""
         decode = None if self._decode is bytes.decode else self._decode
-        return FieldOpener(self.keys.aead, None if self.row else self.aad(()), decode, self._refuse)
+        return FieldOpener(self.keys, None if self.row else self.aad(()), decode, self._refuse)
 
     def open(self, sealed: Any, row: Sequence[object] = (), *rest: object) -> Any:
         """Returns the value of a row, or raises EncryptedFieldError; ``key_of`` gets the rest."""

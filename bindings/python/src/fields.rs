@@ -2,22 +2,23 @@
 
 use crate::aead::Aead;
 use crate::deterministic::DeterministicAead;
+use crate::keys::Keyring;
 use crate::objects::Any;
 use crate::sealer;
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
-/// Time between looks at the keyring: a look costs more than opening a value.
-const CHECK: Duration = Duration::from_micros(50);
+/// An AEAD, its keyring, and the number of changes of that.
+type Latest = (Py<PyAny>, Py<PyAny>, u64);
 
 /// Opens the values of a column.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct FieldOpener {
-    /// Returns the AEAD of the keyring as it is now.
+    /// Has the keyring, or a function that returns it, as ``source``; ``aead(…)`` makes its AEAD.
     keys: Py<PyAny>,
     /// The associated data; without it, values are bound to their rows, and each call has its own.
     aad: Option<Py<PyBytes>>,
@@ -25,8 +26,7 @@ pub(crate) struct FieldOpener {
     decode: Option<Py<PyAny>>,
     /// Raises the error for a value that opens but has another type, or does not open.
     refuse: Py<PyAny>,
-    /// The AEAD, and when it was asked for.
-    latest: Mutex<Option<(Py<PyAny>, Instant)>>,
+    latest: Mutex<Option<Latest>>,
 }
 
 #[pymethods]
@@ -72,16 +72,22 @@ impl FieldOpener {
 }
 
 impl FieldOpener {
+    /// Returns the AEAD of the keyring as it is now. A function may return another one each time.
     fn aead<'py>(&self, py: Python<'py>) -> PyResult<Any<'py>> {
-        let now = Instant::now();
+        let keys = self.keys.bind(py);
+        let mut ring = keys.getattr(intern!(py, "source"))?;
+        if ring.is_callable() {
+            ring = ring.call0()?;
+        }
+        let changes = ring.cast::<Keyring>().map_or(0, |ring| ring.get().changes());
         let lock = || self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((aead, asked)) = &*lock()
-            && now.duration_since(*asked) < CHECK
+        if let Some((aead, of, then)) = &*lock()
+            && (of.as_ptr(), *then) == (ring.as_ptr(), changes)
         {
             return Ok(aead.bind(py).clone());
         }
-        let aead = self.keys.bind(py).call0()?;
-        *lock() = Some((aead.clone().unbind(), now));
+        let aead = keys.call_method1(intern!(py, "aead"), (&ring,))?;
+        let _old = lock().replace((aead.clone().unbind(), ring.unbind(), changes));
         Ok(aead)
     }
 }

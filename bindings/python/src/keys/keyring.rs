@@ -7,6 +7,7 @@ use crate::prelude::*;
 use crate::shared::Shared;
 use crate::{recipients, secrets};
 use sealane::keys::{KeyType, Keyring as Core, Prefix, refuse_replacing};
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// Several keys with identifiers and states; one is the primary key. Never shown or pickled.
 ///
@@ -28,6 +29,7 @@ use sealane::keys::{KeyType, Keyring as Core, Prefix, refuse_replacing};
 #[pyclass(frozen, module = "sealane.keys")]
 pub(crate) struct Keyring {
     core: Shared<Core>,
+    changes: AtomicU64,
     file: Option<PathBuf>,
 }
 
@@ -169,7 +171,7 @@ impl Keyring {
     ) -> PyResult<u32> {
         let key = key.map(extract).transpose()?;
         let prefix = prefix.map(self::prefix).transpose()?;
-        self.core.with(py, 0, |ring| {
+        self.change(py, |ring| {
             let primary = ring.primary();
             let key_type = match (algorithm, &key, primary.key_type) {
                 (Some(name), Some(key), _) => KeyType::for_key(name, key)?,
@@ -189,21 +191,21 @@ impl Keyring {
     ///
     /// Raises ValueError if there is no such key or it is not enabled.
     fn promote(&self, py: Python<'_>, id: u32) -> PyResult<()> {
-        self.core.with(py, 0, |ring| ring.promote(id))
+        self.change(py, |ring| ring.promote(id))
     }
 
     /// Disables the key ``id``. It opens nothing until ``enable`` is called.
     ///
     /// Raises ValueError for the primary key, a destroyed key or an unknown one.
     fn disable(&self, py: Python<'_>, id: u32) -> PyResult<()> {
-        self.core.with(py, 0, |ring| ring.disable(id))
+        self.change(py, |ring| ring.disable(id))
     }
 
     /// Enables the disabled key ``id``.
     ///
     /// Raises ValueError for a destroyed or unknown key.
     fn enable(&self, py: Python<'_>, id: u32) -> PyResult<()> {
-        self.core.with(py, 0, |ring| ring.enable(id))
+        self.change(py, |ring| ring.enable(id))
     }
 
     /// Destroys the key ``id``: wipes its secret and keeps its identifier. Data that only this key
@@ -211,7 +213,7 @@ impl Keyring {
     ///
     /// Raises ValueError for the primary key, a destroyed key or an unknown one.
     fn destroy(&self, py: Python<'_>, id: u32) -> PyResult<()> {
-        self.core.with(py, 0, |ring| ring.destroy(id))
+        self.change(py, |ring| ring.destroy(id))
     }
 
     /// Removes the key ``id``, in any state, with its identifier. Data that only this key opens is
@@ -221,7 +223,7 @@ impl Keyring {
     ///
     /// Raises ValueError for the primary key or an unknown one.
     fn delete(&self, py: Python<'_>, id: u32) -> PyResult<()> {
-        self.core.with(py, 0, |ring| ring.delete(id))
+        self.change(py, |ring| ring.delete(id))
     }
 
     /// Generates a key like the primary key, makes it primary, and returns its identifier.
@@ -230,7 +232,7 @@ impl Keyring {
     /// distribute the keyring, then ``promote`` the key; otherwise some of them cannot open what
     /// others seal.
     fn rotate(&self, py: Python<'_>) -> PyResult<u32> {
-        self.core.with(py, 0, Core::rotate)
+        self.change(py, Core::rotate)
     }
 
     /// The fingerprint of the keyring, "key-sha256:…": it pins the keyring in a reference, as in
@@ -319,12 +321,27 @@ impl Keyring {
 impl Keyring {
     /// A keyring, and the file that it was loaded from, which is never overwritten.
     pub(super) fn new(ring: Core, file: Option<PathBuf>) -> Self {
-        Self { core: Shared::new(ring), file }
+        Self { core: Shared::new(ring), changes: AtomicU64::new(0), file }
     }
 
     /// Returns the file the keyring was loaded from, if any.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.file.as_ref()
+    }
+
+    /// Returns the number of calls that may have changed the keys.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(SeqCst)
+    }
+
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Core) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let done = self.core.with(py, 0, work);
+        self.changes.fetch_add(1, SeqCst);
+        done
     }
 
     /// Returns a copy of the current keys.
