@@ -75,6 +75,25 @@ def test_proxies_children_and_deferred_fields() -> None:
     assert sealed.open(ward="w", number=1) == SECRET
 
 
+def test_raw_objects() -> None:
+    """Django stores what a fixture (``loaddata``) has without asking the fields."""
+    seen = []
+
+    def listener(instance: Any, **_: Any) -> None:
+        seen.append(instance.diagnosis)
+
+    models.signals.post_save.connect(listener, sender=Patient)
+    try:
+        key = uuid.uuid4()
+        for text in SECRET, None, SECRET:
+            models.Model.save_base(Patient(id=key, name="a", diagnosis=text, scan=b"x"), raw=True)
+            assert Patient.objects.get().diagnosis == text
+    finally:
+        models.signals.post_save.disconnect(listener, sender=Patient)
+    assert seen == [SECRET, None, SECRET]
+    assert SECRET.encode() not in bytes(raw("select diagnosis from clinic_patient")[0][0])
+
+
 # claim: field-row
 def test_a_value_of_another_row_is_refused() -> None:
     for name in "ab":

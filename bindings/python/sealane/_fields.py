@@ -6,6 +6,7 @@ of the columns to which it is bound, each in UTF-8 with its length in 4 big-endi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import uuid
@@ -33,16 +34,8 @@ CODECS: Final[dict[type, Codec]] = {
     int: (lambda value: b"%d" % value, int, int),
     float: (lambda value: repr(float(value)).encode(), float, float | int),
     Decimal: (lambda value: str(value).encode(), lambda data: Decimal(data.decode()), Decimal | int),
-    date: (
-        lambda value: date.isoformat(value).encode(),
-        lambda data: date.fromisoformat(data.decode()),
-        date,
-    ),
-    datetime: (
-        lambda value: value.isoformat().encode(),
-        lambda data: datetime.fromisoformat(data.decode()),
-        datetime,
-    ),
+    date: (lambda day: date.isoformat(day).encode(), lambda data: date.fromisoformat(data.decode()), date),
+    datetime: (lambda at: at.isoformat().encode(), lambda s: datetime.fromisoformat(s.decode()), datetime),
     uuid.UUID: (lambda value: value.bytes, lambda data: uuid.UUID(bytes=data), uuid.UUID),
     dict: (lambda value: json.dumps(value).encode(), json.loads, object),
 }
@@ -153,11 +146,8 @@ class Field:
     ) -> None:
         self.keys, self.row, self.place, self.key_of = keys, row, place, key_of
         self._encode, self._decode, self._kind = codec
+        self.searchable = keys._kind is DeterministicAead
         self._start = b""
-
-    @property
-    def searchable(self) -> bool:
-        return self.keys._kind is DeterministicAead
 
     def aad(self, row: Sequence[object]) -> bytes:
         """Returns the associated data of a value in a row."""
@@ -228,8 +218,8 @@ class Field:
     def failed(self, primary_key: Sequence[object]) -> EncryptedFieldError:
         """Returns the error for a value that does not open."""
         error = EncryptedFieldError(
-            f"{self.at(primary_key)}: the value does not open: another key, a changed value, or one moved "
-            "from another row or column"
+            f"{self.at(primary_key)}: the value does not open: another key, a changed value, one moved from "
+            "another row or column, or one that was never encrypted"
         )
         (error.table, error.column), error.primary_key = self.place(), _key(primary_key)
         return error
@@ -238,27 +228,20 @@ class Field:
         """Returns the place of a value, as errors say it."""
         return f"{self}, primary key {_key(primary_key)!r}" if primary_key else str(self)
 
-    def resealed(self, cells: Sequence[Cell], prefix: bytes) -> list[tuple[Cell, bytes]]:
+    def resealed(self, cells: Iterable[Cell], prefix: bytes) -> Iterator[tuple[Cell, bytes]]:
         """Opens the values of several rows, and returns new ones for those without the prefix."""
-        aead, aads = self.keys.aead(), [self.aad(row) for _, row, _ in cells]
-        plain: list[bytes] = []
-        index = 0
-        try:
-            if not self.searchable:
-                plain = aead.open_many([sealed for *_, sealed in cells], aads)
-            else:
-                for index, (*_, sealed) in enumerate(cells):
-                    plain.append(aead.decrypt(sealed, aads[index]))
-        except (AuthenticationError, TypeError) as error:
-            index = getattr(error, "index", None) or index
-        if len(plain) < len(cells):
-            raise self.failed(cells[index][0])
-        seal = aead.encrypt if self.searchable else aead.seal
-        return [
-            (cell, seal(data, aad))
-            for cell, data, aad in zip(cells, plain, aads, strict=True)
-            if (cell[2] or b"")[: len(prefix)] != prefix
-        ]
+        aead = self.keys.aead()
+        unseal, seal = (aead.decrypt, aead.encrypt) if self.searchable else (aead.open, aead.seal)
+        for cell in cells:
+            (key, row, sealed), plain = cell, None
+            if sealed is None:
+                continue
+            with contextlib.suppress(AuthenticationError, TypeError):
+                plain = unseal(sealed, aad := self.aad(row))
+            if plain is None:
+                raise self.failed(key)
+            if sealed[: len(prefix)] != prefix:
+                yield cell, seal(plain, aad)
 
 
 Parts: TypeAlias = tuple[Field, Iterator[list[Cell]], Callable[[list[tuple[Cell, bytes]]], object]]
@@ -273,8 +256,7 @@ def reencrypt(
     for field, batches, write in columns:
         prefix = field.keys.prefix()
         for batch in batches:
-            pairs = field.resealed([cell for cell in batch if cell[2] is not None], prefix)
-            write(pairs)
+            write(pairs := list(field.resealed(batch, prefix)))
             changed, done = changed + len(pairs), done + len(batch)
             if progress is not None:
                 progress(done, total)

@@ -251,11 +251,7 @@ class EncryptedJSONField(_Encrypted, models.JSONField):
 
     def _codec(self) -> _fields.Codec:
         encoder, decoder = self.encoder, self.decoder
-        return (
-            lambda value: json.dumps(value, cls=encoder).encode(),
-            lambda data: json.loads(data, cls=decoder),
-            object,
-        )
+        return lambda x: json.dumps(x, cls=encoder).encode(), lambda x: json.loads(x, cls=decoder), object
 
 
 def _prepared(sender: type[models.Model], **_: Any) -> None:
@@ -267,19 +263,24 @@ def _prepared(sender: type[models.Model], **_: Any) -> None:
     def opened(instance: Any, **_: Any) -> None:
         data = instance.__dict__
         for field in fields:
-            if type(sealed := data.get(field.attname)) is Sealed:
-                data[field.attname] = field.sealing.open(sealed.data, field.row_of(instance), instance)
+            if type(value := data.get(field.attname)) is Sealed:
+                data[field.attname] = field.sealing.open(value.data, field.row_of(instance), instance)
+            elif type(value) is Bound:
+                data[field.attname] = value.value
 
-    def saving(instance: Any, using: str, update_fields: frozenset[str] | None, **_: Any) -> None:
+    def saving(instance: Any, raw: bool, update_fields: frozenset[str] | None, **_: Any) -> None:
         for field in fields:
             if update_fields is not None and field.name not in update_fields and update_fields & {*field.row}:
                 raise ValueError(
                     f"{field.sealing} is bound to {', '.join(field.row)}: save {field.name} too, or it "
                     "no longer opens"
                 )
+            if raw:  # loaddata stores what the object has, without asking the field
+                setattr(instance, field.attname, field.pre_save(instance, False))
 
     signals.post_init.connect(opened, sender=sender, weak=False)
     signals.pre_save.connect(saving, sender=sender, weak=False)
+    signals.post_save.connect(opened, sender=sender, weak=False)
 
 
 def reencrypt(

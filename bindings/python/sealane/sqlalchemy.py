@@ -312,23 +312,17 @@ def _configured(mapper: orm.Mapper[Any], cls: type) -> None:
                 late[one.column.name] = Bound(value.value, row)
         if late:
             table = found[0].column.table
-            keys = [
-                column == getattr(target, mapper.get_property_by_column(column).key)
-                for column in table.primary_key
-            ]
+            keys = [c == getattr(target, mapper.get_property_by_column(c).key) for c in table.primary_key]
             connection.execute(sa.update(table).where(*keys).values(late))
         _restore(target, found)
 
     # First, so that other listeners, such as those of sqlalchemy.ext.mutable, get the opened value.
     for name in "load", "refresh":
         event.listen(cls, name, loaded, insert=True)
-    for name, listener in (
-        ("before_insert", before(True)),
-        ("before_update", before(False)),
-        ("after_insert", after),
-        ("after_update", after),
-    ):
-        event.listen(mapper, name, listener)
+    event.listen(mapper, "before_insert", before(True))
+    event.listen(mapper, "before_update", before(False))
+    event.listen(mapper, "after_insert", after)
+    event.listen(mapper, "after_update", after)
 
 
 _WRITING = "sealane: objects that are being written"
