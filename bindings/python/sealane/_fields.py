@@ -152,9 +152,11 @@ class Field:
     def aad(self, row: Sequence[object]) -> bytes:
         """Returns the associated data of a value in a row."""
         if not (aad := self._start):
-            aad = self._start = b"".join(map(_part, self.place()))
+            names = [name.encode() for name in self.place()]
+            aad = self._start = b"".join(len(name).to_bytes(4, "big") + name for name in names)
         for value in row:
-            aad += _part(value)
+            part = b"%d" % value if type(value) is int else _part(value)
+            aad += len(part).to_bytes(4, "big") + part
         return aad
 
     def row_of(self, named: dict[str, object]) -> list[object]:
@@ -271,9 +273,7 @@ def _key(primary_key: Sequence[object]) -> object:
 def _part(value: object) -> bytes:
     """Returns a part of the associated data."""
     if isinstance(value, (str, int, uuid.UUID)) and not isinstance(value, bool):
-        value = str(value).encode()
-    elif not isinstance(value, bytes):
-        raise TypeError(
-            f"values are bound to columns of int, str, bytes and UUID, found {type(value).__name__}"
-        )
-    return len(value).to_bytes(4, "big") + value
+        return str(value).encode()
+    if isinstance(value, bytes):
+        return value
+    raise TypeError(f"values are bound to columns of int, str, bytes and UUID, found {type(value).__name__}")
