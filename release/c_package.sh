@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes the archive and the Debian package of the C library:  c_package.sh LIBRARY DESTINATION
+# Makes the archives and the Debian packages of the C library:  c_package.sh PARTS DESTINATION
 #
-# LIBRARY is a folder that bindings/c/link.sh has made.
+# PARTS is a folder of build.py, with a folder per platform.
 set -euo pipefail
-library=$(realpath "$1")
+parts=$(realpath "$1")
 mkdir -p "$2"
 to=$(realpath "$2")
 cd "$(dirname "$0")/.."
@@ -17,11 +17,16 @@ trap 'rm -rf "$work"' EXIT
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 
-name=sealane-c-$version-linux-$(uname -m)
-mkdir "$work/$name"
-cp -r "$library/include" "$library/lib" "$work/$name/"
-cp LICENSE-APACHE LICENSE-MIT bindings/c/README.md "$work/$name/"
-cat >"$work/$name/Makefile" <<'END'
+for platform in "$parts"/{many,musl}linux-*; do
+	library=$platform/c
+	[ -d "$library" ] || continue
+	machine=${platform##*-}
+	case $platform in */musl*) libc=-musl ;; *) libc= ;; esac
+	name=sealane-c-$version-linux-$machine$libc
+	mkdir "$work/$name"
+	cp -r "$library/include" "$library/lib" "$work/$name/"
+	cp LICENSE-APACHE LICENSE-MIT bindings/c/README.md "$work/$name/"
+	cat >"$work/$name/Makefile" <<'END'
 # Nothing is compiled: `make install` copies. PREFIX and DESTDIR as usual; the pkg-config file finds its own place.
 PREFIX ?= /usr/local
 install:
@@ -29,30 +34,35 @@ install:
 	cp -R include lib $(DESTDIR)$(PREFIX)/
 .PHONY: install
 END
-archive "$work" "$name" "$to/$name.tar.gz"
+	archive "$work" "$name" "$to/$name.tar.gz"
 
-deb=$work/deb
-architecture=$(dpkg --print-architecture)
-mkdir -p "$deb/DEBIAN" "$deb/usr/lib/$(uname -m)-linux-gnu" "$deb/usr/share/doc/libsealane-dev"
-cp -r "$library/include" "$deb/usr/"
-cp -r "$library/lib/." "$deb/usr/lib/$(uname -m)-linux-gnu/"
-# The folder of libraries is one deeper than in the archive.
-sed -i -e 's|^prefix=.*|prefix=/usr|' -e "s|/lib |/lib/$(uname -m)-linux-gnu |" "$deb/usr/lib/$(uname -m)-linux-gnu/pkgconfig/sealane.pc"
-cat LICENSE-MIT LICENSE-APACHE >"$deb/usr/share/doc/libsealane-dev/copyright"
-cat >"$deb/DEBIAN/control" <<END
+	ls -l "$to/$name.tar.gz"
+	[ -z "$libc" ] || continue # Debian has glibc
+
+	deb=$work/deb
+	rm -rf "$deb"
+	case $machine in x86_64) architecture=amd64 ;; *) architecture=arm64 ;; esac
+	mkdir -p "$deb/DEBIAN" "$deb/usr/lib/$machine-linux-gnu" "$deb/usr/share/doc/libsealane-dev"
+	cp -r "$library/include" "$deb/usr/"
+	cp -r "$library/lib/." "$deb/usr/lib/$machine-linux-gnu/"
+	# The folder of libraries is one deeper than in the archive.
+	sed -i -e 's|^prefix=.*|prefix=/usr|' -e "s|/lib |/lib/$machine-linux-gnu |" "$deb/usr/lib/$machine-linux-gnu/pkgconfig/sealane.pc"
+	cat LICENSE-MIT LICENSE-APACHE >"$deb/usr/share/doc/libsealane-dev/copyright"
+	cat >"$deb/DEBIAN/control" <<END
 Package: libsealane-dev
 Version: $version-1
 Architecture: $architecture
 Maintainer: $maintainer
 Section: libdevel
 Priority: optional
-Depends: libc6 (>= 2.28), libgcc-s1
+Depends: libc6 (>= 2.28)
 Installed-Size: $(du -sk "$deb/usr" | cut -f1)
 Description: authenticated encryption of messages, files and streams
  The C library of sealane: header, static and shared library, and the file for
  pkg-config.
 END
-printf '#!/bin/sh\nset -e\nldconfig\n' | tee "$deb/DEBIAN/postinst" >"$deb/DEBIAN/postrm"
-chmod 755 "$deb/DEBIAN/postinst" "$deb/DEBIAN/postrm"
-dpkg-deb --root-owner-group --build "$deb" "$to" >/dev/null
-ls -l "$to/$name.tar.gz" "$to/libsealane-dev_$version-1_$architecture.deb"
+	printf '#!/bin/sh\nset -e\nldconfig\n' | tee "$deb/DEBIAN/postinst" >"$deb/DEBIAN/postrm"
+	chmod 755 "$deb/DEBIAN/postinst" "$deb/DEBIAN/postrm"
+	dpkg-deb --root-owner-group --build "$deb" "$to" >/dev/null
+	ls -l "$to/libsealane-dev_$version-1_$architecture.deb"
+done

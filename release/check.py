@@ -250,7 +250,7 @@ def sums() -> str:
     folder.mkdir(exist_ok=True)
     paths = [
         path
-        for pattern in ("*.whl", "*.tar.gz", "*.deb", "sbom/*.json")
+        for pattern in ("*.whl", "*.tar.gz", "*.deb", "go/**/*.zip", "sbom/*.json")
         for path in sorted(folder.glob(pattern))
     ]
     lines = [

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes the Elixir package with a library for this system and the sources for others:  hex.sh LIBRARY DESTINATION
+# Makes the Elixir package with the libraries of some systems and the sources for others:  hex.sh PARTS DESTINATION
 #
-# LIBRARY is libsealane_elixir.so of a release build. The archive holds what `mix hex.publish` would upload; hex.pm lists a hash
-# of it, so the library in it needs no hash of its own.
+# PARTS is a folder of build.py, with a folder per platform. The archive holds what `mix hex.publish` would upload; hex.pm lists a hash
+# of it, so the libraries in it need no hash of their own.
 set -euo pipefail
-library=$(realpath "$1")
+parts=$(realpath "$1")
 mkdir -p "$2"
 to=$(realpath "$2")
 cd "$(dirname "$0")/.."
@@ -23,8 +23,11 @@ copy() { # copy FOLDER PATHS...
 copy "$work" bindings/elixir/{lib,mix.exs,README.md}
 mv "$work"/bindings/elixir/* "$package/"
 cp LICENSE-APACHE LICENSE-MIT "$package/"
-cp "$library" "$package/precompiled/$(uname -m)-linux-gnu.so"
-strip --strip-debug "$package/precompiled/"*.so
+for platform in "$parts"/{many,musl}linux-*; do
+	[ -f "$platform/libsealane_elixir.so" ] || continue
+	case $platform in */musl*) libc=musl ;; *) libc=gnu ;; esac
+	cp "$platform/libsealane_elixir.so" "$package/precompiled/${platform##*-}-linux-$libc.so"
+done
 
 # The workspace with nothing but the crates that the library is made of.
 copy "$package/rust" Cargo.toml Cargo.lock LICENSE-APACHE LICENSE-MIT 'crates/*/Cargo.toml' 'crates/*/src/*' bindings/elixir/native

@@ -1,6 +1,6 @@
 """Builds the wheel and the program twice, from clones in two folders, and compares their bytes.
 
-``wheels.py`` and ``program.py`` build them, as for a release. ``--fast`` builds without optimisation:
+``wheels.py`` and ``build.py`` build them, as for a release. ``--fast`` builds without optimisation:
 it shows the same differences in a fraction of the time. ``--first FOLDER`` skips the first build and
 takes a wheel and a program of this commit that were built before.
 """
@@ -35,7 +35,7 @@ def build(folder: Path, fast: bool) -> None:
     options = ["--target-dir", str(target)]
     wheel = ["wheels.py", PLATFORM, "--out", str(folder)]
     # Without optimisation a wheel takes 30 MB.
-    scripts = [[*wheel, "--max-len", "100000000"] if fast else wheel, ["program.py"]]
+    scripts = [[*wheel, "--max-len", "100000000"] if fast else wheel, ["build.py", "sealane-cli"]]
     for script, *arguments in scripts:
         command = [sys.executable, str(source / "release" / script), *arguments, *options]
         variables = os.environ | (FAST if fast else {})
@@ -44,7 +44,7 @@ def build(folder: Path, fast: bool) -> None:
         )
         if done.returncode:
             sys.exit(f"{script} failed: {done.stdout.decode(errors='replace')[-2000:]}")
-    (program,) = target.glob("*/release/sealane")
+    (program,) = target.glob("parts/*/sealane")
     shutil.move(program, folder)
     shutil.rmtree(work)
 

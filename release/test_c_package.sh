@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Uses the C library from its archive and from its Debian package:  test_c_package.sh ARCHIVE PACKAGE
+# Uses the C library from its archive, and from its Debian package if there is one:  test_c_package.sh ARCHIVE [PACKAGE]
 #
-# Both are unpacked in empty folders. Nothing of the repository is used.
+# Both are unpacked in empty folders. Nothing of the repository is used. An archive for musl is used with musl-gcc.
 set -euo pipefail
-archive=$(realpath "$1") package=$(realpath "$2")
+archive=$(realpath "$1") package=${2+$(realpath "$2")}
+case $archive in *-musl.tar.gz) cc=musl-gcc unwinder="-static -lgcc_eh" ;; *) cc=cc unwinder=-lgcc_s ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -28,15 +29,24 @@ use() { # use FOLDER OF LIBRARIES, FLAGS OF PKG-CONFIG
 	export PKG_CONFIG_PATH=$1/pkgconfig
 	shift
 	# shellcheck disable=SC2046 # one word for each flag
-	cc message.c $(pkg-config "$@" --cflags --libs sealane) -o shared
+	$cc message.c $(pkg-config "$@" --cflags --libs sealane) -o shared
 	test "$(LD_LIBRARY_PATH=${PKG_CONFIG_PATH%/pkgconfig} ./shared)" = opened
-	# shellcheck disable=SC2046
-	cc message.c $(pkg-config "$@" --cflags sealane) "${PKG_CONFIG_PATH%/pkgconfig}/libsealane.a" -lgcc_s -lm -lpthread -ldl -o static
+	# shellcheck disable=SC2046,SC2086
+	$cc message.c $(pkg-config "$@" --cflags sealane) "${PKG_CONFIG_PATH%/pkgconfig}/libsealane.a" $unwinder -lm -lpthread -ldl -o static
 	test "$(./static)" = opened
 }
 tar xf "$archive"
 make --silent -C "$(basename "$archive" .tar.gz)" install DESTDIR="$work/root" PREFIX=/opt/sealane
 use "$work/root/opt/sealane/lib"
-dpkg-deb --extract "$package" "$work/system"
-use "$(dirname "$(find "$work/system" -name libsealane.a)")" --define-variable=prefix="$work/system/usr"
-echo "test_c_package: the library works from both"
+if [ -n "$package" ]; then
+	dpkg-deb --extract "$package" "$work/system"
+	use "$(dirname "$(find "$work/system" -name libsealane.a)")" --define-variable=prefix="$work/system/usr"
+	# The package depends on the library that it really needs.
+	stated=$(dpkg-deb --field "$package" Depends | sed -n 's/.*libc6 (>= \(.*\)).*/\1/p')
+	needed=$(objdump -T "$(find "$work/system" -name 'libsealane.so.*')" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -1)
+	if [ "$(printf '%s\n' "$stated" "$needed" | sort -V | tail -1)" != "$stated" ]; then
+		echo "test_c_package: the package depends on glibc $stated, but its library needs $needed" >&2
+		exit 1
+	fi
+fi
+echo "test_c_package: the library works from $(basename "$archive")${package:+ and $(basename "$package"), which needs glibc ${needed-}}"

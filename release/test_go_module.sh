@@ -36,14 +36,29 @@ func main() {
 	fmt.Println(string(opened), err)
 }
 END
-test "$(CGO_ENABLED=1 go run .)" = "hello <nil>"
-
 # What cannot work says so while it is built.
-if CGO_ENABLED=0 go build . 2>messages; then
-	echo "test_go_module: built without cgo" >&2
-	exit 1
+refuses() { # refuses WORDS COMMAND...
+	local words=$1
+	shift
+	if "$@" 2>messages; then echo "test_go_module: $* worked, expected '$words'" >&2 && exit 1; fi
+	grep --quiet "$words" messages || { cat messages >&2; exit 1; }
+}
+case $(go env GOVERSION) in go1.1* | go1.20*)
+	refuses sealane_needs_go_1_24_or_newer env CGO_ENABLED=1 go build .
+	echo "test_go_module: $(go env GOVERSION) is refused: $(grep --only-matching 'sealane_needs[a-z0-9_]*' messages | head -1)"
+	exit 0
+	;;
+esac
+test "$(CGO_ENABLED=1 go run .)" = "hello <nil>"
+refuses sealane_needs_cgo env CGO_ENABLED=0 go build .
+refuses "leave out the build tag musl" env CGO_ENABLED=1 go build -tags musl .
+if command -v musl-gcc >/dev/null && [ -e "$work/modules/$module@"*/internal/musl/*"$(go env GOARCH).syso" ]; then
+	test "$(CC=musl-gcc CGO_ENABLED=1 go run -tags musl .)" = "hello <nil>"
+	refuses "use the build tag musl" env CC=musl-gcc CGO_ENABLED=1 go build .
+	echo "test_go_module: also used with musl"
+else
+	echo "NOT RUN: the library for musl, without musl-gcc or in a module without it"
 fi
-grep --quiet sealane_needs_cgo messages || { cat messages >&2; exit 1; }
 # Another system has no C compiler here, so only the list of files is tried.
 GOOS=freebsd CGO_ENABLED=1 go list -f '{{.GoFiles}}' "$module/internal/c" | grep --quiet system.go
 echo "test_go_module: $module was installed and used, and is refused in words where it cannot work"

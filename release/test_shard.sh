@@ -22,9 +22,10 @@ test "$(crystal run program.cr)" = hello
 for example in lib/sealane/examples/{messages,ranges,keys}.cr; do
 	crystal run "$example" >/dev/null
 done
-if uname() { echo Darwin arm64; } && export -f uname && (cd lib/sealane && bash postinstall.sh) 2>message; then
+rm lib/sealane/native/libsealane.a
+if uname() { echo OpenBSD; } && export -f uname && (cd lib/sealane && bash postinstall.sh) 2>message; then
 	echo "test_shard: installed on another system" >&2
 	exit 1
 fi
-grep --quiet "found Darwin arm64" message
+grep --quiet "expected a library for" message
 echo "test_shard: the shard was installed and used, and is refused in words on another system"

@@ -2,11 +2,11 @@
 # Installs a wheel or a source distribution in an empty environment, and runs the examples of the
 # README, the published vectors, files of other implementations, and the other checks of
 # installed.py:
-#     test_wheel.sh WHEEL-OR-SDIST [PYTHON]
-# On another system, such as one of another processor, chroot runs this script. A source
-# distribution needs cargo, a C compiler and network: pip fetches maturin, and cargo the crates.
+#     [PYTHON=...] test_wheel.sh WHEEL-OR-SDIST [FOLDER]
+# FOLDER has these, in the folders of the repository. fresh.sh runs this script on another system. A
+# source distribution needs cargo, a C compiler and network: pip fetches maturin, and cargo the crates.
 set -eu
-wheel=$(realpath "$1") python=${2:-python3} root=$(realpath "$(dirname "$0")/..")
+wheel=$(realpath "$1") python=${PYTHON:-python3} root=$(realpath "${2:-$(dirname "$0")/..}")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$python" -m venv "$folder/venv"
