@@ -6,6 +6,9 @@
 set -euo pipefail
 system=$1 packages=$2 script=$3
 shift 3
+for file; do
+	[ -e "$file" ] || { echo "NOT RUN: $(basename "$script") in $system: there is no $file" && exit 0; }
+done
 suite=${system%-*} architecture=${system#*-}
 for tool in debootstrap chroot unshare; do command -v "$tool" >/dev/null || { echo "fresh.sh needs $tool" >&2 && exit 1; }; done
 if [ "$architecture" != "$(dpkg --print-architecture)" ]; then

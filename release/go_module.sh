@@ -53,7 +53,7 @@ done
 for folder in "$module" "$module"/aesctrat "$module"/hazmat; do
 	echo "//go:build !go$oldest
 
-package $(sed -n 's/^package //p' "$(ls "$folder"/*.go | head -1)" | head -1)
+package $(sed -n 's/^package //p' "$folder"/*.go | head -1)
 
 var _ = sealane_needs_go_${oldest//./_}_or_newer" >"$folder/oldest.go"
 done
