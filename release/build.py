@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -36,8 +37,8 @@ def build(name: str, packages: list[str], target: Path) -> Path:
     variables = wheels.environment(target)
     # What Zig links against, by its name for the platform.
     zig = f"{machine}-linux-{library}"
+    minor = tag.rsplit("_", 1)[-1]
     if tag.startswith("manylinux"):
-        minor = tag.rsplit("_", 1)[1]
         zig, triple = f"{zig}.2.{minor}", f"{triple}.2.{minor}"
     if tag.startswith("musllinux"):
         variables["CARGO_ENCODED_RUSTFLAGS"] += "\x1f-Ctarget-feature=-crt-static"
@@ -57,9 +58,14 @@ def build(name: str, packages: list[str], target: Path) -> Path:
         else:  # Zig's C code has debug information with this machine's paths
             path = Path(shutil.copy(path, parts))
             subprocess.run([f"{binutils}strip", "--strip-unneeded", str(path)], check=True)
-    for path in parts.rglob("*"):
-        if path.is_file() and str(wheels.ROOT).encode() in path.read_bytes():
+    for path in (path for path in parts.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        if str(wheels.ROOT).encode() in content:
             sys.exit(f"{path} contains the path {wheels.ROOT}, so another folder would give other bytes")
+        # The names of versions stand as text in a program or shared library.
+        newest = max((int(one) for one in re.findall(rb"\0GLIBC_2\.(\d+)", content)), default=0)
+        if tag.startswith("manylinux") and newest > int(minor):
+            sys.exit(f"{path} needs glibc 2.{newest}, expected 2.{minor} or older")
     return parts
 
 

@@ -1,13 +1,16 @@
+#!/usr/bin/env python3
 """Runs the commands of action.yml, .pre-commit-hooks.yaml, the Homebrew formula and the conda recipe.
 
-``make -C release test-integrations`` runs it with a Python whose environment has the program sealane.
-The services themselves cannot be reached; what cannot run here is printed as NOT RUN.
+``make -C release test-integrations`` runs it with a Python whose environment has the program sealane. With
+a wheel and a folder of the four files, as ``test_integrations.py WHEEL FOLDER``, it needs nothing else of the
+repository. The services themselves cannot be reached; what cannot run here is printed as NOT RUN.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -18,7 +21,7 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(sys.argv[2] if len(sys.argv) > 2 else Path(__file__).parents[1]).resolve()
 # A stand-in for the part of Homebrew that the formula calls, and for its method `test`.
 BREW = """
 require "pathname"
@@ -86,7 +89,8 @@ def action(folder: Path) -> None:
     assert wrong.returncode != 0
     assert "expected a name that ends in" in wrong.stderr, wrong
     print("ok       action: decrypts")
-    wheels = sorted((ROOT / "dist").glob("*-manylinux_2_28_x86_64.whl"))
+    pattern = f"*-manylinux_2_28_{platform.machine()}.whl"
+    wheels = [Path(sys.argv[1])] if sys.argv[1:] else sorted((ROOT / "dist").glob(pattern))
     if not wheels:
         print("NOT RUN  action, its step that installs: 'make -C release wheels' makes a wheel for it")
         return
@@ -159,6 +163,13 @@ def conda(folder: Path) -> None:
 
 
 def main() -> None:
+    if sys.argv[1:] and sys.prefix == sys.base_prefix:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            succeed([sys.executable, "-m", "venv", "--system-site-packages", name], folder)
+            python = folder / "bin" / "python"
+            succeed([python, "-m", "pip", "install", "--quiet", "--no-index", sys.argv[1]], folder)
+            sys.exit(subprocess.run([python, *sys.argv], check=False).returncode)
     for test in (action, hooks, formula, conda):
         with tempfile.TemporaryDirectory() as folder:
             keys_and_files(Path(folder))
