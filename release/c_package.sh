@@ -26,10 +26,15 @@ for platform in "$parts"/{many,musl}linux-*; do
 	mkdir "$work/$name"
 	cp -r "$library/include" "$library/lib" "$work/$name/"
 	cp LICENSE-APACHE LICENSE-MIT bindings/c/README.md "$work/$name/"
-	cat >"$work/$name/Makefile" <<'END'
+	system="Linux $machine ${libc:+musl}"
+	sed "s/@SYSTEM@/${system% }/" >"$work/$name/Makefile" <<'END'
 # Nothing is compiled: `make install` copies. PREFIX and DESTDIR as usual; the pkg-config file finds its own place.
 PREFIX ?= /usr/local
+SYSTEM := $(shell uname -sm)$(if $(findstring musl,$(shell ldd --version 2>&1)), musl)
 install:
+ifneq ($(SYSTEM),@SYSTEM@)
+	$(if $(ANY),,$(error this library is for "@SYSTEM@", found "$(SYSTEM)"; take the archive for it, or add ANY=1 to prepare another machine))
+endif
 	mkdir -p $(DESTDIR)$(PREFIX)
 	cp -R include lib $(DESTDIR)$(PREFIX)/
 .PHONY: install

@@ -36,7 +36,12 @@ use() { # use FOLDER OF LIBRARIES, FLAGS OF PKG-CONFIG
 	test "$(./static)" = opened
 }
 tar xf "$archive"
-make --silent -C "$(basename "$archive" .tar.gz)" install DESTDIR="$work/root" PREFIX=/opt/sealane
+install=(make --silent -C "$(basename "$archive" .tar.gz)" install DESTDIR="$work/root" PREFIX=/opt/sealane)
+# Another system hears it while it installs.
+if "${install[@]}" SYSTEM="Linux riscv64" 2>refused; then echo "test_c_package: installed on another system" >&2 && exit 1; fi
+grep --quiet 'found "Linux riscv64"' refused || { cat refused >&2; exit 1; }
+if [ $cc = musl-gcc ]; then install+=(ANY=1); fi # in a system with glibc
+"${install[@]}"
 use "$work/root/opt/sealane/lib"
 if [ -n "$package" ]; then
 	dpkg-deb --extract "$package" "$work/system"
