@@ -23,7 +23,7 @@ mkdir -p "$base"
 base=$(realpath "$base")
 if [ ! -e "$base/$system.complete" ]; then
 	rm -rf "${base:?}/$system"
-	debootstrap --arch="$architecture" --variant=minbase "$suite" "$base/$system" >"$base/$system.log"
+	unshare --mount --propagation private debootstrap --arch="$architecture" --variant=minbase "$suite" "$base/$system" >"$base/$system.log"
 	touch "$base/$system.complete"
 fi
 work=$(mktemp -d)

@@ -4,5 +4,5 @@
 #     archive FOLDER NAME ARCHIVE.tar.gz
 # NAME is a path in FOLDER.
 archive() {
-	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C "$1" -cf - "$2" | gzip -n >"$3"
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C "$1" -cf - "$2" | gzip -9n >"$3"
 }

@@ -41,6 +41,8 @@ def environment(target: Path) -> dict[str, str]:
     prefixes = {str(ROOT): "/sealane", str(target): "/target", cargo: "/cargo"}
     flags = [f"--remap-path-prefix={path}={name}" for path, name in prefixes.items()]
     c_flags = " ".join(f"-ffile-prefix-map={path}={name}" for path, name in prefixes.items())
+    # No panic passes through C code, so its tables for unwinding would be dead weight.
+    c_flags += " -fno-unwind-tables -fno-asynchronous-unwind-tables"
     return os.environ | {
         "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags),
         "CARGO_INCREMENTAL": "0",
