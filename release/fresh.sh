@@ -2,7 +2,7 @@
 # Runs a script in a new Debian system that has nothing of the repository but the script and the files named:
 #     fresh.sh SUITE-ARCHITECTURE PACKAGES SCRIPT FILE...
 # PACKAGES are installed in it before, such as "gcc make". Another processor than this machine's is emulated. What is written is
-# lost at the end. Needs root, debootstrap, and for another processor qemu-user-static. FRESH is a folder for the systems.
+# lost at the end. Needs root, debootstrap, and for another processor qemu-user-static. SYSTEMS is a folder for the systems.
 set -euo pipefail
 system=$1 packages=$2 script=$3
 shift 3
@@ -18,7 +18,7 @@ if [ "$architecture" != "$(dpkg --print-architecture)" ]; then
 	test -e $registered/register || mount -t binfmt_misc none $registered
 	test -e $registered/qemu-aarch64 || cat /usr/lib/binfmt.d/qemu-aarch64.conf >$registered/register
 fi
-base=${FRESH:-$(dirname "$0")/../target/fresh}
+base=${SYSTEMS:-$(dirname "$0")/../target/fresh}
 mkdir -p "$base"
 base=$(realpath "$base")
 if [ ! -e "$base/$system.complete" ]; then
