@@ -169,57 +169,6 @@ impl DeterministicAead {
     ) -> Result<Packed<O>, Error> {
         self.keys.open_packed(data, offsets, aad)
     }
-
-    /// Returns the offsets of the results of [`Self::encrypt_packed_into`] for `len` bytes of data.
-    /// The last one is the length of all results.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::encrypt_packed`] about offsets.
-    pub fn encrypted_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.keys.sealed_offsets(offsets, len)
-    }
-
-    /// Returns the offsets of the results of [`Self::decrypt_packed_into`] for `len` bytes of data.
-    /// The last one is the length of all results.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::decrypt_packed`] about offsets, and about the first message
-    /// that is too short.
-    pub fn decrypted_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.keys.opened_offsets(offsets, len)
-    }
-
-    /// Encrypts packed messages into the start of `out`; [`Self::encrypted_offsets`] gives the
-    /// length.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::encrypt_packed`] and [`Misuse::OutputTooShort`], and leaves
-    /// `out` unchanged.
-    pub fn encrypt_packed_into<O: Offset>(
-        &self,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        self.keys.seal_packed_into(data, offsets, aad, out)
-    }
-
-    /// Decrypts packed messages into the start of `out`; [`Self::decrypted_offsets`] gives the
-    /// length.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::decrypt_packed`] and [`Misuse::OutputTooShort`]. After an
-    /// error, `out` is unchanged or zero.
-    pub fn decrypt_packed_into<O: Offset>(
-        &self,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        self.keys.open_packed_into(data, offsets, aad, out)
-    }
 }
 
 /// `keys` must be deterministic.

@@ -72,7 +72,7 @@ fn outputs_that_are_too_short_are_unchanged() {
     assert!(matches!(error, Error::Misuse(Misuse::OutputTooShort { got: 20, need: 21 })), "{error}");
     let sealed = daead.encrypt(&[1; 21], b"").unwrap();
     assert!(daead.decrypt_into(&sealed, b"", &mut out).is_err());
-    assert!(daead.encrypt_packed_into(b"hello", &[0, 5], b"", &mut out).is_err());
+    assert!(daead.seal_packed_into(b"hello", &[0, 5], b"", &mut out).is_err());
     assert_eq!(out, [0xab; 20]);
 }
 
@@ -127,7 +127,7 @@ fn large_columns() {
         sealed[80 * index + 20] ^= 1;
         for daead in [&one, &many] {
             let mut out = vec![0xab; 64 * 20_000];
-            let error = daead.decrypt_packed_into(&sealed, &out_offsets, b"", &mut out).unwrap_err();
+            let error = daead.open_packed_into(&sealed, &out_offsets, b"", &mut out).unwrap_err();
             let Error::InBatch { index: found, source } = error else { panic!("{error}") };
             assert!(found == index && matches!(*source, Error::Authentication), "{found}");
             assert!(out.iter().all(|byte| *byte == 0));
@@ -144,7 +144,7 @@ fn offsets_are_checked() {
     }
     let error = daead.decrypt_packed(&[0; 40], &[0, 16, 31], b"").unwrap_err();
     assert!(matches!(error, Error::InBatch { index: 1, .. }), "{error}");
-    assert!(matches!(daead.encrypted_offsets(&[0, i32::MAX - 15], usize::MAX), Err(Error::LimitExceeded(_))));
+    assert!(matches!(daead.sealed_offsets(&[0, i32::MAX - 15], usize::MAX), Err(Error::LimitExceeded(_))));
 }
 
 fn siv() -> sealane::keys::KeyType {
