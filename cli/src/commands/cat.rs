@@ -1,6 +1,6 @@
 //! `sealane cat`: prints plaintext bytes of encrypted files, and of files in vaults.
 
-use crate::args::{DecryptWith, OutputOptions};
+use crate::args::DecryptWith;
 use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::endpoints::{self, Source, Target};
@@ -36,15 +36,9 @@ pub(crate) struct Cat {
     /// as s3://bucket/vault/letter.txt
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     inputs: Vec<PathBuf>,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Cat {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         let mut vaults = Vaults::new(&self.with, console);

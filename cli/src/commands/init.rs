@@ -1,6 +1,6 @@
 //! `sealane init`: makes a folder that describes itself.
 
-use crate::args::{OutputOptions, Passphrase};
+use crate::args::Passphrase;
 use crate::command::{Context, Run};
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
@@ -41,8 +41,6 @@ pub(crate) struct Init {
     /// New or empty folder
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     folder: PathBuf,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 /// The key of the folder.
@@ -86,10 +84,6 @@ pub(crate) struct WrapWith {
 }
 
 impl Run for Init {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         let shown = name(&self.folder);

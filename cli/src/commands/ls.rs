@@ -1,6 +1,6 @@
 //! `sealane ls`: lists a vault by its plaintext names.
 
-use crate::args::{DecryptWith, OutputOptions};
+use crate::args::DecryptWith;
 use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::error::{Failure, name};
@@ -36,15 +36,9 @@ pub(crate) struct Ls {
     /// s3://bucket/vault
     #[arg(value_name = "FOLDER", default_value = ".", value_hint = ValueHint::AnyPath)]
     input: PathBuf,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Ls {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         let place = Vaults::new(&self.with, console).expect(&self.input)?;

@@ -1,6 +1,6 @@
 //! `sealane mount`: a vault or an encrypted file as a file system, read only.
 
-use crate::args::{DecryptWith, OutputOptions};
+use crate::args::DecryptWith;
 use crate::command::{Context, Run};
 use crate::console::{self, Console};
 use crate::error::{Failure, name};
@@ -47,15 +47,9 @@ pub(crate) struct Mount {
     /// Existing folder in which the files appear
     #[arg(value_name = "POINT", value_hint = ValueHint::DirPath)]
     point: PathBuf,
-    #[command(flatten)]
-    output_options: OutputOptions,
 }
 
 impl Run for Mount {
-    fn output_options(&self) -> OutputOptions {
-        self.output_options
-    }
-
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         if self.foreground || self.detach {
             return self.serve(console);
