@@ -21,7 +21,7 @@ use sealane::vault::{
     self, Entry, EntryKind, LocalFolder, OwnFolder, Rclone, Storage, VaultJob, detect, find, list,
     rclone_config, unlock,
 };
-use sealane::{Error, FolderError};
+use sealane::{Error, FolderError, os};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -175,7 +175,7 @@ impl Vault {
     fn read_link(&self, py: Python<'_>, path: PathBuf) -> PyResult<OsString> {
         let path = stored_form(&path)?;
         let text = py.detach(|| self.vault.read_link(&path)).map_err(|error| self.raised(error))?;
-        Ok(os_string(text))
+        Ok(os::shown(&text))
     }
 
     /// Decrypts every file to the folder ``out``, or verifies it. Returns the arguments of
@@ -351,7 +351,7 @@ fn tuple(py: Python<'_>, entry: Entry) -> PyResult<Bound<'_, PyTuple>> {
     };
     let modified =
         entry.modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|at| at.as_secs_f64());
-    (os_string(entry.name), kind, entry.len, modified).into_pyobject(py)
+    (os::shown(&entry.name), kind, entry.len, modified).into_pyobject(py)
 }
 
 /// Returns a plaintext path as vaults have it, with `/` between names.
@@ -365,16 +365,6 @@ fn stored_form(path: &Path) -> PyResult<Vec<u8>> {
         }
     }
     Ok(names.join(&b'/'))
-}
-
-#[cfg(unix)]
-fn os_string(name: Vec<u8>) -> OsString {
-    std::os::unix::ffi::OsStringExt::from_vec(name)
-}
-
-#[cfg(not(unix))]
-fn os_string(name: Vec<u8>) -> OsString {
-    String::from_utf8_lossy(&name).into_owned().into()
 }
 
 /// Wraps and unwraps the keys of folders with the clients of key services in `sealane/_kms.py`.

@@ -7,7 +7,7 @@
 
 use crate::Error;
 use crate::memory::affordable_threads;
-use crate::threads::without_signals;
+use crate::os::without_signals;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};

@@ -3,7 +3,8 @@
 //! Outside a pool, such a library uses rayon's global pool. A forked child does not have its
 //! threads, and would wait for them forever.
 
-use super::threads::{default_threads, without_signals};
+use super::os::without_signals;
+use super::threads::default_threads;
 use crate::Error;
 use crate::memory::affordable_threads;
 use rayon_core::{ThreadPoolBuilder, current_thread_index};

@@ -8,6 +8,7 @@ mod fork;
 pub mod interrupt;
 pub mod lanes;
 pub mod memory;
+pub mod os;
 pub mod parallel;
 mod pool;
 pub mod random;

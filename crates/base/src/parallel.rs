@@ -1,7 +1,8 @@
 //! Numbered jobs on several threads.
 
+use super::os::without_signals;
 use super::pool::run_with_helpers;
-use super::threads::{thread_count, without_signals};
+use super::threads::thread_count;
 use crate::memory::{affordable_threads, threads_take_from_results};
 use crate::{Error, ForkGuard};
 use providers::Threads;

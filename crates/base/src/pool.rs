@@ -15,7 +15,8 @@
 //! all helpers; now it takes 180 us (measured, `lab/record/batches-zen4-2026-11-23.md`).
 
 use super::affinity::HelperAffinity;
-use super::threads::{threads_of_process, without_signals};
+use super::os::without_signals;
+use super::threads::threads_of_process;
 use crate::memory::{affordable_threads, threads_take_from_results};
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};

@@ -37,37 +37,6 @@ pub fn on_one_thread<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Runs `start`. No signal handler of the program runs on the threads that it starts.
-///
-/// A runtime with a garbage collector does not know threads of this library, and a handler on one
-/// can crash it or wait for ever: Crystal's did with `-Dpreview_mt`. Faults of the thread itself
-/// stay as they are: the kernel ends the process if they are blocked.
-#[cfg(unix)]
-pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
-    use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-
-    /// Restores the caller's signals, even if `start` panics.
-    struct Restore(Option<SigSet>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            self.0.take().map(|before| before.thread_set_mask());
-        }
-    }
-    let mut all = SigSet::all();
-    let faults = [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGILL];
-    let faults = faults.into_iter().chain([Signal::SIGSYS, Signal::SIGTRAP, Signal::SIGABRT]);
-    faults.for_each(|fault| all.remove(fault));
-    // It fails only for an unknown `SigmaskHow`.
-    let _restore = Restore(all.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok());
-    start()
-}
-
-/// Runs `start`: this system has no signals.
-#[cfg(not(unix))]
-pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
-    start()
-}
-
 /// Returns the default number of threads: one per core, at most 8; 1 inside [`on_one_thread`].
 pub fn default_threads() -> usize {
     if ONE_THREAD.get() { 1 } else { threads_of_process() }

@@ -1,7 +1,7 @@
 //! Attributes that a replica copies from its source: mode, owner, group and modification time.
 
 use super::folder::Folder;
-use super::rights;
+use super::os::rights;
 use std::fs::{File, Metadata};
 use std::io;
 use std::time::SystemTime;

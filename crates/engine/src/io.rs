@@ -1,5 +1,6 @@
 //! Positional reads and writes, safe to call from several threads at once.
 
+use crate::os;
 use base::Error;
 use std::fs::{File, Metadata};
 use std::io;
@@ -81,11 +82,7 @@ impl NamedSource<'_> {
 /// # Errors
 /// Returns the system's error.
 pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
-    #[cfg(windows)]
-    if !winapi_util::file::typ(file)?.is_disk() {
-        return Ok(None);
-    }
-    file.metadata().map(Some)
+    if os::is_on_disk(file)? { file.metadata().map(Some) } else { Ok(None) }
 }
 
 /// Opens a file for reading.
@@ -95,7 +92,7 @@ pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
 /// where the system says permission denied.
 pub fn open(path: &Path) -> io::Result<File> {
     File::open(path).map_err(|e| match e.kind() {
-        io::ErrorKind::PermissionDenied if cfg!(windows) && path.is_dir() => {
+        io::ErrorKind::PermissionDenied if os::REFUSES_FOLDERS && path.is_dir() => {
             io::ErrorKind::IsADirectory.into()
         }
         _ => e,
@@ -105,17 +102,11 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// Opens a file for reading like [`open`], but never waits for the writer of a pipe.
 ///
 /// # Errors
-/// Returns the errors of [`open`].
+/// Returns the system's error.
 pub fn open_at_once(path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-        let mut options = File::options();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits() as _);
-        options.read(true).open(path)
-    }
-    #[cfg(not(unix))]
-    open(path)
+    let mut options = File::options();
+    os::never_wait(&mut options);
+    options.read(true).open(path)
 }
 
 /// A sink writable at any position.
@@ -125,14 +116,8 @@ pub trait WriteAt: Sync {
 }
 
 impl ReadAt for File {
-    #[cfg(unix)]
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(self, into, offset)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(self, into, offset)
+        os::read_at(self, offset, into)
     }
 
     fn size(&self) -> io::Result<u64> {
@@ -174,22 +159,8 @@ macro_rules! read_through {
 read_through! { Box<R>, &R }
 
 impl WriteAt for File {
-    #[cfg(unix)]
     fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(self, from, offset)
-    }
-
-    #[cfg(windows)]
-    fn write_all_at(&self, mut offset: u64, mut from: &[u8]) -> io::Result<()> {
-        while !from.is_empty() {
-            let n = std::os::windows::fs::FileExt::seek_write(self, from, offset)?;
-            if n == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            offset += n as u64;
-            from = &from[n..];
-        }
-        Ok(())
+        os::write_all_at(self, offset, from)
     }
 }
 

@@ -7,13 +7,14 @@
 
 #[doc(hidden)]
 pub mod attributes;
-pub mod close;
 #[doc(hidden)]
 pub mod file_id;
 #[doc(hidden)]
 pub mod folder;
 pub mod io;
 pub mod options;
+#[doc(hidden)]
+pub mod os;
 #[doc(hidden)]
 pub mod pipeline;
 #[doc(hidden)]
@@ -23,7 +24,6 @@ pub mod plan;
 pub mod prefix;
 #[doc(hidden)]
 pub mod reader;
-mod rights;
 #[doc(hidden)]
 pub mod salvage;
 #[doc(hidden)]

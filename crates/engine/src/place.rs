@@ -2,7 +2,7 @@
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::file_id::FileId;
-use super::folder::{Entry, EntryKind, Folder, check_name, refused_link, resolve};
+use super::folder::{Entry, EntryKind, Folder, check_name, refused_link, resolve, temporary_name};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -56,6 +56,17 @@ impl Place {
             parent => folder.open_below(parent)?,
         };
         Self::within(folder, name.to_owned(), path)
+    }
+
+    /// Creates a symbolic link here, which replaces a link or a file. `prepare` gets its temporary
+    /// name first.
+    pub fn create_link(&self, text: &Path, prepare: impl Fn(&OsStr) -> io::Result<()>) -> io::Result<()> {
+        let temporary = temporary_name(OsStr::new("link"))?;
+        self.folder.create_link(text, &temporary)?;
+        let named = prepare(&temporary).and_then(|()| self.folder.rename(&temporary, &self.name));
+        named.inspect_err(|_| {
+            let _ = self.folder.remove(&temporary);
+        })
     }
 
     fn within(folder: Folder, name: OsString, path: &Path) -> io::Result<Self> {
@@ -131,17 +142,12 @@ pub fn descriptor(path: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Opening such a path on other systems returns the caller's open file.
-#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+/// Opening such a path on other Unix systems returns the caller's open file.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn descriptor(path: &Path) -> io::Result<Option<File>> {
     let named =
         parent(path) == Path::new("/dev/fd") || ["/dev/stdout", "/dev/stderr"].map(Path::new).contains(&path);
     named.then(|| File::options().write(true).open(path)).transpose()
-}
-
-#[cfg(windows)]
-pub fn descriptor(_: &Path) -> io::Result<Option<File>> {
-    Ok(None)
 }
 
 /// Returns process and number of the descriptor `name` in the folder `/proc/PID/fd` or

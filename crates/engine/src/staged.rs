@@ -8,8 +8,8 @@
 
 use super::attributes::Attributes;
 use super::folder::{Entry, EntryKind, Folder, temporary_name};
+use super::os::{self, rights};
 use super::place::Place;
-use super::{close, rights};
 use crate::options::Durability;
 use base::{Error, ForkGuard};
 use std::ffi::{OsStr, OsString};
@@ -128,7 +128,7 @@ impl StagedFile {
             self.file.sync_all()?;
         }
         // Before the file gets its name: some file systems report a full disk only here.
-        close::flush(&self.file)?;
+        os::flush(&self.file)?;
         match (&self.temporary, existing) {
             (None, _) => match self.link_unnamed(existing) {
                 Err(e) if e.kind() != ErrorKind::AlreadyExists && self.copy_to_temporary().is_ok() => {

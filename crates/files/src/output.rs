@@ -3,10 +3,10 @@
 use super::file_keys::{DecryptWith, EncryptWith};
 use base::{Error, debug_fields};
 use engine::attributes::Attributes;
-use engine::close;
 use engine::file_id::FileId;
 use engine::folder::{Entry, EntryKind};
 use engine::options::Durability;
+use engine::os;
 use engine::place::{Place, descriptor};
 use engine::staged::{Access, Existing, StagedFile};
 use std::fs::File;
@@ -140,7 +140,7 @@ impl OutputFile {
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         match self.0 {
             Sink::Staged(staged, existing) => staged.commit(existing, durability),
-            Sink::Stream(file) => Ok(close::flush(&file)?),
+            Sink::Stream(file) => Ok(os::flush(&file)?),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::identifier::is_identifier;
 use crate::tree::Suffix;
 use base::Error;
 use base::error::FolderError;
+use base::os;
 use engine::folder::Folder;
 use engine::io::open_at_once;
 use keys::age::Header;
@@ -203,15 +204,9 @@ fn none(folder: &Path, path: &Path) -> Result<Option<Description>, Error> {
 }
 
 /// Returns whether every user can make files in a folder, and no user can remove those of others.
-#[cfg(unix)]
 fn is_public(folder: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    folder.metadata().is_ok_and(|found| found.mode() & 0o1002 == 0o1002)
-}
-
-#[cfg(not(unix))]
-fn is_public(_: &Path) -> bool {
-    false
+    let mode = folder.metadata().ok().and_then(|found| os::mode(&found));
+    mode.is_some_and(|mode| mode & 0o1002 == 0o1002)
 }
 
 /// Reads a description; one that is too long, so far that this is seen.

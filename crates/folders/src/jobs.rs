@@ -8,7 +8,8 @@
 use base::Error;
 use base::debug_fields;
 use base::memory::affordable_threads;
-use base::threads::{PARALLEL_FILE_LEN, thread_count, without_signals};
+use base::os::without_signals;
+use base::threads::{PARALLEL_FILE_LEN, thread_count};
 use engine::options::{Durability, Options};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;

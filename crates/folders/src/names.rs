@@ -13,6 +13,7 @@
 
 use base::Error;
 use base::error::FolderError;
+use base::os;
 use data_encoding::BASE32_DNSSEC as BASE32HEX;
 use keys::Keyring;
 use keys::KeyringDeterministicAead;
@@ -88,7 +89,7 @@ impl NameKey {
     /// Returns [`FolderError::NameNotAuthentic`]; [`FolderError::NameInvalid`] if the result is not
     /// a file name (`..`, for example).
     pub fn decrypt(&self, name: &OsStr, folder: &Path) -> Result<OsString, Error> {
-        let name = os_string(self.opened(name, &joined(folder)?)?)?;
+        let name = os_string(&self.opened(name, &joined(folder)?)?)?;
         let path = Path::new(&name);
         let mut parts = path.components();
         let single = matches!(parts.next(), Some(Component::Normal(part)) if part == name);
@@ -134,7 +135,7 @@ impl NameKey {
         let text = self.opened(text.as_os_str(), &of_link(link)?)?;
         match text.is_empty() || text.contains(&0) {
             true => Err(FolderError::NameInvalid.into()),
-            false => os_string(text).map(PathBuf::from),
+            false => os_string(&text).map(PathBuf::from),
         }
     }
 
@@ -204,23 +205,10 @@ fn of_link(link: &Path) -> Result<Vec<u8>, Error> {
     Ok(path)
 }
 
-#[cfg(unix)]
 fn bytes(name: &OsStr) -> Result<&[u8], Error> {
-    Ok(std::os::unix::ffi::OsStrExt::as_bytes(name))
+    os::to_bytes(name).ok_or(Error::Folder(FolderError::NameInvalid))
 }
 
-#[cfg(not(unix))]
-fn bytes(name: &OsStr) -> Result<&[u8], Error> {
-    name.to_str().map(str::as_bytes).ok_or(Error::Folder(FolderError::NameInvalid))
-}
-
-#[cfg(unix)]
-fn os_string(name: Vec<u8>) -> Result<OsString, Error> {
-    Ok(std::os::unix::ffi::OsStringExt::from_vec(name))
-}
-
-#[cfg(not(unix))]
-fn os_string(name: Vec<u8>) -> Result<OsString, Error> {
-    // The dropped error holds the bytes of the name.
-    String::from_utf8(name).map(OsString::from).map_err(|_| Error::Folder(FolderError::NameInvalid))
+fn os_string(name: &[u8]) -> Result<OsString, Error> {
+    os::from_bytes(name).ok_or(Error::Folder(FolderError::NameInvalid))
 }

@@ -8,7 +8,7 @@ use super::bulk::{Operation, Replica};
 use super::tree::{Link, Tree};
 use base::Error;
 use engine::attributes::Attributes;
-use engine::folder::{EntryKind, Folder, private_folders, temporary_name};
+use engine::folder::{EntryKind, Folder, private_folders};
 use engine::place::Place;
 use std::ffi::OsStr;
 use std::fs;
@@ -21,7 +21,7 @@ const PRIVATE: u32 = 0o700;
 
 impl Tree {
     /// Creates the tree's folders like [`Self::create_folders`], but for their owner only until
-    /// [`Self::replicate_folders`]. Makes existing read-only folders writable. Returns those that
+    /// [`Self::replicate`]. Makes existing read-only folders writable. Returns those that
     /// cannot be created.
     pub fn create_replica_folders(&self) -> Vec<(PathBuf, Error)> {
         self.create_each(create_root, |root, below| {
@@ -32,10 +32,6 @@ impl Tree {
 
     /// Gives the target folders the mode, owner, group and modification time of their sources,
     /// where permitted. Returns those that failed. Call it when everything in them is complete.
-    pub fn replicate_folders(&self) -> Vec<(PathBuf, Error)> {
-        self.replicate(Replica::Whole)
-    }
-
     pub(crate) fn replicate(&self, replica: Replica) -> Vec<(PathBuf, Error)> {
         let Some(root) = &self.root else { return Vec::new() };
         let replicate = |(source, target): &(PathBuf, PathBuf)| {
@@ -83,10 +79,11 @@ impl Operation {
         let Link { source, target, text } = link;
         let found = source.symlink_metadata().map_err(|e| Error::io(source, e))?;
         let about = |e| Error::io(target, e);
-        let Place { folder, name, found: existing, .. } = Place::name_below(root, target).map_err(about)?;
-        match existing.map(|entry| (entry.kind, entry.id)) {
-            Some((EntryKind::Link, _)) if folder.read_link(&name).is_ok_and(|old| *old == **text) => {
-                return folder.replicate_link(&name, &found).map_err(about);
+        let place = Place::name_below(root, target).map_err(about)?;
+        let Place { folder, name, .. } = &place;
+        match place.found.map(|entry| (entry.kind, entry.id)) {
+            Some((EntryKind::Link, _)) if folder.read_link(name).is_ok_and(|old| *old == **text) => {
+                return folder.replicate_link(name, &found).map_err(about);
             }
             None | Some((EntryKind::Link, _)) => {}
             Some((EntryKind::File, id)) => {
@@ -97,13 +94,7 @@ impl Operation {
             Some((EntryKind::Folder, _)) => return Err(about(ErrorKind::IsADirectory.into())),
             Some((EntryKind::Special, _)) => return Err(about(ErrorKind::Unsupported.into())),
         }
-        let temporary = temporary_name(OsStr::new("link")).map_err(about)?;
-        folder.create_link(text, &temporary).map_err(about)?;
-        let named = folder.replicate_link(&temporary, &found).and_then(|()| folder.rename(&temporary, &name));
-        named.map_err(|e| {
-            let _ = folder.remove(&temporary);
-            about(e)
-        })
+        place.create_link(text, |temporary| folder.replicate_link(temporary, &found)).map_err(about)
     }
 }
 

@@ -387,9 +387,10 @@ pub(crate) use {cipher, debug_key, describe_key};
 mod instruction_sets;
 
 #[cfg(test)]
-#[path = "gcm/linear.rs"]
-mod linear;
+#[path = "../tests/it/linear_ghash.rs"]
+mod linear_ghash;
 #[cfg(test)]
+#[path = "../tests/it/words.rs"]
 mod words;
 
 #[cfg(test)]

@@ -124,8 +124,12 @@ pub mod provider;
 pub use ::keys::{
     KeyringAead, KeyringDeterministicAead, asymmetric, fernet, hybrid, jwe, signature, wipe_stack,
 };
+#[doc(hidden)]
+pub use base::os;
 #[doc(inline)]
-pub use base::threads::{on_one_thread, without_signals};
+pub use base::os::without_signals;
+#[doc(inline)]
+pub use base::threads::on_one_thread;
 #[doc(inline)]
 pub use base::{Error, FolderError, ForkGuard, Misuse, error, interrupt};
 #[cfg(feature = "aead-traits")]

@@ -4,8 +4,9 @@ use crate::storage::{Entry, EntryKind};
 use crate::vault::{Contents, Vault};
 use crate::walk::{Walk, find, split};
 use base::error::FolderError;
+use base::os::{self, path_of};
 use base::{Error, Misuse, memory};
-use engine::folder::{EntryKind as PlaceKind, Folder, check_name, temporary_name};
+use engine::folder::{EntryKind as PlaceKind, Folder, check_name};
 use engine::io::{Discard, WriteAt};
 use engine::options::Options;
 use engine::pipeline::run_reporting;
@@ -15,7 +16,7 @@ use folders::job::{Action, Event, JobError, JobOptions, Listener, Pair, Summary,
 use folders::jobs::Schedule;
 use folders::resolved;
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -109,7 +110,7 @@ impl Run<'_> {
             return Err(Error::from(Misuse::TargetInsideSource(output.to_path_buf())).into());
         }
         let mut taken = BTreeSet::new();
-        let about = |error| JobError { subject: Some(root.join(lossy(below))), error };
+        let about = |error| JobError { subject: Some(root.join(path_of(below))), error };
         let mut walk = Walk::new(vault, below).map_err(about)?;
         // The content of a folder goes directly into the output, as in jobs over folders.
         let skipped = match find(vault, below).map_err(about)?.kind {
@@ -140,11 +141,11 @@ impl Run<'_> {
                 }
                 let is_folder = entry.kind == EntryKind::Folder;
                 let excluded = options.exclude.as_ref().is_some_and(|it| it.matches(&relative, is_folder));
-                let source = root.join(lossy(&path));
+                let source = root.join(path_of(&path));
                 Ok((excluded, Item { path: path.clone(), entry, source, target }))
             };
             match found.and_then(&mut item) {
-                Err(error) => self.problems.push((root.join(lossy(&path)), error)),
+                Err(error) => self.problems.push((root.join(path_of(&path)), error)),
                 Ok((true, _)) => {
                     self.summary.excluded += 1;
                     walk.skip_content();
@@ -232,16 +233,11 @@ impl Run<'_> {
             return Ok(());
         }
         let about = |e| Error::io(target, e);
-        let Place { folder, name, found, .. } = Place::name_below(output, target).map_err(about)?;
-        if found.is_some_and(|found| !matches!(found.kind, PlaceKind::Link | PlaceKind::File)) {
+        let place = Place::name_below(output, target).map_err(about)?;
+        if place.found.is_some_and(|found| !matches!(found.kind, PlaceKind::Link | PlaceKind::File)) {
             return Err(about(ErrorKind::IsADirectory.into()));
         }
-        let temporary = temporary_name(OsStr::new("link")).map_err(about)?;
-        folder.create_link(&text, &temporary).map_err(about)?;
-        folder.rename(&temporary, &name).map_err(|e| {
-            let _ = folder.remove(&temporary);
-            about(e)
-        })
+        place.create_link(&text, |_| Ok(())).map_err(about)
     }
 
     fn keep_time(&self, Item { target, entry, .. }: &Item) -> Result<(), Error> {
@@ -297,23 +293,11 @@ fn copy(contents: &dyn Contents, to: &impl WriteAt, mut options: Options<'_>) ->
 fn to_path(path: &[u8]) -> Result<PathBuf, Error> {
     let name = |name: &[u8]| {
         let name = to_os(name)?;
-        check_name(&name).map(|()| name).map_err(|e| Error::io(Path::new(&lossy(path)), e))
+        check_name(&name).map(|()| name).map_err(|e| Error::io(&path_of(path), e))
     };
     path.split(|byte| *byte == b'/').map(name).collect()
 }
 
-#[cfg(unix)]
 fn to_os(text: &[u8]) -> Result<OsString, Error> {
-    Ok(std::os::unix::ffi::OsStringExt::from_vec(text.to_vec()))
-}
-
-#[cfg(not(unix))]
-fn to_os(text: &[u8]) -> Result<OsString, Error> {
-    // The dropped error says where in the name it is.
-    Ok(std::str::from_utf8(text).map_err(|_| FolderError::NameInvalid)?.into())
-}
-
-/// Returns a path for messages.
-fn lossy(path: &[u8]) -> OsString {
-    to_os(path).unwrap_or_else(|_| String::from_utf8_lossy(path).into_owned().into())
+    os::from_bytes(text).ok_or(FolderError::NameInvalid.into())
 }

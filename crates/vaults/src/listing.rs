@@ -1,7 +1,7 @@
 //! What a folder of a vault contains, and errors about what is stored there.
 
-use crate::local::path_of;
 use crate::storage::Entry;
+use base::os::path_of;
 use base::{Error, FolderError};
 
 /// What a folder of a vault contains.

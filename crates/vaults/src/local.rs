@@ -1,10 +1,11 @@
 //! A vault in a local folder.
 
 use crate::storage::{Entry, EntryKind, Storage};
+use base::os::{self, path_of};
 use base::{Error, debug_fields};
 use engine::folder::{self, Folder};
 use engine::io::ReadAt;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,7 @@ impl LocalFolder {
         path: &[u8],
         work: impl FnOnce(&Folder, &OsStr) -> io::Result<T>,
     ) -> Result<T, Error> {
-        let relative = os_string(path.to_vec()).map(PathBuf::from);
+        let relative = os::from_bytes(path).map(PathBuf::from).ok_or(ErrorKind::InvalidFilename.into());
         let found = relative.and_then(|relative| match (relative.parent(), relative.file_name()) {
             (Some(parent), Some(name)) => work(&self.folder.open_below(parent)?, name),
             _ => Err(ErrorKind::InvalidInput.into()),
@@ -84,30 +85,8 @@ impl Storage for LocalFolder {
     }
 }
 
-/// Returns a path of a vault as a path of this system, for errors.
-pub(crate) fn path_of(path: &[u8]) -> PathBuf {
-    os_string(path.to_vec()).unwrap_or_else(|_| String::from_utf8_lossy(path).into_owned().into()).into()
-}
-
-#[cfg(unix)]
-fn os_string(name: Vec<u8>) -> io::Result<OsString> {
-    Ok(std::os::unix::ffi::OsStringExt::from_vec(name))
-}
-
-#[cfg(not(unix))]
-fn os_string(name: Vec<u8>) -> io::Result<OsString> {
-    // The dropped error holds the name, which the caller's error names.
-    String::from_utf8(name).map(OsString::from).map_err(|_| ErrorKind::InvalidFilename.into())
-}
-
-#[cfg(unix)]
 fn bytes(name: &OsStr) -> io::Result<Vec<u8>> {
-    Ok(std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec())
-}
-
-#[cfg(not(unix))]
-fn bytes(name: &OsStr) -> io::Result<Vec<u8>> {
-    name.to_str().map(|name| name.as_bytes().to_vec()).ok_or(ErrorKind::InvalidFilename.into())
+    os::to_bytes(name).map(<[u8]>::to_vec).ok_or(ErrorKind::InvalidFilename.into())
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Our own folders that describe themselves.
 
 use crate::listing::Listing;
-use crate::local::path_of;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{about, joined};
 use crate::vault::{Contents, Vault};
+use base::os::{self, path_of};
 use base::{Error, debug_fields};
 use engine::io::ReadAt;
 use files::{DecryptWith, Reader, plain_len};
@@ -52,7 +52,7 @@ impl OwnFolder {
         let Some(name) = stored.name.strip_suffix(suffix.as_bytes()) else { return Ok(None) };
         Ok(Some(match &self.names {
             None => name.to_vec(),
-            Some(key) => bytes(key.decrypt(path_of(name).as_os_str(), folder)?),
+            Some(key) => os::bytes_of_path(key.decrypt(path_of(name).as_os_str(), folder)?),
         }))
     }
 
@@ -68,7 +68,7 @@ impl OwnFolder {
             });
             plain.push(name);
         }
-        Ok(bytes(stored.into_os_string()))
+        Ok(os::bytes_of_path(stored.into_os_string()))
     }
 
     fn about(path: &[u8], error: Error) -> Error {
@@ -112,7 +112,7 @@ impl Vault for OwnFolder {
         let text = self.storage.read_link(&stored).map_err(|error| about(path, error))?;
         let Some(key) = &self.names else { return Ok(text) };
         let text = key.decrypt_link(&path_of(&text), &path_of(path));
-        text.map(|text| bytes(text.into_os_string())).map_err(|error| Self::about(&stored, error))
+        text.map(|text| os::bytes_of_path(text.into_os_string())).map_err(|error| Self::about(&stored, error))
     }
 }
 
@@ -132,14 +132,6 @@ impl Contents for OwnFile {
             OwnFolder::about(&self.1, error)
         })
     }
-}
-
-/// Returns the bytes of a name; they are UTF-8 where names are not bytes.
-fn bytes(name: OsString) -> Vec<u8> {
-    #[cfg(unix)]
-    return std::os::unix::ffi::OsStringExt::into_vec(name);
-    #[cfg(not(unix))]
-    name.to_string_lossy().replace('\\', "/").into_bytes()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! One encrypted file as a vault.
 
 use crate::listing::Listing;
-use crate::local::path_of;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::vault::{Contents, Vault};
+use base::os::path_of;
 use base::{Error, debug_fields};
 use engine::io::{self, ReadAt};
 use files::{DecryptWith, Reader};

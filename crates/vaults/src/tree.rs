@@ -2,9 +2,9 @@
 
 use crate::contents::{in_vault, read_whole};
 use crate::listing::{Found, Listing, checked};
-use crate::local::path_of;
 use crate::storage::Storage;
 use crate::vault::{Contents, Vault};
+use base::os::path_of;
 use base::{Error, FolderError};
 use std::io;
 

@@ -3,10 +3,10 @@
 use crate::error::CallError;
 use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::output::written;
-use crate::paths::{durability, path};
 use crate::schedule::on_dirty_scheduler;
 use rustler::{Binary, Env, LocalPid, ResourceArc};
-use sealane::file::{self, BufferDecryptor, BufferEncryptor};
+use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability};
+use sealane::os::path_of;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
@@ -16,6 +16,10 @@ mod atoms {
 
 /// The number of threads, whether files are synced, and a process that gets reports.
 type Options = (usize, bool, Option<LocalPid>);
+
+pub(crate) fn durability(synced: bool) -> Durability {
+    if synced { Durability::Synced } else { Durability::Cached }
+}
 
 /// Runs an operation with the caller's options. It is cancelled when the calling process ends.
 fn with_options(
@@ -41,15 +45,15 @@ fn with_options(
 
 on_dirty_scheduler! { "DirtyIo":
     done fn encrypt_file[env](from: Binary, to: Binary, with: ResourceArc<EncryptWith>, options: Options) {
-        with_options(env, options, |options| file::encrypt_file(path(&from), path(&to), &with.0, options))
+        with_options(env, options, |options| file::encrypt_file(&path_of(&from), &path_of(&to), &with.0, options))
     }
 
     done fn decrypt_file[env](from: Binary, to: Binary, with: ResourceArc<DecryptWith>, options: Options) {
-        with_options(env, options, |options| file::decrypt_file(path(&from), path(&to), &with.0, options))
+        with_options(env, options, |options| file::decrypt_file(&path_of(&from), &path_of(&to), &with.0, options))
     }
 
     done fn verify_file[env](from: Binary, with: ResourceArc<DecryptWith>, options: Options) {
-        with_options(env, options, |options| file::verify_file(path(&from), &with.0, options))
+        with_options(env, options, |options| file::verify_file(&path_of(&from), &with.0, options))
     }
 }
 

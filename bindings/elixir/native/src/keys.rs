@@ -2,11 +2,11 @@
 
 use crate::error::CallError;
 use crate::output::copied;
-use crate::paths::path;
 use crate::schedule::on_dirty_scheduler;
 use rustler::{Binary, Resource, ResourceArc};
 use sealane::Key;
 use sealane::keys::{self, Cost, Existing, Kind, LoadOptions, PublicKey, SecretKey};
+use sealane::os::path_of;
 use std::panic::RefUnwindSafe;
 
 /// A private or symmetric key.
@@ -52,13 +52,13 @@ on_dirty_scheduler! { "DirtyCpu":
     }
 
     tuple fn key_load(file: Binary, passphrase: Option<&str>) {
-        let key = keys::load(path(&file), LoadOptions::passphrase(passphrase))?;
+        let key = keys::load(&path_of(&file), LoadOptions::passphrase(passphrase))?;
         Ok(ResourceArc::new(Secret(key.into_secret()?)))
     }
 
     done fn key_save(key: ResourceArc<Secret>, file: Binary, passphrase: Option<&str>, replace: bool) {
         let existing = if replace { Existing::Replace } else { Existing::Refuse };
-        Ok(key.0.save(path(&file), passphrase, existing)?)
+        Ok(key.0.save(&path_of(&file), passphrase, existing)?)
     }
 
     value fn key_to_text[env](key: ResourceArc<Secret>, passphrase: Option<&str>) {

@@ -19,7 +19,6 @@ mod hybrid;
 mod keys;
 mod library;
 mod output;
-mod paths;
 mod raw;
 mod reader;
 mod schedule;

@@ -3,11 +3,11 @@
 use crate::error::CallError;
 use crate::file_keys::DecryptWith;
 use crate::output::written;
-use crate::paths::path;
 use crate::schedule::on_dirty_scheduler;
 use crate::shared::ended;
 use rustler::{Binary, Resource, ResourceArc};
 use sealane::file;
+use sealane::os::path_of;
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -26,8 +26,8 @@ impl Reader {
 
 on_dirty_scheduler! { "DirtyIo":
     tuple fn reader_open(name: Binary, with: ResourceArc<DecryptWith>) {
-        let path = path(&name);
-        let file = File::open(path).map_err(|source| CallError::io(path, source))?;
+        let path = path_of(&name);
+        let file = File::open(&path).map_err(|source| CallError::io(&path, source))?;
         let reader = file::Reader::new(file, &with.0)?;
         let size = reader.size();
         Ok((ResourceArc::new(Reader(RwLock::new(Some(Arc::new(reader))))), size))

@@ -1,10 +1,11 @@
 //! Encrypted files written in pieces.
 
 use crate::file_keys::EncryptWith;
-use crate::paths::{durability, path};
+use crate::files::durability;
 use crate::schedule::on_dirty_scheduler;
 use crate::shared::{Exclusive, ended};
 use rustler::{Binary, Resource, ResourceArc};
+use sealane::os::path_of;
 use sealane::{file, without_signals};
 
 /// An encrypted file without a name yet. If it is dropped, for example because its process ended,
@@ -25,7 +26,7 @@ impl Resource for Writer {
 
 on_dirty_scheduler! { "DirtyIo":
     tuple fn writer_create(file: Binary, with: ResourceArc<EncryptWith>) {
-        let writer = file::Writer::create(path(&file), &with.0)?;
+        let writer = file::Writer::create(&path_of(&file), &with.0)?;
         Ok(ResourceArc::new(Writer(Exclusive::new(writer))))
     }
 

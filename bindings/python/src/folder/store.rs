@@ -3,12 +3,11 @@
 use pyo3::exceptions::{PyFileNotFoundError, PyNotADirectoryError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealane::Error;
 use sealane::file::{Concurrency, ReadAt};
 use sealane::vault::{Entry, EntryKind, Storage};
+use sealane::{Error, os};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -33,7 +32,7 @@ struct StoredFile {
 impl Storage for Store {
     fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
         type Found = Vec<(OsString, String, u64, Option<f64>)>;
-        let found: Found = ask(|py| self.0.call_method1(py, "list", (text(folder),))?.extract(py))
+        let found: Found = ask(|py| self.0.call_method1(py, "list", (os::shown(folder),))?.extract(py))
             .map_err(|source| about(folder, source))?;
         let entry = |(name, kind, len, modified): (OsString, String, u64, Option<f64>)| Entry {
             name: name.into_encoded_bytes(),
@@ -51,7 +50,7 @@ impl Storage for Store {
     }
 
     fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>, Error> {
-        let name = text(path);
+        let name = os::shown(path);
         let len = ask(|py| self.0.call_method1(py, "size", (&name,))?.extract(py));
         let len = len.map_err(|source| about(path, source))?;
         Ok(Box::new(StoredFile { store: self.0.clone(), path: name, len, window: Mutex::default() }))
@@ -115,15 +114,5 @@ fn ask<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
 }
 
 fn about(path: &[u8], source: io::Error) -> Error {
-    Error::Io { path: Some(PathBuf::from(text(path))), source }
-}
-
-#[cfg(unix)]
-fn text(path: &[u8]) -> OsString {
-    std::os::unix::ffi::OsStringExt::from_vec(path.to_vec())
-}
-
-#[cfg(not(unix))]
-fn text(path: &[u8]) -> OsString {
-    String::from_utf8_lossy(path).into_owned().into()
+    Error::Io { path: Some(os::path_of(path)), source }
 }

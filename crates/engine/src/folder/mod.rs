@@ -6,14 +6,7 @@
 
 mod entry;
 mod names;
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
 
+pub use crate::os::{Folder, private_folders, resolve};
 pub use entry::{Entry, EntryKind, Listed, refused_link};
 pub use names::{check_name, is_part_of_name, temporary_name};
-#[cfg(unix)]
-pub use unix::{Folder, private_folders, resolve};
-#[cfg(windows)]
-pub use windows::{Folder, private_folders, resolve};

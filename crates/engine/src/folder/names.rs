@@ -1,5 +1,6 @@
 //! Names of temporary files, and names that a file on Windows cannot have.
 
+use crate::os::ANY_NAME;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 
@@ -9,7 +10,7 @@ use std::io::{self, ErrorKind};
 /// after a colon for a stream of another file. Content written under such a name is lost, or
 /// replaces another file.
 pub fn check_name(name: &OsStr) -> io::Result<()> {
-    match cfg!(windows).then(|| problem(name)).flatten() {
+    match (!ANY_NAME).then(|| problem(name)).flatten() {
         Some(problem) => Err(io::Error::new(ErrorKind::InvalidFilename, problem)),
         None => Ok(()),
     }
@@ -25,7 +26,7 @@ pub fn temporary_name(name: &OsStr) -> io::Result<OsString> {
 
 /// Returns whether Windows accepts `text` in the middle of a name.
 pub fn is_part_of_name(text: &OsStr) -> bool {
-    !cfg!(windows) || !text.as_encoded_bytes().iter().any(is_refused)
+    ANY_NAME || !text.as_encoded_bytes().iter().any(is_refused)
 }
 
 fn is_refused(byte: &u8) -> bool {

@@ -292,7 +292,6 @@ fn listed_twice(name: &Name) -> Error {
 fn below(root: &Path, path: &Path) -> Result<Name, Misuse> {
     // The paths of a job begin with the root as given, and comparing it is faster than comparing
     // components. The rest of a path with dots or several slashes may have another form.
-    #[cfg(unix)]
     if let (Some(root), Some(path)) = (root.to_str(), path.to_str())
         && let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'))
         && !root.is_empty()

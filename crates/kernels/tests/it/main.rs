@@ -19,6 +19,7 @@ mod of_the_crate {
     pub(crate) mod ghash;
     mod poly1305 {
         mod body;
+        #[path = "../../tests/it/bounds.rs"]
         mod bounds;
         mod radix;
         mod scalar;

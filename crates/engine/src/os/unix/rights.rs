@@ -1,6 +1,7 @@
 //! Rights by owner, group, mode and access control list.
 
-use crate::folder::{Folder, temporary_name};
+use super::folder::Folder;
+use crate::folder::temporary_name;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};

@@ -1,6 +1,6 @@
 //! Attributes of files and folders. Each keeps the access control list inherited from its folder.
 
-use crate::folder::Folder;
+use super::folder::Folder;
 use std::fs::{File, Metadata};
 use std::io;
 

@@ -1,7 +1,7 @@
 //! Open folders by file descriptors.
 
-use super::entry::{Entry, EntryKind, Listed, refused_link};
 use crate::file_id::FileId;
+use crate::folder::{Entry, EntryKind, Listed, refused_link};
 use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::ffi::{OsStr, OsString};

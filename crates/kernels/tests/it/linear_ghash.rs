@@ -5,7 +5,7 @@
 //! So if a variant agrees with the reference implementation on every single bit, it agrees on all
 //! data of this length. The lengths are those around the borders of vectors, groups and tables of
 //! powers; H is random or chosen for its bits. POLYVAL is the same code with another byte order,
-//! and `tests/it/linear.rs` checks it, and the loops that hash between the rounds of AES.
+//! and `linear.rs` checks it, and the loops that hash between the rounds of AES.
 
 use super::*;
 use crate::ghash::{BigEndian, BulkPowers, ShortPowers, absorb_into, set_up_bulk_powers};

@@ -1,8 +1,7 @@
 //! Folders by path: on Windows the standard library opens files only by path.
 
-use super::entry::{Entry, EntryKind, Listed, refused_link};
-use super::names::check_name;
 use crate::file_id::FileId;
+use crate::folder::{Entry, EntryKind, Listed, check_name, refused_link};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};

@@ -14,7 +14,7 @@
 //!
 //! The formulas do not depend on the instruction set, so the lanes of NEON are proved on x86-64
 //! too. That an instruction computes what its operation in the vocabulary says is not proved here;
-//! `tests/it/every_poly1305.rs` tests it.
+//! `every_poly1305.rs` tests it.
 
 use super::body::{Input, Powers, group, multiply};
 use super::radix::{Radix, Radix26, Radix44};

@@ -1,0 +1,68 @@
+//! Files of Unix.
+
+pub(crate) mod folder;
+pub(crate) mod rights;
+
+use crate::file_id::FileId;
+use rustix::fs::OFlags;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+impl FileId {
+    /// Returns the identity of an open file with this metadata. `None` for a device or a pipe on
+    /// Windows.
+    pub fn of(_: &File, found: &Metadata) -> Option<Self> {
+        Some(Self::of_metadata(found))
+    }
+
+    /// Returns the identity of the file at a path, following links.
+    pub fn at(path: &Path) -> io::Result<Option<Self>> {
+        Ok(Some(Self::of_metadata(&path.metadata()?)))
+    }
+
+    /// Returns the identity of the file or link at a path.
+    pub fn of_name(path: &Path) -> io::Result<Option<Self>> {
+        Ok(Some(Self::of_metadata(&path.symlink_metadata()?)))
+    }
+
+    fn of_metadata(found: &Metadata) -> Self {
+        Self { device: found.dev(), inode: found.ino() }
+    }
+}
+
+/// Writes out what the operating system still holds of a file, as closing it does. NFS and quotas
+/// may report a full disk only on close, and dropping a [`File`] ignores that error.
+///
+/// Closes a second descriptor: the first is still needed to give the file its name.
+///
+/// # Errors
+/// Returns the system's error for the close.
+pub fn flush(file: &File) -> io::Result<()> {
+    loop {
+        match nix::unistd::close(file.try_clone()?) {
+            // The descriptor is closed, but we cannot know whether everything was written.
+            Err(nix::errno::Errno::EINTR) => {}
+            result => return Ok(result?),
+        }
+    }
+}
+
+/// Lets a pipe be opened for reading that has no writer yet.
+pub(crate) fn never_wait(options: &mut OpenOptions) {
+    options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as _);
+}
+
+/// Returns whether a file is no pipe and no device, as far as its metadata does not tell it.
+pub(crate) fn is_on_disk(_: &File) -> io::Result<bool> {
+    Ok(true)
+}
+
+pub(crate) fn read_at(file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+    file.read_at(into, offset)
+}
+
+pub(crate) fn write_all_at(file: &File, offset: u64, from: &[u8]) -> io::Result<()> {
+    file.write_all_at(from, offset)
+}
