@@ -7,6 +7,7 @@
 
 use crate::endpoints;
 use crate::error::{Failure, Kind, raw_byte};
+use crate::os;
 use crate::redact::Redactor;
 use crate::signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -174,8 +175,8 @@ impl Bar {
 
     fn show(&mut self) {
         let template = match self.total {
-            Some(_) if narrow() => "{prefix} {percent}% {bytes_per_sec} {eta}",
-            None if narrow() => "{prefix} {bytes}",
+            Some(_) if os::is_narrow() => "{prefix} {percent}% {bytes_per_sec} {eta}",
+            None if os::is_narrow() => "{prefix} {bytes}",
             Some(_) => "{prefix} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
             None => "{prefix} {spinner} {bytes} {bytes_per_sec} {elapsed}",
         };
@@ -210,17 +211,6 @@ impl Drop for Bar {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Returns whether the terminal has no space for a bar.
-#[cfg(unix)]
-fn narrow() -> bool {
-    rustix::termios::tcgetwinsize(io::stderr()).is_ok_and(|size| (1..90).contains(&size.ws_col))
-}
-
-#[cfg(windows)]
-fn narrow() -> bool {
-    false
 }
 
 /// Reports an interruption from the signal handler's thread, which has no console. Removes a

@@ -78,14 +78,9 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other("expected a text file of at most 64 KiB, found something else"));
     }
     // Another user who can write this file could choose the key. ssh has the same rule.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let (mode, owner) = (found.mode(), found.uid());
-        if mode & 0o022 != 0 || ![0, rustix::process::geteuid().as_raw()].contains(&owner) {
-            let text = "other users can change it, so its keys are not used; own it and run 'chmod go-w'";
-            return Err(io::Error::other(text));
-        }
+    if sealane::os::others_can_change(&found) {
+        let text = "other users can change it, so its keys are not used; own it and run 'chmod go-w'";
+        return Err(io::Error::other(text));
     }
     let text = String::from_utf8(std::fs::read(path)?);
     // Which byte is wrong does not help.

@@ -1,6 +1,7 @@
 //! Sources and destinations of file operations.
 
 use crate::error::{Failure, STDIN, STDOUT, name};
+use crate::os;
 use sealane::file::FileId;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -77,9 +78,16 @@ fn into_folder(inputs: &[PathBuf], folder: &Path, dropped: &[&str]) -> Result<Ve
     }
 }
 
-/// Returns a key that is equal for equal file names. Windows ignores case.
+/// Returns a key that is equal for equal file names.
 fn comparable(name: &OsStr) -> OsString {
-    if cfg!(windows) { name.to_string_lossy().to_uppercase().into() } else { name.to_owned() }
+    if os::IGNORES_CASE { name.to_string_lossy().to_uppercase().into() } else { name.to_owned() }
+}
+
+/// Returns the path of a file's signature.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
 }
 
 /// Returns whether a path names standard input.
@@ -227,13 +235,13 @@ impl Pair {
 /// Returns standard input as a file, without a buffer that reads ahead.
 pub(crate) fn stdin() -> io::Result<File> {
     check_open(0)?;
-    duplicate(&io::stdin())
+    os::duplicate(&io::stdin())
 }
 
 /// Returns standard output as a file, without [`io::Stdout`]'s line buffer.
 pub(crate) fn stdout() -> io::Result<File> {
     check_open(1)?;
-    duplicate(&io::stdout())
+    os::duplicate(&io::stdout())
 }
 
 /// The standard streams that were closed when the process was started.
@@ -246,25 +254,8 @@ fn check_open(number: usize) -> io::Result<()> {
     }
 }
 
-/// Opens the null device for standard streams that are closed, as the Rust runtime does in a
-/// program of its own. The next file would get such a number, and messages would be written into
-/// it.
+/// Fills standard streams that are closed: the next file would get such a number, and messages
+/// would be written into it.
 pub(crate) fn fill_closed_streams() {
-    #[cfg(unix)]
-    while let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
-        use std::os::fd::{AsRawFd, IntoRawFd};
-        let Some(closed) = CLOSED.get(null.as_raw_fd() as usize) else { break };
-        closed.store(true, Ordering::Relaxed);
-        let _ = null.into_raw_fd();
-    }
-}
-
-#[cfg(unix)]
-fn duplicate(stream: &impl std::os::fd::AsFd) -> io::Result<File> {
-    Ok(stream.as_fd().try_clone_to_owned()?.into())
-}
-
-#[cfg(windows)]
-fn duplicate(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
-    Ok(stream.as_handle().try_clone_to_owned()?.into())
+    os::fill_closed_streams(|closed| CLOSED[closed].store(true, Ordering::Relaxed));
 }

@@ -8,13 +8,10 @@
 
 use crate::console::{self, Console};
 use crate::error::Kind;
+use crate::os;
 use crate::signal;
-#[cfg(unix)]
-use signal_hook::{consts::*, iterator::Signals};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
-#[cfg(unix)]
-use std::thread::Builder;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -42,31 +39,10 @@ impl Watch {
     }
 }
 
-/// Signals that end a process by default. A process may be started with some of them ignored, by
-/// `nohup` or in the background of a script. Those stay ignored, each by itself, and handlers of
-/// the process around us (Python, for example) stay too.
-#[cfg(unix)]
-const ENDING: [i32; 10] =
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF];
-
 /// Installs the handler once per process.
-#[cfg(unix)]
 pub(crate) fn install() {
     static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| {
-        let handled = ENDING.into_iter().filter(|signal| is_default(*signal));
-        // Without the handler, the system ends the process.
-        if let Ok(mut signals) = Signals::new(handled) {
-            let _ = Builder::new().spawn(move || signals.forever().for_each(|_| on_signal()));
-        }
-    });
-}
-
-#[cfg(windows)]
-pub(crate) fn install() {
-    static INSTALL: Once = Once::new();
-    // An error means that this process already has a handler. It stays.
-    INSTALL.call_once(|| drop(ctrlc::set_handler(on_signal)));
+    INSTALL.call_once(|| os::handle_ending_signals(on_signal));
 }
 
 impl Drop for Watch {
@@ -83,8 +59,7 @@ pub(crate) fn advise(advice: Option<&'static str>) {
 /// The signal handler. It runs on its own thread, so it may wait.
 fn on_signal() {
     signal::request();
-    #[cfg(unix)]
-    crate::terminal::restore();
+    os::restore();
     let began = Instant::now();
     let working = || WATCHES.load(Ordering::SeqCst) > 0;
     if working() {
@@ -101,20 +76,4 @@ fn on_signal() {
     }
     #[expect(clippy::disallowed_methods, reason = "the watched call cannot be interrupted in any other way")]
     std::process::exit(Kind::INTERRUPTED.status().into());
-}
-
-/// Returns whether a signal has its default action: the process neither ignores nor handles it.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn is_default(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let masks = status
-        .lines()
-        .filter_map(|line| ["SigIgn:", "SigCgt:"].iter().find_map(|name| line.strip_prefix(name)));
-    let taken = masks.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok()).fold(0, |a, b| a | b);
-    taken >> (signal - 1) & 1 == 0
-}
-
-#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
-pub(crate) fn is_default(_: i32) -> bool {
-    true
 }

@@ -2,16 +2,15 @@
 
 use crate::args;
 use crate::console::Console;
-#[cfg(unix)]
-use crate::endpoints;
 use crate::error::{Failure, name};
 use crate::keys::{Inputs, Loader, as_keyring, check_pin, recipients};
+use crate::os;
 use crate::passphrase;
 use sealane::age::Recipient;
 use sealane::keys::{Existing, KeyFile, Keyring, LoadOptions, PinnedReference};
 use sealane::{Error, Misuse};
 use std::fs::{File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// A keyring and its locked file.
@@ -41,7 +40,7 @@ impl OpenKeyring {
                 "{shown}: expected the file of a keyring, found a reference"
             )));
         };
-        let locked = lock(path).map_err(|error| match error {
+        let locked = os::lock(path).map_err(|error| match error {
             TryLockError::Error(error) => Failure::io(&shown, &error),
             TryLockError::WouldBlock => {
                 Failure::misuse(format!("{shown}: another command is changing this keyring; try again"))
@@ -98,40 +97,4 @@ impl OpenKeyring {
         };
         Ok(pinned.map(|pinned| pinned.to_string()))
     }
-}
-
-/// Opens the file at a path and locks it, so that two commands that change it lose no keys.
-#[cfg(unix)]
-fn lock(path: &Path) -> Result<File, TryLockError> {
-    loop {
-        let file = File::open(path).map_err(TryLockError::Error)?;
-        file.try_lock()?;
-        // Another command may have replaced the file before we locked it.
-        let at_path = endpoints::regular_id_at(path).map_err(TryLockError::Error)?;
-        if endpoints::regular_id(&file).map_err(TryLockError::Error)? == at_path {
-            return Ok(file);
-        }
-    }
-}
-
-/// Creates `.NAME.lock` beside the file at a path; it exists only while open. So two commands that
-/// change the file lose no keys. If the file itself were locked, Windows would let nothing read it.
-#[cfg(windows)]
-fn lock(path: &Path) -> Result<File, TryLockError> {
-    use std::os::windows::fs::OpenOptionsExt;
-    /// `FILE_FLAG_DELETE_ON_CLOSE`: the system removes the file even if the process is killed.
-    const REMOVED_AT_THE_END: u32 = 0x0400_0000;
-    /// `ERROR_SHARING_VIOLATION` and `ERROR_DELETE_PENDING`: another process has the file open or
-    /// is closing it.
-    const IN_USE: [i32; 2] = [32, 303];
-    let real = std::fs::canonicalize(path).map_err(TryLockError::Error)?;
-    let mut name = std::ffi::OsString::from(".");
-    name.push(real.file_name().unwrap_or_default());
-    name.push(".lock");
-    let mut options = File::options();
-    options.write(true).create(true).truncate(false).share_mode(0).custom_flags(REMOVED_AT_THE_END);
-    options.open(real.with_file_name(name)).map_err(|e| match e.raw_os_error() {
-        Some(code) if IN_USE.contains(&code) => TryLockError::WouldBlock,
-        _ => TryLockError::Error(e),
-    })
 }

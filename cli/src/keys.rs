@@ -2,14 +2,15 @@
 
 use crate::console::Console;
 use crate::error::{Failure, Kind, name};
-use crate::{args, defaults, endpoints, passphrase, plugins, terminal};
+use crate::{args, defaults, endpoints, passphrase, plugins};
 use sealane::age::{Armor, AskPassphrase, Identity, MAX_WORK_FACTOR, Recipient, parse_recipients};
 use sealane::file::{
     DecryptParams, DecryptWith, Description, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,
 };
 use sealane::keys::{self, FolderLock, KeyFile, Keyring, LoadOptions, PinnedReference, Reference, SecretKey};
 use sealane::signature::{Signers, SigningKey};
-use sealane::{Error, Key, Misuse};
+use sealane::{Error, Key, Misuse, os};
+use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -111,7 +112,7 @@ pub(crate) fn decrypt_with(
         passphrase = passphrase::ask(&args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else if has_passphrase {
-        if !terminal::exists() {
+        if !crate::os::exists() {
             return Err(Failure::misuse("expected a key or a passphrase; use -k, -i, -j or -p"));
         }
         let max = max_work_factor.take().unwrap_or(MAX_WORK_FACTOR);
@@ -587,13 +588,7 @@ pub(crate) fn check_pin(
     Ok(())
 }
 
-#[cfg(unix)]
 fn others_can_read(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o044 != 0)
-}
-
-#[cfg(not(unix))]
-fn others_can_read(_: &Path) -> bool {
-    false
+    let found = path.metadata().ok().filter(Metadata::is_file);
+    found.and_then(|found| os::mode(&found)).is_some_and(|mode| mode & 0o044 != 0)
 }

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `commands`, `args` | one file per command; options that commands share |
 //! | `described`, `defaults` | folders that describe themselves; the keys without an option |
-//! | `keys`, `keyring_file`, `passphrase`, `terminal`, `plugins` | the keys that options name, and questions |
-//! | `endpoints`, `stream`, `url`, `salvage` | files, pipes, URLs, damaged files |
+//! | `keys`, `keyring_file`, `passphrase`, `plugins` | the keys that options name, and questions |
+//! | `transfer`, `folder_job`, `salvage` | what commands do with files, folders and damaged files |
+//! | `endpoints`, `stream`, `url` | files, pipes, URLs |
 //! | `vault`, `mount` | vaults of other tools, and a vault as a file system |
 //! | `console`, `error`, `redact` | results, failures and progress; no secret in any of them |
+//! | `os` | the terminal, signals, locks: where systems differ |
 //! | `interrupt`, `signal` | the handler of Ctrl-C, and the flag that work reads |
 //! | `machine` | facts for a bug report |
 //!
@@ -31,19 +33,21 @@ mod defaults;
 mod described;
 mod endpoints;
 mod error;
+mod folder_job;
 mod interrupt;
 mod keyring_file;
 mod keys;
 mod machine;
 #[cfg(all(feature = "mount", target_os = "linux"))]
 mod mount;
+mod os;
 mod passphrase;
 mod plugins;
 mod redact;
 mod salvage;
 mod signal;
 mod stream;
-mod terminal;
+mod transfer;
 mod url;
 mod vault;
 
@@ -94,6 +98,7 @@ sealane encrypts files in formats that other software reads.
 /// Runs one command line in the program `sealane` and returns the exit status. `args[0]` is the
 /// program's name.
 pub fn run(args: Vec<OsString>) -> u8 {
+    os::block_file_length_signal();
     run_in("program", args)
 }
 

@@ -1,5 +1,9 @@
-//! The machine and the build of this program, for bug reports.
+//! The machine, the build of this program and its implementations, for bug reports.
 
+use crate::error::Failure;
+use sealane::hazmat::AesCtr;
+use sealane::provider::{FIPS, computations, fips_module};
+use sealane::{Aead, Algorithm, Error, Key, ListedVariant};
 use serde_json::{Value, json};
 use std::env::consts;
 use std::fs;
@@ -68,6 +72,49 @@ pub(crate) fn target() -> String {
 /// Lists the linked libraries and their versions, from this build's lock file.
 pub(crate) fn libraries() -> Vec<(&'static str, &'static str)> {
     env!("SEALANE_LIBRARIES").split(' ').filter_map(|library| library.split_once('=')).collect()
+}
+
+/// Reports an environment variable with an invalid value. Without this, the table would just show
+/// nothing as chosen, and only the first use of an algorithm would report the variable.
+pub(crate) fn check_environment() -> Result<(), Failure> {
+    let key = Key::from_bytes(&[0; 16]);
+    let aead = Aead::new(Algorithm::Aes128Gcm, &key).map(drop);
+    let stream = AesCtr::new(key.as_bytes(), &[0; 16]).map(drop);
+    for probe in [aead, stream] {
+        if let Err(error @ Error::Environment(_)) = probe {
+            return Err(Failure::misuse(error.to_string()));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn document(entry: &ListedVariant) -> Value {
+    json!({
+        "algorithm": entry.algorithm,
+        "provider": entry.provider,
+        "variant": entry.variant,
+        "available": entry.available,
+        "reason": entry.reason,
+        "chosen": entry.chosen,
+    })
+}
+
+/// Returns the FIPS module of this build, and what a FIPS build may compute besides the listed
+/// algorithms.
+pub(crate) fn fips_document() -> Value {
+    let named =
+        |wanted| computations().filter(move |(_, approved)| *approved == wanted).map(|(name, _)| name);
+    json!({
+        "enabled": FIPS,
+        "module": fips_module(),
+        "approved": named(true).collect::<Vec<_>>(),
+        "refused": named(false).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns one line about FIPS, such as `fips: off`.
+pub(crate) fn fips_line() -> String {
+    fips_module().map_or_else(|| "fips: off\n".into(), |module| format!("fips: on; {module}\n"))
 }
 
 fn read(path: &str) -> String {

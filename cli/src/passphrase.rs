@@ -3,13 +3,12 @@
 use crate::args;
 use crate::console;
 use crate::error::{Failure, Kind};
-use crate::terminal;
+use crate::{interrupt, os};
 use sealane::{Error, Key};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use zeroize::Zeroizing;
 
 /// Maximum bytes of a passphrase, however it is given: what a terminal's line can hold. Linux drops
@@ -84,7 +83,7 @@ fn generate(what: &str) -> Result<Zeroizing<String>, Failure> {
         text.push(LETTERS[usize::from(byte % 32)].into());
     }
     let shown = Zeroizing::new(format!("the passphrase of {what} is: {}", *text));
-    terminal::show(&shown).map_err(|e| Failure::io("the terminal", &e))?;
+    os::show(&shown).map_err(|e| Failure::io("the terminal", &e))?;
     Ok(text)
 }
 
@@ -110,7 +109,8 @@ fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {
 }
 
 fn asked(text: &str) -> Result<Option<Zeroizing<String>>, Failure> {
-    let line = terminal::ask(text).map_err(|e| match e.kind() {
+    interrupt::install();
+    let line = os::ask(text, MAX_LEN).map_err(|e| match e.kind() {
         io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof => Failure::interrupted(),
         _ => Failure::io("the terminal", &e),
     })?;
@@ -129,31 +129,19 @@ fn from_descriptor(options: &str, descriptor: u32) -> Result<Zeroizing<String>, 
         io::ErrorKind::NotFound => Failure::misuse(format!("{name}: the file descriptor is not open")),
         _ => Failure::io(&name, e),
     };
-    let file = open(descriptor, &name)?.map_err(|e| about(&e))?;
+    let Some(file) = os::open_descriptor(descriptor) else {
+        let text = format!("{name}: on Windows only descriptor 0 (standard input) can be used");
+        return Err(Failure::misuse(text));
+    };
+    let file = file.map_err(|e| about(&e))?;
     first_line(file, &name)?.map_err(|e| about(&e))
-}
-
-#[cfg(unix)]
-fn open(descriptor: u32, _: &str) -> Result<io::Result<File>, Failure> {
-    Ok(File::open(path(descriptor)))
-}
-
-/// Opens standard input: the only descriptor that a program on Windows can get by number.
-#[cfg(windows)]
-fn open(descriptor: u32, name: &str) -> Result<io::Result<File>, Failure> {
-    match descriptor {
-        0 => Ok(crate::endpoints::stdin()),
-        _ => {
-            Err(Failure::misuse(format!("{name}: on Windows only descriptor 0 (standard input) can be used")))
-        }
-    }
 }
 
 /// Runs a command in a shell and returns the first line it prints. The command can talk to the user
 /// on standard error and at the terminal. It gets no standard input, because that may be the data.
 fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Failure> {
     let name = &format!("{options}passphrase-command");
-    let mut shell = shell(command);
+    let mut shell = os::shell(command);
     shell.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = shell.spawn().map_err(|e| Failure::io(name, &e))?;
     let line = child.stdout.take().map_or(Ok(Ok(Zeroizing::default())), |out| first_line(out, name));
@@ -168,26 +156,6 @@ fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Fai
         (_, true) => Err(Failure::misuse(format!("{name}: expected a passphrase, found no output"))),
         (_, false) => Ok(line),
     }
-}
-
-#[cfg(unix)]
-fn shell(command: &OsStr) -> Command {
-    let mut shell = Command::new("/bin/sh");
-    shell.arg("-c").arg(command);
-    shell
-}
-
-/// Returns Windows's shell without start-up commands (`/D`). It removes the outer quotation marks
-/// (`/S`) and takes the rest as it is.
-#[cfg(windows)]
-fn shell(command: &OsStr) -> Command {
-    use std::os::windows::process::CommandExt;
-    let mut quoted = std::ffi::OsString::from("\"");
-    quoted.push(command);
-    quoted.push("\"");
-    let mut shell = Command::new("cmd");
-    shell.args(["/D", "/S", "/C"]).raw_arg(quoted);
-    shell
 }
 
 /// Reads a passphrase from the first line of `source`, called `name` in errors. The inner error is

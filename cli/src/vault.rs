@@ -13,6 +13,7 @@ use crate::passphrase;
 use crate::url;
 use sealane::Error;
 use sealane::file::Description;
+use sealane::os::{path_of, to_bytes};
 use sealane::vault::{
     LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault, detect, marks, rclone_config, unlock,
 };
@@ -248,12 +249,9 @@ fn rclone(remote: &str) -> Result<(Rclone, PathBuf), Failure> {
 fn names_of(below: &Path, path: &Path) -> Result<Vec<u8>, Failure> {
     let mut names = Vec::new();
     for part in below.components() {
-        match (part, part.as_os_str().to_str()) {
+        match (part, to_bytes(part.as_os_str())) {
             (Component::CurDir, _) => {}
-            #[cfg(unix)]
-            (Component::Normal(name), _) => names.push(std::os::unix::ffi::OsStrExt::as_bytes(name)),
-            #[cfg(not(unix))]
-            (Component::Normal(_), Some(name)) => names.push(name.as_bytes()),
+            (Component::Normal(_), Some(name)) => names.push(name),
             _ => {
                 return Err(Failure::misuse(format!(
                     "{}: expected names and no '..' in the vault",
@@ -263,12 +261,4 @@ fn names_of(below: &Path, path: &Path) -> Result<Vec<u8>, Failure> {
         }
     }
     Ok(names.join(&b'/'))
-}
-
-/// Returns a path in a vault as a path of this system, for messages.
-pub(crate) fn path_of(path: &[u8]) -> PathBuf {
-    #[cfg(unix)]
-    return PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path));
-    #[cfg(not(unix))]
-    return String::from_utf8_lossy(path).into_owned().into();
 }

@@ -2,7 +2,7 @@
 
 use project::modules::{Graph, cycles, graph};
 use project::{Page, own_dependencies, pages, root};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates of the product and the helper crates of its tests, with the crates of this workspace
 /// that each may use.
@@ -290,6 +290,41 @@ fn discarded_errors_have_a_reason() {
     }
 }
 
+/// What differs between Unix and Windows is in the modules `os` of three crates, and in a few files
+/// that are about names, rights or processes themselves.
+#[test]
+fn systems_differ_in_a_closed_list() {
+    const MAY: [&str; 9] = [
+        "cli/src/os/mod.rs",
+        "crates/base/src/os.rs",
+        "crates/engine/src/os/mod.rs",
+        "crates/folders/src/manifest.rs",
+        "crates/folders/src/name.rs",
+        "crates/folders/src/tree.rs",
+        "crates/keys/src/age/plugin/mod.rs",
+        "crates/keys/src/known_keys.rs",
+        "crates/keys/src/token/modules.rs",
+    ];
+    let mut found = BTreeSet::new();
+    for folder in ["crates", "cli", "bindings"] {
+        let is_test = |page: &Page| page.path.ends_with("test.rs");
+        for page in pages(folder, ".rs").into_iter().filter(|page| page.is_product() && !is_test(page)) {
+            let product = page.text.split("#[cfg(test)]").next().unwrap_or_default();
+            let chooses = |line: &str| {
+                line.split_once("cfg").is_some_and(|(_, condition)| {
+                    condition.starts_with(['(', '!', '_'])
+                        && !condition.contains("test")
+                        && ["unix", "windows"].iter().any(|system| condition.contains(system))
+                })
+            };
+            if product.lines().any(chooses) {
+                found.insert(page.path);
+            }
+        }
+    }
+    assert_eq!(found, MAY.into_iter().map(str::to_owned).collect());
+}
+
 /// Rule 2: only one package of the Go module calls C. The other one that mentions it has the
 /// library as an object file.
 #[test]
@@ -301,6 +336,18 @@ fn one_go_package_calls_c() {
         // Rule 5: codes of errors are translated once.
         let translates = page.text.contains("C.SEALANE_FORMAT");
         assert!(!translates || page.path == "bindings/go/internal/c/error.go", "{}", page.path);
+    }
+}
+
+/// Only commands stand under `cli/src/commands`, and what two of them need stands elsewhere.
+#[test]
+fn commands_are_apart() {
+    for page in pages("cli/src/commands", ".rs") {
+        let code = page.text.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_table = page.path.ends_with("/mod.rs");
+        assert!(is_table || code.contains("\nimpl Run for "), "{}: expected a command", page.path);
+        let shared = code.lines().find(|line| line.contains("super::") || line.contains("pub(super)"));
+        assert!(shared.is_none(), "{}: {shared:?}: code for several commands belongs in cli/src", page.path);
     }
 }
 

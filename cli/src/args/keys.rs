@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, ValueHint};
 use sealane::file::Format;
+use sealane::keys::KeyType;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -310,4 +311,8 @@ impl Passphrase {
 
 pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+pub(crate) fn key_types() -> impl TypedValueParser<Value = KeyType> {
+    PossibleValuesParser::new(KeyType::NAMES).try_map(|name| name.parse::<KeyType>())
 }

@@ -3,7 +3,7 @@
 mod keys;
 
 pub(crate) use keys::{
-    DecryptWith, EncryptWith, KeyringFile, Passphrase, RewrapWith, RotateWith, Unlock, formats,
+    DecryptWith, EncryptWith, KeyringFile, Passphrase, RewrapWith, RotateWith, Unlock, formats, key_types,
 };
 
 use crate::error::{Failure, name};

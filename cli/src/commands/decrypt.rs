@@ -1,11 +1,11 @@
 //! `sealane decrypt`: files, standard input and whole folders.
 
-use super::recursive::Recursive;
-use super::transfer::{self, Functions};
 use crate::args::{DecryptWith, OutputOptions, Transfer, refuse_folder_options};
 use crate::command::{Context, Run};
 use crate::described::{self, Described};
 use crate::error::Failure;
+use crate::folder_job::Recursive;
+use crate::transfer::{self, Functions};
 use crate::vault::Vaults;
 use crate::{keys, salvage, stream, url};
 use clap::Args;

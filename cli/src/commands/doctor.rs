@@ -1,15 +1,14 @@
 //! `sealane doctor`: prints the facts that a bug report needs.
 
-use super::providers::{check_environment, document, fips_document, fips_line};
 use crate::command::{Context, Run};
 use crate::console::escaped;
 use crate::defaults::{self, Found};
 use crate::error::{Failure, name};
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, check_environment, document, fips_document, fips_line};
 use clap::{Args, ValueHint};
 use sealane::keys::{KeyFile, LoadOptions, Reference, TokenKey, files_in, is_hexadecimal_key};
 use sealane::provider::{Features, features};
-use sealane::{ListedVariant, Provider};
+use sealane::{ListedVariant, Provider, os};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -285,13 +284,6 @@ fn holds_secret(content: &[u8]) -> bool {
     }
 }
 
-#[cfg(unix)]
 fn mode(path: &Path) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    path.metadata().ok().map(|found| found.mode() & 0o7777)
-}
-
-#[cfg(not(unix))]
-fn mode(_: &Path) -> Option<u32> {
-    None
+    path.metadata().ok().and_then(|found| os::mode(&found))
 }

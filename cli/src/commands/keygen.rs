@@ -1,7 +1,6 @@
 //! `sealane keygen`: generates keys and prints the public key of a private key.
 
-use super::keyring::key_types;
-use crate::args::Passphrase;
+use crate::args::{Passphrase, key_types};
 use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::error::{Failure, name};

@@ -1,6 +1,6 @@
 //! `sealane keyring`: lists and changes the keys of a keyring.
 
-use crate::args::{KeyringFile, OutputOptions};
+use crate::args::{KeyringFile, OutputOptions, key_types};
 use crate::command::{Context, Run, Shown};
 use crate::console::Console;
 use crate::error::{Failure, name};
@@ -179,10 +179,6 @@ fn show(key: &KeyInfo, console: &Console) -> Result<(), Failure> {
         if primary { "  primary" } else { "" }
     );
     console.result(document, text.trim_end())
-}
-
-pub(super) fn key_types() -> impl TypedValueParser<Value = KeyType> {
-    PossibleValuesParser::new(KeyType::NAMES).try_map(|name| name.parse::<KeyType>())
 }
 
 fn prefixes() -> impl TypedValueParser<Value = Prefix> {

@@ -19,12 +19,10 @@ mod man;
 #[cfg(all(feature = "mount", target_os = "linux"))]
 mod mount;
 mod providers;
-mod recursive;
 mod reference;
 mod rewrap;
 mod rotate;
 mod sign;
-mod transfer;
 mod verify;
 mod verify_signature;
 

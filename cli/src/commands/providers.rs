@@ -2,11 +2,11 @@
 
 use crate::command::{Context, Run};
 use crate::error::Failure;
+use crate::machine::{check_environment, document, fips_document, fips_line};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use sealane::hazmat::AesCtr;
-use sealane::provider::{FIPS, computations, fips_module};
-use sealane::{Aead, Algorithm, Error, Key, ListedVariant};
+use sealane::provider::{FIPS, computations};
+use sealane::{Algorithm, ListedVariant};
 use serde_json::{Value, json};
 
 /// List the implementations of each algorithm on this machine
@@ -47,49 +47,6 @@ impl Run for Providers {
 /// parser of every command line does not.
 fn names() -> impl Iterator<Item = &'static str> {
     Algorithm::ALL.iter().map(|it| it.name()).chain(["aes-ctr", "chacha20", "poly1305", "speck"])
-}
-
-/// Reports an environment variable with an invalid value. Without this, the table would just show
-/// nothing as chosen, and only the first use of an algorithm would report the variable.
-pub(super) fn check_environment() -> Result<(), Failure> {
-    let key = Key::from_bytes(&[0; 16]);
-    let aead = Aead::new(Algorithm::Aes128Gcm, &key).map(drop);
-    let stream = AesCtr::new(key.as_bytes(), &[0; 16]).map(drop);
-    for probe in [aead, stream] {
-        if let Err(error @ Error::Environment(_)) = probe {
-            return Err(Failure::misuse(error.to_string()));
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn document(entry: &ListedVariant) -> Value {
-    json!({
-        "algorithm": entry.algorithm,
-        "provider": entry.provider,
-        "variant": entry.variant,
-        "available": entry.available,
-        "reason": entry.reason,
-        "chosen": entry.chosen,
-    })
-}
-
-/// Returns the FIPS module of this build, and what a FIPS build may compute besides the listed
-/// algorithms.
-pub(super) fn fips_document() -> Value {
-    let named =
-        |wanted| computations().filter(move |(_, approved)| *approved == wanted).map(|(name, _)| name);
-    json!({
-        "enabled": FIPS,
-        "module": fips_module(),
-        "approved": named(true).collect::<Vec<_>>(),
-        "refused": named(false).collect::<Vec<_>>(),
-    })
-}
-
-/// Returns one line about FIPS, such as `fips: off`.
-pub(super) fn fips_line() -> String {
-    fips_module().map_or_else(|| "fips: off\n".into(), |module| format!("fips: on; {module}\n"))
 }
 
 /// Returns [`fips_line`]; in a FIPS build also one line per other computation.

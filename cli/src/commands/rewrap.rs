@@ -1,12 +1,12 @@
 //! `sealane rewrap`: changes the recipients or the passphrase of age files.
 
-use super::recursive::{Recursive, SAME_FILE_KEYS};
 use crate::args::{RewrapWith, Writing, first};
 use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, Kind, name};
+use crate::folder_job::{Recursive, SAME_FILE_KEYS};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::url;

@@ -1,11 +1,11 @@
 //! `sealane rotate`: moves files to the primary key of a keyring.
 
-use super::recursive::Recursive;
 use crate::args::{RotateWith, Writing};
 use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::error::{Failure, name};
+use crate::folder_job::Recursive;
 use crate::keys;
 use clap::{Args, ValueHint};
 use sealane::file::Rotation;

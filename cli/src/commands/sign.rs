@@ -3,7 +3,7 @@
 use crate::args::Passphrase;
 use crate::command::{Context, Run};
 use crate::console::Console;
-use crate::endpoints::{Pair, Source, Target};
+use crate::endpoints::{Pair, Source, Target, with_suffix};
 use crate::error::{Failure, Kind, name};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
@@ -12,8 +12,7 @@ use clap::{Args, ValueHint};
 use sealane::keys::{Existing, refuse_replacing, save_public};
 use sealane::signature::{FILE_NAMESPACE, Signing, SigningKey};
 use serde_json::json;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Sign files, or standard input
 ///
@@ -92,11 +91,4 @@ impl Sign {
             .map_err(|error| Failure::about(&name(path), error))?;
         console.document(|| json!({"source": subject, "signature": name(path), "format": key.format()}))
     }
-}
-
-/// Returns the path of a file's signature.
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
 }

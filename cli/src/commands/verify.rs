@@ -1,12 +1,12 @@
 //! `sealane verify`: decrypts files without writing plaintext.
 
-use super::recursive::{self, Recursive};
 use crate::args::{DecryptWith, Effort, Folders, ReadInventory, Selection, refuse_folder_options};
 use crate::command::{Context, Run};
 use crate::console::Console;
 use crate::described::{self, Described};
 use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
+use crate::folder_job::{Recursive, report_verified};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::url;
@@ -89,6 +89,6 @@ impl Verify {
             .map_err(|error| Failure::about(&name, error))?;
         let bytes = bar.done();
         drop(bar);
-        recursive::report_verified(console, &name, bytes)
+        report_verified(console, &name, bytes)
     }
 }

@@ -1,8 +1,7 @@
 //! `sealane verify-signature`: verifies detached signatures.
 
-use super::sign::with_suffix;
 use crate::command::{Context, Run};
-use crate::endpoints::Source;
+use crate::endpoints::{Source, with_suffix};
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
 use crate::{keys, stream};

@@ -17,15 +17,15 @@ use std::path::Path;
 type ToFile<W> = fn(File, &Path, &Path, &W, Options<'_>) -> Result<(), Error>;
 
 /// The functions that process one file with an `EncryptWith` or a `DecryptWith`.
-pub(super) struct Functions<W> {
+pub(crate) struct Functions<W> {
     /// Encrypts or decrypts a source to a file that appears complete or not at all.
-    pub(super) to_file: ToFile<W>,
+    pub(crate) to_file: ToFile<W>,
     /// Encrypts or decrypts a source to standard output and returns that.
-    pub(super) to_stdout: fn(&Source, &W, &mut Bar) -> Result<File, Failure>,
+    pub(crate) to_stdout: fn(&Source, &W, &mut Bar) -> Result<File, Failure>,
 }
 
 /// Processes every pair, also after one has failed.
-pub(super) fn transfer<W>(
+pub(crate) fn transfer<W>(
     args: &Transfer,
     pairs: Vec<Pair>,
     functions: &Functions<W>,
@@ -90,6 +90,6 @@ fn sync(out: &File) -> Result<(), Failure> {
 
 /// Returns the sources and targets that the arguments name.
 /// Names in an output folder lose the suffixes in `dropped`.
-pub(super) fn pairs(args: &Transfer, dropped: &[&str]) -> Result<Vec<Pair>, Failure> {
+pub(crate) fn pairs(args: &Transfer, dropped: &[&str]) -> Result<Vec<Pair>, Failure> {
     endpoints::pairs(&args.inputs, args.output.as_deref(), dropped)
 }

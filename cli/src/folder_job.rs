@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 const MANY_PASSPHRASE_FILES: usize = 10;
 
 /// The warning of `rewrap`, whose new files do not exclude a former recipient.
-pub(super) const SAME_FILE_KEYS: &str = "the file keys are still the same: anyone who could decrypt the files before can \
+pub(crate) const SAME_FILE_KEYS: &str = "the file keys are still the same: anyone who could decrypt the files before can \
     decrypt old copies, and the new files with the file keys of old copies; to exclude them, decrypt and encrypt again";
 
 /// The warning about an inventory of version 1.
@@ -52,7 +52,7 @@ impl From<&Operation> for Verb {
 }
 
 /// A job, as the options of the command line request it.
-pub(super) struct Recursive<'a> {
+pub(crate) struct Recursive<'a> {
     options: JobOptions,
     /// Files that the command reads besides the manifest. No output may replace them.
     files: Vec<PathBuf>,
@@ -84,7 +84,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Returns the job of `encrypt` and `decrypt`, which needs a folder as its output.
-    pub(super) fn transfer(
+    pub(crate) fn transfer(
         args: &'a Transfer,
         removes_suffix: bool,
         console: &'a Console,
@@ -103,7 +103,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Returns the job of `rewrap` and `rotate`, which replaces the files unless it has an output.
-    pub(super) fn replacing(
+    pub(crate) fn replacing(
         inputs: &'a [PathBuf],
         output: Option<&Path>,
         manifest: Option<&PathBuf>,
@@ -116,7 +116,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Returns the job of `verify`, which has neither an output nor a manifest.
-    pub(super) fn verify(
+    pub(crate) fn verify(
         inputs: &'a [PathBuf],
         folders: &'a Folders,
         selection: &'a Selection,
@@ -129,7 +129,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Encrypts or decrypts names with this key, which may be in a file.
-    pub(super) fn naming(mut self, names: Option<Names>) -> Self {
+    pub(crate) fn naming(mut self, names: Option<Names>) -> Self {
         let (key, file) = names.unzip();
         self.options.names = key;
         self.files.extend(file.flatten());
@@ -137,7 +137,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Takes the options of a folder's description, and its default manifest if that is requested.
-    pub(super) fn described(
+    pub(crate) fn described(
         mut self,
         found: &Described,
         manifest: Option<&Option<PathBuf>>,
@@ -152,26 +152,26 @@ impl<'a> Recursive<'a> {
     }
 
     /// Replaces files under their stored names, which are neither encrypted nor decrypted.
-    pub(super) fn replacing_stored(mut self) -> Self {
+    pub(crate) fn replacing_stored(mut self) -> Self {
         (self.options.suffix, self.options.names) = Default::default();
         self
     }
 
     /// Keeps all attributes, even those that only a trusted folder should decide.
-    pub(super) fn preserving_all(mut self, all: bool) -> Self {
+    pub(crate) fn preserving_all(mut self, all: bool) -> Self {
         self.options.preserve |= all;
         self.options.preserve_all = all;
         self
     }
 
     /// Removes encrypted files whose source is gone.
-    pub(super) fn deleting(mut self) -> Self {
+    pub(crate) fn deleting(mut self) -> Self {
         self.options.delete = true;
         self
     }
 
     /// Compares the files of the only input, a folder, with an inventory.
-    pub(super) fn comparing(mut self, args: &'a ReadInventory) -> Result<Self, Failure> {
+    pub(crate) fn comparing(mut self, args: &'a ReadInventory) -> Result<Self, Failure> {
         match &*self.options.inputs {
             _ if args.file.is_none() => {}
             [folder] if folder.is_dir() => {
@@ -185,7 +185,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Writes an inventory at the end of the job, which the key in the file `sign_key` signs.
-    pub(super) fn with_inventory(
+    pub(crate) fn with_inventory(
         mut self,
         keys: InventoryKeys<'a>,
         sign_key: Option<&Path>,
@@ -197,7 +197,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Processes every file below the inputs, also after one has failed.
-    pub(super) fn run(
+    pub(crate) fn run(
         self,
         operation: impl FnOnce(Inputs) -> Result<Operation, Failure>,
         passphrase: bool,
@@ -221,7 +221,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Decrypts or verifies the files of a vault.
-    pub(super) fn run_vault(self, place: &vault::Place, folders: &Folders) -> Result<(), Failure> {
+    pub(crate) fn run_vault(self, place: &vault::Place, folders: &Folders) -> Result<(), Failure> {
         let Self { mut options, compare, console, .. } = self;
         let is_named = !folders.suffix().is_empty() || folders.encrypt_names.is_some();
         if is_named || options.manifest.is_some() || compare.is_some() {
@@ -499,7 +499,7 @@ impl<'a> Printer<'a> {
 }
 
 /// Prints the result for a verified file, with the length of its plaintext.
-pub(super) fn report_verified(console: &Console, name: &str, bytes: u64) -> Result<(), Failure> {
+pub(crate) fn report_verified(console: &Console, name: &str, bytes: u64) -> Result<(), Failure> {
     console.result(
         || json!({"file": name, "verified": true, "bytes": bytes}),
         &format!("{name}: verified, {bytes} bytes"),

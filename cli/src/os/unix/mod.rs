@@ -1,0 +1,103 @@
+//! Unix: signals, descriptors, locks and the shell.
+
+mod terminal;
+
+pub(crate) use terminal::{ask, exists, restore, show};
+
+use sealane::file::FileId;
+use signal_hook::{consts::*, iterator::Signals};
+use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, IntoRawFd};
+use std::path::Path;
+use std::process::Command;
+use std::thread::Builder;
+
+/// Signals that end a process by default. A process may be started with some of them ignored, by
+/// `nohup` or in the background of a script. Those stay ignored, each by itself, and handlers of
+/// the process around us (Python, for example) stay too.
+const ENDING: [i32; 10] =
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF];
+
+/// Calls `handler` on a thread of its own for each signal that would end this process.
+pub(crate) fn handle_ending_signals(handler: fn()) {
+    let handled = ENDING.into_iter().filter(|signal| is_default(*signal));
+    // Without the handler, the system ends the process.
+    if let Ok(mut signals) = Signals::new(handled) {
+        let _ = Builder::new().spawn(move || signals.forever().for_each(|_| handler()));
+    }
+}
+
+/// Blocks the signal for writing beyond the file size limit (`ulimit -f`). The write fails with an
+/// error instead, and the incomplete file is removed. Without this the system would end the
+/// process, as in a crash.
+pub(crate) fn block_file_length_signal() {
+    use nix::sys::signal::{SigSet, Signal};
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    // The only error is an invalid argument. Threads inherit the mask.
+    let _ = signals.thread_block();
+}
+
+/// Returns whether a signal has its default action: the process neither ignores nor handles it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_default(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let masks = status
+        .lines()
+        .filter_map(|line| ["SigIgn:", "SigCgt:"].iter().find_map(|name| line.strip_prefix(name)));
+    let taken = masks.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok()).fold(0, |a, b| a | b);
+    taken >> (signal - 1) & 1 == 0
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn is_default(_: i32) -> bool {
+    true
+}
+
+/// Opens the null device for standard streams that are closed, as the Rust runtime does in a
+/// program of its own, and calls `closed` with their numbers.
+pub(crate) fn fill_closed_streams(closed: impl Fn(usize)) {
+    while let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
+        if null.as_raw_fd() > 2 {
+            break;
+        }
+        closed(null.into_raw_fd() as usize);
+    }
+}
+
+/// Returns a standard stream as a file.
+pub(crate) fn duplicate(stream: &impl AsFd) -> io::Result<File> {
+    Ok(stream.as_fd().try_clone_to_owned()?.into())
+}
+
+/// Opens a descriptor of this process by its number; `None` if this system cannot.
+pub(crate) fn open_descriptor(descriptor: u32) -> Option<io::Result<File>> {
+    Some(File::open(format!("/dev/fd/{descriptor}")))
+}
+
+/// Returns whether the terminal has no space for a progress bar.
+pub(crate) fn is_narrow() -> bool {
+    rustix::termios::tcgetwinsize(io::stderr()).is_ok_and(|size| (1..90).contains(&size.ws_col))
+}
+
+/// Opens the file at a path and locks it, so that two commands that change it lose no keys.
+pub(crate) fn lock(path: &Path) -> Result<File, TryLockError> {
+    loop {
+        let file = File::open(path).map_err(TryLockError::Error)?;
+        file.try_lock()?;
+        // Another command may have replaced the file before we locked it.
+        let found = file.metadata().map_err(TryLockError::Error)?;
+        if FileId::of(&file, &found) == FileId::at(path).map_err(TryLockError::Error)? {
+            return Ok(file);
+        }
+    }
+}
+
+/// Returns the system's shell, which runs a command.
+pub(crate) fn shell(command: &OsStr) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(command);
+    shell
+}
