@@ -19,7 +19,6 @@ use sealane::vault::{
 };
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// A place in an open vault.
 #[derive(Clone)]
@@ -140,16 +139,17 @@ impl<'a> Vaults<'a> {
 
     /// Opens the vault that `path` is in.
     pub(crate) fn expect(&mut self, path: &Path) -> Result<Place, Failure> {
-        let none = || {
-            let marks: Vec<_> = marks().collect();
-            Failure::misuse(format!(
-                "{}: expected a path in a vault, found none of {}; name the vault's folder, or an rclone remote with \
-                 --rclone",
-                name(path),
-                marks.join(", ")
-            ))
+        if let Some(found) = self.find(path)? {
+            return Ok(found);
+        }
+        let subject = name(path);
+        path.symlink_metadata().map_err(|e| Failure::io(&subject, &e))?;
+        let (marks, next) = match self.with.has_passphrase() {
+            true => (marks().collect(), "name the vault's folder, or an rclone remote with --rclone"),
+            false => (Vec::new(), "a vault of another tool has a passphrase, and no key"),
         };
-        self.find(path)?.ok_or_else(none)
+        let marks = [marks, vec![".sealane"]].concat().join(", ");
+        Err(Failure::misuse(format!("{subject}: expected a path in a vault, found none of {marks}; {next}")))
     }
 
     /// Returns the folder of the vault that `path` is in, and the path in the vault.
@@ -231,10 +231,8 @@ fn parent(path: &Path) -> &Path {
 
 /// Reads a crypt remote from the user's configuration of rclone, and the folder that it encrypts.
 fn rclone(remote: &str) -> Result<(Rclone, PathBuf), Failure> {
-    let path = rclone_config().map_err(|error| Failure::about("--rclone", error))?;
+    let (path, text) = rclone_config().map_err(|error| Failure::about("--rclone", error))?;
     let about = |error| Failure::about(&name(&path), error);
-    let text =
-        std::fs::read_to_string(&path).map(Zeroizing::new).map_err(|e| Failure::io(&name(&path), &e))?;
     let found = Rclone::from_config(&text, remote.trim_end_matches(':')).map_err(about)?;
     let folder = found.folder().map(Path::to_owned).ok_or_else(|| {
         Failure::misuse(format!(

@@ -282,7 +282,7 @@ mod test {
             (E::WorkFactor { requested: 30, max: 20 }.into(), "LIMIT_EXCEEDED", 0),
             (Misuse::Forked.into(), "MISUSE", 0),
             (ArgumentError::Null { name: "key" }.into(), "MISUSE", 0),
-            (CallError::io(Path::new("/nowhere"), not_found), "IO", 2),
+            (E::io(Path::new("/nowhere"), not_found).into(), "IO", 2),
             (E::Cancelled.into(), "CANCELLED", 0),
             (CallError::out_of_memory(5), "OUT_OF_MEMORY", 0),
         ] {

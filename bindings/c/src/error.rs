@@ -2,7 +2,6 @@
 
 use sealane::error::Kind;
 use std::borrow::Cow;
-use std::path::Path;
 
 /// An error of a call, not yet translated.
 #[derive(Debug, thiserror::Error)]
@@ -82,11 +81,6 @@ impl CallError {
     /// Returns the error for a failed allocation.
     pub(crate) fn out_of_memory(bytes: usize) -> Self {
         Self::Core(sealane::Error::OutOfMemory { bytes })
-    }
-
-    /// Returns an operating-system error about a path.
-    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
-        Self::Core(sealane::Error::Io { path: Some(path.to_owned()), source })
     }
 
     /// Returns the header constant of this error.

@@ -1,11 +1,9 @@
 //! Encrypted files with random access.
 
 use crate::call::{exports, freed};
-use crate::error::CallError;
 use crate::file_keys::DecryptWith;
 use crate::memory::{Handle, Output, Owned, SizedIn, Source, count};
 use sealane::file::{self, Concurrency, ReadAt};
-use std::fs::File;
 use std::path::Path;
 
 /// Maximum read from a source that only the calling thread may read. For longer reads, the core
@@ -25,8 +23,7 @@ fn open(source: impl ReadAt + 'static, with: &DecryptWith) -> Result<Owned<Reade
 
 exports! {
     fn sealane_reader_open(path: &Path, with: &DecryptWith) -> Owned<Reader> {
-        let file = File::open(path).map_err(|source| CallError::io(path, source))?;
-        Ok(open(file, with)?)
+        Ok(open(file::open_regular(path)?, with)?)
     }
 
     fn sealane_reader_over(source: SizedIn<Source>, with: &DecryptWith) -> Owned<Reader> {

@@ -125,9 +125,7 @@ impl Vault {
     /// Opens a vault of rclone with the passwords of a remote in the user's configuration.
     #[staticmethod]
     fn rclone(py: Python<'_>, path: PathBuf, storage: Option<Py<PyAny>>, remote: &str) -> PyResult<Self> {
-        let config = rclone_config().map_err(raise)?;
-        let text = std::fs::read_to_string(&config).map(Zeroizing::new);
-        let text = text.map_err(|e| raise_about(&config, e.into()))?;
+        let (config, text) = rclone_config().map_err(raise)?;
         let remote = Rclone::from_config(&text, remote).map_err(|error| raise_among(&config, error))?;
         let storage = storage_of(py, storage, &path)?;
         let vault = interruptible(py, || remote.open(storage))?.map_err(raise)?;

@@ -6,6 +6,8 @@ use crate::error::{Failure, name};
 use crate::interrupt::Watch;
 use crate::{keys, stream};
 use clap::{Args, ValueHint};
+use sealane::Error;
+use sealane::file::{open_file, open_regular};
 use sealane::signature::{FILE_NAMESPACE, MAX_SIGNATURE_LEN, Signers, Verifying};
 use serde_json::json;
 use std::io::Read;
@@ -46,17 +48,20 @@ impl Run for VerifySignature {
         let revoked = self.revoked.as_ref().map(|path| keys::signers(path, Signers::parse_revoked));
         let revoked = revoked.transpose()?;
         let source = Source::new(&self.input);
-        let path = match (&self.signature, &source) {
-            (Some(path), _) => path.clone(),
-            (None, Source::File(path)) => with_suffix(path, signers.suffix()),
+        let (path, file) = match (&self.signature, &source) {
+            (Some(path), _) => (path.clone(), open_file(path).map_err(Error::from)),
+            (None, Source::File(path)) => {
+                let path = with_suffix(path, signers.suffix());
+                let file = open_regular(&path);
+                (path, file)
+            }
             (None, Source::Stdin) => {
                 return Err(Failure::misuse("standard input has no signature beside it; name one with -s"));
             }
         };
         let (mut signature, max) = (Vec::new(), MAX_SIGNATURE_LEN as u64 + 1);
-        let file = sealane::file::open_file(&path);
-        file.and_then(|file| file.take(max).read_to_end(&mut signature))
-            .map_err(|e| Failure::io(&name(&path), &e))?;
+        file.and_then(|file| Ok(file.take(max).read_to_end(&mut signature)?))
+            .map_err(|error| Failure::about(&name(&path), error))?;
         let mut verifying = Verifying::new(&signature, &signers, &self.namespace)
             .map_err(|error| Failure::about(&name(&path), error))?;
         if let Some(revoked) = &revoked {

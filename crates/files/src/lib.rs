@@ -29,7 +29,7 @@ pub use base::threads::PARALLEL_FILE_LEN;
 pub use byte_queue::ByteQueue;
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use engine::file_id::FileId;
-pub use engine::io::{Concurrency, ReadAt, metadata as file_metadata, open as open_file};
+pub use engine::io::{Concurrency, ReadAt, metadata as file_metadata, open as open_file, open_regular};
 pub use engine::options::{Callback, Durability, Options};
 pub use engine::os::flush as flush_file;
 pub use file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey};

@@ -7,13 +7,12 @@
 use super::armor::DearmoredSource;
 use super::file_hash::{FileHash, HASH_LEN};
 use base::{Error, memory};
-use engine::io::{ReadAt, open_at_once};
+use engine::io::{ReadAt, open_regular};
 use engine::options::Options;
 use engine::pipeline::run_reporting;
 use engine::prefix::parse_prefix;
 use keys::age::{Armor, Header};
 use std::fs::File;
-use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// Maximum bytes taken from the start of a file for a mark of version 1. In chunked-encryption@v1:
@@ -60,8 +59,8 @@ impl FileMark {
     /// Reads a file, on one thread, and returns its mark. Needs no key and verifies nothing.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] with the path; its kind is [`ErrorKind::Unsupported`] for a pipe, a
-    /// socket or a device. Never waits for the writer of a pipe.
+    /// Returns [`Error::Io`] with the path; its kind is [`std::io::ErrorKind::Unsupported`] for a
+    /// pipe, a socket or a device. Never waits for the writer of a pipe.
     pub fn of(path: &Path) -> Result<Self, Error> {
         Self::read(path, Options { threads: std::num::NonZeroUsize::new(1), ..Options::default() })
     }
@@ -118,21 +117,6 @@ impl FileMark {
             false => Head::Bytes(first),
         };
         Ok(Self { len, content: Content::Ends { head, tag: tag(source, len)? } })
-    }
-}
-
-/// Opens a regular file.
-fn open_regular(path: &Path) -> Result<File, Error> {
-    let about = |e| Error::io(path, e);
-    let file = open_at_once(path).map_err(about)?;
-    let found = file.metadata().map_err(about)?;
-    match found.is_file() {
-        true => Ok(file),
-        false if found.is_dir() => Err(about(ErrorKind::IsADirectory.into())),
-        false => Err(about(io::Error::new(
-            ErrorKind::Unsupported,
-            "expected a regular file, found a pipe, a socket or a device",
-        ))),
     }
 }
 

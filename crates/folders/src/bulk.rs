@@ -1,7 +1,7 @@
 //! What a [job](super::job) does with each of its files.
 
 use base::Error;
-use engine::io::open_at_once;
+use engine::io::open_regular;
 use engine::options::Options;
 use engine::place::parent;
 use files::file_keys::{DecryptWith, EncryptWith};
@@ -89,7 +89,7 @@ impl Operation {
     /// encrypted it. Reads the header and the last chunk.
     pub(super) fn opens(&self, path: &Path) -> bool {
         let Self::Encrypt(with) = self else { return false };
-        let file = with.to_decrypt().and_then(|with| Some((open_at_once(path).ok()?, with)));
+        let file = with.to_decrypt().and_then(|with| Some((open_regular(path).ok()?, with)));
         file.is_some_and(|(file, with)| Reader::new(file, with).is_ok())
     }
 
@@ -161,7 +161,7 @@ impl Operation {
     pub fn check_finished(&self, manifest: &Path, target: &Path) -> Result<(), Error> {
         let Self::Encrypt(with) = self else { return Ok(()) };
         let Some(with) = with.to_decrypt() else { return Ok(()) };
-        let file = open_at_once(target).map_err(|e| Error::io(target, e))?;
+        let file = open_regular(target)?;
         match Reader::new(file, with) {
             Ok(_) => Ok(()),
             Err(error @ Error::Io { .. }) => Err(error.about(target)),

@@ -22,7 +22,7 @@ use base::Error;
 use base::error::FolderError;
 use base::os;
 use engine::folder::Folder;
-use engine::io::open_at_once;
+use engine::io::open_regular;
 use keys::age::Header;
 use keys::age::armor::decode;
 use serde::{Deserialize, Serialize};
@@ -211,10 +211,9 @@ fn is_public(folder: &Path) -> bool {
 
 /// Reads a description; one that is too long, so far that this is seen.
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    let about = |e| Error::io(path, e);
     let mut content = Vec::new();
-    let file = open_at_once(path).map_err(about)?;
-    file.take(Description::MAX_LEN as u64 + 1).read_to_end(&mut content).map_err(about)?;
+    let mut file = open_regular(path)?.take(Description::MAX_LEN as u64 + 1);
+    file.read_to_end(&mut content).map_err(|e| Error::io(path, e))?;
     Ok(content)
 }
 

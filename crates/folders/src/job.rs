@@ -67,18 +67,18 @@ use super::bulk::Operation;
 use super::inventory::InventoryDraft;
 use super::manifest::{FileFingerprint, Manifest, State};
 use super::removal::Stale;
-use super::tree::{SPECIAL, Tree, TreeOptions};
+use super::tree::{Tree, TreeOptions};
 use crate::jobs::{Done, Schedule};
 use base::Error;
 use base::error::FolderError;
 use base::threads::PARALLEL_FILE_LEN;
 use engine::file_id::FileId;
+use engine::io::regular;
 use engine::options::{Durability, Options};
 use files::mark::FileMark;
 use inventory::{Inventories, NewInventory};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, ErrorKind};
 use std::mem;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -576,12 +576,7 @@ fn roots(options: &JobOptions) -> Vec<Option<FileId>> {
 
 /// Returns the fingerprint of a regular file, because opening a pipe would wait for its writer.
 fn fingerprint(source: &Path) -> Result<FileFingerprint, Error> {
-    let found = source.metadata().map_err(|e| Error::io(source, e))?;
-    match found.is_file() {
-        true => FileFingerprint::new(&found, source),
-        false if found.is_dir() => Err(Error::io(source, ErrorKind::IsADirectory.into())),
-        false => Err(Error::io(source, io::Error::new(ErrorKind::Unsupported, SPECIAL))),
-    }
+    FileFingerprint::new(&regular(source)?, source)
 }
 
 #[cfg(test)]

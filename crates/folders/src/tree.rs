@@ -493,7 +493,7 @@ pub(super) fn comparable(real: &Path) -> String {
 
 const FOLDER_LINK: &str = "is a link to a folder, and such links are not followed";
 const DANGLING: &str = "is a link that leads nowhere; if the folder was encrypted with --preserve (in Python preserve=True), give it";
-pub(super) const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
+const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
 
 fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {

@@ -17,6 +17,7 @@ use super::fingerprint::Fingerprint;
 use super::store;
 use base::Error;
 use engine::folder::private_folders;
+use engine::io::open_regular;
 use engine::place::parent;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -198,11 +199,8 @@ impl KnownKeys {
             let target = fs::canonicalize(&path).map_err(about)?;
             return Self::read(target);
         }
-        if !found.is_file() {
-            return Err(about(io::Error::other("expected a file of known keys, found another kind of file")));
-        }
         check_folder(parent(&path))?;
-        let file = File::open(&path).map_err(about)?;
+        let file = open_regular(&path)?;
         private::check(&path, &file.metadata().map_err(about)?, 0o077)?;
         let mut content = Vec::new();
         file.take(MAX_LEN + 1).read_to_end(&mut content).map_err(about)?;

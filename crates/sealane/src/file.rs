@@ -63,9 +63,9 @@ pub use files::{
     FileHeader, FileKey, FileMark, Format, HEADER_LEN, Hole, Info, Options, OutputFile, PARALLEL_FILE_LEN,
     ParquetAlgorithm, ParquetColumn, ParquetColumnKey, ParquetFooter, RangeDecryptor, ReadAt, Reader, Rewrap,
     Rotation, Salvaged, Writer, decrypt, decrypt_file, decrypt_opened, decrypt_stream, encrypt, encrypt_file,
-    encrypt_opened, encrypt_stream, file_metadata, flush_file, inspect, inspect_source, open_file, plain_len,
-    rewrap_file, rotate_file, salvage_file, salvage_opened, sealed_len, sealed_range, tink, verify_file,
-    verify_opened,
+    encrypt_opened, encrypt_stream, file_metadata, flush_file, inspect, inspect_source, open_file,
+    open_regular, plain_len, rewrap_file, rotate_file, salvage_file, salvage_opened, sealed_len,
+    sealed_range, tink, verify_file, verify_opened,
 };
 #[doc(inline)]
 pub use folders::{

@@ -5,7 +5,7 @@ use crate::storage::{Entry, EntryKind, Storage};
 use crate::vault::{Contents, Vault};
 use base::os::path_of;
 use base::{Error, debug_fields};
-use engine::io::{self, ReadAt};
+use engine::io::{ReadAt, open_regular};
 use files::{DecryptWith, Reader};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -24,8 +24,7 @@ impl SingleFile {
     /// # Errors
     /// Returns [`Error::Io`] with the path, and the errors of [`Reader::new`].
     pub fn open(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
-        let about = |e| Error::io(path, e);
-        let file = io::open(path).map_err(about)?;
+        let file = open_regular(path)?;
         let modified = file.metadata().and_then(|found| found.modified()).ok();
         Ok(Self::new(path, Reader::new(file, with)?, modified))
     }

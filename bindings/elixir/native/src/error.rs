@@ -107,11 +107,6 @@ impl CallError {
         Self::Core(sealane::Error::OutOfMemory { bytes })
     }
 
-    /// Returns an operating-system error about a path.
-    pub(crate) fn io(path: &std::path::Path, source: std::io::Error) -> Self {
-        Self::Core(sealane::Error::Io { path: Some(path.to_owned()), source })
-    }
-
     /// Raises the exception.
     #[cold]
     fn raise(self) -> Raised {

@@ -27,8 +27,7 @@ impl Reader {
 on_dirty_scheduler! { "DirtyIo":
     tuple fn reader_open(name: Binary, with: ResourceArc<DecryptWith>) {
         let path = path_of(&name);
-        let file = File::open(&path).map_err(|source| CallError::io(&path, source))?;
-        let reader = file::Reader::new(file, &with.0)?;
+        let reader = file::Reader::new(file::open_regular(&path)?, &with.0)?;
         let size = reader.size();
         Ok((ResourceArc::new(Reader(RwLock::new(Some(Arc::new(reader))))), size))
     }

@@ -6,7 +6,7 @@ use crate::integers;
 use crate::prelude::*;
 use crate::shared::{CallLock, Inside, OnBehalf};
 use pyo3::exceptions::PyBlockingIOError;
-use sealane::file::{Concurrency, DecryptWith, Durability, OutputFile, ReadAt};
+use sealane::file::{Concurrency, DecryptWith, Durability, OutputFile, ReadAt, open_regular};
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -44,8 +44,7 @@ impl FileSource {
     pub(crate) fn new(src: &Any<'_>) -> PyResult<Self> {
         match path(src)? {
             Some(path) => {
-                let file = src.py().detach(|| File::open(&path));
-                let file = file.map_err(|source| raise(Error::Io { path: Some(path.clone()), source }))?;
+                let file = src.py().detach(|| open_regular(&path)).map_err(raise)?;
                 Ok(Self::Path(path, file))
             }
             None => Ok(Self::Object(SharedObject {

@@ -6,7 +6,7 @@ use crate::identifier::{check_identifier, new_identifier};
 use base::Error;
 use base::error::FolderError;
 use base::memory::append;
-use engine::io::open_at_once;
+use engine::io::open_regular;
 use engine::options::Durability;
 use engine::place::{descriptor, parent};
 use files::file_keys::{DecryptWith, EncryptWith};
@@ -178,7 +178,7 @@ const MAX_LEN: u64 = 1 << 30;
 /// Returns [`Error::LimitExceeded`] for a longer file, [`Error::OutOfMemory`], and [`Error::Io`]
 /// with the path.
 fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
-    let mut source = open_at_once(path).map_err(|e| Error::io(path, e))?.take(max + 1);
+    let mut source = open_regular(path)?.take(max + 1);
     let (mut content, mut piece) = (Vec::new(), [0; 1 << 14]);
     loop {
         match source.read(&mut piece) {
@@ -240,8 +240,10 @@ mod test {
         assert!(matches!(read_at_most(&path, 39_999), Err(Error::LimitExceeded(_))));
         fs::remove_file(&path).unwrap();
         assert!(matches!(read_at_most(&path, 1), Err(Error::Io { path: Some(named), .. }) if named == path));
-        // A source without end and length.
+        // A source without end and length is not opened.
         #[cfg(unix)]
-        assert!(matches!(read_at_most(Path::new("/dev/zero"), 100_000), Err(Error::LimitExceeded(_))));
+        let found = read_at_most(Path::new("/dev/zero"), 100_000);
+        #[cfg(unix)]
+        assert!(matches!(found, Err(Error::Io { source, .. }) if source.kind() == ErrorKind::Unsupported));
     }
 }

@@ -21,11 +21,13 @@ use crate::vault::{Contents, Vault};
 use base::{Error, FolderError, debug_fields};
 use config::{Config, Mode};
 use content::{Clear, File, LAYOUT};
+use engine::io::open_regular;
 use keys::ScryptParams;
 use names::Names;
 use providers::raw::{self, XSalsa20Poly1305};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// The salt without a `password2`.
 const SALT: [u8; 16] = *b"\xa8\x0d\xf4\x3a\x8f\xbd\x03\x08\xa7\xca\xb8\x3e\x58\x1f\x86\xb1";
@@ -49,12 +51,19 @@ pub struct Rclone(Config);
 
 debug_fields!(Rclone; |it| remote: it.0.remote);
 
-/// Returns the path of the user's configuration of rclone: `$RCLONE_CONFIG`, or
-/// `rclone/rclone.conf` in `$XDG_CONFIG_HOME` or `~/.config`.
+/// Reads the user's configuration of rclone: `$RCLONE_CONFIG`, or `rclone/rclone.conf` in
+/// `$XDG_CONFIG_HOME` or `~/.config`. Returns its path and text.
 ///
 /// # Errors
-/// Returns [`Error::KeyNotFound`] for a user without a home.
-pub fn rclone_config() -> Result<PathBuf, Error> {
+/// Returns [`Error::KeyNotFound`] for a user without a home, and [`Error::Io`] with the path.
+pub fn rclone_config() -> Result<(PathBuf, Zeroizing<String>), Error> {
+    let path = config_path()?;
+    let text = open_regular(&path)?;
+    let text = std::io::read_to_string(text).map_err(|e| Error::io(&path, e))?;
+    Ok((path, Zeroizing::new(text)))
+}
+
+fn config_path() -> Result<PathBuf, Error> {
     if let Some(path) = std::env::var_os("RCLONE_CONFIG").filter(|path| !path.is_empty()) {
         return Ok(path.into());
     }
