@@ -9,6 +9,7 @@ use fuser::{
     ReplyStatfs, Request, Session,
 };
 use sealane::Error;
+use sealane::file::job::leads_out;
 use sealane::vault::{Contents, Entry, EntryKind, Vault, join, list, split};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -145,6 +146,16 @@ impl Mounted {
         Ok(entries)
     }
 
+    /// Refuses a link that leads out: the system would follow it, to bytes that nobody verified.
+    fn checked_link(&self, path: &[u8], text: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let below = &path[self.mount.below.len()..];
+        let place = Path::new(OsStr::from_bytes(below.strip_prefix(b"/").unwrap_or(below)));
+        match leads_out(place, Path::new(OsStr::from_bytes(&text))) {
+            true => Err(Error::Format("the link leads out of the mount, where nothing is verified")),
+            false => Ok(text),
+        }
+    }
+
     fn attributes(&self, path: &[u8]) -> Result<FileAttr, Errno> {
         let (mut kind, mut size, mut time) = (FileType::Directory, 0, self.began);
         if *path != *self.mount.below {
@@ -246,6 +257,7 @@ fn type_of(kind: EntryKind) -> FileType {
         EntryKind::File => FileType::RegularFile,
         EntryKind::Folder => FileType::Directory,
         EntryKind::Link => FileType::Symlink,
+        EntryKind::Special => FileType::NamedPipe,
     }
 }
 
@@ -266,9 +278,11 @@ impl Filesystem for Mounted {
     }
 
     fn readlink(&self, _: &Request, number: INodeNo, reply: ReplyData) {
-        let text = self
-            .path(number)
-            .and_then(|path| self.mount.vault.read_link(&path).map_err(|error| self.fault(&path, error)));
+        let text = self.path(number).and_then(|path| {
+            let text = self.mount.vault.read_link(&path);
+            let checked = text.and_then(|text| self.checked_link(&path, text));
+            checked.map_err(|error| self.fault(&path, error))
+        });
         match text {
             Ok(text) => reply.data(&text),
             Err(error) => reply.error(error),

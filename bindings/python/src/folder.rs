@@ -346,6 +346,7 @@ fn tuple(py: Python<'_>, entry: Entry) -> PyResult<Bound<'_, PyTuple>> {
         EntryKind::File => "file",
         EntryKind::Folder => "folder",
         EntryKind::Link => "link",
+        EntryKind::Special => "special",
     };
     let modified =
         entry.modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|at| at.as_secs_f64());

@@ -77,6 +77,7 @@ impl Ls {
             EntryKind::File => ('-', "file", ""),
             EntryKind::Folder => ('d', "folder", "/"),
             EntryKind::Link => ('l', "link", ""),
+            EntryKind::Special => ('?', "special", ""),
         };
         let target = match entry.kind {
             EntryKind::Link if self.long || console.json() => match place.vault.read_link(&place.path) {

@@ -232,6 +232,42 @@ fn a_vault_is_copied_searched_and_compared() {
     }
 }
 
+/// Who can write to the vault adds links to files beside it, which nobody verifies.
+// claim: mount-verified
+#[test]
+fn links_that_lead_out() {
+    let sandbox = Sandbox::new();
+    sandbox.folder("data");
+    sandbox.folder("data/sub");
+    sandbox.write("data/sub/file", b"verified");
+    sandbox.write("forged", b"forged");
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("encrypt -k k -o vault data").succeeded();
+    let there = sandbox.path("forged");
+    for (text, name) in [
+        (there.to_str().unwrap(), "vault/absolute"),
+        ("../forged", "vault/above"),
+        ("../../forged", "vault/sub/above"),
+        ("sub/../../forged", "vault/through"),
+        ("sub/file", "vault/inside"),
+        ("../sub/file", "vault/sub/inside"),
+    ] {
+        std::os::unix::fs::symlink(text, sandbox.path(format!("{name}.sealed"))).unwrap();
+    }
+    let Some(mut mounted) = Mounted::start(&sandbox, "-k k vault") else { return };
+    for name in ["absolute", "above", "sub/above", "through"] {
+        let path = mounted.point.join(name);
+        assert!(fs::read(&path).is_err() && fs::read_link(&path).is_err(), "{name}");
+    }
+    for name in ["inside", "sub/inside"] {
+        assert_eq!(fs::read(mounted.point.join(name)).unwrap(), b"verified", "{name}");
+    }
+    mounted.umount();
+    let errors = mounted.errors();
+    assert!(errors.lines().count() >= 4, "{errors}");
+    assert!(errors.lines().all(|line| line.contains("leads out of the mount")), "{errors}");
+}
+
 /// Several processes read at random places, and the content of every block is verified. A search
 /// finds what is there.
 #[test]

@@ -150,6 +150,12 @@ fn mistakes_name_the_path_and_leave_nothing() {
         ("cat vault/none", 1, "vault/none: no such file"),
         ("cat vault/sub/../one.bin", 2, "vault/sub/../one.bin: expected names and no '..'"),
         ("ls .", 2, ".: expected a path in a vault, found none of gocryptfs.conf"),
+        ("ls none/below", 1, "none/below: no such file"),
+        (
+            "ls -k k vault",
+            2,
+            "vault: expected a path in a vault, found none of .sealane; a vault of another tool",
+        ),
         ("decrypt --recursive -o out vault/none", 1, "vault/none: no such file"),
         ("decrypt --recursive -o vault/out vault", 2, "vault/out: the output folder is inside"),
         ("decrypt --recursive --suffix .x -o out vault", 2, "vault: --manifest, --suffix"),
@@ -190,6 +196,50 @@ fn faults_are_listed_and_the_other_files_are_written() {
     assert!(listed.contains("a\\u001b[31m") && !listed.contains('\u{1b}'));
     let json = run(&sandbox, "ls --json vault").text();
     assert!(json.lines().all(|line| crate::common::json(line)["path"].is_string()));
+}
+
+/// A pipe in a vault is named by every command, and none waits for its writer: not in the place of a
+/// file, and not in that of a file which another one names.
+#[test]
+fn pipes_in_the_place_of_files() {
+    let (sandbox, case) = (Sandbox::new(), case("gocryptfs", "/plaintextnames.json"));
+    unpack(&sandbox, &case);
+    sandbox.shell("mkfifo vault/pipe").succeeded();
+    let _socket = std::os::unix::net::UnixListener::bind(sandbox.path("vault/socket")).unwrap();
+    for words in
+        ["ls vault", "ls -l -R vault", "verify --recursive vault", "decrypt --recursive -o out vault"]
+    {
+        let found = run(&sandbox, words);
+        assert_eq!(found.status, Some(1), "{words}");
+        for name in ["pipe", "socket"] {
+            let line = format!("vault/{name}: expected a file, a folder or a link, found a pipe");
+            assert!(found.err.contains(&line), "{words}: {}", found.err);
+        }
+    }
+    assert!(sandbox.path("out/sub/inner.bin").exists() && !sandbox.path("out/pipe").exists());
+    run(&sandbox, "cat vault/pipe").failed(1, "vault/pipe: ");
+    let refused = |line: &str, path: &str| {
+        let text = format!("{path}: expected a regular file, found a pipe, a socket or a device");
+        sandbox.shell(&format!("timeout 60 {line}")).failed(1, &text);
+    };
+    for place in ["vault/pipe", "vault/socket", "/dev/zero"] {
+        refused(&format!("env RCLONE_CONFIG={place} sealane ls --rclone x ."), place);
+    }
+    sandbox.folder("data");
+    sandbox.write("data/file", b"x");
+    sandbox.shell("sealane keygen -t ed25519 -o sign >sign.pub").succeeded();
+    sandbox.run("encrypt --recursive -k k --inventory list --sign-key sign -o sealed data").succeeded();
+    for file in ["list.sig", "list"] {
+        sandbox.shell(&format!("mv {file} kept; mkfifo {file}")).succeeded();
+        refused("sealane verify --recursive -k k --inventory list --signer sign.pub sealed", file);
+        sandbox.shell(&format!("mv kept {file}")).succeeded();
+    }
+    sandbox.shell("sealane sign -k sign data/file && rm data/file.sig && mkfifo data/file.sig").succeeded();
+    refused("sealane verify-signature --signer sign.pub data/file", "data/file.sig");
+    sandbox.folder("described");
+    sandbox.shell("mkfifo described/.sealane").succeeded();
+    let line = "timeout 60 sealane decrypt --recursive -k k -o plain described";
+    sandbox.shell(line).failed(1, "described/.sealane: expected the description of a folder");
 }
 
 /// Checks that a file of another program is reported, beside what the command prints.

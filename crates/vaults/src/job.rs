@@ -115,7 +115,7 @@ impl Run<'_> {
         // The content of a folder goes directly into the output, as in jobs over folders.
         let skipped = match find(vault, below).map_err(about)?.kind {
             EntryKind::Folder => below.len(),
-            EntryKind::File | EntryKind::Link => split(below).0.len(),
+            _ => split(below).0.len(),
         };
         while let Some((path, found)) = walk.next() {
             if cancelled() {

@@ -1,6 +1,6 @@
 //! What a folder of a vault contains, and errors about what is stored there.
 
-use crate::storage::Entry;
+use crate::storage::{Entry, EntryKind};
 use base::os::path_of;
 use base::{Error, FolderError};
 
@@ -10,9 +10,11 @@ pub struct Listing {
     /// Entries, in the order of the plaintext names.
     pub entries: Vec<Entry>,
     /// Stored paths that are not listed, each with the reason: a name that does not decrypt, that
-    /// no folder can contain, or that stands twice.
+    /// no folder can contain, or that stands twice; a pipe, a socket or a device.
     pub problems: Vec<(Vec<u8>, Error)>,
 }
+
+const SPECIAL: &str = "expected a file, a folder or a link, found a pipe, a socket or a device";
 
 /// A stored path, and what lies there: `None` for what is not in the vault.
 pub(crate) type Found = (Vec<u8>, Result<Option<Entry>, Error>);
@@ -24,7 +26,10 @@ impl Listing {
         let (mut listing, mut named) = (Self::default(), Vec::new());
         for (path, entry) in found {
             let checked = entry.and_then(|entry| {
-                entry.iter().try_for_each(|entry| checked(&entry.name).map(|_| ()))?;
+                entry.iter().try_for_each(|entry| match entry.kind {
+                    EntryKind::Special => Err(Error::Format(SPECIAL)),
+                    _ => checked(&entry.name).map(|_| ()),
+                })?;
                 Ok(entry)
             });
             match checked {

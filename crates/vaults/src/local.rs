@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// A folder of this machine. Links in it are never followed: an attacker with write access could
-/// have made them. Pipes, sockets and devices are not listed.
+/// have made them. Pipes, sockets and devices are never opened.
 pub struct LocalFolder {
     path: PathBuf,
     folder: Folder,
@@ -66,7 +66,7 @@ impl Storage for LocalFolder {
                     folder::EntryKind::File => EntryKind::File,
                     folder::EntryKind::Folder => EntryKind::Folder,
                     folder::EntryKind::Link => EntryKind::Link,
-                    folder::EntryKind::Special => continue,
+                    folder::EntryKind::Special => EntryKind::Special,
                 };
                 let len = if kind == EntryKind::File { found.len } else { 0 };
                 entries.push(Entry { name: bytes(&name)?, kind, len, modified: found.modified });
@@ -106,13 +106,19 @@ mod test {
         fs::write(vault.join("folder/file"), b"inside").unwrap();
         symlink("../outside", vault.join("link")).unwrap();
         symlink("..", vault.join("up")).unwrap();
+        std::os::unix::net::UnixListener::bind(vault.join("socket")).unwrap();
         let folder = LocalFolder::open(&vault).unwrap();
         let mut names: Vec<_> = folder.list(b"").unwrap();
         names.sort_by(|a, b| a.name.cmp(&b.name));
         let kinds: Vec<_> = names.iter().map(|entry| (&entry.name[..], entry.kind)).collect();
         assert_eq!(
             kinds,
-            [(&b"folder"[..], EntryKind::Folder), (b"link", EntryKind::Link), (b"up", EntryKind::Link)]
+            [
+                (&b"folder"[..], EntryKind::Folder),
+                (b"link", EntryKind::Link),
+                (b"socket", EntryKind::Special),
+                (b"up", EntryKind::Link)
+            ]
         );
         let file = &folder.list(b"folder").unwrap()[0];
         assert_eq!((&file.name[..], file.kind, file.len), (&b"file"[..], EntryKind::File, 6));
@@ -121,9 +127,17 @@ mod test {
         folder.open(b"folder/file").unwrap().read_exact_at(0, &mut read).unwrap();
         assert_eq!(&read, b"inside");
         assert_eq!(folder.read_link(b"link").unwrap(), b"../outside");
-        for path in
-            ["", "link", "up/outside", "../outside", "folder/../../outside", "/etc/passwd", "folder", "none"]
-        {
+        for path in [
+            "",
+            "link",
+            "socket",
+            "up/outside",
+            "../outside",
+            "folder/../../outside",
+            "/etc/passwd",
+            "folder",
+            "none",
+        ] {
             let refused = folder.open(path.as_bytes()).map(drop).unwrap_err();
             assert!(refused.subject().is_some(), "{path}: {refused}");
         }

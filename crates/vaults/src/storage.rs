@@ -47,4 +47,6 @@ pub enum EntryKind {
     Folder,
     /// A symbolic link. It is never followed.
     Link,
+    /// A pipe, a socket or a device: a problem of a [`crate::Listing`]. It is never opened.
+    Special,
 }

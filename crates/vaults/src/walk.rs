@@ -74,7 +74,7 @@ impl<'v> Walk<'v> {
         let entry = find(vault, path)?;
         let first = match entry.kind {
             EntryKind::Folder => Step::Content(path.to_vec()),
-            EntryKind::File | EntryKind::Link => Step::Entry(path.to_vec(), entry),
+            _ => Step::Entry(path.to_vec(), entry),
         };
         Ok(Self { vault, waiting: vec![first] })
     }

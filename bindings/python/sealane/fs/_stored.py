@@ -55,7 +55,7 @@ def _listed(place: str, found: Any) -> list[tuple[str, str, int, float | None]]:
     entries = []
     for entry in found:
         parent, _, name = entry["name"].strip("/").rpartition("/")
-        kind = {"file": "file", "directory": "folder"}.get(entry["type"], "link")
+        kind = {"directory": "folder"}.get(entry["type"], str(entry["type"]))
         size = file_size(entry.get("size")) if kind == "file" else 0
         if entry["name"].strip("/") == place.strip("/"):
             if size:

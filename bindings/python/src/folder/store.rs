@@ -39,7 +39,8 @@ impl Storage for Store {
             kind: match &*kind {
                 "file" => EntryKind::File,
                 "folder" => EntryKind::Folder,
-                _ => EntryKind::Link,
+                "link" => EntryKind::Link,
+                _ => EntryKind::Special,
             },
             len,
             modified: modified

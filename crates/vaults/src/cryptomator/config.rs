@@ -150,6 +150,9 @@ impl MasterKey {
     fn unwrap(&self, passphrase: &[u8]) -> Result<Keys, Error> {
         let salt = decoded(&self.scrypt_salt)?;
         let wrapped = [decoded(&self.primary_master_key)?, decoded(&self.hmac_master_key)?];
+        if wrapped.iter().any(|key| key.len() != 32 + 8) {
+            return Err(Error::Header("expected two keys of 32 bytes, encrypted; one was cut or changed"));
+        }
         let kek = scrypt(passphrase, &salt, (self.scrypt_cost_param, self.scrypt_block_size, 1))?;
         let mut keys = Keys(Zeroizing::new([0; 64]));
         for (wrapped, key) in wrapped.iter().zip(keys.0.chunks_exact_mut(32)) {

@@ -144,7 +144,7 @@ impl Cryptomator {
             }
             () => return Ok(None),
         };
-        let mut found = Entry { name, kind: EntryKind::File, ..entry.clone() };
+        let mut found = Entry { name, ..entry.clone() };
         if is_folder {
             let parts = self.storage.list(path)?;
             let part = |name: &str| parts.iter().find(|part| part.name == name.as_bytes());
@@ -152,7 +152,7 @@ impl Cryptomator {
                 (Some(_), ..) => found.kind = EntryKind::Folder,
                 (_, Some(_), _) => found.kind = EntryKind::Link,
                 (.., Some(contents)) if ends(b".c9s") => {
-                    (found.len, found.modified) = (contents.len, contents.modified);
+                    found = Entry { name: found.name, ..contents.clone() };
                 }
                 _ => {
                     return Err(Error::Header(

@@ -131,7 +131,7 @@ impl Config {
     /// Unwraps the master key.
     ///
     /// # Errors
-    /// Returns [`Error::WrongPassphrase`], also if the wrapped key is damaged.
+    /// Returns [`Error::WrongPassphrase`], also if the wrapped key is damaged but not cut.
     pub(super) fn unlock(&self, passphrase: &[u8]) -> Result<MasterKey, Error> {
         let hkdf = self.has(Flag::Hkdf);
         let ScryptObject { salt, n, r, p, .. } = &self.scrypt_object;
@@ -142,7 +142,9 @@ impl Config {
         };
         let nonce_len = if hkdf { 16 } else { 12 };
         if wrapped.len() != nonce_len + 32 + 16 {
-            return Err(Error::WrongPassphrase);
+            return Err(Error::Header(
+                "expected an EncryptedKey of 32 bytes, encrypted; it was cut or changed",
+            ));
         }
         let kek = MasterKey { key: scrypt(passphrase, &salt, (*n, *r, *p))?, hkdf }.derive(GCM);
         let (nonce, rest) = wrapped.split_at_mut(nonce_len);

@@ -20,6 +20,8 @@ const MISSING_PASSWORD: Error = Error::Format(
     "expected a password of the rclone remote; without one, rclone encrypts with keys that are all zero",
 );
 
+const NO_VARIABLE: &str = "expected a value without %(name)s, which rclone replaces; write it out";
+
 /// How names are stored, before the keys are known.
 #[derive(Clone, Copy)]
 pub(super) enum Mode {
@@ -83,6 +85,7 @@ impl Config {
         const BOOLEAN: &str = "expected true or false";
         for line in file.section(name) {
             match line.key {
+                _ if line.value.contains("%(") => line.read(NO_VARIABLE, |_| None)?,
                 "filename_encryption" => {
                     config.mode = line.read("expected standard, obfuscate or off", |v| named(&MODES, v))?;
                 }
@@ -146,7 +149,12 @@ impl<'a> Sections<'a> {
             } else if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 section = Some(name.trim());
             } else if let (Some(section), Some((key, value))) = (section, line.split_once(['=', ':'])) {
-                lines.push(Line { number, section, key: key.trim(), value: value.trim() });
+                lines.push(Line {
+                    number,
+                    section,
+                    key: key.trim().trim_matches(['"', '`']),
+                    value: value.trim(),
+                });
             } else {
                 return Err(problem("expected the name of a remote in brackets, or 'key = value' after one"));
             }

@@ -84,11 +84,24 @@ fn configurations_of_gocryptfs() {
         assert!(matches!(inside(error, FILE), Error::LimitExceeded(_)), "{field}");
     }
     assert!(start.elapsed().as_secs() < 20);
-    // A damaged key is a wrong passphrase.
-    for change in ["AAAA", ""] {
-        let error = refused(&vault, &case.password, FILE, |config| config["EncryptedKey"] = json!(change));
-        assert!(matches!(error, Error::WrongPassphrase), "{error:?}");
+    // A member twice: other readers may take the other one.
+    for member in ["\"Version\":2,", "\"EncryptedKey\":\"AAAA\",", "\"FeatureFlags\":[],"] {
+        let mut vault = vault.clone();
+        vault.edit(FILE.as_bytes(), |bytes| drop(bytes.splice(1..1, member.bytes())));
+        let error = open(&vault, &case.password).map(drop).unwrap_err();
+        assert!(matches!(inside(error, FILE), Error::Header(_)), "{member}");
     }
+    // A cut key is seen, and no wrong passphrase; of a damaged one nobody can tell.
+    for cut in ["AAAA", ""] {
+        assert!(header(&|config| config["EncryptedKey"] = json!(cut)).contains("cut or changed"));
+    }
+    let damaged = |config: &mut Value| {
+        let mut key = config["EncryptedKey"].as_str().unwrap().to_owned();
+        key.replace_range(..4, "AAAA");
+        config["EncryptedKey"] = json!(key);
+    };
+    let error = refused(&vault, &case.password, FILE, damaged);
+    assert!(matches!(error, Error::WrongPassphrase), "{error:?}");
     assert!(matches!(open(&vault, "wrong").map(drop), Err(Error::WrongPassphrase)));
 }
 
@@ -169,6 +182,9 @@ fn configurations_of_cryptomator() {
     }
     for field in ["primaryMasterKey", "hmacMasterKey"] {
         let error = refused(&vault, &case.password, KEYS, |file| file[field] = json!("AAAA"));
+        assert!(inside(error, KEYS).to_string().contains("cut or changed"), "{field}");
+        let error =
+            refused(&vault, &case.password, KEYS, |file| file[field] = json!("AAAA".repeat(13) + "AA=="));
         assert!(matches!(error, Error::WrongPassphrase), "{error:?}");
     }
     assert!(matches!(open(&vault, "wrong").map(drop), Err(Error::WrongPassphrase)));
@@ -279,6 +295,46 @@ impl Storage for Twice {
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
         self.0.read_link(path)
+    }
+}
+
+/// A store in which pipes took the place of all files that hold content.
+struct Pipes(Memory);
+
+impl Storage for Pipes {
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+        let mut entries = self.0.list(folder)?;
+        let is_mark = |name: &[u8]| name.ends_with(b".conf") || name.ends_with(b".cryptomator");
+        for entry in entries.iter_mut().filter(|it| it.kind == EntryKind::File && !is_mark(&it.name)) {
+            entry.kind = EntryKind::Special;
+        }
+        Ok(entries)
+    }
+
+    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>, Error> {
+        self.0.open(path)
+    }
+
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+        self.0.read_link(path)
+    }
+}
+
+#[test]
+fn pipes_are_problems() {
+    for (tool, name) in [("gocryptfs", "plaintextnames"), ("gocryptfs", "gcm"), ("cryptomator", "v8-siv-gcm")]
+    {
+        let (vault, case) = case(tool, name);
+        let files = open(&vault, &case.password).unwrap().list(b"").unwrap().entries;
+        let files = files.iter().filter(|entry| entry.kind == EntryKind::File).count();
+        let pipes = unlock(Arc::new(Pipes(vault)), case.password.as_bytes()).unwrap();
+        let Listing { entries, problems } = pipes.list(b"").unwrap();
+        assert!(entries.iter().all(|entry| matches!(entry.kind, EntryKind::Folder | EntryKind::Link)));
+        assert_eq!((files > 0, problems.len()), (true, files), "{tool} {name}");
+        for (path, error) in problems {
+            let found = inside(error, std::str::from_utf8(&path).unwrap()).to_string();
+            assert!(found.contains("found a pipe, a socket or a device"), "{found}");
+        }
     }
 }
 

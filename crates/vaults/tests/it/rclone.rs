@@ -294,6 +294,8 @@ fn configurations_that_are_refused() {
         (3, "password = c2hvcnQ"),
         (3, "password2 = AAAAAAAAAAAAAAAAAAAAAC8="),
         (3, "no assignment"),
+        (3, "remote = %(place)s/vault"),
+        (3, "suffix = .%(end)s"),
     ] {
         let kind = if line == 2 { wrong } else { "type = crypt" };
         let text = format!("[vault]\n{kind}\n{}\n{PASSWORD}\n", if line == 2 { "" } else { wrong });
@@ -321,6 +323,9 @@ fn configurations_that_are_read() {
     };
     read("filename_encryption = Standard\nfilename_encoding = BASE64");
     read("directory_name_encryption = False\nno_data_encryption = 0\nstrict_names = true\nunknown = x = y");
+    // Of two values the last one counts, in sections of one name too, as for rclone.
+    let twice = "remote = /one\nremote = /two\n[disk]\ntype = local\n[vault]\n\"remote\" = /three";
+    assert_eq!(read(twice).remote(), "/three");
     for (remote, folder) in [
         ("/data/secret", Some("/data/secret")),
         ("data/a:b", Some("data/a:b")),

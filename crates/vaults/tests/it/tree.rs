@@ -46,6 +46,7 @@ pub(crate) fn read_all(vault: &dyn Vault) -> Tree {
                 }
                 EntryKind::Link => vault.read_link(&path).map(Found::Link),
                 EntryKind::File => read(vault, &path, entry.len).map(Found::File),
+                EntryKind::Special => unreachable!("a problem of the list"),
             };
             tree.insert(path, found.map_err(|error| error.to_string()));
         }
