@@ -124,6 +124,18 @@ fn each_ignored_signal_stays_ignored_by_itself() {
     }
 }
 
+/// Some daemons ignore SIGCHLD. Then the system tells nobody how a command ended.
+#[cfg(target_os = "linux")]
+#[test]
+fn commands_run_in_a_process_that_ignores_its_children() {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain", b"data");
+    let run = |line: &str| sandbox.shell(&format!("env --ignore-signal=CHLD sealane {line}"));
+    run("encrypt -p --passphrase-command 'echo word' -o sealed plain").succeeded();
+    assert_eq!(run("decrypt --passphrase-command 'echo word' sealed").succeeded(), b"data");
+    run("decrypt --passphrase-command 'exit 3' sealed").failed(2, "expected a command that succeeds");
+}
+
 #[test]
 fn a_closed_output_ends_the_program_silently() {
     let sandbox = Sandbox::new();

@@ -12,6 +12,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::thread::Builder;
 
 /// Signals that end a process by default. A process may be started with some of them ignored, by
@@ -22,6 +23,10 @@ const ENDING: [i32; 10] =
 
 /// Calls `handler` on a thread of its own for each signal that would end this process.
 pub(crate) fn handle_ending_signals(handler: fn()) {
+    // A process that was started with SIGCHLD ignored is not told how its programs end.
+    if !is_default(SIGCHLD) {
+        let _ = signal_hook::flag::register(SIGCHLD, Arc::default());
+    }
     let handled = ENDING.into_iter().filter(|signal| is_default(*signal));
     // Without the handler, the system ends the process.
     if let Ok(mut signals) = Signals::new(handled) {
