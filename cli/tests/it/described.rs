@@ -157,6 +157,10 @@ fn forgotten_options_of_folders_without_a_description() {
     for (line, words) in [
         ("decrypt --recursive -k k -o out plain", "all names in this folder end with \".sealed\""),
         ("decrypt --recursive -k k -o out named", "--suffix .sealed"),
+        (
+            "decrypt --recursive -k k -o out plain",
+            "if 'sealane init' made the folder, restore its lost file .sealane",
+        ),
         ("decrypt --recursive --encrypt-names n -k k -o out named", "--suffix .sealed"),
         ("decrypt --recursive --suffix .sealed -k k -o out named", "give their key (--encrypt-names"),
         ("decrypt --recursive -k k -o out bare", "give their key (--encrypt-names"),

@@ -202,12 +202,12 @@ pub enum FolderError {
     OutputDescribed(PathBuf),
     /// All names to be restored look like encrypted ones, and there is no key of names.
     #[error(
-        "{0}: the names in this folder are encrypted; give their key (--encrypt-names, in Python encrypt_names)"
+        "{0}: the names in this folder are encrypted; give their key (--encrypt-names, in Python encrypt_names); if 'sealane init' made the folder, restore its lost file .sealane"
     )]
     NamesEncrypted(PathBuf),
     /// All names to be restored end like encrypted files, and there is no suffix to remove.
     #[error(
-        "{folder}: all names in this folder end with {suffix:?}; give it (--suffix {suffix}), or --suffix '' to keep it"
+        "{folder}: all names in this folder end with {suffix:?}; give it (--suffix {suffix}), or --suffix '' to keep it; if 'sealane init' made the folder, restore its lost file .sealane"
     )]
     SuffixForgotten {
         /// The source folder.
