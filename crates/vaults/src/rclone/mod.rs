@@ -130,6 +130,8 @@ struct Crypt {
     key: Option<Arc<XSalsa20Poly1305>>,
 }
 
+const OTHER_SUFFIX: &str = "expected a name that ends with the suffix of the remote; another program may have made it, or 'suffix' in rclone.conf is another";
+
 impl Crypt {
     /// Returns the stored path of a name.
     fn stored(&self, folder: &[u8], name: &[u8], versioned: bool) -> Result<Vec<u8>, Error> {
@@ -137,15 +139,16 @@ impl Crypt {
         Ok(joined(folder, &self.names.encode(name, versioned).ok_or(too_long)?))
     }
 
-    /// Returns the plaintext of a stored name, or `None` for an entry that is not in the vault.
-    fn name(&self, entry: &Entry) -> Result<Option<Vec<u8>>, Error> {
-        match (entry.kind == EntryKind::Folder, &self.names) {
-            (true, _) if !self.folders => Ok(Some(entry.name.clone())),
-            (is_folder, names) => match names.decode(&entry.name, is_folder) {
-                None if !matches!(names, Names::Off(_)) => Err(FolderError::NameNotAuthentic.into()),
-                name => Ok(name),
-            },
+    /// Returns the plaintext of a stored name.
+    fn name(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
+        let is_folder = entry.kind == EntryKind::Folder;
+        if is_folder && !self.folders {
+            return Ok(entry.name.clone());
         }
+        self.names.decode(&entry.name, is_folder).ok_or_else(|| match self.names {
+            Names::Off(_) => Error::Format(OTHER_SUFFIX),
+            _ => FolderError::NameNotAuthentic.into(),
+        })
     }
 }
 
@@ -178,7 +181,7 @@ impl Tree for Crypt {
                 _ => entry.len,
             };
             let path = joined(folder, &entry.name);
-            (path, self.name(&entry).map(|name| Some(Entry { name: name?, len, ..entry })))
+            (path, self.name(&entry).map(|name| Some(Entry { name, len, ..entry })))
         };
         Ok(self.storage.list(folder)?.into_iter().map(found).collect())
     }
