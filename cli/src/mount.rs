@@ -11,6 +11,7 @@ use fuser::{
 use sealane::Error;
 use sealane::file::job::leads_out;
 use sealane::vault::{Contents, Entry, EntryKind, Vault, join, list, split};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
@@ -19,12 +20,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
-use zeroize::Zeroizing;
+use zeroize::Zeroize;
 
 /// How long the kernel and this process keep a list of names.
 const LIFETIME: Duration = Duration::from_secs(1);
-/// Bytes read at once from a file that is read in order: the kernel asks for at most 128 KiB.
-const WINDOW_LEN: usize = 1 << 20;
+
+thread_local! {
+    /// Plaintext of the request that this thread answers: new memory for each costs as much as to
+    /// decrypt it.
+    static PLAIN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// What is mounted.
 pub(crate) struct Mount {
@@ -56,24 +61,14 @@ struct State {
     reported: BTreeSet<Vec<u8>>,
     open: BTreeMap<u64, Open>,
     last_open: u64,
+    /// Length and time of each file when it was opened last.
+    versions: BTreeMap<u64, (u64, SystemTime)>,
 }
 
 #[derive(Clone)]
 enum Open {
-    File(Arc<OpenFile>),
+    File(Arc<dyn Contents>),
     Folder(Arc<Vec<Entry>>),
-}
-
-struct OpenFile {
-    contents: Box<dyn Contents>,
-    window: Mutex<Window>,
-}
-
-/// What was read last, for a reader in order.
-#[derive(Default)]
-struct Window {
-    start: u64,
-    bytes: Zeroizing<Vec<u8>>,
 }
 
 impl Mount {
@@ -213,45 +208,6 @@ impl Mounted {
     }
 }
 
-impl OpenFile {
-    /// Returns up to `len` bytes from `offset`; fewer only at the end of the file.
-    fn read(&self, offset: u64, len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let read = |offset, len: usize| {
-            let mut bytes = Zeroizing::new(vec![0; len]);
-            let n = self.contents.read_at(offset, &mut bytes)?;
-            bytes.truncate(n);
-            Ok::<_, Error>(bytes)
-        };
-        let rest = usize::try_from(self.contents.size().saturating_sub(offset)).unwrap_or(usize::MAX);
-        let len = len.min(rest);
-        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        let end = window.start + window.bytes.len() as u64;
-        if offset != end && !(window.start..end).contains(&offset) {
-            // Not in order: only what was asked for, and other threads need not wait.
-            (window.start, window.bytes) = (offset + len as u64, Zeroizing::default());
-            drop(window);
-            return read(offset, len);
-        }
-        let mut found = Zeroizing::new(Vec::with_capacity(len));
-        while found.len() < len {
-            let at = offset + found.len() as u64;
-            let skipped = usize::try_from(at - window.start).unwrap_or(usize::MAX);
-            let known = window.bytes.get(skipped..).unwrap_or_default();
-            if known.is_empty() {
-                let bytes = read(at, WINDOW_LEN.min(rest - found.len()))?;
-                if bytes.is_empty() {
-                    return Err(Error::Truncated);
-                }
-                (window.start, window.bytes) = (at, bytes);
-                continue;
-            }
-            let missing = len - found.len();
-            found.extend_from_slice(&known[..known.len().min(missing)]);
-        }
-        Ok(found)
-    }
-}
-
 fn type_of(kind: EntryKind) -> FileType {
     match kind {
         EntryKind::File => FileType::RegularFile,
@@ -292,10 +248,15 @@ impl Filesystem for Mounted {
     fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         let opened = self.path(number).and_then(|path| {
             let contents = self.mount.vault.open(&path).map_err(|error| self.fault(&path, error))?;
-            Ok(OpenFile { contents, window: Mutex::default() })
+            let found = self.attributes(&path)?;
+            let version = (found.size, found.mtime);
+            let is_same = self.state().versions.insert(number.0, version) == Some(version);
+            // What the kernel keeps of the same version was verified.
+            let flags = if is_same { FopenFlags::FOPEN_KEEP_CACHE } else { FopenFlags::empty() };
+            Ok((contents, flags))
         });
         match opened {
-            Ok(file) => reply.opened(self.keep(Open::File(Arc::new(file))), FopenFlags::empty()),
+            Ok((file, flags)) => reply.opened(self.keep(Open::File(file.into())), flags),
             Err(error) => reply.error(error),
         }
     }
@@ -312,10 +273,19 @@ impl Filesystem for Mounted {
         reply: ReplyData,
     ) {
         let Some(Open::File(file)) = self.opened(handle) else { return reply.error(Errno::EBADF) };
-        match file.read(offset, len as usize) {
-            Ok(bytes) => reply.data(&bytes),
-            Err(error) => reply.error(self.path(number).map_or_else(|e| e, |path| self.fault(&path, error))),
-        }
+        let rest = usize::try_from(file.size().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let len = rest.min(len as usize);
+        PLAIN.with_borrow_mut(|plain| {
+            plain.resize(plain.len().max(len), 0);
+            let plain = &mut plain[..len];
+            match file.read_at(offset, plain) {
+                Ok(n) => reply.data(&plain[..n]),
+                Err(error) => {
+                    reply.error(self.path(number).map_or_else(|e| e, |path| self.fault(&path, error)));
+                }
+            }
+            plain.zeroize();
+        });
     }
 
     fn release(

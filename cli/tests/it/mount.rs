@@ -22,10 +22,14 @@ impl Mounted {
     }
 
     fn start_with(sandbox: &Sandbox, words: &[&str]) -> Option<Self> {
+        Self::start_where(sandbox, words, &[])
+    }
+
+    fn start_where(sandbox: &Sandbox, words: &[&str], variables: &[(&str, PathBuf)]) -> Option<Self> {
         let point = sandbox.path("point");
         let _ = fs::create_dir(&point);
         let mut command = sandbox.sealane();
-        command.args(["mount", "--foreground"]).args(words).arg("point");
+        command.args(["mount", "--foreground"]).args(words).arg("point").envs(variables.iter().cloned());
         let child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut mounted = Self { child, point };
@@ -266,6 +270,98 @@ fn links_that_lead_out() {
     let errors = mounted.errors();
     assert!(errors.lines().count() >= 4, "{errors}");
     assert!(errors.lines().all(|line| line.contains("leads out of the mount")), "{errors}");
+}
+
+/// A remote of rclone, by its configuration.
+#[test]
+fn a_remote_of_rclone() {
+    for file in ["/standard-base32.json", "/obfuscate-plaindirs.json", "/off.json"] {
+        let sandbox = Sandbox::new();
+        let case = vectors::vaults("rclone").into_iter().find(|case| case.file.ends_with(file)).unwrap();
+        unpack(&sandbox, &case);
+        let field = |name: &str| case.fields[name].as_str().unwrap();
+        let options = case.fields["options"].as_object().unwrap().iter();
+        let options: String =
+            options.map(|(key, value)| format!("{key} = {}\n", value.as_str().unwrap())).collect();
+        let text = format!(
+            "[it]\ntype = crypt\nremote = {}\npassword = {}\npassword2 = {}\n{options}",
+            sandbox.path("vault").display(),
+            field("password_obscured"),
+            field("password2_obscured"),
+        );
+        sandbox.write("rclone.conf", text.as_bytes());
+        let rclone = [("RCLONE_CONFIG", sandbox.path("rclone.conf"))];
+        sandbox
+            .shell("RCLONE_CONFIG=rclone.conf sealane decrypt --recursive --rclone it -o out .")
+            .succeeded();
+        let Some(mut mounted) = Mounted::start_where(&sandbox, &["--rclone", "it", "."], &rclone) else {
+            return;
+        };
+        sandbox.shell("diff -r point out && cp -r point copy && diff -r copy out").succeeded();
+        mounted.umount();
+        assert_eq!(mounted.errors(), "");
+    }
+}
+
+/// What is changed below a mount is an error that names the file, or the bytes that were there.
+// claim: mount-verified
+#[test]
+fn files_that_change_below_a_mount() {
+    let sandbox = Sandbox::new();
+    let (one, two) = (data(400_000), data(300_000));
+    for (name, plain) in [("changed", &one), ("cut", &one), ("moved", &one), ("kept", &one), ("other", &two)]
+    {
+        fs::create_dir_all(sandbox.path("data/sub")).unwrap();
+        sandbox.write(Path::new("data").join(name), plain);
+    }
+    sandbox.write("data/sub/moved", &two);
+    sandbox.run("init -k k --encrypt-names vault").succeeded();
+    sandbox.run("encrypt -k k -o vault data").succeeded();
+    let Some(mut mounted) = Mounted::start(&sandbox, "-k k vault") else { return };
+    let read = |name: &str| fs::read(mounted.point.join(name));
+    for name in ["changed", "cut", "moved", "kept", "other"] {
+        assert!(read(name).unwrap() == sandbox.read(Path::new("data").join(name)));
+        // Again, from what the kernel keeps.
+        assert!(read(name).unwrap() == sandbox.read(Path::new("data").join(name)));
+    }
+    let mut stored: Vec<_> =
+        fs::read_dir(sandbox.path("vault")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    stored.retain(|path| path.metadata().unwrap().len() > 350_000);
+    assert_eq!(stored.len(), 4);
+    for (at, path) in stored.iter().enumerate() {
+        let mut bytes = fs::read(path).unwrap();
+        match at {
+            0 => bytes[200_000] ^= 1,
+            1 => bytes.truncate(250_000),
+            2 => fs::rename(path, path.with_extension("x")).unwrap(),
+            _ => {}
+        }
+        if at < 2 {
+            fs::write(path, bytes).unwrap();
+        }
+    }
+    // The lists of names are kept for a second.
+    thread::sleep(std::time::Duration::from_millis(1100));
+    let mut numbers: Vec<_> = ["changed", "cut", "moved", "kept"]
+        .iter()
+        .filter_map(|name| match read(name) {
+            Ok(found) => {
+                assert!(found == one, "{name}: wrong bytes");
+                None
+            }
+            Err(error) => error.raw_os_error(),
+        })
+        .collect();
+    numbers.sort_unstable();
+    // ENOENT for the name that is gone, EIO for the others.
+    assert_eq!(numbers, [2, 5, 5]);
+    assert!(read("other").unwrap() == two);
+    mounted.umount();
+    let errors = mounted.errors();
+    for path in &stored[..2] {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(errors.contains(name), "{name}: {errors}");
+    }
 }
 
 /// Several processes read at random places, and the content of every block is verified. A search
