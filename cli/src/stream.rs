@@ -68,6 +68,10 @@ pub(crate) fn range(
     bar: &mut Bar,
 ) -> Result<File, Failure> {
     let end = range.end.min(reader.size());
+    // We and the reader of a pipe wait for each other less often if it holds more. Other outputs
+    // have no such size, and a user may have too many pipes.
+    #[cfg(target_os = "linux")]
+    let _ = nix::fcntl::fcntl(&out, nix::fcntl::FcntlArg::F_SETPIPE_SZ(PIPE_LEN as i32));
     let mut at = range.start;
     let len = end.saturating_sub(at).min(PIECE_LEN as u64) as usize;
     let read = |piece: &mut [u8]| {
