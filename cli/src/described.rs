@@ -7,6 +7,7 @@ use crate::keys::{self, Inputs};
 use sealane::Error;
 use sealane::file::{self, DescribedFolder, Description};
 use sealane::keys::FolderLock;
+use sealane::signature::Signers;
 use std::path::{Path, PathBuf};
 
 /// A folder that describes itself, with its keys.
@@ -32,6 +33,13 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>, Failure> {
         }
     }
     Ok(None)
+}
+
+/// Returns whether a path is inside a folder that describes itself, so that it has plaintext names.
+/// Files for recipients are also read by the names that they are stored under.
+pub(crate) fn contains(path: &Path) -> bool {
+    let found = std::path::absolute(path).map(|whole| Description::find_above(&whole));
+    matches!(found, Ok(Ok(Some((found, _)))) if path != Path::new("-") && !(found.is_write_only() && path.is_file()))
 }
 
 /// Like [`find`], for an output. Refuses one inside a folder that describes itself, because its
@@ -119,7 +127,9 @@ impl Described {
     /// Fills in what the description says about an inventory to read.
     pub(crate) fn inventory_args(&self, args: &ReadInventory) -> Result<ReadInventory, Failure> {
         let mut args = args.clone();
-        if args.signer.is_some() {
+        if let Some(signer) = &args.signer {
+            let signers = keys::signers(signer, Signers::parse)?;
+            self.folder.description().check_signer(&signers).map_err(|error| self.about(error))?;
             args.folder = Some(self.identifier(args.folder.as_deref())?.to_owned());
             args.file = Some(args.file.map_or_else(|| self.inventory(), Ok)?);
         }

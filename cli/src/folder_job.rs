@@ -205,7 +205,10 @@ impl<'a> Recursive<'a> {
         let Self { options, mut files, inventory, compare, console } = self;
         let _watch = Watch::begin(console);
         if options.inputs.is_empty() || options.inputs.iter().any(|input| input == Path::new("-")) {
-            return Err(Failure::misuse("--recursive reads folders; name one as IN, not standard input"));
+            let is_taken = options.manifest.is_some_and(|path| path.is_dir());
+            let why = if is_taken { "; --manifest took it: write IN before --manifest" } else { "" };
+            let text = "--recursive reads folders; name one as IN, not standard input";
+            return Err(Failure::misuse([text, why].concat()));
         }
         files.extend(options.manifest.clone());
         let mut job = Job::new(options).map_err(|error| failure(error.into()))?;

@@ -192,9 +192,12 @@ pub(crate) fn folder_lock(
             false => key = defaults::key()?.map(|found| found.reference),
         }
     }
+    let is_locked = !found.is_write_only();
     let lock = match key {
         Some(key) => loader.wrapping_key(&key, &identities)?,
-        None if unlock.passphrase || identities.is_empty() && unlock.plugins.is_empty() => {
+        // A write-only folder is written without a key. Reading it is an error that says what is
+        // missing.
+        None if unlock.passphrase || is_locked && identities.is_empty() && unlock.plugins.is_empty() => {
             if !unlock.passphrase && !found.has_passphrase() {
                 let needed =
                     if found.is_for_identities() { "an identity with -i or -j" } else { "the key with -k" };

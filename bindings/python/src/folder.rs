@@ -63,7 +63,7 @@ impl Vault {
         let mut inputs = Vec::new();
         let recipients = recipients::recipients(recipients, &mut inputs)?.map(FolderLock::Recipients);
         let lock = lock("recipients", key, recipients, passphrase, &mut inputs)?;
-        let new = NewFolder { suffix, names: encrypt_names, preserve };
+        let new = NewFolder { suffix, names: encrypt_names, preserve, ..Default::default() };
         let made = interruptible(py, || file::DescribedFolder::create(&path, &new, &lock))?;
         let folder = made.map_err(raise)?;
         let storage = LocalFolder::open(&path).map_err(raise)?;

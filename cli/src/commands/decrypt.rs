@@ -25,6 +25,7 @@ use sealane::file::bulk::Operation;
 Examples:
   sealane decrypt -k key.jwk -o notes.txt notes.sealed
   sealane decrypt -i alice.key -o notes.txt notes.age
+  sealane decrypt -i me.key -o restored described
   sealane decrypt home.tar.age | tar x"
 )]
 pub(crate) struct Decrypt {
@@ -71,7 +72,8 @@ impl Run for Decrypt {
                  prints it",
             ));
         }
-        if self.transfer.folders.recursive || is_url {
+        let is_inside = !self.salvage && self.transfer.inputs.iter().any(|input| described::contains(input));
+        if self.transfer.folders.recursive || is_url || is_inside {
             if let Some(place) = Vaults::new(&self.with, console).find_only(&self.transfer.inputs)? {
                 return Recursive::transfer(&self.transfer, true, console)?
                     .preserving_all(self.preserve_all)

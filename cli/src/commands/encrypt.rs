@@ -12,6 +12,7 @@ use crate::{keys, stream};
 use clap::Args;
 use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
+use sealane::signature::Signers;
 
 /// Encrypt files, or standard input
 ///
@@ -26,7 +27,8 @@ Examples:
   sealane encrypt -k key.jwk -o notes.sealed notes.txt
   sealane encrypt -R team.txt -o notes.age notes.txt
   tar c home | sealane encrypt -p > home.tar.age
-  sealane encrypt --recursive --suffix .sealed -k key.jwk -o vault home"
+  sealane encrypt --recursive --suffix .sealed -k key.jwk -o vault home
+  sealane encrypt -i me.key --manifest --delete -o described home"
 )]
 pub(crate) struct Encrypt {
     #[command(flatten)]
@@ -89,7 +91,8 @@ impl Encrypt {
         // With the shorter lifetime of the inventory below.
         let mut recursive = recursive;
         if self.delete {
-            if self.with.key.is_none() && self.transfer.manifest.is_none() && described.is_none() {
+            let is_keyless = described.is_none_or(|it| it.folder.description().is_write_only());
+            if self.with.key.is_none() && self.transfer.manifest.is_none() && is_keyless {
                 return Err(Failure::misuse(
                     "--delete requires --manifest or -k, which show that sealane wrote a file",
                 ));
@@ -101,6 +104,10 @@ impl Encrypt {
         let signing = signing
             .map(|path| keys::signing_key(path, &self.with.asked, keys::Inputs::default(), console))
             .transpose()?;
+        if let (Some(found), Some(key)) = (described, &signing) {
+            let checked = found.folder.description().check_signer(&Signers::from(key));
+            checked.map_err(|error| found.about(error))?;
+        }
         let path = match (file, described) {
             (None, Some(found)) if sign_key.is_some() => Some(found.inventory()?),
             (None, None) if sign_key.is_some() => {

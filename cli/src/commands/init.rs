@@ -16,15 +16,16 @@ use std::path::PathBuf;
 /// names, encrypted with KEYFILE or for the recipients. From then on 'encrypt -o FOLDER', 'decrypt
 /// FOLDER', 'verify FOLDER', 'rotate FOLDER' and 'rewrap FOLDER' need this key, or an identity of a
 /// recipient, and no other option. Keep the file with the folder: without it, nothing decrypts.
+/// 'encrypt --manifest' skips files that have not changed.
 ///
-/// Who writes can read. For backups that their writer cannot read, leave out 'init', and use
-/// 'encrypt --recursive -R FILE'.
+/// Who writes can read, except with --write-only: then writing needs no key.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   sealane init -k key.jwk --encrypt-names archive
   sealane init -R team.txt --preserve vault
-  sealane encrypt -i me.key -o vault home")]
+  sealane encrypt -i me.key -o vault home
+  sealane init --write-only -R team.txt --suffix .age backup")]
 pub(crate) struct Init {
     #[command(flatten)]
     with: WrapWith,
@@ -38,6 +39,14 @@ pub(crate) struct Init {
     /// Keep modes, modification times and symbolic links of files and folders
     #[arg(long)]
     preserve: bool,
+    /// Make each file an age file for the recipients: 'encrypt -o FOLDER' needs no key, and only an
+    /// identity reads. The first use remembers the description. Names are not encrypted
+    #[arg(long, conflicts_with_all = ["key", "passphrase"])]
+    write_only: bool,
+    /// With --write-only: sign the description with KEY. 'encrypt --sign-key' and 'verify --signer'
+    /// check the signature
+    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, requires = "write_only")]
+    sign_key: Option<PathBuf>,
     /// New or empty folder
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     folder: PathBuf,
@@ -94,13 +103,17 @@ impl Run for Init {
             (None, true) => keys::new_passphrase(asked, &shown)?,
             (None, false) => keys::recipients_lock(recipients, recipients_files, console)?,
         };
-        let new = NewFolder { suffix: &self.suffix, names: self.encrypt_names, preserve: self.preserve };
+        let sign = |path| keys::signing_key(path, asked, keys::Inputs::default(), console);
+        let sign_key = self.sign_key.as_deref().map(sign).transpose()?;
+        let Self { ref suffix, encrypt_names: names, preserve, write_only, .. } = *self;
+        let new = NewFolder { suffix, names, preserve, write_only, sign_key: sign_key.as_ref() };
         let made = DescribedFolder::create(&self.folder, &new, &lock).map_err(about)?;
         let fingerprint = made.fingerprint().map_err(about)?;
         let folder = made.description().identifier();
+        let what = if self.write_only { "description" } else { "keys" };
         console.result(
             || json!({"path": shown, "folder": folder, "fingerprint": fingerprint.to_string()}),
-            &format!("{shown}: folder {folder} with the keys {fingerprint}"),
+            &format!("{shown}: folder {folder} with the {what} {fingerprint}"),
         )
     }
 }

@@ -56,7 +56,7 @@ impl Rotate {
         if opened.folder.is_rotated().map_err(|error| opened.about(error))? {
             opened.folder.rotate(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         }
-        let ring = opened.folder.content_keys();
+        let ring = opened.folder.content_keys().map_err(|error| opened.about(error))?;
         Recursive::replacing(&self.inputs, None, None, &self.writing, console)
             .described(&opened, None)?
             .replacing_stored()

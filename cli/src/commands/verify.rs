@@ -54,7 +54,9 @@ impl Run for Verify {
             return Err(Failure::misuse("--signer requires --inventory FILE"));
         }
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
-        if self.folders.recursive || self.inputs.iter().any(|input| url::of(input).is_some()) {
+        if self.folders.recursive
+            || self.inputs.iter().any(|input| url::of(input).is_some() || described::contains(input))
+        {
             if let Some(place) = Vaults::new(&self.with, console).find_only(&self.inputs)? {
                 return job()?.comparing(&self.inventory)?.run_vault(&place, &self.folders);
             }

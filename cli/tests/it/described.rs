@@ -85,6 +85,30 @@ fn one_key_option_is_enough() {
 }
 
 #[test]
+fn parts_are_named_by_their_plaintext_names() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k vault").succeeded();
+    // The option took the folder for its file.
+    sandbox.refuses(
+        "encrypt -k k -o vault --manifest in",
+        2,
+        "--manifest took it: write IN before --manifest",
+    );
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    sandbox.run("decrypt -k k -o letter vault/letter.txt").succeeded();
+    assert_eq!(sandbox.read("letter"), b"hello");
+    sandbox.run("decrypt -k k -o part vault/sub").succeeded();
+    assert_eq!(sandbox.read("part/deep/note"), b"note");
+    assert!(sandbox.run("verify -k k vault/sub").text().contains("2 files verified"));
+    sandbox.refuses("verify -k k vault/none", 1, "vault/none: no such file");
+    sandbox.refuses(
+        "decrypt -k k -o none vault/letter.txt.sealed",
+        1,
+        "vault/letter.txt.sealed: no such file",
+    );
+}
+
+#[test]
 fn a_changed_option_or_another_key_writes_nothing() {
     let sandbox = sandbox();
     sandbox.run("keygen -o k2").succeeded();
@@ -412,4 +436,96 @@ fn an_older_description_does_not_bring_retired_keys_back() {
     sandbox.run("rotate -k k vault").succeeded();
     sandbox.write("vault/.sealane", &old);
     sandbox.refuses("encrypt -k k -o vault in", 1, "it was replaced since this user first opened it");
+}
+
+/// Who writes has no key; an identity reads, by every command.
+// claim: folder-write-only folder-description
+#[test]
+fn a_folder_that_its_writer_cannot_read() {
+    let sandbox = sandbox();
+    sandbox.write("signer", &sandbox.run("keygen -t ed25519 -o sign").succeeded());
+    sandbox.run("keygen -t ed25519 -o other-sign").succeeded();
+    for (line, words) in [
+        (
+            "init --write-only -R team --encrypt-names vault",
+            "encrypted names need a key that the writer holds",
+        ),
+        ("init --write-only vault", "required"),
+        ("init --write-only -k k vault", "cannot be used with"),
+        ("init --write-only -p vault", "cannot be used with"),
+        ("init -R team --sign-key sign vault", "--write-only"),
+    ] {
+        sandbox.refuses(line, 2, words);
+    }
+    let text = sandbox.run("init --write-only -R team --suffix .age --preserve vault").text();
+    assert!(text.contains("with the description key-sha256:"), "{text}");
+    let encrypt = "encrypt --manifest --delete -o vault in";
+    assert!(sandbox.run(encrypt).text().starts_with("3 files encrypted, 9 bytes"));
+    assert!(sandbox.run(encrypt).text().starts_with("0 files encrypted, 0 bytes, 3 unchanged"));
+    fs::remove_file(sandbox.path("in/sub/empty")).unwrap();
+    sandbox.write("in/letter.txt", b"hello again");
+    let text = sandbox.run(encrypt).text();
+    assert!(text.starts_with("1 file encrypted, 11 bytes, 1 unchanged, 1 removed"), "{text}");
+    // Any program for age reads a file.
+    assert_eq!(sandbox.run("decrypt -i me vault/letter.txt.age").succeeded(), b"hello again");
+    let listed = sandbox.run("ls -R -l -i me vault").text();
+    assert!(listed.lines().any(|line| line.contains(" 11 ") && line.ends_with("letter.txt")), "{listed}");
+    assert_eq!(sandbox.run("cat -i me vault/sub/deep/note").succeeded(), b"note");
+    assert!(sandbox.run("verify -i me vault").text().ends_with("2 files verified, 15 bytes, 0 failed\n"));
+    sandbox.run("decrypt -i me -o out vault").succeeded();
+    same(&sandbox, "in", "out");
+    for (line, status, words) in [
+        ("encrypt --delete -o vault in", 2, "--delete requires --manifest"),
+        ("encrypt -R team -o vault in", 2, "-R contradicts vault/.sealane"),
+        ("decrypt -o none vault", 2, "expected at least one identity"),
+        ("ls vault", 2, "expected at least one identity"),
+        ("decrypt -k k -o none vault", 2, "give an identity (-i)"),
+        ("rewrap -i me -R team vault", 2, "there are no keys to change"),
+        ("rotate -i me vault", 2, "there are no keys to change"),
+        ("encrypt --sign-key other-sign -o vault in", 1, "found one without a signature"),
+        ("verify -i me --signer signer vault", 1, "found one without a signature"),
+    ] {
+        sandbox.refuses(line, status, words);
+    }
+    let found = sandbox.run("verify -i other vault");
+    assert!(found.status == Some(1) && found.err.contains("letter.txt.age: "), "{found:?}");
+    // Somebody adds a recipient, or takes the description away.
+    let text = String::from_utf8(sandbox.read("vault/.sealane")).unwrap();
+    let other = sandbox.run("keygen -y other").text();
+    let mine = String::from_utf8(sandbox.read("team")).unwrap();
+    sandbox.write("vault/.sealane", text.replace(mine.trim(), other.trim()).as_bytes());
+    for line in [encrypt, "decrypt -i me -o none vault", "verify -i me vault", "ls -i me vault"] {
+        sandbox.refuses(line, 1, "it was replaced since this user first opened it");
+    }
+    fs::remove_file(sandbox.path("vault/.sealane")).unwrap();
+    sandbox.refuses(encrypt, 1, "vault");
+    for (from, to, words) in [
+        ("\"version\": 2", "\"version\": 1", "expected the description of a folder"),
+        ("\"names\": false", "\"names\": true", "it was replaced since this user first opened it"),
+    ] {
+        sandbox.write("vault/.sealane", text.replace(from, to).as_bytes());
+        sandbox.refuses(encrypt, 1, words);
+    }
+    sandbox.write("vault/.sealane", text.replace("\"version\": 2", "\"version\": 3").as_bytes());
+    sandbox.refuses(encrypt, 1, "found version 3; use a newer sealane");
+
+    // In place of a folder with a key, it would get what the key's owner writes.
+    sandbox.run("init -k k keyed").succeeded();
+    sandbox.run("init --write-only -R team theirs").succeeded();
+    sandbox.write("keyed/.sealane", &sandbox.read("theirs/.sealane"));
+    let found = sandbox.shell("SEALANE_KEY=k sealane encrypt -o keyed in");
+    found.failed(1, "description was changed");
+    assert_eq!(stored(&sandbox, "keyed").len(), 1);
+
+    // Signed: also where nobody remembers the description.
+    sandbox.run("init --write-only -R team --sign-key sign signed").succeeded();
+    sandbox.run("encrypt --sign-key sign -o signed in").succeeded();
+    sandbox.run("verify -i me --signer signer signed").succeeded();
+    sandbox.refuses("encrypt --sign-key other-sign -o signed in", 1, "made with another key");
+    let text = String::from_utf8(sandbox.read("signed/.sealane")).unwrap();
+    sandbox.write("signed/.sealane", text.replace(mine.trim(), other.trim()).as_bytes());
+    for line in ["encrypt --sign-key sign -o signed in", "verify -i me --signer signer signed"] {
+        let found = sandbox.shell(&format!("SEALANE_KNOWN_KEYS=$PWD/none sealane {line}"));
+        found.failed(1, "does not match its signature");
+    }
 }

@@ -13,8 +13,10 @@ use engine::place::parent;
 use engine::staged::{Access, Existing, StagedFile};
 use files::file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith};
 use files::rotate::Rotation;
+use keys::age::Identity;
 use keys::age::Recipient;
-use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, remember_key};
+use keys::signature::SigningKey;
+use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, known_line, remember_key};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -29,6 +31,10 @@ pub struct NewFolder<'a> {
     pub names: bool,
     /// Whether to keep modes, times and links.
     pub preserve: bool,
+    /// Whether to encrypt each file for the recipients alone, so that who writes cannot read.
+    pub write_only: bool,
+    /// The key that signs the description, with `write_only`.
+    pub sign_key: Option<&'a SigningKey>,
 }
 
 /// A folder that describes itself, with its keys.
@@ -50,7 +56,10 @@ pub struct NewFolder<'a> {
 #[derive(Debug)]
 pub struct DescribedFolder {
     description: Description,
-    keys: FolderKeys,
+    /// `None` if each file is for the recipients of the description.
+    keys: Option<FolderKeys>,
+    /// What decrypts files for recipients. Nothing is enough to write.
+    identities: Vec<Identity>,
 }
 
 impl Description {
@@ -61,28 +70,43 @@ impl Description {
     ///
     /// # Errors
     /// Returns [`FolderError::FolderKey`] or [`Error::NoMatchingKey`] for another key,
-    /// [`FolderError::DescriptionChanged`], the errors of [`FolderKeys::unwrap`] and
+    /// [`FolderError::DescriptionChanged`], also for a write-only description in place of one with
+    /// a key, [`Misuse::InvalidRecipients`] for a key where identities decrypt, the errors of [`FolderKeys::unwrap`] and
     /// [`check_key`].
     pub fn open(
         self,
         lock: &FolderLock,
         expected: Option<&Fingerprint>,
     ) -> Result<(DescribedFolder, Option<String>), Error> {
-        let keys = FolderKeys::unwrap(&self.document.keyset, lock).map_err(|error| match error {
-            Error::Authentication => FolderError::FolderKey(self.path.clone()).into(),
-            other => other,
-        })?;
-        let Document { names, mac, .. } = &self.document;
-        if keys.names().is_some() != *names || !keys.verifies(self.document.unsigned().as_bytes(), mac)? {
-            return Err(FolderError::DescriptionChanged(self.path).into());
-        }
-        let checked = check_key(&place(&self.path, lock), expected, &keys.fingerprint()?);
+        let (keys, identities) = match (self.is_write_only(), lock) {
+            // A folder with a key of this user does not become one that anybody can write to.
+            (true, _) if known_line(&self.path, Some("age:")).is_some() => {
+                return Err(FolderError::DescriptionChanged(self.path).into());
+            }
+            (true, FolderLock::Identities(identities)) => (None, identities.clone()),
+            (true, _) => return Err(Misuse::InvalidRecipients(FOR_IDENTITIES).into()),
+            (false, lock) => (Some(self.unlock(lock)?), Vec::new()),
+        };
+        let opened = DescribedFolder { description: self, keys, identities };
+        let checked = check_key(&place(opened.description.path(), lock), expected, &opened.fingerprint()?);
         let warning = match (checked, lock) {
             (Err(error @ Error::OtherKey { .. }), _) => return Err(error),
             (_, FolderLock::Keyring(_) | FolderLock::Passphrase(_)) => None,
             (checked, _) => checked?,
         };
-        Ok((DescribedFolder { description: self, keys }, warning))
+        Ok((opened, warning))
+    }
+
+    fn unlock(&self, lock: &FolderLock) -> Result<FolderKeys, Error> {
+        let keys = FolderKeys::unwrap(&self.document.keyset, lock).map_err(|error| match error {
+            Error::Authentication => FolderError::FolderKey(self.path.clone()).into(),
+            other => other,
+        })?;
+        let Document { names, mac, .. } = &self.document;
+        match keys.names().is_some() == *names && keys.verifies(self.document.unsigned().as_bytes(), mac)? {
+            true => Ok(keys),
+            false => Err(FolderError::DescriptionChanged(self.path.clone()).into()),
+        }
     }
 }
 
@@ -92,7 +116,8 @@ impl DescribedFolder {
     ///
     /// # Errors
     /// Returns [`FolderError::DescriptionExists`], [`FolderError::NotEmpty`],
-    /// [`Misuse::InvalidSuffix`], the errors of [`FolderKeys::wrap`], and [`Error::Io`].
+    /// [`Misuse::InvalidSuffix`], [`Misuse::InvalidRecipients`] for `write_only` without recipients
+    /// or with `names`, the errors of [`FolderKeys::wrap`], and [`Error::Io`].
     pub fn create(folder: &Path, new: &NewFolder<'_>, lock: &FolderLock) -> Result<Self, Error> {
         let path = folder.join(Description::NAME);
         Suffix::Add(OsStr::new(new.suffix)).check()?;
@@ -112,10 +137,13 @@ impl DescribedFolder {
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             Err(e) => return Err(Error::io(folder, e)),
         }
-        let keys = FolderKeys::generate(new.names)?;
+        if new.write_only && new.names {
+            return Err(Misuse::InvalidRecipients(NAMES).into());
+        }
+        let keys = if new.write_only { None } else { Some(FolderKeys::generate(new.names)?) };
         let document = Document {
             sealane: "folder".into(),
-            version: 1,
+            version: if new.write_only { 2 } else { 1 },
             folder: new_identifier()?,
             suffix: new.suffix.into(),
             names: new.names,
@@ -124,11 +152,11 @@ impl DescribedFolder {
             keyset: String::new(),
             mac: String::new(),
         };
-        let mut new = Self { description: Description { path, document }, keys };
-        new.seal(lock)?;
+        let mut made = Self { description: Description { path, document }, keys, identities: Vec::new() };
+        made.seal(lock, new.sign_key)?;
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        new.save(lock, Existing::Refuse)?;
-        Ok(new)
+        made.save(lock, Existing::Refuse)?;
+        Ok(made)
     }
 
     /// Returns the description.
@@ -136,17 +164,24 @@ impl DescribedFolder {
         &self.description
     }
 
-    /// Returns the fingerprint of the keys, to pin them.
+    /// Returns the fingerprint of the keys, to pin them; without any, of the description.
     ///
     /// # Errors
     /// Returns the errors of [`FolderKeys::fingerprint`].
     pub fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        self.keys.fingerprint()
+        match &self.keys {
+            Some(keys) => keys.fingerprint(),
+            None => Fingerprint::of_text(&self.description.document.to_json()),
+        }
     }
 
     /// Returns the keyring for the contents of files.
-    pub fn content_keys(&self) -> keys::Keyring {
-        self.keys.content()
+    ///
+    /// # Errors
+    /// Returns [`Misuse::InvalidRecipients`] for a write-only folder, which has none.
+    pub fn content_keys(&self) -> Result<keys::Keyring, Error> {
+        let keys = self.keys.as_ref().ok_or(Misuse::InvalidRecipients(WRITE_ONLY))?;
+        Ok(keys.content())
     }
 
     /// Returns the keys that encrypt files, never over one of `inputs`.
@@ -154,8 +189,9 @@ impl DescribedFolder {
     /// # Errors
     /// Returns the errors of [`EncryptParams::build`].
     pub fn encrypt_with(&self, inputs: &[PathBuf]) -> Result<EncryptWith, Error> {
-        let inputs = &self.kept(inputs);
-        EncryptParams { key: Some(self.keys.content().into()), inputs, ..EncryptParams::default() }.build()
+        let (inputs, key) = (&self.kept(inputs), self.keys.as_ref().map(|keys| keys.content().into()));
+        let recipients = if key.is_none() { Some(self.recipients()?) } else { None };
+        EncryptParams { key, recipients, inputs, ..EncryptParams::default() }.build()
     }
 
     /// Returns the keys that decrypt files, never over one of `inputs`.
@@ -163,8 +199,9 @@ impl DescribedFolder {
     /// # Errors
     /// Returns the errors of [`DecryptParams::build`].
     pub fn decrypt_with(&self, inputs: &[PathBuf]) -> Result<DecryptWith, Error> {
-        let inputs = &self.kept(inputs);
-        DecryptParams { key: Some(self.keys.content().into()), inputs, ..DecryptParams::default() }.build()
+        let (inputs, key) = (&self.kept(inputs), self.keys.as_ref().map(|keys| keys.content().into()));
+        let identities = key.is_none().then(|| self.identities.clone());
+        DecryptParams { key, identities, inputs, ..DecryptParams::default() }.build()
     }
 
     fn kept(&self, inputs: &[PathBuf]) -> Vec<PathBuf> {
@@ -176,7 +213,8 @@ impl DescribedFolder {
     /// # Errors
     /// Returns the errors of [`NameKey::keyring`].
     pub fn name_key(&self) -> Result<Option<NameKey>, Error> {
-        self.keys.names().map(|ring| NameKey::keyring(&ring)).transpose()
+        let ring = self.keys.as_ref().and_then(FolderKeys::names);
+        ring.map(|ring| NameKey::keyring(&ring)).transpose()
     }
 
     /// Returns the default place of a manifest: the user's folder for state. A manifest has
@@ -203,7 +241,7 @@ impl DescribedFolder {
         let links = if self.description.preserve() { Links::Keep } else { Links::Follow };
         let options = TreeOptions { links, description: Some(path), ..TreeOptions::default() };
         let tree = Tree::walk_with(&[parent(path)], None, Suffix::Remove(OsStr::new("")), options)?;
-        let with = Rotation::new(&self.keys.content(), b"", &[])?;
+        let with = Rotation::new(&self.content_keys()?, b"", &[])?;
         Ok(tree.pairs.iter().all(|(file, _)| with.is_current(file).unwrap_or(true)))
     }
 
@@ -227,7 +265,7 @@ impl DescribedFolder {
     /// Returns [`Misuse::InvalidRecipients`] with identities for a description without recipients,
     /// and the errors of [`Self::rewrap`].
     pub fn rotate(&mut self, lock: &FolderLock) -> Result<(), Error> {
-        self.keys.rotate()?;
+        self.keys.as_mut().map_or(Ok(()), FolderKeys::rotate)?;
         self.rewrap(&self.same(lock)?)
     }
 
@@ -236,17 +274,18 @@ impl DescribedFolder {
     /// # Errors
     /// As [`Self::rotate`].
     pub fn retire(&mut self, lock: &FolderLock) -> Result<(), Error> {
-        self.keys.retire();
+        self.keys.iter_mut().for_each(FolderKeys::retire);
         self.rewrap(&self.same(lock)?)
     }
 
     /// Wraps the keys with another lock, and replaces the description. The files stay as they are.
     ///
     /// # Errors
-    /// Returns the errors of [`FolderKeys::wrap`], and [`Error::Io`]; then the old description
-    /// remains.
+    /// Returns the errors of [`Self::content_keys`] and [`FolderKeys::wrap`], and [`Error::Io`];
+    /// then the old description remains.
     pub fn rewrap(&mut self, lock: &FolderLock) -> Result<(), Error> {
-        self.seal(lock)?;
+        self.content_keys()?;
+        self.seal(lock, None)?;
         self.save(lock, Existing::Replace)
     }
 
@@ -255,21 +294,30 @@ impl DescribedFolder {
         if !matches!(lock, FolderLock::Identities(_)) {
             return Ok(lock.clone());
         }
-        let recipients = self.description.document.recipients.iter().map(|text| text.parse::<Recipient>());
-        match recipients.collect::<Result<Vec<_>, _>>()? {
+        match self.recipients()? {
             none if none.is_empty() => Err(Misuse::InvalidRecipients(NO_RECIPIENTS).into()),
             recipients => Ok(FolderLock::Recipients(recipients)),
         }
     }
 
-    fn seal(&mut self, lock: &FolderLock) -> Result<(), Error> {
+    fn recipients(&self) -> Result<Vec<Recipient>, Error> {
+        self.description.document.recipients.iter().map(|text| text.parse()).collect()
+    }
+
+    fn seal(&mut self, lock: &FolderLock, sign_key: Option<&SigningKey>) -> Result<(), Error> {
         let document = &mut self.description.document;
         document.recipients = match lock {
             FolderLock::Recipients(recipients) => recipients.iter().map(ToString::to_string).collect(),
             _ => Vec::new(),
         };
-        document.keyset = self.keys.wrap(lock)?;
-        document.mac = self.keys.mac(document.unsigned().as_bytes())?;
+        if let Some(keys) = &self.keys {
+            document.keyset = keys.wrap(lock)?;
+            document.mac = keys.mac(document.unsigned().as_bytes())?;
+        } else if document.recipients.is_empty() {
+            return Err(Misuse::InvalidRecipients(WRITE_ONLY).into());
+        } else if let Some(key) = sign_key {
+            document.mac = key.sign(document.unsigned().as_bytes(), &document.folder)?;
+        }
         Ok(())
     }
 
@@ -284,11 +332,14 @@ impl DescribedFolder {
         let staged = StagedFile::new(path, Access::Inherited)?;
         staged.file().write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
         staged.commit(existing, Durability::Synced)?;
-        remember_key(&place(path, lock), &self.keys.fingerprint()?);
+        remember_key(&place(path, lock), &self.fingerprint()?);
         Ok(())
     }
 }
 
+const FOR_IDENTITIES: &str = "the files are for recipients; give an identity (-i), and nothing to write";
+const NAMES: &str = "encrypted names need a key that the writer holds, and a write-only folder has none; leave out --encrypt-names, or use 'encrypt --recursive -r' with --encrypt-names NAMEKEY";
+const WRITE_ONLY: &str = "each file of a write-only folder is for its recipients (-r or -R), and there are no keys to change; make another folder with 'sealane init --write-only'";
 const NO_RECIPIENTS: &str = "the description names no recipients, so changed keys can't be encrypted for them; run 'sealane rewrap' first";
 
 /// Returns the name of the keys in the user's file of known keys.

@@ -3,17 +3,19 @@
 //! ```text
 //! FOLDER/.sealane = {
 //!   "sealane": "folder",
-//!   "version": 1,
+//!   "version": 1; 2 for a folder with files that only recipients read,
 //!   "folder": 16 random bytes in hexadecimal, the identifier of the folder, also in inventories,
 //!   "suffix": suffix of encrypted files,
 //!   "names": whether names are encrypted,
 //!   "preserve": whether modes, times and links are kept,
 //!   "recipients": the recipients of the keys, to wrap changed keys for them,
-//!   "keyset": the wrapped keys, see `FolderKeys`,
-//!   "mac": the MAC of this document with an empty "mac", in hexadecimal, see `FolderKeys::mac`
+//!   "keyset": the wrapped keys, see `FolderKeys`; in version 2 empty,
+//!   "mac": the MAC of this document with an empty "mac", in hexadecimal, see `FolderKeys::mac`;
+//!          in version 2 the signature of the same, as of an inventory, or empty
 //! }
 //! ```
 //!
+//! In version 2, each file is an age file for the recipients, and the folder has no keys.
 //! The file is exactly as we write it, byte by byte, so every change is found.
 
 use crate::identifier::is_identifier;
@@ -25,6 +27,7 @@ use engine::folder::Folder;
 use engine::io::open_regular;
 use keys::age::Header;
 use keys::age::armor::decode;
+use keys::signature::Signers;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::io::Read;
@@ -127,8 +130,8 @@ impl Description {
         // Where a mistake is does not help: the program wrote the document.
         let AnyVersion { sealane, version } = serde_json::from_slice(content).map_err(|_| invalid())?;
         match (&*sealane, version) {
-            ("folder", 1) => {}
-            ("folder", found @ 2..) => {
+            ("folder", 1 | 2) => {}
+            ("folder", found @ 3..) => {
                 return Err(FolderError::DescriptionVersion { path: path.to_owned(), found }.into());
             }
             _ => return Err(invalid()),
@@ -136,7 +139,9 @@ impl Description {
         // As above.
         let document: Document = serde_json::from_slice(content).map_err(|_| invalid())?;
         let is_suffix = Suffix::Add(OsStr::new(&document.suffix)).check().is_ok();
-        match is_suffix && is_identifier(&document.folder) && document.to_json().as_bytes() == content {
+        let is_keyed = document.keyset.is_empty() == (document.version == 2);
+        let is_ours = is_suffix && is_identifier(&document.folder) && is_keyed;
+        match is_ours && document.to_json().as_bytes() == content {
             true => Ok(Self { path: path.to_owned(), document }),
             false => Err(invalid()),
         }
@@ -167,6 +172,23 @@ impl Description {
         &self.document.folder
     }
 
+    /// Returns whether each file is for the recipients alone, so that who writes cannot read.
+    pub fn is_write_only(&self) -> bool {
+        self.document.version == 2
+    }
+
+    /// Verifies the signature of a folder that is write-only. Keys authenticate the others.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] without a signature, and [`Error::Signature`].
+    pub fn check_signer(&self, signers: &Signers) -> Result<(), Error> {
+        let Document { version: 2, mac, .. } = &self.document else { return Ok(()) };
+        if mac.is_empty() {
+            return Err(Error::Format("expected a signed description, found one without a signature"));
+        }
+        Ok(signers.verify(self.document.unsigned().as_bytes(), mac)?)
+    }
+
     /// Returns whether identities or a passphrase unwrap the keys, instead of a key.
     pub fn is_for_identities(&self) -> bool {
         !self.document.keyset.starts_with('{')
@@ -195,7 +217,7 @@ impl Document {
 /// Returns that a folder has no description, unless it had one that this user has opened: who can
 /// write to the folder could otherwise make jobs write as if it had never had one.
 fn none(folder: &Path, path: &Path) -> Result<Option<Description>, Error> {
-    match keys::known_line(path) {
+    match keys::known_line(path, None) {
         Some((known, line)) => {
             Err(FolderError::DescriptionGone { folder: folder.to_owned(), known, line }.into())
         }

@@ -10,6 +10,7 @@
 //!
 //! a symmetric key   IKM = its bytes                              INFO = "key"
 //! a keyring         IKM = its cleartext Tink keyset, in binary   INFO = "keyset"
+//! a description     IKM = its text                               INFO = "description"
 //! ```
 //!
 //! `docs/decisions/028-pinned-keys.md` says why two keys with one fingerprint are as hard to find
@@ -60,6 +61,14 @@ impl Fingerprint {
     /// Returns [`Error::LimitExceeded`] without memory.
     pub fn of_keyring(ring: &Keyring) -> Result<Self, Error> {
         Self::new(&ring.to_bytes(), b"keyset")
+    }
+
+    /// Commits to the description of a folder that has no keys.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] without memory.
+    pub fn of_text(text: &str) -> Result<Self, Error> {
+        Self::new(text.as_bytes(), b"description")
     }
 
     /// Commits to the content of a key file.

@@ -68,13 +68,15 @@ pub fn remember_key(place: &str, key: &Fingerprint) {
 }
 
 /// Returns the file of known keys and the number of the line in it that has a key at `path`, as
-/// this user's jobs have remembered it. A file that cannot be read knows nothing.
-pub fn known_line(path: &Path) -> Option<(PathBuf, usize)> {
+/// this user's jobs have remembered it, unless its place begins with `except`. A file that cannot
+/// be read knows nothing.
+pub fn known_line(path: &Path, except: Option<&str>) -> Option<(PathBuf, usize)> {
     let path = escaped(&std::path::absolute(path).ok()?.to_string_lossy());
     // What the unreadable file would say is asked again when a key is opened.
     let known = KnownKeys::read(location().ok()?).ok()?;
     let is_at = |line: &String| {
         let rest = line.split_once(' ').and_then(|(_, place)| place.strip_suffix(path.as_str()));
+        let rest = rest.filter(|rest| Some(*rest) != except);
         rest.is_some_and(|rest| rest == "key:" || rest == "age:" || rest.ends_with('#'))
     };
     let at = known.lines.iter().position(is_at)?;

@@ -7,7 +7,7 @@ use crate::vault::{Contents, Vault};
 use base::os::{self, path_of};
 use base::{Error, debug_fields};
 use engine::io::ReadAt;
-use files::{DecryptWith, Reader, plain_len};
+use files::{DecryptWith, Format, Reader, inspect_source, plain_len};
 use folders::{DescribedFolder, Description, NameKey};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ pub struct OwnFolder {
     suffix: String,
     names: Option<NameKey>,
     with: DecryptWith,
+    /// Whether the files are of age, with headers of any length.
+    is_age: bool,
 }
 
 impl OwnFolder {
@@ -28,7 +30,8 @@ impl OwnFolder {
     /// Returns the errors of [`DescribedFolder::name_key`] and [`DescribedFolder::decrypt_with`].
     pub fn new(storage: Arc<dyn Storage>, folder: &DescribedFolder) -> Result<Self, Error> {
         let (names, with) = (folder.name_key()?, folder.decrypt_with(&[])?);
-        Ok(Self { storage, suffix: folder.description().suffix().to_owned(), names, with })
+        let about = folder.description();
+        Ok(Self { storage, suffix: about.suffix().to_owned(), names, with, is_age: about.is_write_only() })
     }
 
     /// Reads the description of the folder in `storage`; `path` names it in errors and in the
@@ -85,8 +88,16 @@ impl Vault for OwnFolder {
             let found = self.plain(&entry, &plain).and_then(|name| {
                 let expected = "expected a name that ends with the suffix of the folder; another program may have made it";
                 let name = name.ok_or(Error::Format(expected))?;
+                let len = match entry.kind {
+                    EntryKind::File if self.is_age => {
+                        let file = self.storage.open(&joined(&stored, &entry.name))?;
+                        inspect_source(&file, entry.len, Some(Format::Age)).map(|found| found.plaintext_len)
+                    }
+                    EntryKind::File => plain_len(entry.len),
+                    _ => Ok(0),
+                };
                 // A file that is not whole is an error when it is opened.
-                let len = if entry.kind == EntryKind::File { plain_len(entry.len).unwrap_or(0) } else { 0 };
+                let len = len.unwrap_or(0);
                 Ok(Some(Entry { name, len, ..entry.clone() }))
             });
             (joined(&stored, &entry.name), found)
@@ -157,7 +168,7 @@ mod test {
         std::os::unix::fs::symlink("sub/deep", data.join("link")).unwrap();
         let lock = FolderLock::key(&Key::generate(32).unwrap()).unwrap();
         for names in [false, true] {
-            let new = NewFolder { suffix: ".x", names, preserve: true };
+            let new = NewFolder { suffix: ".x", names, preserve: true, ..Default::default() };
             let described = DescribedFolder::create(&folder, &new, &lock).unwrap();
             let mut options =
                 JobOptions { inputs: vec![data.clone()], output: Some(folder.clone()), ..Default::default() };

@@ -75,7 +75,7 @@ fn run(
 fn every_changed_byte_and_length_is_found() {
     let place = Place::new("changed");
     let (folder, lock) = (place.at("folder"), lock());
-    let new = NewFolder { suffix: ".sealed", names: true, preserve: false };
+    let new = NewFolder { suffix: ".sealed", names: true, preserve: false, ..Default::default() };
     DescribedFolder::create(&folder, &new, &lock).unwrap();
     let path = folder.join(Description::NAME);
     let content = fs::read(&path).unwrap();
@@ -198,8 +198,12 @@ fn jobs_leave_the_description_alone() {
         [("", false), (".x", false), ("", true), (".x", true)].into_iter().enumerate()
     {
         let (folder, lock) = (place.at(&format!("folder{number}")), lock());
-        let made =
-            DescribedFolder::create(&folder, &NewFolder { suffix, names, preserve: false }, &lock).unwrap();
+        let made = DescribedFolder::create(
+            &folder,
+            &NewFolder { suffix, names, preserve: false, ..Default::default() },
+            &lock,
+        )
+        .unwrap();
         let content = fs::read(made.description().path()).unwrap();
         let encrypt = Operation::Encrypt(made.encrypt_with(&[]).unwrap());
         for _ in 0..2 {
@@ -231,7 +235,7 @@ fn rotated_and_rewrapped() {
     let identities: Vec<_> = (0..2).map(|_| Identity::generate(Kind::X25519).unwrap()).collect();
     let recipients = |at: usize| FolderLock::Recipients(vec![identities[at].recipient()]);
     let identity = |at: usize| FolderLock::Identities(vec![identities[at].clone()]);
-    let new = NewFolder { suffix: ".x", names: true, preserve: false };
+    let new = NewFolder { suffix: ".x", names: true, preserve: false, ..Default::default() };
     let made = DescribedFolder::create(&folder, &new, &recipients(0)).unwrap();
     let encrypt = Operation::Encrypt(made.encrypt_with(&[]).unwrap());
     assert!(run(&made, encrypt, &data, Some(&folder), |_| ()).is_empty());
@@ -247,11 +251,11 @@ fn rotated_and_rewrapped() {
     let (mut opened, _) = open(0).unwrap();
     let decrypt = || Operation::Decrypt(opened.decrypt_with(&[]).unwrap());
     assert!(run(&opened, decrypt(), &folder, Some(&out), |_| ()).is_empty());
-    let before = opened.content_keys().primary().id;
+    let before = opened.content_keys().unwrap().primary().id;
     opened.rewrap(&recipients(1)).unwrap();
     assert!(open(0).is_err());
     let (mut opened, _) = open(1).unwrap();
-    assert_eq!(opened.content_keys().primary().id, before);
+    assert_eq!(opened.content_keys().unwrap().primary().id, before);
     opened.retire(&identity(1)).unwrap();
     let (opened, _) = open(1).unwrap();
     let failed = run(&opened, Operation::Verify(opened.decrypt_with(&[]).unwrap()), &folder, None, |_| ());
