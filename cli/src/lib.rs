@@ -77,7 +77,14 @@ pub use url::{OpenUrl, RewrapUrl, set_url_functions};
     version,
     max_term_width = 100,
     subcommand_required = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    after_help = "\
+Examples, for a folder that is kept encrypted:
+  sealane init -k key.jwk vault
+  sealane encrypt -k key.jwk --manifest -o vault home
+  sealane ls -R -k key.jwk vault
+  sealane verify -k key.jwk vault
+  sealane decrypt -k key.jwk -o restored vault"
 )]
 struct Program {
     #[command(subcommand)]

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   sealane cat -k key.jwk --range 0:1024 disk.sealed > first.bin
-  sealane cat vault/letters/2026.txt")]
+  sealane cat -i me.key vault/letters/2026.txt")]
 pub(crate) struct Cat {
     #[command(flatten)]
     with: DecryptWith,

@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane ls vault
+  sealane ls -i me.key vault
   sealane ls -l -R vault/letters")]
 pub(crate) struct Ls {
     #[command(flatten)]

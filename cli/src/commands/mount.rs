@@ -27,7 +27,7 @@ use std::time::Duration;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealane mount vault point
+  sealane mount -i me.key vault point
   sealane mount -k key.jwk --foreground disk.sealed point")]
 pub(crate) struct Mount {
     #[command(flatten)]

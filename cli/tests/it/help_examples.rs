@@ -52,6 +52,9 @@ fn examples_of_the_help_run() {
     let sandbox = Sandbox::new();
     let all = help(&sandbox, "");
     let commands = all.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().lines();
+    let first: Vec<_> = all.split("kept encrypted:\n").nth(1).unwrap().lines().collect();
+    assert!(first.len() >= 5, "{all}");
+    run("", &first);
     let names = commands.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names: Vec<_> =
         names.map(|line| line.split([' ', ',']).find(|word| !word.is_empty()).unwrap()).collect();
