@@ -3,7 +3,8 @@
     python lab/bench/vaults.py PROGRAM FOLDER [ROUNDS]
 
 PROGRAM is a release build of ``sealane``; the vaults are made in FOLDER, and removed at the end. It
-needs root, or ``fusermount3``, and the right to drop the page cache for the rows named cold.
+needs root, or ``fusermount3``. Warm: the stored files are in the page cache, and what a mount returned
+is not. Again: both are. Cold: neither is.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ def make(place: Path) -> None:
     os.environ["RCLONE_CONFIG"] = config
 
 
-def drop(place: Path) -> None:
-    """Drops every file of the folder from the page cache."""
+def drop(place: Path, *, stored: bool) -> None:
+    """Drops what the mounts hold of their files from the page cache, and with `stored` every other file."""
     os.sync()
-    for path in [*(place / "secret").iterdir(), *(place / "store").iterdir(), place / "plain" / "file"]:
+    paths = [place / name / "file" for name in ("gocryptfs", "sealane")]
+    if stored:
+        paths += [*(place / "secret").iterdir(), *(place / "store").iterdir(), place / "plain" / "file"]
+    for path in paths:
         with open(path, "rb") as file:
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    for name in ("gocryptfs", "sealane"):
-        with open(place / name / "file", "rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
@@ -81,12 +82,16 @@ def piped(words: list[str]) -> None:
     assert (child.returncode, count) == (0, GIB)
 
 
-def table(place: Path, rounds: int, rows: dict[str, Callable[[], None]], *, cold: bool) -> None:
+def nothing(words: list[str]) -> None:
+    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+
+
+def table(place: Path, rounds: int, rows: dict[str, Callable[[], None]], *, state: str) -> None:
     times: dict[str, list[float]] = {name: [] for name in rows}
     for _ in range(rounds):
         for name, work in rows.items():
-            if cold:
-                drop(place)
+            if state != "again":
+                drop(place, stored=state == "cold")
             began = time.perf_counter()
             work()
             times[name].append(time.perf_counter() - began)
@@ -111,15 +116,28 @@ def main() -> None:
             "rclone: rclone cat": lambda: piped(theirs),
             "rclone: sealane cat": lambda: piped([program, "cat", "--rclone", "it", "file"]),
         }
-        for cold in (False, True):
-            print("1 GiB in order,", "cold" if cold else "warm")
-            table(place, rounds, reads, cold=cold)
-        print(f"{READS} reads of 4 KiB at random places, cold")
+        for state in ("warm", "again", "cold"):
+            print("1 GiB in order,", state)
+            table(place, rounds, reads, state=state)
+        starts = {
+            "gocryptfs: sealane cat of no bytes": lambda: nothing(
+                [*ours, "--range", "0:0", f"{secret}/file"]
+            ),
+            "rclone: rclone cat of no bytes": lambda: nothing([*theirs, "--count", "1"]),
+            "rclone: sealane cat of no bytes": lambda: nothing(
+                [program, "cat", "--rclone", "it", "--range", "0:0", "file"]
+            ),
+        }
+        print("start of the program, with scrypt")
+        table(place, rounds, starts, state="again")
         mounts = {
+            "plain file": lambda: at_random(place / "plain" / "file"),
             "gocryptfs: its mount": lambda: at_random(place / "gocryptfs" / "file"),
             "gocryptfs: sealane mount": lambda: at_random(place / "sealane" / "file"),
         }
-        table(place, rounds, mounts, cold=True)
+        for state in ("warm", "cold"):
+            print(f"{READS} reads of 4 KiB at random places,", state)
+            table(place, rounds, mounts, state=state)
     finally:
         for name in ("gocryptfs", "sealane"):
             subprocess.run(["umount", str(place / name)], check=False)
