@@ -192,11 +192,9 @@ pub(crate) fn folder_lock(
             false => key = defaults::key()?.map(|found| found.reference),
         }
     }
-    let is_locked = !found.is_write_only();
+    let is_locked = !found.is_write_only(); // Else it is written without a key.
     let lock = match key {
         Some(key) => loader.wrapping_key(&key, &identities)?,
-        // A write-only folder is written without a key. Reading it is an error that says what is
-        // missing.
         None if unlock.passphrase || is_locked && identities.is_empty() && unlock.plugins.is_empty() => {
             if !unlock.passphrase && !found.has_passphrase() {
                 let needed =

@@ -96,7 +96,8 @@ def test_a_changed_or_replaced_description(tmp_path: Path) -> None:
     for old, new, error in (
         ('"names": true', '"names": false', sealane.AuthenticationError),
         (".sealed", "", sealane.AuthenticationError),
-        ('"version": 1', '"version": 2', sealane.UnsupportedVersionError),
+        ('"version": 1', '"version": 2', sealane.FormatError),
+        ('"version": 1', '"version": 3', sealane.UnsupportedVersionError),
         ("{", "", sealane.FormatError),
     ):
         (place / ".sealane").write_text(text.replace(old, new, 1))

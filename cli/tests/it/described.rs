@@ -439,7 +439,7 @@ fn an_older_description_does_not_bring_retired_keys_back() {
 }
 
 /// Who writes has no key; an identity reads, by every command.
-// claim: folder-write-only folder-description
+// claim: folder-write-only, folder-description
 #[test]
 fn a_folder_that_its_writer_cannot_read() {
     let sandbox = sandbox();

@@ -71,8 +71,8 @@ impl Description {
     /// # Errors
     /// Returns [`FolderError::FolderKey`] or [`Error::NoMatchingKey`] for another key,
     /// [`FolderError::DescriptionChanged`], also for a write-only description in place of one with
-    /// a key, [`Misuse::InvalidRecipients`] for a key where identities decrypt, the errors of [`FolderKeys::unwrap`] and
-    /// [`check_key`].
+    /// a key, [`Misuse::InvalidRecipients`] for a key where identities decrypt, the errors of
+    /// [`FolderKeys::unwrap`] and [`check_key`].
     pub fn open(
         self,
         lock: &FolderLock,

@@ -106,6 +106,7 @@ fn every_changed_byte_and_length_is_found() {
         ("  \"preserve\": false,\n", "  \"preserve\": false,\n  \"preserve\": false,\n"),
         ("\"folder\": \"", "\"folder\": \"0"),
         ("\"version\": 1", "\"version\": 0"),
+        ("\"version\": 1", "\"version\": 2"),
         ("\"version\": 1", "\"version\": -1"),
         ("\"sealane\": \"folder\"", "\"sealane\": \"inventory\""),
         (".sealed", "/sealed"),
@@ -114,9 +115,9 @@ fn every_changed_byte_and_length_is_found() {
         let changed = text.replacen(from, to, 1);
         assert!(matches!(refused(open(changed.as_bytes())), FolderError::DescriptionInvalid(_)), "{to}");
     }
-    let newer = text.replace("\"version\": 1", "\"version\": 2").replace("\"mac\"", "\"signature\"");
+    let newer = text.replace("\"version\": 1", "\"version\": 3").replace("\"mac\"", "\"signature\"");
     let FolderError::DescriptionVersion { found, .. } = refused(open(newer.as_bytes())) else { panic!() };
-    assert_eq!(found, 2);
+    assert_eq!(found, 3);
     #[cfg(unix)]
     {
         fs::rename(&path, folder.join("elsewhere")).unwrap();

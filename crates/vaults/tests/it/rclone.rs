@@ -363,7 +363,9 @@ fn suffixes_and_clear_contents() {
             "[vault]\ntype = crypt\n{PASSWORD}\nfilename_encryption = off\nno_data_encryption = true\n{suffix}"
         );
         let vault = Rclone::from_config(&text, "vault").unwrap().open(Arc::new(memory.clone())).unwrap();
-        let listed = vault.list(b"").and_then(Listing::whole).unwrap();
+        let Listing { entries: listed, problems } = vault.list(b"").unwrap();
+        // Each other name is reported.
+        assert_eq!(problems.len(), 5 - names.len(), "{suffix}");
         assert_eq!(
             listed.iter().map(|entry| str::from_utf8(&entry.name).unwrap()).collect::<Vec<_>>(),
             names
