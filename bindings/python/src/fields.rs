@@ -43,10 +43,8 @@ impl FieldOpener {
         if sealed.is_none() {
             return Ok(sealed.clone());
         }
-        let aad = match &self.aad {
-            Some(aad) => aad.bind(py).clone().into_any(),
-            None => rest.get_item(0)?,
-        };
+        let own = self.aad.as_ref().map(|aad| aad.bind(py).clone().into_any());
+        let aad = own.map_or_else(|| rest.get_item(0), Ok)?;
         let (aead, aad) = (self.aead(py)?, Some(&aad));
         let plain = match aead.cast::<Aead>() {
             Ok(aead) => sealer::open(&aead.get().core, sealed, aad),

@@ -127,9 +127,8 @@ pub(crate) fn jwe_decrypt<'py>(
         Err(_) => keys_of(key)?,
     };
     let token = secrets::text("a token", token)?;
-    let algorithms: Option<Vec<&str>> =
-        algorithms.as_ref().map(|all| all.iter().map(|name| &**name).collect());
-    let algorithms = algorithms.as_deref();
+    let names: Option<Vec<&str>> = algorithms.as_ref().map(|all| all.iter().map(|name| &**name).collect());
+    let algorithms = names.as_deref();
     let is_quick = token.len() < DETACH_LEN && keys.are_quick(algorithms.unwrap_or_default());
     copied(py, &run(py, is_quick, || keys.decrypt(&token, algorithms))?)
 }

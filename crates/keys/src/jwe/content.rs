@@ -19,7 +19,6 @@ use aws_lc_rs::cipher::{
 };
 use aws_lc_rs::error::Unspecified;
 use aws_lc_rs::hmac;
-use aws_lc_rs::iv::FixedLength;
 use base::{Error, memory};
 use messages::{Aead, Key, nonce};
 use subtle::ConstantTimeEq;
@@ -98,8 +97,9 @@ impl Enc {
                 }
                 let mut plaintext = Zeroizing::new(memory::copy(ciphertext)?);
                 let len = wiping_stack::<STACK, _>(|| {
+                    let iv = iv.first_chunk().ok_or(Unspecified)?.into();
                     let key = PaddedBlockDecryptingKey::cbc_pkcs7(UnboundCipherKey::new(aes, enc_key)?)?;
-                    key.decrypt(&mut plaintext, DecryptionContext::Iv128(fixed(iv)?)).map(|found| found.len())
+                    key.decrypt(&mut plaintext, DecryptionContext::Iv128(iv)).map(|found| found.len())
                 });
                 // Only who has the key can make a wrong padding under a right HMAC.
                 plaintext.truncate(len.map_err(|_| Error::Authentication)?);
@@ -138,9 +138,4 @@ fn mac(hash: hmac::Algorithm, key: &[u8], parts: [&[u8]; 3]) -> Zeroizing<Vec<u8
     parts.iter().for_each(|part| context.update(part));
     context.update(&(8 * parts[0].len() as u64).to_be_bytes());
     Zeroizing::new(context.sign().as_ref().to_vec())
-}
-
-fn fixed(iv: &[u8]) -> Result<FixedLength<BLOCK_LEN>, Unspecified> {
-    // The length was checked.
-    iv.first_chunk().map(FixedLength::from).ok_or(Unspecified)
 }

@@ -67,7 +67,7 @@ impl Header {
     pub(super) fn bytes(&self, name: &str) -> Result<Vec<u8>, Error> {
         let text = self.members.get(name).and_then(Value::as_str);
         text.map(decode).ok_or(Error::Format(
-            "expected what the token's alg needs in its header (epk, iv, tag, p2s or p2c); found a header without it",
+            "expected texts in base64url as what the token's alg uses in its header (iv, tag, p2s, apu, apv); found none, or another type",
         ))?
     }
 

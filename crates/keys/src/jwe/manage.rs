@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 /// Words of stack on which the library keeps round keys.
 const STACK: usize = 1024;
-/// Rounds of PBKDF2 for new tokens: about 0.1 s.
+/// Rounds of PBKDF2 for new tokens: about 0.1 s. `token::PASSWORDS` of them are tried.
 const ROUNDS: u32 = 300_000;
 const SALT_LEN: usize = 16;
 /// Bytes of a token's salt (RFC 7518, section 4.8.1.1).
@@ -243,9 +243,7 @@ fn jwk(key: &PublicKey) -> Value {
             let [x, y] = [1..33, 33..65].map(|part| BASE64.encode(&key.as_bytes()[part]));
             json!({"kty": "EC", "crv": "P-256", "x": x, "y": y})
         }
-        PublicKey::X25519(key) => {
-            json!({"kty": "OKP", "crv": "X25519", "x": BASE64.encode(key.as_bytes())})
-        }
+        PublicKey::X25519(key) => json!({"kty": "OKP", "crv": "X25519", "x": BASE64.encode(key.as_bytes())}),
         _ => Value::Null,
     }
 }

@@ -87,7 +87,8 @@ const UNSUITABLE: Error = Error::Misuse(Misuse::UnsuitableKey(
 /// Returns [`Misuse::UnknownAlgorithm`] for an unknown `alg` or `enc`, [`Misuse::UnsuitableKey`]
 /// for a key that does not fit them, [`Misuse::InvalidRecipients`] for several recipients of a form
 /// or an `alg` with one, [`Misuse::TokenHeaders`] for headers that are not an object or contain a
-/// parameter of the algorithms, and [`Error::Io`] without random bytes.
+/// parameter of the algorithms, [`Error::LimitExceeded`] for a token that [`Keys::decrypt`] would
+/// refuse as too long or too much work, and [`Error::Io`] without random bytes.
 pub fn encrypt(
     plaintext: &[u8],
     recipients: &[&Keys],
@@ -106,18 +107,20 @@ pub fn encrypt(
         )
         .into());
     }
+    token::check(recipients.len(), token::RECIPIENTS)?;
     let mut protected = headers.map_or_else(|| Some(Map::new()), checked).ok_or(Misuse::TokenHeaders)?;
     let kid = protected.get("kid").and_then(Value::as_str).map(str::to_owned);
     protected.insert("enc".into(), enc.name.into());
     let header = Header::new(alg, enc, protected);
-    let names = [alg.name];
-    let named = Accepted::new(Some(&names))?;
-    let (mut cek, mut parts) = (None, Vec::new());
+    let named = Accepted::new(Some(std::slice::from_ref(&alg.name)))?;
+    let (mut cek, mut parts, mut passwords) = (None, Vec::new(), 0);
     for keys in recipients {
         let key = keys.first(kid.as_deref())?;
         if !key.fits(alg, enc, Direction::Encrypt, named) {
             return Err(UNSUITABLE);
         }
+        passwords += usize::from(alg.is_password() && key.kid.is_none());
+        token::check(passwords, token::PASSWORDS)?;
         let wrapped = key.wrap(&header, cek.as_ref())?;
         let mut members = wrapped.members;
         members.insert("alg".into(), alg.name.into());
@@ -132,6 +135,7 @@ pub fn encrypt(
         protected.extend(parts.iter_mut().flat_map(|(members, _)| std::mem::take(members)));
     }
     let protected = BASE64.encode(Value::Object(protected).to_string());
+    token::check(protected.len(), token::HEADER)?;
     let sealed = enc.encrypt(&cek.ok_or(UNSUITABLE)?, protected.as_bytes(), plaintext)?;
     let [iv, ciphertext, tag] = [&sealed.iv, &sealed.ciphertext, &sealed.tag].map(|part| BASE64.encode(part));
     if let (Serialization::Compact, [(_, encrypted_key)]) = (serialization, &parts[..]) {
@@ -142,16 +146,16 @@ pub fn encrypt(
         let used = own.into_iter().filter(|(_, value)| *value != json!({}) && *value != json!(""));
         used.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>()
     };
-    let recipients: Vec<_> = parts.into_iter().map(recipient).collect();
-    let mut token = Map::new();
-    match is_general {
-        true => token.extend([("recipients".to_owned(), recipients.into())]),
-        false => token.extend(recipients.into_iter().flatten()),
-    }
+    let (recipients, len) = (parts.into_iter().map(recipient), ciphertext.len());
+    let mut token: Map<String, Value> = match is_general {
+        true => [("recipients".to_owned(), recipients.collect())].into_iter().collect(),
+        false => recipients.flatten().collect(),
+    };
     for (name, part) in [("protected", protected), ("iv", iv), ("ciphertext", ciphertext), ("tag", tag)] {
         token.insert(name.into(), part.into());
     }
-    Ok(Value::Object(token).to_string())
+    let text = Value::Object(token).to_string();
+    token::check(text.len() - len, token::JSON).map(|()| text)
 }
 
 /// Parses the headers of a call; `None` for those that a call must not have.

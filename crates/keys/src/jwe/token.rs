@@ -14,11 +14,12 @@ use base::Error;
 use serde_json::{Map, Value};
 
 /// Characters of a protected header.
-const MAX_HEADER: usize = 64 << 10;
+pub(super) const HEADER: (usize, &str) = (64 << 10, "the header of a token is limited to 64 KiB");
 /// Characters of a token in JSON, apart from its ciphertext.
-const MAX_JSON: usize = 1 << 20;
-/// Recipients of a token.
-const MAX_RECIPIENTS: usize = 64;
+pub(super) const JSON: (usize, &str) = (1 << 20, "a token is limited to 1 MiB beside its ciphertext");
+/// Without a kid, a password is tried with each recipient, up to `MAX_ROUNDS`.
+pub(super) const PASSWORDS: (usize, &str) = (3, "a token is limited to 3 passwords without a kid");
+pub(super) const RECIPIENTS: (usize, &str) = (64, "a token is limited to 64 recipients");
 
 /// The members of a recipient.
 const PER_RECIPIENT: [&str; 2] = ["header", "encrypted_key"];
@@ -50,9 +51,7 @@ impl Token {
             let members = json::unique(text).ok_or(EXPECTED)?;
             let ciphertext = members.get("ciphertext").and_then(Value::as_str).map_or(0, str::len);
             // Each recipient gets a copy of the shared parameters.
-            if text.len().saturating_sub(ciphertext) > MAX_JSON {
-                return Err(Error::LimitExceeded("a token is limited to 1 MiB beside its ciphertext"));
-            }
+            check(text.len().saturating_sub(ciphertext), JSON)?;
             return Self::parse_json(members, accepted);
         }
         let parts: Vec<_> = text.splitn(6, '.').collect();
@@ -69,14 +68,10 @@ impl Token {
         let recipients = match members.remove("recipients") {
             // Flattened: the members of its only recipient are beside the others.
             None => vec![PER_RECIPIENT.iter().filter_map(|name| members.remove_entry(*name)).collect()],
-            Some(_) if PER_RECIPIENT.iter().any(|name| members.contains_key(*name)) => {
-                return Err(EXPECTED);
-            }
-            Some(Value::Array(all)) if (1..=MAX_RECIPIENTS).contains(&all.len()) => {
-                all.into_iter().map(object).collect::<Result<_, _>>()?
-            }
+            Some(_) if PER_RECIPIENT.iter().any(|one| members.contains_key(*one)) => return Err(EXPECTED),
             Some(Value::Array(all)) if !all.is_empty() => {
-                return Err(Error::LimitExceeded("a token is limited to 64 recipients"));
+                check(all.len(), RECIPIENTS)?;
+                all.into_iter().map(object).collect::<Result<_, _>>()?
             }
             Some(_) => return Err(EXPECTED),
         };
@@ -102,11 +97,14 @@ impl Token {
     }
 }
 
+/// Checks a limit of tokens; new ones have the same.
+pub(super) fn check(found: usize, (most, why): (usize, &'static str)) -> Result<(), Error> {
+    if found <= most { Ok(()) } else { Err(Error::LimitExceeded(why)) }
+}
+
 /// Decodes a protected header.
 fn parse_header(protected: &str) -> Result<Map<String, Value>, Error> {
-    if protected.len() > MAX_HEADER {
-        return Err(Error::LimitExceeded("the header of a token is limited to 64 KiB"));
-    }
+    check(protected.len(), HEADER)?;
     let header = decode(protected)?;
     // Bytes that are not text are no JSON either.
     json::unique(str::from_utf8(&header).map_err(|_| EXPECTED)?).ok_or(EXPECTED)

@@ -46,15 +46,12 @@ impl Allowed {
                 let value = value.strip_prefix('"')?.strip_suffix('"')?;
                 Some(value).filter(|value| !value.is_empty() && !value.contains(['"', '\\']))
             };
+            let at = |shift| quoted().and_then(|text| time(text, shift)).ok_or(OPTIONS);
             let is_new = match &*name.to_ascii_lowercase() {
                 "cert-authority" if value.is_empty() => !std::mem::replace(&mut found.is_authority, true),
                 "namespaces" => found.namespaces.replace(quoted().ok_or(OPTIONS)?.to_owned()).is_none(),
-                "valid-after" => {
-                    found.after.replace(quoted().and_then(|t| time(t, LATEST)).ok_or(OPTIONS)?).is_none()
-                }
-                "valid-before" => {
-                    found.before.replace(quoted().and_then(|t| time(t, -EARLIEST)).ok_or(OPTIONS)?).is_none()
-                }
+                "valid-after" => found.after.replace(at(LATEST)?).is_none(),
+                "valid-before" => found.before.replace(at(-EARLIEST)?).is_none(),
                 _ => false,
             };
             if !is_new {

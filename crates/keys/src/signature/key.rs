@@ -40,26 +40,17 @@ impl SigningKey {
 
     /// Returns the suffix of a signature file: `.sig` for SSH, `.minisig` for minisign.
     pub fn suffix(&self) -> &'static str {
-        match &*self.0 {
-            Private::Ssh(_) => ".sig",
-            Private::Minisign(_) => ".minisig",
-        }
+        if self.format() == "ssh" { ".sig" } else { ".minisig" }
     }
 
     /// Returns the name of the signatures' format, `ssh` or `minisign`.
     pub fn format(&self) -> &'static str {
-        match &*self.0 {
-            Private::Ssh(_) => "ssh",
-            Private::Minisign(_) => "minisign",
-        }
+        if let Private::Ssh(_) = &*self.0 { "ssh" } else { "minisign" }
     }
 }
 
 impl std::fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match &*self.0 {
-            Private::Ssh(_) => "SigningKey(SSH)",
-            Private::Minisign(_) => "SigningKey(minisign)",
-        })
+        f.write_str(if self.format() == "ssh" { "SigningKey(SSH)" } else { "SigningKey(minisign)" })
     }
 }

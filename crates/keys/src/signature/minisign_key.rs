@@ -66,11 +66,8 @@ impl Private {
             (b"ScB2", None) => return Err(Misuse::KeyPassphraseRequired.into()),
             (b"ScB2", Some(passphrase)) => {
                 let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
-                let stream = params(number(38), number(46))?.derive(
-                    passphrase.as_bytes(),
-                    &head[6..38],
-                    ENCRYPTED_LEN,
-                )?;
+                let params = params(number(38), number(46))?;
+                let stream = params.derive(passphrase.as_bytes(), &head[6..38], ENCRYPTED_LEN)?;
                 secret.iter_mut().zip(&*stream).for_each(|(byte, mask)| *byte ^= mask);
                 let sum = Blake2b::<U32>::new().chain_update(b"Ed").chain_update(&secret[..72]).finalize();
                 // It does not distinguish a wrong passphrase from damage.
@@ -138,9 +135,10 @@ impl Public {
     }
 
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Rejection> {
-        let point = UnparsedPublicKey::new(&ED25519, self.point);
         // The error has no reason.
-        point.verify(message, signature).map_err(|_| Rejection::Invalid)
+        UnparsedPublicKey::new(&ED25519, self.point)
+            .verify(message, signature)
+            .map_err(|_| Rejection::Invalid)
     }
 }
 

@@ -62,12 +62,17 @@ impl Signers {
     /// skipped, because no signature with them is accepted. The list may be empty.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for other content, such as a binary key revocation list.
+    /// Returns [`Error::Format`] for other content, such as a binary revocation list of
+    /// `ssh-keygen -k`.
     pub fn parse_revoked(content: &[u8]) -> Result<Self, Error> {
         const EXPECTED: Error = Error::Format(
             "expected a list of revoked public keys (ssh-ed25519 AAAA...) or a minisign public key, found other content",
         );
-        Self::read(content, EXPECTED, true).map(|(found, _)| found)
+        const BINARY: Error = Error::Format(
+            "expected a list of revoked public keys, found a binary list of ssh-keygen -k; give the public keys, one a line",
+        );
+        let expected = if content.starts_with(b"SSHKRL\n\0") { BINARY } else { EXPECTED };
+        Self::read(content, expected, true).map(|(found, _)| found)
     }
 
     /// Returns the keys and the number of lines, also of those that were skipped.

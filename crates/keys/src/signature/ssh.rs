@@ -77,10 +77,7 @@ impl Public {
 
 /// RSA keys decrypt, but do not sign.
 fn unsuitable(error: Error) -> Error {
-    match error {
-        Error::Format(openssh::UNSUPPORTED_TYPE) => UNSUITABLE.into(),
-        error => error,
-    }
+    if let Error::Format(openssh::UNSUPPORTED_TYPE) = error { UNSUITABLE.into() } else { error }
 }
 
 pub(super) struct Signature(SshSig);
