@@ -152,8 +152,7 @@ class Field:
     def aad(self, row: Sequence[object]) -> bytes:
         """Returns the associated data of a value in a row."""
         if not (aad := self._start):
-            names = [name.encode() for name in self.place()]
-            aad = self._start = b"".join(len(name).to_bytes(4, "big") + name for name in names)
+            aad = self._start = b"".join(len(x).to_bytes(4, "big") + x for x in map(str.encode, self.place()))
         for value in row:
             part = b"%d" % value if type(value) is int else _part(value)
             aad += len(part).to_bytes(4, "big") + part

@@ -222,6 +222,27 @@ fn the_key_decides_about_the_algorithm() {
     assert!(matches!(public.decrypt(&token, None), Err(Error::NoMatchingKey)));
 }
 
+/// What `decrypt` would refuse as too long or too much work is not written.
+// claim: jwe-limits
+#[test]
+fn new_tokens_keep_the_limits_of_reading() {
+    let shared: Vec<_> = (0..65).map(|i| Keys::from(Key::from_bytes(&[i; 32]))).collect();
+    let secret = |i| format!(r#"{{"kty":"oct","k":"AAA{i}","alg":"PBES2-HS256+A128KW"}}"#);
+    let passwords: Vec<_> = (0..4).map(|i| Keys::parse(&secret(i)).unwrap()).collect();
+    for (keys, alg, most) in [(&shared, "A256KW", 64), (&passwords, "PBES2-HS256+A128KW", 3)] {
+        let options = Options { serialization: Serialization::General, ..Options::default() };
+        let all: Vec<_> = keys.iter().collect();
+        let token = jwe::encrypt(b"hello", &all[..most], alg, "A256GCM", options).unwrap();
+        assert_eq!(*all[most - 1].decrypt(&token, None).unwrap(), *b"hello");
+        let found = jwe::encrypt(b"hello", &all[..=most], alg, "A256GCM", options);
+        assert!(matches!(found, Err(Error::LimitExceeded(_))), "{alg}: {found:?}");
+    }
+    let headers = json!({"typ": "x".repeat(50_000)}).to_string();
+    let options = Options { headers: Some(&headers), ..Options::default() };
+    let found = jwe::encrypt(b"hello", &[&bytes(32)], "dir", "A256GCM", options);
+    assert!(matches!(found, Err(Error::LimitExceeded(_))), "{found:?}");
+}
+
 // claim: jwe-limits
 #[test]
 fn work_that_a_token_asks_for_is_limited() {
