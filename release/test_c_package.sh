@@ -4,7 +4,8 @@
 # Both are unpacked in empty folders. Nothing of the repository is used. An archive for musl is used with musl-gcc.
 set -euo pipefail
 archive=$(realpath "$1") package=${2+$(realpath "$2")}
-case $archive in *-musl.tar.gz) cc=musl-gcc unwinder="-static -lgcc_eh" ;; *) cc=cc unwinder=-lgcc_s ;; esac
+# The unwinder of Debian's GCC wants a function of glibc, and does without what it finds. A GCC for musl has an unwinder for musl.
+case $archive in *-musl.tar.gz) cc=musl-gcc unwinder="-static shim.c -lgcc_eh" ;; *) cc=cc unwinder=-lgcc_s ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -25,6 +26,7 @@ int main(void)
     return 0;
 }
 END
+echo 'int _dl_find_object(void *address, void *result) { return -1; }' >shim.c
 use() { # use FOLDER OF LIBRARIES, FLAGS OF PKG-CONFIG
 	export PKG_CONFIG_PATH=$1/pkgconfig
 	shift

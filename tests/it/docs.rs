@@ -103,7 +103,8 @@ fn named_paths_exist() {
             let is_path = |c: char| c.is_ascii_alphanumeric() || "./_-".contains(c);
             let Some((first, rest)) = path.split_once('/') else { continue };
             let top = root().join(first);
-            if rest.is_empty() || !path.chars().all(is_path) || first == "target" || !top.is_dir() {
+            let is_built = ["target", "dist"].contains(&first);
+            if rest.is_empty() || !path.chars().all(is_path) || is_built || !top.is_dir() {
                 continue;
             }
             let beside = root().join(&page.path).with_file_name(path);
