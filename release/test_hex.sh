@@ -26,7 +26,8 @@ if [ -n "${CARGO:-}" ]; then
 fi
 # Only what Elixir itself needs.
 PATH=$(dirname "$(command -v mix)"):/usr/bin:/bin
-test "$(MIX_ENV=prod mix run message.exs | tail -1)" = hello
+test "$(MIX_ENV=prod mix run message.exs 2>warnings | tail -1)" = hello || { cat warnings >&2; exit 1; }
+if grep --quiet warning: warnings; then cat warnings >&2 && exit 1; fi
 if command -v cargo >/dev/null; then
 	echo "NOT RUN: the error without cargo, which is installed in ${PATH//:/ or }"
 	exit 0

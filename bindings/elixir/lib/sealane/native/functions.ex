@@ -5,7 +5,7 @@ defmodule Sealane.Native.Functions do
 
   @doc false
   def load do
-    path = :filename.join(:code.priv_dir(:sealane), 'sealane_elixir')
+    path = :filename.join(:code.priv_dir(:sealane), ~c"sealane_elixir")
     :erlang.load_nif(path, 0)
   end
 
