@@ -27,6 +27,7 @@ if [ ! -e "$base/$system.complete" ]; then
 	touch "$base/$system.complete"
 fi
 work=$(mktemp -d)
+trap 'rmdir "$work"' EXIT
 export work base system packages script
 # In its own name space, so that nothing stays mounted.
 unshare --mount --propagation private bash -euo pipefail -s "$@" <<'END2' || status=$?
@@ -51,6 +52,5 @@ if [ -n "$packages" ]; then
 fi
 chroot "$work/root" "/given/$(basename "$script")" "${files[@]}" </dev/null
 END2
-rmdir "$work"
 [ "${status-0}" = 0 ] || { echo "fresh.sh: $(basename "$script") failed in $system" >&2 && exit 1; }
 echo "fresh.sh: $(basename "$script") passed in $system with ${packages:-no more package}"
