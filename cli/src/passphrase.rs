@@ -141,7 +141,7 @@ fn from_descriptor(options: &str, descriptor: u32) -> Result<Zeroizing<String>, 
 /// on standard error and at the terminal. It gets no standard input, because that may be the data.
 fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Failure> {
     let name = &format!("{options}passphrase-command");
-    crate::interrupt::install();
+    interrupt::install();
     let mut shell = os::shell(command);
     shell.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = shell.spawn().map_err(|e| Failure::io(name, &e))?;
