@@ -109,7 +109,9 @@ fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {
 }
 
 fn asked(text: &str) -> Result<Option<Zeroizing<String>>, Failure> {
-    interrupt::install();
+    if os::exists() {
+        interrupt::install();
+    }
     let line = os::ask(text, MAX_LEN).map_err(|e| match e.kind() {
         io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof => Failure::interrupted(),
         _ => Failure::io("the terminal", &e),
