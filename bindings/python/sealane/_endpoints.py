@@ -67,6 +67,13 @@ def is_stream(path: str) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
 
 
+def refuse_stream(path: str) -> None:
+    """Refuses a pipe in the place of a file. Who can write there could make us wait for its writer."""
+    if is_stream(path):
+        text = "expected a regular file, found a pipe, a socket or a device"
+        raise OSError(errno.ENOSYS, text, path)
+
+
 def regular_paths(src: PathOrFile, dst: PathOrFile) -> tuple[str, str] | None:
     """Returns both paths if both are ordinary files, which the core processes on all cores."""
     source, sink = path_of(src), path_of(dst)

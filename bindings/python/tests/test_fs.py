@@ -296,6 +296,34 @@ def test_errors_of_damaged_files_contain_the_path(fs: SealaneFileSystem, folder:
         fs.ls(folder)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATASET_KEY", KEY.to_text())
+    fs = fsspec.filesystem("sealane", target_protocol="file", key="env:DATASET_KEY")
+    folder = tmp_path / "data"
+    fs.pipe_file(f"{folder}/file", b"hello")
+    pipe = f"{folder}/pipe"
+    os.mkfifo(pipe)
+    for call in (
+        lambda: fs.cat_file(pipe),
+        lambda: fs.open(pipe),
+        lambda: fs.open(pipe, "r"),
+        lambda: fs.get_file(pipe, tmp_path / "got"),
+        lambda: fs.cp_file(pipe, f"{folder}/copy"),
+        lambda: fs.cat([pipe, f"{folder}/file"]),
+    ):
+        with pytest.raises(OSError, match="pipe"):
+            call()
+    found = fs.cat([pipe, f"{folder}/file"], on_error="return")
+    assert isinstance(found[pipe], OSError)
+    assert found[f"{folder}/file"] == b"hello"
+    assert isinstance(fs.cat_ranges([pipe], [0], [1])[0], OSError)
+    assert sorted(os.listdir(tmp_path)) == ["data"]
+    assert sorted(os.listdir(folder)) == ["file", "pipe"]
+
+
 def test_detects_a_file_replaced_while_it_is_read() -> None:
     below = MemoryFileSystem(global_store=False, skip_instance_cache=True)
     fs = SealaneFileSystem(fs=below, key="env:DATASET_KEY", skip_instance_cache=True)

@@ -17,7 +17,7 @@ from fsspec.callbacks import DEFAULT_CALLBACK, Callback
 from fsspec.utils import isfilelike, other_paths
 
 from sealane import _native
-from sealane._endpoints import PIECE, staged
+from sealane._endpoints import PIECE, refuse_stream, staged
 from sealane._error_paths import about
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opener
@@ -64,6 +64,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             shutil.copyfileobj(source, file, 4 << 20)
 
     def _copy_local(self, path1: str, path2: str) -> None:
+        refuse_stream(path1)
         with open(path1, "rb", buffering=0) as source, staged(path2) as file:
             shutil.copyfileobj(source, file, PIECE)
 
@@ -391,6 +392,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
     def _get_local(self, rpath: str, lpath: str, callback: Callback) -> None:
         if os.path.isdir(rpath):
             return os.makedirs(lpath, exist_ok=True)
+        refuse_stream(rpath)
         os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
         with about(rpath):
             decryption = self.keys.decryption(rpath)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 from pyarrow._parquet_encryption import FileSystemKeyMaterialStore
 
+from sealane._endpoints import refuse_stream
 from sealane._error_paths import about
 from sealane._frames import forgetting
 from sealane._native import Aead
@@ -127,6 +128,8 @@ class Requirement:
                 return self._opened(source, path, None, owned=False)
         path = os.fspath(source)
         with about(path):
+            if filesystem is None:
+                refuse_stream(path)
             file: Any = io.FileIO(path) if filesystem is None else filesystem.open_input_file(path)
             try:
                 return self._opened(file, path, filesystem, owned=True)
