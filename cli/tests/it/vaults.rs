@@ -196,8 +196,8 @@ fn faults_are_listed_and_the_other_files_are_written() {
     assert!(json.lines().all(|line| crate::common::json(line)["path"].is_string()));
 }
 
-/// A pipe in a vault is named by every command, and none waits for its writer: not in the place of a
-/// file, and not in that of a file which another one names.
+/// A pipe in a vault is named by every command, and none waits for its writer: not in the place of
+/// a file, and not in that of a file which another one names.
 #[test]
 fn pipes_in_the_place_of_files() {
     let (sandbox, case) = (Sandbox::new(), case("gocryptfs", "/plaintextnames.json"));

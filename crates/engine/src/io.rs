@@ -113,8 +113,8 @@ pub fn regular(path: &Path) -> Result<Metadata, Error> {
     found.map_err(|e| Error::io(path, e))
 }
 
-/// Opens a regular file that another file or a folder names, not the caller: whoever can write there
-/// could put a pipe in its place. Never waits for one.
+/// Opens a regular file that another file or a folder names, not the caller: whoever can write
+/// there could put a pipe in its place. Never waits for one.
 ///
 /// # Errors
 /// Returns the errors of [`regular`].
