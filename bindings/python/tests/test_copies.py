@@ -40,6 +40,7 @@ CONTINUES = {
     "DescribedFolder": "holds keys; each file has fresh keys or nonces",
     "EncryptedReader": "decrypts, so it uses no nonce for a new message",
     "Fernet": "draws IVs from a generator that notices a fork",
+    "FieldOpener": "holds a keyring, opens, and seals nothing; its lock is held only with the GIL",
     "FileInfo": "changes with no call",
     "FileOver": "decrypts, so it uses no nonce for a new message",
     "Job": "keeps its place in a list of files; each file has fresh keys or nonces",
