@@ -21,7 +21,7 @@ const PRIVATE: u32 = 0o700;
 
 impl Tree {
     /// Creates the tree's folders like [`Self::create_folders`], but for their owner only until
-    /// [`Self::replicate`]. Makes existing read-only folders writable. Returns those that
+    /// `replicate`. Makes existing read-only folders writable. Returns those that
     /// cannot be created.
     pub fn create_replica_folders(&self) -> Vec<(PathBuf, Error)> {
         self.create_each(create_root, |root, below| {
