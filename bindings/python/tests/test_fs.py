@@ -296,7 +296,6 @@ def test_errors_of_damaged_files_contain_the_path(fs: SealaneFileSystem, folder:
         fs.ls(folder)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

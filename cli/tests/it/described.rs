@@ -489,7 +489,7 @@ fn a_folder_that_its_writer_cannot_read() {
     }
     let found = sandbox.run("verify -i other vault");
     assert!(found.status == Some(1) && found.err.contains("letter.txt.age: "), "{found:?}");
-    // Somebody adds a recipient, or takes the description away.
+    // An attacker adds a recipient, or removes the description.
     let text = String::from_utf8(sandbox.read("vault/.sealane")).unwrap();
     let other = sandbox.run("keygen -y other").text();
     let mine = String::from_utf8(sandbox.read("team")).unwrap();
@@ -517,7 +517,7 @@ fn a_folder_that_its_writer_cannot_read() {
     found.failed(1, "description was changed");
     assert_eq!(stored(&sandbox, "keyed").len(), 1);
 
-    // Signed: also where nobody remembers the description.
+    // With a signature, users who have never opened the folder find it too.
     sandbox.run("init --write-only -R team --sign-key sign signed").succeeded();
     sandbox.run("encrypt --sign-key sign -o signed in").succeeded();
     sandbox.run("verify -i me --signer signer signed").succeeded();

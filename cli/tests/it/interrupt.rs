@@ -124,7 +124,8 @@ fn each_ignored_signal_stays_ignored_by_itself() {
     }
 }
 
-/// Some daemons ignore SIGCHLD. Then the system tells nobody how a command ended.
+/// Some daemons start programs with SIGCHLD ignored. Then the system does not report how a
+/// command ended.
 #[cfg(target_os = "linux")]
 #[test]
 fn commands_run_in_a_process_that_ignores_its_children() {

@@ -99,29 +99,31 @@ pub fn open(path: &Path) -> io::Result<File> {
     })
 }
 
+/// What is said of a path that is no regular file.
+pub const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
+
 /// Returns the metadata of a regular file.
 ///
 /// # Errors
 /// Returns [`Error::Io`] with the path, also for a folder, a pipe, a socket and a device.
 pub fn regular(path: &Path) -> Result<Metadata, Error> {
-    let text = "expected a regular file, found a pipe, a socket or a device";
     let found = std::fs::metadata(path).and_then(|found| match found.is_file() {
         true => Ok(found),
         false if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        false => Err(io::Error::new(io::ErrorKind::Unsupported, text)),
+        false => Err(io::Error::new(io::ErrorKind::Unsupported, SPECIAL)),
     });
     found.map_err(|e| Error::io(path, e))
 }
 
-/// Opens a regular file that another file or a folder names, not the caller: whoever can write
-/// there could put a pipe in its place. Never waits for one.
+/// Opens a regular file that the caller did not name: its path comes from another file or a folder,
+/// and someone who can write there could have put a pipe in its place. Never waits for one.
 ///
 /// # Errors
 /// Returns the errors of [`regular`].
 pub fn open_regular(path: &Path) -> Result<File, Error> {
     regular(path)?;
     let mut options = File::options();
-    // It may become a pipe now.
+    // It may have become a pipe since.
     os::never_wait(&mut options);
     options.read(true).open(path).map_err(|e| Error::io(path, e))
 }

@@ -58,7 +58,7 @@ pub struct DescribedFolder {
     description: Description,
     /// `None` if each file is for the recipients of the description.
     keys: Option<FolderKeys>,
-    /// What decrypts files for recipients. Nothing is enough to write.
+    /// They decrypt files for recipients. Writing needs none.
     identities: Vec<Identity>,
 }
 
@@ -337,7 +337,8 @@ impl DescribedFolder {
     }
 }
 
-const FOR_IDENTITIES: &str = "the files are for recipients; give an identity (-i), and nothing to write";
+const FOR_IDENTITIES: &str =
+    "the files are for recipients; give an identity (-i) to read them; writing needs no key";
 const NAMES: &str = "encrypted names need a key that the writer holds, and a write-only folder has none; leave out --encrypt-names, or use 'encrypt --recursive -r' with --encrypt-names NAMEKEY";
 const WRITE_ONLY: &str = "each file of a write-only folder is for its recipients (-r or -R), and there are no keys to change; make another folder with 'sealane init --write-only'";
 const NO_RECIPIENTS: &str = "the description names no recipients, so changed keys can't be encrypted for them; run 'sealane rewrap' first";

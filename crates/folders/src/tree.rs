@@ -5,6 +5,7 @@ use super::names::NameKey;
 use base::error::FolderError;
 use base::{Error, Misuse};
 use engine::folder::{EntryKind, Folder, Listed, check_name, is_part_of_name, refused_link, resolve};
+use engine::io::SPECIAL;
 use engine::place::parent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -493,7 +494,6 @@ pub(super) fn comparable(real: &Path) -> String {
 
 const FOLDER_LINK: &str = "is a link to a folder, and such links are not followed";
 const DANGLING: &str = "is a link that leads nowhere; if the folder was encrypted with --preserve (in Python preserve=True), give it";
-const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
 
 fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {

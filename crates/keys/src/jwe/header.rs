@@ -67,7 +67,7 @@ impl Header {
     pub(super) fn bytes(&self, name: &str) -> Result<Vec<u8>, Error> {
         let text = self.members.get(name).and_then(Value::as_str);
         text.map(decode).ok_or(Error::Format(
-            "expected texts in base64url as what the token's alg uses in its header (iv, tag, p2s, apu, apv); found none, or another type",
+            "expected base64url text in the members of the header that the token's alg uses (iv, tag, p2s, apu, apv); found none, or another type",
         ))?
     }
 

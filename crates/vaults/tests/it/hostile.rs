@@ -91,7 +91,7 @@ fn configurations_of_gocryptfs() {
         let error = open(&vault, &case.password).map(drop).unwrap_err();
         assert!(matches!(inside(error, FILE), Error::Header(_)), "{member}");
     }
-    // A cut key is seen, and no wrong passphrase; of a damaged one nobody can tell.
+    // A key that was cut is named as such; a damaged one looks like a wrong passphrase.
     for cut in ["AAAA", ""] {
         assert!(header(&|config| config["EncryptedKey"] = json!(cut)).contains("cut or changed"));
     }
