@@ -138,11 +138,8 @@ impl Cryptomator {
                 }
                 self.name(folder, &long)?
             }
-            // A service that synchronizes folders has two versions of a file and renamed one.
-            () if entry.name.windows(3).any(|part| part == b".c9") => {
-                return Err(FolderError::NameNotAuthentic.into());
-            }
-            () => return Ok(None),
+            // A service that synchronizes folders may have renamed it, or another program made it.
+            () => return Err(FolderError::NameNotAuthentic.into()),
         };
         let mut found = Entry { name, ..entry.clone() };
         if is_folder {

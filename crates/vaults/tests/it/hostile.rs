@@ -392,12 +392,16 @@ fn names_of_cryptomator() {
     let name = keys.name(b"", b"copy");
     let conflict = [&name[..name.len() - 4], b" (conflict 1).c9r"].concat();
     let other_folder = keys.name(b"0123", b"moved");
-    for name in [conflict, other_folder, [&name[..], b".tmp"].concat(), b"x.c9r".to_vec(), b".c9r".to_vec()] {
+    let renamed = [&b" (1)"[..], b".tmp", b".c9", b".C9R", b".c9r "].map(|end| [&name[..], end].concat());
+    let cut = (1..=4).map(|len| name[..name.len() - len].to_vec());
+    let other = [&b"x.c9r"[..], b".c9r", b".DS_Store", b"desktop.ini", b"x"].map(<[u8]>::to_vec);
+    for name in [conflict, other_folder].into_iter().chain(renamed).chain(cut).chain(other) {
         let error = list(&name, Stored::File(Vec::new())).unwrap_err();
         let Error::InVault { source, .. } = error else { panic!("{error:?}") };
         assert!(matches!(*source, Error::Folder(FolderError::NameNotAuthentic)), "{source:?}");
     }
-    list(b".DS_Store", Stored::File(Vec::new())).unwrap();
+    // The identifier of the folder, for those who repair a vault.
+    list(b"dirid.c9r", Stored::File(Vec::new())).unwrap();
     // A folder with nothing that tells what it is.
     assert!(list(&keys.name(b"", b"what"), Stored::Folder).is_err());
 }
