@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 from collections.abc import Iterator
 
 from sealane.exceptions import SealaneError
@@ -21,9 +22,9 @@ def named(error: Exception, path: str) -> Exception:
         if error.filename is None:
             error.filename = path
         # Some subclasses of OSError do not show the filename.
-        shown = error.filename != path or repr(path) in str(error) or name in str(error)
+        shown = error.filename != path or repr(path) in str(error) or _is_named(str(error), name)
         return error if shown else OSError(error.errno, str(error), path)
-    if name in str(error):
+    if _is_named(str(error), name):
         return error
     # Python's and sealane's classes take one text. Other classes may take other parameters.
     ours = isinstance(error, SealaneError) or type(error) in _OF_ONE_TEXT
@@ -32,6 +33,17 @@ def named(error: Exception, path: str) -> Exception:
         return type(error)(f"{name}: {text}").with_traceback(error.__traceback__)
     error.add_note(name)
     return error
+
+
+def _is_named(text: str, name: str) -> bool:
+    """Returns whether the text names the file, and not another one or a word that contains its name."""
+    if text.startswith(f"{name}: ") or f"'{name}'" in text or f'"{name}"' in text:
+        return True
+    # A bare name can be any word. A URL ends with the path that its filesystem knows.
+    is_path = "/" in name or "\\" in name
+    return (
+        is_path and re.search(rf"(?<![\w.-])(?<![\w.-]/){re.escape(name)}(?![\w/-]|\.\w)", text) is not None
+    )
 
 
 @contextlib.contextmanager

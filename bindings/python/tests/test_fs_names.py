@@ -14,6 +14,7 @@ import sealane
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.http import HTTPFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
+from sealane._error_paths import named
 from sealane.fs import SealaneFileSystem
 from support import pattern
 
@@ -262,3 +263,24 @@ def test_a_url_with_a_name_that_fsspec_would_cut_is_refused(tmp_path: pathlib.Pa
     # Real chains are what they were.
     key = sealane.fs.create_dataset_key("simplecache::memory://chained.key", recipients=[reader.public])
     assert key.startswith("age:/chained.key#")
+
+
+def test_a_word_that_contains_a_name_does_not_name_the_file() -> None:
+    for path, text, is_named in (
+        ("a", "the server has failed at 10:20", False),
+        ("data", "the data is gone", False),
+        ("data", "data: gone", True),
+        ("data", "no file 'data'", True),
+        ("d/a", "d/ab: gone", False),
+        ("d/a", "other/d/a: gone", False),
+        ("d/a", "d/a.sealed: gone", False),
+        ("d/a", "cannot read d/a.", True),
+        ("d/a", "s3://d/a: gone", True),
+        ("/d/a", "[Errno 2] gone: '/d/a'", True),
+    ):
+        for error in sealane.FormatError(text), ValueError(text):
+            other = named(error, path)
+            assert (other is error) == is_named, (path, text)
+            assert str(other) == (text if is_named else f"{path}: {text}")
+        bare = named(OSError(text), path)
+        assert str(bare) == (text if is_named else f"{path}: {text}")
