@@ -1,8 +1,8 @@
 //! Output of a stream for callers without a writer.
 
+use providers::wipe;
 use std::collections::VecDeque;
 use std::io::{self, Write};
-use zeroize::Zeroizing;
 
 /// A queue of bytes: a stream writes to it, and the caller takes bytes out when it wants them.
 ///
@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 pub struct ByteQueue {
     /// One element per write. A single buffer would be copied as it grows, leaving copies of
     /// plaintext in memory.
-    pieces: VecDeque<Zeroizing<Vec<u8>>>,
+    pieces: VecDeque<Vec<u8>>,
     /// Bytes already taken from the first piece.
     taken: usize,
     /// Bytes waiting.
@@ -56,7 +56,7 @@ impl ByteQueue {
             (out, done) = (later, done + len);
             self.taken += len;
             if self.taken == piece.len() {
-                self.pieces.pop_front();
+                self.pieces.pop_front().iter_mut().for_each(|piece| wipe(piece));
                 self.taken = 0;
             }
         }
@@ -71,12 +71,19 @@ impl Write for ByteQueue {
         piece.try_reserve_exact(bytes.len())?;
         piece.extend_from_slice(bytes);
         self.len += piece.len();
-        self.pieces.push_back(Zeroizing::new(piece));
+        self.pieces.push_back(piece);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// `Zeroizing` would write byte by byte, and then the capacity again: slower than decryption.
+impl Drop for ByteQueue {
+    fn drop(&mut self) {
+        self.pieces.iter_mut().for_each(|piece| wipe(piece));
     }
 }
 

@@ -59,7 +59,7 @@ pub use fips::{FIPS, NOT_APPROVED, fips_module};
 pub use kernels::cpu::Features;
 pub use kernels::error::{MessageError, Part as MessagePart};
 pub use kernels::segments::{self, Threads};
-pub use kernels::zero::{try_zeroed, wipe_dead_stack, wipe_registers};
+pub use kernels::zero::{try_zeroed, wipe, wipe_dead_stack, wipe_registers};
 pub use kernels::{InOut, Parts, SourceCopy, fork::fork_mark};
 pub use key::AeadKey;
 pub use listing::{ListedVariant, listing};
