@@ -24,7 +24,7 @@ pub(crate) fn parsed<T: Send>(
     }
     let reference = reference(&object.extract::<OsString>()?).map_err(raise)?;
     let content: Zeroizing<Vec<u8>> =
-        py.detach(|| reference.read()).map_err(raise_at(reference.path(), raise_among))?;
+        interruptible(py, || reference.read())?.map_err(raise_at(reference.path(), raise_among))?;
     let named = PathBuf::from(reference.to_string());
     let named = reference.path().unwrap_or(&named);
     interruptible(py, || parse(&content))?.map_err(|error| raise_among(named, error))

@@ -97,6 +97,48 @@ def test_a_handler_that_raises_ends_a_plugin(tmp_path: Path, call: str) -> None:
     assert not {"sleep", "age-plugin-hang"} & {*children()}
 
 
+WAITING: dict[str, Callable[[Path, Path], object]] = {
+    "load": lambda pipe, _: keys.load(pipe),
+    "load with identities": lambda pipe, own: keys.load(own, identities=[pipe]),
+    "PublicKey.load": lambda pipe, _: keys.PublicKey.load(pipe),
+    "resolve": lambda pipe, _: keys.resolve(f"file:{pipe}"),
+    "save": lambda pipe, _: IDENTITY.save(pipe),
+    "decrypt": lambda pipe, own: sealane.decrypt(own.read_bytes(), identities=[pipe]),
+    "rewrap": lambda pipe, own: sealane.rewrap(own, identities=[pipe], recipients=[IDENTITY.public]),
+    "rewrap of a pipe": lambda pipe, _: sealane.rewrap(
+        pipe, identities=[IDENTITY], recipients=[IDENTITY.public]
+    ),
+    "encrypt_file": lambda pipe, own: sealane.encrypt_file(pipe, own.with_name("out"), key=bytes(32)),
+    "verify_file": lambda pipe, _: sealane.verify_file(pipe, key=bytes(32)),
+    "open": lambda pipe, _: sealane.open(pipe, key=bytes(32)).read(),
+    "sign_key": lambda pipe, own: sealane.write_inventory(
+        own.parent, own.with_name("list"), sign_key=str(pipe), key=bytes(32)
+    ),
+    "signer": lambda pipe, own: sealane.verify_inventory(own.parent, own, signer=str(pipe), key=bytes(32)),
+}
+
+
+# claim: input-signals
+@pytest.mark.parametrize("has_writer", [False, True])
+@pytest.mark.parametrize("name", WAITING)
+def test_a_handler_that_raises_ends_the_wait_for_a_pipe(tmp_path: Path, name: str, has_writer: bool) -> None:
+    pipe, own = tmp_path / "pipe", tmp_path / "own"
+    os.mkfifo(pipe)
+    own.write_bytes(sealane.encrypt(b"", recipients=[IDENTITY.public]))
+    if has_writer and name in ("save", "rewrap of a pipe"):
+        return  # Nothing waits.
+    writer = os.open(pipe, os.O_RDWR) if has_writer else None
+    try:
+        with signal_after(0.5):
+            began = time.monotonic()
+            with pytest.raises(Interrupted):
+                WAITING[name](pipe, own)
+        assert time.monotonic() - began < 5
+    finally:
+        if writer is not None:
+            os.close(writer)
+
+
 # claim: input-signals
 def test_a_large_file_of_a_bulk_call_is_given_up(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"

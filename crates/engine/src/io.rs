@@ -91,7 +91,7 @@ pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
 /// Returns the system's error. For a folder it is [`io::ErrorKind::IsADirectory`], even on Windows,
 /// where the system says permission denied.
 pub fn open(path: &Path) -> io::Result<File> {
-    File::open(path).map_err(|e| match e.kind() {
+    os::open(path).map_err(|e| match e.kind() {
         io::ErrorKind::PermissionDenied if os::REFUSES_FOLDERS && path.is_dir() => {
             io::ErrorKind::IsADirectory.into()
         }

@@ -15,7 +15,7 @@
 use super::Existing;
 use super::fingerprint::Fingerprint;
 use super::store;
-use base::Error;
+use base::{Error, interrupt};
 use engine::folder::private_folders;
 use engine::io::open_regular;
 use engine::place::parent;
@@ -293,7 +293,10 @@ fn lock(path: &Path) -> Result<File, Error> {
     for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) => {
+                interrupt::check()?;
+                thread::sleep(Duration::from_millis(20));
+            }
             Err(TryLockError::Error(error)) => return Err(Error::io(path, error)),
         }
     }

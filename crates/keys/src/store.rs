@@ -2,7 +2,7 @@
 //! secret one.
 
 use super::Existing;
-use base::{Error, Misuse};
+use base::{Error, Misuse, interrupt};
 use engine::file_id::FileId;
 use engine::io::open;
 use engine::options::Durability;
@@ -85,7 +85,7 @@ pub fn read_content(mut from: impl Read, name: &Path) -> Result<Zeroizing<Vec<u8
         match from.read(rest) {
             Ok(0) => break,
             Ok(read) => len += read,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => interrupt::check()?,
             Err(e) => return Err(Error::io(name, e)),
         }
     }

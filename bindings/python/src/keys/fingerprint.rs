@@ -58,15 +58,14 @@ pub(crate) fn check_key(
         (place, text) => (place.unwrap_or_default(), text.map(str::parse).transpose().map_err(raise)?),
     };
     let found = key.fingerprint(py)?;
-    warn(py, py.detach(|| keys::check_key(place, expected.as_ref(), &found)))
+    warn(py, interruptible(py, || keys::check_key(place, expected.as_ref(), &found))?)
 }
 
 /// Remembers a key that this user made in the file of known keys.
 #[pyfunction]
 pub(crate) fn remember_key(py: Python<'_>, place: &str, fingerprint: &str) -> PyResult<()> {
     let found = fingerprint.parse().map_err(raise)?;
-    py.detach(|| keys::remember_key(place, &found));
-    Ok(())
+    interruptible(py, || keys::remember_key(place, &found))
 }
 
 pub(crate) fn warn(py: Python<'_>, warning: Result<Option<String>, Error>) -> PyResult<()> {

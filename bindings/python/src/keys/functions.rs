@@ -146,7 +146,7 @@ pub(crate) fn parse_key(
 #[pyfunction]
 pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Loaded> {
     let reference = Reference::parse(&reference).map_err(raise)?;
-    let content = py.detach(|| reference.read()).map_err(raise_at(reference.path(), raise_about))?;
+    let content = interruptible(py, || reference.read())?.map_err(raise_at(reference.path(), raise_about))?;
     let named = PathBuf::from(reference.to_string());
     interruptible(py, || loaded(KeyFile::parse(&content, LoadOptions::default())?, reference.path()))?
         .map_err(|e| raise_among(&named, e))
@@ -156,7 +156,7 @@ pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Lo
 #[pyfunction]
 pub(crate) fn read_reference<'py>(py: Python<'py>, reference: OsString) -> PyResult<Bytes<'py>> {
     let reference = Reference::parse(&reference).map_err(raise)?;
-    let content = py.detach(|| reference.read()).map_err(raise_at(reference.path(), raise_among))?;
+    let content = interruptible(py, || reference.read())?.map_err(raise_at(reference.path(), raise_among))?;
     Ok(PyBytes::new(py, &content))
 }
 

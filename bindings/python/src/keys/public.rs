@@ -2,6 +2,7 @@
 
 use super::classes::{PublicKey, existing, hex, only_secp256k1};
 use super::functions::absolute;
+use crate::detach::interruptible;
 use crate::error::{raise, raise_about, raise_among};
 use crate::prelude::*;
 use crate::secrets;
@@ -18,7 +19,7 @@ impl PublicKey {
     /// Loads a public key from the file at ``path``. Raises OSError or FormatError.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let found = py.detach(|| keys::PublicKey::load(&path));
+        let found = interruptible(py, || keys::PublicKey::load(&path))?;
         found.map(|key| Self::from_file(key, Some(absolute(&path)))).map_err(|e| raise_among(&path, e))
     }
 
@@ -26,7 +27,7 @@ impl PublicKey {
     /// ``overwrite``.
     #[pyo3(signature = (path, *, overwrite = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
-        py.detach(|| self.0.save(&path, existing(overwrite))).map_err(|e| raise_about(&path, e))
+        interruptible(py, || self.0.save(&path, existing(overwrite)))?.map_err(|e| raise_about(&path, e))
     }
 
     /// The kind: one of ``sealane.keys.KINDS``, "ssh-ed25519", "ssh-rsa", or "rsa-" and another

@@ -12,7 +12,7 @@ use windows as system;
 
 pub use system::flush;
 pub use system::folder::{Folder, private_folders, resolve};
-pub(crate) use system::{is_on_disk, never_wait, read_at, rights, write_all_at};
+pub(crate) use system::{is_on_disk, never_wait, open, read_at, rights, write_all_at};
 
 /// Whether opening a folder as a file is an error without a kind of its own.
 pub(crate) const REFUSES_FOLDERS: bool = cfg!(windows);

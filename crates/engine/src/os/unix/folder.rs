@@ -1,9 +1,10 @@
 //! Open folders by file descriptors.
 
+use super::retried;
 use crate::file_id::FileId;
 use crate::folder::{Entry, EntryKind, Listed, refused_link};
 use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, ErrorKind};
@@ -39,14 +40,14 @@ pub fn private_folders() -> DirBuilder {
 impl Folder {
     /// Opens the folder at a path, following all links.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(retry_on_intr(|| rustix::fs::open(path, OPEN_FOLDER, Mode::empty()))?))
+        Ok(Self(retried(|| rustix::fs::open(path, OPEN_FOLDER, Mode::empty()))?))
     }
 
     /// Lists the folder at a path, in no particular order. `std::fs::read_dir` would panic if
     /// closing the folder failed.
     pub fn list(path: &Path) -> io::Result<Vec<Listed>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
+        let opened = retried(|| rustix::fs::open(path, flags, Mode::empty()))?;
         let mut listed = Vec::new();
         for entry in Dir::new(opened)? {
             let entry = entry?;
@@ -84,7 +85,7 @@ impl Folder {
             // Never empty, as the folder's own path is.
             let path = Path::new(".").join(relative);
             let open = || openat2(&self.0, &path, OPEN_FOLDER, Mode::empty(), resolve);
-            match retry_on_intr(open) {
+            match retried(open) {
                 // Linux before 5.6 does not have the system call; some sandboxes return EPERM.
                 Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
                 Err(Errno::LOOP) => return Err(refused_link()),
@@ -108,13 +109,13 @@ impl Folder {
     /// Opens the folder itself as a file, to change its attributes.
     pub fn as_file(&self) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?.into())
+        Ok(retried(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?.into())
     }
 
     /// Sets the mode of the folder, even if this user may not list it now.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         let mode = Mode::from_raw_mode(mode as _);
-        Ok(retry_on_intr(|| rustix::fs::chmodat(&self.0, ".", mode, AtFlags::empty()))?)
+        Ok(retried(|| rustix::fs::chmodat(&self.0, ".", mode, AtFlags::empty()))?)
     }
 
     /// Returns the path stored in a link of this folder.
@@ -125,7 +126,7 @@ impl Folder {
 
     /// Creates a link to the path `text`. The name must be free.
     pub fn create_link(&self, text: &Path, name: &OsStr) -> io::Result<()> {
-        Ok(retry_on_intr(|| rustix::fs::symlinkat(text, &self.0, name))?)
+        Ok(retried(|| rustix::fs::symlinkat(text, &self.0, name))?)
     }
 
     /// Copies owner, group and modification time from another link, where permitted.
@@ -149,7 +150,7 @@ impl Folder {
 
     /// Removes an empty folder of this folder.
     pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
-        Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR))?)
+        Ok(retried(|| rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR))?)
     }
 
     /// Opens one folder after the other, following no links. Before each, calls `before` with the
@@ -176,7 +177,7 @@ impl Folder {
     /// Opens a folder in this folder. A link is an error.
     fn at(&self, name: &OsStr) -> io::Result<Self> {
         let flags = OPEN_FOLDER | OFlags::NOFOLLOW;
-        match retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty())) {
+        match retried(|| rustix::fs::openat(&self.0, name, flags, Mode::empty())) {
             Ok(folder) => Ok(Self(folder)),
             Err(Errno::LOOP | Errno::NOTDIR) if self.is_link(name) => Err(refused_link()),
             Err(e) => Err(e.into()),
@@ -205,7 +206,7 @@ impl Folder {
     /// place was found. Regular files are replaced, never written to.
     pub fn open_special(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = File::from(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty()))?);
+        let file = File::from(retried(|| rustix::fs::openat(&self.0, name, flags, Mode::empty()))?);
         match file.metadata()?.is_file() {
             true => Err(io::Error::new(ErrorKind::ResourceBusy, "the file was changed while it was opened")),
             false => Ok(file),
@@ -215,7 +216,7 @@ impl Folder {
     /// Opens a regular file of this folder for reading. A link is an error.
     pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = match retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty())) {
+        let file = match retried(|| rustix::fs::openat(&self.0, name, flags, Mode::empty())) {
             Err(Errno::LOOP) => return Err(refused_link()),
             opened => File::from(opened?),
         };
@@ -231,8 +232,7 @@ impl Folder {
         // Never waits, even if the name has become a pipe. We are about to replace the file, so if
         // we may not read it, we open it for writing.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let open =
-            |access| retry_on_intr(|| rustix::fs::openat(&self.0, name, access | flags, Mode::empty()));
+        let open = |access| retried(|| rustix::fs::openat(&self.0, name, access | flags, Mode::empty()));
         let found = match open(OFlags::RDONLY) {
             Err(Errno::ACCESS) => open(OFlags::WRONLY),
             found => found,
@@ -259,7 +259,7 @@ impl Folder {
     pub fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode as _);
-        Ok(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, mode))?.into())
+        Ok(retried(|| rustix::fs::openat(&self.0, name, flags, mode))?.into())
     }
 
     /// Creates an unnamed file; `None` if the file system does not support that.
@@ -271,7 +271,7 @@ impl Folder {
             return Ok(None);
         }
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        match retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::from_raw_mode(mode))) {
+        match retried(|| rustix::fs::openat(&self.0, ".", flags, Mode::from_raw_mode(mode))) {
             Ok(file) => Ok(Some(file.into())),
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Ok(None),
             Err(e) => Err(e.into()),
@@ -288,12 +288,12 @@ impl Folder {
         use std::os::fd::AsRawFd;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let link = || rustix::fs::linkat(CWD, path.as_str(), &self.0, name, AtFlags::SYMLINK_FOLLOW);
-        Ok(retry_on_intr(link)?)
+        Ok(retried(link)?)
     }
 
     /// Renames a file of this folder, replacing any file with the new name.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        Ok(retry_on_intr(|| rustix::fs::renameat(&self.0, from, &self.0, to))?)
+        Ok(retried(|| rustix::fs::renameat(&self.0, from, &self.0, to))?)
     }
 
     /// Renames a file of this folder unless the new name is taken.
@@ -312,7 +312,7 @@ impl Folder {
     }
 
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
-        Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.0, name, AtFlags::empty()))?)
+        Ok(retried(|| rustix::fs::unlinkat(&self.0, name, AtFlags::empty()))?)
     }
 
     /// Waits until the folder's names are on disk.

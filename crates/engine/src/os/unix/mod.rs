@@ -4,7 +4,9 @@ pub(crate) mod folder;
 pub(crate) mod rights;
 
 use crate::file_id::FileId;
-use rustix::fs::OFlags;
+use base::interrupt;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -47,6 +49,23 @@ pub fn flush(file: &File) -> io::Result<()> {
             result => return Ok(result?),
         }
     }
+}
+
+/// Repeats a system call that a signal ended, unless the check of this thread cancels: the other end
+/// of a pipe may never come. The standard library repeats it without asking.
+fn retried<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    loop {
+        match call() {
+            Err(Errno::INTR) if interrupt::check().is_ok() => {}
+            done => return done,
+        }
+    }
+}
+
+/// Opens a file for reading.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(retried(|| rustix::fs::open(path, flags, Mode::empty()))?.into())
 }
 
 /// Lets a pipe be opened for reading that has no writer yet.

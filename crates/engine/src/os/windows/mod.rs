@@ -47,6 +47,11 @@ pub fn flush(_: &File) -> io::Result<()> {
     Ok(())
 }
 
+/// Opens a file for reading.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// Does nothing: a pipe of this system has no path among files.
 pub(crate) fn never_wait(_: &mut OpenOptions) {}
 
