@@ -91,9 +91,13 @@ impl OpenKeyring {
             Protection::Recipients(recipients) => ring.save_for(path, recipients, Existing::Replace),
         }
         .map_err(|error| Failure::about(&name(path), error))?;
+        let key = KeyFile::Keyring(ring.clone());
         let pinned = match self.protection {
-            Protection::Recipients(_) => PinnedReference::remember(path, &KeyFile::Keyring(ring.clone())),
-            _ => None,
+            Protection::Recipients(_) => PinnedReference::remember(path, &key),
+            _ => {
+                PinnedReference::follow(path, &key);
+                None
+            }
         };
         Ok(pinned.map(|pinned| pinned.to_string()))
     }

@@ -500,6 +500,15 @@ def test_key_files_for_recipients(age: Dataset, known_keys: Path, tmp_path: Path
     with pytest.raises(AuthenticationError, match=mine.fingerprint) as caught:
         sealane.keys.load(path, identities=[alice])
     assert ring.fingerprint in str(caught.value)
+    # An attacker can leave the encryption out.
+    mine.save(plain := tmp_path / "plain")
+    plain.replace(path)
+    for load in (lambda: sealane.keys.load(path), lambda: resolve(f"file:{path}")):
+        with pytest.raises(AuthenticationError, match=mine.fingerprint):
+            load()
+    ring.rotate()
+    ring.save(path, overwrite=True)
+    assert sealane.keys.load(path).fingerprint == resolve(f"file:{path}").fingerprint == ring.fingerprint
     # A passphrase is a secret of the user, so the file is authentic.
     ring.save(locked := tmp_path / "locked", "words")
     Keyring.generate().save(locked, "words", overwrite=True)

@@ -130,11 +130,14 @@ impl Run for Keygen {
                         json!({"key": name(path), "type": self.kind.name(), "public": public})
                     }
                 };
-                let pinned = key
-                    .into_file()
-                    .filter(|_| !recipients.is_empty())
-                    .and_then(|key| PinnedReference::remember(path, &key))
-                    .map(|pinned| pinned.to_string());
+                let pinned = key.into_file().and_then(|key| {
+                    if recipients.is_empty() {
+                        PinnedReference::follow(path, &key);
+                        return None;
+                    }
+                    PinnedReference::remember(path, &key)
+                });
+                let pinned = pinned.map(|pinned| pinned.to_string());
                 match &pinned {
                     Some(pinned) => document["pinned"] = pinned.as_str().into(),
                     None if !console.json() => return Ok(()),

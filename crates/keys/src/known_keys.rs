@@ -83,12 +83,31 @@ pub fn known_line(path: &Path, except: Option<&str>) -> Option<(PathBuf, usize)>
     Some((known.path, at + 1))
 }
 
+/// Checks that a key of this user is the one that was found at this place before, if any. It is not
+/// remembered: only keys that others could have made are.
+///
+/// Whoever can write there would otherwise put a plain key in the place of one for recipients.
+///
+/// # Errors
+/// Returns the errors of [`check_key`].
+pub(super) fn check_own_key(place: &str, found: &Fingerprint) -> Result<(), Error> {
+    let Ok(path) = location() else { return Ok(()) };
+    match KnownKeys::read(path) {
+        Err(Error::Io { source, .. }) if is_read_only(&source) => Ok(()),
+        known => replaced(&known?, place, found).map_or(Ok(()), Err),
+    }
+}
+
+/// Remembers a key that this user made for nobody else, if there was a known one at its place.
+pub(super) fn follow_own_key(place: &str, key: &Fingerprint) {
+    if check_own_key(place, key).is_err() {
+        remember_key(place, key);
+    }
+}
+
 fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>, Error> {
-    let mut changed = None;
-    let look = |known: &mut KnownKeys| {
-        let at = known.lines.iter().position(|line| is_of(line, place));
-        changed = at.map(|at| (at, known.path.clone(), known.lines[at].clone()));
-    };
+    let mut other = None;
+    let look = |known: &mut KnownKeys| other = replaced(known, place, found);
     let why = match location() {
         Ok(path) => match add(path, place, found, look) {
             Err(Error::Io { path, source }) if is_read_only(&source) => {
@@ -96,16 +115,7 @@ fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>, Error
             }
             added => {
                 added?;
-                let Some((at, path, line)) = changed else { return Ok(None) };
-                let expected = line.split(' ').next().unwrap_or_default();
-                let advice = format!(
-                    "it was replaced since this user first opened it ({}, line {}), so nothing was read or written. \
-                     If its owner replaced it, remove this line, or give the new reference with its fingerprint; \
-                     else restore the key",
-                    path.display(),
-                    at + 1
-                );
-                return Err(other(place, expected, found, advice));
+                return other.map_or(Ok(None), Err);
             }
         },
         Err(why) => why,
@@ -117,6 +127,23 @@ fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>, Error
              remembered on this machine: {why})"
         )
     }))
+}
+
+/// Returns the error for a place that is known for another key only.
+fn replaced(known: &KnownKeys, place: &str, found: &Fingerprint) -> Option<Error> {
+    let mut of_place = known.lines.iter().enumerate().filter(|(_, line)| is_of(line, place));
+    let (at, line) = of_place.clone().next()?;
+    if of_place.any(|(_, line)| *line == line_of(place, found)) {
+        return None;
+    }
+    let expected = line.split(' ').next().unwrap_or_default();
+    let advice = format!(
+        "it was replaced since this user first opened it ({}, line {}), so nothing was read or written. If its owner \
+         replaced it, remove this line, or give the new reference with its fingerprint; else restore the key",
+        known.path.display(),
+        at + 1
+    );
+    Some(other(place, expected, found, advice))
 }
 
 fn other(place: &str, expected: &str, found: &Fingerprint, advice: String) -> Error {

@@ -266,21 +266,26 @@ impl PinnedReference {
         Some(Self { reference, fingerprint: Some(fingerprint) })
     }
 
+    /// Remembers a key that this user saves at a path for nobody else, if another one is known there.
+    pub fn follow(path: &Path, key: &KeyFile) {
+        if let (Some(place), Ok(key)) = (Reference::File(path.to_owned()).place(), Fingerprint::of(key)) {
+            known_keys::follow_own_key(&place, &key);
+        }
+    }
+
     /// Checks that `key`, read from the reference, is the right one: by the fingerprint, or else by
     /// the user's file of known keys. Returns a warning for the user, once per process, if neither
     /// is possible.
     ///
-    /// Without a fingerprint, a key is checked if others can have made its file: if a key service
-    /// or a token decrypted it, or `for_recipients` says that an identity did.
+    /// Without a fingerprint, a key is remembered if others can have made its file: if a key service
+    /// or a token decrypted it, or `for_recipients` says that an identity did. Any other key must be
+    /// the known one, if there is one: an attacker can leave the encryption out.
     ///
     /// # Errors
     /// Returns the errors of [`check_key`](crate::check_key), and [`Misuse::UnsuitableKey`] if a
     /// fingerprint is given for a private or public key.
     pub fn check(&self, key: &KeyFile, for_recipients: bool) -> Result<Option<String>, Error> {
         let service = matches!(self.reference, Reference::Service(_) | Reference::Token { .. });
-        if self.fingerprint.is_none() && !service && !for_recipients {
-            return Ok(None);
-        }
         let found = match (Fingerprint::of(key), self.fingerprint) {
             // Not a key that data is encrypted with.
             (Err(_), None) => return Ok(None),
@@ -288,6 +293,9 @@ impl PinnedReference {
         };
         match (self.reference.place(), self.fingerprint) {
             (None, None) => Ok(None),
+            (Some(place), None) if !service && !for_recipients => {
+                known_keys::check_own_key(&place, &found).map(|()| None)
+            }
             (place, fingerprint) => {
                 let place = place.unwrap_or_else(|| self.reference.to_string());
                 known_keys::check_key(&place, fingerprint.as_ref(), &found)

@@ -148,8 +148,13 @@ pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Lo
     let reference = Reference::parse(&reference).map_err(raise)?;
     let content = interruptible(py, || reference.read())?.map_err(raise_at(reference.path(), raise_about))?;
     let named = PathBuf::from(reference.to_string());
-    interruptible(py, || loaded(KeyFile::parse(&content, LoadOptions::default())?, reference.path()))?
-        .map_err(|e| raise_among(&named, e))
+    let parse = || {
+        let found = KeyFile::parse(&content, LoadOptions::default())?;
+        let pinned = PinnedReference { reference: reference.clone(), fingerprint: None };
+        pinned.check(&found, false)?;
+        loaded(found, reference.path())
+    };
+    interruptible(py, parse)?.map_err(|e| raise_among(&named, e))
 }
 
 /// Reads what a reference ``env:NAME`` or ``file:PATH`` names.

@@ -110,7 +110,11 @@ impl Key {
                 PinnedReference::remember(&path, &KeyFile::Secret(self.0.clone()));
                 Ok(())
             }
-            None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
+            None => {
+                self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite))?;
+                PinnedReference::follow(&path, &KeyFile::Secret(self.0.clone()));
+                Ok(())
+            }
         })?
         .map_err(|e| raise_about(&path, e))
     }

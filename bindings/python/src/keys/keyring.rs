@@ -299,7 +299,11 @@ impl Keyring {
                 PinnedReference::remember(&path, &KeyFile::Keyring(ring));
                 Ok(())
             }
-            None => ring.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
+            None => {
+                ring.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite))?;
+                PinnedReference::follow(&path, &KeyFile::Keyring(ring));
+                Ok(())
+            }
         })?
         .map_err(|e| raise_about(&path, e))
     }
