@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.exceptions import FieldError, ValidationError
 from django.db import IntegrityError, connection, models, transaction
 from django.db.migrations.writer import MigrationWriter
+from django.db.models.functions import Coalesce, Lower
 from django_app import INDEX, RING, Doctor, Inpatient, Note, Nurse, Patient, Visitor
 from sealane.django import EncryptedBinaryField, EncryptedJSONField, EncryptedTextField, Sealed, reencrypt
 from sealane.exceptions import EncryptedFieldError
@@ -188,6 +189,111 @@ def test_what_cannot_be_sealed_is_refused_and_not_shown(store: Callable[[], obje
     assert raw("select count(*) from clinic_note") == [(0,)]
 
 
+# claim: field-private
+@pytest.mark.parametrize(
+    "value",
+    [
+        models.F("name"),
+        models.F("email"),
+        models.Value(SECRET),
+        models.Value(SECRET.encode(), models.BinaryField()),
+        Lower(models.Value(SECRET)),
+        models.Subquery(Patient.objects.values("name")[:1]),
+        Coalesce("scan", models.Value(SECRET.encode(), models.BinaryField())),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("name", ["scan", "diagnosis"])
+def test_what_the_database_computes_is_not_stored(value: Any, name: str) -> None:
+    patient = Patient.objects.create(name="a", scan=b"x", diagnosis="d")
+    setattr(patient, name, value)
+    for store in (
+        lambda: Patient.objects.update(**{name: value}),
+        lambda: Patient.objects.create(name="b", **{name: value}),
+        lambda: Patient.objects.bulk_create([Patient(name="b", **{name: value})]),
+        lambda: Patient.objects.bulk_update([patient], [name]),
+        patient.save,
+    ):
+        # Django itself refuses to insert what refers to other columns.
+        message = f"^clinic_patient.{name} is encrypted: the database cannot compute|not to insert"
+        with pytest.raises((TypeError, ValueError), match=message), transaction.atomic():
+            store()
+    found = Patient.objects.get()
+    assert (found.scan, found.diagnosis) == (b"x", "d")
+
+
+def test_expressions_of_the_field_itself() -> None:
+    one, other = (Patient.objects.create(name=name, scan=name.encode()) for name in "ab")
+    one.scan = b"changed"
+    assert Patient.objects.bulk_update([one, other], ["scan"]) == 2
+    field: Any = Patient._meta.get_field("scan")
+    last = models.Case(models.When(name="b", then=models.Value(b"last", field)), default=models.F("scan"))
+    assert Patient.objects.update(scan=last) == 2
+    assert [each.scan for each in Patient.objects.order_by("name")] == [b"changed", b"last"]
+    for value in models.Value(SECRET), models.F("name"), Lower("scan"):
+        mixed = models.Case(models.When(name="b", then=value), default=models.F("scan"))
+        with pytest.raises(TypeError, match="is encrypted: the database cannot compute its values"):
+            Patient.objects.update(scan=mixed)
+    with pytest.raises(ValueError, match="pass default="):
+        EncryptedTextField(db_default="plain")
+
+
+def test_an_upsert_does_not_move_a_value_to_another_row() -> None:
+    old = Patient.objects.create(name="a", email="a@x", diagnosis="old").pk
+    new = Patient(name="new", email="a@x", diagnosis="new")
+    options: Any = {"update_conflicts": True, "update_fields": ["name", "diagnosis"]}
+    with pytest.raises(ValueError, match=r"diagnosis is bound to id, which an updated row keeps"):
+        Patient.objects.bulk_create([new], unique_fields=["email"], **options)
+    new.pk = old
+    Patient.objects.bulk_create([new], unique_fields=["pk"], **options)
+    found = Patient.objects.get()
+    assert (found.pk, found.name, found.diagnosis) == (old, "new", "new")
+
+
+@pytest.mark.parametrize("stored", [5, 1.5, "text", b""])
+def test_stored_values_of_other_types(stored: object) -> None:
+    """SQLite stores any type in any column."""
+    key = Patient.objects.create(name="a").pk
+    for column in "scan", "diagnosis":
+        raw(f"update clinic_patient set {column} = %s", stored)
+        for read in Patient.objects.get, lambda: reencrypt(Patient):
+            with pytest.raises(EncryptedFieldError) as caught:
+                read()
+            assert (caught.value.column, caught.value.primary_key) == (column, key)
+        raw(f"update clinic_patient set {column} = null")
+
+
+def test_a_foreign_key_binds_by_both_of_its_names() -> None:
+    with connection.schema_editor() as editor:
+        for model in Owner, Pet:
+            editor.create_model(model)
+    try:
+        pet = Pet.objects.create(owner=Owner.objects.create(), tag=SECRET)
+        for name in "owner", "owner_id":
+            pet.owner = Owner.objects.create()
+            with pytest.raises(ValueError, match=r"clinic_pet.tag is bound to owner: save tag too"):
+                pet.save(update_fields=[name])
+        pet.save(update_fields=["owner_id", "tag"])
+        assert Pet.objects.select_related().get().tag == SECRET
+    finally:
+        with connection.schema_editor() as editor:
+            for model in Pet, Owner:
+                editor.delete_model(model)
+
+
+class Owner(models.Model):
+    class Meta:
+        app_label = "clinic"
+
+
+class Pet(models.Model):
+    owner = models.ForeignKey(Owner, on_delete=models.CASCADE)
+    tag = EncryptedTextField(row=["owner"])
+
+    class Meta:
+        app_label = "clinic"
+
+
 def test_statements_with_the_row() -> None:
     patient = Patient.objects.create(name="a")
     field: Any = Patient._meta.get_field("diagnosis")
@@ -244,6 +350,8 @@ def test_searching() -> None:
 def test_what_cannot_be_computed_is_refused(where: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         Patient.objects.filter(**where)
+    with pytest.raises(TypeError, match="is encrypted: the database cannot compute with"):
+        Patient.objects.annotate(lower=Lower("email")).filter(lower="x")
 
 
 def test_rotation_with_progress_and_resumption() -> None:

@@ -197,8 +197,7 @@ class Field:
 
     def sealed(self, value: Any, *_: object) -> Sealed | None:
         """Returns a value that is opened when its row is known."""
-        value = bytes(value) if isinstance(value, memoryview) else value
-        return None if value is None else Sealed(self, value)
+        return None if value is None else Sealed(self, whole(value))
 
     @functools.cached_property
     def opener(self) -> FieldOpener:
@@ -262,6 +261,11 @@ def reencrypt(
             if progress is not None:
                 progress(done, total)
     return changed
+
+
+def whole(stored: Any) -> Any:
+    """Returns a stored value as bytes, if the driver gave a memoryview."""
+    return bytes(stored) if isinstance(stored, memoryview) else stored
 
 
 def _key(primary_key: Sequence[object]) -> object:

@@ -23,7 +23,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import lookups, signals
+from django.db.models import expressions, lookups, signals
+from django.db.models.functions import Cast
 
 from sealane import _fields
 from sealane._fields import Bound, Field, KeyringLike, Sealed
@@ -51,6 +52,8 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         renamed_from: tuple[str, str] | None = None,
         **options: Any,
     ) -> None:
+        if "db_default" in options:
+            raise ValueError("the database would store db_default without encryption; pass default=")
         if not searchable and any(options.get(name) for name in ("unique", "db_index", "primary_key")):
             raise ValueError(
                 "equal values are encrypted differently, so an index or a unique constraint is of no use; "
@@ -126,6 +129,37 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
             value = self.sealing.seal(plain, value.row if bound else ())
         return connection.Database.Binary(value)
 
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        """Encrypts a value; Django calls it, also with expressions, which the database computes."""
+        if not hasattr(value, "as_sql"):
+            return self.get_db_prep_value(value, connection)
+        if not self._is_own(value):
+            raise TypeError(f"{self.sealing} is encrypted: the database cannot compute its values")
+        return value
+
+    def _is_own(self, made: Any) -> bool:
+        """Returns whether an expression gives values of this field only, such as that of ``bulk_update``."""
+        if isinstance(made, models.Value):
+            value: Any = made
+            return value.value is None or bool(value._output_field_or_none == self)
+        if isinstance(made, expressions.Col):
+            return bool(made.target == self)
+        if isinstance(made, models.When):
+            return self._is_own(made.result)
+        return type(made) in (models.Case, Cast) and all(map(self._is_own, made.get_source_expressions()))
+
+    def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> Any:
+        """Returns the place of a value in a statement; Django calls it."""
+        query = compiler.query
+        if self.row and self in getattr(query, "update_fields", ()):
+            names = {each.attname for each in query.unique_fields}
+            if not names.issuperset(name for name, _ in self._row_fields):
+                raise ValueError(
+                    f"{self.sealing} is bound to {', '.join(self.row)}, which an updated row keeps: update "
+                    "objects, or pass these as unique_fields"
+                )
+        return connection.ops.binary_placeholder_sql(value)
+
     def get_db_converters(self, connection: Any) -> list[Any]:
         """Returns the functions that decrypt values; Django calls them."""
         return [self.sealing.sealed if self.row else self.sealing.opener.open]
@@ -134,9 +168,8 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         """Returns the primary key of an object, or else of a row that has this value."""
         if self.row:
             return [one.pk for one in found]
-        kind = models.TextField if isinstance(sealed, str) else models.BinaryField
         with contextlib.suppress(Exception):
-            rows = _rows(self.model, self, found[-1].alias, kind).filter(sealane_stored=sealed)
+            rows = _rows(self.model, self, found[-1].alias).filter(sealane_stored=sealed)
             return rows.values_list("pk")[0]  # type: ignore[no-any-return]
         return ()
 
@@ -169,6 +202,8 @@ class _In(lookups.In):
         if hasattr(rhs, "resolve_expression") or any(hasattr(one, "resolve_expression") for one in rhs):
             raise TypeError(f"{lhs.output_field.sealing} is encrypted: it can only be compared with values")
         field = lhs.output_field
+        if not isinstance(lhs, expressions.Col):
+            raise TypeError(f"{field.sealing} is encrypted: the database cannot compute with its values")
         values = [field.get_prep_value(value) for value in rhs if value is not None]
         super().__init__(lhs, [_Ciphertext(one) for value in values for one in field.sealing.find(value)])
 
@@ -273,7 +308,8 @@ def _prepared(sender: Any, **_: Any) -> None:
 
     def saving(instance: Any, raw: bool, update_fields: frozenset[str] | None, **_: Any) -> None:
         for field in fields:
-            if update_fields is not None and field.name not in update_fields and update_fields & {*field.row}:
+            bound = {*field.row, *(name for name, _ in field._row_fields)}
+            if update_fields is not None and field.name not in update_fields and update_fields & bound:
                 raise ValueError(
                     f"{field.sealing} is bound to {', '.join(field.row)}: save {field.name} too, or it "
                     "no longer opens"
@@ -335,9 +371,9 @@ def reencrypt(
     return _fields.reencrypt([_parts(model, field, using, batch) for field in fields], total, progress)
 
 
-def _rows(model: Any, field: _Encrypted, using: str, kind: Any = models.BinaryField) -> Any:
-    """Returns the rows of a model in their order, with the stored value of a field."""
-    stored = models.ExpressionWrapper(models.F(field.attname), output_field=kind())
+def _rows(model: Any, field: _Encrypted, using: str) -> Any:
+    """Returns the rows of a model in their order, with the stored value of a field, of any type."""
+    stored = models.ExpressionWrapper(models.F(field.attname), output_field=models.Field())
     return model._base_manager.using(using).order_by("pk").annotate(sealane_stored=stored)
 
 
@@ -347,7 +383,7 @@ def _parts(model: Any, field: _Encrypted, using: str, batch: int) -> _fields.Par
     def batches() -> Iterator[list[_fields.Cell]]:
         after = rows
         while found := list(after.values_list("pk", *field.row, "sealane_stored")[:batch]):
-            yield [([key], row, None if sealed is None else bytes(sealed)) for key, *row, sealed in found]
+            yield [([key], row, _fields.whole(sealed)) for key, *row, sealed in found]
             after = rows.filter(pk__gt=found[-1][0])
 
     def write(pairs: list[tuple[_fields.Cell, bytes]]) -> None:
