@@ -19,6 +19,7 @@ from sealane.exceptions import EncryptedFieldError
 from sealane.keys import Keyring
 from sealane.sqlalchemy import Encrypted, Sealed, reencrypt
 from sqlalchemy import orm
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 
 
@@ -288,8 +289,12 @@ def test_searching(engine: sa.Engine) -> None:
         lambda: User.email > "x",
         lambda: User.email.like("x%"),
         lambda: User.email.contains("x"),
-        lambda: User.email == User.name,
-        lambda: User.email == sa.bindparam("x"),
+        lambda: str(User.email == User.name),
+        lambda: str(User.email == sa.bindparam("x")),
+        lambda: str(sa.select(User.id).join(Document, Document.body == User.email)),
+        lambda: User.email != User.name,
+        lambda: sa.func.coalesce(User.email, "x") == "x",
+        lambda: sa.func.max(User.email).in_(["x"]),
         lambda: User.email.in_(sa.select(User.email)),
         lambda: User.email.in_(sa.bindparam("x", expanding=True)),
         lambda: User.email + "x",
@@ -300,7 +305,7 @@ def test_searching(engine: sa.Engine) -> None:
     ],
 )
 def test_what_cannot_be_computed_is_refused(compare: Callable[[], object]) -> None:
-    with pytest.raises(TypeError, match=r"^users\.\w+ is (encrypted|not searchable)"):
+    with pytest.raises(TypeError, match=r"^(users|documents)\.\w+ is (encrypted|not searchable)"):
         compare()
 
 
@@ -309,6 +314,136 @@ def test_a_column_is_a_key_of_a_dict() -> None:
     annotated = User.email.__clause_element__()
     assert {User.__table__.c.email: 1, User.__table__.c.notes: 2}[annotated] == 1  # type: ignore[index]
     assert annotated == User.__table__.c.email
+
+
+PLAIN: Any = sa.func.lower(SECRET)
+EXPRESSIONS: list[Any] = [
+    PLAIN,
+    sa.literal(SECRET),
+    sa.text("'x'"),
+    sa.literal_column("'x'"),
+    User.email,
+    sa.select(sa.literal(SECRET)).scalar_subquery(),
+    sa.case((User.id == 1, SECRET), else_=User.name),
+    sa.func.coalesce(User.name, SECRET),
+]
+
+
+# claim: field-private
+@pytest.mark.parametrize("value", EXPRESSIONS, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("name", ["name", "notes"])
+def test_what_the_database_computes_is_not_stored(engine: sa.Engine, name: str, value: Any) -> None:
+    store(engine, User(email="a@x", name="n", notes="n"))
+    user, table = sa.update(User), User.__table__
+    upsert = sqlite.insert if engine.name == "sqlite" else postgresql.insert
+    conflict = upsert(User).values(email="a@x")
+    for statement in (
+        user.values({name: value}),
+        user.values({getattr(User, name): value}),
+        user.ordered_values((getattr(User, name), value)),
+        sa.insert(User).values({"email": "b", name: value}),
+        sa.insert(User).values([{"email": "b", name: None}, {"email": "c", name: value}]),
+        sa.insert(table).values({"email": "b", name: value}),  # type: ignore[arg-type]
+        sa.insert(User).from_select(["id", name], sa.select(sa.literal(5), value)),
+        conflict.on_conflict_do_update(index_elements=["email"], set_={name: value}),
+    ):
+        with (
+            engine.connect() as connection,
+            pytest.raises(TypeError, match=f"^users.{name} is encrypted: the d"),
+        ):
+            connection.execute(statement)
+    for change in True, False:
+        with orm.Session(engine) as session:
+            session.add(session.get_one(User, 1) if change else User(id=5, email="c"))
+            setattr(session.get(User, 1) if change else next(iter(session.new)), name, value)
+            with pytest.raises(TypeError, match=f"^users.{name} is encrypted: the database cannot compute"):
+                session.flush()
+    (found,) = load(engine)
+    assert (found.name, found.notes) == ("n", "n")
+
+
+def test_expressions_of_the_column_itself(engine: sa.Engine) -> None:
+    store(engine, User(email="a@x", name="n", notes="n"))
+    upsert = sqlite.insert if engine.name == "sqlite" else postgresql.insert
+    conflict = upsert(User).values(email="a@x", name="new")
+    taken = conflict.on_conflict_do_update(index_elements=["email"], set_={"name": conflict.excluded.name})
+    with orm.Session(engine) as session:
+        session.execute(sa.update(User).values(name=User.name, notes=User.notes, data=sa.null()))
+        session.execute(sa.update(User).values(name=sa.bindparam("value")), {"value": "n"})
+        session.execute(sa.update(User).values(name=sa.literal("n", User.__table__.c.name.type)))
+        session.commit()
+        assert session.get_one(User, 1).name == "n"
+        session.execute(taken)
+        session.commit()
+        assert (session.get_one(User, 1).name, session.get_one(User, 1).notes) == ("new", "n")
+        for_row = User.__table__.c.notes.type.for_row  # type: ignore[attr-defined]
+        rows = [{"id": n, "email": f"{n}@x", "notes": for_row(str(n), id=n)} for n in range(5, 8)]
+        found = session.scalars(sa.insert(User).returning(User), rows).all()
+        assert sorted(each.notes or "" for each in found) == ["5", "6", "7"]
+
+
+def test_defaults_of_the_database_are_refused() -> None:
+    defaults: list[dict[str, Any]] = [
+        {"server_default": SECRET},
+        {"server_onupdate": sa.FetchedValue()},
+        {"default": PLAIN},
+        {"onupdate": PLAIN},
+    ]
+    for options in defaults:
+        column: Any = sa.Column("a", Encrypted(sa.Text, keyring=RING), **options)
+        with pytest.raises(ValueError, match=r"^a: the database would store its default without encryption"):
+            sa.Table("t", sa.MetaData(), column)
+
+
+def test_an_update_of_the_session_changes_its_objects(engine: sa.Engine) -> None:
+    store(engine, User(email="a@x", notes="old"))
+    with orm.Session(engine) as session:
+        user = session.get_one(User, 1)
+        for_row = User.__table__.c.notes.type.for_row  # type: ignore[attr-defined]
+        session.execute(sa.update(User).where(User.id == 1).values(notes=for_row("new", id=1)))
+        assert user.notes == "new"
+        user.id = 2
+        session.commit()
+        assert user.notes == "new"
+
+
+def test_values_bound_to_a_column_that_was_not_loaded(engine: sa.Engine) -> None:
+    store(engine, Document(body=b"x"))
+    with orm.Session(engine) as session:
+        document = session.scalars(sa.select(Document)).one()
+        session.expire(document)
+        document.tenant = "second"
+        session.commit()
+        assert document.body == b"x"
+
+
+def test_joined_tables_with_numbers_of_the_database(engine: sa.Engine) -> None:
+    class Own(orm.DeclarativeBase):
+        pass
+
+    class Person(Own):
+        __tablename__ = "people"
+        id: orm.Mapped[int] = orm.mapped_column(primary_key=True)
+        kind: orm.Mapped[str]
+        note: orm.Mapped[str] = orm.mapped_column(Encrypted(sa.Text, keyring=RING, row=["id"]))
+        __mapper_args__ = {"polymorphic_on": "kind", "polymorphic_identity": "person"}  # noqa: RUF012
+
+    class Employee(Person):
+        __tablename__ = "employees"
+        id: orm.Mapped[int] = orm.mapped_column(sa.ForeignKey("people.id"), primary_key=True)
+        salary: orm.Mapped[int] = orm.mapped_column(Encrypted(sa.Integer, keyring=RING, row=["id"]))
+        __mapper_args__ = {"polymorphic_identity": "employee"}  # noqa: RUF012
+
+    Own.metadata.create_all(engine)
+    with orm.Session(engine) as session:
+        session.add_all([Employee(note=str(salary), salary=salary) for salary in range(3)])
+        session.commit()
+        assert [(each.note, each.salary) for each in session.scalars(sa.select(Employee))] == [
+            (str(salary), salary) for salary in range(3)
+        ]
+    RING.rotate()
+    assert reencrypt(engine, Employee) == 6
+    Own.metadata.drop_all(engine)
 
 
 def test_rows_of_columns(engine: sa.Engine) -> None:
@@ -429,6 +564,17 @@ def test_types(engine: sa.Engine, type_: Any, values: list[object]) -> None:
         found = list(connection.scalars(sa.select(column).order_by(table.c.id)))
     assert found == values
     assert [type(value) for value in found] == [type(value) for value in values]
+    table.drop(engine)
+
+
+def test_null_of_json(engine: sa.Engine) -> None:
+    column: sa.Column[Any] = sa.Column("value", Encrypted(sa.JSON, keyring=RING))
+    table = sa.Table("values_", sa.MetaData(), column)
+    table.create(engine)
+    with engine.begin() as connection:
+        connection.execute(table.insert().values(value=sa.JSON.NULL))
+        assert connection.scalars(sa.select(column)).all() == [None]
+        assert connection.scalar(sa.select(sa.func.count()).where(column.is_(None))) == 0
     table.drop(engine)
 
 

@@ -17,7 +17,7 @@ in its row. NULL stays NULL. ``reencrypt`` moves a table to a new key.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -132,6 +132,8 @@ class Encrypted(sa.types.TypeDecorator[_T]):
                 f"{parent.name}: equal values are encrypted differently, so an index or a unique constraint "
                 "is of no use; pass searchable=True"
             )
+        # The defaults of a column are known when it gets its table.
+        event.listen(parent, "before_parent_attach", _check_defaults)
         parent.type = own = self.copy()
         own._set_column(parent)
 
@@ -167,17 +169,35 @@ class Encrypted(sa.types.TypeDecorator[_T]):
         """Comparison with NULL, and by equality with values under all enabled keys."""
 
         def operate(self, op: Any, *other: Any, **options: Any) -> Any:
-            # SQLAlchemy compares a column with itself, where columns are the keys of a dict.
-            itself = op in _EQUAL and _is_sql(other[0]) and hash(other[0]) == hash(self.expr)
-            if op in _NULL or itself or (op in _EQUAL and other[0] is None):
-                return super().operate(op, *other, **options)
             field: Field = self.expr.type.keyring  # type: ignore[attr-defined]
+            if op is operators.eq and _is_sql(other[0]):
+                # SQLAlchemy looks for columns in lists and dicts, so only a statement is refused.
+                made: Any = super().operate(op, *other, **options)
+                made.__class__, made.field = _Refused, field
+                return made
+            if op in _NULL or (op in _EQUAL and other[0] is None):
+                return super().operate(op, *other, **options)
             values = list(other[0]) if op in _IN and isinstance(other[0], _LISTS) else list(other)
-            if op not in _EQUAL or any(_is_sql(value) for value in values):
-                raise TypeError(f"{field} is encrypted: it can only be compared by equality with values")
+            is_column = isinstance(getattr(self.expr, "element", self.expr), sa.ColumnClause)
+            if op not in _EQUAL or not is_column or any(_is_sql(value) for value in values):
+                raise _refused(field)
             found = [sealed for value in values for sealed in field.find(value)]
             stored = sa.type_coerce(self.expr, sa.LargeBinary())
             return stored.in_(found) if op in (operators.eq, operators.in_op) else stored.not_in(found)
+
+
+def _refused(field: Field) -> TypeError:
+    return TypeError(f"{field} is encrypted: it can only be compared by equality with values")
+
+
+class _Refused(sa.BinaryExpression[Any]):
+    """A comparison with another column, which no statement may contain."""
+
+    inherit_cache = False
+    field: Field
+
+    def _compiler_dispatch(self, visitor: Any, **options: Any) -> Any:
+        raise _refused(self.field)
 
 
 _NULL = {operators.is_, operators.is_not}
@@ -192,8 +212,11 @@ def _is_sql(value: object) -> bool:
 
 def _codec_of(type_: sa.types.TypeEngine[Any]) -> _fields.Codec:
     """Returns the codec of a type of SQLAlchemy."""
+    if isinstance(type_, sa.JSON):
+        encode, *rest = _fields.CODECS[dict]
+        return (lambda value: encode(None if value is sa.JSON.NULL else value), *rest)
     try:
-        kind = dict if isinstance(type_, sa.JSON) else type_.python_type
+        kind = type_.python_type
     except NotImplementedError:
         kind = object
     if issubclass(kind, enum.Enum):
@@ -208,6 +231,64 @@ def _unwrapped(error: Exception) -> Exception:
     kind = type(error)
     made: Exception = type(kind.__name__, (kind, DontWrapMixin), {"__module__": kind.__module__})(*error.args)
     return made
+
+
+# What the database computes, it would store as it is. Types see only the values that they get.
+
+
+class _Stored(sa.LargeBinary):
+    """The type of values that are stored as they are."""
+
+
+@event.listens_for(sa.Engine, "before_execute")
+def _executing(_connection: Any, statement: Any, *_: Any) -> None:
+    """Refuses expressions as values of encrypted columns."""
+    if not isinstance(statement, (sa.Insert, sa.Update)):
+        return
+    upsert: Any = statement._post_values_clause
+    updated = getattr(upsert, "update_values_to_set", None) or getattr(upsert, "update", None) or {}
+    several = [each for group in statement._multi_values for each in group]
+    pairs = [
+        pair for each in (statement._values or {}, updated, *several) for pair in _pairs(statement, each)
+    ]
+    if (select := getattr(statement, "select", None)) is not None:
+        names, chosen = statement._select_names or [], list(select.selected_columns)
+        # Text is not among them.
+        pairs += zip(names, chosen if len(chosen) == len(names) else [select] * len(names), strict=True)
+    for key, value in pairs:
+        column: Any = _column_of(statement, key) if _is_sql(value) else None
+        type_ = getattr(column, "type", None)
+        if isinstance(type_, Encrypted) and not _is_own(type_, value):
+            raise TypeError(f"{type_.keyring} is encrypted: the database cannot compute its values")
+
+
+def _check_defaults(column: Any, _table: Any) -> None:
+    defaults = [each.arg for each in (column.default, column.onupdate) if each is not None]
+    if column.server_default or column.server_onupdate or any(map(_is_sql, defaults)):
+        raise ValueError(f"{column.name}: the database would store its default without encryption")
+
+
+def _pairs(statement: Any, values: Any) -> Any:
+    return values.items() if hasattr(values, "items") else zip(statement.table.c.keys(), values, strict=False)
+
+
+def _column_of(statement: Any, key: Any) -> Any:
+    """Returns the column of a key of ``values``, which can be the name of an attribute."""
+    if not isinstance(key, str):
+        return key
+    entity = statement.table._annotations.get("parententity")
+    found = None if entity is None else entity.mapper.attrs.get(key)
+    return statement.table.c.get(key) if found is None else found.columns[0]
+
+
+def _is_own(own: Encrypted[Any], value: Any) -> bool:
+    """Returns whether an expression is a parameter or a value of the same column."""
+    value = value.__clause_element__() if hasattr(value, "__clause_element__") else value
+    kind = getattr(value, "type", None)
+    if isinstance(value, sa.BindParameter) and (value.type._isnull or isinstance(kind, _Stored)):
+        return True
+    is_same = isinstance(kind, Encrypted) and str(kind.keyring) == str(own.keyring)
+    return isinstance(value, sa.Null) or (is_same and isinstance(value, (sa.BindParameter, sa.ColumnClause)))
 
 
 # What binds values to rows: they are sealed while the session writes an object, when all its
@@ -285,11 +366,13 @@ def _configured(mapper: orm.Mapper[Any], cls: type) -> None:
     if not found:
         return
 
-    def loaded(target: Any, *_: Any) -> None:
+    def loaded(target: Any, _context: Any, names: Iterable[str] | None = None) -> None:
         data = target.__dict__
         for one in found:
-            if type(data.get(one.key)) is Sealed:
+            if type(value := data.get(one.key)) is Sealed:
                 one.open(target, data)
+            elif type(value) is Bound and names is not None and one.key in names:
+                data[one.key] = value.value  # by an ``update`` of the session, which changes objects too
 
     def before(insert: bool) -> Callable[[Any, Any, Any], None]:
         def listen(_mapper: Any, _connection: Any, target: Any) -> None:
@@ -303,19 +386,21 @@ def _configured(mapper: orm.Mapper[Any], cls: type) -> None:
 
     def after(_mapper: Any, connection: sa.Connection, target: Any) -> None:
         data = target.__dict__
-        late = {}
+        late: dict[Any, dict[Any, Bound]] = {}
         for one in found:
             value = data.get(one.key)
             if isinstance(value, Bound) and value.row is None:
                 # The row's number is known only now.
                 row = one.row_in({name: getattr(target, name) for name in one.names})
-                late[one.column.name] = Bound(value.value, row)
-        if late:
-            table = found[0].column.table
+                late.setdefault(one.column.table, {})[one.column] = Bound(value.value, row)
+        for table, values in late.items():
             keys = [c == getattr(target, mapper.get_property_by_column(c).key) for c in table.primary_key]
-            connection.execute(sa.update(table).where(*keys).values(late))
+            connection.execute(sa.update(table).where(*keys).values(values))
         _restore(target, found)
 
+    # With the old value: a value that has to be sealed again opens only for that.
+    for name in {name for one in found for name in one.names}:
+        event.listen(getattr(cls, name), "set", lambda *_: None, active_history=True)
     # First, so that other listeners, such as those of sqlalchemy.ext.mutable, get the opened value.
     for name in "load", "refresh":
         event.listen(cls, name, loaded, insert=True)
@@ -408,7 +493,7 @@ def _parts(bind: sa.Connection, column: Any, batch: int) -> _fields.Parts:
         column.table.update()
         .where(*(key == sa.bindparam(name) for key, name in zip(keys, names, strict=True)))
         .where(stored == sa.bindparam("old"))
-        .values({column: sa.bindparam("new", type_=sa.LargeBinary())})
+        .values({column: sa.bindparam("new", type_=_Stored())})
     )
 
     def batches() -> Iterator[list[_fields.Cell]]:
