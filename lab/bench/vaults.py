@@ -96,7 +96,7 @@ def table(place: Path, rounds: int, rows: dict[str, Callable[[], None]], *, stat
             work()
             times[name].append(time.perf_counter() - began)
     for name, found in times.items():
-        print(f"{name:44}{statistics.median(found):8.2f} s", flush=True)
+        print(f"{name:44}{statistics.median(found):8.3f} s", flush=True)
 
 
 def main() -> None:

@@ -72,7 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     both.set_defaults(run=_compare)
 
     record = verbs.add_parser(
-        "record", help="measure what AVX-512 decides, beside the best peers, in a clone of the repository"
+        "record",
+        help="measure the rows of README and guide beside the best peers, in a clone of the repository",
     )
     groups = ",".join(records.GROUPS)
     record.add_argument(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sealane_lab import record
+from sealane_lab import record, rows
 from sealane_lab.cli import main
-from sealane_lab.record import Row
+from sealane_lab.rows import Row
+
+OUTPUTS = (Path(__file__).parent / "record_outputs.txt").read_text()
+"""What each benchmark printed: ``$`` and its command, then the lines that count."""
 
 AEAD = """Core clock 4.00 GHz; medians of 401 interleaved rounds.
 
@@ -36,7 +40,7 @@ aes-256-gcm, native (vaes256) and the best of aws-lc, ring:
 
 def test_rows_of_the_rust_benchmark() -> None:
     goals = {("aes-256-gcm", "16 KiB"): 1.25}
-    seal, opened = record.aead_rows(AEAD, goals, record.aes_bound)
+    seal, opened = rows.aead_rows(AEAD, goals, rows.aes_bound)
     assert seal == Row("aes-256-gcm, seal in place, 16 KiB", 1.25, 2048.0, 2560.0, "ring", 1024.0)
     assert (seal.reached, opened.reached) == (True, False)
     work = "aes-256-gcm, seal in place, 16 KiB"
@@ -46,16 +50,16 @@ def test_rows_of_the_rust_benchmark() -> None:
 
 
 def test_bounds_of_aegis_count_its_rounds() -> None:
-    assert record.aes_bound(AEAD, "aegis-128x4", "vaes512", 1024) == pytest.approx(1024 / 64 * 4 / 14)
-    assert record.aes_bound(AEAD, "aegis-256", "vaes256", 1024) == pytest.approx(1024 / 32 * 6 / 14)
-    assert record.aes_bound(AEAD, "aegis-256", "portable", 1024) is None
+    assert rows.aes_bound(AEAD, "aegis-128x4", "vaes512", 1024) == pytest.approx(1024 / 64 * 4 / 14)
+    assert rows.aes_bound(AEAD, "aegis-256", "vaes256", 1024) == pytest.approx(1024 / 32 * 6 / 14)
+    assert rows.aes_bound(AEAD, "aegis-256", "portable", 1024) is None
 
 
 def test_figures_of_the_scripts() -> None:
     line = f"{'ChaCha20, 16 KiB':<46} {'5.1 us':>10} {'987 ns':>10} {5.17:>7.2f}x   >= 1.35x OpenSSL: OK"
-    assert record.judged(f"ChaCha20, 1 KiB\n{line}\n", "ChaCha20, 16 KiB") == pytest.approx((5100, 987))
-    assert record.column("cp              0.261   4.11\ncat 0.1", "cp", 1) == 4.11
-    for read in (lambda: record.judged("", "x"), lambda: record.column("", "x", 0)):
+    assert rows.judged(f"ChaCha20, 1 KiB\n{line}\n", "ChaCha20, 16 KiB") == pytest.approx((5100, 987))
+    assert rows.column("cp              0.261   4.11\ncat 0.1", "cp", 1) == 4.11
+    for read in (lambda: rows.judged("", "x"), lambda: rows.column("", "x", 0)):
         with pytest.raises(ValueError, match="printed no line 'x'"):
             read()
 
@@ -104,12 +108,12 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "lab" / "rust").mkdir(parents=True)
     (tmp_path / "lab" / "rust" / "Cargo.toml").touch()
 
-    def rows(run: record.Run, wide: bool) -> Iterator[Row]:
+    def some(run: rows.Run, wide: bool) -> Iterator[Row]:
         # Only the groups of WIDTHS are measured without AVX-512.
         assert ("SEALANE_CPU=-avx512f" in run("env")) is not wide
         yield Row("made up", 1, 2.0, 4.0, "peer", None)
 
-    monkeypatch.setattr(record, "GROUPS", {"rsa": rows, "gcm": rows})
+    monkeypatch.setattr(record, "GROUPS", {"rsa": some, "gcm": some})
     monkeypatch.setattr(record, "WIDTHS", frozenset({"gcm"}))
     monkeypatch.setattr(record, "processor", lambda: ("made-up", "a processor", True))
     monkeypatch.delenv("SEALANE_CPU", raising=False)
@@ -146,5 +150,29 @@ def test_the_command_rejects_other_rows_and_folders(
 
 
 def test_every_group_says_what_its_bound_is() -> None:
-    assert set(record.BOUNDS) == set(record.GROUPS)
-    assert set(record.GROUPS) >= record.WIDTHS
+    assert all("bound" in (group.__doc__ or "") for group in rows.GROUPS.values())
+    assert set(rows.GROUPS) >= rows.WIDTHS
+
+
+def replay(command: str, pinned: bool = True) -> str:
+    """Returns what a benchmark printed, in place of running it."""
+    outputs = dict(re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", OUTPUTS, re.MULTILINE))
+    words = re.split(" --bench |lab/bench/", command.removesuffix(" --skip-utils"))[-1]
+    return str(outputs[words]).rstrip("\n") + "\n"
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[tuple[str, str], Row]:
+    """All rows of all groups, from what the benchmarks printed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shutil.which", lambda program: program)
+        found = [(name, row) for name, group in rows.GROUPS.items() for row in group(replay, True)]
+    assert len(found) == len({(name, row.work) for name, row in found}), "a work is named twice"
+    return {(name, row.work): row for name, row in found}
+
+
+def test_rows_of_what_the_benchmarks_printed(measured: dict[tuple[str, str], Row]) -> None:
+    for row in measured.values():
+        assert row.ours > 0
+        assert row.other > 0
+        assert len(rows.cells(row.line("yes"))) == 8
