@@ -19,6 +19,7 @@ from types import ModuleType
 
 import check
 import figures
+import speed
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -210,6 +211,8 @@ def configuration(python: list[tuple[str, str]]) -> str:
 
 
 def main() -> int:
+    if stale := speed.stale():
+        sys.exit(f"write the tables of these pages again, by docs/site/speed.py: {', '.join(stale)}")
     if stale := figures.stale():
         sys.exit(f"draw these figures again, by docs/site/figures.py: {', '.join(stale)}")
     shutil.rmtree(SITE, ignore_errors=True)

@@ -1,8 +1,7 @@
 """Draws the figures of the guide in docs/guide/figures: ``python docs/site/figures.py``.
 
-The plot comes from a record, and the bars from the rows of the page on speed, which a test compares with
-their records. ``make docs`` fails if a figure differs from what this script draws.
-Each is 400 units wide, so that it can be read on a telephone.
+The plot comes from a record, and the bars from the rows of the page on speed. ``make docs`` fails if a figure
+differs from what this script draws. Each is 400 units wide, so that it can be read on a telephone.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from __future__ import annotations
 import csv
 import functools
 import math
-import re
 from collections import defaultdict
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+import speed
+
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "guide" / "figures"
-SPEED = ROOT / "docs" / "guide" / "speed.md"
 RECORD = ROOT / "lab" / "record" / "lab-zen4-2026-11-22" / "results.csv"
 
 # The colours follow the reader's system. Contrast with the background is at least 4.5 in both.
@@ -226,96 +225,50 @@ def reveals() -> Figure:
     return figure
 
 
-# Rows of the page on speed by the start of their first cell, with a label for each ratio in them.
+# The groups of the rows that each figure of bars shows.
 BARS = {
-    "speed-messages": (
-        "Messages and ciphers",
-        {
-            "AES-256-GCM, 64 bytes": ["AES-256-GCM, 64 B · best of three"],
-            "AES-256-GCM, 16 KiB": ["AES-256-GCM, 16 KiB · aws-lc", "AES-256-GCM, 1 MiB · aws-lc"],
-            "AES-256-GCM-SIV": ["GCM-SIV, seal 16 KiB · aws-lc", "GCM-SIV, open 16 KiB · aws-lc"],
-            "AES-256-CTR": ["AES-256-CTR, 16 KiB · aws-lc"],
-            "ChaCha20-Poly1305": ["ChaCha20-Poly1305, 64 B · best", "ChaCha20-Poly1305, 16 KiB · best"],
-            "ChaCha20, 16": ["ChaCha20, 16 KiB · OpenSSL"],
-            "Poly1305, 1": ["Poly1305, 1 MiB · OpenSSL"],
-            "XChaCha20": ["XChaCha20, 16 KiB · PyNaCl"],
-            "Speck": ["Speck128/256 · speck-cipher", "Speck64/128 · speck-cipher"],
-            "AEGIS": ["AEGIS-128L, 16 KiB · aegis", "AEGIS-256, 16 KiB · aegis"],
-            "a TLS 1.3": ["TLS record, 64 B · aws-lc-rs, ring", "TLS record, 16 KiB · aws-lc-rs, ring"],
-        },
-    ),
-    "speed-python": (
-        "From Python",
-        {
-            "`encrypt_into`": ["encrypt_into, 64 B · cryptography"],
-            "`seal` with": ["seal, 64 B · cryptography"],
-            "`encrypt` of": ["encrypt, 2 MiB · cryptography", "encrypt, 256 MiB · cryptography"],
-            "HPKE with X25519": ["HPKE X25519, seal · cryptography", "HPKE X25519, open · cryptography"],
-            "HPKE with X-Wing": ["HPKE X-Wing, seal · cryptography", "HPKE X-Wing, open · cryptography"],
-            "ECIES of 140": ["ECIES, 140 B, encrypt · eciespy", "ECIES, 140 B, decrypt · eciespy"],
-            "ECIES of 64": ["ECIES, 64 MiB, encrypt · eciespy", "ECIES, 64 MiB, decrypt · eciespy"],
-            "REncrypt": ["encrypt, 64 B · rencrypt", "encrypt, 1 MiB · rencrypt"],
-            "a new RSA": ["a new RSA-3072 key · cryptography"],
-        },
-    ),
-    "speed-files": (
-        "Files, folders and datasets",
-        {
-            "encrypting / decrypting a 1 GiB": ["1 GiB file, encrypt · cp", "1 GiB file, decrypt · cp"],
-            "a 1 GiB age": ["1 GiB age file, encrypt · age", "1 GiB age file, decrypt · age"],
-            "the same beside `rage`": ["1 GiB age file, encrypt · rage", "1 GiB age file, decrypt · rage"],
-            "a 1 GiB file in Tink": ["1 GiB Tink file, encrypt · tink", "1 GiB Tink file, decrypt · tink"],
-            "an encrypted local file": ["fsspec, in order · no encryption", "fsspec, random · no encryption"],
-            "8 million rows": ["Parquet, all columns · plain", "Parquet, one column · plain"],
-            "10,000 files": ["10,000 files, ext4 · cp -r", "10,000 files, in memory · cp -r"],
-        },
-    ),
+    "speed-messages": ("Messages and ciphers", "gcm siv ctr chacha python aegis speck tls"),
+    "speed-python": ("From Python", "calls hybrid jwe rsa"),
+    "speed-files": ("Files, folders and datasets", "files age folders vaults local many parquet fields"),
 }
 
 
 def bars(name: str) -> Figure:
-    """Draws ratios on both processors: a bar to the right of 1 is faster than the peer."""
-    title, rows = BARS[name]
-    table = [line.split("|")[1:-1] for line in SPEED.read_text().splitlines() if line.startswith("| ")]
-    entries: list[tuple[str, list[list[float]]]] = []
-    for start, labels in rows.items():
-        (cells,) = (cells for cells in table if cells[0].strip().startswith(start))
-        columns = [cell.split(" / ") for cell in cells[1:]]
-        for at, label in enumerate(labels):
-            # A cell has as many ratios as the row, or says once that it was not measured.
-            ratios = [
-                [float(one) for one in re.findall(r"[\d.]+", column[min(at, len(column) - 1)])]
-                for column in columns
-            ]
-            entries.append((label, ratios))
-    figure = Figure(62 + 30 * len(entries), f"{title}: how many times as fast as the peer")
-    left, right, top = 204, 372, 50
+    """Draws the ratios of the page on speed: a bar to the right of 1 is faster than the peer."""
+    title, groups = BARS[name]
+    found = speed.columns()[:2]
+    entries: list[tuple[str, list[float | None]]] = []
+    for row in speed.rows():
+        if row.group not in groups.split() or row.shows != "ratio":
+            continue
+        columns = [row.figures(column) for column in found]
+        for at, work in enumerate(row.works):
+            if shown := [some[at] for some in columns if some]:
+                label = work if "beside" in work else f"{work}, beside {shown[0].peer}"
+                entries.append((label, [some[at].ratio if some else None for some in columns]))
+    figure = Figure(56 + 36 * len(entries), f"{title}: how many times as fast as the peer")
+    left, right, top = 12, 368, 50
+    highest = max([16.0, *(ratio for _, ratios in entries for ratio in ratios if ratio)])
 
     def place(ratio: float) -> float:
-        return left + math.log2(ratio / 0.4) / math.log2(18 / 0.4) * (right - left)
+        return left + math.log2(max(ratio, 0.25) / 0.25) / math.log2(highest / 0.25) * (right - left)
 
     figure.text(8, 16, f"{title}, times as fast as the peer")
-    figure.box(8, 24, 10, 10, style="ours")
-    figure.text(22, 33, "EPYC (Zen 4)", "small")
-    figure.box(108, 24, 10, 10, style="other")
-    figure.text(122, 33, "Xeon (Granite Rapids)", "small")
-    for ratio in (0.5, 1, 2, 4, 8, 16):
+    for number, column in enumerate(found):
+        figure.box(8 + 80 * number, 24, 10, 10, style="other" if number else "ours")
+        figure.text(22 + 80 * number, 33, column.title, "small")
+    for ratio in (0.25, 0.5, 1, 2, 4, 8, 16):
         x = place(ratio)
         figure.path([(x, top), (x, figure.height - 6)], "line" if ratio == 1 else "grid")
         figure.text(x, top - 4, f"{ratio:g}", "small middle")
     for number, (label, ratios) in enumerate(entries):
-        y = top + 6 + 30 * number
-        figure.text(left - 6, y + 15, label, "small end")
-        for column, values in enumerate(ratios):
-            if not values:
-                continue
-            low, high = place(min(values)), place(max(values))
-            one, at = place(1), y + 12 * column
-            figure.box(min(one, low), at, max(abs(low - one), 1), 9, style="other" if column else "ours")
-            if high > low:
-                figure.path([(low, at + 4.5), (high, at + 4.5)])
-            words = " to ".join(f"{value:g}" for value in sorted({min(values), max(values)}))
-            figure.text(max(one, high) + 3, at + 9, words, "tiny")
+        y = top + 2 + 36 * number
+        figure.text(left, y + 11, label, "small")
+        for at, ratio in enumerate(ratios):
+            if ratio is not None:
+                one, end = sorted((place(1), place(ratio)))
+                figure.box(one, y + 15 + 9 * at, max(end - one, 1), 8, style="other" if at else "ours")
+                figure.text(end + 3, y + 22 + 9 * at, f"{ratio:.3g}", "tiny")
     return figure
 
 

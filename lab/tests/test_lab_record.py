@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from sealane_lab import record, rows
@@ -162,6 +164,18 @@ def replay(command: str, pinned: bool = True) -> str:
 
 
 @pytest.fixture(scope="module")
+def speed() -> ModuleType:
+    """The script that writes the tables of README and guide."""
+    path = Path(__file__).parents[2] / "docs" / "site" / "speed.py"
+    spec = importlib.util.spec_from_file_location("speed", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
 def measured() -> dict[tuple[str, str], Row]:
     """All rows of all groups, from what the benchmarks printed."""
     with pytest.MonkeyPatch.context() as patch:
@@ -176,3 +190,48 @@ def test_rows_of_what_the_benchmarks_printed(measured: dict[tuple[str, str], Row
         assert row.ours > 0
         assert row.other > 0
         assert len(rows.cells(row.line("yes"))) == 8
+
+
+def test_every_row_of_the_pages_is_measured(measured: dict[tuple[str, str], Row], speed: ModuleType) -> None:
+    shown = {(row.group, work) for row in speed.rows() for work in row.works}
+    assert shown <= set(measured), shown - set(measured)
+    in_bound = {(row.group, work) for row in speed.rows() if row.shows == "bound" for work in row.works}
+    assert all(measured[name].bound for name in in_bound)
+
+
+def test_the_table_of_a_small_record(
+    speed: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = "AES-256-CTR in place, 16 KiB"
+    fast = Row(work, None, 1000.0, 12_500.0, "aws-lc", 910.0).line("yes")
+    slow = Row(work, 1, 2000.0, 1500.0, "aws-lc").line("no")
+    only = Row("4 KiB at a random place of a file of 1 GiB", 15, 6.5, 9.1, "a plain file", None, "us", True)
+    why = "## Why rows are short\n\nBecause.\n"
+    sections = {
+        "calls": record.section("calls", [only.line("yes")], 0.01, False),
+        "ctr": record.section("ctr", [fast, slow], 0.5, True),
+    }
+    title = "# Rows of processors with and without AVX-512, 2026-01-02, A CPU (zen4: x), 2 cores\n"
+    text = record.merged(f"# old\n\n{why}", title, sections)
+    (tmp_path / "zen4-2026-01-02.md").write_text(text)
+    (tmp_path / "zen4-2026-01-01.md").write_text(text.replace("1.00", "9.99"))
+    (tmp_path / "zen4-2026-01-03.md").write_text("# Another topic\n")
+    assert "Because." in text
+    assert "Measured with `--busy`." in sections["ctr"]
+    assert "busy" not in sections["calls"]
+    page = tmp_path / "README.md"
+    page.write_text("a\n<!-- from the record -->\nold\n<!-- end -->\nb\n")
+    monkeypatch.setattr(speed, "PAGES", {page: True})
+    assert speed.written(page, tmp_path) == (
+        "a\n<!-- from the record -->\n"
+        "A CPU (zen4: x), 2 cores, while other programs ran ([record](zen4-2026-01-02.md)).\n\n"
+        "| what | Zen 4 | Zen 4 without AVX-512 |\n|---|---|---|\n"
+        f"| {work}, beside aws-lc | 12 x | 0.75 x |\n"
+        "| the same, of what the processor's AES units can do | 91 % |  |\n"
+        "| 4 KiB at a random place of a 1 GiB file, from Python | 6.50 us |  |\n"
+        "<!-- end -->\nb\n"
+    )
+
+
+def test_the_pages_have_the_tables_of_the_records(speed: ModuleType) -> None:
+    assert speed.stale() == [], "write them again: docs/site/speed.py"
