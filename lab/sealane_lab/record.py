@@ -126,7 +126,7 @@ def record(root: Path, names: list[str], folder: Path, anyway: bool, said: Calla
     Raises
     ------
     ValueError
-        If the folder is no clone of the repository, if the machine is busy, or if a group failed.
+        If the folder is no clone of the repository, or if a group failed or the machine was busy.
     """
     if not (root / "lab" / "rust" / "Cargo.toml").exists():
         raise ValueError(
@@ -134,13 +134,14 @@ def record(root: Path, names: list[str], folder: Path, anyway: bool, said: Calla
         )
     short, where, wide = processor()
     now = datetime.now(UTC)
-    path, failed = folder / f"{short}-{now:%Y-%m-%d}.md", []
+    path, failed = folder / f"{short}-{now:%Y-%m-%d}.md", dict[str, Exception]()
     for number, name in enumerate(names, 1):
-        busy, began = load() if anyway else calm(), time.monotonic()
+        began = time.monotonic()
         try:
+            busy = load() if anyway else calm()
             lines = measured(root, name, wide, said)
         except (ValueError, LookupError) as error:
-            failed.append(name)
+            failed[name] = error
             said(f"{name} failed: {error}")
             continue
         old = path.read_text() if path.exists() else ""
@@ -149,7 +150,8 @@ def record(root: Path, names: list[str], folder: Path, anyway: bool, said: Calla
         path.write_text(merged(old, title(where, wide, now), sections))
         said(f"{name}: {time.monotonic() - began:.0f} s, group {number} of {len(names)}")
     if failed:
-        raise ValueError(f"not measured: {', '.join(failed)}; measure them with --rows {','.join(failed)}")
+        why = "; ".join(f"{name}: {error}" for name, error in failed.items())
+        raise ValueError(f"{why}; measure again with --rows {','.join(failed)}")
     return path
 
 

@@ -140,6 +140,22 @@ def test_the_command_refuses_on_a_busy_machine(
         assert f"| made up | {features} | >= 1 | 2.00 ns | 4.00 (peer) | 2.00 |  | OK |" in text
 
 
+def test_a_group_that_fails_does_not_stop_the_others(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(run: rows.Run, wide: bool) -> Iterator[Row]:
+        raise ValueError("the program age is not on PATH")
+
+    monkeypatch.setitem(record.GROUPS, "rsa", broken)
+    monkeypatch.setattr(record, "load", lambda: 0.0)
+    assert main(["record", "--rows", "rsa,gcm"]) == 1
+    printed = capsys.readouterr()
+    assert "rsa failed: the program age is not on PATH" in printed.out
+    assert "rsa: the program age is not on PATH; measure again with --rows rsa" in printed.err
+    (path,) = (clone / "lab" / "record").iterdir()
+    assert re.findall("^## (.*)$", path.read_text(), re.MULTILINE) == ["gcm"]
+
+
 def test_the_command_rejects_other_rows_and_folders(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
