@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -32,6 +33,20 @@ def test_names_that_pyarrow_would_change(keys: ParquetKeys, tmp_path: Path, name
         path, encryption=keys.polars_encryption("table", {name: "pii"}), compression="uncompressed"
     )
     assert b"secret-value" not in path.read_bytes()
+
+
+# claim: parquet-columns
+@pytest.mark.parametrize(
+    "name", ["a\0b", "\ufeffname", "\u200bname", "list.element", "a=b", "'a'", "a]", "a\nb", "NAME", "é"]
+)
+def test_names_that_pyarrow_keeps(keys: ParquetKeys, tmp_path: Path, name: str) -> None:
+    table = pa.table({name: ["secret-value"], "name": ["other-value"]})
+    properties = keys.encryption("table", {"pii": [name]})
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path, encryption_properties=properties, compression="none", use_dictionary=False)
+    content = path.read_bytes()
+    assert b"secret-value" not in content
+    assert b"other-value" in content
 
 
 # claim: parquet-columns

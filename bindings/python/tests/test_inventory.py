@@ -172,3 +172,29 @@ def test_paths_that_cannot_be_read(places: Path) -> None:
     assert set(found(places)) == expected
     with pytest.raises(OSError, match="pipe"):
         sealane.write_inventory(vault, places / "list", sign_key=places / "sign", key=KEY)
+
+
+# claim: folder-inventory
+def test_paths_that_lead_elsewhere(places: Path) -> None:
+    """Links that never end or have no end, and a path that is longer than the system takes."""
+    vault = places / "vault"
+    sealane.encrypt_tree(places / "in", vault, key=KEY)
+    sealane.write_inventory(vault, places / "list", sign_key=places / "sign", key=KEY)
+    kept = (vault / "a").rename(places / "kept")
+    for target in "a", kept, "/dev/zero", "/proc/self/mem":
+        (vault / "a").symlink_to(target)
+        assert found(places) == [("a", "changed")], target
+        (vault / "a").unlink()
+    (vault / "a").mkdir()
+    (vault / "a" / "a").write_bytes(kept.read_bytes())
+    assert found(places) == [("a/a", "renamed")]
+    name, depth = "n" * 255, 20
+    above = os.open(vault / "a", os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir(name, dir_fd=above)
+        below = os.open(name, os.O_RDONLY, dir_fd=above)
+        os.close(above)
+        above = below
+    os.close(above)
+    kinds = {kind for path, kind in found(places) if name in path}
+    assert kinds == {"unreadable"}
