@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib.util
 import pickle
 from pathlib import Path
@@ -86,8 +87,11 @@ def test_samples_of_litdata(tmp_path: Path) -> None:
         litdata.Encryption(f"file:{tmp_path}/ring.json", level=wrong)
 
 
+# LitData leaves its chunks open.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_dataset_of_litdata(tmp_path: Path) -> None:
-    """With the package itself, which needs PyTorch: `pip install litdata`."""
+    """With the package itself, which needs PyTorch: `make -C tests engines` installs it."""
     if importlib.util.find_spec("litdata") is None:
         pytest.skip("NOT RUN: needs litdata")
     from litdata import StreamingDataset, optimize
@@ -102,3 +106,5 @@ def test_a_dataset_of_litdata(tmp_path: Path) -> None:
     assert not any(SECRET.encode() in chunk.read_bytes() for chunk in chunks)
     dataset = StreamingDataset(str(tmp_path / "data"), encryption=encryption)
     assert [dataset[number] for number in range(10)] == [SECRET] * 10
+    del dataset
+    gc.collect()
