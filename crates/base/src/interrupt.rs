@@ -44,9 +44,9 @@ thread_local! {
 
 /// Runs `work` with a check that can cancel its long parts.
 ///
-/// Those are: unwrapping the file key of an age file, deriving keys from passphrases, generating RSA
-/// keys, and waiting for the other end of a pipe. scrypt and headers stop where they are; other cancelled work ends in the
-/// background, on its own thread.
+/// Those are: unwrapping the file key of an age file, deriving keys from passphrases, generating
+/// RSA keys, and waiting for the other end of a pipe. scrypt and headers stop where they are; other
+/// cancelled work ends in the background, on its own thread.
 pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Check>);
     impl Drop for Restore {

@@ -266,7 +266,7 @@ impl PinnedReference {
         Some(Self { reference, fingerprint: Some(fingerprint) })
     }
 
-    /// Remembers a key that this user saves at a path for nobody else, if another one is known there.
+    /// Remembers a key that this user saves for nobody else, if another one is known at its path.
     pub fn follow(path: &Path, key: &KeyFile) {
         if let (Some(place), Ok(key)) = (Reference::File(path.to_owned()).place(), Fingerprint::of(key)) {
             known_keys::follow_own_key(&place, &key);
@@ -277,8 +277,8 @@ impl PinnedReference {
     /// the user's file of known keys. Returns a warning for the user, once per process, if neither
     /// is possible.
     ///
-    /// Without a fingerprint, a key is remembered if others can have made its file: if a key service
-    /// or a token decrypted it, or `for_recipients` says that an identity did. Any other key must be
+    /// Without a fingerprint, a key is remembered if others can have made its file: if a service or
+    /// a token decrypted it, or `for_recipients` says that an identity did. Any other key must be
     /// the known one, if there is one: an attacker can leave the encryption out.
     ///
     /// # Errors

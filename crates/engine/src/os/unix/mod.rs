@@ -51,8 +51,8 @@ pub fn flush(file: &File) -> io::Result<()> {
     }
 }
 
-/// Repeats a system call that a signal ended, unless the check of this thread cancels: the other end
-/// of a pipe may never come. The standard library repeats it without asking.
+/// Repeats a system call that a signal ended, unless the check of this thread cancels: the other
+/// end of a pipe may never come. The standard library repeats it without asking.
 fn retried<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         match call() {
