@@ -4,11 +4,11 @@
 use super::io::{NamedSource, WriteAt};
 use super::options::Options;
 use super::plan::{ChunkPosition, Job, Layout, Plan};
+use base::memory::Wiped;
 use base::parallel::{Workers, run_jobs};
 use base::threads::thread_count;
 use base::{Error, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
-use zeroize::Zeroizing;
 
 /// Decrypts the chunks of a file format with one file's key.
 pub trait OpenChunks: std::fmt::Debug + Send + Sync {
@@ -148,7 +148,7 @@ fn each_job(
     work: impl Fn(&Job, &mut [u8], &mut [u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let buffers = || {
-        let plain = Zeroizing::new(memory::zeroed(plan.max_plain_len())?);
+        let plain = Wiped::new(memory::zeroed(plan.max_plain_len())?);
         Ok((plain, memory::zeroed(head + plan.max_sealed_len())?))
     };
     run_reporting(plan.jobs(), plan.plain_len, options, buffers, |at, (plain, sealed)| {

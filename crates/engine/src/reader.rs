@@ -4,10 +4,10 @@ use super::io::{Concurrency, ReadAt};
 use super::pipeline::OpenChunks;
 use super::plan::{ChunkPosition, Plan};
 use super::scratch::with_scratch;
+use base::memory::Wiped;
 use base::parallel::{Workers, run_parts};
 use base::{Error, debug_fields, memory};
 use std::sync::{Mutex, MutexGuard, TryLockError};
-use zeroize::Zeroizing;
 
 /// Approximate maximum plaintext bytes per read of the source. Shorter reads cost more system time
 /// (16 KiB twice as much as 256 KiB, measured); longer ones save nothing.
@@ -41,7 +41,7 @@ pub struct ChunkReader<S> {
 /// Plaintext of the chunk last read in part.
 struct Recent {
     index: Option<u64>,
-    plain: Zeroizing<Vec<u8>>,
+    plain: Wiped,
 }
 
 impl<S> ChunkReader<S> {
@@ -74,8 +74,7 @@ impl<S: ReadAt> ChunkReader<S> {
         let plan = cipher.layout().plan_sealed(sealed_len)?;
         // Full capacity from the start: growing would leave an unwiped copy.
         let capacity = plan.layout.chunk.min(plan.plain_len) as usize;
-        let recent =
-            Mutex::new(Recent { index: None, plain: Zeroizing::new(memory::with_capacity(capacity)?) });
+        let recent = Mutex::new(Recent { index: None, plain: Wiped::new(memory::with_capacity(capacity)?) });
         let reader = Self { source, cipher, plan, recent };
         let Some(last) = plan.chunks().checked_sub(1) else { return Ok(reader) };
         let last = plan.span(last..last + 1);
@@ -151,7 +150,7 @@ impl<S: ReadAt> ChunkReader<S> {
         match self.recent() {
             Some(mut recent) => copy(recent.open(&*self.cipher, position, sealed, len)?),
             None => {
-                let mut plain = Zeroizing::new(memory::zeroed(len)?);
+                let mut plain = Wiped::new(memory::zeroed(len)?);
                 self.cipher.open(position, sealed, &mut plain)?;
                 copy(&plain);
             }

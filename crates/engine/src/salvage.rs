@@ -7,10 +7,10 @@ use super::io::{NamedSource, WriteAt};
 use super::options::Options;
 use super::pipeline::{OpenChunks, run_reporting, write};
 use super::plan::{ChunkPosition, Job, Layout};
+use base::memory::Wiped;
 use base::{Error, memory};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use zeroize::Zeroizing;
 
 /// Plaintext bytes per job, as for whole files.
 const JOB_LEN: u64 = 1 << 18;
@@ -34,7 +34,7 @@ pub fn open_intact(
     let job = |at: u64| layout.full_chunks(at * per_job..chunks.min((at + 1) * per_job));
     let buffers = || {
         let (plain, sealed) = (per_job * layout.chunk, per_job * layout.sealed_chunk_len());
-        Ok((Zeroizing::new(memory::zeroed(plain as usize)?), memory::zeroed(sealed as usize)?))
+        Ok((Wiped::new(memory::zeroed(plain as usize)?), memory::zeroed(sealed as usize)?))
     };
     let holes = Mutex::new(Vec::new());
     run_reporting(jobs, layout.plain_start(chunks), options, buffers, |at, (plain, sealed)| {
@@ -102,7 +102,7 @@ pub fn any_opens(
 ) -> Result<bool, Error> {
     let Layout { chunk, .. } = cipher.layout();
     let mut sealed = memory::zeroed(cipher.layout().sealed_chunk_len() as usize)?;
-    let mut plain = Zeroizing::new(memory::zeroed(chunk as usize)?);
+    let mut plain = Wiped::new(memory::zeroed(chunk as usize)?);
     for index in chunks {
         let job = cipher.layout().full_chunks(index..index + 1);
         let (from, to) = (&mut sealed[..job.sealed_len()], &mut plain[..job.plain_len()]);

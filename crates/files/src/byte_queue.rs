@@ -1,6 +1,6 @@
 //! Output of a stream for callers without a writer.
 
-use providers::wipe;
+use base::memory::Wiped;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ use std::io::{self, Write};
 pub struct ByteQueue {
     /// One element per write. A single buffer would be copied as it grows, leaving copies of
     /// plaintext in memory.
-    pieces: VecDeque<Vec<u8>>,
+    pieces: VecDeque<Wiped>,
     /// Bytes already taken from the first piece.
     taken: usize,
     /// Bytes waiting.
@@ -56,7 +56,7 @@ impl ByteQueue {
             (out, done) = (later, done + len);
             self.taken += len;
             if self.taken == piece.len() {
-                self.pieces.pop_front().iter_mut().for_each(|piece| wipe(piece));
+                self.pieces.pop_front();
                 self.taken = 0;
             }
         }
@@ -71,19 +71,12 @@ impl Write for ByteQueue {
         piece.try_reserve_exact(bytes.len())?;
         piece.extend_from_slice(bytes);
         self.len += piece.len();
-        self.pieces.push_back(piece);
+        self.pieces.push_back(Wiped::new(piece));
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// `Zeroizing` would write byte by byte, and then the capacity again: slower than decryption.
-impl Drop for ByteQueue {
-    fn drop(&mut self) {
-        self.pieces.iter_mut().for_each(|piece| wipe(piece));
     }
 }
 

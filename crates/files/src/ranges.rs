@@ -3,11 +3,11 @@
 use super::chunked::{HEADER_LEN, LAYOUT};
 use super::file_cipher::FileCipher;
 use super::file_keys::DecryptWith;
+use base::memory::Wiped;
 use base::{Error, memory};
 use engine::plan::{Job, Plan};
 use engine::prefix::{Parsed, Prefix};
 use std::ops::Range;
-use zeroize::Zeroizing;
 
 /// Returns the size in bytes of a chunked-encryption@v1 file with a plaintext of `plain_len` bytes.
 ///
@@ -150,7 +150,7 @@ impl FetchedRange<'_> {
 
     fn open_chunks(&self, mut out: &mut [u8]) -> Result<(), Error> {
         let mut sealed = self.sealed;
-        let mut scratch = Zeroizing::new(Vec::new());
+        let mut scratch = Wiped::new(Vec::new());
         for (position, len) in self.chunks.positions(LAYOUT) {
             let (from, sealed_rest) = sealed.split_at(len + LAYOUT.overhead as usize);
             let start = LAYOUT.plain_start(position.index);

@@ -8,6 +8,7 @@ use super::file_cipher::FileCipher;
 use super::file_keys::DecryptWith;
 use super::output::Target;
 use super::paths::{Source, output};
+use base::memory::Wiped;
 use base::{Error, Misuse, memory};
 use engine::io::{NamedSource, ReadAt, WriteAt};
 use engine::options::Options;
@@ -17,7 +18,6 @@ use engine::salvage::{any_opens, open_intact, opens};
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
-use zeroize::Zeroizing;
 
 /// For a key that fits the header. In age files, the MAC does not cover the nonce.
 const NO_CHUNK: Error =
@@ -245,7 +245,7 @@ impl From<Job> for Hole {
 }
 
 /// How the file ends, and the plaintext of the chunk.
-type LastChunk = (FileEnd, Zeroizing<Vec<u8>>);
+type LastChunk = (FileEnd, Wiped);
 
 /// Opens the last chunk; `None` if it is damaged. If the file was cut right after it, it is not the
 /// last.
@@ -256,7 +256,7 @@ fn open_last(
 ) -> Result<Option<LastChunk>, Error> {
     let (layout, index) = (cipher.layout(), last.chunks.start);
     let mut sealed = memory::zeroed(last.sealed_len())?;
-    let mut plain = Zeroizing::new(memory::zeroed(last.plain_len())?);
+    let mut plain = Wiped::new(memory::zeroed(last.plain_len())?);
     if source.read_exact_at(last.sealed.start, &mut sealed).is_err() {
         return Ok(None);
     }

@@ -4,12 +4,12 @@ use super::Options;
 use super::armor::{ArmorReader, ArmorWriter};
 use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
+use base::memory::Wiped;
 use base::{Error, ForkGuard, Misuse, debug_fields, memory};
 use engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
 use engine::plan::{ChunkPosition, End, Job};
 use engine::prefix::{Parsed, Prefix};
 use std::io::{self, Read, Write};
-use zeroize::Zeroizing;
 
 /// Plaintext bytes collected before they are processed and written.
 const BATCH_LEN: u64 = 1 << 20;
@@ -40,7 +40,7 @@ pub struct Encryptor<W: Write> {
     inner: ArmorWriter<W>,
     /// Up to a batch of plaintext. It waits for more: only the end of the stream shows which chunk
     /// is last.
-    plain: Zeroizing<Vec<u8>>,
+    plain: Wiped,
     sealed: Vec<u8>,
     /// Number of sealed chunks; `None` after a failure. We don't know how many bytes were written
     /// then, and continuing could seal other bytes under a used nonce.
@@ -58,7 +58,7 @@ impl<W: Write> Encryptor<W> {
         let (cipher, header) = with.create_file()?;
         let mut inner = ArmorWriter::new(inner, with.armor())?;
         inner.write_all(&header)?;
-        let plain = Zeroizing::new(memory::with_capacity(batch(&*cipher, 0).plain_len())?);
+        let plain = Wiped::new(memory::with_capacity(batch(&*cipher, 0).plain_len())?);
         Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0), guard: ForkGuard::new()? })
     }
 
@@ -133,7 +133,7 @@ pub struct Decryptor<W> {
     inner: W,
     /// Sealed bytes waiting for the rest of their chunk. A chunk that may be the last also waits.
     sealed: Vec<u8>,
-    plain: Zeroizing<Vec<u8>>,
+    plain: Wiped,
     /// Number of opened chunks; `None` after a failure.
     index: Option<u64>,
     /// Bytes that the header parser needs.
@@ -150,7 +150,7 @@ impl<W: Write> Decryptor<W> {
             cipher: None,
             inner,
             sealed: Vec::new(),
-            plain: Zeroizing::default(),
+            plain: Wiped::default(),
             index: Some(0),
             header_need: 0,
         }
@@ -372,7 +372,7 @@ pub(super) fn pump(
     mut push: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut progress = options.progress(None);
-    let mut piece = Zeroizing::new(vec![0; 1 << 18]);
+    let mut piece = Wiped::new(vec![0; 1 << 18]);
     let mut done = 0;
     loop {
         match read(&mut piece) {

@@ -4,6 +4,7 @@ use crate::storage::{Entry, EntryKind};
 use crate::vault::{Contents, Vault};
 use crate::walk::{Walk, find, split};
 use base::error::FolderError;
+use base::memory::Wiped;
 use base::os::{self, path_of};
 use base::{Error, Misuse, memory};
 use engine::folder::{EntryKind as PlaceKind, Folder, check_name};
@@ -20,7 +21,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
 
 /// Plaintext bytes that a thread decrypts at once: many chunks of every format.
 const PIECE_LEN: u64 = 1 << 20;
@@ -276,7 +276,7 @@ impl VaultJob<'_> {
 /// Copies the whole plaintext, on the threads of `options`.
 fn copy(contents: &dyn Contents, to: &impl WriteAt, mut options: Options<'_>) -> Result<(), Error> {
     let size = contents.size();
-    let buffer = || Ok(Zeroizing::new(memory::zeroed(size.min(PIECE_LEN) as usize)?));
+    let buffer = || Ok(Wiped::new(memory::zeroed(size.min(PIECE_LEN) as usize)?));
     run_reporting(size.div_ceil(PIECE_LEN), size, &mut options, buffer, |at, piece| {
         let start = at * PIECE_LEN;
         let len = (size - start).min(PIECE_LEN) as usize;

@@ -4,12 +4,12 @@ use super::cipher::Tink;
 use super::parameters::{TAG_LEN, split};
 use crate::age_file::refuse_age;
 use crate::file_cipher::{CreateFile, FileCipher, OpenFile};
+use base::memory::Wiped;
 use base::{Error, Misuse, memory};
 use engine::plan::ChunkPosition;
 use engine::prefix::{Parsed, Prefix};
 use engine::salvage::opens;
 use keys::{Keyring, Purpose};
-use zeroize::Zeroizing;
 
 /// A keyring of streaming keys and its files' context (Tink: associated data).
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Tink {
     /// Returns whether `segment` is a first segment under this key.
     fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
         let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
-        let mut plain = Zeroizing::new(memory::zeroed(len)?);
+        let mut plain = Wiped::new(memory::zeroed(len)?);
         opens(self, ChunkPosition { index: 0, last }, segment, &mut plain)
     }
 }

@@ -1,7 +1,8 @@
 //! Tests that calls which fail free no memory with plaintext.
 
+use sealane::file::{ByteQueue, CHUNK_LEN, DecryptWith, Decryptor, EncryptWith, encrypt};
 use sealane::keys::{Keyring, Prefix};
-use sealane::{Error, KeyringAead};
+use sealane::{Error, Key, KeyringAead};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -86,6 +87,24 @@ fn a_batch_of_a_keyring_that_fails_leaves_no_plaintext() {
         for len in [packed.len(), packed.len() - 3 * aead.overhead()] {
             let freed = freed_by(len, || failed(aead.open_packed(&packed, &offsets, b"").map(drop)));
             assert_eq!(freed.1, 0);
+        }
+    }
+}
+
+/// A queue is dropped with plaintext in it, and a buffer after it was cut to the last chunk.
+#[test]
+fn a_stream_leaves_no_plaintext() {
+    let key = Key::generate(32).unwrap();
+    for len in [LEN, CHUNK_LEN + LEN] {
+        let file = encrypt(&vec![0xa5; len], &EncryptWith::key(&key, b"")).unwrap();
+        for freed_len in [LEN, CHUNK_LEN, CHUNK_LEN + LEN] {
+            let (freed, dirty) = freed_by(freed_len, || {
+                let mut decryptor = Decryptor::new(ByteQueue::default(), &DecryptWith::key(&key, b""));
+                decryptor.push(&file).unwrap();
+                assert_eq!(decryptor.finish().unwrap().len(), len);
+            });
+            assert_eq!(dirty, 0, "{len} {freed_len}: {freed}");
+            assert!(freed > 0 || (len, freed_len) != (LEN, LEN));
         }
     }
 }
