@@ -69,6 +69,31 @@ def test_ssh_keygen(ssh: Path, message: bytes, namespace: str) -> None:
         "valid-after=20200101",
         "unknown",
         "cert-authority",
+        "cert-authority=",
+        'cert-authority,namespaces="file"',
+        ",",
+        'namespaces="file",',
+        ',namespaces="file"',
+        'namespaces="file",,valid-after="20200101"',
+        'namespaces=" file"',
+        'namespaces="file, git"',
+        'namespaces="git, file"',
+        'namespaces="a b,file"',
+        'namespaces = "file"',
+        'namespaces="file"x',
+        'namespaces="file',
+        '"namespaces=file"',
+        'namespaces="FILE"',
+        'namespaces="!git,*"',
+        "valid-before='20990101'",
+        'valid-before="20990101" valid-after="20200101"',
+        'valid-after="20200101z"',
+        'valid-after="2020010112"',
+        'valid-after="20200101T120000"',
+        'valid-after="always"',
+        'valid-after="20990101",valid-before="20200101"',
+        'valid-after="",namespaces="file"',
+        "touch-required",
     ],
 )
 def test_both_accept_the_same_allowed_signers(ssh: Path, options: str) -> None:
@@ -83,6 +108,22 @@ def test_both_accept_the_same_allowed_signers(ssh: Path, options: str) -> None:
     except (sealane.AuthenticationError, sealane.FormatError, ValueError):
         ours = False
     assert ours == theirs, done.stderr
+
+
+def test_certificates_are_refused(ssh: Path) -> None:
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "authority")
+    run("ssh-keygen", "-q", "-s", "authority", "-I", "id", "-n", "me@example.com", "ssh.pub")
+    signature = run("ssh-keygen", "-Y", "sign", "-f", "ssh-cert.pub", "-n", "file", stdin=b"message")
+    authority = f"me@example.com cert-authority {Path('authority.pub').read_text()}"
+    for text in authority, f"me@example.com {Path('ssh-cert.pub').read_text()}":
+        Path("list").write_text(text)
+        for each in signature, sign(b"message", "ssh"):
+            with pytest.raises(ValueError, match="certificate authorities, which are not supported"):
+                verify(b"message", each, "list")
+    with pytest.raises(sealane.AuthenticationError, match="made with another key"):
+        verify(b"message", signature, "allowed")
+    with pytest.raises(sealane.FormatError, match="expected an OpenSSH private key"):
+        sign(b"message", "ssh-cert.pub")
 
 
 def test_ssh_keygen_refuses_the_same_revoked_keys(ssh: Path) -> None:

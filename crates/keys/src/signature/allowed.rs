@@ -33,11 +33,15 @@ pub(super) struct Allowed {
 impl Allowed {
     /// Parses a line. Returns the public key in it too; `None` for other text.
     pub(super) fn parse(line: &str) -> Result<Option<(Self, &str)>, Error> {
-        let Some((principals, rest)) = field(line) else { return Ok(None) };
+        let Some((principals, rest)) = field(line).filter(|_| !line.contains('\0')) else { return Ok(None) };
         let (options, key) =
             if openssh::is_public(rest) { ("", rest) } else { field(rest).unwrap_or_default() };
         if !openssh::is_public(key) {
             return Ok(None);
+        }
+        // Like ssh-keygen: an option may be empty, but not the last one.
+        if options.ends_with(',') {
+            return Err(OPTIONS);
         }
         let mut found = Self { principals: Some(principals.trim_matches('"').to_owned()), ..Self::default() };
         for option in split(options, |byte| byte == b',').filter(|option| !option.is_empty()) {
@@ -48,7 +52,9 @@ impl Allowed {
             };
             let at = |shift| quoted().and_then(|text| time(text, shift)).ok_or(OPTIONS);
             let is_new = match &*name.to_ascii_lowercase() {
-                "cert-authority" if value.is_empty() => !std::mem::replace(&mut found.is_authority, true),
+                "cert-authority" if option.len() == name.len() => {
+                    !std::mem::replace(&mut found.is_authority, true)
+                }
                 "namespaces" => found.namespaces.replace(quoted().ok_or(OPTIONS)?.to_owned()).is_none(),
                 "valid-after" => found.after.replace(at(LATEST)?).is_none(),
                 "valid-before" => found.before.replace(at(-EARLIEST)?).is_none(),

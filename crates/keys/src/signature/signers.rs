@@ -2,7 +2,6 @@
 
 use super::allowed::Allowed;
 use super::key::{Private, SigningKey};
-use super::names::UNSUITABLE;
 use super::{minisign_key, ssh};
 use crate::approved::Computation;
 use crate::encoding::text::text_of;
@@ -12,6 +11,11 @@ use base::{Error, Misuse};
 
 const PRIVATE: Error = Error::unsuitable_key(
     "expected public keys of signers, found a private key; give the file of the public key, such as id_ed25519.pub",
+);
+
+const NO_SIGNERS: Misuse = Misuse::UnsuitableKey(
+    "expected the public keys of signers, of type ssh-ed25519, found only keys of other types, certificates or \
+     certificate authorities, which are not supported; list the signers' own keys",
 );
 
 /// The public keys of accepted signers.
@@ -47,7 +51,7 @@ impl Signers {
         );
         match Self::read(content, EXPECTED, false)? {
             (Self(Public::Ssh(keys)), lines) if keys.is_empty() => {
-                Err(if lines == 0 { EXPECTED } else { UNSUITABLE.into() })
+                Err(if lines == 0 { EXPECTED } else { NO_SIGNERS.into() })
             }
             (found, _) => Ok(found),
         }
