@@ -2,18 +2,18 @@
 
 use crate::args::formats;
 use crate::command::{Context, Run};
-use crate::console::escaped;
+use crate::console::{Console, escaped};
 use crate::error::{Failure, name};
 use crate::{url, vault};
 use clap::{Args, ValueHint};
 use sealane::age::Armor;
-use sealane::file::{self, Format};
+use sealane::file::{self, Description, Format};
 use serde_json::{Map, json};
 use std::path::PathBuf;
 
-/// Show what an encrypted file or a vault is, without a key
+/// Show what an encrypted file, folder or vault is, without a key
 ///
-/// Format, recipients and size of a file; tool and options of a vault. Nothing is verified. Only
+/// Format, recipients and size of a file; options of a folder or a vault. Nothing is verified. Only
 /// age files name their format and recipients. Text, archives and other files with a mark of their
 /// own are refused.
 #[derive(Args)]
@@ -25,14 +25,51 @@ pub(crate) struct Inspect {
     /// Format of the file. Default: age if the file is one, else chunked
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
-    /// Encrypted file, or the folder of a vault; or the URL of one
+    /// Encrypted file, a folder of 'sealane init', or that of a vault; or the URL of a file or vault
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     input: PathBuf,
+}
+
+/// Shows the options in a folder's description.
+fn described(folder: &str, found: &Description, console: &Console) -> Result<(), Failure> {
+    let format = if found.is_write_only() { Format::Age } else { Format::Chunked };
+    let recipients = found.recipients().len();
+    if console.json() {
+        let document = json!({
+            "file": folder,
+            "format": format.name(),
+            "folder": found.identifier(),
+            "suffix": found.suffix(),
+            "encrypt_names": found.names(),
+            "preserve": found.preserve(),
+            "write_only": found.is_write_only(),
+            "recipients": recipients,
+            "verified": false,
+        });
+        return console.result(|| document, "");
+    }
+    let yes = |is: bool| if is { "yes" } else { "no" };
+    console.print(&format!(
+        "format      {}\nfolder      {}\nsuffix      {}\nnames       {}\npreserve    {}\nwrite-only  {}\n\
+         recipients  {recipients}\nverified    no; 'sealane verify' does that with the key\n",
+        format.name(),
+        found.identifier(),
+        escaped(found.suffix()),
+        if found.names() { "encrypted" } else { "plain" },
+        yes(found.preserve()),
+        yes(found.is_write_only()),
+    ))
 }
 
 impl Run for Inspect {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let url = url::of(&self.input);
+        if url.is_none() && self.input.is_dir() {
+            let found = Description::find(&self.input);
+            if let Some(found) = found.map_err(|error| Failure::about(&name(&self.input), error))? {
+                return described(&name(&self.input), &found, console);
+            }
+        }
         if (url.is_some() || self.input.is_dir())
             && let Some((tool, facts)) = vault::describe(&self.input)?
         {

@@ -438,6 +438,62 @@ fn an_older_description_does_not_bring_retired_keys_back() {
     sandbox.refuses("encrypt -k k -o vault in", 1, "it was replaced since this user first opened it");
 }
 
+/// The public options of a folder need no key, and no secret or recipient is shown.
+#[test]
+fn a_folder_is_inspected_without_a_key() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k --encrypt-names --suffix .x keyed").succeeded();
+    sandbox.run("init --write-only -R team --suffix .age --preserve vault").succeeded();
+    for (folder, expected) in [
+        (
+            "keyed",
+            [
+                "format      chunked",
+                "suffix      .x\n",
+                "names       encrypted\n",
+                "recipients  0\n",
+                "write-only  no\n",
+            ],
+        ),
+        (
+            "vault",
+            [
+                "format      age",
+                "suffix      .age\n",
+                "names       plain\n",
+                "recipients  1\n",
+                "write-only  yes\n",
+            ],
+        ),
+    ] {
+        let text = sandbox.run(&format!("inspect {folder}")).text();
+        assert!(expected.iter().all(|words| text.contains(words)), "{text}");
+        let json = sandbox.run(&format!("inspect --json {folder}")).text();
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let description = sandbox.read(&format!("{folder}/.sealane"));
+        let description: serde_json::Value = serde_json::from_slice(&description).unwrap();
+        assert!(text.contains(description["folder"].as_str().unwrap()), "{text}");
+        for (name, own) in
+            [("folder", "folder"), ("suffix", "suffix"), ("encrypt_names", "names"), ("preserve", "preserve")]
+        {
+            assert_eq!(json[name], description[own], "{name}");
+        }
+        assert_eq!(json["recipients"], description["recipients"].as_array().unwrap().len());
+        assert_eq!((&json["write_only"], &json["verified"]), (&(folder == "vault").into(), &false.into()));
+        for secret in description["recipients"].as_array().unwrap().iter().chain([&description["keyset"]]) {
+            let secret = secret.as_str().unwrap();
+            assert!(secret.is_empty() || !text.contains(secret), "{text}");
+        }
+    }
+    let changed = String::from_utf8(sandbox.read("keyed/.sealane"))
+        .unwrap()
+        .replace("\"version\": 1", "\"version\": 3");
+    sandbox.write("keyed/.sealane", changed.as_bytes());
+    sandbox.refuses("inspect keyed", 1, "found version 3; use a newer sealane");
+    sandbox.write("keyed/.sealane", b"{}");
+    sandbox.refuses("inspect keyed", 1, "expected the description of a folder");
+}
+
 /// Who writes has no key; an identity reads, by every command.
 // claim: folder-write-only, folder-description
 #[test]

@@ -172,6 +172,11 @@ impl Description {
         &self.document.folder
     }
 
+    /// Returns the recipients of the keys, or in a write-only folder of the files.
+    pub fn recipients(&self) -> &[String] {
+        &self.document.recipients
+    }
+
     /// Returns whether each file is for the recipients alone, so that who writes cannot read.
     pub fn is_write_only(&self) -> bool {
         self.document.version == 2
