@@ -14,7 +14,7 @@ from sealane_lab.cli import main
 from sealane_lab.rows import Row
 
 OUTPUTS = (Path(__file__).parent / "record_outputs.txt").read_text()
-"""What each benchmark printed: ``$`` and its command, then the lines that count."""
+"""What each benchmark prints: ``$`` and its command, then the lines that count, some with other numbers."""
 
 AEAD = """Core clock 4.00 GHz; medians of 401 interleaved rounds.
 

@@ -1,4 +1,4 @@
-"""The tables of the tests of SQLAlchemy."""
+"""The tables of the tests of SQLAlchemy, and how tests fill and read them."""
 
 from __future__ import annotations
 
@@ -54,3 +54,22 @@ class Document(Timestamped, Base):
     body: orm.Mapped[bytes] = orm.mapped_column(
         Encrypted(sa.LargeBinary, keyring=RING, row=["tenant", "id"]), default=b"empty"
     )
+
+
+def raw(engine: sa.Engine, statement: str, **values: object) -> Any:
+    with engine.begin() as connection:
+        result = connection.execute(sa.text(statement), values)
+        return [tuple(row) for row in result] if result.returns_rows else None
+
+
+def load(engine: sa.Engine, kind: Any = User) -> list[Any]:
+    with orm.Session(engine) as session:
+        found = list(session.scalars(sa.select(kind).order_by(kind.id)))
+        session.expunge_all()
+        return found
+
+
+def store(engine: sa.Engine, *objects: object) -> None:
+    with orm.Session(engine, expire_on_commit=False) as session:
+        session.add_all(objects)
+        session.commit()

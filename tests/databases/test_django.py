@@ -159,7 +159,7 @@ def test_every_way_to_read_names_the_row(read: Callable[[], object]) -> None:
     Inpatient.objects.create(name="a", scan=b"x", room="7")
     key = Inpatient.objects.create(name="b", scan=b"x", room="8").pk
     mark = b"\x01" + RING.primary.to_bytes(4, "big")
-    raw("update clinic_patient set scan = %s where name = 'b'", mark + b"\xffchanged")
+    raw("update clinic_patient set scan = %s where name = 'b'", mark + b"\xff" * 12 + b"changed")
     with pytest.raises(EncryptedFieldError) as caught:
         read()
     error = caught.value

@@ -14,32 +14,12 @@ from typing import Any
 import pytest
 import sealane
 import sqlalchemy as sa
-from schema import INDEX, RING, SECRET, Base, Color, Document, User
+from schema import INDEX, RING, SECRET, Base, Color, Document, User, load, raw, store
 from sealane.exceptions import EncryptedFieldError
 from sealane.keys import Keyring
 from sealane.sqlalchemy import Encrypted, Sealed, reencrypt
 from sqlalchemy import orm
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
-
-
-def raw(engine: sa.Engine, statement: str, **values: object) -> Any:
-    with engine.begin() as connection:
-        result = connection.execute(sa.text(statement), values)
-        return [tuple(row) for row in result] if result.returns_rows else None
-
-
-def load(engine: sa.Engine, kind: Any = User) -> list[Any]:
-    with orm.Session(engine) as session:
-        found = list(session.scalars(sa.select(kind).order_by(kind.id)))
-        session.expunge_all()
-        return found
-
-
-def store(engine: sa.Engine, *objects: object) -> None:
-    with orm.Session(engine, expire_on_commit=False) as session:
-        session.add_all(objects)
-        session.commit()
 
 
 def test_values_of_objects(engine: sa.Engine) -> None:
@@ -278,133 +258,6 @@ def test_searching(engine: sa.Engine) -> None:
         assert found(User.email.in_(["a@example.com", "d@example.com"])) == ["a@example.com", "d@example.com"]
         assert reencrypt(session.connection(), User) == 3
         assert found(User.email == "a@example.com") == ["a@example.com"]
-
-
-@pytest.mark.parametrize(
-    "compare",
-    [
-        lambda: User.notes == "x",
-        lambda: User.name.in_(["x"]),
-        lambda: User.name != "x",
-        lambda: User.email > "x",
-        lambda: User.email.like("x%"),
-        lambda: User.email.contains("x"),
-        lambda: str(User.email == User.name),
-        lambda: str(User.email == sa.bindparam("x")),
-        lambda: str(sa.select(User.id).join(Document, Document.body == User.email)),
-        lambda: User.email != User.name,
-        lambda: sa.func.coalesce(User.email, "x") == "x",
-        lambda: sa.func.max(User.email).in_(["x"]),
-        lambda: User.email.in_(sa.select(User.email)),
-        lambda: User.email.in_(sa.bindparam("x", expanding=True)),
-        lambda: User.email + "x",
-        lambda: User.email.desc(),
-        lambda: User.data["a"],
-        lambda: User.email.between("a", "b"),
-        lambda: User.email.is_distinct_from("a"),
-    ],
-)
-def test_what_cannot_be_computed_is_refused(compare: Callable[[], object]) -> None:
-    with pytest.raises(TypeError, match=r"^(users|documents)\.\w+ is (encrypted|not searchable)"):
-        compare()
-
-
-def test_a_column_is_a_key_of_a_dict() -> None:
-    """SQLAlchemy compares it with a copy of itself then."""
-    annotated = User.email.__clause_element__()
-    assert {User.__table__.c.email: 1, User.__table__.c.notes: 2}[annotated] == 1  # type: ignore[index]
-    assert annotated == User.__table__.c.email
-
-
-PLAIN: Any = sa.func.lower(SECRET)
-EXPRESSIONS: list[Any] = [
-    PLAIN,
-    sa.literal(SECRET),
-    sa.text("'x'"),
-    sa.literal_column("'x'"),
-    User.email,
-    sa.select(sa.literal(SECRET)).scalar_subquery(),
-    sa.case((User.id == 1, SECRET), else_=User.name),
-    sa.func.coalesce(User.name, SECRET),
-]
-
-
-# claim: field-private
-@pytest.mark.parametrize("value", EXPRESSIONS, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize("name", ["name", "notes"])
-def test_what_the_database_computes_is_not_stored(engine: sa.Engine, name: str, value: Any) -> None:
-    store(engine, User(email="a@x", name="n", notes="n"))
-    user, table = sa.update(User), User.__table__
-    upsert = sqlite.insert if engine.name == "sqlite" else postgresql.insert
-    conflict = upsert(User).values(email="a@x")
-    for statement in (
-        user.values({name: value}),
-        user.values({getattr(User, name): value}),
-        user.ordered_values((getattr(User, name), value)),
-        sa.insert(User).values({"email": "b", name: value}),
-        sa.insert(User).values([{"email": "b", name: None}, {"email": "c", name: value}]),
-        sa.insert(table).values({"email": "b", name: value}),  # type: ignore[arg-type]
-        sa.insert(User).from_select(["id", name], sa.select(sa.literal(5), value)),
-        conflict.on_conflict_do_update(index_elements=["email"], set_={name: value}),
-    ):
-        with (
-            engine.connect() as connection,
-            pytest.raises(TypeError, match=f"^users.{name} is encrypted: the d"),
-        ):
-            connection.execute(statement)
-    for change in True, False:
-        with orm.Session(engine) as session:
-            session.add(session.get_one(User, 1) if change else User(id=5, email="c"))
-            setattr(session.get(User, 1) if change else next(iter(session.new)), name, value)
-            with pytest.raises(TypeError, match=f"^users.{name} is encrypted: the database cannot compute"):
-                session.flush()
-    (found,) = load(engine)
-    assert (found.name, found.notes) == ("n", "n")
-
-
-def test_expressions_of_the_column_itself(engine: sa.Engine) -> None:
-    store(engine, User(email="a@x", name="n", notes="n"))
-    upsert = sqlite.insert if engine.name == "sqlite" else postgresql.insert
-    conflict = upsert(User).values(email="a@x", name="new")
-    taken = conflict.on_conflict_do_update(index_elements=["email"], set_={"name": conflict.excluded.name})
-    with orm.Session(engine) as session:
-        session.execute(sa.update(User).values(name=User.name, notes=User.notes, data=sa.null()))
-        session.execute(sa.update(User).values(name=sa.bindparam("value")), {"value": "n"})
-        session.execute(sa.update(User).values(name=sa.literal("n", User.__table__.c.name.type)))
-        session.commit()
-        assert session.get_one(User, 1).name == "n"
-        session.execute(taken)
-        session.commit()
-        assert (session.get_one(User, 1).name, session.get_one(User, 1).notes) == ("new", "n")
-        for_row = User.__table__.c.notes.type.for_row  # type: ignore[attr-defined]
-        rows = [{"id": n, "email": f"{n}@x", "notes": for_row(str(n), id=n)} for n in range(5, 8)]
-        found = session.scalars(sa.insert(User).returning(User), rows).all()
-        assert sorted(each.notes or "" for each in found) == ["5", "6", "7"]
-
-
-def test_defaults_of_the_database_are_refused() -> None:
-    defaults: list[dict[str, Any]] = [
-        {"server_default": SECRET},
-        {"server_onupdate": sa.FetchedValue()},
-        {"default": PLAIN},
-        {"onupdate": PLAIN},
-    ]
-    for options in defaults:
-        column: Any = sa.Column("a", Encrypted(sa.Text, keyring=RING), **options)
-        with pytest.raises(ValueError, match=r"^a: the database would store its default without encryption"):
-            sa.Table("t", sa.MetaData(), column)
-
-
-def test_an_update_of_the_session_changes_its_objects(engine: sa.Engine) -> None:
-    store(engine, User(email="a@x", notes="old"))
-    with orm.Session(engine) as session:
-        user = session.get_one(User, 1)
-        for_row = User.__table__.c.notes.type.for_row  # type: ignore[attr-defined]
-        session.execute(sa.update(User).where(User.id == 1).values(notes=for_row("new", id=1)))
-        assert user.notes == "new"
-        user.id = 2
-        session.commit()
-        assert user.notes == "new"
 
 
 def test_values_bound_to_a_column_that_was_not_loaded(engine: sa.Engine) -> None:

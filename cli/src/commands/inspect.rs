@@ -25,7 +25,7 @@ pub(crate) struct Inspect {
     /// Format of the file. Default: age if the file is one, else chunked
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
-    /// Encrypted file, a folder of 'sealane init', or that of a vault; or the URL of a file or vault
+    /// Encrypted file, a folder of 'sealane init' or of a vault; or the URL of a file or vault
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     input: PathBuf,
 }
