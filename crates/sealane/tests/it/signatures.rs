@@ -427,7 +427,12 @@ fn allowed_signers() {
     ] {
         assert_eq!(rejection(verify(&signers, &signature)), expected, "{signers}");
     }
-    assert!(matches!(misuse(Signers::parse(format!("you {rsa}").as_bytes())), Misuse::UnsuitableKey(_)));
+    for text in [format!("you {rsa}"), format!("me cert-authority {line}\nyou {rsa}")] {
+        match misuse(Signers::parse(text.as_bytes())) {
+            Misuse::UnsuitableKey(why) => assert!(why.contains("certificate authorities"), "{why}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
     for options in [
         "unknown",
         "unknown=\"x\"",
@@ -437,6 +442,9 @@ fn allowed_signers() {
         "namespaces=\"\"",
         "namespaces=\"a\\\\b\"",
         "namespaces=\"a\",namespaces=\"b\"",
+        ",",
+        "namespaces=\"file\",",
+        "cert-authority=",
         "cert-authority=\"x\"",
         "cert-authority,cert-authority",
         "valid-before=\"2020\"",
@@ -447,7 +455,14 @@ fn allowed_signers() {
         let found = format_error(Signers::parse(format!("me {options} {line}").as_bytes()));
         assert!(found.starts_with("expected options of an allowed signer"), "{options}: {found}");
     }
-    for text in ["me", "me ", "\"me", "me namespaces=\"x", &format!("me namespaces=\"a\\\"b\" {line}")] {
+    for text in [
+        "me",
+        "me ",
+        "\"me",
+        "me namespaces=\"x",
+        &format!("me namespaces=\"a\\\"b\" {line}"),
+        &format!("me\0 {line}"),
+    ] {
         assert_eq!(format_error(Signers::parse(text.as_bytes())), NO_PUBLIC, "{text}");
     }
 }
