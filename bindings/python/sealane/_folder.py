@@ -160,6 +160,9 @@ class Folder:
         suffix: str = ".sealed",
         encrypt_names: bool = False,
         preserve: bool = False,
+        write_only: bool = False,
+        sign_key: Path | None = None,
+        sign_passphrase: Text | None = None,
     ) -> Folder:
         """Makes a folder with new keys, or takes an empty one.
 
@@ -182,11 +185,20 @@ class Folder:
             Whether to encrypt names of files and folders, and the paths in links.
         preserve : bool
             Whether to keep modes, modification times and symbolic links.
+        write_only : bool
+            Whether to make each file an age file for ``recipients``, so that who writes cannot read.
+            Names are not encrypted.
+        sign_key : str or os.PathLike
+            With ``write_only``: the OpenSSH or minisign key that signs the description. ``sealane
+            verify --signer`` checks the signature.
+        sign_passphrase : str or bytes
+            The passphrase of ``sign_key``, if encrypted.
 
         Raises
         ------
         ValueError
-            If it has a description or files, or the suffix contains a separator.
+            If it has a description or files, the suffix contains a separator, ``write_only`` is without
+            ``recipients`` or with ``encrypt_names``, or ``sign_key`` is without ``write_only``.
         TypeError
             Unless exactly one of the four is given.
         OSError
@@ -216,6 +228,9 @@ class Folder:
             suffix=suffix,
             encrypt_names=encrypt_names,
             preserve=preserve,
+            write_only=write_only,
+            sign_key=None if sign_key is None else _name(sign_key),
+            sign_passphrase=sign_passphrase,
         )
         return folder
 

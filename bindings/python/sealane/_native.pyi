@@ -404,6 +404,9 @@ class Vault:
         suffix: str = ".sealed",
         encrypt_names: bool = False,
         preserve: bool = False,
+        write_only: bool = False,
+        sign_key: str | None = None,
+        sign_passphrase: _Text | None = None,
     ) -> Vault: ...
     @staticmethod
     def open(

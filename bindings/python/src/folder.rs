@@ -9,6 +9,7 @@ use crate::error::{raise, raise_about, raise_among, raise_below};
 use crate::file::{Readable, Reader, durability};
 use crate::keys::{self, Keyring};
 use crate::objects::Any;
+use crate::signing::{file as signing_file, parsed};
 use crate::{recipients, secrets};
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,6 +18,7 @@ use sealane::file::bulk::Replica;
 use sealane::file::job::JobOptions;
 use sealane::file::{self, Description, NewFolder, bulk};
 use sealane::keys::{Fingerprint, FolderLock, WrappingServices};
+use sealane::signature::SigningKey;
 use sealane::vault::{
     self, Entry, EntryKind, LocalFolder, OwnFolder, Rclone, Storage, VaultJob, detect, find, list,
     rclone_config, unlock,
@@ -47,7 +49,7 @@ impl Vault {
     #[staticmethod]
     #[pyo3(signature = (
         path, *, key = None, recipients = None, passphrase = None, suffix = ".sealed", encrypt_names = false,
-        preserve = false
+        preserve = false, write_only = false, sign_key = None, sign_passphrase = None
     ))]
     #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
     fn create(
@@ -59,11 +61,22 @@ impl Vault {
         suffix: &str,
         encrypt_names: bool,
         preserve: bool,
+        write_only: bool,
+        sign_key: Option<&Any<'_>>,
+        sign_passphrase: Option<&Any<'_>>,
     ) -> PyResult<Self> {
         let mut inputs = Vec::new();
         let recipients = recipients::recipients(recipients, &mut inputs)?.map(FolderLock::Recipients);
         let lock = lock("recipients", key, recipients, passphrase, &mut inputs)?;
-        let new = NewFolder { suffix, names: encrypt_names, preserve, ..Default::default() };
+        let sign_key = match (sign_key, secrets::passphrase(sign_passphrase)?) {
+            (Some(key), text) => Some(parsed(py, "sign_key", key, signing_file, |content| {
+                SigningKey::parse(content, text.as_ref().map(|text| text.as_str()))
+            })?),
+            (None, None) => None,
+            (None, Some(_)) => return Err(PyTypeError::new_err("sign_passphrase is that of sign_key")),
+        };
+        let new =
+            NewFolder { suffix, names: encrypt_names, preserve, write_only, sign_key: sign_key.as_ref() };
         let made = interruptible(py, || file::DescribedFolder::create(&path, &new, &lock))?;
         let folder = made.map_err(raise)?;
         let storage = LocalFolder::open(&path).map_err(raise)?;

@@ -7,7 +7,10 @@ import io
 import os
 import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sealane
@@ -15,6 +18,7 @@ from sealane import Folder
 
 KEY = sealane.keys.generate("aes-256")
 AGE = sealane.keys.generate("age")
+SEALANE = str(Path(sys.executable).parent / "sealane")
 
 
 @pytest.fixture
@@ -55,6 +59,61 @@ def test_a_folder_is_read_by_its_plaintext_names(tmp_path: Path, data: Path, enc
     for outside in ("../x", "/etc/passwd"):
         with pytest.raises(ValueError, match="relative path"):
             folder.open(outside)
+
+
+def keygen(path: Path) -> Path:
+    subprocess.run([SEALANE, "keygen", "-q", "-t", "ed25519", "-o", path], check=True, capture_output=True)
+    return path
+
+
+# claim: folder-write-only
+def test_a_folder_that_its_writer_cannot_read(tmp_path: Path, data: Path) -> None:
+    place, sign, other = tmp_path / "vault", keygen(tmp_path / "sign"), keygen(tmp_path / "other")
+    options: dict[str, Any] = {"suffix": ".age", "preserve": True, "sign_key": sign}
+    made = Folder.create(place, recipients=[AGE.public], write_only=True, **options)
+    assert made.encrypt_from(data).done == 3
+    assert [entry.name for entry in made.ls()] == ["letter.txt", "sub"]
+    for read in (lambda: made.decrypt_to(tmp_path / "none"), made.verify, lambda: made.open("letter.txt")):
+        with pytest.raises(ValueError, match="give an identity"):
+            read()
+    folder = Folder(place, identity=AGE)
+    assert (folder.identifier, folder.suffix, folder.preserves) == (made.identifier, ".age", True)
+    folder.decrypt_to(tmp_path / "out")
+    assert content(tmp_path / "out") == content(data)
+    # The program checks the signature before it writes.
+    for key, status in (sign, 0), (other, 1):
+        command = [SEALANE, "encrypt", "--sign-key", key, "-o", place, data]
+        assert subprocess.run(command, capture_output=True).returncode == status
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"key": KEY}, ValueError, "for its recipients"),
+        ({"passphrase": "horse"}, ValueError, "for its recipients"),
+        ({"recipients": [AGE.public], "encrypt_names": True}, ValueError, "encrypted names need a key"),
+        ({"recipients": [AGE.public], "sign_passphrase": "x"}, TypeError, "that of sign_key"),
+        ({"recipients": [AGE.public], "sign_key": "none"}, FileNotFoundError, "none"),
+        ({"recipients": [AGE.public], "sign_key": 5}, TypeError, "a path is needed"),
+        (
+            {"recipients": [AGE.public], "write_only": False, "sign_key": "sign"},
+            ValueError,
+            "of a write-only folder",
+        ),
+    ],
+)
+def test_options_that_do_not_fit_a_write_only_folder(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, Any],
+    error: type[Exception],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    keygen(Path("sign"))
+    with pytest.raises(error, match=words):
+        Folder.create("vault", **({"write_only": True} | options))
+    assert not (tmp_path / "vault").exists()
 
 
 def test_only_the_right_key_opens_it(tmp_path: Path) -> None:

@@ -117,7 +117,8 @@ impl DescribedFolder {
     /// # Errors
     /// Returns [`FolderError::DescriptionExists`], [`FolderError::NotEmpty`],
     /// [`Misuse::InvalidSuffix`], [`Misuse::InvalidRecipients`] for `write_only` without recipients
-    /// or with `names`, the errors of [`FolderKeys::wrap`], and [`Error::Io`].
+    /// or with `names`, and for `sign_key` without it, the errors of [`FolderKeys::wrap`], and
+    /// [`Error::Io`].
     pub fn create(folder: &Path, new: &NewFolder<'_>, lock: &FolderLock) -> Result<Self, Error> {
         let path = folder.join(Description::NAME);
         Suffix::Add(OsStr::new(new.suffix)).check()?;
@@ -139,6 +140,9 @@ impl DescribedFolder {
         }
         if new.write_only && new.names {
             return Err(Misuse::InvalidRecipients(NAMES).into());
+        }
+        if new.sign_key.is_some() && !new.write_only {
+            return Err(Misuse::InvalidRecipients(SIGN_KEY).into());
         }
         let keys = if new.write_only { None } else { Some(FolderKeys::generate(new.names)?) };
         let document = Document {
@@ -194,11 +198,20 @@ impl DescribedFolder {
         EncryptParams { key, recipients, inputs, ..EncryptParams::default() }.build()
     }
 
+    /// Returns whether files can be read: not if a write-only folder has just been created.
+    pub fn is_readable(&self) -> bool {
+        self.keys.is_some() || !self.identities.is_empty()
+    }
+
     /// Returns the keys that decrypt files, never over one of `inputs`.
     ///
     /// # Errors
-    /// Returns the errors of [`DecryptParams::build`].
+    /// Returns [`Misuse::InvalidRecipients`] unless [`Self::is_readable`], and the errors of
+    /// [`DecryptParams::build`].
     pub fn decrypt_with(&self, inputs: &[PathBuf]) -> Result<DecryptWith, Error> {
+        if !self.is_readable() {
+            return Err(Misuse::InvalidRecipients(FOR_IDENTITIES).into());
+        }
         let (inputs, key) = (&self.kept(inputs), self.keys.as_ref().map(|keys| keys.content().into()));
         let identities = key.is_none().then(|| self.identities.clone());
         DecryptParams { key, identities, inputs, ..DecryptParams::default() }.build()
@@ -337,8 +350,11 @@ impl DescribedFolder {
     }
 }
 
-const FOR_IDENTITIES: &str =
+/// Why a write-only folder is not read without an identity.
+pub const FOR_IDENTITIES: &str =
     "the files are for recipients; give an identity (-i) to read them; writing needs no key";
+const SIGN_KEY: &str =
+    "a signing key signs the description of a write-only folder; others are authenticated by their keys";
 const NAMES: &str = "encrypted names need a key that the writer holds, and a write-only folder has none; leave out --encrypt-names, or use 'encrypt --recursive -r' with --encrypt-names NAMEKEY";
 const WRITE_ONLY: &str = "each file of a write-only folder is for its recipients (-r or -R), and there are no keys to change; make another folder with 'sealane init --write-only'";
 const NO_RECIPIENTS: &str = "the description names no recipients, so changed keys can't be encrypted for them; run 'sealane rewrap' first";

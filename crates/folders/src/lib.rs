@@ -17,7 +17,7 @@ mod removal;
 mod replica;
 mod tree;
 
-pub use described::{DescribedFolder, NewFolder};
+pub use described::{DescribedFolder, FOR_IDENTITIES, NewFolder};
 pub use description::Description;
 pub use exclude::Exclude;
 pub use inventory::{

@@ -5,10 +5,10 @@ use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{about, joined};
 use crate::vault::{Contents, Vault};
 use base::os::{self, path_of};
-use base::{Error, debug_fields};
+use base::{Error, Misuse, debug_fields};
 use engine::io::ReadAt;
 use files::{DecryptWith, Format, Reader, inspect_source, plain_len};
-use folders::{DescribedFolder, Description, NameKey};
+use folders::{DescribedFolder, Description, FOR_IDENTITIES, NameKey};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,8 @@ pub struct OwnFolder {
     storage: Arc<dyn Storage>,
     suffix: String,
     names: Option<NameKey>,
-    with: DecryptWith,
+    /// `None` for a write-only folder without an identity, which can be listed.
+    with: Option<DecryptWith>,
     /// Whether the files are of age, with headers of any length.
     is_age: bool,
 }
@@ -29,7 +30,8 @@ impl OwnFolder {
     /// # Errors
     /// Returns the errors of [`DescribedFolder::name_key`] and [`DescribedFolder::decrypt_with`].
     pub fn new(storage: Arc<dyn Storage>, folder: &DescribedFolder) -> Result<Self, Error> {
-        let (names, with) = (folder.name_key()?, folder.decrypt_with(&[])?);
+        let names = folder.name_key()?;
+        let with = folder.is_readable().then(|| folder.decrypt_with(&[])).transpose()?;
         let about = folder.description();
         Ok(Self { storage, suffix: about.suffix().to_owned(), names, with, is_age: about.is_write_only() })
     }
@@ -114,7 +116,8 @@ impl Vault for OwnFolder {
     fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
         let stored = self.stored(path, &self.suffix)?;
         let file = self.storage.open(&stored).map_err(|error| about(path, error))?;
-        let reader = Reader::new(file, &self.with);
+        let with = self.with.as_ref().ok_or(Misuse::InvalidRecipients(FOR_IDENTITIES))?;
+        let reader = Reader::new(file, with);
         Ok(Box::new(OwnFile(reader.map_err(|error| Self::about(&stored, error))?, stored)))
     }
 
