@@ -470,7 +470,7 @@ fn a_folder_is_inspected_without_a_key() {
         assert!(expected.iter().all(|words| text.contains(words)), "{text}");
         let json = sandbox.run(&format!("inspect --json {folder}")).text();
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-        let description = sandbox.read(&format!("{folder}/.sealane"));
+        let description = sandbox.read(format!("{folder}/.sealane"));
         let description: serde_json::Value = serde_json::from_slice(&description).unwrap();
         assert!(text.contains(description["folder"].as_str().unwrap()), "{text}");
         for (name, own) in
