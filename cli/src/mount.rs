@@ -141,8 +141,7 @@ impl Mounted {
         Ok(entries)
     }
 
-    /// Refuses a link that leads out of the mount: the system would follow it to a file that nobody
-    /// verified.
+    /// Refuses a link out of the mount: the system would follow it to an unverified file.
     fn checked_link(&self, path: &[u8], text: Vec<u8>) -> Result<Vec<u8>, Error> {
         let below = &path[self.mount.below.len()..];
         let place = Path::new(OsStr::from_bytes(below.strip_prefix(b"/").unwrap_or(below)));

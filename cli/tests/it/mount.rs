@@ -236,7 +236,7 @@ fn a_vault_is_copied_searched_and_compared() {
     }
 }
 
-/// An attacker who can write to the vault adds links to files beside it, which nobody verifies.
+/// An attacker who can write to the vault adds links to unverified files outside it.
 // claim: mount-verified
 #[test]
 fn links_that_lead_out() {

@@ -86,7 +86,7 @@ pub fn known_line(path: &Path, except: Option<&str>) -> Option<(PathBuf, usize)>
 /// Checks that a key of this user is the one that was found at this place before, if any. It is not
 /// remembered: only keys that others could have made are.
 ///
-/// Whoever can write there would otherwise put a plain key in the place of one for recipients.
+/// Otherwise an attacker who can write there could replace a key for recipients with a plain one.
 ///
 /// # Errors
 /// Returns the errors of [`check_key`].
@@ -98,7 +98,7 @@ pub(super) fn check_own_key(place: &str, found: &Fingerprint) -> Result<(), Erro
     }
 }
 
-/// Remembers a key that this user made for nobody else, if there was a known one at its place.
+/// Remembers a new key without recipients, if another key is known at its place.
 pub(super) fn follow_own_key(place: &str, key: &Fingerprint) {
     if check_own_key(place, key).is_err() {
         remember_key(place, key);

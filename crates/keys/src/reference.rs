@@ -266,7 +266,7 @@ impl PinnedReference {
         Some(Self { reference, fingerprint: Some(fingerprint) })
     }
 
-    /// Remembers a key that this user saves for nobody else, if another one is known at its path.
+    /// Remembers a key saved without recipients, if another key is known at its path.
     pub fn follow(path: &Path, key: &KeyFile) {
         if let (Some(place), Ok(key)) = (Reference::File(path.to_owned()).place(), Fingerprint::of(key)) {
             known_keys::follow_own_key(&place, &key);
