@@ -533,8 +533,8 @@ fn a_folder_that_its_writer_cannot_read() {
     for (line, status, words) in [
         ("encrypt --delete -o vault in", 2, "--delete requires --manifest"),
         ("encrypt -R team -o vault in", 2, "-R contradicts vault/.sealane"),
-        ("decrypt -o none vault", 2, "expected at least one identity"),
-        ("ls vault", 2, "expected at least one identity"),
+        ("decrypt -o none vault", 2, "give an identity (-i) to read them"),
+        ("ls vault", 2, "give an identity (-i) to read them"),
         ("decrypt -k k -o none vault", 2, "give an identity (-i)"),
         ("rewrap -i me -R team vault", 2, "there are no keys to change"),
         ("rotate -i me vault", 2, "there are no keys to change"),
