@@ -526,6 +526,8 @@ fn a_folder_that_its_writer_cannot_read() {
     assert_eq!(sandbox.run("decrypt -i me vault/letter.txt.age").succeeded(), b"hello again");
     let listed = sandbox.run("ls -R -l -i me vault").text();
     assert!(listed.lines().any(|line| line.contains(" 11 ") && line.ends_with("letter.txt")), "{listed}");
+    // The names are not encrypted, so listing them needs no identity.
+    assert_eq!(sandbox.run("ls vault").text(), "letter.txt\nsub/\n");
     assert_eq!(sandbox.run("cat -i me vault/sub/deep/note").succeeded(), b"note");
     assert!(sandbox.run("verify -i me vault").text().ends_with("2 files verified, 15 bytes, 0 failed\n"));
     sandbox.run("decrypt -i me -o out vault").succeeded();
@@ -534,7 +536,8 @@ fn a_folder_that_its_writer_cannot_read() {
         ("encrypt --delete -o vault in", 2, "--delete requires --manifest"),
         ("encrypt -R team -o vault in", 2, "-R contradicts vault/.sealane"),
         ("decrypt -o none vault", 2, "give an identity (-i) to read them"),
-        ("ls vault", 2, "give an identity (-i) to read them"),
+        ("cat vault/letter.txt", 2, "give an identity (-i) to read them"),
+        ("verify vault", 2, "give an identity (-i) to read them"),
         ("decrypt -k k -o none vault", 2, "give an identity (-i)"),
         ("rewrap -i me -R team vault", 2, "there are no keys to change"),
         ("rotate -i me vault", 2, "there are no keys to change"),
