@@ -16,7 +16,7 @@ CRYSTAL_PATH=$PWD/src:$(crystal env CRYSTAL_PATH)
 export CRYSTAL_PATH
 
 echo "== format"
-crystal tool format --check src spec examples bench
+crystal tool format --check src spec examples ../../lab/crystal
 
 echo "== specs"
 crystal spec --no-color

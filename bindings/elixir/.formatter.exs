@@ -1,4 +1,4 @@
 [
-  inputs: ["{mix,.formatter}.exs", "{lib,test,examples,bench}/**/*.{ex,exs}"],
+  inputs: ["{mix,.formatter}.exs", "{lib,test,examples}/**/*.{ex,exs}", "../../lab/elixir/*.exs"],
   line_length: 110
 ]

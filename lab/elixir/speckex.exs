@@ -1,5 +1,5 @@
 # The table of SpeckEx's README in operations per second, for the loaded SpeckEx: this package's
-# with `mix run bench/speckex.exs`, SpeckEx's own with `bench/seed.sh`.
+# with `mix run ../../lab/elixir/speckex.exs`, SpeckEx's own with `seed.sh`.
 Code.require_file("best.exs", __DIR__)
 
 key = :crypto.strong_rand_bytes(32)

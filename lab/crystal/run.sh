@@ -6,12 +6,13 @@
 set -euo pipefail
 target=$(realpath "$1")
 shard=${2:+$(realpath "$2")}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")"
+package=$(realpath ../../bindings/crystal)
 export SEALANE_LIB_DIR=$target/c/lib
 system=$(crystal env CRYSTAL_PATH)
-crystal build --release bench/calls.cr -o "$target/bench-crystal-calls"
-CRYSTAL_PATH=$PWD/src:$system crystal build --release bench/rfc8439.cr -o "$target/bench-crystal-rfc8439"
-[ -z "$shard" ] || CRYSTAL_PATH=$shard/src:$system crystal build --release bench/rfc8439.cr -o "$target/bench-crystal-shard"
+crystal build --release calls.cr -o "$target/bench-crystal-calls"
+CRYSTAL_PATH=$package/src:$system crystal build --release rfc8439.cr -o "$target/bench-crystal-rfc8439"
+[ -z "$shard" ] || CRYSTAL_PATH=$shard/src:$system crystal build --release rfc8439.cr -o "$target/bench-crystal-shard"
 
 version=$(crystal --version)
 echo "${version%%$'\n'*}"

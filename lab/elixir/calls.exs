@@ -1,5 +1,5 @@
 # Prints the time of calls beside `:crypto`, and for how long calls stop other processes:
-# MIX_ENV=prod mix run bench/calls.exs
+# MIX_ENV=prod mix run ../../lab/elixir/calls.exs
 Code.require_file("best.exs", __DIR__)
 
 key = :crypto.strong_rand_bytes(32)

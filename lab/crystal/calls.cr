@@ -1,7 +1,6 @@
-# Prints the time of calls beside the OpenSSL of Crystal's standard library:  crystal run --release
-# bench/calls.cr
-require "../src/rfc8439"
-require "../spec/openssl_reference"
+# Prints the time of calls beside the OpenSSL of Crystal's standard library: run.sh does this
+require "../../bindings/crystal/src/rfc8439"
+require "../../bindings/crystal/spec/openssl_reference"
 require "./best"
 
 KEY   = Bytes.new(32, 7)
