@@ -3,19 +3,11 @@
 use crate::call::{exports, freed, terminated};
 use crate::error::CallError;
 use crate::keys::Secret;
-use crate::library::{algorithm_named, provider_named};
 use crate::memory::{AeadDescription, Handle, Input, Layout, Output, Owned, SizedOut, count};
-use crate::speck::size_named;
-use sealane::{Key, MessageKeys as Aead, hazmat};
+use sealane::{Key, MessageKeys as Aead, hazmat, named};
 
 /// Longest nonce or tag in bytes.
 const MAX_LEN: usize = 32;
-
-/// Makes a handle of a core algorithm.
-fn aead(algorithm: &str, key: &Key, provider: Option<&str>) -> Result<Owned<Aead>, CallError> {
-    let (algorithm, provider) = (algorithm_named(algorithm)?, provider_named(provider)?);
-    Ok(Owned::new(sealane::Aead::with_provider(algorithm, key, provider)?.into()))
-}
 
 /// Makes a Speck-Poly1305 key with one of the core's constructors.
 fn speck_poly1305(
@@ -23,18 +15,18 @@ fn speck_poly1305(
     key: &[u8],
     new: fn(hazmat::SpeckSize, &[u8]) -> Result<hazmat::Aead, sealane::Error>,
 ) -> Result<Owned<Aead>, CallError> {
-    Ok(Owned::new(new(size_named(name, "-poly1305")?, key)?.into()))
+    Ok(Owned::new(new(named::speck_size(name, "-poly1305")?, key)?.into()))
 }
 
 impl Handle for Aead {}
 
 exports! {
     fn sealane_aead_new(algorithm: &str, key: &[u8][key_len], provider: Option<&str>) -> Owned<Aead> {
-        aead(algorithm, &Key::from_bytes(key), provider)
+        Ok(Owned::new(named::aead(algorithm, &Key::from_bytes(key), provider)?))
     }
 
     fn sealane_aead_new_with_secret(algorithm: &str, secret: &Secret, provider: Option<&str>) -> Owned<Aead> {
-        aead(algorithm, &secret.symmetric()?, provider)
+        Ok(Owned::new(named::aead(algorithm, &secret.symmetric()?, provider)?))
     }
 
     fn sealane_hazmat_aead_new(algorithm: &str, key: &[u8][key_len]) -> Owned<Aead> {

@@ -1,7 +1,6 @@
 //! Translates errors to codes and text.
 
 use sealane::error::Kind;
-use std::borrow::Cow;
 
 /// An error of a call, not yet translated.
 #[derive(Debug, thiserror::Error)]
@@ -40,12 +39,6 @@ pub(crate) enum ArgumentError {
     /// Flags the call does not support.
     #[error("the flags must be among {expected:#x}, found {found:#x}")]
     Flags { found: u32, expected: u32 },
-    /// An unknown name.
-    #[error("unknown {name}: expected {expected}")]
-    Name { name: &'static str, expected: Cow<'static, str> },
-    /// A number out of range.
-    #[error("{name} must be at most {max}, found {found}")]
-    Range { name: &'static str, found: u64, max: u64 },
     /// The lengths of a batch's messages do not add up to the length of its data.
     #[error("lens must add up to {expected}, the length of the messages, found {found}")]
     LengthsOfBatch { found: u128, expected: usize },

@@ -5,10 +5,10 @@ use crate::constants::SEALANE_ARMOR;
 use crate::error::{ArgumentError, CallError, flags};
 use crate::keys::Secret;
 use crate::memory::{Handle, Owned};
-use sealane::Key;
 use sealane::age::{self, Armor};
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey};
 use sealane::keys::{Keyring, SecretKey};
+use sealane::{Key, Misuse};
 
 /// Largest work factor in age files.
 const MAX_WORK_FACTOR: u32 = 30;
@@ -98,12 +98,12 @@ exports! {
 }
 
 /// Returns a work factor, or `None` for 0 (the default).
-fn factor(name: &'static str, found: u32) -> Result<Option<u8>, ArgumentError> {
+fn factor(name: &'static str, found: u32) -> Result<Option<u8>, Misuse> {
     match found {
         0 => Ok(None),
         // It fits: it is within the limit.
         1..=MAX_WORK_FACTOR => Ok(Some(found as u8)),
-        _ => Err(ArgumentError::Range { name, found: found.into(), max: MAX_WORK_FACTOR.into() }),
+        _ => Err(Misuse::OutOfRange { name, found: found.into(), max: MAX_WORK_FACTOR.into() }),
     }
 }
 

@@ -1,18 +1,10 @@
 //! Messages for the holder of a private key.
 
 use crate::call::exports;
-use crate::error::CallError;
 use crate::keys::Secret;
-use crate::library::algorithm_named;
 use crate::memory::{Destination, ResultBytes};
-use sealane::hybrid::{self, Options, hpke};
+use sealane::hybrid::{self, Options};
 use sealane::keys::PublicKey;
-
-/// Returns the HPKE options.
-fn options<'a>(info: &'a [u8], suite: Option<&str>) -> Result<Options<'a>, CallError> {
-    let suite = suite.map(|name| Ok::<_, CallError>(hpke::Aead::try_from(algorithm_named(name)?)?));
-    Ok(Options { info, suite: suite.transpose()? })
-}
 
 exports! {
     fn sealane_hybrid_seal(
@@ -20,7 +12,7 @@ exports! {
         suite: Option<&str>, out: Destination
     ) -> i64 {
         let public_key = PublicKey::from_text(public_key)?;
-        let options = options(info, suite)?;
+        let options = Options::named(info, suite)?;
         let sealer = hybrid::sealer(&public_key, options)?;
         let mut message = ResultBytes::zeroed(sealer.sealed_len(data.len())?)?;
         sealer.seal_into(data, aad, message.bytes())?;
@@ -31,7 +23,7 @@ exports! {
         secret: &Secret, message: &[u8][message_len], aad: &[u8][aad_len], info: &[u8][info_len],
         suite: Option<&str>, out: Destination
     ) -> i64 {
-        let options = options(info, suite)?;
+        let options = Options::named(info, suite)?;
         let opener = hybrid::opener(secret.key(), options)?;
         let mut data = ResultBytes::zeroed(opener.opened_len(message.len())?)?;
         opener.open_into(message, aad, data.bytes())?;

@@ -2,9 +2,8 @@
 
 use crate::call::{exports, infallible};
 use crate::constants::SEALANE_ABI;
-use crate::error::{ArgumentError, CallError};
 use crate::memory::{Out, Output, count, live};
-use sealane::{Algorithm, Key, ListedVariant, Provider};
+use sealane::{Algorithm, Key, ListedVariant, named};
 use std::ffi::c_char;
 use std::fmt::Write;
 use zeroize::Zeroize;
@@ -51,7 +50,7 @@ exports! {
     }
 
     fn sealane_set_default_provider(provider: Option<&str>) -> i64 {
-        sealane::set_default(provider_named(provider)?)?;
+        sealane::set_default(named::provider(provider)?)?;
         Ok(0)
     }
 
@@ -77,28 +76,4 @@ extern "C" fn sealane_wipe(bytes: Out, bytes_len: usize) {
 #[unsafe(no_mangle)]
 extern "C" fn sealane_free(bytes: Out) {
     infallible(|| bytes.free_result());
-}
-
-/// Returns the algorithm with this name.
-pub(crate) fn algorithm_named(name: &str) -> Result<Algorithm, CallError> {
-    Algorithm::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
-        unknown("algorithm", &names)
-    })
-}
-
-/// Returns the provider with this name, or `None` without a name.
-pub(crate) fn provider_named(name: Option<&str>) -> Result<Option<Provider>, CallError> {
-    let find = |name| {
-        Provider::from_name(name).ok_or_else(|| {
-            let names: Vec<_> = Provider::all().into_iter().map(Provider::name).collect();
-            unknown("provider", &names)
-        })
-    };
-    name.map(find).transpose()
-}
-
-/// Returns the error for an unknown name.
-pub(crate) fn unknown(name: &'static str, known: &[&str]) -> CallError {
-    ArgumentError::Name { name, expected: format!("one of {}", known.join(", ")).into() }.into()
 }

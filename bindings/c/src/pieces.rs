@@ -2,10 +2,9 @@
 
 use crate::call::{exports, freed};
 use crate::error::{ArgumentError, CallError};
-use crate::library::algorithm_named;
 use crate::memory::{Input, Layout, Output, Owned, count};
-use sealane::Misuse;
 use sealane::hazmat::{AeadDecryptor, AeadEncryptor, TAG_LEN};
+use sealane::{Misuse, named};
 
 /// A message being encrypted or decrypted.
 pub(crate) enum Pieces {
@@ -27,14 +26,14 @@ exports! {
     fn sealane_hazmat_encryptor_new(
         algorithm: &str, key: &[u8][key_len], nonce: &[u8][nonce_len]
     ) -> Owned<Pieces> {
-        let algorithm = algorithm_named(algorithm)?;
+        let algorithm = named::algorithm(algorithm)?;
         Ok(Owned::new(Pieces::Encrypt(Box::new(AeadEncryptor::new(algorithm, key, nonce)?))))
     }
 
     fn sealane_hazmat_decryptor_new(
         algorithm: &str, key: &[u8][key_len], nonce: &[u8][nonce_len]
     ) -> Owned<Pieces> {
-        let algorithm = algorithm_named(algorithm)?;
+        let algorithm = named::algorithm(algorithm)?;
         Ok(Owned::new(Pieces::Decrypt(Box::new(AeadDecryptor::new(algorithm, key, nonce)?))))
     }
 }

@@ -1,43 +1,21 @@
 //! The block cipher Speck.
 
 use crate::call::{exports, freed};
-use crate::error::{ArgumentError, CallError};
-use crate::library::unknown;
+use crate::error::CallError;
 use crate::memory::{Handle, Input, Layout, Output, Owned, count};
-use sealane::InOut;
-use sealane::hazmat::{self, ByteOrder, SpeckSize};
+use sealane::{InOut, hazmat, named};
 
 /// A key of the block cipher.
 pub(crate) struct Speck(hazmat::Speck);
 
 impl Handle for Speck {}
 
-/// Returns the Speck size named `name` without `suffix`.
-pub(crate) fn size_named(name: &str, suffix: &str) -> Result<SpeckSize, CallError> {
-    name.strip_suffix(suffix).and_then(SpeckSize::from_name).ok_or_else(|| {
-        let names: Vec<_> = SpeckSize::ALL.iter().map(|size| format!("{}{suffix}", size.name())).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        unknown("algorithm", &names)
-    })
-}
-
-/// Returns the byte order with this name; the paper's order if there is no name.
-pub(crate) fn order_named(name: Option<&str>) -> Result<ByteOrder, CallError> {
-    match name {
-        None | Some("big") => Ok(ByteOrder::Big),
-        Some("little") => Ok(ByteOrder::Little),
-        Some(_) => {
-            Err(ArgumentError::Name { name: "byte_order", expected: "\"big\" or \"little\"".into() }.into())
-        }
-    }
-}
-
 exports! {
     fn sealane_hazmat_speck_new(
         algorithm: &str, key: &[u8][key_len], byte_order: Option<&str>
     ) -> Owned<Speck> {
-        let size = size_named(algorithm, "")?;
-        let order = order_named(byte_order)?;
+        let size = named::speck_size(algorithm, "")?;
+        let order = named::byte_order(byte_order)?;
         Ok(Owned::new(Speck(hazmat::Speck::new(size, key, order)?)))
     }
 }

@@ -101,11 +101,11 @@ impl FromStr for Format {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Misuse::UnknownFormat`] with the known names.
+    /// Returns [`Misuse::UnknownName`] with the known names.
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = FORMATS.iter().find(|entry| entry.name == name);
-        let known = || FORMATS.iter().map(|entry| entry.name).collect();
-        found.map(|entry| entry.format).ok_or_else(|| Misuse::UnknownFormat { known: known() }.into())
+        let known = || FORMATS.iter().map(|entry| entry.name);
+        found.map(|entry| entry.format).ok_or_else(|| Misuse::unknown("format", known()).into())
     }
 }
 

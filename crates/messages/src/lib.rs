@@ -4,6 +4,8 @@
 pub mod aead;
 pub mod hazmat;
 mod key;
+#[doc(hidden)]
+pub mod named;
 pub mod nonce;
 #[cfg(feature = "aead-traits")]
 pub mod rustcrypto;

@@ -132,6 +132,8 @@ pub use base::os::without_signals;
 pub use base::threads::on_one_thread;
 #[doc(inline)]
 pub use base::{Error, FolderError, ForkGuard, Misuse, error, interrupt};
+#[doc(hidden)]
+pub use messages::named;
 #[cfg(feature = "aead-traits")]
 #[doc(inline)]
 pub use messages::rustcrypto;

@@ -2,12 +2,10 @@
 
 use crate::error::CallError;
 use crate::keys::Secret;
-use crate::library::{algorithm_named, provider_named};
 use crate::output::{transformed, written};
 use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
-use crate::speck::size_named;
 use rustler::{Binary, Env, Resource, ResourceArc};
-use sealane::{Key, MessageKeys, hazmat};
+use sealane::{Key, MessageKeys, hazmat, named};
 
 /// An algorithm with a key.
 pub(crate) struct Aead(MessageKeys);
@@ -34,8 +32,7 @@ impl Aead {
 }
 
 fn standard(name: &str, key: &Key, provider: Option<&str>) -> Result<ResourceArc<Aead>, CallError> {
-    let (algorithm, provider) = (algorithm_named(name)?, provider_named(provider)?);
-    Ok(ResourceArc::new(Aead(sealane::Aead::with_provider(algorithm, key, provider)?.into())))
+    Ok(ResourceArc::new(Aead(named::aead(name, key, provider)?)))
 }
 
 on_dirty_scheduler! { "DirtyCpu":
@@ -48,7 +45,7 @@ on_dirty_scheduler! { "DirtyCpu":
     }
 
     value fn speck_aead_new(name: &str, key: Binary, nonce: &str) {
-        let size = size_named(name, "-poly1305")?;
+        let size = named::speck_size(name, "-poly1305")?;
         let aead = match nonce {
             "block" => hazmat::Aead::new_block_nonce(size, &key),
             "small_block" => hazmat::Aead::new_small_block(size, &key),

@@ -2,7 +2,6 @@
 
 use rustler::types::atom::ok;
 use rustler::{Atom, Encoder, Env, Error as Raised, NifException, Term};
-use std::borrow::Cow;
 use std::io::ErrorKind;
 
 /// The result of a native function.
@@ -54,12 +53,6 @@ pub(crate) enum CallError {
 /// An invalid argument. `name` is its name in the documentation.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ArgumentError {
-    /// An unknown name.
-    #[error("unknown {name}: expected {expected}")]
-    Name { name: &'static str, expected: Cow<'static, str> },
-    /// A number out of range.
-    #[error("{name} must be at most {max}, found {found}")]
-    Range { name: &'static str, found: u64, max: u64 },
     /// The call does not match the handle or another argument; the text says what does.
     #[error("{0}")]
     Unsuitable(&'static str),

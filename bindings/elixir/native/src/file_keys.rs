@@ -4,10 +4,10 @@ use crate::error::{ArgumentError, CallError};
 use crate::keys::Secret;
 use crate::schedule::on_dirty_scheduler;
 use rustler::{Binary, NifTaggedEnum, Resource, ResourceArc};
-use sealane::Key;
 use sealane::age::{self, Armor};
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
 use sealane::keys::{Keyring, SecretKey};
+use sealane::{Key, Misuse};
 use std::panic::RefUnwindSafe;
 
 /// Largest work factor in age files.
@@ -44,10 +44,10 @@ fn format_named(name: Option<&str>) -> Result<Option<Format>, CallError> {
     Ok(name.map(str::parse).transpose()?)
 }
 
-fn factor(name: &'static str, factor: Option<u8>) -> Result<Option<u8>, ArgumentError> {
+fn factor(name: &'static str, factor: Option<u8>) -> Result<Option<u8>, Misuse> {
     match factor {
         Some(found) if found > MAX_WORK_FACTOR => {
-            Err(ArgumentError::Range { name, found: found.into(), max: MAX_WORK_FACTOR.into() })
+            Err(Misuse::OutOfRange { name, found: found.into(), max: MAX_WORK_FACTOR.into() })
         }
         found => Ok(found),
     }

@@ -1,33 +1,25 @@
 //! Messages for the holder of a private key.
 
-use crate::error::CallError;
 use crate::keys::Secret;
-use crate::library::algorithm_named;
 use crate::output::written;
 use crate::schedule::on_dirty_scheduler;
 use rustler::{Binary, ResourceArc};
-use sealane::hybrid::{self, Options, hpke};
+use sealane::hybrid::{self, Options};
 use sealane::keys::PublicKey;
-
-/// Returns the HPKE options.
-fn options<'a>(info: &'a [u8], suite: Option<&str>) -> Result<Options<'a>, CallError> {
-    let suite = suite.map(|name| Ok::<_, CallError>(hpke::Aead::try_from(algorithm_named(name)?)?));
-    Ok(Options { info, suite: suite.transpose()? })
-}
 
 on_dirty_scheduler! { "DirtyCpu":
     tuple fn hybrid_seal[env](
         public_key: &str, data: Binary, aad: Binary, info: Binary, suite: Option<&str>
     ) {
         let public_key = PublicKey::from_text(public_key)?;
-        let sealer = hybrid::sealer(&public_key, options(&info, suite)?)?;
+        let sealer = hybrid::sealer(&public_key, Options::named(&info, suite)?)?;
         written(env, sealer.sealed_len(data.len())?, |out| sealer.seal_exact(&data, &aad, out))
     }
 
     tuple fn hybrid_open[env](
         key: ResourceArc<Secret>, message: Binary, aad: Binary, info: Binary, suite: Option<&str>
     ) {
-        let opener = hybrid::opener(key.key(), options(&info, suite)?)?;
+        let opener = hybrid::opener(key.key(), Options::named(&info, suite)?)?;
         let len = opener.opened_len(message.len())?;
         written(env, len, |out| opener.open_into(&message, &aad, out).map(drop))
     }

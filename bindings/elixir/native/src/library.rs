@@ -1,9 +1,8 @@
 //! Version, listings, and name lookup.
 
-use crate::error::{ArgumentError, CallError};
 use crate::output::copied;
 use crate::schedule::on_dirty_scheduler;
-use sealane::{Algorithm, Key, ListedVariant, Provider};
+use sealane::{Algorithm, Key, ListedVariant};
 
 #[rustler::nif]
 fn version() -> &'static str {
@@ -55,28 +54,4 @@ on_dirty_scheduler! { "DirtyCpu":
     value fn random[env](len: usize) {
         copied(env, Key::generate(len)?.as_bytes())
     }
-}
-
-/// Returns the algorithm with this name.
-pub(crate) fn algorithm_named(name: &str) -> Result<Algorithm, CallError> {
-    Algorithm::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
-        unknown("algorithm", &names)
-    })
-}
-
-/// Returns the provider with this name, or `None` without a name.
-pub(crate) fn provider_named(name: Option<&str>) -> Result<Option<Provider>, CallError> {
-    let find = |name| {
-        Provider::from_name(name).ok_or_else(|| {
-            let names: Vec<_> = Provider::all().into_iter().map(Provider::name).collect();
-            unknown("provider", &names)
-        })
-    };
-    name.map(find).transpose()
-}
-
-/// Returns the error for an unknown name.
-pub(crate) fn unknown(name: &'static str, known: &[&str]) -> CallError {
-    ArgumentError::Name { name, expected: format!("one of {}", known.join(", ")).into() }.into()
 }

@@ -1,12 +1,11 @@
 //! Speck in SpeckEx's style: a key comes with each call.
 
 use crate::error::{ArgumentError, CallError};
-use crate::library::unknown;
 use crate::output::{Output, transformed};
 use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
 use rustler::{Atom, Binary, Resource, ResourceArc};
-use sealane::InOut;
 use sealane::hazmat::{Aead, ByteOrder, Speck, SpeckCtr, SpeckSize};
+use sealane::{InOut, named};
 
 /// Length of a Speck-Poly1305 tag in bytes.
 const TAG_LEN: usize = 16;
@@ -20,24 +19,6 @@ pub(crate) struct Blocks {
 
 #[rustler::resource_impl]
 impl Resource for Blocks {}
-
-/// Returns the Speck size named `name` without `suffix`.
-pub(crate) fn size_named(name: &str, suffix: &str) -> Result<SpeckSize, CallError> {
-    name.strip_suffix(suffix).and_then(SpeckSize::from_name).ok_or_else(|| {
-        let names: Vec<_> = SpeckSize::ALL.iter().map(|size| format!("{}{suffix}", size.name())).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        unknown("algorithm", &names)
-    })
-}
-
-/// Returns the byte order with this name.
-pub(crate) fn order_named(name: &str) -> Result<ByteOrder, CallError> {
-    match name {
-        "big" => Ok(ByteOrder::Big),
-        "little" => Ok(ByteOrder::Little),
-        _ => Err(ArgumentError::Name { name: "byte_order", expected: ":big or :little".into() }.into()),
-    }
-}
 
 impl Blocks {
     fn check(&self, variant: Atom) -> Result<&Speck, CallError> {
@@ -54,7 +35,8 @@ impl Blocks {
 #[inline]
 fn size(name: &[u8], suffix: &str) -> Result<SpeckSize, CallError> {
     // No name is longer, and a long text would take the time of other processes.
-    size_named(std::str::from_utf8(&name[..name.len().min(64)]).unwrap_or_default(), suffix)
+    let name = std::str::from_utf8(&name[..name.len().min(64)]).unwrap_or_default();
+    Ok(named::speck_size(name, suffix)?)
 }
 
 /// Returns a Speck-Poly1305 key with nonces of a whole block.
@@ -65,7 +47,7 @@ fn aead(name: &[u8], key: &[u8], nonce_len: usize) -> Result<Aead, CallError> {
 
 on_dirty_scheduler! { "DirtyCpu":
     value fn speck_new(variant: Atom, name: &str, key: Binary, order: &str) {
-        let speck = Speck::new(size_named(name, "")?, &key, order_named(order)?)?;
+        let speck = Speck::new(named::speck_size(name, "")?, &key, named::byte_order(Some(order))?)?;
         Ok(ResourceArc::new(Blocks { speck, variant }))
     }
 }

@@ -216,23 +216,39 @@ pub enum Misuse {
     /// The list of identities is empty.
     #[error("expected at least one identity, found an empty list")]
     NoIdentities,
-    /// No algorithm of JSON Web Encryption has the given name, or a list of them is empty.
-    #[error("unknown algorithm; expected one of {}", .known.join(", "))]
-    UnknownAlgorithm {
-        /// Names of the known algorithms.
-        known: Vec<&'static str>,
+    /// Nothing of this kind has the given name, or a list of names is empty.
+    #[error("unknown {name}: expected one of {}", .known.join(", "))]
+    UnknownName {
+        /// What has the name, such as `"algorithm"`.
+        name: &'static str,
+        /// The known names.
+        known: Vec<String>,
     },
+    /// The argument is too large.
+    #[error("{name} must be at most {max}, found {found}")]
+    OutOfRange {
+        /// Name of the argument.
+        name: &'static str,
+        /// Given number.
+        found: u64,
+        /// Largest number that is accepted.
+        max: u64,
+    },
+    /// A byte order was given for a cipher other than Speck.
+    #[error("byte_order is for Speck only; omit it for other ciphers")]
+    ByteOrder,
     /// The headers of a new token cannot be used.
     #[error(
         "the headers must be a JSON object, with strings as kid, apu and apv (both in base64url), and without alg, enc, zip, crit, b64, epk, iv, tag, p2s and p2c"
     )]
     TokenHeaders,
-    /// No file format has the given name.
-    #[error("unknown format; expected one of {}", .known.join(", "))]
-    UnknownFormat {
-        /// Names of the known formats.
-        known: Vec<&'static str>,
-    },
+}
+
+impl Misuse {
+    #[doc(hidden)]
+    pub fn unknown<N: Into<String>>(name: &'static str, known: impl IntoIterator<Item = N>) -> Self {
+        Self::UnknownName { name, known: known.into_iter().map(Into::into).collect() }
+    }
 }
 
 /// Joins lengths, as in "16 or 32".

@@ -48,7 +48,14 @@ pub struct Options<'a> {
     pub suite: Option<hpke::Aead>,
 }
 
-impl Options<'_> {
+impl<'a> Options<'a> {
+    /// Returns options with the suite of this name.
+    #[doc(hidden)]
+    pub fn named(info: &'a [u8], suite: Option<&str>) -> Result<Self, Error> {
+        let suite = suite.map(|name| messages::named::algorithm(name)?.try_into()).transpose()?;
+        Ok(Self { info, suite })
+    }
+
     /// Returns whether none is given. Ignoring them for a key of another suite would be a surprise.
     fn is_empty(&self) -> bool {
         self.info.is_empty() && self.suite.is_none()

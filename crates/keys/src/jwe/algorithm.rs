@@ -88,8 +88,8 @@ impl Enc {
 
 /// Returns the error for a name in a call that no algorithm has.
 pub(super) fn unknown() -> Error {
-    let known = ALGS.iter().map(|alg| alg.name).chain(ENCS.iter().map(|enc| enc.name)).collect();
-    Misuse::UnknownAlgorithm { known }.into()
+    let known = ALGS.iter().map(|alg| alg.name).chain(ENCS.iter().map(|enc| enc.name));
+    Misuse::unknown("algorithm", known).into()
 }
 
 /// The names in a call's list of accepted algorithms; those of one sort restrict only that sort.
@@ -98,7 +98,7 @@ pub(super) struct Accepted<'a>(Option<&'a [&'a str]>);
 
 impl<'a> Accepted<'a> {
     /// # Errors
-    /// Returns [`Misuse::UnknownAlgorithm`] for an unknown name, and for an empty list.
+    /// Returns [`Misuse::UnknownName`] for an unknown name, and for an empty list.
     pub(super) fn new(names: Option<&'a [&'a str]>) -> Result<Self, Error> {
         let known = |name: &&str| Alg::named(name).is_some() || Enc::named(name).is_some();
         match names {

@@ -84,7 +84,7 @@ const UNSUITABLE: Error = Error::Misuse(Misuse::UnsuitableKey(
 /// or the first key of each.
 ///
 /// # Errors
-/// Returns [`Misuse::UnknownAlgorithm`] for an unknown `alg` or `enc`, [`Misuse::UnsuitableKey`]
+/// Returns [`Misuse::UnknownName`] for an unknown `alg` or `enc`, [`Misuse::UnsuitableKey`]
 /// for a key that does not fit them, [`Misuse::InvalidRecipients`] for several recipients of a form
 /// or an `alg` with one, [`Misuse::TokenHeaders`] for headers that are not an object or contain a
 /// parameter of the algorithms, [`Error::LimitExceeded`] for a token that [`Keys::decrypt`] would
@@ -177,7 +177,7 @@ impl Keys {
     /// [`Error::Format`] for text that is not a token, [`Error::HeaderParameter`] for an
     /// unsupported `alg` or `enc` or one that `algorithms` does not have, and for `crit` and `zip`;
     /// [`Error::LimitExceeded`] for too much work, such as rounds of PBKDF2; and
-    /// [`Error::NoMatchingKey`] if no key fits. [`Misuse::UnknownAlgorithm`] is a mistake in
+    /// [`Error::NoMatchingKey`] if no key fits. [`Misuse::UnknownName`] is a mistake in
     /// `algorithms`.
     pub fn decrypt(&self, token: &str, algorithms: Option<&[&str]>) -> Result<Zeroizing<Vec<u8>>, Error> {
         let accepted = Accepted::new(algorithms)?;
