@@ -14,19 +14,15 @@
 
 use super::age_file::refuse_age;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile};
+use aws_lc_rs::hkdf;
 use base::{Error, Misuse, debug_fields};
 use engine::pipeline::{ChunkCipher, OpenChunks};
 use engine::plan::{ChunkPosition, End, Layout};
 use engine::prefix::{Parsed, Prefix};
-#[cfg(not(feature = "fips"))]
-use hkdf::Hkdf;
 use keys::Keyring;
-#[cfg(feature = "fips")]
-use keys::approved::Computation;
+use keys::approved::{Computation, expand_hkdf};
 use messages::{Aead, Key};
 use providers::{Algorithm, InOut};
-#[cfg(not(feature = "fips"))]
-use sha2::Sha512;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -214,25 +210,8 @@ impl ChunkCipher for Chunked {
 debug_fields!(Chunked; |it| aead: it.aead);
 
 /// Computes HKDF-Expand with SHA-512 (RFC 5869, section 2.3). The format uses `key` as the
-/// pseudorandom key although it is shorter than the hash. The `hkdf` crate refuses short keys, so
-/// we pad the key with zeros. The result is the same: HMAC pads its key with zeros up to the block
-/// (RFC 2104, section 2).
-#[cfg(not(feature = "fips"))]
+/// pseudorandom key although it is shorter than the hash.
 fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
-    let mut padded = Zeroizing::new([0; 64]);
-    padded[..key.len()].copy_from_slice(key);
-    Hkdf::<Sha512>::from_prk(&*padded)
-        .expect("64 bytes are the length of the hash")
-        .expand_multi_info(info, okm)
-        // Cannot fail: the output has 60 or 76 bytes.
-        .map_err(|_| Error::LimitExceeded("HKDF output is limited to 255 blocks"))
-}
-
-/// The same with the FIPS module.
-#[cfg(feature = "fips")]
-fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
-    use aws_lc_rs::hkdf;
-
     Computation::HkdfSha2.check()?;
-    keys::approved::expand_hkdf(&hkdf::Prk::new_less_safe(hkdf::HKDF_SHA512, key), info, okm)
+    expand_hkdf(&hkdf::Prk::new_less_safe(hkdf::HKDF_SHA512, key), info, okm)
 }
