@@ -7,7 +7,7 @@ use base::error::FolderError;
 use base::memory::Wiped;
 use base::os::{self, path_of};
 use base::{Error, Misuse, memory};
-use engine::folder::{EntryKind as PlaceKind, Folder, check_name};
+use engine::folder::{Folder, check_name};
 use engine::io::{Discard, WriteAt};
 use engine::options::Options;
 use engine::pipeline::run_reporting;
@@ -234,7 +234,7 @@ impl Run<'_> {
         }
         let about = |e| Error::io(target, e);
         let place = Place::name_below(output, target).map_err(about)?;
-        if place.found.is_some_and(|found| !matches!(found.kind, PlaceKind::Link | PlaceKind::File)) {
+        if place.found.is_some_and(|found| !matches!(found.kind, EntryKind::Link | EntryKind::File)) {
             return Err(about(ErrorKind::IsADirectory.into()));
         }
         place.create_link(&text, |_| Ok(())).map_err(about)

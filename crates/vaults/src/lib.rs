@@ -15,6 +15,7 @@
 
 mod contents;
 mod cryptomator;
+mod eme_name;
 mod formats;
 mod gocryptfs;
 mod job;

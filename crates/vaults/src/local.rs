@@ -3,7 +3,7 @@
 use crate::storage::{Entry, EntryKind, Storage};
 use base::os::{self, path_of};
 use base::{Error, debug_fields};
-use engine::folder::{self, Folder};
+use engine::folder::Folder;
 use engine::io::ReadAt;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -62,14 +62,8 @@ impl Storage for LocalFolder {
             for name in open.names()? {
                 // A name that was removed since then is no longer in the folder.
                 let Some(found) = open.entry(&name)? else { continue };
-                let kind = match found.kind {
-                    folder::EntryKind::File => EntryKind::File,
-                    folder::EntryKind::Folder => EntryKind::Folder,
-                    folder::EntryKind::Link => EntryKind::Link,
-                    folder::EntryKind::Special => EntryKind::Special,
-                };
-                let len = if kind == EntryKind::File { found.len } else { 0 };
-                entries.push(Entry { name: bytes(&name)?, kind, len, modified: found.modified });
+                let len = if found.kind == EntryKind::File { found.len } else { 0 };
+                entries.push(Entry { name: bytes(&name)?, kind: found.kind, len, modified: found.modified });
             }
             Ok(entries)
         };

@@ -2,8 +2,9 @@
 
 use crate::listing::Listing;
 use crate::storage::{Entry, EntryKind, Storage};
-use crate::tree::{about, joined};
+use crate::tree::about;
 use crate::vault::{Contents, Vault};
+use crate::walk::join;
 use base::os::{self, path_of};
 use base::{Error, Misuse, debug_fields};
 use engine::io::ReadAt;
@@ -92,7 +93,7 @@ impl Vault for OwnFolder {
                 let name = name.ok_or(Error::Format(expected))?;
                 let len = match entry.kind {
                     EntryKind::File if self.is_age => {
-                        let file = self.storage.open(&joined(&stored, &entry.name))?;
+                        let file = self.storage.open(&join(&stored, &entry.name))?;
                         inspect_source(&file, entry.len, Some(Format::Age)).map(|found| found.plaintext_len)
                     }
                     EntryKind::File => plain_len(entry.len),
@@ -102,7 +103,7 @@ impl Vault for OwnFolder {
                 let len = len.unwrap_or(0);
                 Ok(Some(Entry { name, len, ..entry.clone() }))
             });
-            (joined(&stored, &entry.name), found)
+            (join(&stored, &entry.name), found)
         };
         let entries = self
             .storage

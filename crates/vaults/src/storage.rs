@@ -1,6 +1,7 @@
 //! Where the encrypted files of a vault lie.
 
 use base::Error;
+pub use engine::folder::EntryKind;
 use engine::io::ReadAt;
 use std::time::SystemTime;
 
@@ -36,17 +37,4 @@ pub struct Entry {
     pub len: u64,
     /// When the file was changed last, as the storage tells.
     pub modified: Option<SystemTime>,
-}
-
-/// What a name in a folder is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A file.
-    File,
-    /// A folder.
-    Folder,
-    /// A symbolic link. It is never followed.
-    Link,
-    /// A pipe, a socket or a device: a problem of a [`crate::Listing`]. It is never opened.
-    Special,
 }

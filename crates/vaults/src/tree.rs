@@ -4,6 +4,7 @@ use crate::contents::{in_vault, read_whole};
 use crate::listing::{Found, Listing, checked};
 use crate::storage::Storage;
 use crate::vault::{Contents, Vault};
+use crate::walk::join;
 use base::os::path_of;
 use base::{Error, FolderError};
 use std::io;
@@ -107,7 +108,7 @@ pub(crate) fn description(
     name: &str,
     max: usize,
 ) -> Result<Vec<u8>, Error> {
-    let path = joined(folder, name.as_bytes());
+    let path = join(folder, name.as_bytes());
     match read_whole(storage, &path, max) {
         Err(Error::Io { source, .. }) if is_missing(&source) => {
             storage.list(folder)?;
@@ -126,13 +127,5 @@ pub(crate) fn about(path: &[u8], error: Error) -> Error {
     match error {
         Error::Io { source, .. } if is_missing(&source) => Error::io(&path_of(path), source),
         error => in_vault(path, error),
-    }
-}
-
-/// Returns the stored path of a name in a stored folder.
-pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    match folder {
-        [] => name.to_vec(),
-        folder => [folder, b"/", name].concat(),
     }
 }

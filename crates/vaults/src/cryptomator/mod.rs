@@ -18,8 +18,9 @@ mod content;
 use crate::contents::{in_vault, plaintext, read_whole};
 use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
-use crate::tree::{Tree, TreeVault, description, joined, link_text};
+use crate::tree::{Tree, TreeVault, description, link_text};
 use crate::vault::{Contents, Vault};
+use crate::walk::join;
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use base::{Error, FolderError};
 use base64::Engine;
@@ -104,7 +105,7 @@ impl Cryptomator {
         if !is_short {
             stored = shortened(stored.as_bytes());
         }
-        Stored { path: joined(&folder.path, stored.as_bytes()), is_short }
+        Stored { path: join(&folder.path, stored.as_bytes()), is_short }
     }
 
     /// Returns the plaintext of the stored name `name` with its ending.
@@ -176,7 +177,7 @@ impl Tree for Cryptomator {
     }
 
     fn enter(&self, folder: &Folder, name: &[u8]) -> Result<Folder, Error> {
-        let path = joined(&self.stored(folder, name).path, b"dir.c9r");
+        let path = join(&self.stored(folder, name).path, b"dir.c9r");
         let id = read_whole(&*self.storage, &path, MAX_ID)?;
         let problem = |problem| Err(in_vault(&path, Error::Header(problem)));
         if id.is_empty() {
@@ -197,7 +198,7 @@ impl Tree for Cryptomator {
 
     fn entries(&self, folder: &Folder) -> Result<Vec<Found>, Error> {
         let found = |entry: Entry| {
-            let path = joined(&folder.path, &entry.name);
+            let path = join(&folder.path, &entry.name);
             let found = self.entry(folder, &entry, &path);
             (path, found)
         };
@@ -207,13 +208,13 @@ impl Tree for Cryptomator {
     fn open(&self, folder: &Folder, name: &[u8]) -> Result<Box<dyn Contents>, Error> {
         let Stored { mut path, is_short } = self.stored(folder, name);
         if !is_short {
-            path = joined(&path, b"contents.c9r");
+            path = join(&path, b"contents.c9r");
         }
         self.ciphers.open(&*self.storage, &path)
     }
 
     fn read_link(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
-        let path = joined(&self.stored(folder, name).path, b"symlink.c9r");
+        let path = join(&self.stored(folder, name).path, b"symlink.c9r");
         let file = self.ciphers.open(&*self.storage, &path)?;
         let text = plaintext(&path, &*file, MAX_LINK)?;
         link_text(text.to_vec()).map_err(|error| in_vault(&path, error))

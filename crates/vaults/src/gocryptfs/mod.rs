@@ -13,10 +13,12 @@ mod config;
 mod content;
 
 use crate::contents::{Empty, chunks, in_vault, plain_len, read_whole};
+use crate::eme_name;
 use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
-use crate::tree::{Tree, TreeVault, description, joined, link_text};
+use crate::tree::{Tree, TreeVault, description, link_text};
 use crate::vault::{Contents, Vault};
+use crate::walk::join;
 use base::{Error, FolderError, memory};
 use base64::Engine;
 use base64::engine::GeneralPurpose;
@@ -86,25 +88,6 @@ pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box
     })))
 }
 
-impl Names {
-    /// Returns the encrypted name.
-    fn encrypt(&self, iv: &[u8; 16], name: &[u8]) -> Result<Vec<u8>, Error> {
-        let pad = 16 - name.len() % 16;
-        let mut padded = [name, &[pad as u8; 16][..pad]].concat();
-        self.eme.encrypt(iv, &mut padded)?;
-        Ok(padded)
-    }
-
-    /// Returns the plaintext of an encrypted name; `None` if it has none.
-    fn decrypt(&self, iv: &[u8; 16], mut name: Vec<u8>) -> Option<Vec<u8>> {
-        // Refuses a name that is not 1 to 128 blocks.
-        self.eme.decrypt(iv, &mut name).ok()?;
-        let pad = usize::from(*name.last()?);
-        let len = name.len().checked_sub(pad).filter(|len| *len > 0 && (1..=16).contains(&pad))?;
-        name[len..].iter().all(|byte| usize::from(*byte) == pad).then(|| name[..len].to_vec())
-    }
-}
-
 impl Gocryptfs {
     fn folder(&self, path: Vec<u8>) -> Result<Folder, Error> {
         let mut folder = Folder { path, iv: [0; 16] };
@@ -114,7 +97,7 @@ impl Gocryptfs {
             folder.iv = iv.try_into().unwrap_or_default();
             if folder.iv == [0; 16] {
                 let problem = Error::Header("expected 16 bytes that are not all zero");
-                return Err(in_vault(&joined(&folder.path, DIR_IV.as_bytes()), problem));
+                return Err(in_vault(&join(&folder.path, DIR_IV.as_bytes()), problem));
             }
         }
         Ok(folder)
@@ -122,14 +105,14 @@ impl Gocryptfs {
 
     /// Returns the stored path of a name.
     fn stored(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
-        let Some(names) = &self.names else { return Ok(joined(&folder.path, name)) };
+        let Some(names) = &self.names else { return Ok(join(&folder.path, name)) };
         if name.len() > 255 {
             return Err(FolderError::NameTooLong { found: name.len(), max: 255 }.into());
         }
-        let text = self.base64.encode(names.encrypt(&folder.iv, name)?);
+        let text = self.base64.encode(eme_name::encrypt(&names.eme, &folder.iv, name)?);
         Ok(match names.max {
-            Some(max) if text.len() > max => joined(&folder.path, &self.long_name(text.as_bytes())),
-            _ => joined(&folder.path, text.as_bytes()),
+            Some(max) if text.len() > max => join(&folder.path, &self.long_name(text.as_bytes())),
+            _ => join(&folder.path, text.as_bytes()),
         })
     }
 
@@ -153,13 +136,15 @@ impl Gocryptfs {
             if stored.ends_with(b".name") {
                 return Ok(None);
             }
-            text = read_whole(&*self.storage, &joined(&folder.path, &[stored, b".name"].concat()), MAX_TEXT)?;
+            text = read_whole(&*self.storage, &join(&folder.path, &[stored, b".name"].concat()), MAX_TEXT)?;
             if text.len() <= max || self.long_name(&text) != stored {
                 return Err(FolderError::NameNotAuthentic.into());
             }
         }
         // The dropped error says where in the text it is.
-        let name = self.base64.decode(text).ok().and_then(|name| names.decrypt(&folder.iv, name));
+        let name = self.base64.decode(text).ok();
+        let name = name.and_then(|name| eme_name::decrypt(&names.eme, &folder.iv, name));
+        let name = name.filter(|name| !name.is_empty());
         name.map(Some).ok_or(FolderError::NameNotAuthentic.into())
     }
 }
@@ -182,7 +167,7 @@ impl Tree for Gocryptfs {
                 _ => 0,
             };
             let name = self.name(folder, &entry.name);
-            let path = joined(&folder.path, &entry.name);
+            let path = join(&folder.path, &entry.name);
             (path, name.map(|name| Some(Entry { name: name?, len, ..entry })))
         };
         Ok(self.storage.list(&folder.path)?.into_iter().map(found).collect())

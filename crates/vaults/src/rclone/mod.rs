@@ -16,8 +16,9 @@ mod names;
 use crate::contents::{chunks, in_vault, plain_len};
 use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
-use crate::tree::{Tree, TreeVault, joined};
+use crate::tree::{Tree, TreeVault};
 use crate::vault::{Contents, Vault};
+use crate::walk::join;
 use base::{Error, FolderError, debug_fields};
 use config::{Config, Mode};
 use content::{Clear, File, LAYOUT};
@@ -136,7 +137,7 @@ impl Crypt {
     /// Returns the stored path of a name.
     fn stored(&self, folder: &[u8], name: &[u8], versioned: bool) -> Result<Vec<u8>, Error> {
         let too_long = FolderError::NameTooLong { found: name.len(), max: 128 * 16 - 1 };
-        Ok(joined(folder, &self.names.encode(name, versioned).ok_or(too_long)?))
+        Ok(join(folder, &self.names.encode(name, versioned).ok_or(too_long)?))
     }
 
     /// Returns the plaintext of a stored name.
@@ -161,7 +162,7 @@ impl Tree for Crypt {
 
     fn enter(&self, folder: &Vec<u8>, name: &[u8]) -> Result<Vec<u8>, Error> {
         if !self.folders {
-            return Ok(joined(folder, name));
+            return Ok(join(folder, name));
         }
         // rclone encrypts the whole name of a folder that holds something. If the name ends like a
         // version, and the folder was made while it was empty, it stores the end in clear.
@@ -169,7 +170,7 @@ impl Tree for Crypt {
         let (whole, versioned) = (whole?, versioned?);
         let exists = |path: &[u8]| {
             let entries = self.storage.list(folder)?;
-            Ok::<_, Error>(entries.iter().any(|entry| joined(folder, &entry.name) == path))
+            Ok::<_, Error>(entries.iter().any(|entry| join(folder, &entry.name) == path))
         };
         Ok(if whole != versioned && !exists(&whole)? { versioned } else { whole })
     }
@@ -180,7 +181,7 @@ impl Tree for Crypt {
                 EntryKind::File if self.key.is_some() => plain_len(LAYOUT, entry.len),
                 _ => entry.len,
             };
-            let path = joined(folder, &entry.name);
+            let path = join(folder, &entry.name);
             (path, self.name(&entry).map(|name| Some(Entry { name, len, ..entry })))
         };
         Ok(self.storage.list(folder)?.into_iter().map(found).collect())

@@ -13,6 +13,7 @@
 //! U+0001 is U+2401. A symbol that was there before has U+201B in front. Both are undone here.
 
 use super::base32768;
+use crate::eme_name;
 use data_encoding::{BASE32HEX_NOPAD, BASE64URL_NOPAD};
 use providers::raw::Eme;
 
@@ -67,10 +68,8 @@ impl Names {
     fn encrypt(&self, name: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Standard { eme, tweak, encoding } => {
-                let pad = 16 - name.len() % 16;
-                let mut padded = [name, &[pad as u8; 16][..pad]].concat();
-                eme.encrypt(tweak, &mut padded).ok()?;
-                Some(encoding.encode(&padded).into_bytes())
+                let encrypted = eme_name::encrypt(eme, tweak, name).ok()?;
+                Some(encoding.encode(&encrypted).into_bytes())
             }
             Self::Obfuscate(key) => Some(obfuscate(*key, name)),
             Self::Off(suffix) => Some([name, suffix.as_bytes()].concat()),
@@ -79,13 +78,7 @@ impl Names {
 
     fn decrypt(&self, text: &[u8]) -> Option<Vec<u8>> {
         match self {
-            Self::Standard { eme, tweak, encoding } => {
-                let mut name = encoding.decode(text)?;
-                eme.decrypt(tweak, &mut name).ok()?;
-                let pad = usize::from(*name.last()?);
-                let len = name.len().checked_sub(pad).filter(|_| (1..=16).contains(&pad))?;
-                name[len..].iter().all(|byte| usize::from(*byte) == pad).then(|| name[..len].to_vec())
-            }
+            Self::Standard { eme, tweak, encoding } => eme_name::decrypt(eme, tweak, encoding.decode(text)?),
             Self::Obfuscate(key) => clarify(*key, text),
             Self::Off(suffix) => {
                 text.strip_suffix(suffix.as_bytes()).filter(|name| !name.is_empty()).map(<[u8]>::to_vec)
