@@ -68,7 +68,7 @@ impl Operation {
         #[pyo3(from_py_with = replica)] replicas: Replica,
     ) -> PyResult<Failures> {
         let work = |(source, target): &(PathBuf, PathBuf), options: Options<'_>| {
-            self.0.run_below(root.as_deref(), replicas, source, target, options)
+            self.0.run(root.as_deref(), replicas, source, target, options, None)
         };
         each(py, &files, |(source, _)| source, durable, work)
     }

@@ -48,33 +48,6 @@ pub enum Replica {
 }
 
 impl Operation {
-    /// Processes one file. Returns once its target is complete.
-    ///
-    /// # Errors
-    /// Returns the errors of [`encrypt_file`](files::encrypt_file),
-    /// [`decrypt_file`](files::decrypt_file) and [`verify_file`], and [`Error::Io`] for a target
-    /// that is a pipe, a socket or a device: opening a pipe would wait for its reader.
-    pub fn run(&self, source: &Path, target: &Path, options: Options<'_>) -> Result<(), Error> {
-        self.run_below(None, Replica::No, source, target, options)
-    }
-
-    /// Like [`Self::run`], for a target below the folder `root`, if there is one. Links below it
-    /// are not followed: one can appear in a shared folder after the job listed its files. A
-    /// `replica` gets the attributes of its source, and replaces a link or a read-only file.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::run`], and [`Error::Io`] for a link.
-    pub fn run_below(
-        &self,
-        root: Option<&Path>,
-        replica: Replica,
-        source: &Path,
-        target: &Path,
-        options: Options<'_>,
-    ) -> Result<(), Error> {
-        self.run_marked(root, replica, source, target, options, None)
-    }
-
     /// Returns the other inputs of the call, so that no output replaces them; `None` if the
     /// operation has none here.
     pub(super) fn protected(&self) -> Option<&Protected> {
@@ -93,9 +66,18 @@ impl Operation {
         file.is_some_and(|(file, with)| Reader::new(file, with).is_ok())
     }
 
-    /// Like [`Self::run_below`]; also stores the mark of a file that was encrypted or verified,
-    /// unless it is armored.
-    pub(super) fn run_marked(
+    /// Processes one file. Returns once its target is complete. `path` is the target, below the
+    /// folder `root`, if there is one. Links below it are not followed: one can appear in a shared
+    /// folder after the job listed its files. A `replica` gets the attributes of its source, and
+    /// replaces a link or a read-only file. Stores the mark of a file that was encrypted or
+    /// verified, unless it is armored.
+    ///
+    /// # Errors
+    /// Returns the errors of [`encrypt_file`](files::encrypt_file),
+    /// [`decrypt_file`](files::decrypt_file) and [`verify_file`], and [`Error::Io`] for a target
+    /// that is a pipe, a socket or a device (opening a pipe would wait for its reader), and for a
+    /// link below `root`.
+    pub fn run(
         &self,
         root: Option<&Path>,
         replica: Replica,

@@ -247,13 +247,13 @@ impl DescribedFolder {
     /// unfinished. Files that cannot be read are left to the job.
     ///
     /// # Errors
-    /// Returns the errors of [`Tree::walk_with`](crate::Tree::walk_with) and
+    /// Returns the errors of [`Tree::walk`](crate::Tree::walk) and
     /// [`Rotation::new`](files::Rotation::new).
     pub fn is_rotated(&self) -> Result<bool, Error> {
         let path = &self.description.path;
         let links = if self.description.preserve() { Links::Keep } else { Links::Follow };
         let options = TreeOptions { links, description: Some(path), ..TreeOptions::default() };
-        let tree = Tree::walk_with(&[parent(path)], None, Suffix::Remove(OsStr::new("")), options)?;
+        let tree = Tree::walk(&[parent(path)], None, Suffix::Remove(OsStr::new("")), options)?;
         let with = Rotation::new(&self.content_keys()?, b"", &[])?;
         Ok(tree.pairs.iter().all(|(file, _)| with.is_current(file).unwrap_or(true)))
     }

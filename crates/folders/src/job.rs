@@ -111,7 +111,7 @@ impl Job {
     /// Lists the files below the inputs, with their targets below the output.
     ///
     /// # Errors
-    /// Returns the errors of [`Tree::walk_with`], [`FolderError::OutputDescribed`] for an output in
+    /// Returns the errors of [`Tree::walk`], [`FolderError::OutputDescribed`] for an output in
     /// a folder with another description, [`FolderError::NamesEncrypted`] and
     /// [`FolderError::SuffixForgotten`] unless [`JobOptions::keeps_names`],
     /// [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`], and
@@ -124,7 +124,7 @@ impl Job {
         let (output, suffix, replaces_links) = (options.output.as_deref(), options.suffix(), options.delete);
         let description = options.description.as_deref();
         let of_tree = TreeOptions { exclude, links, names, replaces_links, description };
-        let mut tree = Tree::walk_with(&options.inputs, output, suffix, of_tree)?;
+        let mut tree = Tree::walk(&options.inputs, output, suffix, of_tree)?;
         forgotten::check(&options, &tree)?;
         collisions::check_tree(&options, &mut tree)?;
         Ok(Self::of(options, tree, false))
@@ -246,7 +246,7 @@ impl Job {
                             draft.is_some_and(|draft| has_mark(draft, manifest))
                         }
                         (State::FinishedBefore, Some(manifest)) if !options.dry_run => {
-                            let added = manifest.add(&source, fingerprint, &target);
+                            let added = manifest.add(&source, fingerprint, &target, None);
                             added.map_err(JobError::about(manifest.path()))?;
                             true
                         }
@@ -353,7 +353,7 @@ impl Job {
         let work = |at: usize, work_options: Options<'_>| {
             let JobFile { source, target, .. } = &files[at];
             let root = tree.root.as_deref();
-            operation.run_marked(root, options.replica(), source, target, work_options, marks.get(at))?;
+            operation.run(root, options.replica(), source, target, work_options, marks.get(at))?;
             if options.read_back {
                 let one_thread = Options { threads: Some(NonZeroUsize::MIN), ..Options::default() };
                 operation.read_back(target, one_thread).inspect_err(|_| {
@@ -530,7 +530,7 @@ impl Job {
         let found = match self.roots.iter().zip(&now).filter(|(then, now)| then != now).count() {
             0 => {
                 let proof = (tally.manifest.as_ref(), &*tally.problems);
-                Stale::find_certain(tree, &options.inputs, &options.suffix, operation, proof)
+                Stale::find(tree, &options.inputs, &options.suffix, operation, proof)
             }
             problems => Err(FolderError::IncompleteListing { problems }.into()),
         };

@@ -195,16 +195,12 @@ impl Manifest {
     }
 
     /// Adds `target` as finished. `before` is the fingerprint of `source` from before it was read:
-    /// if the source has changed since, the file does not count as finished.
+    /// if the source has changed since, the file does not count as finished. `mark` is the mark of
+    /// the target, if known.
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path of the target or of the manifest. Earlier lines stay.
-    pub fn add(&mut self, source: &Path, before: FileFingerprint, target: &Path) -> Result<(), Error> {
-        self.add_marked(source, before, target, None)
-    }
-
-    /// Like [`Self::add`], with the mark of the target, if known.
-    pub(super) fn add_marked(
+    pub fn add(
         &mut self,
         source: &Path,
         before: FileFingerprint,

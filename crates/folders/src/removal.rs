@@ -61,24 +61,12 @@ impl Stale {
     /// the key of `operation` opens it. Recipients and passphrases prove nothing, so they need a
     /// manifest. An excluded source that exists is not gone. With encrypted names, a file's source
     /// is found by its decrypted name. A file under a retired name key is stale if the job has
-    /// another target for its source.
+    /// another target for its source. Sources below a path of `uncertain` may exist.
     ///
     /// # Errors
     /// Returns [`FolderError::EmptySource`] if `tree` has no file; [`FolderError::InPlace`] if the
     /// target folder is a source; [`Error::Io`] if the target folder cannot be found.
     pub fn find(
-        tree: &Tree,
-        sources: &[impl AsRef<Path>],
-        suffix: &OsStr,
-        operation: &Operation,
-        manifest: Option<&Manifest>,
-    ) -> Result<Self, Error> {
-        let uncertain: Vec<_> = tree.problems.iter().map(|(path, _)| path.clone()).collect();
-        Self::find_certain(tree, sources, suffix, operation, (manifest, &uncertain))
-    }
-
-    /// Like [`Self::find`]. Sources below a path of `uncertain` may exist.
-    pub(crate) fn find_certain(
         tree: &Tree,
         sources: &[impl AsRef<Path>],
         suffix: &OsStr,

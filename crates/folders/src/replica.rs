@@ -1,6 +1,6 @@
 //! Replicas of folder trees: attributes of folders, and symbolic links.
 //!
-//! Files get their attributes when they are written, see [`Operation::run_below`]. Folders get
+//! Files get their attributes when they are written, see [`Operation::run`]. Folders get
 //! theirs when everything in them is complete, because each new name changes a folder's
 //! modification time.
 

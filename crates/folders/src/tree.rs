@@ -95,27 +95,16 @@ impl Tree {
     /// to [`Tree::problems`]. So does a link in place of a target, because it may lead to a source.
     /// If `target` is the source itself, files that are targets of other files are not sources.
     ///
+    /// With encrypted names, it is a problem if a name is too long to be encrypted or does not
+    /// decrypt, or if two names decrypt to the same one.
+    ///
     /// # Errors
     /// Returns [`Error::Io`] for a missing source or a target that is not a folder,
     /// [`Misuse::TargetInsideSource`] for a target below a source, [`Misuse::DuplicateTarget`] if
-    /// two sources have the same target, [`Misuse::SameFile`] if a source is a target, and
-    /// [`Misuse::InvalidSuffix`] for a suffix with a separator or a zero byte.
+    /// two sources have the same target, [`Misuse::SameFile`] if a source is a target,
+    /// [`Misuse::InvalidSuffix`] for a suffix with a separator or a zero byte, and
+    /// [`FolderError::NamesInPlace`] if names are encrypted and `target` is a source.
     pub fn walk(
-        sources: &[impl AsRef<Path>],
-        target: Option<&Path>,
-        suffix: Suffix<'_>,
-    ) -> Result<Self, Error> {
-        Self::walk_with(sources, target, suffix, TreeOptions::default())
-    }
-
-    /// Like [`Self::walk`], with excluded files, another treatment of links, and encrypted names.
-    /// It is a problem if a name is too long to be encrypted or does not decrypt, or if two names
-    /// decrypt to the same one.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::walk`], and [`FolderError::NamesInPlace`] if names are
-    /// encrypted and `target` is a source.
-    pub fn walk_with(
         sources: &[impl AsRef<Path>],
         target: Option<&Path>,
         suffix: Suffix<'_>,

@@ -143,7 +143,7 @@ fn content_of(root: &Path, hashed: bool) -> Result<Content, Error> {
     let description = Description::find(root)?.map(|found| found.path().to_owned());
     let options =
         TreeOptions { links: Links::Keep, description: description.as_deref(), ..TreeOptions::default() };
-    let tree = Tree::walk_with(&[root], None, Suffix::Remove(OsStr::new("")), options)?;
+    let tree = Tree::walk(&[root], None, Suffix::Remove(OsStr::new("")), options)?;
     let mut content = Content { problems: tree.problems, ..Content::default() };
     if let Some(at) = content.problems.iter().position(|(path, _)| path == root) {
         return Err(content.problems.swap_remove(at).1);

@@ -1,6 +1,6 @@
 //! Refuses outputs of a job that would destroy an input or another output.
 //!
-//! [`Tree::walk_with`] refuses them among the files of folders. This module refuses them among
+//! [`Tree::walk`] refuses them among the files of folders. This module refuses them among
 //! given pairs, and looks for the manifest. A path is identified by its resolved spelling and, if
 //! it exists, its file number.
 

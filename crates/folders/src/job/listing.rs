@@ -70,7 +70,7 @@ impl Job {
                     Ok(())
                 }
                 (Ok(true), Some(manifest)) if found.is_some() => FileFingerprint::of(source)
-                    .and_then(|before| manifest.add_marked(source, before, target, Some(mark))),
+                    .and_then(|before| manifest.add(source, before, target, Some(mark))),
                 (added, _) => added.map(drop),
             };
             problems.extend(noted.err().map(|error| (target.clone(), error)));

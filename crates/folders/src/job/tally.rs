@@ -67,7 +67,7 @@ impl Tally {
         mark: Option<&FileMark>,
     ) -> Result<(), (PathBuf, Error)> {
         let Some(manifest) = &mut self.manifest else { return Ok(()) };
-        match manifest.add_marked(source, *fingerprint, target, mark) {
+        match manifest.add(source, *fingerprint, target, mark) {
             // Another process may have taken the target already; there is nothing to list.
             Err(Error::Io { path: Some(path), source: e })
                 if e.kind() == ErrorKind::NotFound && path == *target =>

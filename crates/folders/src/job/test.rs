@@ -1,6 +1,7 @@
 //! Tests of jobs over pairs of files. Their order is tested in `crates/sealane/tests/it/jobs.rs`.
 
 use super::*;
+use crate::bulk::Replica;
 use base::Misuse;
 use files::{DecryptWith, EncryptWith, Rotation};
 use keys::{Keyring, Prefix};
@@ -98,7 +99,7 @@ fn reading_back_finds_a_target_that_was_not_stored() {
     let (source, target) = &folder.pairs()[3];
     fs::create_dir(folder.0.join("out")).unwrap();
     let operation = encrypt(1, b"");
-    operation.run(source, target, Options::default()).unwrap();
+    operation.run(None, Replica::No, source, target, Options::default(), None).unwrap();
     let stored = fs::read(target).unwrap();
     fs::write(target, &stored[..stored.len() - 1]).unwrap();
     let result = operation.read_back(target, Options::default());
@@ -110,7 +111,8 @@ fn reading_back_finds_a_target_that_was_not_stored() {
 fn a_device_is_not_a_target() {
     let folder = Folder::new("device");
     let source = &folder.pairs()[0].0;
-    let result = encrypt(1, b"").run(source, Path::new("/dev/null"), Options::default());
+    let result =
+        encrypt(1, b"").run(None, Replica::No, source, Path::new("/dev/null"), Options::default(), None);
     assert!(matches!(result, Err(Error::Io { path: Some(path), .. }) if path == Path::new("/dev/null")));
 }
 

@@ -36,7 +36,7 @@ impl Folder {
 
     fn add(&self) {
         let before = FileFingerprint::of(&self.source()).unwrap();
-        self.open().add(&self.source(), before, &self.target()).unwrap();
+        self.open().add(&self.source(), before, &self.target(), None).unwrap();
     }
 
     fn finished(&self) -> bool {
@@ -132,7 +132,7 @@ fn marks_of_targets_are_kept() {
     folder.add();
     assert_eq!(folder.open().mark(&folder.target()), None);
     let (mark, before) = (FileMark::of(&folder.target()).unwrap(), FileFingerprint::of(&folder.source()));
-    folder.open().add_marked(&folder.source(), before.unwrap(), &folder.target(), Some(&mark)).unwrap();
+    folder.open().add(&folder.source(), before.unwrap(), &folder.target(), Some(&mark)).unwrap();
     assert_eq!(folder.open().mark(&folder.target()), Some(mark));
     assert!(folder.finished());
 }
@@ -155,7 +155,7 @@ fn a_source_that_changed_while_it_was_read_is_not_finished() {
     let folder = Folder::new("while");
     let before = FileFingerprint::of(&folder.source()).unwrap();
     folder.change(&folder.source(), b"more than before");
-    folder.open().add(&folder.source(), before, &folder.target()).unwrap();
+    folder.open().add(&folder.source(), before, &folder.target(), None).unwrap();
     assert!(!folder.finished());
 }
 
@@ -166,7 +166,7 @@ fn an_incomplete_last_line_is_removed() {
     let other = folder.0.join("other");
     fs::write(&other, b"").unwrap();
     let before = FileFingerprint::of(&folder.source()).unwrap();
-    folder.open().add(&folder.source(), before, &other).unwrap();
+    folder.open().add(&folder.source(), before, &other, None).unwrap();
     let whole = fs::read(folder.path()).unwrap();
     let second = whole[..whole.len() - 1].iter().rposition(|&b| b == b'\n').unwrap() + 1;
     for len in 0..whole.len() {
@@ -176,7 +176,7 @@ fn an_incomplete_last_line_is_removed() {
         assert!(!manifest.finished(&folder.source(), &other), "{len}");
         drop(manifest);
         // A line added now is read again.
-        folder.open().add(&folder.source(), before, &other).unwrap();
+        folder.open().add(&folder.source(), before, &other, None).unwrap();
         assert!(folder.open().finished(&folder.source(), &other), "{len}");
     }
     for rest in [&b"\0\0\0\0"[..], b"\0\0}\n", b"nonsense", b"{}", b" "] {
@@ -313,7 +313,7 @@ fn names_of_any_bytes_are_distinguished() {
     ];
     for path in &names {
         fs::write(path, b"").unwrap();
-        folder.open().add(path, FileFingerprint::of(path).unwrap(), path).unwrap();
+        folder.open().add(path, FileFingerprint::of(path).unwrap(), path, None).unwrap();
     }
     let manifest = folder.open();
     for a in &names {

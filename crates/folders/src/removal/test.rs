@@ -66,9 +66,8 @@ fn sources_that_are_files() {
     let source = root.join("a");
     fs::write(&source, "plain").unwrap();
     let suffix = OsStr::new(".s");
-    let tree =
-        Tree::walk_with(&[&source], Some(&target), Suffix::Add(suffix), TreeOptions::default()).unwrap();
-    let stale = Stale::find(&tree, &[&source], suffix, &Operation::Encrypt(with), None).unwrap();
+    let tree = Tree::walk(&[&source], Some(&target), Suffix::Add(suffix), TreeOptions::default()).unwrap();
+    let stale = Stale::find(&tree, &[&source], suffix, &Operation::Encrypt(with), (None, &[])).unwrap();
     let found: Vec<_> = stale.removals.iter().map(|one| (one.path.clone(), one.source.clone())).collect();
     assert_eq!(found, [(target.join("b.s"), "b".into())]);
     assert!(stale.unproven.is_empty());

@@ -28,7 +28,7 @@ impl Folder {
 
     fn walk(&self, sources: &[&str], target: &str, suffix: Suffix<'_>) -> Result<Tree, Error> {
         let sources: Vec<_> = sources.iter().map(|source| self.0.join(source)).collect();
-        Tree::walk(&sources, Some(&self.0.join(target)), suffix)
+        Tree::walk(&sources, Some(&self.0.join(target)), suffix, TreeOptions::default())
     }
 
     fn relative(&self, path: &Path) -> String {
@@ -87,7 +87,7 @@ fn suffixes_are_added_and_removed() {
         assert!(matches!(folder.walk(&["s"], "t", add(bad)), Err(Error::Misuse(Misuse::InvalidSuffix))));
     }
     // Without a target, to verify files.
-    let tree = Tree::walk(&[folder.0.join("s")], None, remove(".e")).unwrap();
+    let tree = Tree::walk(&[folder.0.join("s")], None, remove(".e"), TreeOptions::default()).unwrap();
     assert_eq!((tree.pairs.len(), tree.problems.len(), tree.folders.len()), (1, 4, 0));
     assert_eq!(tree.pairs[0].1, PathBuf::new());
 }

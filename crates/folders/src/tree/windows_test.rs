@@ -19,14 +19,15 @@ fn names_that_differ_in_case_are_one_target() {
     }
     let walk = |sources: [&str; 2]| {
         let sources = sources.map(|name| root.join(name));
-        Tree::walk(&sources, Some(&root.join("out")), Suffix::Add(".s".as_ref()))
+        Tree::walk(&sources, Some(&root.join("out")), Suffix::Add(".s".as_ref()), TreeOptions::default())
     };
     for pair in [["x", "y"], ["y", "x"], ["z", "w"]] {
         assert!(matches!(walk(pair), Err(Error::Misuse(Misuse::DuplicateTarget(_)))), "{pair:?}");
     }
     assert_eq!(walk(["x", "v"]).unwrap().pairs.len(), 2);
     let source = [root.join("x"), root.join("V")];
-    assert_eq!(Tree::walk(&source, None, Suffix::Add("".as_ref())).unwrap().pairs.len(), 2);
+    let tree = Tree::walk(&source, None, Suffix::Add("".as_ref()), TreeOptions::default());
+    assert_eq!(tree.unwrap().pairs.len(), 2);
     fs::remove_dir_all(&root).unwrap();
 }
 
@@ -39,7 +40,8 @@ fn reserved_names_are_problems_of_their_files() {
         fs::create_dir_all(&source).unwrap();
         fs::write(source.join(name), b"content").unwrap();
     }
-    let tree = Tree::walk(&[&source], Some(&root.join("out")), Suffix::Remove("_s".as_ref())).unwrap();
+    let walk = |suffix| Tree::walk(&[&source], Some(&root.join("out")), suffix, TreeOptions::default());
+    let tree = walk(Suffix::Remove("_s".as_ref())).unwrap();
     let targets: Vec<_> = tree.pairs.iter().map(|(_, target)| target.clone()).collect();
     assert_eq!(targets, [root.join("out").join("good")]);
     let problems: Vec<_> = tree
@@ -57,7 +59,7 @@ fn reserved_names_are_problems_of_their_files() {
         assert!(refused, "{name}: {error}");
     }
     for suffix in [":s", "\\s", "/s", "s?", "\n"] {
-        let refused = Tree::walk(&[&source], Some(&root.join("out")), Suffix::Add(suffix.as_ref()));
+        let refused = walk(Suffix::Add(suffix.as_ref()));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::InvalidSuffix))), "{suffix}");
     }
     fs::remove_dir_all(&root).unwrap();

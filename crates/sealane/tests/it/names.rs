@@ -235,7 +235,7 @@ impl Folder {
     ) -> Result<Tree, Error> {
         let target = target.map(|target| self.0.join(target));
         let options = TreeOptions { links: Links::Keep, names: Some(names), ..TreeOptions::default() };
-        Tree::walk_with(&[self.0.join(source)], target.as_deref(), suffix, options)
+        Tree::walk(&[self.0.join(source)], target.as_deref(), suffix, options)
     }
 
     /// Creates the targets of a walk, with the paths of their sources.
@@ -366,7 +366,7 @@ fn two_names_of_one_file_are_both_problems() {
     // Two sources with the same names are two trees if nothing is written.
     let sources = [folder.0.join("s"), folder.0.join("s")];
     let options = TreeOptions { names: Some(&names), ..TreeOptions::default() };
-    assert!(Tree::walk_with(&sources, None, add(), options).unwrap().problems.is_empty());
+    assert!(Tree::walk(&sources, None, add(), options).unwrap().problems.is_empty());
 }
 
 #[test]

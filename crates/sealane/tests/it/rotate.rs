@@ -1,7 +1,9 @@
 //! Files that are moved to the primary key of a keyring.
 
 use sealane::file::{
-    DecryptWith, EncryptWith, Options, Rotation, bulk::Operation, decrypt, encrypt, rotate_file,
+    DecryptWith, EncryptWith, Options, Rotation,
+    bulk::{Operation, Replica},
+    decrypt, encrypt, rotate_file,
 };
 use sealane::keys::{Keyring, Prefix};
 use sealane::{Error, Misuse};
@@ -152,7 +154,7 @@ fn inputs_of_the_call_are_not_replaced() {
     let (from, input) = (folder.write("from", &sealed(&keys, b"hello")), folder.write("input", b"keys"));
     keys.rotate().unwrap();
     let with = Rotation::new(&keys, b"context", std::slice::from_ref(&input)).unwrap();
-    let found = Operation::Rotate(with).run(&from, &input, Options::default());
+    let found = Operation::Rotate(with).run(None, Replica::No, &from, &input, Options::default(), None);
     assert!(matches!(found, Err(Error::Misuse(Misuse::OutputIsInput { .. }))), "{found:?}");
     assert_eq!(fs::read(&input).unwrap(), b"keys");
     let with = Rotation::new(&keys, b"context", std::slice::from_ref(&from)).unwrap();
