@@ -15,3 +15,17 @@ macro_rules! debug_fields {
         }
     };
 }
+
+/// Implements `Debug` for a type as a text: shows only the kind or the length of a secret, as in
+/// `debug_text!(Key; |it| "Key({} bytes)", it.len())`.
+#[macro_export]
+macro_rules! debug_text {
+    ($name:ident $(<$parameter:tt>)?; |$it:ident| $($text:tt)+) => {
+        impl std::fmt::Debug for $name $(<$parameter>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $it = self;
+                write!(f, $($text)+)
+            }
+        }
+    };
+}

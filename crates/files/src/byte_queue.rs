@@ -1,5 +1,6 @@
 //! Output of a stream for callers without a writer.
 
+use base::debug_fields;
 use base::memory::Wiped;
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -80,11 +81,7 @@ impl Write for ByteQueue {
     }
 }
 
-impl std::fmt::Debug for ByteQueue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ByteQueue").field("len", &self.len).finish()
-    }
-}
+debug_fields!(ByteQueue; |it| len: it.len);
 
 #[cfg(test)]
 mod test {

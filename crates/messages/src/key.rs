@@ -1,7 +1,6 @@
 //! Symmetric keys.
 
-use base::{Error, memory};
-use std::fmt;
+use base::{Error, debug_text, memory};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -50,8 +49,4 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Key({} bytes)", self.0.len())
-    }
-}
+debug_text!(Key; |it| "Key({} bytes)", it.0.len());

@@ -10,7 +10,7 @@ use super::{hybrid, scrypt, ssh, tag, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::openssh;
-use base::{Error, Misuse};
+use base::{Error, Misuse, debug_text};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -193,11 +193,7 @@ impl PartialEq for Recipient {
 
 impl Eq for Recipient {}
 
-impl fmt::Debug for Recipient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Recipient({self})")
-    }
-}
+debug_text!(Recipient; |it| "Recipient({it})");
 
 pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
     Computation::Age.check()?;

@@ -14,17 +14,10 @@ pub mod xwing;
 /// `PublicKey(algorithm, hex)`.
 macro_rules! debug_keys {
     ($algorithm:literal) => {
-        impl std::fmt::Debug for PrivateKey {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(concat!("PrivateKey(", $algorithm, ")"))
-            }
-        }
-
-        impl std::fmt::Debug for PublicKey {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, concat!("PublicKey(", $algorithm, ", {:x})"), base16ct::HexDisplay(self.as_bytes()))
-            }
-        }
+        base::debug_text!(PrivateKey; |_it| concat!("PrivateKey(", $algorithm, ")"));
+        base::debug_text!(
+            PublicKey; |it| concat!("PublicKey(", $algorithm, ", {:x})"), base16ct::HexDisplay(it.as_bytes())
+        );
     };
 }
 use debug_keys;

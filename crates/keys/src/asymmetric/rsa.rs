@@ -17,8 +17,7 @@ use aws_lc_rs::rsa::{
     OaepAlgorithm, OaepPrivateDecryptingKey, OaepPublicEncryptingKey, PrivateDecryptingKey,
     PublicEncryptingKey,
 };
-use base::{Error, Misuse, random};
-use std::fmt;
+use base::{Error, Misuse, debug_text, random};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -163,11 +162,7 @@ impl PrivateKey {
 
 super::equal_by!(PrivateKey: public());
 
-impl fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PrivateKey(RSA, {} bits)", self.bits())
-    }
-}
+debug_text!(PrivateKey; |it| "PrivateKey(RSA, {} bits)", it.bits());
 
 /// A public key of RSA; it may be published.
 #[derive(Clone)]
@@ -241,11 +236,7 @@ impl PublicKey {
 
 super::equal_by!(PublicKey: spki);
 
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PublicKey(RSA, {} bits)", self.bits())
-    }
-}
+debug_text!(PublicKey; |it| "PublicKey(RSA, {} bits)", it.bits());
 
 /// Translates the library's reasons that a caller can act on.
 fn rejected(why: KeyRejected, otherwise: Error) -> Error {

@@ -12,10 +12,9 @@
 
 use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
-use base::Error;
+use base::{Error, debug_text};
 use secp256k1 as library;
 use sha3::{Digest, Keccak256};
-use std::fmt;
 use zeroize::Zeroizing;
 
 /// Length of a private key in bytes, a big-endian number.
@@ -134,11 +133,7 @@ impl Drop for PrivateKey {
 
 super::equal_by!(PrivateKey: public());
 
-impl fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PrivateKey(secp256k1)")
-    }
-}
+debug_text!(PrivateKey; |_it| "PrivateKey(secp256k1)");
 
 /// A point of the curve, never the point at infinity.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -196,11 +191,7 @@ impl PublicKey {
     }
 }
 
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PublicKey(secp256k1, {})", self.0)
-    }
-}
+debug_text!(PublicKey; |it| "PublicKey(secp256k1, {})", it.0);
 
 /// Returns the generator: the public key of the private key 1.
 fn generator() -> library::PublicKey {

@@ -21,10 +21,9 @@
 
 use super::message::{Opener, Sealer};
 use crate::asymmetric::rsa::{Oaep, PrivateKey, PublicKey};
-use base::{Error, Misuse, memory};
+use base::{Error, Misuse, debug_text, memory};
 use messages::{Aead, Key};
 use providers::{AeadKey, Algorithm, InOut, raw};
-use std::fmt;
 
 /// Tag length in bytes.
 pub const TAG_LEN: usize = 16;
@@ -77,12 +76,9 @@ pub struct Parts<'a> {
     pub tag: &'a [u8],
 }
 
-impl fmt::Debug for Parts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lens = [self.wrapped_key, self.nonce, self.ciphertext, self.tag].map(<[u8]>::len);
-        write!(f, "Parts({lens:?} bytes)")
-    }
-}
+debug_text!(
+    Parts<'_>; |it| "Parts({:?} bytes)", [it.wrapped_key, it.nonce, it.ciphertext, it.tag].map(<[u8]>::len)
+);
 
 /// Decrypts a message in separate parts, such as fields of a protocol.
 ///

@@ -6,9 +6,8 @@
 //! keyset would lose what was skipped. So [`decode`] checks the fields of a message before `prost`
 //! reads it.
 
-use base::debug_fields;
+use base::{debug_fields, debug_text};
 use prost::{Message, decode_length_delimiter};
-use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
 /// A possible field of a message.
@@ -146,11 +145,7 @@ impl Drop for KeyData {
     }
 }
 
-impl fmt::Debug for KeyData {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyData({} bytes)", self.value.len())
-    }
-}
+debug_text!(KeyData; |it| "KeyData({} bytes)", it.value.len());
 
 impl Drop for KeyMessage {
     fn drop(&mut self) {

@@ -3,7 +3,7 @@
 use super::{minisign_key, ssh};
 use crate::approved::Computation;
 use crate::encoding::{pem, text::text_of};
-use base::Error;
+use base::{Error, debug_text};
 use std::sync::Arc;
 
 /// A private signing key, wiped on drop and hidden from `Debug`.
@@ -49,8 +49,4 @@ impl SigningKey {
     }
 }
 
-impl std::fmt::Debug for SigningKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.format() == "ssh" { "SigningKey(SSH)" } else { "SigningKey(minisign)" })
-    }
-}
+debug_text!(SigningKey; |it| "SigningKey({})", if it.format() == "ssh" { "SSH" } else { "minisign" });

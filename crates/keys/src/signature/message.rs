@@ -239,11 +239,7 @@ macro_rules! write {
             }
         }
 
-        impl std::fmt::Debug for $Type {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($Type)).finish_non_exhaustive()
-            }
-        }
+        base::debug_fields!($Type);
     )* };
 }
 

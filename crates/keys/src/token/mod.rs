@@ -16,7 +16,7 @@ mod uri;
 
 pub use pin::{PinPrompt, set_pin_prompt};
 
-use base::Error;
+use base::{Error, debug_text};
 use failure::Failure;
 use std::fmt;
 use uri::Uri;
@@ -109,11 +109,7 @@ impl fmt::Display for TokenKey {
     }
 }
 
-impl fmt::Debug for TokenKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TokenKey({self})")
-    }
-}
+debug_text!(TokenKey; |it| "TokenKey({it})");
 
 #[cfg(feature = "pkcs11")]
 fn encrypt(uri: &Uri, keyset: &[u8]) -> Result<Vec<u8>, Failure> {

@@ -1,7 +1,6 @@
 //! The modes of HPKE (RFC 9180, section 5).
 
-use base::Error;
-use std::fmt;
+use base::{Error, debug_text};
 
 /// A pre-shared key and its identifier.
 #[derive(Clone, Copy)]
@@ -27,11 +26,7 @@ impl<'a> Psk<'a> {
     }
 }
 
-impl fmt::Debug for Psk<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Psk({} bytes)", self.secret.len())
-    }
-}
+debug_text!(Psk<'_>; |it| "Psk({} bytes)", it.secret.len());
 
 /// How the sender is authenticated. `K` is a [`super::PrivateKey`] for the sender and a
 /// [`super::PublicKey`] for the recipient.
