@@ -43,7 +43,7 @@ pub(crate) fn encrypt_with(
     loader.kid.clone_from(&args.kid);
     let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
     let passphrase;
-    let is_default = !args.passphrase && args.recipients.is_empty() && args.recipients_files.is_empty();
+    let is_default = !args.passphrase && args.to.is_empty();
     let key = match &args.key {
         None if is_default && args.plugins.is_empty() => {
             let found = defaults::key()?.ok_or_else(|| {
@@ -67,14 +67,14 @@ pub(crate) fn encrypt_with(
         passphrase = passphrase::choose(&args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else {
-        for path in &args.recipients_files {
+        for path in &args.to.recipients_files {
             loader.takes_stdin(path, "the recipients")?;
         }
-        let mut recipients = recipients(&args.recipients, &args.recipients_files, console)?;
+        let mut recipients = recipients(&args.to.recipients, &args.to.recipients_files, console)?;
         let identities = with_plugins(&args.plugins, console)?;
         recipients.extend(identities.iter().map(Identity::recipient));
         params.recipients = Some(recipients);
-        loader.files.extend(args.recipients_files.iter().cloned());
+        loader.files.extend(args.to.recipients_files.iter().cloned());
     }
     params.armor = if args.armor { Armor::Ascii } else { Armor::Binary };
     // On Unix, the bytes of the argument in any encoding.
@@ -150,8 +150,8 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
         let text = passphrase::choose(&args.asked, "the files")?;
         vec![Recipient::passphrase(&text).map_err(|e| failure("the passphrase", e))?]
     } else {
-        loader.files.extend(args.recipients_files.iter().cloned());
-        recipients(&args.recipients, &args.recipients_files, console)?
+        loader.files.extend(args.to.recipients_files.iter().cloned());
+        recipients(&args.to.recipients, &args.to.recipients_files, console)?
     };
     Rewrap::new(identities, recipients, &loader.files).map_err(|e| failure("the recipients", e))
 }
@@ -226,12 +226,8 @@ pub(crate) fn wrapping_key(
 }
 
 /// Loads the recipients that the keys of a folder are encrypted for.
-pub(crate) fn recipients_lock(
-    named: &[String],
-    files: &[PathBuf],
-    console: &Console,
-) -> Result<FolderLock, Failure> {
-    recipients(named, files, console).map(FolderLock::Recipients)
+pub(crate) fn recipients_lock(to: &args::Recipients, console: &Console) -> Result<FolderLock, Failure> {
+    recipients(&to.recipients, &to.recipients_files, console).map(FolderLock::Recipients)
 }
 
 /// Asks for the new passphrase of the keys of a folder.

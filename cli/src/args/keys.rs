@@ -27,19 +27,8 @@ pub(crate) struct EncryptWith {
     /// of a folder that describes itself; may be repeated
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
     pub(crate) identities: Vec<PathBuf>,
-    /// Public key of a recipient (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519
-    /// ..., ssh-rsa ...); may be repeated
-    #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
-    pub(crate) recipients: Vec<String>,
-    /// File with recipients, one per line; may be repeated
-    #[arg(
-        short = 'R',
-        long = "recipients-file",
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        conflicts_with = "passphrase"
-    )]
-    pub(crate) recipients_files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) to: Recipients,
     /// Encrypt with the age plugin age-plugin-NAME in its default mode; may be repeated
     #[arg(short = 'j', long = "plugin", value_name = "NAME", conflicts_with = "passphrase")]
     pub(crate) plugins: Vec<String>,
@@ -58,6 +47,24 @@ pub(crate) struct EncryptWith {
     pub(crate) format: Option<Format>,
     #[command(flatten)]
     pub(crate) asked: Passphrase,
+}
+
+/// The recipients to encrypt for, instead of a passphrase.
+#[derive(Group)]
+pub(crate) struct Recipients {
+    /// Public key of a recipient to encrypt for (age1..., age1pq1..., age1NAME1... of an age
+    /// plugin, ssh-ed25519 ..., ssh-rsa ...); may be repeated
+    #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
+    pub(crate) recipients: Vec<String>,
+    /// File with recipients to encrypt for, one per line; may be repeated
+    #[arg(
+        short = 'R',
+        long = "recipients-file",
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with = "passphrase"
+    )]
+    pub(crate) recipients_files: Vec<PathBuf>,
 }
 
 /// The key, the identities or the passphrase to decrypt with. Without any, a file with a passphrase
@@ -129,19 +136,8 @@ pub(crate) struct RewrapWith {
     /// repeated
     #[arg(short = 'j', long = "plugin", value_name = "NAME")]
     pub(crate) plugins: Vec<String>,
-    /// Public key of a new recipient (age1..., age1pq1..., age1NAME1... of an age plugin,
-    /// ssh-ed25519 ..., ssh-rsa ...); may be repeated
-    #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
-    pub(crate) recipients: Vec<String>,
-    /// File with new recipients, one per line; may be repeated
-    #[arg(
-        short = 'R',
-        long = "recipients-file",
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        conflicts_with = "passphrase"
-    )]
-    pub(crate) recipients_files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) to: Recipients,
     /// Encrypt with a new passphrase, asked for twice at the terminal
     #[arg(short, long)]
     pub(crate) passphrase: bool,
@@ -241,12 +237,19 @@ impl EncryptWith {
     /// Returns an option that does not apply to a folder that describes itself.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         super::first([
-            ("-r", !self.recipients.is_empty()),
-            ("-R", !self.recipients_files.is_empty()),
+            ("-r", !self.to.recipients.is_empty()),
+            ("-R", !self.to.recipients_files.is_empty()),
             ("-a", self.armor),
             ("-c", !self.context.is_empty()),
             ("--format", self.format.is_some_and(|format| format != Format::Chunked)),
         ])
+    }
+}
+
+impl Recipients {
+    /// Returns whether neither a recipient nor a file was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.recipients.is_empty() && self.recipients_files.is_empty()
     }
 }
 

@@ -3,7 +3,8 @@
 mod keys;
 
 pub(crate) use keys::{
-    DecryptWith, EncryptWith, KeyringFile, Passphrase, RewrapWith, RotateWith, Unlock, formats, key_types,
+    DecryptWith, EncryptWith, KeyringFile, Passphrase, Recipients, RewrapWith, RotateWith, Unlock, formats,
+    key_types,
 };
 
 use crate::error::{Failure, name};

@@ -1,6 +1,6 @@
 //! `sealane init`: makes a folder that describes itself.
 
-use crate::args::Passphrase;
+use crate::args::{Passphrase, Recipients};
 use crate::command::{Context, Run};
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
@@ -71,19 +71,8 @@ pub(crate) struct WrapWith {
     /// repeated
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath, requires = "key")]
     pub(crate) identities: Vec<PathBuf>,
-    /// Public key of a recipient (age1..., age1pq1..., ssh-ed25519 ..., ssh-rsa ...); may be
-    /// repeated
-    #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
-    pub(crate) recipients: Vec<String>,
-    /// File with recipients, one per line; may be repeated
-    #[arg(
-        short = 'R',
-        long = "recipients-file",
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        conflicts_with = "passphrase"
-    )]
-    pub(crate) recipients_files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) to: Recipients,
     /// Encrypt the keys with a passphrase, asked for twice at the terminal. An empty answer makes
     /// one and shows it
     #[arg(short, long)]
@@ -97,11 +86,11 @@ impl Run for Init {
         let _watch = Watch::begin(console);
         let shown = name(&self.folder);
         let about = |error| Failure::about(&shown, error);
-        let WrapWith { key, identities, recipients, recipients_files, passphrase, asked } = &self.with;
+        let WrapWith { key, identities, to, passphrase, asked } = &self.with;
         let lock = match (key, passphrase) {
             (Some(key), _) => keys::wrapping_key(key, identities, asked, console)?,
             (None, true) => keys::new_passphrase(asked, &shown)?,
-            (None, false) => keys::recipients_lock(recipients, recipients_files, console)?,
+            (None, false) => keys::recipients_lock(to, console)?,
         };
         let sign = |path| keys::signing_key(path, asked, keys::Inputs::default(), console);
         let sign_key = self.sign_key.as_deref().map(sign).transpose()?;

@@ -98,7 +98,7 @@ impl Run for Rewrap {
 impl Rewrap {
     /// Wraps the keys of a folder that describes itself for others. Its files stay as they are.
     fn rewrap_folder(&self, mut opened: Described, console: &Console) -> Result<(), Failure> {
-        let RewrapWith { recipients, recipients_files, passphrase, wrapping_key, asked, .. } = &self.with;
+        let RewrapWith { to, passphrase, wrapping_key, asked, .. } = &self.with;
         let given = [("-o", self.output.is_some()), ("--manifest", self.manifest.is_some())];
         if let Some(option) = first(given) {
             return Err(Failure::misuse(format!(
@@ -109,7 +109,7 @@ impl Rewrap {
         let lock = match wrapping_key {
             Some(key) => keys::wrapping_key(key, &[], asked, console)?,
             None if *passphrase => keys::new_passphrase(asked, &opened.name())?,
-            None => keys::recipients_lock(recipients, recipients_files, console)?,
+            None => keys::recipients_lock(to, console)?,
         };
         opened.folder.rewrap(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         console.warn(SAME_FOLDER_KEYS);
