@@ -46,19 +46,13 @@ pub(crate) enum ArgumentError {
     #[error("{0}")]
     Unsuitable(&'static str),
     /// The process's default provider was already set.
-    #[error("the provider of this process was set before to another one; set it once")]
-    DefaultProvider,
+    #[error(transparent)]
+    DefaultProvider(#[from] sealane::provider::DefaultAlreadySet),
 }
 
 impl From<sealane::Misuse> for CallError {
     fn from(misuse: sealane::Misuse) -> Self {
         Self::Core(misuse.into())
-    }
-}
-
-impl From<sealane::provider::DefaultAlreadySet> for CallError {
-    fn from(_: sealane::provider::DefaultAlreadySet) -> Self {
-        ArgumentError::DefaultProvider.into()
     }
 }
 

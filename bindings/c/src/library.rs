@@ -2,6 +2,7 @@
 
 use crate::call::{exports, infallible};
 use crate::constants::SEALANE_ABI;
+use crate::error::ArgumentError;
 use crate::memory::{Out, Output, count, live};
 use sealane::{Algorithm, Key, ListedVariant, named};
 use std::ffi::c_char;
@@ -50,7 +51,7 @@ exports! {
     }
 
     fn sealane_set_default_provider(provider: Option<&str>) -> i64 {
-        sealane::set_default(named::provider(provider)?)?;
+        sealane::set_default(named::provider(provider)?).map_err(ArgumentError::from)?;
         Ok(0)
     }
 

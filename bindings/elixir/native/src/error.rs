@@ -46,16 +46,8 @@ pub(crate) enum CallError {
     #[error(transparent)]
     Core(#[from] sealane::Error),
     /// An invalid argument that only this package can find.
-    #[error(transparent)]
-    Argument(#[from] ArgumentError),
-}
-
-/// An invalid argument. `name` is its name in the documentation.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ArgumentError {
-    /// The call does not match the handle or another argument; the text says what does.
     #[error("{0}")]
-    Unsuitable(&'static str),
+    Argument(&'static str),
 }
 
 /// An atom with this name.

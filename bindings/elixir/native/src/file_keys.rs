@@ -1,6 +1,6 @@
 //! Keys and formats of files.
 
-use crate::error::{ArgumentError, CallError};
+use crate::error::CallError;
 use crate::keys::Secret;
 use crate::schedule::on_dirty_scheduler;
 use rustler::{Binary, NifTaggedEnum, Resource, ResourceArc};
@@ -96,7 +96,7 @@ on_dirty_scheduler! { "DirtyCpu":
                     let SecretKey::Age(identity) = key.key() else {
                         let expected =
                             "an identity is a key of age, and this key has another kind: give it as key";
-                        return Err(ArgumentError::Unsuitable(expected).into());
+                        return Err(CallError::Argument(expected));
                     };
                     identities.push(identity.clone());
                 }

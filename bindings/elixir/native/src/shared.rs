@@ -1,6 +1,6 @@
 //! Handles that change with their calls and come to an end.
 
-use crate::error::{ArgumentError, CallError};
+use crate::error::CallError;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// A value used by one call at a time, until finished or closed.
@@ -23,7 +23,7 @@ impl<T> Exclusive<T> {
                 "an earlier call failed because of a bug in sealane: please report it"
             }
         };
-        Err(ArgumentError::Unsuitable(expected).into())
+        Err(CallError::Argument(expected))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Speck in SpeckEx's style: a key comes with each call.
 
-use crate::error::{ArgumentError, CallError};
+use crate::error::CallError;
 use crate::output::{Output, transformed};
 use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
 use rustler::{Atom, Binary, Resource, ResourceArc};
@@ -27,7 +27,7 @@ impl Blocks {
         }
         let expected =
             "the key was made for another variant of Speck: give the same variant to init and to this call";
-        Err(ArgumentError::Unsuitable(expected).into())
+        Err(CallError::Argument(expected))
     }
 }
 
