@@ -51,16 +51,8 @@ defmodule Sealane.File do
   `ArgumentError` if the options do not go together.
   """
   @spec encrypt_file(Path.t(), Path.t(), keyword) :: :ok | {:error, Error.t()}
-  def encrypt_file(from, to, opts) do
-    {operation, keys} = Options.split!(opts, @operation)
-
-    Native.encrypt_file(
-      Options.path!(from),
-      Options.path!(to),
-      FileKeys.encrypt_with(keys),
-      operation(operation)
-    )
-  end
+  def encrypt_file(from, to, opts),
+    do: to_file(&Native.encrypt_file/4, &FileKeys.encrypt_with/1, from, to, opts)
 
   @doc "Encrypts a file as `encrypt_file/3` does, or raises `Sealane.Error`."
   @spec encrypt_file!(Path.t(), Path.t(), keyword) :: :ok
@@ -68,16 +60,8 @@ defmodule Sealane.File do
 
   @doc "Decrypts the file `from` to the file `to`. Returns and raises as `encrypt_file/3` does."
   @spec decrypt_file(Path.t(), Path.t(), keyword) :: :ok | {:error, Error.t()}
-  def decrypt_file(from, to, opts) do
-    {operation, keys} = Options.split!(opts, @operation)
-
-    Native.decrypt_file(
-      Options.path!(from),
-      Options.path!(to),
-      FileKeys.decrypt_with(keys),
-      operation(operation)
-    )
-  end
+  def decrypt_file(from, to, opts),
+    do: to_file(&Native.decrypt_file/4, &FileKeys.decrypt_with/1, from, to, opts)
 
   @doc "Decrypts a file as `decrypt_file/3` does, or raises `Sealane.Error`."
   @spec decrypt_file!(Path.t(), Path.t(), keyword) :: :ok
@@ -144,6 +128,11 @@ defmodule Sealane.File do
       do: raise(ArgumentError, "bytes must be a positive integer, found #{inspect(own[:bytes])}")
 
     %Sealane.File.Stream{path: Options.path!(path), bytes: own[:bytes], synced: own[:synced], keys: keys}
+  end
+
+  defp to_file(work, keys_of, from, to, opts) do
+    {operation, keys} = Options.split!(opts, @operation)
+    work.(Options.path!(from), Options.path!(to), keys_of.(keys), operation(operation))
   end
 
   defp operation(opts) do
