@@ -4,11 +4,13 @@
 
 PROGRAM is a release build of ``sealane``; the vaults are made in FOLDER, and removed at the end. It
 needs root, or ``fusermount3``. Warm: the stored files are in the page cache, and what a mount returned
-is not. Again: both are. Cold: neither is.
+is not. Again: both are. Cold: neither is. ``rclone cat`` drops what it has read from the page cache,
+so the stored files are read before each turn.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import shutil
@@ -18,6 +20,9 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
+
+import sealane
 
 GIB = 1 << 30
 PIECE = 1 << 20
@@ -45,41 +50,61 @@ def make(place: Path) -> None:
     os.environ["RCLONE_CONFIG"] = config
 
 
-def drop(place: Path, *, stored: bool) -> None:
-    """Drops what the mounts hold of their files from the page cache, and with `stored` every other file."""
+def prepare(place: Path, state: str) -> None:
+    """Drops files from the page cache, or reads them into it."""
     os.sync()
-    paths = [place / name / "file" for name in ("gocryptfs", "sealane")]
-    if stored:
-        paths += [*(place / "secret").iterdir(), *(place / "store").iterdir(), place / "plain" / "file"]
-    for path in paths:
+    stored = [*(place / "secret").iterdir(), *(place / "store").iterdir(), place / "plain" / "file"]
+    mounted = [place / name / "file" for name in ("gocryptfs", "sealane")]
+    for path in {"warm": mounted, "again": [], "cold": [*mounted, *stored]}[state]:
         with open(path, "rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    if state != "cold":
+        for path in stored:
+            with open(path, "rb", buffering=0) as file:
+                read(file)
+
+
+def read(file: IO[bytes] | io.RawIOBase) -> int:
+    buffer, count = bytearray(PIECE), 0
+    while n := file.readinto(buffer):  # type: ignore[union-attr]
+        count += n
+    return count
 
 
 def in_order(path: Path) -> None:
     with open(path, "rb", buffering=0) as file:
-        buffer, count = bytearray(PIECE), 0
-        while n := file.readinto(buffer):
-            count += n
-    assert count == GIB
+        assert read(file) == GIB
 
 
 def at_random(path: Path) -> None:
-    places = random.Random(1)
     with open(path, "rb", buffering=0) as file:
         # Without reading ahead, as a database asks for it.
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
-        for _ in range(READS):
-            assert len(os.pread(file.fileno(), 4096, places.randrange(GIB // 4096) * 4096)) == 4096
+        pieces(file)
+
+
+def in_order_in(folder: sealane.Folder) -> None:
+    with folder.open("file") as file:
+        assert read(file) == GIB
+
+
+def at_random_in(folder: sealane.Folder) -> None:
+    with folder.open("file") as file:
+        pieces(file)
+
+
+def pieces(file: IO[bytes] | io.RawIOBase) -> None:
+    places = random.Random(1)
+    for _ in range(READS):
+        file.seek(places.randrange(GIB // 4096) * 4096)
+        assert len(file.read(4096)) == 4096
 
 
 def piped(words: list[str]) -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
-        buffer, count = bytearray(PIECE), 0
-        while n := child.stdout.readinto(buffer):  # type: ignore[attr-defined]
-            count += n
-    assert (child.returncode, count) == (0, GIB)
+        assert read(child.stdout) == GIB
+    assert child.returncode == 0
 
 
 def nothing(words: list[str]) -> None:
@@ -90,8 +115,7 @@ def table(place: Path, rounds: int, rows: dict[str, Callable[[], None]], *, stat
     times: dict[str, list[float]] = {name: [] for name in rows}
     for _ in range(rounds):
         for name, work in rows.items():
-            if state != "again":
-                drop(place, stored=state == "cold")
+            prepare(place, state)
             began = time.perf_counter()
             work()
             times[name].append(time.perf_counter() - began)
@@ -106,12 +130,14 @@ def main() -> None:
         words = ["--passphrase-command", f"cat {place / 'pass'}"]
         secret = str(place / "secret")
         subprocess.run([program, "mount", *words, secret, str(place / "sealane")], check=True)
+        folder = sealane.Folder(secret, passphrase=b"correct")
         ours = [program, "cat", *words]
         theirs = ["rclone", "cat", "it:file"]
-        reads = {
+        reads: dict[str, Callable[[], None]] = {
             "plain file": lambda: in_order(place / "plain" / "file"),
             "gocryptfs: its mount": lambda: in_order(place / "gocryptfs" / "file"),
             "gocryptfs: sealane mount": lambda: in_order(place / "sealane" / "file"),
+            "gocryptfs: sealane.Folder": lambda: in_order_in(folder),
             "gocryptfs: sealane cat": lambda: piped([*ours, f"{secret}/file"]),
             "rclone: rclone cat": lambda: piped(theirs),
             "rclone: sealane cat": lambda: piped([program, "cat", "--rclone", "it", "file"]),
@@ -130,10 +156,11 @@ def main() -> None:
         }
         print("start of the program, with scrypt")
         table(place, rounds, starts, state="again")
-        mounts = {
+        mounts: dict[str, Callable[[], None]] = {
             "plain file": lambda: at_random(place / "plain" / "file"),
             "gocryptfs: its mount": lambda: at_random(place / "gocryptfs" / "file"),
             "gocryptfs: sealane mount": lambda: at_random(place / "sealane" / "file"),
+            "gocryptfs: sealane.Folder": lambda: at_random_in(folder),
         }
         for state in ("warm", "cold"):
             print(f"{READS} reads of 4 KiB at random places,", state)
