@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -361,3 +362,31 @@ def test_preserved_links_whose_source_is_gone(source: Path, tmp_path: Path) -> N
     report = sealane.encrypt_tree(source, sealed, **job, errors="return")
     assert (report.links, list(report.failed)) == (1, [str(source / "deep" / "kept")])
     assert os.readlink(sealed / "a.csv") == "deep", "a link replaces the file of its name"
+
+
+@pytest.mark.parametrize("preserve", [False, True])
+@pytest.mark.parametrize("url", ["s3://bucket/out", "gs://bucket", "memory://x"])
+def test_a_url_is_no_folder_to_write_to(
+    preserve: bool, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A local folder "s3:" would look like a backup that arrived."""
+    monkeypatch.chdir(tmp_path)
+    key = sealane.keys.generate("aes-256")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a").write_bytes(b"a")
+    sealane.encrypt_tree("in", "sealed", key=key)
+    folder = sealane.Folder.create("own", key=key, preserve=preserve)
+    folder.encrypt_from("in")
+    calls: list[Callable[[], object]] = [
+        lambda: sealane.encrypt_tree("in", url, key=key, preserve=preserve),
+        lambda: sealane.decrypt_tree("sealed", url, key=key, preserve=preserve),
+        lambda: sealane.encrypt_many([("in/a", f"{url}/a")], key=key),
+        lambda: sealane.decrypt_many([("sealed/a", url)], key=key),
+        lambda: folder.decrypt_to(url),
+    ]
+    before = sorted(os.listdir())
+    for call in calls:
+        with pytest.raises((ValueError, ExceptionGroup)) as caught:
+            call()
+        assert "found a URL" in "".join(map(str, [caught.value, *getattr(caught.value, "exceptions", [])]))
+        assert sorted(os.listdir()) == before

@@ -7,7 +7,7 @@ use crate::names::NameKey;
 use crate::tree::{Links, Suffix, Tree, TreeOptions};
 use base::error::FolderError;
 use base::{Error, Misuse};
-use engine::folder::{Folder, private_folders};
+use engine::folder::{Folder, create_all, private_folders};
 use engine::options::Durability;
 use engine::place::parent;
 use engine::staged::{Access, Existing, StagedFile};
@@ -18,7 +18,6 @@ use keys::age::Recipient;
 use keys::signature::SigningKey;
 use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, known_line, remember_key};
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -158,7 +157,7 @@ impl DescribedFolder {
         };
         let mut made = Self { description: Description { path, document }, keys, identities: Vec::new() };
         made.seal(lock, new.sign_key)?;
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        create_all(folder).map_err(|e| Error::io(folder, e))?;
         made.save(lock, Existing::Refuse)?;
         Ok(made)
     }

@@ -73,12 +73,12 @@ use base::Error;
 use base::error::FolderError;
 use base::threads::PARALLEL_FILE_LEN;
 use engine::file_id::FileId;
+use engine::folder::{create_all, refuse_url};
 use engine::io::regular;
 use engine::options::{Durability, Options};
 use files::mark::FileMark;
 use inventory::{Inventories, NewInventory};
 use std::collections::BTreeSet;
-use std::fs;
 use std::mem;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -327,7 +327,7 @@ impl Job {
         self.files.retain_mut(|JobFile { source, target, fingerprint }| {
             let folder = target.parent().unwrap_or(Path::new(""));
             if !made.contains(folder) {
-                if let Err(e) = fs::create_dir_all(folder) {
+                if let Err(e) = refuse_url(target).and_then(|()| create_all(folder)) {
                     problems.push((mem::take(source), Error::io(folder, e)));
                     tally.ended += fingerprint.len();
                     return false;

@@ -4,7 +4,9 @@ use super::exclude::Exclude;
 use super::names::NameKey;
 use base::error::FolderError;
 use base::{Error, Misuse};
-use engine::folder::{EntryKind, Folder, Listed, check_name, is_part_of_name, refused_link, resolve};
+use engine::folder::{
+    EntryKind, Folder, Listed, check_name, is_part_of_name, refuse_url, refused_link, resolve,
+};
 use engine::io::SPECIAL;
 use engine::place::parent;
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,7 +135,8 @@ impl Tree {
             .map(AsRef::as_ref)
             .map(|path| resolve(path).map(|real| (path, real)).map_err(about(path)))
             .collect::<Result<Vec<_>, _>>()?;
-        let place = target.map(|target| Place::new(target).map_err(about(target))).transpose()?;
+        let place = |target| refuse_url(target).and_then(|()| Place::new(target)).map_err(about(target));
+        let place = target.map(place).transpose()?;
         walk.tree.root = target.map(Path::to_owned);
         walk.tree.folders.extend(place.as_ref().map(|place| place.path.clone()));
         let is_target = |real: &PathBuf| place.as_ref().is_some_and(|place| place.real == *real);

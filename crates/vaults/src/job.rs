@@ -7,7 +7,7 @@ use base::error::FolderError;
 use base::memory::Wiped;
 use base::os::{self, path_of};
 use base::{Error, Misuse, memory};
-use engine::folder::{Folder, check_name};
+use engine::folder::{Folder, check_name, create_all};
 use engine::io::{Discard, WriteAt};
 use engine::options::Options;
 use engine::pipeline::run_reporting;
@@ -18,7 +18,6 @@ use folders::jobs::Schedule;
 use folders::resolved;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -159,7 +158,7 @@ impl Run<'_> {
 
     fn create(&mut self, folders: &[Item], listen: &mut Listener<'_>) -> Result<(), JobError> {
         let JobOptions { output: Some(output), dry_run: false, .. } = self.job.options else { return Ok(()) };
-        let root = fs::create_dir_all(output).and_then(|()| Folder::open(output));
+        let root = create_all(output).and_then(|()| Folder::open(output));
         let root = root.map_err(|e| Error::io(output, e))?;
         for Item { target, .. } in folders {
             let below = target.strip_prefix(output).unwrap_or(target);

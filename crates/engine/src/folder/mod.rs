@@ -10,3 +10,28 @@ mod names;
 pub use crate::os::{Folder, private_folders, resolve};
 pub use entry::{Entry, EntryKind, Listed, refused_link};
 pub use names::{check_name, is_part_of_name, temporary_name};
+use std::path::Path;
+use std::{fs, io};
+
+/// Creates a folder that the caller named, and those above it.
+///
+/// # Errors
+/// Returns the errors of [`refuse_url`] and of the system.
+pub fn create_all(folder: &Path) -> io::Result<()> {
+    refuse_url(folder)?;
+    fs::create_dir_all(folder)
+}
+
+/// Refuses a URL where a folder will be created. Nothing would be uploaded, and the caller would
+/// believe that everything was.
+///
+/// # Errors
+/// Returns [`io::ErrorKind::InvalidInput`].
+pub fn refuse_url(path: &Path) -> io::Result<()> {
+    match base::os::url_of(path) {
+        None => Ok(()),
+        Some(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, URL)),
+    }
+}
+
+const URL: &str = "expected a path, found a URL; write to a folder of this machine, and upload that";

@@ -3,6 +3,7 @@ use crate::bulk::Operation;
 use crate::job::{Event, Job, JobKeys};
 use keys::Key;
 use keys::age::{Identity, Kind};
+use std::fs;
 use std::ops::ControlFlow;
 
 struct Place(PathBuf);

@@ -6,6 +6,7 @@ use base::Misuse;
 use files::{DecryptWith, EncryptWith, Rotation};
 use keys::{Keyring, Prefix};
 use messages::Key;
+use std::fs;
 use std::ops::ControlFlow;
 
 /// A folder with the files `0` to `9`, removed on drop.
