@@ -1,7 +1,7 @@
 //! Sources and destinations of file operations.
 
 use crate::error::{Failure, STDIN, STDOUT, name};
-use crate::os;
+use crate::{os, url};
 use sealane::file::FileId;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -38,7 +38,8 @@ pub(crate) fn pairs(
     output: Option<&Path>,
     dropped: &[&str],
 ) -> Result<Vec<Pair>, Failure> {
-    let folder = output.filter(|output| output.is_dir());
+    let names_folder = |output: &Path| url::of(output).is_some_and(|url| url.ends_with('/'));
+    let folder = output.filter(|output| output.is_dir() || names_folder(output));
     match (inputs, folder) {
         ([] | [_], None) => {
             let from = inputs.first().map_or(Source::Stdin, |path| Source::new(path));
@@ -46,6 +47,9 @@ pub(crate) fn pairs(
         }
         (_, Some(folder)) => into_folder(inputs, folder, dropped),
         (_, None) => Err(Failure::misuse(match output {
+            Some(output) if url::of(output).is_some() => {
+                format!("{}: expected '/' at the end of a folder for several inputs", name(output))
+            }
             Some(output) => format!("{}: expected an existing folder for several inputs", name(output)),
             None => "expected an existing folder for several inputs; name it with -o".into(),
         })),
@@ -121,6 +125,14 @@ impl Source {
         match self {
             Self::Stdin => "-".into(),
             Self::File(path) => path.clone(),
+        }
+    }
+
+    /// Returns the source's URL, if it is at one.
+    pub(crate) fn url(&self) -> Option<&str> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => url::of(path),
         }
     }
 

@@ -59,7 +59,7 @@ use console::Console;
 use error::Failure;
 use redact::Redactor;
 use std::ffi::OsString;
-pub use url::{OpenUrl, RewrapUrl, set_url_functions};
+pub use url::{CreateUrl, OpenUrl, RewrapUrl, Upload, set_url_functions};
 
 /// Encrypts files in formats that other software reads.
 ///

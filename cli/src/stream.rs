@@ -3,9 +3,9 @@
 use crate::console::Bar;
 use crate::endpoints::{self, Source};
 use crate::error::{Failure, Kind, STDOUT};
-use crate::signal;
+use crate::{signal, url};
 use sealane::Error;
-use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, Reader};
+use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, ReadAt, Reader};
 use sealane::vault::Contents;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -22,10 +22,47 @@ pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Res
     let file = source.open_file()?;
     let out = endpoints::stdout_apart_from(&file)?;
     with.check_output(&out, Path::new(STDOUT)).map_err(|e| on_stdout(source, e))?;
-    let mut encryptor = Encryptor::new(out, with).map_err(|e| on_stdout(source, e))?;
     let read = |piece: &mut [u8]| read_some(&file, source, piece);
-    copy(PIPE_LEN, read, |piece| encryptor.push(piece).map_err(|e| on_stdout(source, e)), bar)?;
-    encryptor.finish().map_err(|e| on_stdout(source, e))
+    encrypt_to(out, read, |e| on_stdout(source, e), with, bar)
+}
+
+/// Encrypts what is at a URL, or a source, to `out`, and returns that. `about` names its errors.
+pub(crate) fn encrypt_any<W: Write>(
+    source: &Source,
+    out: W,
+    about: impl Fn(Error) -> Failure,
+    with: &EncryptWith,
+    bar: &mut Bar,
+) -> Result<W, Failure> {
+    let Some(url) = source.url() else {
+        let file = source.open_file()?;
+        return encrypt_to(out, |piece: &mut [u8]| read_some(&file, source, piece), about, with, bar);
+    };
+    let (from, mut at) = (url::file(url)?, 0);
+    let size = |from: &dyn ReadAt| from.size().map_err(|e| Failure::io(url, &e));
+    let read = |piece: &mut [u8]| {
+        let n = from.read_at(at, piece).map_err(|e| Failure::io(url, &e))?;
+        at += n as u64;
+        // It was read in several requests.
+        let found = if n == 0 { size(&*url::file(url)?)? } else { at };
+        match found == at {
+            true => Ok(n),
+            false => Err(Failure::about(url, Error::SourceChanged { path: url.into(), expected: at, found })),
+        }
+    };
+    encrypt_to(out, read, about, with, bar)
+}
+
+fn encrypt_to<W: Write>(
+    out: W,
+    read: impl FnMut(&mut [u8]) -> Result<usize, Failure>,
+    about: impl Fn(Error) -> Failure,
+    with: &EncryptWith,
+    bar: &mut Bar,
+) -> Result<W, Failure> {
+    let mut encryptor = Encryptor::new(out, with).map_err(&about)?;
+    copy(PIPE_LEN, read, |piece| encryptor.push(piece).map_err(&about), bar)?;
+    encryptor.finish().map_err(about)
 }
 
 /// Decrypts `source` to standard output, and returns the output.
@@ -130,7 +167,7 @@ fn read_some(mut file: &File, source: &Source, piece: &mut [u8]) -> Result<usize
 }
 
 /// Returns the failure for an error about the source or (a system error without a path) the output.
-fn on_stdout(source: &Source, error: Error) -> Failure {
+pub(crate) fn on_stdout(source: &Source, error: Error) -> Failure {
     match error {
         Error::Io { path: None, source } => Failure::stdout(&source),
         other => Failure::about(&source.name(), other),

@@ -6,9 +6,9 @@ use crate::endpoints::{self, Pair, Source, Target};
 use crate::error::{Failure, Kind, STDOUT};
 use crate::interrupt::Watch;
 use crate::keys::Inputs;
-use crate::signal;
+use crate::{signal, stream, url};
 use sealane::Error;
-use sealane::file::Options;
+use sealane::file::{EncryptWith, Options, OutputFile};
 use serde_json::json;
 use std::fs::File;
 use std::path::Path;
@@ -76,6 +76,55 @@ fn transfer_one<W>(
     (functions.to_file)(pair.from.open_file()?, pair.from.subject(), to, with, options)
         .map_err(|error| Failure::about(&name, error))?;
     let (target, bytes, seconds) = (pair.to.name(), bar.done(), bar.seconds());
+    console.document(|| json!({"source": name, "target": target, "bytes": bytes, "seconds": seconds}))
+}
+
+/// Encrypts files from URLs or to URLs. A file appears there complete or not at all.
+pub(crate) fn encrypt_at_urls(
+    args: &Transfer,
+    pairs: &[Pair],
+    with: impl FnOnce(Inputs) -> Result<EncryptWith, Failure>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let _watch = Watch::begin(console);
+    let with = with(Inputs::named(&args.inputs))?;
+    let one = |pair: &Pair| encrypt_at_url(args, pair, &with, console);
+    console.each(pairs, &[Kind::INTERRUPTED], one).map(drop)
+}
+
+fn encrypt_at_url(
+    args: &Transfer,
+    Pair { from, to }: &Pair,
+    with: &EncryptWith,
+    console: &Console,
+) -> Result<(), Failure> {
+    let (name, target) = (from.name(), to.name());
+    let about = |error| Failure::about(&target, error);
+    let mut bar = console.bar(&name, from.size()).unless(to.is_terminal());
+    match to {
+        Target::Stdout => {
+            let out = endpoints::stdout().map_err(|e| Failure::stdout(&e))?;
+            with.check_output(&out, Path::new(STDOUT)).map_err(|e| stream::on_stdout(from, e))?;
+            let out = stream::encrypt_any(from, out, |e| stream::on_stdout(from, e), with, &mut bar)?;
+            if args.writing.sync {
+                sync(&out)?;
+            }
+            return endpoints::flush_stdout().map_err(|e| Failure::stdout(&e));
+        }
+        Target::File(path) => match url::of(path) {
+            Some(url) if from.url() == Some(url) => return Err(Failure::same_file(url)),
+            Some(url) => {
+                let out = stream::encrypt_any(from, url::create(url)?, about, with, &mut bar)?;
+                out.commit().map_err(about)?;
+            }
+            None => {
+                let out = OutputFile::create_for_encrypted(path, with).map_err(about)?;
+                let out = stream::encrypt_any(from, out, about, with, &mut bar)?;
+                out.finish(args.writing.durability()).map_err(about)?;
+            }
+        },
+    }
+    let (bytes, seconds) = (bar.done(), bar.seconds());
     console.document(|| json!({"source": name, "target": target, "bytes": bytes, "seconds": seconds}))
 }
 

@@ -3,9 +3,11 @@
 use crate::error::{Failure, name};
 use crate::signal;
 use sealane::Error;
-use sealane::file::Rewrap;
-use sealane::vault::Storage;
-use std::path::{Path, PathBuf};
+use sealane::file::{ReadAt, Rewrap};
+pub(crate) use sealane::os::url_of as of;
+use sealane::vault::{OwnFolder, Storage};
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// Rewraps the age file at a URL, in place or to another URL. Calls `cancelled` between requests
@@ -16,20 +18,23 @@ pub type RewrapUrl = fn(from: &str, to: &str, with: &Rewrap, cancelled: fn() -> 
 /// known keys.
 pub type OpenUrl = fn(url: &str) -> Result<(Arc<dyn Storage>, PathBuf), Error>;
 
-static FUNCTIONS: OnceLock<(RewrapUrl, OpenUrl)> = OnceLock::new();
-
-/// Sets the functions for URLs. Only the first call counts; returns whether this was it.
-pub fn set_url_functions(rewrap: RewrapUrl, open: OpenUrl) -> bool {
-    FUNCTIONS.set((rewrap, open)).is_ok()
+/// A new file at a URL. It appears complete when committed; dropped earlier, it leaves nothing.
+pub trait Upload: Write {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// Returns the errors of the server; nothing was replaced then.
+    fn commit(self: Box<Self>) -> Result<(), Error>;
 }
 
-/// Returns the path's text if it is a URL, such as `s3://bucket/file.age`.
-pub(crate) fn of(path: &Path) -> Option<&str> {
-    let text = path.to_str()?;
-    let (scheme, _) = text.split_once("://")?;
-    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    is_scheme.then_some(text)
+/// Begins a new file at a URL.
+pub type CreateUrl = fn(url: &str) -> Result<Box<dyn Upload>, Error>;
+
+static FUNCTIONS: OnceLock<(RewrapUrl, OpenUrl, CreateUrl)> = OnceLock::new();
+
+/// Sets the functions for URLs. Only the first call counts; returns whether this was it.
+pub fn set_url_functions(rewrap: RewrapUrl, open: OpenUrl, create: CreateUrl) -> bool {
+    FUNCTIONS.set((rewrap, open, create)).is_ok()
 }
 
 /// Rewraps the age file at a URL.
@@ -42,45 +47,52 @@ pub(crate) fn open(url: &str) -> Result<(Arc<dyn Storage>, PathBuf), Failure> {
     functions(url)?.1(url).map_err(|error| Failure::about(url, error))
 }
 
-/// Refuses a URL where only a path of this machine is of use.
+/// Opens the file at a URL.
+pub(crate) fn file(url: &str) -> Result<Box<dyn ReadAt>, Failure> {
+    let (folder, file) = url.rsplit_once('/').unwrap_or(("", url));
+    open(folder)?.0.open(file.as_bytes()).map_err(|error| Failure::about(url, error))
+}
+
+/// Begins a new file at a URL. Refuses one inside a folder that describes itself, because its files
+/// have other keys and names.
+pub(crate) fn create(url: &str) -> Result<Box<dyn Upload>, Failure> {
+    for folder in above(url) {
+        let (storage, description) = open(folder)?;
+        if OwnFolder::description(&*storage, &description).is_ok() {
+            return Err(Failure::misuse(format!(
+                "{url}: {folder} is a folder that describes itself, which is only written to on disk; encrypt to a \
+                 local copy, and upload that"
+            )));
+        }
+    }
+    functions(url)?.2(url).map_err(|error| Failure::about(url, error))
+}
+
+/// Returns a URL without a slash at its end, and the folders above it, the closest first.
+pub(crate) fn above(url: &str) -> impl Iterator<Item = &str> {
+    let url = url.trim_end_matches('/');
+    let host = url.find("://").map_or(0, |at| at + "://".len());
+    let ends = url[host..].match_indices('/').map(move |(at, _)| host + at);
+    ends.chain([url.len()]).rev().map(move |end| &url[..end])
+}
+
+/// Refuses a URL where a command writes to a path of this machine only.
 pub(crate) fn refuse<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Failure> {
     match paths.into_iter().find(|path| of(path).is_some()) {
         None => Ok(()),
         Some(found) => Err(Failure::misuse(format!(
-            "{}: expected a path, found a URL, which this command does not write or encrypt; in Python, fsspec.open\
-             (\"sealane::URL\", \"wb\", sealane={{\"key\": \"file:key.jwk\"}}) writes an encrypted file",
+            "{}: expected a path, found a URL; at URLs, sealane writes single encrypted files ('encrypt -o URL', \
+             'rewrap URL') and nothing else",
             name(found)
         ))),
     }
 }
 
-fn functions(url: &str) -> Result<(RewrapUrl, OpenUrl), Failure> {
+fn functions(url: &str) -> Result<(RewrapUrl, OpenUrl, CreateUrl), Failure> {
     FUNCTIONS.get().copied().ok_or_else(|| {
         Failure::misuse(format!(
             "{url}: this program reads files only; for URLs use the program of the Python package, and install the \
              package of the filesystem, for example s3fs"
         ))
     })
-}
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    fn urls_begin_with_a_scheme() {
-        for (text, is) in [
-            ("s3://bucket/file", true),
-            ("memory://x", true),
-            ("a+b.c-d://x", true),
-            ("file", false),
-            ("/s3://x", false),
-            ("./s3://x", false),
-            ("://x", false),
-            ("3s://x", false),
-            ("s3:/x", false),
-        ] {
-            assert_eq!(of(Path::new(text)).is_some(), is, "{text}");
-        }
-    }
 }

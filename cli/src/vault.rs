@@ -93,9 +93,7 @@ impl<'a> Vaults<'a> {
     fn find_at(&mut self, url: &str) -> Result<Place, Failure> {
         let below =
             |root: &str| url.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-        let host = url.find("://").map_or(0, |at| at + "://".len());
-        let ends = url[host..].match_indices('/').map(|(at, _)| host + at).chain([url.len()]).rev();
-        for root in ends.map(|end| &url[..end]) {
+        for root in url::above(url) {
             let open = self.open.iter().find(|(open, _)| open == Path::new(root));
             let vault = match open {
                 Some((_, vault)) => Some(vault.clone()),
@@ -107,9 +105,8 @@ impl<'a> Vaults<'a> {
                 return Ok(Place { vault, root: root.into(), path });
             }
         }
-        let (folder, file) = url[host..]
-            .rsplit_once('/')
-            .map_or((url, ""), |(folder, file)| (&url[..host + folder.len()], file));
+        let folder = url::above(url).nth(1).unwrap_or(url);
+        let file = below(folder).unwrap_or_default().trim_start_matches('/');
         let (storage, _) = url::open(folder)?;
         let with = keys::decrypt_with(self.with, Inputs { files: Vec::new(), stdin: false }, self.console)?;
         let found = SingleFile::stored(&*storage, file.as_bytes(), &with);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import filecmp
 import hashlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -243,7 +244,8 @@ def test_the_program_reads_urls(store: Store, tmp_path: Path, monkeypatch: pytes
         (("verify", *with_key, "s3://vaults/files/none"), 1, "no such file"),
         (("verify", "-k", str(tmp_path / "other"), place), 1, "give the right key"),
         (("decrypt", *with_key, one), 2, "-o"),
-        (("encrypt", *with_key, "-o", "s3://vaults/new", str(data / "long")), 2, "fsspec.open"),
+        (("decrypt", *with_key, "-o", "s3://vaults/new", str(tmp_path / "long.sealed")), 2, "found a URL"),
+        (("init", *with_key, "s3://vaults/new"), 2, "found a URL"),
         (("cat", *with_key, "nothing://vaults/x"), 1, "nothing"),
     ]:
         failed = store.run(*words)
@@ -260,6 +262,52 @@ def test_the_program_reads_urls(store: Store, tmp_path: Path, monkeypatch: pytes
     }
     store.succeed("verify", *ask, "s3://vaults/theirs")
     assert "gocryptfs" in store.succeed("inspect", "s3://vaults/theirs")
+    forget_filesystems()
+
+
+def test_the_program_encrypts_at_urls(store: Store, tmp_path: Path) -> None:
+    """From and to URLs, in one request and in parts; what fails leaves nothing."""
+    sealane.keys.generate("aes-256").save(tmp_path / "key")
+    with_key = ("-k", str(tmp_path / "key"))
+    contents = {"empty": b"", "small": b"small", "long": os.urandom(20 << 20)}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+        store.fs.pipe_file(f"vaults/plain/{name}", content)
+    paths, urls = ([f"{place}/{name}" for name in contents] for place in (tmp_path, "s3://vaults/plain"))
+
+    def check(url: str, content: bytes) -> None:
+        store.succeed("decrypt", *with_key, "-o", str(tmp_path / "back"), url)
+        assert (tmp_path / "back").read_bytes() == content
+
+    store.succeed("encrypt", *with_key, "-o", "s3://vaults/to/", *paths)
+    store.succeed("encrypt", *with_key, "-o", "s3://vaults/across/", *urls)
+    for name, content in contents.items():
+        check(f"s3://vaults/to/{name}", content)
+        check(f"s3://vaults/across/{name}", content)
+    told = json.loads(store.succeed("encrypt", "--json", *with_key, "-o", "s3://vaults/one", urls[1]))
+    assert (told["source"], told["target"], told["bytes"]) == (urls[1], "s3://vaults/one", 5)
+    check("s3://vaults/one", b"small")
+    store.succeed("encrypt", *with_key, "-o", str(tmp_path / "sealed"), urls[2])
+    assert sealane.decrypt((tmp_path / "sealed").read_bytes(), key=f"file:{tmp_path}/key") == contents["long"]
+    (tmp_path / "folder").mkdir()
+    data, vault, _ = made(tmp_path / "folder", 3)
+    store.upload(vault, "vaults/own")
+    before = sorted(store.fs.find("vaults"))
+    for words, status, text in [
+        (("encrypt", *with_key, "-o", "s3://vaults/own/new", paths[1]), 2, "describes itself"),
+        (("encrypt", *with_key, "-o", "s3://vaults/own", paths[1]), 2, "describes itself"),
+        (("encrypt", *with_key, "-o", urls[1], urls[1]), 2, "same file"),
+        (("encrypt", *with_key, "-o", "s3://vaults/new", *paths), 2, "expected '/' at the end"),
+        (("encrypt", *with_key, "-o", "s3://vaults/new", str(data)), 1, "is a folder"),
+        (("encrypt", *with_key, "-o", "s3://vaults/new", "s3://vaults/plain/none"), 1, "no such file"),
+        (("encrypt", *with_key, "-o", "s3://vaults/new", str(tmp_path / "none")), 1, "no such file"),
+        (("encrypt", *with_key, "-o", "s3://none/new", paths[1]), 1, "s3://none/new"),
+        (("encrypt", *with_key, "-o", "s3://vaults/new?versionId=1", paths[1]), 1, "another name"),
+        (("encrypt", *with_key, "--recursive", "-o", "s3://vaults/new", str(data)), 2, "found a URL"),
+    ]:
+        failed = store.run(*words)
+        assert (failed.returncode, text in failed.stderr) == (status, True), failed.stderr
+    assert sorted(store.fs.find("vaults")) == before
     forget_filesystems()
 
 

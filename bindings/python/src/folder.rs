@@ -230,13 +230,20 @@ pub(crate) fn open_url(url: &str) -> Result<(Arc<dyn Storage>, PathBuf), Error> 
         let found = py.import("sealane.fs._stored")?.getattr("at_url")?.call1((url, PyDict::new(py)))?;
         found.extract::<Found>()
     });
-    let failed = |error: PyErr| std::io::Error::other(Python::attach(|py| error.value(py).to_string()));
-    Ok(match found.map_err(failed)? {
+    Ok(match found.map_err(store::shown)? {
         (None, path, _) => (Arc::new(LocalFolder::open(&path)?), path.join(Description::NAME)),
         (Some(files), path, place) => {
             (Arc::new(Store(Arc::new(files))), place.unwrap_or_else(|| path.join(Description::NAME)))
         }
     })
+}
+
+/// Begins a new file at a URL for the program.
+pub(crate) fn create_url(url: &str) -> Result<Box<dyn cli::Upload>, Error> {
+    let begin = |py: Python<'_>| {
+        py.import("sealane.fs._writing")?.getattr("upload_to")?.call1((url,)).map(Bound::unbind)
+    };
+    Ok(Box::new(store::Upload(Python::attach(begin).map_err(store::shown)?)))
 }
 
 impl Vault {

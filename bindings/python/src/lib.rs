@@ -46,7 +46,7 @@ use std::ffi::OsString;
 fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     sealane::keys::set_keyring(keys::keyring_text);
     sealane::keys::set_key_services(keys::keyset_of_service);
-    cli::set_url_functions(file_keys::rewrap_url, folder::open_url);
+    cli::set_url_functions(file_keys::rewrap_url, folder::open_url, folder::create_url);
     let host = format!("Python {}", Python::version_str().split(' ').next().unwrap_or_default());
     py.detach(|| cli::run_in(&host, args))
 }

@@ -18,6 +18,9 @@ use sealane::signature::Signers;
 ///
 /// Output comes in whole chunks (16 KiB of input, in age files 64 KiB): 'tail -f log | sealane
 /// encrypt' prints nothing until the first is full, and the rest when the input ends.
+///
+/// The program of the Python package also takes URLs as IN and OUT, such as s3://bucket/notes.age.
+/// A file appears there complete or not at all; a URL that ends in '/' is a folder.
 #[derive(Args)]
 #[command(
     short_flag = 'e',
@@ -50,8 +53,12 @@ impl Run for Encrypt {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        url::refuse(self.transfer.inputs.iter().chain(&self.transfer.output))?;
+        let paths = || self.transfer.inputs.iter().chain(&self.transfer.output);
+        if self.transfer.folders.recursive {
+            url::refuse(paths())?;
+        }
         if let Some(found) = described::find_output(self.transfer.output.as_ref())? {
+            url::refuse(&self.transfer.inputs)?;
             self.transfer.folders.check(&found, self.transfer.selection.preserve)?;
             let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
             let recursive = Recursive::transfer(&self.transfer, false, console)?
@@ -75,6 +82,9 @@ impl Run for Encrypt {
             return Err(Failure::misuse(
                 "refusing to print ciphertext to a terminal; name a file with -o, or use -o - to print it",
             ));
+        }
+        if paths().any(|path| url::of(path).is_some()) {
+            return transfer::encrypt_at_urls(&self.transfer, &pairs, with, console);
         }
         let functions = Functions { to_file: sealane::file::encrypt_opened, to_stdout: stream::encrypt };
         transfer::transfer(&self.transfer, pairs, &functions, with, console)

@@ -4,7 +4,7 @@ use crate::args::{Passphrase, Recipients};
 use crate::command::{Context, Run};
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
-use crate::keys;
+use crate::{keys, url};
 use clap::{Args, ValueHint};
 use sealane::file::{DescribedFolder, NewFolder};
 use serde_json::json;
@@ -86,6 +86,7 @@ impl Run for Init {
         let _watch = Watch::begin(console);
         let shown = name(&self.folder);
         let about = |error| Failure::about(&shown, error);
+        url::refuse([&self.folder])?;
         let WrapWith { key, identities, to, passphrase, asked } = &self.with;
         let lock = match (key, passphrase) {
             (Some(key), _) => keys::wrapping_key(key, identities, asked, console)?,

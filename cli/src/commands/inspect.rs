@@ -86,11 +86,12 @@ impl Run for Inspect {
             };
         }
         let name = name(&self.input);
-        let info = match url.and_then(|url| url.rsplit_once('/')) {
+        let info = match url.map(url::file).transpose()? {
             None => file::inspect(&self.input, self.format),
-            Some((folder, file)) => url::open(folder)?.0.open(file.as_bytes()).and_then(|found| {
-                file::inspect_source(&*found, found.size().map_err(sealane::Error::from)?, self.format)
-            }),
+            Some(found) => found
+                .size()
+                .map_err(sealane::Error::from)
+                .and_then(|size| file::inspect_source(&*found, size, self.format)),
         };
         let info = info.map_err(|error| Failure::about(&name, error))?;
         if console.json() {

@@ -18,7 +18,7 @@ from fsspec.spec import AbstractFileSystem
 from sealane._error_paths import about, asking
 from sealane._open import EncryptedWriter, WritableFile
 from sealane.exceptions import ForkedError
-from sealane.fs._store import Store, is_object_store
+from sealane.fs._store import Store, filesystem_of, is_object_store
 from sealane.fs._transfer import send, temporary_name
 
 if TYPE_CHECKING:
@@ -283,6 +283,14 @@ class Upload:
             with contextlib.suppress(Exception):
                 self._fs.rm_file(temporary)
             raise
+
+
+def upload_to(url: str) -> Upload:
+    """Returns a new file at a URL, for the program."""
+    fs, path = filesystem_of(url, {})
+    store = Store(fs)
+    store.check_name(path)
+    return Upload(store, path, exclusive=False)
 
 
 _UPLOADS: weakref.WeakSet[Upload] = weakref.WeakSet()

@@ -117,3 +117,35 @@ fn ask<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
 fn about(path: &[u8], source: io::Error) -> Error {
     Error::Io { path: Some(os::path_of(path)), source }
 }
+
+/// Returns an error with the text of a Python exception, for the program.
+pub(super) fn shown(error: PyErr) -> io::Error {
+    io::Error::other(Python::attach(|py| error.value(py).to_string()))
+}
+
+/// A Python object with the methods `write`, `commit` and `discard`.
+pub(super) struct Upload(pub(super) Py<PyAny>);
+
+impl io::Write for Upload {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let written = Python::attach(|py| self.0.call_method1(py, "write", (piece,))?.extract(py));
+        written.map_err(shown)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl cli::Upload for Upload {
+    fn commit(self: Box<Self>) -> Result<(), Error> {
+        Ok(Python::attach(|py| self.0.call_method0(py, "commit").map(drop)).map_err(shown)?)
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        // After `commit` this does nothing. An error came with another one, which is reported.
+        let _ = Python::attach(|py| self.0.call_method0(py, "discard"));
+    }
+}
