@@ -18,6 +18,11 @@ const NO_SIGNERS: Misuse = Misuse::UnsuitableKey(
      certificate authorities, which are not supported; list the signers' own keys",
 );
 
+/// OpenSSH reads the mark as a part of the principals, so it accepts no signature by this key.
+const MARK: Error = Error::Format(
+    "expected principals at the beginning of the list of signers, found a byte order mark; save the file without it",
+);
+
 /// The public keys of accepted signers.
 #[derive(Clone, Debug)]
 pub struct Signers(pub(super) Public);
@@ -96,9 +101,13 @@ impl Signers {
         }
         let (mut keys, mut count) = (Vec::new(), 0);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let has_mark = content.starts_with(b"\xef\xbb\xbf") && !skips;
         for line in lines {
             count += 1;
             let is_plain = openssh::is_public(line);
+            if has_mark && !is_plain && text.lines().next().map(str::trim) == Some(line) {
+                return Err(MARK);
+            }
             let found = match is_plain {
                 true => Some((Allowed::default(), line)),
                 false => Allowed::parse(line)?,

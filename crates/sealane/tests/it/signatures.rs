@@ -465,6 +465,15 @@ fn allowed_signers() {
     ] {
         assert_eq!(format_error(Signers::parse(text.as_bytes())), NO_PUBLIC, "{text}");
     }
+    // OpenSSH reads the mark as a part of the principals, so it accepts no signature by this key.
+    for text in [format!("\u{feff}me {line}"), format!("\u{feff}  me {line}\nyou {line}")] {
+        let found = format_error(Signers::parse(text.as_bytes()));
+        assert!(found.contains("found a byte order mark"), "{found}");
+        assert!(Signers::parse_revoked(text.as_bytes()).is_ok());
+    }
+    for text in [format!("\u{feff}# signers\nme {line}"), format!("\u{feff}{line}")] {
+        assert!(Signers::parse(text.as_bytes()).is_ok(), "{text}");
+    }
 }
 
 // claim: signature-signer
