@@ -5,6 +5,7 @@ use crate::error::{ArgumentError, CallError};
 use crate::memory::{
     CText, Call, Destination, Given, Handle, In, Input, Out, Output, Owned, Shared, SizedIn, SizedOut, Unique,
 };
+use sealane::error::escaped;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -203,7 +204,7 @@ pub(crate) fn infallible(work: impl FnOnce()) {
 
 #[cold]
 fn report<T: Outcome>(error: Unique<Error>, found: &CallError) -> T {
-    report_text(error, found.code(), found.os_code(), &found.to_string())
+    report_text(error, found.code(), found.os_code(), &escaped(&found.to_string()))
 }
 
 #[cold]

@@ -30,6 +30,7 @@ from __future__ import annotations
 import importlib
 import os
 import pathlib
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -238,6 +239,9 @@ def _parts(reference: str) -> tuple[str, str]:
     scheme, colon, rest = reference.partition(":")
     if not colon or scheme not in _SCHEMES or not rest:
         raise ValueError(f"a key reference begins with one of {', '.join(f'{name}:' for name in _SCHEMES)}")
+    # Not shown: a terminal would obey them. A path can have them.
+    if scheme != "file" and re.search("[\\x00-\\x1f\\x7f-\\x9f]", reference):
+        raise ValueError(f"expected a key reference {scheme}:… without control characters, found some")
     return scheme, rest
 
 

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use pyo3::exceptions::PyOSError;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use sealane::error::{Kind, PluginError, PluginProblem};
+use sealane::error::{Kind, PluginError, PluginProblem, escaped};
 use sealane::keys;
 use std::io::{self, ErrorKind};
 
@@ -31,8 +31,9 @@ pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
 }
 
 fn worded(error: Error, text: String) -> PyErr {
-    // The process may end with this exception.
+    // The process may end with this exception, and a terminal would obey control characters.
     sealane::wipe_stack();
+    let text = escaped(&text);
     match error {
         Error::InKeyring { source, .. } => worded(*source, text),
         Error::InBatch { index, source } => with(worded(*source, text), "index", index),
@@ -120,7 +121,7 @@ pub(crate) fn reentrant_call() -> PyErr {
 /// Returns the `ValueError` for an unknown name.
 #[cold]
 pub(crate) fn raise_name(error: Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    PyValueError::new_err(escaped(&error.to_string()))
 }
 
 /// Returns a function that makes the exception for an encrypted private key passed without a
@@ -153,7 +154,7 @@ fn raise_io(path: Option<&Path>, source: io::Error) -> PyErr {
     Python::attach(|py| {
         let errno = source.raw_os_error().unwrap_or_else(|| errno(source.kind()));
         let text = match source.get_ref() {
-            Some(inner) => inner.to_string(),
+            Some(inner) => escaped(&inner.to_string()),
             None => strerror(py, errno).unwrap_or_else(|_| source.to_string()),
         };
         match path {

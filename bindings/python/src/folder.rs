@@ -157,9 +157,6 @@ impl Vault {
                 return Err(error); // Ctrl-C in a call of the store.
             }
             let text = format!("not listed: {}", error.value(py));
-            // A terminal obeys the control characters of a name.
-            let escaped = |c: char| if c.is_control() { c.escape_unicode().to_string() } else { c.into() };
-            let text: String = text.chars().map(escaped).collect();
             let more = if others == 0 { String::new() } else { format!(", and {others} more") };
             keys::warn(py, Ok(Some(text + &more)))?;
         }

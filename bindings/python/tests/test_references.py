@@ -12,6 +12,9 @@ import pytest
 import sealane
 from sealane import KeyNotFoundError, keys
 
+# Of C0 and C1, and in between one that turns the text round.
+CONTROLS = "a\x1b[31m\n\x9b\u202eb"
+
 
 class Ring(keyring.backend.KeyringBackend):
     """A keyring in memory, which replaces the keyring of the operating system in tests."""
@@ -106,3 +109,56 @@ def test_a_key_of_bytes() -> None:
     assert bytes(keys.Key.from_bytes(bytearray(range(32)))) == bytes(range(32))
     with pytest.raises(TypeError):
         keys.Key.from_bytes("a password")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        f"env:{CONTROLS}",
+        f"file:{CONTROLS}",
+        f"keyring:{CONTROLS}/me",
+        f"call:{CONTROLS}:key",
+        f"vault:{CONTROLS}/key#{CONTROLS}",
+        f"aws-kms:{CONTROLS}#{CONTROLS}",
+        f"pkcs11:{CONTROLS}#{CONTROLS}",
+        f"pkcs11:object=a#{CONTROLS}",
+        CONTROLS,
+        f"{CONTROLS}:a",
+        f"file:{CONTROLS}#key-sha256:{CONTROLS}",
+    ],
+)
+def test_no_error_shows_a_control_character(reference: str, ring: Ring) -> None:
+    """A terminal obeys them, and a line of a log is another one after a newline."""
+    with pytest.raises((OSError, ValueError, KeyNotFoundError, sealane.SealaneError)) as caught:
+        keys.resolve(reference)
+    assert not set("\x1b\n\x9b\u202e") & set(str(caught.value))
+
+
+def test_no_error_about_a_file_shows_a_control_character(tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / CONTROLS
+    folder.mkdir()
+    (file := folder / "file").write_bytes(b"?")
+    key = keys.generate("aes-256")
+    text = '{"keys": [{"kty": "oct", "k": "GawgguFyGrWKav7AX4VKUg", "kid": "%s"}]}'
+    (jwks := folder / "jwks").write_text(text % CONTROLS.replace("\n", "\\n").replace("\x1b", "\\u001b"))
+    for call in [
+        lambda: keys.load(folder),
+        lambda: keys.load(file),
+        lambda: keys.load(folder / "none"),
+        lambda: keys.load(jwks, kid=CONTROLS + "c"),
+        lambda: keys.Key.from_text(CONTROLS),
+        lambda: key.save(folder),
+        lambda: key.save(folder / "none" / "key"),
+        lambda: sealane.decrypt_file(file, folder / "out", key=key),
+        lambda: sealane.encrypt_file(file, file, key=key),
+        lambda: sealane.verify_file(file, identities=[file]),
+        lambda: sealane.verify_inventory(folder, file, signer=str(file), key=key),
+        lambda: sealane.decrypt(b"", recipients=[CONTROLS]),
+        lambda: sealane.encrypt(b"", recipients=[CONTROLS]),
+        lambda: sealane.decrypt(b"", identities=[CONTROLS]),
+        lambda: keys.generate(CONTROLS),
+        lambda: sealane.Aead(bytes(32), algorithm=CONTROLS),
+    ]:
+        with pytest.raises((OSError, ValueError, TypeError, sealane.SealaneError)) as caught:
+            call()
+        assert not set("\x1b\n\x9b\u202e") & set(str(caught.value)), str(caught.value)

@@ -2,6 +2,7 @@
 
 use rustler::types::atom::ok;
 use rustler::{Atom, Encoder, Env, Error as Raised, NifException, Term};
+use sealane::error::escaped;
 use std::io::ErrorKind;
 
 /// The result of a native function.
@@ -118,9 +119,11 @@ impl CallError {
     }
 
     fn exception(&self) -> Box<dyn Encoder> {
+        // A terminal would obey the control characters of a name.
+        let message = escaped(&self.to_string());
         match self.reason().map(Name) {
-            None => Box::new(ArgumentException { message: self.to_string() }),
-            Some(reason) => Box::new(Exception { reason, message: self.to_string(), posix: self.posix() }),
+            None => Box::new(ArgumentException { message }),
+            Some(reason) => Box::new(Exception { reason, message, posix: self.posix() }),
         }
     }
 

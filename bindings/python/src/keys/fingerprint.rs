@@ -8,6 +8,7 @@ use crate::error::raise;
 use crate::prelude::*;
 use crate::recipients;
 use pyo3::exceptions::PyUserWarning;
+use sealane::error::escaped;
 use sealane::keys::{self, Kind, LoadOptions, Prefix};
 use std::ffi::CString;
 
@@ -70,8 +71,8 @@ pub(crate) fn remember_key(py: Python<'_>, place: &str, fingerprint: &str) -> Py
 
 pub(crate) fn warn(py: Python<'_>, warning: Result<Option<String>, Error>) -> PyResult<()> {
     let Some(text) = warning.map_err(raise)? else { return Ok(()) };
-    // A place with a NUL byte cannot be shown.
-    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    // Escaped, so the text has no NUL byte.
+    let text = CString::new(escaped(&text)).unwrap_or_default();
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }
 
