@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
-use zeroize::Zeroize;
 
 /// How long the kernel and this process keep a list of names.
 const LIFETIME: Duration = Duration::from_secs(1);
@@ -284,7 +283,7 @@ impl Filesystem for Mounted {
                     reply.error(self.path(number).map_or_else(|e| e, |path| self.fault(&path, error)));
                 }
             }
-            plain.zeroize();
+            sealane::wipe(plain);
         });
     }
 

@@ -125,6 +125,8 @@ pub use ::keys::{
     KeyringAead, KeyringDeterministicAead, asymmetric, fernet, hybrid, jwe, signature, wipe_stack,
 };
 #[doc(hidden)]
+pub use ::providers::wipe;
+#[doc(hidden)]
 pub use base::os;
 #[doc(inline)]
 pub use base::os::without_signals;
