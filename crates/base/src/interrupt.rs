@@ -45,7 +45,8 @@ thread_local! {
 /// Runs `work` with a check that can cancel its long parts.
 ///
 /// Those are: unwrapping the file key of an age file, deriving keys from passphrases, generating
-/// RSA keys, and waiting for the other end of a pipe. scrypt and headers stop where they are; other
+/// RSA keys, and waiting for the other end of a pipe. A call of a PKCS#11 module runs to its end:
+/// it cannot be stopped, and a module may not be used again meanwhile. scrypt and headers stop where they are; other
 /// cancelled work ends in the background, on its own thread.
 pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Check>);

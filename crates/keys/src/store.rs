@@ -8,6 +8,7 @@ use engine::io::open;
 use engine::options::Durability;
 use engine::place::stream;
 use engine::staged::{Access, StagedFile};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -40,12 +41,25 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
             let text = "an open descriptor is not replaced; name the file";
             return Err(about(io::Error::new(io::ErrorKind::Unsupported, text)));
         }
-        return file.write_all(content).map_err(about);
+        return write_stream(&mut file, content, path);
     }
     let staged = StagedFile::new(path, access)?;
     staged.file().write_all(content).map_err(about)?;
     // Synced, because losing a key makes all its files unreadable.
     staged.commit(existing, Durability::Synced)
+}
+
+/// Writes to a stream. Unlike `write_all`, it ends at Ctrl-C if nobody reads the pipe.
+fn write_stream(file: &mut File, mut rest: &[u8], name: &Path) -> Result<(), Error> {
+    while !rest.is_empty() {
+        match file.write(rest) {
+            Ok(0) => return Err(Error::io(name, io::ErrorKind::WriteZero.into())),
+            Ok(written) => rest = &rest[written..],
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => interrupt::check()?,
+            Err(e) => return Err(Error::io(name, e)),
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a new key file that would replace one of `inputs`, through links too: the file with the

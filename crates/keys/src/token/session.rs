@@ -6,7 +6,7 @@ use super::uri::{Class, Uri};
 use crate::asymmetric::rsa::{Oaep, PublicKey};
 use crate::encoding::pkcs8::rsa_public;
 use base::error::escaped;
-use base::{Error, random};
+use base::{Error, interrupt, random};
 use cryptoki::context::Function;
 use cryptoki::error::{Error as ModuleError, RvError};
 use cryptoki::mechanism::aead::GcmParams;
@@ -246,6 +246,7 @@ fn present(uri: &Uri) -> Result<(Module, Slot, TokenInfo), Failure> {
             Err(Absent::Now(failure) | Absent::Finally(failure)) => return Err(failure),
         }
         drop(module);
+        interrupt::check()?;
         // Processes that disturbed each other must wait for different times.
         let [part] = random::array().map_err(Error::from)?;
         thread::sleep(longest / 2 + longest * u32::from(part) / 510);
