@@ -26,7 +26,8 @@ func ParseSecretKey(text, passphrase string) (*SecretKey, error) {
 }
 
 // LoadSecretKey loads a private or symmetric key from a file, also in DER or in an age file. The
-// passphrase is empty for an unencrypted key.
+// passphrase is empty for an unencrypted key. A key other than the one that this user knows there
+// is an [ErrAuthentication].
 func LoadSecretKey(path, passphrase string) (*SecretKey, error) {
 	return secretKey(c.LoadSecret(path, passphrase))
 }

@@ -58,6 +58,34 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestKnownKeys replaces an encrypted key with a plain one, as anyone can who may write to the folder.
+func TestKnownKeys(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("SEALANE_KNOWN_KEYS", filepath.Join(folder, "known", "keys"))
+	path, other := filepath.Join(folder, "key"), filepath.Join(folder, "other")
+	key, plain := must(sealane.GenerateKey("aes-256"))(t), must(sealane.GenerateKey("aes-256"))(t)
+	check(t, key.Save(path, &sealane.SaveOptions{Passphrase: "correct horse"}))
+	check(t, plain.Save(other, nil))
+	check(t, os.Rename(other, path))
+	_, err := sealane.LoadSecretKey(path, "")
+	wants(t, err, sealane.ErrAuthentication)
+	_, err = sealane.LoadSecretKey(path, "correct horse")
+	wants(t, err, sealane.ErrMisuse)
+	// A key that this user saves takes the place of the known one.
+	check(t, plain.Save(path, &sealane.SaveOptions{Replace: true}))
+	loaded := must(sealane.LoadSecretKey(path, ""))(t)
+	equal(t, must(loaded.Bytes())(t), must(plain.Bytes())(t))
+	// The first use of an encrypted key is remembered, too.
+	check(t, os.RemoveAll(filepath.Join(folder, "known")))
+	check(t, key.Save(path, &sealane.SaveOptions{Passphrase: "correct horse", Replace: true}))
+	check(t, os.RemoveAll(filepath.Join(folder, "known")))
+	must(sealane.LoadSecretKey(path, "correct horse"))(t)
+	check(t, plain.Save(other, nil))
+	check(t, os.Rename(other, path))
+	_, err = sealane.LoadSecretKey(path, "")
+	wants(t, err, sealane.ErrAuthentication)
+}
+
 func TestKeysWithPassphrases(t *testing.T) {
 	key := must(sealane.GenerateKey("p-256"))(t)
 	text := must(key.Encode("correct horse"))(t)

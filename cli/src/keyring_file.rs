@@ -49,17 +49,18 @@ impl OpenKeyring {
         let mut loader = Loader::new(&args.asked, Inputs::default(), console);
         let (content, _) = loader.read_pinned(&args.ring, "the keyring")?;
         let about = |error| Failure::about(&shown, error);
-        let options = LoadOptions::default();
+        let (text, identities);
+        let mut options = LoadOptions::default();
         let (found, protection) = match KeyFile::parse(&content, options) {
             Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
-                let text = passphrase::ask(&args.asked, &shown)?;
-                let found = KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options });
-                (found.map_err(about)?, Protection::Passphrase(text))
+                text = passphrase::ask(&args.asked, &shown)?;
+                options.passphrase = Some(&text);
+                (KeyFile::parse(&content, options).map_err(about)?, Protection::Passphrase(text.clone()))
             }
             Err(Error::Misuse(Misuse::KeyIdentityRequired)) => {
-                let identities = loader.identities(&args.identities)?;
-                let found =
-                    KeyFile::parse(&content, LoadOptions { identities: Some(&identities), ..options });
+                identities = loader.identities(&args.identities)?;
+                options.identities = Some(&identities);
+                let found = KeyFile::parse(&content, options);
                 let recipients = recipients(&args.recipients, &args.recipients_files, console)?;
                 if args.identities.is_empty() || recipients.is_empty() {
                     return Err(Failure::misuse(format!(
@@ -68,7 +69,7 @@ impl OpenKeyring {
                 }
                 (found.map_err(about)?, Protection::Recipients(recipients))
             }
-            found => (found.map_err(about)?, Protection::None),
+            found => (args.asked.refuse_unused(&shown).and(found.map_err(about))?, Protection::None),
         };
         let names_recipients = !args.recipients.is_empty() || !args.recipients_files.is_empty();
         if names_recipients && !matches!(protection, Protection::Recipients(_)) {
@@ -76,8 +77,7 @@ impl OpenKeyring {
                 "{shown}: -r and -R need a keyring that is encrypted for recipients"
             )));
         }
-        check_pin(Some(&pinned), &found, matches!(protection, Protection::Recipients(_)), console)
-            .map_err(about)?;
+        check_pin(Some(&pinned), &found, options, console).map_err(about)?;
         let ring = as_keyring(found, &shown)?;
         Ok(Self { ring, path: path.to_owned(), protection, _locked: locked })
     }
@@ -86,19 +86,13 @@ impl OpenKeyring {
     pub(crate) fn save(&self) -> Result<Option<String>, Failure> {
         let (ring, path) = (&self.ring, &self.path);
         match &self.protection {
-            Protection::None => ring.save(path, None, Existing::Replace),
-            Protection::Passphrase(text) => ring.save(path, Some(text), Existing::Replace),
-            Protection::Recipients(recipients) => ring.save_for(path, recipients, Existing::Replace),
-        }
-        .map_err(|error| Failure::about(&name(path), error))?;
-        let key = KeyFile::Keyring(ring.clone());
-        let pinned = match self.protection {
-            Protection::Recipients(_) => PinnedReference::remember(path, &key),
-            _ => {
-                PinnedReference::follow(path, &key);
-                None
+            Protection::None => ring.save(path, None, Existing::Replace).map(|()| None),
+            Protection::Passphrase(text) => ring.save(path, Some(text), Existing::Replace).map(|()| None),
+            Protection::Recipients(recipients) => {
+                ring.save_for(path, recipients, Existing::Replace).map(Some)
             }
-        };
-        Ok(pinned.map(|pinned| pinned.to_string()))
+        }
+        .map(|pinned| pinned.map(|pinned| pinned.to_string()))
+        .map_err(|error| Failure::about(&name(path), error))
     }
 }

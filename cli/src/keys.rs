@@ -302,6 +302,7 @@ pub(crate) fn recipients(
 /// Loads a private or symmetric key. It may be encrypted with a passphrase.
 pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, &[])?;
+    asked.refuse_unused(&name(key))?;
     found.into_secret().map_err(|error| Failure::about(&name(key), error))
 }
 
@@ -349,22 +350,23 @@ pub(crate) fn names(
     let mut loader = Loader::new(asked, Inputs::default(), console);
     let (content, pinned) = loader.read_pinned(path, "the key of the names")?;
     let file = pinned.as_ref().and_then(|pinned| pinned.reference.path().map(Path::to_owned));
-    let options = LoadOptions::default();
-    let mut for_recipients = false;
+    let (text, identities);
+    let mut options = LoadOptions::default();
     let found = match KeyFile::parse(&content, options) {
         Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
-            let text = passphrase::ask(asked, &name(path))?;
-            KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options })
+            text = passphrase::ask(asked, &name(path))?;
+            options.passphrase = Some(&text);
+            KeyFile::parse(&content, options)
         }
         Err(Error::Misuse(Misuse::KeyIdentityRequired)) if !identity_files.is_empty() => {
-            for_recipients = true;
-            let identities = loader.identities(identity_files)?;
-            KeyFile::parse(&content, LoadOptions { identities: Some(&identities), ..options })
+            identities = loader.identities(identity_files)?;
+            options.identities = Some(&identities);
+            KeyFile::parse(&content, options)
         }
         found => found,
     };
     let found = found.map_err(about)?;
-    check_pin(pinned.as_ref(), &found, for_recipients, console).map_err(about)?;
+    check_pin(pinned.as_ref(), &found, options, console).map_err(about)?;
     let found = match found {
         KeyFile::Keyring(ring) => NameKey::keyring(&ring),
         found => found.into_symmetric().and_then(|key| NameKey::new(&key)),
@@ -434,7 +436,9 @@ impl<'a> Loader<'a> {
     }
 
     fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey, Failure> {
-        match self.load(key, identity_files)? {
+        let found = self.load(key, identity_files)?;
+        self.asked.refuse_unused(&name(key))?;
+        match found {
             KeyFile::Keyring(keyring) => Ok(keyring.into()),
             found => found.into_symmetric().map(FileKey::from).map_err(|e| Failure::about(&name(key), e)),
         }
@@ -456,7 +460,9 @@ impl<'a> Loader<'a> {
     }
 
     fn keyring(&mut self, path: &Path, identity_files: &[PathBuf]) -> Result<Keyring, Failure> {
-        as_keyring(self.load(path, identity_files)?, &name(path))
+        let found = self.load(path, identity_files)?;
+        self.asked.refuse_unused(&name(path))?;
+        as_keyring(found, &name(path))
     }
 
     /// Loads the key that a path or a reference names, for example `env:NAME`.
@@ -469,12 +475,14 @@ impl<'a> Loader<'a> {
         // Read only once, because the content of a pipe cannot be read again.
         let (content, pinned) = self.read_pinned(key, "the key")?;
         let kid = self.kid.clone();
-        let options =
+        let text;
+        let mut options =
             LoadOptions { identities: identities.as_deref(), kid: kid.as_deref(), passphrase: None };
         let found = match KeyFile::parse(&content, options) {
             Err(Error::Misuse(Misuse::KeyPassphraseRequired)) if identities.is_none() => {
-                let text = passphrase::ask(&self.asked, &name(key))?;
-                KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options }).map_err(about)?
+                text = passphrase::ask(&self.asked, &name(key))?;
+                options.passphrase = Some(&text);
+                KeyFile::parse(&content, options).map_err(about)?
             }
             found => {
                 let found = found.map_err(about)?;
@@ -485,7 +493,7 @@ impl<'a> Loader<'a> {
                 found
             }
         };
-        check_pin(pinned.as_ref(), &found, identities.is_some(), self.console).map_err(about)?;
+        check_pin(pinned.as_ref(), &found, options, self.console).map_err(about)?;
         Ok(found)
     }
 
@@ -576,10 +584,10 @@ impl<'a> Loader<'a> {
 pub(crate) fn check_pin(
     pinned: Option<&PinnedReference>,
     key: &KeyFile,
-    for_recipients: bool,
+    options: LoadOptions<'_>,
     console: &Console,
 ) -> Result<(), Error> {
-    if let Some(warning) = pinned.map(|pinned| pinned.check(key, for_recipients)).transpose()?.flatten() {
+    if let Some(warning) = pinned.map(|pinned| pinned.check(key, options)).transpose()?.flatten() {
         console.warn(&warning);
     }
     Ok(())

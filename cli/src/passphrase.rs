@@ -9,6 +9,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::atomic::Ordering;
 use zeroize::Zeroizing;
 
 /// Maximum bytes of a passphrase, however it is given: what a terminal's line can hold. Linux drops
@@ -37,6 +38,7 @@ fn ask_by(options: &str, given: &args::Passphrase, what: &str) -> Result<Zeroizi
 }
 
 fn from_option(options: &str, given: &args::Passphrase) -> Option<Result<Zeroizing<String>, Failure>> {
+    given.used.store(true, Ordering::Relaxed);
     match (given.descriptor, &given.command) {
         (Some(descriptor), _) => Some(from_descriptor(options, descriptor)),
         (None, Some(command)) => Some(from_command(options, command)),

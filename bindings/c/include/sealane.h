@@ -333,7 +333,7 @@ sealane_secret *sealane_secret_from_bytes(const uint8_t *key, size_t key_len, se
 sealane_secret *sealane_secret_from_text(const char *text, const char *passphrase, sealane_error *error);
 
 /* Loads a private or symmetric key from a file, also in DER or in an age file. `passphrase` may be
- * null. */
+ * null. A key other than the one that this user knows there is SEALANE_AUTHENTICATION. */
 sealane_secret *sealane_secret_load(const char *path, const char *passphrase, sealane_error *error);
 
 void sealane_secret_free(sealane_secret *secret);

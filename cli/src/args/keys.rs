@@ -1,11 +1,15 @@
 //! Options that name keys, recipients and passphrases.
 
+use crate::error::Failure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, ValueHint};
+use sealane::Misuse;
 use sealane::file::Format;
 use sealane::keys::KeyType;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The key, the recipients or the passphrase to encrypt with.
 #[derive(Group)]
@@ -277,7 +281,11 @@ impl DecryptWith {
 impl RewrapWith {
     /// Returns where the old passphrase comes from.
     pub(crate) fn old(&self) -> Passphrase {
-        Passphrase { descriptor: self.old_passphrase_fd, command: self.old_passphrase_command.clone() }
+        Passphrase {
+            descriptor: self.old_passphrase_fd,
+            command: self.old_passphrase_command.clone(),
+            ..Passphrase::default()
+        }
     }
 
     /// Returns the options that open a folder that describes itself.
@@ -303,12 +311,24 @@ pub(crate) struct Passphrase {
     /// shell runs COMMAND
     #[arg(long = "passphrase-command", value_name = "COMMAND", value_hint = ValueHint::CommandString)]
     pub(crate) command: Option<OsString>,
+    /// Whether it was read; all clones share this.
+    #[arg(skip)]
+    pub(crate) used: Arc<AtomicBool>,
 }
 
 impl Passphrase {
     /// Returns whether an option supplies the passphrase.
     pub(crate) fn is_given(&self) -> bool {
         self.descriptor.is_some() || self.command.is_some()
+    }
+
+    /// Refuses a passphrase that was not needed for the key called `name`: the user believes that
+    /// the key is encrypted, and an attacker can have replaced it with a plain one.
+    pub(crate) fn refuse_unused(&self, name: &str) -> Result<(), Failure> {
+        match self.is_given() && !self.used.load(Ordering::Relaxed) {
+            true => Err(Failure::about(name, Misuse::KeyNotEncrypted.into())),
+            false => Ok(()),
+        }
     }
 }
 

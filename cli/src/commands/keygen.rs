@@ -11,8 +11,7 @@ use clap::{Args, ValueHint};
 use sealane::Error;
 use sealane::age::Recipient;
 use sealane::keys::{
-    Existing, KeyFile, KeyInfo, KeyType, Keyring, Kind, PinnedReference, Prefix, PublicKey, SecretKey,
-    save_secret,
+    Existing, KeyInfo, KeyType, Keyring, Kind, PinnedReference, Prefix, PublicKey, SecretKey, save_secret,
 };
 use sealane::signature::NewSigningKey;
 use serde_json::json;
@@ -112,10 +111,9 @@ impl Run for Keygen {
             };
             jwk.kid = self.kid.clone();
         }
-        let secret = key.text(chosen, &recipients).map_err(failed)?;
         match self.output() {
             Some(path) => {
-                save_secret(path, &secret, Existing::Refuse).map_err(|error| save_failure(path, error))?;
+                let saved = key.save(path, chosen, &recipients).map_err(|error| save_failure(path, error))?;
                 let public = key.public()?;
                 if let (Some(public), false) = (&public, console.quiet() || console.json()) {
                     console.print(public)?;
@@ -130,14 +128,7 @@ impl Run for Keygen {
                         json!({"key": name(path), "type": self.kind.name(), "public": public})
                     }
                 };
-                let pinned = key.into_file().and_then(|key| {
-                    if recipients.is_empty() {
-                        PinnedReference::follow(path, &key);
-                        return None;
-                    }
-                    PinnedReference::remember(path, &key)
-                });
-                let pinned = pinned.map(|pinned| pinned.to_string());
+                let pinned = saved.filter(|it| it.fingerprint.is_some()).map(|pinned| pinned.to_string());
                 match &pinned {
                     Some(pinned) => document["pinned"] = pinned.as_str().into(),
                     None if !console.json() => return Ok(()),
@@ -146,7 +137,7 @@ impl Run for Keygen {
                 console.result(|| document, &pinned.unwrap_or_default())
             }
             // The key itself is the output, even with --json.
-            None => console.print(&secret),
+            None => console.print(&key.text(chosen, &recipients).map_err(failed)?),
         }
     }
 }
@@ -180,12 +171,20 @@ impl Generated {
         }
     }
 
-    /// Returns the key as its file is read; `None` for a key that only signs.
-    fn into_file(self) -> Option<KeyFile> {
-        match self {
-            Self::Key(key) => Some(KeyFile::Secret(key)),
-            Self::Keyring(ring) => Some(KeyFile::Keyring(ring)),
-            Self::Signing(_) => None,
+    /// Saves the key. Returns the reference to one for recipients.
+    fn save(
+        &self,
+        path: &Path,
+        passphrase: Option<&str>,
+        recipients: &[Recipient],
+    ) -> Result<Option<PinnedReference>, Error> {
+        const NEW: Existing = Existing::Refuse;
+        match (self, recipients) {
+            (Self::Key(key), []) => key.save(path, passphrase, NEW).map(|()| None),
+            (Self::Key(key), recipients) => key.save_for(path, recipients, NEW).map(Some),
+            (Self::Keyring(ring), []) => ring.save(path, passphrase, NEW).map(|()| None),
+            (Self::Keyring(ring), recipients) => ring.save_for(path, recipients, NEW).map(Some),
+            (Self::Signing(key), _) => save_secret(path, key.text(), NEW).map(|()| None),
         }
     }
 

@@ -78,25 +78,6 @@ impl<'a> LoadOptions<'a> {
     }
 }
 
-/// Loads a key file of any kind. See [the table](crate).
-///
-/// # Errors
-/// Returns [`Error::Io`], and the errors of [`KeyFile::parse`].
-///
-/// # Example
-/// ```
-/// use sealane::keys::{Existing, KeyFile, Kind, LoadOptions, SecretKey, load};
-///
-/// let path = std::env::temp_dir().join(format!("sealane-load-{}.key", std::process::id()));
-/// SecretKey::generate(Kind::Age)?.save(&path, None, Existing::Refuse)?;
-/// assert!(matches!(load(&path, LoadOptions::default())?, KeyFile::Secret(_)));
-/// # std::fs::remove_file(&path)?;
-/// # Ok::<(), sealane::Error>(())
-/// ```
-pub fn load(path: &Path, options: LoadOptions<'_>) -> Result<KeyFile, Error> {
-    KeyFile::parse(&store::read(path)?, options)
-}
-
 impl KeyFile {
     /// Parses the content of a key file and recognizes its format.
     ///
@@ -208,22 +189,6 @@ impl SecretKey {
     /// Returns the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
     pub fn from_text(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         KeyFile::parse(text.as_bytes(), LoadOptions::passphrase(passphrase))?.into_secret()
-    }
-
-    /// Loads a private or symmetric key from a file.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`], and the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
-    pub fn load(path: &Path, passphrase: Option<&str>) -> Result<Self, Error> {
-        load(path, LoadOptions::passphrase(passphrase))?.into_secret()
-    }
-
-    /// Loads a private or symmetric key from an age file encrypted for one of `identities`.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`], and the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
-    pub fn load_with(path: &Path, identities: &[age::Identity]) -> Result<Self, Error> {
-        load(path, LoadOptions { identities: Some(identities), ..LoadOptions::default() })?.into_secret()
     }
 }
 

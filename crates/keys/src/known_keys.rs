@@ -84,9 +84,9 @@ pub fn known_line(path: &Path, except: Option<&str>) -> Option<(PathBuf, usize)>
 }
 
 /// Checks that a key of this user is the one that was found at this place before, if any. It is not
-/// remembered: only keys that others could have made are.
+/// remembered.
 ///
-/// Otherwise an attacker who can write there could replace a key for recipients with a plain one.
+/// Otherwise an attacker who can write there could replace an encrypted key with a plain one.
 ///
 /// # Errors
 /// Returns the errors of [`check_key`].
@@ -95,13 +95,6 @@ pub(super) fn check_own_key(place: &str, found: &Fingerprint) -> Result<(), Erro
     match KnownKeys::read(path) {
         Err(Error::Io { source, .. }) if is_read_only(&source) => Ok(()),
         known => replaced(&known?, place, found).map_or(Ok(()), Err),
-    }
-}
-
-/// Remembers a new key without recipients, if another key is known at its place.
-pub(super) fn follow_own_key(place: &str, key: &Fingerprint) {
-    if check_own_key(place, key).is_err() {
-        remember_key(place, key);
     }
 }
 

@@ -40,7 +40,7 @@ pub use folder::files_in;
 pub use identities::{load_identities, parse_identity_file};
 pub use is_secret::{is_hexadecimal_key, is_secret, may_be_key};
 pub use jwk::Jwk;
-pub use key_file::{KeyFile, LoadOptions, load};
+pub use key_file::{KeyFile, LoadOptions};
 pub use keyring::{
     EncryptedKeyring, FolderKeys, FolderLock, KeyInfo, KeyState, KeyType, Keyring, KeyringAead,
     KeyringDeterministicAead, Prefix, Purpose,
@@ -50,7 +50,7 @@ pub use known_keys::{check_key, known_line, remember_key, state_folder};
 pub use messages::Key;
 pub use public_key::PublicKey;
 pub use reference::{
-    KeyringLookup, PinnedReference, Reference, ServiceLookup, set_key_services, set_keyring,
+    KeyringLookup, PinnedReference, Reference, ServiceLookup, load, set_key_services, set_keyring,
 };
 #[doc(hidden)]
 pub use scrypt::Params as ScryptParams;

@@ -23,10 +23,11 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
+use super::age::Identity;
 use super::fingerprint::Fingerprint;
 use super::keyring::EncryptedKeyring;
 use super::token::TokenKey;
-use super::{KeyFile, known_keys, store};
+use super::{KeyFile, LoadOptions, SecretKey, known_keys, store};
 use base::{Error, Misuse};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -233,6 +234,52 @@ impl Reference {
             Self::Env(_) | Self::Keyring { .. } => None,
         }
     }
+
+    /// Returns whether a later run finds the same file here: what a descriptor or a pipe leads to
+    /// is not remembered.
+    fn is_kept(&self) -> bool {
+        let Self::File(path) = self else { return true };
+        let passing = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/proc"];
+        !passing.iter().any(|folder| path.starts_with(folder)) && path.is_file()
+    }
+}
+
+/// Loads a key file of any kind, and checks that it is the one that this user knows; see
+/// [`PinnedReference::check`]. See [the table](crate).
+///
+/// # Errors
+/// Returns the errors of [`PinnedReference::load`].
+///
+/// # Example
+/// ```
+/// use sealane::keys::{Existing, KeyFile, Kind, LoadOptions, SecretKey, load};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-load-{}.key", std::process::id()));
+/// SecretKey::generate(Kind::Age)?.save(&path, None, Existing::Refuse)?;
+/// assert!(matches!(load(&path, LoadOptions::default())?, KeyFile::Secret(_)));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub fn load(path: &Path, options: LoadOptions<'_>) -> Result<KeyFile, Error> {
+    PinnedReference::file(path).load(options).map(|(key, _)| key)
+}
+
+impl SecretKey {
+    /// Loads a private or symmetric key from a file.
+    ///
+    /// # Errors
+    /// Returns the errors of [`load`] and [`KeyFile::into_secret`].
+    pub fn load(path: &Path, passphrase: Option<&str>) -> Result<Self, Error> {
+        load(path, LoadOptions::passphrase(passphrase))?.into_secret()
+    }
+
+    /// Loads a private or symmetric key from an age file encrypted for one of `identities`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`load`] and [`KeyFile::into_secret`].
+    pub fn load_with(path: &Path, identities: &[Identity]) -> Result<Self, Error> {
+        load(path, LoadOptions { identities: Some(identities), ..LoadOptions::default() })?.into_secret()
+    }
 }
 
 /// A reference, and the fingerprint of the key that it must lead to, as in
@@ -258,34 +305,49 @@ impl PinnedReference {
         Ok(Self { reference: Reference::parse(OsStr::new(rest))?, fingerprint })
     }
 
-    /// Makes the reference to a key that this user saves at a path, for recipients, and remembers
-    /// the key. Data is not encrypted with private keys, so these have no such reference.
-    pub fn remember(path: &Path, key: &KeyFile) -> Option<Self> {
-        let (reference, fingerprint) = (Reference::File(path.to_owned()), Fingerprint::of(key).ok()?);
-        known_keys::remember_key(&reference.place()?, &fingerprint);
-        Some(Self { reference, fingerprint: Some(fingerprint) })
+    /// Refers to a key file, without a fingerprint.
+    pub fn file(path: &Path) -> Self {
+        Self { reference: Reference::File(path.to_owned()), fingerprint: None }
     }
 
-    /// Remembers a key saved without recipients, if another key is known at its path.
-    pub fn follow(path: &Path, key: &KeyFile) {
-        if let (Some(place), Ok(key)) = (Reference::File(path.to_owned()).place(), Fingerprint::of(key)) {
-            known_keys::follow_own_key(&place, &key);
+    /// Remembers the key that this user has saved here; a plain one only if another key is known
+    /// here. Adds its fingerprint, which keys that data is not encrypted with lack.
+    pub(super) fn saved(mut self, key: &KeyFile, is_encrypted: bool) -> Self {
+        self.fingerprint = Fingerprint::of(key).ok();
+        if let (Some(place), Some(key)) = (self.reference.place(), &self.fingerprint)
+            && self.reference.is_kept()
+            && (is_encrypted || known_keys::check_own_key(&place, key).is_err())
+        {
+            known_keys::remember_key(&place, key);
         }
+        self
     }
 
-    /// Checks that `key`, read from the reference, is the right one: by the fingerprint, or else by
-    /// the user's file of known keys. Returns a warning for the user, once per process, if neither
-    /// is possible.
+    /// Reads the key and checks it. Returns the warning of [`Self::check`] too.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Reference::read`], [`KeyFile::parse`] and [`Self::check`].
+    pub fn load(&self, options: LoadOptions<'_>) -> Result<(KeyFile, Option<String>), Error> {
+        let key = KeyFile::parse(&self.reference.read()?, options)?;
+        let warning = self.check(&key, options)?;
+        Ok((key, warning))
+    }
+
+    /// Checks that `key`, read from the reference with `options`, is the right one: by the
+    /// fingerprint, or else by the user's file of known keys. Returns a warning for the user, once
+    /// per process, if neither is possible.
     ///
     /// Without a fingerprint, a key is remembered if others can have made its file: if a service or
-    /// a token decrypted it, or `for_recipients` says that an identity did. Any other key must be
-    /// the known one, if there is one: an attacker can leave the encryption out.
+    /// a token decrypted it, or an identity did. One that a passphrase decrypted is believed, and
+    /// remembered too. A plain key must be the known one, if there is one: an attacker can leave
+    /// the encryption out.
     ///
     /// # Errors
     /// Returns the errors of [`check_key`](crate::check_key), and [`Misuse::UnsuitableKey`] if a
     /// fingerprint is given for a private or public key.
-    pub fn check(&self, key: &KeyFile, for_recipients: bool) -> Result<Option<String>, Error> {
+    pub fn check(&self, key: &KeyFile, options: LoadOptions<'_>) -> Result<Option<String>, Error> {
         let service = matches!(self.reference, Reference::Service(_) | Reference::Token { .. });
+        let is_kept = self.reference.is_kept();
         let found = match (Fingerprint::of(key), self.fingerprint) {
             // Not a key that data is encrypted with.
             (Err(_), None) => return Ok(None),
@@ -293,7 +355,13 @@ impl PinnedReference {
         };
         match (self.reference.place(), self.fingerprint) {
             (None, None) => Ok(None),
-            (Some(place), None) if !service && !for_recipients => {
+            (Some(place), None) if options.passphrase.is_some() => {
+                if is_kept {
+                    known_keys::remember_key(&place, &found);
+                }
+                Ok(None)
+            }
+            (Some(place), None) if !(service || options.identities.is_some() && is_kept) => {
                 known_keys::check_own_key(&place, &found).map(|()| None)
             }
             (place, fingerprint) => {

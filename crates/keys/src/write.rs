@@ -1,6 +1,6 @@
 //! Writes key files.
 
-use super::{Existing, Keyring, PublicKey, SecretKey, store};
+use super::{Existing, KeyFile, Keyring, PinnedReference, PublicKey, SecretKey, store};
 use crate::age;
 use crate::asymmetric::secp256k1::Encoding;
 use crate::encoding::pkcs8::{self, Algorithm};
@@ -61,19 +61,22 @@ impl Keyring {
 }
 
 macro_rules! saved {
-    ($($key:ident)*) => {$(
+    ($($key:ident $file:ident)*) => {$(
         impl $key {
             /// Writes the text to a file that only its owner can read, encrypted if there is a
-            /// passphrase.
+            /// passphrase. A key that the user knows there is replaced by this one.
             ///
             /// # Errors
             /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
             /// and the errors of [`Self::to_text`].
             pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
-                store::save_secret(path, &self.to_text(passphrase)?, existing)
+                store::save_secret(path, &self.to_text(passphrase)?, existing)?;
+                PinnedReference::file(path).saved(&KeyFile::$file(self.clone()), passphrase.is_some());
+                Ok(())
             }
 
-            /// Writes an age file for `recipients`.
+            /// Writes an age file for `recipients`. Returns the reference that pins the key, and
+            /// remembers it; only symmetric keys and keyrings have a fingerprint.
             ///
             /// # Errors
             /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
@@ -83,14 +86,15 @@ macro_rules! saved {
                 path: &Path,
                 recipients: &[age::Recipient],
                 existing: Existing,
-            ) -> Result<(), Error> {
-                store::save_secret(path, &self.to_text_for(recipients)?, existing)
+            ) -> Result<PinnedReference, Error> {
+                store::save_secret(path, &self.to_text_for(recipients)?, existing)?;
+                Ok(PinnedReference::file(path).saved(&KeyFile::$file(self.clone()), true))
             }
         }
     )*};
 }
 
-saved! { SecretKey Keyring }
+saved! { SecretKey Secret Keyring Keyring }
 
 fn armored(text: &str, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
     let file = age::seal(text.as_bytes(), recipients, age::Armor::Ascii)?;

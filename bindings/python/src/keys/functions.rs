@@ -104,9 +104,7 @@ pub(crate) fn load(
     let passphrase = passphrase.as_ref().map(|text| text.as_str());
     let options = LoadOptions { passphrase, identities: identities.as_deref(), kid };
     let read = || -> Result<_, Error> {
-        let found = keys::load(&path, options)?;
-        let pinned = PinnedReference { reference: Reference::File(path.clone()), fingerprint: None };
-        let warning = pinned.check(&found, identities.is_some())?;
+        let (found, warning) = PinnedReference::file(&path).load(options)?;
         Ok((loaded(found, Some(&path))?, warning))
     };
     let (found, warning) = interruptible(py, read)?.map_err(|e| raise_among(&path, e))?;
@@ -151,7 +149,7 @@ pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Lo
     let parse = || {
         let found = KeyFile::parse(&content, LoadOptions::default())?;
         let pinned = PinnedReference { reference: reference.clone(), fingerprint: None };
-        pinned.check(&found, false)?;
+        pinned.check(&found, LoadOptions::default())?;
         loaded(found, reference.path())
     };
     interruptible(py, parse)?.map_err(|e| raise_among(&named, e))

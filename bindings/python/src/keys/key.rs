@@ -105,16 +105,8 @@ impl Key {
             refuse_replacing(&path, &files).map_err(raise)?;
         }
         interruptible(py, || match recipients {
-            Some(recipients) => {
-                self.0.save_for(&path, &recipients, existing(overwrite))?;
-                PinnedReference::remember(&path, &KeyFile::Secret(self.0.clone()));
-                Ok(())
-            }
-            None => {
-                self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite))?;
-                PinnedReference::follow(&path, &KeyFile::Secret(self.0.clone()));
-                Ok(())
-            }
+            Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)).map(drop),
+            None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
         })?
         .map_err(|e| raise_about(&path, e))
     }

@@ -294,16 +294,8 @@ impl Keyring {
         }
         let ring = self.keyring(py)?;
         interruptible(py, || match recipients {
-            Some(recipients) => {
-                ring.save_for(&path, &recipients, existing(overwrite))?;
-                PinnedReference::remember(&path, &KeyFile::Keyring(ring));
-                Ok(())
-            }
-            None => {
-                ring.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite))?;
-                PinnedReference::follow(&path, &KeyFile::Keyring(ring));
-                Ok(())
-            }
+            Some(recipients) => ring.save_for(&path, &recipients, existing(overwrite)).map(drop),
+            None => ring.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
         })?
         .map_err(|e| raise_about(&path, e))
     }
