@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from schema import RING, SECRET, Document, User, load, store
+from schema import INDEX, RING, SECRET, Document, User, load, raw, store
 from sealane.sqlalchemy import Encrypted
 from sqlalchemy import orm
 from sqlalchemy.dialects import postgresql, sqlite
@@ -78,6 +78,8 @@ def test_what_the_database_computes_is_not_stored(engine: sa.Engine, name: str, 
         sa.insert(User).values([{"email": "b", name: None}, {"email": "c", name: value}]),
         sa.insert(table).values({"email": "b", name: value}),  # type: ignore[arg-type]
         sa.insert(User).from_select(["id", name], sa.select(sa.literal(5), value)),
+        sa.select(sa.insert(table).values({"email": "b", name: value}).returning(table.c.id).cte().c.id),  # type: ignore[arg-type]
+        sa.select(User.id).add_cte(user.values({name: value}).returning(User.id).cte()),
         conflict.on_conflict_do_update(index_elements=["email"], set_={name: value}),
     ):
         with (
@@ -93,6 +95,129 @@ def test_what_the_database_computes_is_not_stored(engine: sa.Engine, name: str, 
                 session.flush()
     (found,) = load(engine)
     assert (found.name, found.notes) == ("n", "n")
+
+
+NAME: Any = User.__table__.c.name
+BYTES = sa.literal(SECRET.encode(), sa.LargeBinary)
+
+
+# claim: field-private
+@pytest.mark.parametrize(
+    "values",
+    [
+        sa.select(NAME).union_all(sa.select(BYTES)),
+        sa.union_all(sa.select(NAME), sa.select(NAME).union(sa.select(BYTES)).order_by("name")),
+        sa.select(sa.select(NAME).union_all(sa.select(BYTES)).subquery().c.name),
+        sa.select(sa.select(BYTES.label("name")).union_all(sa.select(NAME)).cte().c.name),
+        sa.select(sa.literal_column("'x'", NAME.type)),
+        sa.select(sa.type_coerce(sa.func.lower(SECRET), NAME.type)),
+        sa.text("select name from users").columns(NAME),
+        sa.select(sa.func.max(NAME)),
+    ],
+)
+def test_rows_of_another_select_are_not_stored(engine: sa.Engine, values: Any) -> None:
+    store(engine, User(email="a@x", name="n"))
+    statement = sa.insert(User).from_select(["name"], values)
+    with engine.connect() as connection, pytest.raises(TypeError, match=r"^users.name is encrypted: the d"):
+        connection.execute(statement)
+    assert raw(engine, "select count(*) from users") == [(1,)]
+
+
+# claim: field-private
+@pytest.mark.filterwarnings("ignore:Additional column names")
+def test_an_upsert_by_another_name_of_the_column_is_refused(engine: sa.Engine) -> None:
+    """SQLAlchemy would store the value as it is, and only warn."""
+    table = sa.Table(
+        "users",
+        sa.MetaData(),
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("email", sa.LargeBinary),
+        sa.Column("name", Encrypted(sa.Text, keyring=RING), key="alias"),
+    )
+    store(engine, User(email="a@x", name="n"))
+    insert = sqlite.insert if engine.name == "sqlite" else postgresql.insert
+    statement = insert(table).values(id=1, email=b"x")
+    for name in "name", sa.column("name"):
+        with (
+            engine.begin() as connection,
+            pytest.raises(TypeError, match=r"^users.name is encrypted: 'name' is not the key"),
+        ):
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["id"], set_={name: SECRET})  # type: ignore[dict-item]
+            )
+    with engine.begin() as connection:
+        known: Any = {"alias": "x", table.c.alias: "x"}
+        for name, value in known.items():
+            connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_={name: value}))
+    assert load(engine)[0].name == "x"
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        sa.literal("a@x") == User.email,
+        sa.literal("n") == User.name,
+        sa.literal_column("'a'") != User.email,
+        sa.tuple_(User.id, User.email).in_([(1, "a@x")]),
+        sa.case({"a@x": True}, value=User.email, else_=False),
+        User.id.in_(sa.select(User.id).where(sa.literal("x") == User.email)),
+        sa.exists().where(sa.func.lower("x") == User.name),
+    ],
+)
+def test_a_comparison_from_the_other_side_is_refused(engine: sa.Engine, where: Any) -> None:
+    store(engine, User(email="a@x", name="n"))
+    with (
+        engine.connect() as connection,
+        pytest.raises(TypeError, match=r"^users\.\w+ is encrypted: it can only"),
+    ):
+        connection.execute(sa.select(User.id).where(where))
+
+
+def test_comparisons_with_null(engine: sa.Engine) -> None:
+    store(engine, User(email="a@x", name="n"))
+    for where in (
+        User.email != sa.null(),
+        User.notes == sa.null(),
+        User.notes.is_(None),
+        User.name.is_not(None),
+    ):
+        assert raw(engine, str(sa.select(User.id).where(where))) == [(1,)]
+
+
+# claim: field-private
+def test_values_are_not_printed_as_literals() -> None:
+    for statement in (
+        sa.update(User).values(name=SECRET),
+        sa.insert(User).values(name=SECRET),
+        sa.select(sa.literal(SECRET, NAME.type)),
+    ):
+        with pytest.raises(TypeError, match=r"^users.name is encrypted: pass its values as parameters"):
+            statement.compile(compile_kwargs={"literal_binds": True})
+
+
+# claim: field-private
+def test_a_variant_is_refused() -> None:
+    with pytest.raises(ValueError, match="a variant for sqlite, mysql would store plaintext"):
+        Encrypted(sa.Text, keyring=RING).with_variant(sa.Text(), "sqlite", "mysql")
+
+
+def test_indexes_and_constraints_of_no_use_are_refused() -> None:
+    for made in (
+        sa.UniqueConstraint("a"),
+        sa.UniqueConstraint("id", "a"),
+        sa.Index("i", "a"),
+        sa.Index("i", "id", "a"),
+    ):
+        column: Any = sa.Column("a", Encrypted(sa.Text, keyring=RING))
+        with pytest.raises(ValueError, match=r"^a: equal values are encrypted differently"):
+            sa.Table("t", sa.MetaData(), sa.Column("id", sa.Integer), column, made)
+    column = sa.Column("a", Encrypted(sa.Text, keyring=INDEX, searchable=True))
+    table = sa.Table("t", sa.MetaData(), sa.Column("id", sa.Integer), column, sa.UniqueConstraint("id", "a"))
+    sa.Index("plain", table.c.a)
+    with pytest.raises(ValueError, match=r"^a: the database cannot compute with encrypted values"):
+        sa.Index("lower", sa.func.lower(table.c.a), unique=True)
+    with pytest.raises(ValueError, match=r"^a: an encrypted value cannot be a primary key"):
+        sa.Column("a", Encrypted(sa.Text, keyring=INDEX, searchable=True), primary_key=True)
 
 
 def test_expressions_of_the_column_itself(engine: sa.Engine) -> None:
@@ -121,11 +246,20 @@ def test_defaults_of_the_database_are_refused() -> None:
         {"server_onupdate": sa.FetchedValue()},
         {"default": PLAIN},
         {"onupdate": PLAIN},
+        {"default": sa.Sequence("s")},
     ]
     for options in defaults:
         column: Any = sa.Column("a", Encrypted(sa.Text, keyring=RING), **options)
         with pytest.raises(ValueError, match=r"^a: the database would store its default without encryption"):
             sa.Table("t", sa.MetaData(), column)
+
+
+# claim: field-private
+def test_a_default_of_the_database_that_comes_later_is_refused(engine: sa.Engine) -> None:
+    table = sa.Table("users", sa.MetaData(), sa.Column("name", Encrypted(sa.Text, keyring=RING)))
+    table.c.name.default = sa.ColumnDefault(sa.func.lower(SECRET))
+    with engine.connect() as connection, pytest.raises(ValueError, match="would store its default"):
+        connection.execute(table.insert())
 
 
 def test_an_update_of_the_session_changes_its_objects(engine: sa.Engine) -> None:

@@ -25,6 +25,12 @@ Codec: TypeAlias = tuple[Callable[[Any], bytes], Callable[[bytes], Any], Any]
 Cell: TypeAlias = tuple[Sequence[object], Sequence[object], bytes | None]
 """The primary key of a row, the values of the bound columns and the stored value."""
 
+NO_INDEX: Final = (
+    "equal values are encrypted differently, so an index or a unique constraint is of no use; "
+    "pass searchable=True"
+)
+NO_PRIMARY_KEY: Final = "an encrypted value cannot be a primary key: rows that refer to it keep the old key's"
+NOT_COMPUTED: Final = "the database cannot compute with encrypted values"
 _PREFIXES: Final = {"tink": b"\x01", "crunchy": b"\0", "legacy": b"\0"}
 
 CODECS: Final[dict[type, Codec]] = {

@@ -17,13 +17,14 @@ in its row. NULL stays NULL. ``reencrypt`` moves a table to a new key.
 from __future__ import annotations
 
 import enum
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event, orm
 from sqlalchemy.exc import DontWrapMixin
-from sqlalchemy.sql import operators
+from sqlalchemy.sql import operators, visitors
 
 from sealane import _fields
 from sealane._fields import Bound, Field, KeyringLike, Sealed
@@ -128,10 +129,9 @@ class Encrypted(sa.types.TypeDecorator[_T]):
         # Several columns may share a type, so each has a copy, which knows its column.
         super()._set_parent(parent, outer, **options)
         if (parent.unique or parent.index or parent.primary_key) and not self.keyring.searchable:
-            raise ValueError(
-                f"{parent.name}: equal values are encrypted differently, so an index or a unique constraint "
-                "is of no use; pass searchable=True"
-            )
+            raise ValueError(f"{parent.name}: {_fields.NO_INDEX}")
+        if parent.primary_key:
+            raise ValueError(f"{parent.name}: {_fields.NO_PRIMARY_KEY}")
         # The defaults of a column are known when it gets its table.
         event.listen(parent, "before_parent_attach", _check_defaults)
         parent.type = own = self.copy()
@@ -160,6 +160,14 @@ class Encrypted(sa.types.TypeDecorator[_T]):
         opened = field.sealed if self.row else field.opener.open
         return opened if convert is None else lambda value: opened(convert(value))
 
+    def literal_processor(self, dialect: sa.Dialect) -> NoReturn:
+        """Raises TypeError, because SQLAlchemy's own error would show the value."""
+        raise _unwrapped(TypeError(f"{self.keyring} is encrypted: pass its values as parameters"))
+
+    def with_variant(self, type_: Any, *dialect_names: str) -> NoReturn:
+        """Raises ValueError, because another type would store values without encryption."""
+        raise ValueError(f"{self!r}: a variant for {', '.join(dialect_names)} would store plaintext")
+
     def _key_of(self, sealed: Any, target: Any = None) -> Sequence[object]:
         """Returns the primary key of an object; SQLAlchemy does not say which row other values are of."""
         mapper = None if target is None else sa.inspect(target).mapper
@@ -170,13 +178,13 @@ class Encrypted(sa.types.TypeDecorator[_T]):
 
         def operate(self, op: Any, *other: Any, **options: Any) -> Any:
             field: Field = self.expr.type.keyring  # type: ignore[attr-defined]
+            if op in _NULL or (op in _EQUAL and (other[0] is None or isinstance(other[0], sa.Null))):
+                return super().operate(op, *other, **options)
             if op is operators.eq and _is_sql(other[0]):
                 # SQLAlchemy looks for columns in lists and dicts, so only a statement is refused.
                 made: Any = super().operate(op, *other, **options)
                 made.__class__, made.field = _Refused, field
                 return made
-            if op in _NULL or (op in _EQUAL and other[0] is None):
-                return super().operate(op, *other, **options)
             values = list(other[0]) if op in _IN and isinstance(other[0], _LISTS) else list(other)
             is_column = isinstance(getattr(self.expr, "element", self.expr), sa.ColumnClause)
             if op not in _EQUAL or not is_column or any(_is_sql(value) for value in values):
@@ -240,32 +248,93 @@ class _Stored(sa.LargeBinary):
     """The type of values that are stored as they are."""
 
 
-@event.listens_for(sa.Engine, "before_execute")
-def _executing(_connection: Any, statement: Any, *_: Any) -> None:
-    """Refuses expressions as values of encrypted columns."""
-    if not isinstance(statement, (sa.Insert, sa.Update)):
+_CHECKED: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Compiled statements, which SQLAlchemy keeps for the next ones of the same structure."""
+
+
+@event.listens_for(sa.Engine, "before_cursor_execute")
+def _executing(_connection: Any, _cursor: Any, _sql: str, _values: Any, context: Any, _many: bool) -> None:
+    """Refuses a statement that computes with encrypted columns, also in a subquery or a CTE."""
+    compiled = context.compiled
+    if compiled is None or compiled in _CHECKED:
         return
+    for element in visitors.iterate(compiled.statement):
+        if isinstance(element, sa.Insert | sa.Update):
+            _check_values(element)
+        for operand in _operands(element):
+            type_ = getattr(operand, "type", None)
+            if isinstance(type_, Encrypted) and not isinstance(operand, sa.BindParameter):
+                raise _refused(type_.keyring)
+    _CHECKED.add(compiled)
+
+
+def _operands(element: Any) -> Iterable[Any]:
+    """Returns what an element compares, without the left sides, whose types refuse it themselves."""
+    if isinstance(element, sa.BinaryExpression):
+        return [element.right]
+    if isinstance(element, sa.Case):
+        return [element.value]
+    return element.clauses if isinstance(element, sa.Tuple) else ()
+
+
+def _check_values(statement: Any) -> None:
+    """Refuses expressions as values of encrypted columns."""
+    table = statement.table
+    for column in (sealed := _sealed_of(table)):
+        _check_defaults(column, table)
     upsert: Any = statement._post_values_clause
-    updated = getattr(upsert, "update_values_to_set", None) or getattr(upsert, "update", None) or {}
+    updated = dict(getattr(upsert, "update_values_to_set", None) or getattr(upsert, "update", None) or {})
+    by_column = dict.fromkeys(table.c)
+    for key in updated:
+        # SQLAlchemy sends the value of a key that is no column's as it is, and only warns.
+        name, known = (key, table.c) if isinstance(key, str) else (key.name, by_column)
+        if key not in known and (found := [column for column in sealed if column.name == name]):
+            raise TypeError(f"{found[0].type.keyring} is encrypted: {name!r} is not the key of its column")
     several = [each for group in statement._multi_values for each in group]
     pairs = [
         pair for each in (statement._values or {}, updated, *several) for pair in _pairs(statement, each)
     ]
     if (select := getattr(statement, "select", None)) is not None:
-        names, chosen = statement._select_names or [], list(select.selected_columns)
-        # Text is not among them.
-        pairs += zip(names, chosen if len(chosen) == len(names) else [select] * len(names), strict=True)
+        names = statement._select_names or []
+        for chosen in _selected(select):
+            each = chosen if len(chosen) == len(names) else [select] * len(names)
+            pairs += zip(names, each, strict=True)
     for key, value in pairs:
-        column: Any = _column_of(statement, key) if _is_sql(value) else None
-        type_ = getattr(column, "type", None)
+        type_ = getattr(_column_of(statement, key) if _is_sql(value) else None, "type", None)
         if isinstance(type_, Encrypted) and not _is_own(type_, value):
             raise TypeError(f"{type_.keyring} is encrypted: the database cannot compute its values")
 
 
+def _selected(select: Any) -> Iterator[list[Any]]:
+    """Returns the columns of a select and of each part of a union; those of text are not known."""
+    select = getattr(select, "element", select)
+    if isinstance(select, sa.CompoundSelect):
+        for part in select.selects:
+            yield from _selected(part)
+    else:
+        yield list(select.selected_columns) if isinstance(select, sa.Select) else []
+
+
 def _check_defaults(column: Any, _table: Any) -> None:
-    defaults = [each.arg for each in (column.default, column.onupdate) if each is not None]
-    if column.server_default or column.server_onupdate or any(map(_is_sql, defaults)):
+    defaults = [one for one in (column.default, column.onupdate) if one is not None]
+    computed = any(not (one.is_scalar or one.is_callable) for one in defaults)
+    if computed or column.server_default or column.server_onupdate:
         raise ValueError(f"{column.name}: the database would store its default without encryption")
+
+
+@event.listens_for(sa.Index, "after_parent_attach")
+@event.listens_for(sa.UniqueConstraint, "after_parent_attach")
+def _check_index(made: Any, _table: Any) -> None:
+    """Refuses an index or a constraint that is of no use."""
+    for expression in getattr(made, "expressions", made.columns):
+        column: Any
+        for column in visitors.iterate(expression):
+            if not isinstance(getattr(column, "type", None), Encrypted):
+                continue
+            if not column.type.keyring.searchable:
+                raise ValueError(f"{column.name}: {_fields.NO_INDEX}")
+            if column is not expression:
+                raise ValueError(f"{column.name}: {_fields.NOT_COMPUTED}")
 
 
 def _pairs(statement: Any, values: Any) -> Any:
@@ -287,8 +356,12 @@ def _is_own(own: Encrypted[Any], value: Any) -> bool:
     kind = getattr(value, "type", None)
     if isinstance(value, sa.BindParameter) and (value.type._isnull or isinstance(kind, _Stored)):
         return True
-    is_same = isinstance(kind, Encrypted) and str(kind.keyring) == str(own.keyring)
-    return isinstance(value, sa.Null) or (is_same and isinstance(value, (sa.BindParameter, sa.ColumnClause)))
+    if isinstance(kind, Encrypted) and str(kind.keyring) == str(own.keyring):
+        # What another select calls a column can be anything.
+        table = getattr(value, "table", None)
+        is_stored = isinstance(value, sa.Column) and isinstance(getattr(table, "element", table), sa.Table)
+        return is_stored or isinstance(value, sa.BindParameter)
+    return isinstance(value, sa.Null)
 
 
 # What binds values to rows: they are sealed while the session writes an object, when all its
