@@ -29,7 +29,10 @@ NO_INDEX: Final = (
     "equal values are encrypted differently, so an index or a unique constraint is of no use; "
     "pass searchable=True"
 )
-NO_PRIMARY_KEY: Final = "an encrypted value cannot be a primary key: rows that refer to it keep the old key's"
+NO_KEY: Final = (
+    "an encrypted value cannot be a primary key or the target of a foreign key: after a rotation, rows that "
+    "refer to it would have the old ciphertext"
+)
 NOT_COMPUTED: Final = "the database cannot compute with encrypted values"
 _PREFIXES: Final = {"tink": b"\x01", "crunchy": b"\0", "legacy": b"\0"}
 

@@ -19,12 +19,13 @@ import contextlib
 import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from django.conf import settings
+from django.core import checks
+from django.core.exceptions import FieldError
 from django.db import models, transaction
-from django.db.models import expressions, lookups, signals
-from django.db.models.functions import Cast
+from django.db.models import expressions, functions, lookups, signals
 
 from sealane import _fields
 from sealane._fields import Bound, Field, KeyringLike, Sealed
@@ -55,10 +56,9 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         if "db_default" in options:
             raise ValueError("the database would store db_default without encryption; pass default=")
         if not searchable and any(options.get(name) for name in ("unique", "db_index", "primary_key")):
-            raise ValueError(
-                "equal values are encrypted differently, so an index or a unique constraint is of no use; "
-                "pass searchable=True"
-            )
+            raise ValueError(_fields.NO_INDEX)
+        if options.get("primary_key"):
+            raise ValueError(_fields.NO_KEY)
         self.row, self.searchable, self.renamed_from = tuple(row), searchable, renamed_from
         self._keyring = keyring
         self._keys = _fields.Keys(self._from_settings if keyring is None else keyring, searchable, row)
@@ -69,6 +69,28 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         super().contribute_to_class(cls, name, private_only)
         self.__dict__.pop("_row_fields", None)
         self.sealing = Field(self._keys, self._codec(), self.row, self._place, self._key_of)
+
+    def check(self, **options: Any) -> list[checks.CheckMessage]:
+        """Returns what is wrong with the field and with its use in the model; Django calls it."""
+        return super().check(**options) + [checks.Error(why, obj=self) for why in self._misuses()]
+
+    def _misuses(self) -> Iterator[str]:
+        meta = self.model._meta
+        made: Any = [*meta.indexes, *meta.constraints]
+        named = [*meta.unique_together, *(getattr(one, "fields", ()) for one in made)]
+        if not self.searchable and any(self.name in [one.lstrip("-") for one in names] for names in named):
+            yield _fields.NO_INDEX
+        computed = [part for one in made for part in _parts_of(*getattr(one, "expressions", ()))]
+        if any(type(part) is models.F and vars(part)["name"] == self.name for part in computed):
+            yield _fields.NOT_COMPUTED
+
+    def rel_db_type(self, connection: Any) -> NoReturn:
+        """Raises ValueError for a foreign key to this field."""
+        raise ValueError(f"{self.sealing}: {_fields.NO_KEY}")
+
+    def get_col(self, alias: str, output_field: Any = None) -> expressions.Col:
+        """Returns the column in a statement; Django calls it."""
+        return _Column(alias, self, output_field)
 
     def _codec(self) -> _fields.Codec:
         return _fields.CODECS[self._kind]
@@ -146,7 +168,9 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
             return bool(made.target == self)
         if isinstance(made, models.When):
             return self._is_own(made.result)
-        return type(made) in (models.Case, Cast) and all(map(self._is_own, made.get_source_expressions()))
+        return type(made) in (models.Case, functions.Cast) and all(
+            map(self._is_own, made.get_source_expressions())
+        )
 
     def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> Any:
         """Returns the place of a value in a statement; Django calls it."""
@@ -195,6 +219,31 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         return None
 
 
+class _Column(expressions.Col):
+    """An encrypted column in a statement."""
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        """Returns the SQL, or refuses a statement that computes with encrypted values."""
+        query = compiler.query
+        for part in _parts_of(query.where, *query.annotations.values()):
+            if isinstance(part, _COMPUTING) and not isinstance(part, _PASSING):
+                for one in part.get_source_expressions():
+                    if isinstance(one, _Column):
+                        field: Any = one.target
+                        raise FieldError(
+                            f"{field.sealing} is encrypted: the database cannot compute "
+                            f"{type(part).__name__} of its values"
+                        )
+        return super().as_sql(compiler, connection)
+
+
+def _parts_of(*expressions: Any) -> Iterator[Any]:
+    """Returns expressions and all that they consist of."""
+    for one in filter(None, expressions):
+        yield one
+        yield from _parts_of(*getattr(one, "get_source_expressions", tuple)())
+
+
 class _In(lookups.In):
     """Compares with the values under all enabled keys."""
 
@@ -218,6 +267,14 @@ class _Exact(_In):
         super().__init__(lhs, rhs if hasattr(rhs, "resolve_expression") else [rhs])
         if rhs is None:
             self.rhs = None
+
+
+_COMPUTING = (models.Func, expressions.CombinedExpression, models.Lookup)
+_PASSING = (
+    *(_In, lookups.IsNull, models.Count, functions.Lag, functions.Lead),
+    *(functions.FirstValue, functions.LastValue, functions.NthValue),
+)
+"""What compares with ciphertexts, counts them, or returns them as they are."""
 
 
 class EncryptedTextField(_Encrypted, models.TextField):  # type: ignore[type-arg]

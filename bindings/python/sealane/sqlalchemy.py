@@ -131,7 +131,7 @@ class Encrypted(sa.types.TypeDecorator[_T]):
         if (parent.unique or parent.index or parent.primary_key) and not self.keyring.searchable:
             raise ValueError(f"{parent.name}: {_fields.NO_INDEX}")
         if parent.primary_key:
-            raise ValueError(f"{parent.name}: {_fields.NO_PRIMARY_KEY}")
+            raise ValueError(f"{parent.name}: {_fields.NO_KEY}")
         # The defaults of a column are known when it gets its table.
         event.listen(parent, "before_parent_attach", _check_defaults)
         parent.type = own = self.copy()
