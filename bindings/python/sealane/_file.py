@@ -283,7 +283,7 @@ def rewrap(
     """
     name, target = _endpoints.paths_of(src, src if dst is None else dst)
     keys = _native.RewrapWith(identities, passphrase, max_work_factor, recipients, new_passphrase)
-    _native.rewrap_path(name, target, keys, progress, durable)
+    _native.rewrap_path(name, target, keys, None, progress, durable)
 
 
 def inspect(src: Path, format: str | None = None) -> FileInfo:

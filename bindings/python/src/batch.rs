@@ -2,8 +2,9 @@
 
 use crate::buffer::{Slot, copied, fresh, fresh_many, read, with_memory};
 use crate::detach::detached;
-use crate::error::{raise, usage_limit_warning};
+use crate::error::raise;
 use crate::prelude::*;
+use crate::sealer::warn_near_limit;
 use pyo3::types::PyMemoryView;
 use sealane::Offset;
 
@@ -156,9 +157,7 @@ pub(crate) fn seal_packed<'py>(
         let out = fresh(py, packed_len(&results), |out| {
             detached(py, cost, || core.seal_packed_into(data, &offsets, aad, out))
         })?;
-        if core.take_limit_warning() {
-            usage_limit_warning(py)?;
-        }
+        warn_near_limit(core, py)?;
         Ok((out, view_of_offsets(py, &results)?))
     })
 }

@@ -4,7 +4,7 @@ use crate::buffer::{copied, fresh};
 use crate::detach::detached;
 use crate::error::raise;
 use crate::prelude::*;
-use crate::{keys, secrets};
+use crate::secrets;
 use sealane::fernet::Token;
 
 /// How far ahead the clock of the token's creator may be, in seconds; as in pyca/cryptography.
@@ -28,23 +28,15 @@ impl Fernet {
 
     /// Encrypts ``data`` under a fresh random IV and returns the token with this time.
     fn encrypt_at_time<'py>(&self, data: &Any<'py>, current_time: u64) -> PyResult<Bytes<'py>> {
-        let py = data.py();
-        let data = bytes("data", data)?;
-        fresh(py, sealane::fernet::Fernet::token_len(data.len()), |out| {
-            detached(py, data.len(), || self.core.encrypt_into(data, current_time, out)).map(drop)
-        })
+        token(data, |data, out| self.core.encrypt_into(data, current_time, out))
     }
 
     /// Encrypts ``data`` under a given IV, for published test vectors.
     fn encrypt_with_iv<'py>(&self, data: &Any<'py>, current_time: u64, iv: &[u8]) -> PyResult<Bytes<'py>> {
-        let py = data.py();
-        let data = bytes("data", data)?;
         let Ok(iv) = iv.try_into() else {
             return Err(PyValueError::new_err(format!("expected an iv of 16 bytes, found {}", iv.len())));
         };
-        fresh(py, sealane::fernet::Fernet::token_len(data.len()), |out| {
-            detached(py, data.len(), || self.core.encrypt_with_iv(data, current_time, iv, out)).map(drop)
-        })
+        token(data, |data, out| self.core.encrypt_with_iv(data, current_time, iv, out))
     }
 
     /// Returns a token's data, or None if it is not valid. With ``ttl``, it must not have expired
@@ -77,10 +69,17 @@ impl Fernet {
         let Some(parsed) = parse(token)? else { return Ok(None) };
         detached(token.py(), parsed.len(), || not_authentic(self.core.time(&parsed)))
     }
+}
 
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
-    }
+/// Returns the token that `encrypt` writes.
+fn token<'py>(
+    data: &Any<'py>,
+    encrypt: impl FnOnce(&[u8], &mut [u8]) -> Result<usize, Error> + Send,
+) -> PyResult<Bytes<'py>> {
+    let (py, data) = (data.py(), bytes("data", data)?);
+    fresh(py, sealane::fernet::Fernet::token_len(data.len()), |out| {
+        detached(py, data.len(), || encrypt(data, out)).map(drop)
+    })
 }
 
 /// Decodes a key. Python would leave the bytes in memory, so it only decodes text with characters

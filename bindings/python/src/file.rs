@@ -26,36 +26,36 @@ const BYTES_BETWEEN_SIGNALS: usize = 64 << 20;
 
 type Callback = Option<Py<PyAny>>;
 
-/// Encrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.encrypt_file``.
-#[pyfunction]
-pub(crate) fn encrypt_path(
-    py: Python<'_>,
-    src: PathBuf,
-    dst: PathBuf,
-    encryption: &EncryptWith,
-    threads: Option<usize>,
-    progress: Callback,
-    durable: bool,
-) -> PyResult<()> {
-    with_options(py, threads, progress, durable, &src, |options| {
-        file::encrypt_file(&src, &dst, &encryption.0, options)
-    })
+/// Defines a function that makes a file of another, on paths. `$work` is the core's.
+macro_rules! from_path_to_path {
+    ($(#[$doc:meta])* $name:ident($with:ident: $With:ident) by $work:path) => {
+        $(#[$doc])*
+        #[pyfunction]
+        pub(crate) fn $name(
+            py: Python<'_>,
+            src: PathBuf,
+            dst: PathBuf,
+            $with: &$With,
+            threads: Option<usize>,
+            progress: Callback,
+            durable: bool,
+        ) -> PyResult<()> {
+            with_options(py, threads, progress, durable, &src, |options| $work(&src, &dst, &$with.0, options))
+        }
+    };
 }
 
-/// Decrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.decrypt_file``.
-#[pyfunction]
-pub(crate) fn decrypt_path(
-    py: Python<'_>,
-    src: PathBuf,
-    dst: PathBuf,
-    decryption: &DecryptWith,
-    threads: Option<usize>,
-    progress: Callback,
-    durable: bool,
-) -> PyResult<()> {
-    with_options(py, threads, progress, durable, &src, |options| {
-        file::decrypt_file(&src, &dst, &decryption.0, options)
-    })
+from_path_to_path! {
+    /// Encrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.encrypt_file``.
+    encrypt_path(encryption: EncryptWith) by file::encrypt_file
+}
+from_path_to_path! {
+    /// Decrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.decrypt_file``.
+    decrypt_path(decryption: DecryptWith) by file::decrypt_file
+}
+from_path_to_path! {
+    /// Writes the age file ``src`` to ``dst`` for other recipients; see ``sealane.rewrap``.
+    rewrap_path(rewrap: RewrapWith) by file::rewrap_file
 }
 
 /// The result of `salvage_path`: length, holes (six numbers each), state of the header, state of
@@ -89,21 +89,6 @@ pub(crate) fn salvage_path(
         FileEnd::Cut => "cut",
     };
     Ok((found.len, found.holes.iter().map(hole).collect(), header, end))
-}
-
-/// Writes the age file ``src`` to ``dst`` for other recipients; see ``sealane.rewrap``.
-#[pyfunction]
-pub(crate) fn rewrap_path(
-    py: Python<'_>,
-    src: PathBuf,
-    dst: PathBuf,
-    rewrap: &RewrapWith,
-    progress: Callback,
-    durable: bool,
-) -> PyResult<()> {
-    with_options(py, None, progress, durable, &src, |options| {
-        file::rewrap_file(&src, &dst, &rewrap.0, options)
-    })
 }
 
 /// Verifies the file ``src``(a path); see ``sealane.verify_file``.

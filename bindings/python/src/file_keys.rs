@@ -47,10 +47,6 @@ impl EncryptWith {
         };
         params.build().map(Self).map_err(raise)
     }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
-    }
 }
 
 /// Keys and format for decrypting files: exactly one of ``key``, ``identities`` and ``passphrase``.
@@ -88,10 +84,6 @@ impl DecryptWith {
             inputs: &inputs,
         };
         params.build().map(Self).map_err(raise)
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
     }
 }
 
@@ -146,10 +138,6 @@ impl RewrapWith {
     ) -> PyResult<Option<(Bytes<'py>, u64)>> {
         let found = interruptible(py, || self.0.new_header(prefix, len))?.map_err(raise)?;
         Ok(found.map(|(header, old_len)| (PyBytes::new(py, header.as_bytes()), old_len)))
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
     }
 }
 

@@ -214,10 +214,6 @@ impl Vault {
         let job = VaultJob { vault, root: &self.root, below: b"", rename: None, options: &options };
         crate::job::report::run_vault(py, &job, progress.as_ref())
     }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
-    }
 }
 
 /// Opens the folder at a URL for the program.
@@ -322,10 +318,6 @@ impl DescribedFolder {
             _ => self.folder.decrypt_with(&self.inputs).map(bulk::Operation::Verify),
         };
         made.map(Operation).map_err(raise)
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
     }
 }
 

@@ -116,6 +116,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         sealane::keys::set_wrapping_services(crate::folder::SERVICES);
+        crate::keys::never_pickle(module)?;
         module.delattr("__all__")
     }
 }

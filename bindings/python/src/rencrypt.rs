@@ -186,10 +186,6 @@ impl REncrypt {
             Ok(())
         })
     }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
-    }
 }
 
 impl REncrypt {

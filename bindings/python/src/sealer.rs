@@ -45,10 +45,6 @@ macro_rules! key_methods {
             fn key_len(&self) -> usize {
                 self.core.primary().key_len()
             }
-
-            fn __reduce__(&self) -> PyResult<()> {
-                Err(keys::never_pickled())
-            }
         }
     };
 }

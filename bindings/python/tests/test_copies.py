@@ -186,6 +186,14 @@ def test_every_class_is_in_the_table() -> None:
     assert not CONTINUES.keys() & REFUSES.keys()
 
 
+def test_no_class_of_the_native_module_is_pickled_unless_all_is_public() -> None:
+    public = {"AlgorithmInfo", "CallLock", "FileInfo", "KeyringKey", "ProviderInfo", "PublicKey"}
+    for name, member in inspect.getmembers(_native, inspect.isclass):
+        if name not in public:
+            with pytest.raises(TypeError, match="never pickled"):
+                member.__reduce__()
+
+
 def result_or_exception(call: Callable[[], object]) -> object:
     try:
         return call()

@@ -125,7 +125,7 @@ def rewrap_with(
     options = dict(storage_options or {})
     (fs, path), (to, target) = filesystem_of(url, options), filesystem_of(dst, options)
     if isinstance(fs, LocalFileSystem) and isinstance(to, LocalFileSystem):
-        _native.rewrap_path(path, target, keys, progress, False)
+        _native.rewrap_path(path, target, keys, None, progress, False)
     elif _is_s3(fs) and to is fs:
         _rewrap_on_s3(fs, path, target, keys, progress)
     else:

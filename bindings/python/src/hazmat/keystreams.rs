@@ -88,10 +88,6 @@ macro_rules! keystream {
             fn __repr__(&self) -> String {
                 format!("<sealane.hazmat.{} ({})>", stringify!($name), self.core.variant())
             }
-
-            fn __reduce__(&self) -> PyResult<()> {
-                Err(keys::never_pickled())
-            }
         }
     };
 }

@@ -89,8 +89,4 @@ impl Poly1305 {
     fn __repr__(&self) -> String {
         format!("<sealane.hazmat.Poly1305 ({})>", self.variant)
     }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
-    }
 }

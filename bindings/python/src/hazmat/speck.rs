@@ -77,10 +77,6 @@ impl Speck {
     fn __repr__(&self) -> String {
         format!("<sealane.hazmat.Speck {} ({})>", self.core.name(), self.core.variant())
     }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(keys::never_pickled())
-    }
 }
 
 fn blocks<'py>(

@@ -85,10 +85,6 @@ macro_rules! aead_stream {
             fn __repr__(&self) -> String {
                 format!("<sealane.hazmat.{} {}>", stringify!($name), self.algorithm)
             }
-
-            fn __reduce__(&self) -> PyResult<()> {
-                Err(keys::never_pickled())
-            }
         }
     };
 }

@@ -2,6 +2,7 @@
 
 use crate::buffer::Slot;
 use crate::prelude::*;
+use pyo3::types::PyType;
 use sealane::keys::{self, Existing};
 
 /// A private or symmetric key. Wiped when dropped; never shown or pickled.
@@ -174,9 +175,23 @@ pub(crate) fn at_most_one(a: &str, is_a: Option<&Any<'_>>, b: &str, is_b: Option
     }
 }
 
-#[cold]
-pub(crate) fn never_pickled() -> PyErr {
-    PyTypeError::new_err("secrets are never pickled or copied; load the key where it is needed")
+/// Lets the classes of the module refuse to be pickled and copied, unless all that they hold is
+/// public. By itself, Python would pickle some of them without their content.
+pub(crate) fn never_pickle(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    const PUBLIC: [&str; 5] = ["AlgorithmInfo", "CallLock", "FileInfo", "KeyringKey", "ProviderInfo"];
+    let refuse = wrap_pyfunction!(never_pickled, module)?;
+    for (name, class) in module.dict() {
+        let is_public = PUBLIC.contains(&name.extract()?) || !class.is_instance_of::<PyType>();
+        if !is_public && !class.getattr("__dict__")?.contains("__reduce__")? {
+            class.setattr("__reduce__", &refuse)?;
+        }
+    }
+    Ok(())
+}
+
+#[pyfunction]
+fn never_pickled() -> PyResult<()> {
+    Err(PyTypeError::new_err("secrets are never pickled or copied; load the key where it is needed"))
 }
 
 /// Encodes a key in hexadecimal, without tables. Only Python's copy is not wiped.

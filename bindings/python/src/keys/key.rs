@@ -1,11 +1,12 @@
 //! The methods of `sealane.keys.Key`.
 
-use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
+use super::classes::{Key, PublicKey, extract, hex, only_secp256k1};
+use super::saving::save;
 use crate::detach::interruptible;
-use crate::error::{raise, raise_about};
+use crate::error::raise;
 use crate::prelude::*;
-use crate::{recipients, secrets};
-use sealane::keys::{Jwk, refuse_replacing};
+use crate::secrets;
+use sealane::keys::Jwk;
 
 #[pymethods]
 impl Key {
@@ -97,18 +98,7 @@ impl Key {
         recipients: Option<&Any<'_>>,
         overwrite: bool,
     ) -> PyResult<()> {
-        at_most_one("passphrase", passphrase, "recipients", recipients)?;
-        let mut files = Vec::new();
-        let (passphrase, recipients) =
-            (secrets::passphrase(passphrase)?, recipients::recipients(recipients, &mut files)?);
-        if overwrite {
-            refuse_replacing(&path, &files).map_err(raise)?;
-        }
-        interruptible(py, || match recipients {
-            Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)).map(drop),
-            None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
-        })?
-        .map_err(|e| raise_about(&path, e))
+        save(py, &path, passphrase, recipients, overwrite, &KeyFile::Secret(self.0.clone()))
     }
 
     /// The text of a key file, for other storage. It is secret unless ``passphrase`` encrypts it.
@@ -139,10 +129,6 @@ impl Key {
 
     fn __repr__(&self) -> String {
         format!("<sealane.keys.Key {}>", self.kind_name())
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(never_pickled())
     }
 }
 

@@ -1,12 +1,12 @@
 //! `sealane.keys.Keyring`.
 
-use super::classes::{at_most_one, existing, extract, never_pickled};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about, raise_name};
+use super::classes::extract;
+use super::saving::save;
+use crate::error::{raise, raise_name};
 use crate::prelude::*;
+use crate::secrets;
 use crate::shared::Shared;
-use crate::{recipients, secrets};
-use sealane::keys::{KeyType, Keyring as Core, Prefix, refuse_replacing};
+use sealane::keys::{KeyType, Keyring as Core, Prefix};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// Several keys with identifiers and states; one is the primary key. Never shown or pickled.
@@ -285,19 +285,7 @@ impl Keyring {
         recipients: Option<&Any<'_>>,
         overwrite: bool,
     ) -> PyResult<()> {
-        at_most_one("passphrase", passphrase, "recipients", recipients)?;
-        let mut files = Vec::new();
-        let (passphrase, recipients) =
-            (secrets::passphrase(passphrase)?, recipients::recipients(recipients, &mut files)?);
-        if overwrite {
-            refuse_replacing(&path, &files).map_err(raise)?;
-        }
-        let ring = self.keyring(py)?;
-        interruptible(py, || match recipients {
-            Some(recipients) => ring.save_for(&path, &recipients, existing(overwrite)).map(drop),
-            None => ring.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
-        })?
-        .map_err(|e| raise_about(&path, e))
+        save(py, &path, passphrase, recipients, overwrite, &KeyFile::Keyring(self.keyring(py)?))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -307,10 +295,6 @@ impl Keyring {
             let (n, id) = (ring.keys().len(), primary.id);
             Ok(format!("<sealane.keys.Keyring of {n}, primary key {id}, {algorithm}>"))
         })
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(never_pickled())
     }
 }
 

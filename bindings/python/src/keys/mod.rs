@@ -7,9 +7,10 @@ mod functions;
 mod key;
 mod keyring;
 mod public;
+mod saving;
 mod token;
 
-pub(crate) use classes::{Key, PublicKey, at_most_one, extract, never_pickled};
+pub(crate) use classes::{Key, PublicKey, at_most_one, extract, never_pickle};
 pub(crate) use encrypted::{
     duplicate_keyring, encrypted_keyset, keyset_ciphertext, keyset_of_service, replace_keyset_ciphertext,
 };
