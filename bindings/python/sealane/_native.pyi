@@ -38,7 +38,6 @@ _Difference: TypeAlias = Literal[
 __version__: Final[str]
 HEADER_LEN: Final[int]
 CHUNK_LEN: Final[int]
-PARALLEL_FILE_LEN: Final[int]
 
 # The classes whose names begin with an underscore exist in this stub only.
 

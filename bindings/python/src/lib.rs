@@ -107,10 +107,6 @@ mod _native {
     #[pymodule_export]
     const CHUNK_LEN: usize = sealane::file::CHUNK_LEN;
 
-    /// Source length from which a bulk job gives one file all threads.
-    #[pymodule_export]
-    const PARALLEL_FILE_LEN: u64 = sealane::file::PARALLEL_FILE_LEN;
-
     /// Lets folders use key services. Removes the list of names that PyO3 makes: the type stubs
     /// would have to repeat it.
     #[pymodule_init]

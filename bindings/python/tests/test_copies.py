@@ -188,8 +188,9 @@ def test_every_class_is_in_the_table() -> None:
 
 def test_no_class_of_the_native_module_is_pickled_unless_all_is_public() -> None:
     public = {"AlgorithmInfo", "CallLock", "FileInfo", "KeyringKey", "ProviderInfo", "PublicKey"}
+    # A buffer has words of its own.
     for name, member in inspect.getmembers(_native, inspect.isclass):
-        if name not in public:
+        if name not in public | {"Buffer"}:
             with pytest.raises(TypeError, match="never pickled"):
                 member.__reduce__()
 

@@ -42,7 +42,7 @@ use sealane::file::{self, ByteQueue};
 /// >>> len(decryptor.update(sealed[20_000:]) + decryptor.finalize())
 /// 23616
 #[pyclass(frozen, subclass, module = "sealane")]
-pub(crate) struct Decryptor(Shared<Box<file::Decryptor<ByteQueue>>>);
+pub(crate) struct Decryptor(Shared<Content>);
 
 #[pymethods]
 impl Decryptor {
@@ -92,16 +92,14 @@ impl Decryptor {
     #[pyo3(signature = (data, /))]
     fn update<'py>(&self, py: Python<'py>, data: &Any<'py>) -> PyResult<Bytes<'py>> {
         read!(py; data);
-        let push = |decryptor: &mut Option<Box<file::Decryptor<ByteQueue>>>| {
+        self.with(py, |decryptor| {
             let open = decryptor.as_mut()?;
             let result = open.push(data).map(|()| std::mem::take(open.get_mut()));
             if result.is_err() {
                 *decryptor = None;
             }
             Some(result)
-        };
-        let plain = self.0.access(py, usize::MAX, push)?.ok_or_else(finalized)?.map_err(raise)?;
-        bytes(py, plain)
+        })
     }
 
     /// Verifies the end of the file and returns the rest of the plaintext.
@@ -113,22 +111,29 @@ impl Decryptor {
     /// AuthenticationError, FormatError, NoMatchingKeyError, ValueError
     ///     As for ``update``.
     fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bytes<'py>> {
-        let finish =
-            |decryptor: &mut Option<Box<file::Decryptor<ByteQueue>>>| Some(decryptor.take()?.finish());
-        let plain = self.0.access(py, usize::MAX, finish)?.ok_or_else(finalized)?.map_err(raise)?;
-        bytes(py, plain)
+        self.with(py, |decryptor| Some(decryptor.take()?.finish()))
+    }
+}
+
+type Content = Box<file::Decryptor<ByteQueue>>;
+
+impl Decryptor {
+    /// Runs `work`, which returns the verified plaintext, and moves that to a new Python object.
+    fn with<'py>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce(&mut Option<Content>) -> Option<Result<ByteQueue, Error>> + Send,
+    ) -> PyResult<Bytes<'py>> {
+        let found = self.0.access(py, usize::MAX, work)?.ok_or_else(finalized)?;
+        let mut plain = found.map_err(raise)?;
+        PyBytes::new_with(py, plain.len(), |out| {
+            plain.take(out);
+            Ok(())
+        })
     }
 }
 
 #[cold]
 fn finalized() -> PyErr {
     PyValueError::new_err("the decryptor is already finalized, or was lost by an earlier failure")
-}
-
-/// Moves the plaintext to a new Python object.
-fn bytes(py: Python<'_>, mut plain: ByteQueue) -> PyResult<Bytes<'_>> {
-    PyBytes::new_with(py, plain.len(), |out| {
-        plain.take(out);
-        Ok(())
-    })
 }
