@@ -8,7 +8,7 @@ import io
 import os
 import selectors
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from sealane import _native
@@ -44,6 +44,20 @@ def path_of(file: PathOrFile) -> str | None:
         # The system would refuse it only when the file gets its name, after all the work.
         raise ValueError(f"{path!r}: a path cannot contain a NUL character")
     return path
+
+
+def name_of(place: Path) -> str:
+    """Returns a path as a str. Raises TypeError for a file object and for bytes."""
+    if (path := path_of(place)) is None:
+        raise TypeError(f"a path is needed, not {type(place).__name__}")
+    return path
+
+
+def patterns(exclude: Iterable[str]) -> list[str]:
+    """Returns the patterns of excluded files. Raises TypeError for a str, which would be letters."""
+    if isinstance(exclude, str):
+        raise TypeError('exclude must be a list of patterns, as in exclude=["*.tmp"], not one str')
+    return list(exclude)
 
 
 def paths_of(src: PathOrFile, dst: PathOrFile) -> tuple[str, str]:

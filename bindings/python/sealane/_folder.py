@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from sealane._bulk import BulkReport, Progress, finished, reported
-from sealane._endpoints import Path, path_of
+from sealane._endpoints import Path, name_of, patterns
 from sealane._frames import forgetting
 from sealane._native import DescribedFolder, Job, Reader, Vault, split_reference
 from sealane._open import EncryptedReader
@@ -104,7 +104,7 @@ class Folder:
         rclone: str | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
-        name, fingerprint = split_reference(_name(path))
+        name, fingerprint = split_reference(name_of(path))
         place: tuple[Any, str, str | None] = None, name, None
         if "://" in name:
             from sealane.fs._stored import at_url  # fsspec is optional.
@@ -211,7 +211,7 @@ class Folder:
         >>> sealane.Folder("shared", identity=alice).identifier == folder.identifier
         True
         """
-        if "://" in (name := _name(path)):
+        if "://" in (name := name_of(path)):
             raise ValueError(
                 f"{name}: expected a local folder: one at a URL is read only; make it on disk and upload it, "
                 "or write encrypted files with fsspec and 'sealane::'"
@@ -229,7 +229,7 @@ class Folder:
             encrypt_names=encrypt_names,
             preserve=preserve,
             write_only=write_only,
-            sign_key=None if sign_key is None else _name(sign_key),
+            sign_key=None if sign_key is None else name_of(sign_key),
             sign_passphrase=sign_passphrase,
         )
         return folder
@@ -325,12 +325,12 @@ class Folder:
         native = self._local
         place = native.manifest() if manifest is True else manifest or None
         job = Job.tree(
-            _name(data),
+            name_of(data),
             self._path,
             batch=_BATCH,
-            manifest=None if place is None else _name(place),
+            manifest=None if place is None else name_of(place),
             durable=durable,
-            exclude=_patterns(exclude),
+            exclude=patterns(exclude),
             delete=delete,
             dry_run=dry_run,
             described=native,
@@ -360,15 +360,15 @@ class Folder:
         """
         if self._is_read_only:
             preserve: bool | Literal["all"] = "all" if preserve_all else True
-            run = partial(self._vault.run, _name(out), preserve=preserve, durable=durable, dry_run=dry_run)
-            return reported(lambda: run(exclude=_patterns(exclude), progress=progress), errors)
+            run = partial(self._vault.run, name_of(out), preserve=preserve, durable=durable, dry_run=dry_run)
+            return reported(lambda: run(exclude=patterns(exclude), progress=progress), errors)
         job = Job.tree(
             self._path,
-            _name(out),
+            name_of(out),
             batch=_BATCH,
             removes_suffix=True,
             durable=durable,
-            exclude=_patterns(exclude),
+            exclude=patterns(exclude),
             preserve="all" if preserve_all else False,
             dry_run=dry_run,
             described=self._local,
@@ -390,10 +390,10 @@ class Folder:
         {}
         """
         if self._is_read_only:
-            run = partial(self._vault.run, None, exclude=_patterns(exclude), progress=progress)
+            run = partial(self._vault.run, None, exclude=patterns(exclude), progress=progress)
             return reported(run, errors)
         job = Job.tree(
-            self._path, batch=_BATCH, removes_suffix=True, exclude=_patterns(exclude), described=self._local
+            self._path, batch=_BATCH, removes_suffix=True, exclude=patterns(exclude), described=self._local
         )
         return self._run("verify", job, progress, errors)
 
@@ -469,15 +469,3 @@ class Folder:
     def _run(self, verb: str, job: Job, progress: Progress | None, errors: str) -> BulkReport:
         operation = self._native.operation(verb)
         return finished(job, lambda: job.run(operation, progress), errors)
-
-
-def _name(path: Path) -> str:
-    if (name := path_of(path)) is None:
-        raise TypeError(f"a path is needed, not {type(path).__name__}")
-    return name
-
-
-def _patterns(exclude: Iterable[str]) -> list[str]:
-    if isinstance(exclude, str):
-        raise TypeError('exclude must be a list of patterns, as in exclude=["*.tmp"], not one str')
-    return list(exclude)

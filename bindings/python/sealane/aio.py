@@ -20,6 +20,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Generator
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -63,8 +64,7 @@ async def encrypt_file(
     --------
     >>> await sealane.aio.encrypt_file("data.csv", "data.csv.sealed", key=key)
     """
-    options.setdefault("threads", _threads())
-    await _cancellable(lambda report: _file.encrypt_file(src, dst, progress=report, **options), progress)
+    await _cancellable(partial(_file.encrypt_file, src, dst), progress, options)
 
 
 @forgetting
@@ -84,8 +84,7 @@ async def decrypt_file(
     --------
     >>> await sealane.aio.decrypt_file("backup.sealed", "copy.csv", key=key)
     """
-    options.setdefault("threads", _threads())
-    await _cancellable(lambda report: _file.decrypt_file(src, dst, progress=report, **options), progress)
+    await _cancellable(partial(_file.decrypt_file, src, dst), progress, options)
 
 
 @forgetting
@@ -106,8 +105,7 @@ async def verify_file(src: PathOrFile, *, progress: Progress | None = None, **op
     --------
     >>> await sealane.aio.verify_file("backup.sealed", key=key)
     """
-    options.setdefault("threads", _threads())
-    await _cancellable(lambda report: _file.verify_file(src, progress=report, **options), progress)
+    await _cancellable(partial(_file.verify_file, src), progress, options)
 
 
 @forgetting
@@ -325,17 +323,14 @@ def _length(data: Any) -> int:
         return 0  # The call itself raises the error.
 
 
-def _threads() -> int:
-    """Returns a thread count that leaves one core to the event loop."""
-    return max(1, min(8, (os.cpu_count() or 1) - 1))
-
-
 class _Stopped(Exception):
     """The caller was cancelled."""
 
 
-async def _cancellable(work: Callable[[Progress], None], progress: Progress | None) -> None:
+async def _cancellable(work: Callable[..., None], progress: Progress | None, options: dict[str, Any]) -> None:
     """Runs ``work`` in a thread. A cancellation or an error of ``progress`` stops it."""
+    # One core is left to the event loop.
+    options.setdefault("threads", max(1, min(8, (os.cpu_count() or 1) - 1)))
     loop = asyncio.get_running_loop()
     stop = threading.Event()
     failures: list[BaseException] = []
@@ -356,7 +351,7 @@ async def _cancellable(work: Callable[[Progress], None], progress: Progress | No
             loop.call_soon_threadsafe(show, done, total)
 
     try:
-        await _in_thread(lambda: work(report), stop=stop)
+        await _in_thread(partial(work, progress=report, **options), stop=stop)
     except _Stopped:
         if failures:
             raise failures[0] from None

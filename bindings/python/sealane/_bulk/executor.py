@@ -24,7 +24,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from sealane._endpoints import path_of
+from sealane._endpoints import name_of, patterns
 from sealane._error_paths import named
 from sealane._native import DecryptWith, EncryptWith, Job, Keyring, Operation, check_key
 from sealane._reference import check as check_reference
@@ -451,18 +451,9 @@ def _here(identities: Sequence[_Identity]) -> list[_Identity]:
     return [identity(one) if isinstance(one, str) and is_reference(one) else one for one in identities]
 
 
-def name_of(place: Path) -> str:
-    """Returns a path as a str. Raises TypeError for a file object and for bytes."""
-    if (path := path_of(place)) is None:
-        raise TypeError(f"a path is needed, not {type(place).__name__}")
-    return path
-
-
 def _patterns(exclude: Iterable[str], exclude_from: Path | None) -> list[str]:
     """Returns the patterns of excluded files; those from the file come last."""
-    if isinstance(exclude, str):
-        raise TypeError('exclude must be a list of patterns, as in exclude=["*.tmp"], not one str')
-    found = list(exclude)
+    found = patterns(exclude)
     if exclude_from is not None:
         with open(name_of(exclude_from), encoding="utf-8") as file:
             found += file.read().splitlines()

@@ -28,7 +28,7 @@ from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
 from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile
-from sealane.fs._store import Store, in_mode, is_asynchronous
+from sealane.fs._store import Store, filesystem_below, in_mode, is_asynchronous, stripping
 from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
@@ -180,14 +180,11 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     ) -> None:
         if passphrase is not None or rclone is not None:
             raise TypeError("passphrase and rclone are for an encrypted folder: give folder with its path")
-        if (fs is None) == (target_protocol is None):
-            raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
         if unknown := sorted(storage_options.keys() - _OF_FSSPEC):
             raise TypeError(
                 f"unknown option {unknown[0]!r}: options of the other filesystem go to target_options"
             )
-        if fs is None:
-            fs = fsspec.filesystem(target_protocol, **(target_options or {}))
+        fs = filesystem_below(fs, target_protocol, target_options)
         if is_asynchronous(fs):
             if asynchronous is False and fs.asynchronous:
                 raise ValueError("the other filesystem has asynchronous=True, and this one has not")
@@ -205,14 +202,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         # files that are opened.
         ahead = self.store.awaited and not asynchronous and not self.keys.per_file
         self.opener = Opener(self._blocking, ahead)
-
-        def strip_protocol(path: Any) -> Any:
-            # A method of the instance, because each instance has another filesystem below.
-            if isinstance(path, list):
-                return [strip_protocol(one) for one in path]
-            return fs._strip_protocol(super(SealaneFileSystem, type(self))._strip_protocol(path))
-
-        self._strip_protocol = strip_protocol
+        self._strip_protocol = stripping(super()._strip_protocol, fs)
 
     def __repr__(self) -> str:
         return f"<sealane.fs.SealaneFileSystem on {self.fs!r}>"
@@ -463,7 +453,11 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     async def _cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any
     ) -> bytes:
-        (data,) = await self._read([self._strip_protocol(path)], [start], [end], **kwargs)
+        path = self._strip_protocol(path)
+        if not self.local and not kwargs and not start and end is None:
+            self.guard.refuse(path)
+            return await self._read_whole(path)
+        (data,) = await self._read([path], [start], [end], **kwargs)
         if isinstance(data, Exception):
             raise data
         return data

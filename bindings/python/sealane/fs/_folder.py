@@ -8,7 +8,6 @@ import errno
 from functools import cached_property
 from typing import Any, ClassVar
 
-import fsspec
 from fsspec.implementations.chained import ChainedFileSystem
 
 from sealane import _reference
@@ -17,6 +16,7 @@ from sealane._folder import Folder, FolderEntry
 from sealane._frames import forgetting
 from sealane._native import Key, split_reference
 from sealane.fs._reading import LocalFile
+from sealane.fs._store import filesystem_below, stripping
 from sealane.fs._stored import on_filesystem
 
 
@@ -55,26 +55,17 @@ class FolderFileSystem(ChainedFileSystem):  # type: ignore[misc]
         asynchronous: bool | None = None,
         **storage_options: Any,
     ) -> None:
-        if (fs is None) == (target_protocol is None):
-            raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
         if asynchronous:
             raise ValueError("an encrypted folder has no coroutines: leave out asynchronous or folder")
         super().__init__(**storage_options)
-        self.fs = fsspec.filesystem(target_protocol, **(target_options or {})) if fs is None else fs
+        self.fs = filesystem_below(fs, target_protocol, target_options)
         for reference in (key, identity, passphrase):
             if reference is not None:
                 _reference.check(reference)
         self._keys = {"key": key, "identity": identity, "passphrase": passphrase, "rclone": rclone}
         folder, self._fingerprint = split_reference(folder)
         self._folder = self.fs._strip_protocol(folder).rstrip("/")
-        own = super()._strip_protocol
-
-        def strip_protocol(path: Any) -> Any:
-            # A method of the instance, because each instance has another filesystem below.
-            return [strip_protocol(one) for one in path] if isinstance(path, list) else below(own(path))
-
-        below = self.fs._strip_protocol
-        self._strip_protocol = strip_protocol
+        self._strip_protocol = stripping(super()._strip_protocol, self.fs)
 
     @cached_property
     @forgetting

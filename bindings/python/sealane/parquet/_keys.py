@@ -94,8 +94,8 @@ class ParquetKeys:
             column is listed twice.
         """
         found = _opening.listed(columns)
-        for name in (footer, *found):
-            _known(self._references, name)
+        for name in {footer, *found} - self._references.keys():
+            find_key(self._references, name)
         return pe.EncryptionConfiguration(
             footer_key=footer,
             column_keys=found or None,
@@ -412,11 +412,6 @@ class ParquetKeys:
 
 _LIFETIME = datetime.timedelta(minutes=5)
 """How long PyArrow keeps a client and the keys it found."""
-
-
-def _known(references: Mapping[str, str], name: str) -> None:
-    if name not in references:
-        find_key(references, name)
 
 
 def _check_opened(opened: object, *methods: str) -> None:
