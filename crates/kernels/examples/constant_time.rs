@@ -30,7 +30,7 @@ use kernels::siv::Siv;
 use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Variant;
 use kernels::xsalsa20_poly1305::{self, XSalsa20Poly1305};
-use sealing::{InSegments, OneAegis, OneThread, Sealing};
+use sealing::{BATCH, InSegments, OneAegis, OneThread, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -86,7 +86,7 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, variant: &'static
                     a.seal_in_pieces(&nonce, &secret_aad, &mut cut, &mut cut_tag)
                 });
                 let secret_plain = valgrind::secret(&plain);
-                let mut batch = [(); 3].map(|()| vec![0; nonce.len() + len + 16]);
+                let mut batch = [(); BATCH].map(|()| vec![0; nonce.len() + len + 16]);
                 let in_batch = watch.expect(0, &what, "seal a batch", || {
                     a.seal_batch(&nonce, &secret_aad, &secret_plain, &mut batch)
                 });

@@ -438,7 +438,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
     pub(crate) fn finish<const V: usize, const R: usize, const M: usize>(
         &mut self,
         hashed: Hashed,
-        mut data: InOut<'_>,
+        data: InOut<'_>,
         extra: &mut [B::S; M],
     ) -> B::V {
         let b = self.b;
@@ -451,15 +451,31 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let mut sum = Sum::new(b);
         let (h, halves) = self.powers.one(b);
         sum.add(b, b.zero_extend(&self.lengths), h, halves);
-        let len = data.len();
-        let blocks = len.div_ceil(16);
         if self.in_lanes {
-            let (h, halves) = self.powers.down_from(b, blocks + 1 + B::LANES);
+            let (h, halves) = self.powers.down_from(b, data.len().div_ceil(16) + 1 + B::LANES);
             sum.add(b, self.lanes, h, halves);
         }
+        self.last_data::<V, R>(hashed, data, s, &mut sum, false);
+        b.xor_lanes(sum.reduce(b))
+    }
+
+    /// Does the last round for the last data, at most `V` vectors, and adds its products to `sum`.
+    /// If `parts`, whole vectors are loaded and stored like parts of vectors, without a branch.
+    #[inline(always)]
+    pub(crate) fn last_data<const V: usize, const R: usize>(
+        &self,
+        hashed: Hashed,
+        mut data: InOut<'_>,
+        s: [B::S; V],
+        sum: &mut Sum<B::V>,
+        parts: bool,
+    ) {
+        let b = self.b;
+        let len = data.len();
+        let blocks = len.div_ceil(16);
         // The bytes after whole vectors are read before and written after the others, so that their
         // code exists once.
-        let rest = len % B::BYTES;
+        let rest = if parts { len } else { len % B::BYTES };
         let mut last = b.splat(&[0; 16]);
         if rest > 0 {
             last = b.load_part(data.part(len - rest, rest).source(), 0);
@@ -468,7 +484,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             let at = i * B::BYTES;
             // The first vector is always processed, because the state is added to it.
             if i == 0 || at < len {
-                let whole = len - at >= B::BYTES;
+                let whole = !parts && len - at >= B::BYTES;
                 let from = if whole { b.load(data.part(at, B::BYTES).source()) } else { last };
                 let to = b.aes_last(s[i], &self.keys, b.rounds::<R>(), from);
                 if whole {
@@ -490,7 +506,6 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         if rest > 0 {
             b.store_part(last, data.part(len - rest, rest).target(), 0);
         }
-        b.xor_lanes(sum.reduce(b))
     }
 
     /// Does the last round for a vector that went through [`Self::finish`] as `extra`.

@@ -11,6 +11,9 @@ use kernels::segments::Threads;
 use kernels::siv::Siv;
 use kernels::xsalsa20_poly1305::XSalsa20Poly1305;
 
+/// Number of messages of a batch: two groups of the widest variant, and one message alone.
+pub(crate) const BATCH: usize = 9;
+
 /// An AEAD of the kernels.
 pub(crate) trait Sealing {
     const KEY_LENGTHS: &[usize];
@@ -23,14 +26,19 @@ pub(crate) trait Sealing {
     fn seal_in_pieces(&self, _nonce: &[u8], _aad: &[u8], _data: &mut [u8], _tag: &mut [u8; 16]) -> bool {
         false
     }
-    /// Seals the message three times in a batch, each to nonce, ciphertext and tag. Returns false
+    /// Seals the message several times in a batch, each to nonce, ciphertext and tag. Returns false
     /// if the algorithm or the length of the nonce is not supported.
-    fn seal_batch(&self, _nonce: &[u8], _aad: &[u8], _plain: &[u8], _sealed: &mut [Vec<u8>; 3]) -> bool {
+    fn seal_batch(&self, _nonce: &[u8], _aad: &[u8], _plain: &[u8], _sealed: &mut [Vec<u8>; BATCH]) -> bool {
         false
     }
-    /// Opens three messages in a batch, and returns whether they are authentic. `None` as in
+    /// Opens the messages of a batch, and returns whether they are authentic. `None` as in
     /// [`Self::seal_batch`].
-    fn open_batch(&self, _aad: &[u8], _sealed: &[Vec<u8>; 3], _opened: &mut [Vec<u8>; 3]) -> Option<bool> {
+    fn open_batch(
+        &self,
+        _aad: &[u8],
+        _sealed: &[Vec<u8>; BATCH],
+        _opened: &mut [Vec<u8>; BATCH],
+    ) -> Option<bool> {
         None
     }
     /// Returns whether the message is authentic.
@@ -64,14 +72,19 @@ impl Sealing for Gcm {
         *tag = stream.finish();
         true
     }
-    fn seal_batch(&self, nonce: &[u8], aad: &[u8], plain: &[u8], sealed: &mut [Vec<u8>; 3]) -> bool {
+    fn seal_batch(&self, nonce: &[u8], aad: &[u8], plain: &[u8], sealed: &mut [Vec<u8>; BATCH]) -> bool {
         let Ok(nonce) = nonce.try_into() else { return false };
         let mut sealed = sealed.each_mut().map(|sealed| &mut sealed[..]);
-        self.seal_batch(&[nonce; 3], aad, &[plain; 3], &mut sealed).expect("not too long");
+        self.seal_batch(&[nonce; BATCH], aad, &[plain; BATCH], &mut sealed).expect("not too long");
         true
     }
     #[inline(never)] // the reports of valgrind must be in this function or in its callees
-    fn open_batch(&self, aad: &[u8], sealed: &[Vec<u8>; 3], opened: &mut [Vec<u8>; 3]) -> Option<bool> {
+    fn open_batch(
+        &self,
+        aad: &[u8],
+        sealed: &[Vec<u8>; BATCH],
+        opened: &mut [Vec<u8>; BATCH],
+    ) -> Option<bool> {
         let sealed = sealed.each_ref().map(|sealed| &sealed[..]);
         let mut opened = opened.each_mut().map(|opened| &mut opened[..]);
         Some(self.open_batch(aad, &sealed, &mut opened).is_ok())

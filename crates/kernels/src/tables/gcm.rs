@@ -37,10 +37,10 @@ variants! {
         fn open_short(key: &Key, j0: u128, aad_hash: u128, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::short::<_, R, false>; R = 10, 12, 14];
         /// Calls [`batch::seal`].
-        fn seal_batch(key: &Key, aad_hash: u128, aad_len: u64, nonces: &[[u8; batch::NONCE_LEN]], plaintexts: &[&[u8]], sealed: &mut [&mut [u8]], done: &mut usize)
+        fn seal_batch(key: &Key, aad_hash: u128, aad_len: u64, nonces: &[[u8; batch::NONCE_LEN]], plaintexts: &[&[u8]], sealed: &mut [&mut [u8]])
             by KeySize = [batch::seal::<_, R>; R = 10, 12, 14];
         /// Calls [`batch::open`].
-        fn open_batch(key: &Key, aad_hash: u128, aad_len: u64, sealed: &[&[u8]], plaintexts: &mut [&mut [u8]], expected_tags: &mut [[u8; 16]], done: &mut usize)
+        fn open_batch(key: &Key, aad_hash: u128, aad_len: u64, sealed: &[&[u8]], plaintexts: &mut [&mut [u8]], expected_tags: &mut [[u8; 16]])
             by KeySize = [batch::open::<_, R>; R = 10, 12, 14];
         /// Calls [`gcm::long`], sealing.
         fn seal_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, two_rounds: Option<&mut TwoRounds>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])

@@ -236,6 +236,9 @@ pub(crate) trait Products: Blocks {
     /// Takes `N` lanes from `a`, the next `N` from `b`, and so on. Each lane stays at its index.
     /// `N` is a power of two below `LANES`.
     fn alternate<const N: usize>(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Exchanges lanes 0 to `N - 1` and the `N` lanes after them, and so on. `N` is a power of two
+    /// below `LANES`.
+    fn swap_lanes<const N: usize>(self, v: Self::V) -> Self::V;
 
     // ---- bits and counters ------------------------------------------------------------------
 

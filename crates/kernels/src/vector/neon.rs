@@ -182,6 +182,10 @@ impl Products for Neon {
         a
     }
     #[inline(always)]
+    fn swap_lanes<const N: usize>(self, v: uint8x16_t) -> uint8x16_t {
+        v
+    }
+    #[inline(always)]
     fn add32(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         op!(vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))))
     }

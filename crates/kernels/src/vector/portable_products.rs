@@ -36,6 +36,10 @@ impl Products for Portable {
     fn alternate<const N: usize>(self, a: V, b: V) -> V {
         core::array::from_fn(|i| if i & N == 0 { a[i] } else { b[i] })
     }
+    #[inline(never)]
+    fn swap_lanes<const N: usize>(self, v: V) -> V {
+        core::array::from_fn(|i| v[i ^ N])
+    }
 
     #[inline(never)]
     fn add32(self, a: V, b: V) -> V {

@@ -199,6 +199,7 @@ macro_rules! blocks {
             // The operands of `asm!` cannot be generic, so there is one arm for each length in use.
             match N {
                 4 => pin!($reg (s 0 1 2 3)),
+                5 => pin!($reg (s 0 1 2 3 4)),
                 6 => pin!($reg (s 0 1 2 3 4 5)),
                 8 => pin!($reg (s 0 1 2 3 4 5 6 7)),
                 12 => pin!($reg (s 0 1 2 3 4 5 6 7 8 9 10 11)),

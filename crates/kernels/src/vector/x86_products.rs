@@ -74,6 +74,8 @@ products! {
     fn xor_lanes(self, v: __m128i) -> __m128i { v }
     #[inline(always)]
     fn alternate<const N: usize>(self, a: __m128i, _: __m128i) -> __m128i { a }
+    #[inline(always)]
+    fn swap_lanes<const N: usize>(self, v: __m128i) -> __m128i { v }
 }
 
 products! {
@@ -90,6 +92,8 @@ products! {
     }
     #[inline(always)]
     fn alternate<const N: usize>(self, a: __m256i, b: __m256i) -> __m256i { op!(_mm256_blend_epi32::<0xf0>(a, b)) }
+    #[inline(always)]
+    fn swap_lanes<const N: usize>(self, v: __m256i) -> __m256i { op!(_mm256_permute2x128_si256::<0x01>(v, v)) }
 }
 
 products! {
@@ -111,6 +115,13 @@ products! {
     #[inline(always)]
     fn alternate<const N: usize>(self, a: __m512i, b: __m512i) -> __m512i {
         op!(_mm512_mask_blend_epi64(if N == 1 { 0b1100_1100 } else { 0b1111_0000 }, a, b))
+    }
+    #[inline(always)]
+    fn swap_lanes<const N: usize>(self, v: __m512i) -> __m512i {
+        match N {
+            1 => op!(_mm512_shuffle_i64x2::<0b10_11_00_01>(v, v)),
+            _ => op!(_mm512_shuffle_i64x2::<0b01_00_11_10>(v, v)),
+        }
     }
 }
 

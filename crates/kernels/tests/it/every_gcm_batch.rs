@@ -1,6 +1,7 @@
 //! Batches of every variant of AES-GCM against single messages, which other tests compare with the
 //! reference implementation.
 
+use crate::guarded::{Edge, GuardedBuffer};
 use crate::layout::pattern;
 use crate::variants::available;
 use kernels::InOut;
@@ -10,7 +11,10 @@ use kernels::gcm::{self, Gcm};
 /// Short and long messages in several orders, and more messages than tags are compared at once.
 fn batches() -> Vec<Vec<usize>> {
     let mixed = vec![64, 65, 64, 1, 0, 300, 17, 16, 4096, 4097, 5];
-    vec![vec![], vec![0], vec![65], (0..130).collect(), vec![64; 67], vec![33; 200], mixed]
+    let after_short = |long: usize| (0..9).flat_map(move |short| [vec![48; short], vec![long]].concat());
+    let mut batches = vec![vec![], vec![0], vec![65], (0..130).collect(), vec![64; 67], vec![33; 200], mixed];
+    batches.extend([after_short(65).collect(), after_short(1100).collect()]);
+    batches
 }
 
 #[test]
@@ -27,10 +31,55 @@ fn batches_equal_single_messages() {
     }
 }
 
+/// Every two lengths of short messages are beside each other in a vector.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn every_two_lengths_side_by_side() {
+    let lens: Vec<usize> = (0..=64).flat_map(|a| (0..=64).flat_map(move |b| [a, b])).collect();
+    for (variant, features) in available(gcm::variants()) {
+        let gcm = Gcm::new(&pattern(32, 0x17), features).unwrap();
+        equals_single_messages(&gcm, &lens, &pattern(20, 0x23), variant);
+    }
+}
+
+/// A message in each place of a group is at the edge of accessible memory.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn accesses_no_byte_out_of_bounds() {
+    let [mut source, mut target] = [(); 2].map(|()| GuardedBuffer::new());
+    for (variant, features) in available(gcm::variants()) {
+        let gcm = Gcm::new(&pattern(32, 0x17), features).unwrap();
+        for (len, place) in (0..=65).flat_map(|len| (0..4).map(move |place| (len, place))) {
+            let (plain, nonce) = (pattern(len, 0x31), [place as u8; 12]);
+            let (mut ciphertext, mut tag) = (vec![0; len], [0; 16]);
+            gcm.seal(&nonce, b"", InOut::apart(&plain, &mut ciphertext), &mut tag).unwrap();
+            let single = [&nonce[..], &ciphertext, &tag].concat();
+            for edge in [Edge::Start, Edge::End] {
+                let (from, to) = (source.bytes(len, edge), target.bytes(len + 28, edge));
+                from.copy_from_slice(&plain);
+                let mut others = [(); 4].map(|()| vec![0; len + 28]);
+                let mut sealed = others.each_mut().map(|other| &mut other[..]);
+                let mut plaintexts = [&plain[..]; 4];
+                (sealed[place], plaintexts[place]) = (&mut *to, &*from);
+                gcm.seal_batch(&[nonce; 4], b"", &plaintexts, &mut sealed).unwrap();
+                assert!(sealed.iter().all(|sealed| **sealed == single), "{variant} {len} {place} {edge:?}");
+                let sealed = sealed.map(|sealed| &*sealed);
+                let mut others = [(); 4].map(|()| vec![0; len]);
+                let mut opened = others.each_mut().map(|other| &mut other[..]);
+                from.fill(0);
+                opened[place] = from;
+                gcm.open_batch(b"", &sealed, &mut opened).unwrap();
+                assert!(opened.iter().all(|opened| **opened == plain), "{variant} {len} {place} {edge:?}");
+            }
+        }
+    }
+}
+
 fn equals_single_messages(gcm: &Gcm, lens: &[usize], aad: &[u8], variant: &str) {
     // All different, so that it would be noticed if two messages changed places.
-    let plaintexts: Vec<Vec<u8>> = (0u8..).zip(lens).map(|(i, &len)| pattern(len, i)).collect();
-    let nonces: Vec<[u8; 12]> = (0..lens.len()).map(|i| [i as u8; 12]).collect();
+    let plaintexts: Vec<Vec<u8>> = lens.iter().enumerate().map(|(i, &len)| pattern(len, i as u8)).collect();
+    let nonces: Vec<[u8; 12]> =
+        (0..lens.len() as u128).map(|i| *i.to_le_bytes().first_chunk().unwrap()).collect();
     let single: Vec<Vec<u8>> = plaintexts
         .iter()
         .zip(&nonces)
@@ -52,8 +101,8 @@ fn equals_single_messages(gcm: &Gcm, lens: &[usize], aad: &[u8], variant: &str) 
         (gcm.open_batch(aad, &from, &mut to), opened)
     };
     assert!(open(&sealed) == (Ok(()), plaintexts.clone()), "{variant} {lens:?}");
-    for forged in [0, lens.len() / 2, lens.len().saturating_sub(1)].into_iter().filter(|&at| at < lens.len())
-    {
+    // In each place of a group.
+    for forged in (0..lens.len()).step_by(lens.len() / 70 + 1) {
         let last = sealed[forged].len() - 1;
         sealed[forged][last] ^= 0x10;
         let (result, opened) = open(&sealed);

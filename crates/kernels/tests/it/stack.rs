@@ -29,7 +29,7 @@ use std::hint::black_box;
 mod sealing;
 mod secrets;
 
-use self::sealing::{InSegments, OneAegis, OneThread, Sealing};
+use self::sealing::{BATCH, InSegments, OneAegis, OneThread, Sealing};
 use self::secrets::Secrets;
 use crate::variants::available;
 
@@ -285,11 +285,11 @@ impl Report {
                 self.look(&secrets, &what("seal in pieces"), Some(len), || {
                     a.seal_in_pieces(nonce, &aad, &mut cut, &mut pieces_tag);
                 });
-                let mut batch = [(); 3].map(|()| vec![0; nonce.len() + len + 16]);
+                let mut batch = [(); BATCH].map(|()| vec![0; nonce.len() + len + 16]);
                 self.look(&secrets, &what("seal a batch"), Some(len), || {
                     a.seal_batch(nonce, &aad, &plain, &mut batch);
                 });
-                let mut opened_batch = [(); 3].map(|()| vec![0; len]);
+                let mut opened_batch = [(); BATCH].map(|()| vec![0; len]);
                 self.look(&secrets, &what("open a batch"), Some(len), || {
                     assert_ne!(a.open_batch(&aad, &batch, &mut opened_batch), Some(false));
                 });

@@ -5,7 +5,7 @@ use super::{Gcm, MAX_AAD_LEN};
 use crate::InOut;
 use crate::ct;
 use crate::error::{MessageError, OpenError, Part};
-use crate::gcm::batch::NONCE_LEN;
+use crate::gcm::batch::{NONCE_LEN, SHORT, SIDE_BY_SIDE, Sealed};
 use crate::zero::wipe;
 
 /// Number of messages that are decrypted before their tags are compared.
@@ -31,20 +31,20 @@ impl Gcm {
         let (aad_hash, aad_len) = self.shared_aad(aad).map_err(|error| (0, error))?;
         let mut at = 0;
         while at < plaintexts.len() {
-            let (mut done, size, key) = (0, self.size, &self.key);
-            let (nonces, from, to) = (&nonces[at..], &plaintexts[at..], &mut sealed[at..]);
-            self.variant.seal_batch(size, key, aad_hash, aad_len, nonces, from, to, &mut done);
-            self.clean_stack(0);
-            at += done;
-            if done < from.len() {
-                // This message is long.
-                let (head, body) = to[done].split_first_chunk_mut().expect("a nonce");
-                let (ciphertext, tag) = body.split_last_chunk_mut().expect("a tag");
-                let data = InOut::apart(from[done], ciphertext);
-                self.seal(&nonces[done], aad, data, tag).map_err(|error| (at, error))?;
-                *head = nonces[done];
+            let short = plaintexts[at..].iter().take_while(|plaintext| plaintext.len() <= SHORT).count();
+            if short == 0 {
+                let to = Sealed::parts(sealed[at]);
+                let data = InOut::apart(plaintexts[at], to.data);
+                self.seal(&nonces[at], aad, data, to.tag).map_err(|error| (at, error))?;
+                *to.nonce = nonces[at];
                 at += 1;
+                continue;
             }
+            let (range, size, key) = (at..at + short, self.size, &self.key);
+            let (nonces, from, to) = (&nonces[range.clone()], &plaintexts[range.clone()], &mut sealed[range]);
+            self.variant.seal_batch(size, key, aad_hash, aad_len, nonces, from, to);
+            self.clean_stack(if short < SIDE_BY_SIDE { 0 } else { SHORT * short });
+            at += short;
         }
         Ok(())
     }
@@ -68,28 +68,33 @@ impl Gcm {
         let (aad_hash, aad_len) = self.shared_aad(aad).map_err(|error| (0, error.into()))?;
         let mut at = 0;
         while at < sealed.len() {
-            let (mut done, size, key) = (0, self.size, &self.key);
-            let end = sealed.len().min(at + GROUP);
-            let (from, to) = (&sealed[at..end], &mut plaintexts[at..end]);
+            // Stops at a wrong length too, before a plaintext is written that is not verified.
+            let is_short = |(sealed, plaintext): &(&&[u8], &&mut [u8])| {
+                plaintext.len() <= SHORT && sealed.len() == plaintext.len() + NONCE_LEN + 16
+            };
+            let group = sealed[at..].iter().zip(&plaintexts[at..]).take(GROUP);
+            let short = group.take_while(is_short).count();
+            if short == 0 {
+                let (nonce, body) = sealed[at].split_first_chunk::<NONCE_LEN>().expect("a nonce");
+                let (ciphertext, tag) = body.split_last_chunk().expect("a tag");
+                let data = InOut::apart(ciphertext, plaintexts[at]);
+                self.open(nonce, aad, data, tag).map_err(|error| (at, error))?;
+                at += 1;
+                continue;
+            }
+            let (range, size, key) = (at..at + short, self.size, &self.key);
+            let (from, to) = (&sealed[range.clone()], &mut plaintexts[range]);
             let mut tags = [[0; 16]; GROUP];
-            self.variant.open_batch(size, key, aad_hash, aad_len, from, to, &mut tags, &mut done);
-            self.clean_stack(0);
+            self.variant.open_batch(size, key, aad_hash, aad_len, from, to, &mut tags[..short]);
+            self.clean_stack(if short < SIDE_BY_SIDE { 0 } else { SHORT * short });
             let authentic = |i: usize| from[i].last_chunk().is_some_and(|tag| ct::equal(&tags[i], tag));
-            if let Some(forged) = (0..done).position(|i| !authentic(i)) {
-                to[forged..done].iter_mut().for_each(|plaintext| plaintext.fill(0));
+            if let Some(forged) = (0..short).position(|i| !authentic(i)) {
+                to[forged..].iter_mut().for_each(|plaintext| plaintext.fill(0));
                 // With these tags, read from the stack, forged messages would be accepted.
                 wipe(tags.as_flattened_mut());
                 return Err((at + forged, OpenError::AuthenticationFailed));
             }
-            at += done;
-            if done < from.len() {
-                // This message is long.
-                let (nonce, body) = from[done].split_first_chunk::<NONCE_LEN>().expect("a nonce");
-                let (ciphertext, tag) = body.split_last_chunk().expect("a tag");
-                let data = InOut::apart(ciphertext, to[done]);
-                self.open(nonce, aad, data, tag).map_err(|error| (at, error))?;
-                at += 1;
-            }
+            at += short;
         }
         Ok(())
     }
