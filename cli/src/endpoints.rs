@@ -2,11 +2,12 @@
 
 use crate::error::{Failure, STDIN, STDOUT, name};
 use crate::{os, url};
+use sealane::Error;
 use sealane::file::FileId;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal, Seek};
+use std::io::{self, IsTerminal, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -241,6 +242,17 @@ impl Pair {
             (Ok(Some(from)), Ok(Some(to))) if from == to => Err(Failure::same_file(&self.to.name())),
             _ => Ok(()),
         }
+    }
+}
+
+/// Reads a list that an option names. A device may have no end.
+pub(crate) fn read_list(path: &Path) -> Result<Vec<u8>, Failure> {
+    const MAX_LEN: u64 = 16 << 20;
+    let mut content = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_LEN + 1).read_to_end(&mut content));
+    match read.map_err(|e| Failure::io(&name(path), &e))? as u64 {
+        ..=MAX_LEN => Ok(content),
+        _ => Err(Failure::about(&name(path), Error::LimitExceeded("the list has more than 16 MiB"))),
     }
 }
 

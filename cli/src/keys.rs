@@ -290,7 +290,7 @@ pub(crate) fn recipients(
     }
     for path in files {
         let path = path.as_ref();
-        let content = std::fs::read(path).map_err(|e| Failure::io(&name(path), &e))?;
+        let content = endpoints::read_list(path)?;
         all.extend(
             parse_recipients(&keys::text_of(&content)).map_err(|e| Failure::unsuitable(path, &content, e))?,
         );

@@ -7,12 +7,12 @@ pub(crate) use keys::{
     key_types,
 };
 
+use crate::endpoints::read_list;
 use crate::error::{Failure, name};
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use sealane::file::{Description, Durability, Exclude};
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -187,11 +187,9 @@ impl Selection {
         }
         let mut lines: Vec<String> = Vec::new();
         for path in &self.exclude_from {
-            let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
-                ErrorKind::InvalidData => {
-                    Failure::misuse(format!("{}: expected patterns in UTF-8, found other bytes", name(path)))
-                }
-                _ => Failure::io(&name(path), &e),
+            // Which byte is wrong does not help.
+            let text = String::from_utf8(read_list(path)?).map_err(|_| {
+                Failure::misuse(format!("{}: expected patterns in UTF-8, found other bytes", name(path)))
             })?;
             let own: Vec<String> = text.lines().map(str::to_owned).collect();
             Exclude::new(own.iter().map(String::as_str))

@@ -205,6 +205,18 @@ fn a_name_that_is_too_long_is_refused() {
     sandbox().refuses(&format!("encrypt -k k -o {} plain", "x".repeat(300)), 1, words);
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn lists_without_an_end() {
+    let sandbox = sandbox();
+    sandbox.refuses("encrypt -R /dev/zero -o x plain", 1, "the list has more than 16 MiB");
+    sandbox.refuses(
+        "encrypt --recursive -k k --exclude-from /dev/zero -o x .",
+        1,
+        "the list has more than 16 MiB",
+    );
+}
+
 /// A file system of 128 KiB, which is full quickly and can be made read-only.
 #[cfg(unix)]
 struct Mount<'a>(&'a Sandbox);
