@@ -58,7 +58,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestKnownKeys replaces an encrypted key with a plain one, as anyone can who may write to the folder.
+// TestKnownKeys replaces an encrypted key with a plain one, as who may write to the folder can.
 func TestKnownKeys(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("SEALANE_KNOWN_KEYS", filepath.Join(folder, "known", "keys"))

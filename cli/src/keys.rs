@@ -129,8 +129,7 @@ pub(crate) fn decrypt_with(
     params.build().map_err(|e| failure(&subject, e))
 }
 
-/// Loads the old and new keys of age files. Finds mistakes in the options before any file is
-/// opened.
+/// Loads the old and new keys of age files; finds mistakes before any file is opened.
 pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console) -> Result<Rewrap, Failure> {
     let mut loader = Loader::new(&args.asked, inputs, console);
     let old = args.old();
@@ -332,8 +331,7 @@ pub(crate) fn signing_key(
 /// The name key, and the file it was loaded from.
 pub(crate) type Names = (NameKey, Option<PathBuf>);
 
-/// Loads the name key, if one is given. If it is encrypted for recipients, `identity_files` decrypt
-/// it.
+/// Loads the name key, if one is given; `identity_files` decrypt one for recipients.
 pub(crate) fn names(
     folders: &args::Folders,
     asked: &args::Passphrase,
@@ -579,8 +577,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Checks that a key is the right one; see [`PinnedReference::check`]. One from standard input has
-/// no place that could be remembered.
+/// Checks that a key is the right one; one from standard input has no place to remember.
 pub(crate) fn check_pin(
     pinned: Option<&PinnedReference>,
     key: &KeyFile,

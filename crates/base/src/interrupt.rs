@@ -45,9 +45,9 @@ thread_local! {
 /// Runs `work` with a check that can cancel its long parts.
 ///
 /// Those are: unwrapping the file key of an age file, deriving keys from passphrases, generating
-/// RSA keys, and waiting for the other end of a pipe. A call of a PKCS#11 module runs to its end:
-/// it cannot be stopped, and a module may not be used again meanwhile. scrypt and headers stop where they are; other
-/// cancelled work ends in the background, on its own thread.
+/// RSA keys, and waiting for the other end of a pipe. scrypt and headers stop where they are; other
+/// cancelled work ends in the background, on its own thread. A call of a PKCS#11 module cannot be
+/// cancelled: a token must not get a second login while the first one runs.
 pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Check>);
     impl Drop for Restore {
