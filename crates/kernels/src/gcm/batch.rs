@@ -32,10 +32,6 @@ pub(crate) const SHORT: usize = 64;
 /// Length in bytes of the nonces that are used directly (SP 800-38D, section 7.1).
 pub(crate) const NONCE_LEN: usize = 12;
 
-/// Largest number of messages side by side. Fewer messages in a call do not spill more to the stack
-/// than one.
-pub(crate) const SIDE_BY_SIDE: usize = 4;
-
 /// Returns J0 for a nonce of 96 bits: the nonce and a counter of 1 (SP 800-38D, section 7.1).
 #[inline(always)]
 pub(crate) fn j0(nonce: &[u8; NONCE_LEN]) -> u128 {

@@ -227,12 +227,16 @@ impl Gcm {
         Ok(Preamble { j0, aad_hash, aad_len: aad.len() as u64 })
     }
 
-    /// Wipes what a variant may have spilled to the stack. It is called from where the variant was
-    /// called. Opening with 512-bit registers has the largest frame, 1.1 KiB.
+    /// Wipes what a variant may have spilled to the stack for `len` bytes. It is called from where
+    /// the variant was called. Opening with 512-bit registers has the largest frame, 1.1 KiB. The
+    /// frames of a short message and of its associated data have at most 0.3 KiB: with 256-bit
+    /// registers, wiping 1.1 KiB took a third of the time of such a message.
     #[inline(always)]
     pub(super) fn clean_stack(&self, len: usize) {
-        if len > SHORT || self.variant.spills() {
+        if len > SHORT {
             wipe_dead_stack::<144>();
+        } else if self.variant.spills() {
+            wipe_dead_stack::<48>();
         }
     }
 

@@ -5,7 +5,7 @@ use super::{Gcm, MAX_AAD_LEN};
 use crate::InOut;
 use crate::ct;
 use crate::error::{MessageError, OpenError, Part};
-use crate::gcm::batch::{NONCE_LEN, SHORT, SIDE_BY_SIDE, Sealed};
+use crate::gcm::batch::{NONCE_LEN, SHORT, Sealed};
 use crate::zero::wipe;
 
 /// Number of messages that are decrypted before their tags are compared.
@@ -43,7 +43,7 @@ impl Gcm {
             let (range, size, key) = (at..at + short, self.size, &self.key);
             let (nonces, from, to) = (&nonces[range.clone()], &plaintexts[range.clone()], &mut sealed[range]);
             self.variant.seal_batch(size, key, aad_hash, aad_len, nonces, from, to);
-            self.clean_stack(if short < SIDE_BY_SIDE { 0 } else { SHORT * short });
+            self.clean_stack(SHORT * short);
             at += short;
         }
         Ok(())
@@ -86,7 +86,7 @@ impl Gcm {
             let (from, to) = (&sealed[range.clone()], &mut plaintexts[range]);
             let mut tags = [[0; 16]; GROUP];
             self.variant.open_batch(size, key, aad_hash, aad_len, from, to, &mut tags[..short]);
-            self.clean_stack(if short < SIDE_BY_SIDE { 0 } else { SHORT * short });
+            self.clean_stack(SHORT * short);
             let authentic = |i: usize| from[i].last_chunk().is_some_and(|tag| ct::equal(&tags[i], tag));
             if let Some(forged) = (0..short).position(|i| !authentic(i)) {
                 to[forged..].iter_mut().for_each(|plaintext| plaintext.fill(0));
