@@ -144,7 +144,7 @@ aead_methods! {
             aads: Option<&Any<'py>>,
         ) -> PyResult<Bound<'py, PyList>> {
             let sealed = batch::seal_many(&self.core, messages, aads)?;
-            sealer::warn_near_limit(&self.core, messages.py())?;
+            batch::warn_near_limit(&self.core, messages.py())?;
             Ok(sealed)
         }
 
@@ -301,7 +301,7 @@ impl Buffer {
         let (mut a, mut b) = (Slot::new(py), Slot::new(py));
         let (aad, target) = (a.read_optional(aad)?, b.write(whole)?.first(len)?);
         sealer::seal_layout(&aead.core, py, target.arrange_in_place(aead.core.nonce_len(), n, [aad])?)?;
-        sealer::warn_near_limit(&aead.core, py)?;
+        batch::warn_near_limit(&aead.core, py)?;
         slice(whole, 0, len)
     }
 

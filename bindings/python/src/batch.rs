@@ -2,9 +2,8 @@
 
 use crate::buffer::{Slot, copied, fresh, fresh_many, read, with_memory};
 use crate::detach::detached;
-use crate::error::raise;
+use crate::error::{raise, usage_limit_warning};
 use crate::prelude::*;
-use crate::sealer::warn_near_limit;
 use pyo3::types::PyMemoryView;
 use sealane::Offset;
 
@@ -186,6 +185,12 @@ pub(crate) fn open_packed<'py>(
         })?;
         Ok((out, view_of_offsets(py, &results)?))
     })
+}
+
+/// Raises the warning that is due near a key's message limit.
+#[inline]
+pub(crate) fn warn_near_limit(core: &MessageKeys, py: Python<'_>) -> PyResult<()> {
+    if core.take_limit_warning() { usage_limit_warning(py) } else { Ok(()) }
 }
 
 /// Returns the cost of packed messages, in bytes.

@@ -5,10 +5,11 @@
 //! call a function below.
 
 use crate::arguments;
+use crate::batch::warn_near_limit;
 use crate::buffer::Writers;
 use crate::buffer::{Layout, Slot, Source, Target, copied, fresh_by, read};
 use crate::detach::detached;
-use crate::error::{raise, usage_limit_warning};
+use crate::error::raise;
 use crate::keys::Keyring;
 use crate::prelude::*;
 use sealane::MessageKey;
@@ -357,12 +358,6 @@ pub(crate) fn seal<'py>(
     })?;
     warn_near_limit(core, py)?;
     Ok(sealed)
-}
-
-/// Raises the warning that is due near a key's message limit.
-#[inline]
-pub(crate) fn warn_near_limit(core: &MessageKeys, py: Python<'_>) -> PyResult<()> {
-    if core.take_limit_warning() { usage_limit_warning(py) } else { Ok(()) }
 }
 
 /// Verifies and decrypts `sealed` and returns the plaintext as a new `bytes` object.

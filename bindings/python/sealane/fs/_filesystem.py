@@ -23,12 +23,13 @@ from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs import _reading
+from sealane.fs._chained import filesystem_below, stripping
 from sealane.fs._changing import Changing
 from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
 from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile
-from sealane.fs._store import Store, filesystem_below, in_mode, is_asynchronous, stripping
+from sealane.fs._store import Store, in_mode, is_asynchronous
 from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 

@@ -15,8 +15,8 @@ from sealane._error_paths import about
 from sealane._folder import Folder, FolderEntry
 from sealane._frames import forgetting
 from sealane._native import Key, split_reference
+from sealane.fs._chained import filesystem_below, stripping
 from sealane.fs._reading import LocalFile
-from sealane.fs._store import filesystem_below, stripping
 from sealane.fs._stored import on_filesystem
 
 

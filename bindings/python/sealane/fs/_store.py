@@ -27,7 +27,6 @@ from functools import partial
 from glob import has_magic
 from typing import Any, Final, TypeVar
 
-import fsspec
 from fsspec.asyn import AsyncFileSystem, _get_batch_size, get_loop
 from fsspec.core import url_to_fs
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
@@ -109,24 +108,6 @@ def replaces_whole(fs: Any) -> bool:
             for name, names in taken.items()
         )
     )
-
-
-def filesystem_below(fs: Any, protocol: str | None, options: dict[str, Any] | None) -> Any:
-    """Returns the other filesystem: ``fs``, or the one with this protocol and these options."""
-    if (fs is None) == (protocol is None):
-        raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
-    return fsspec.filesystem(protocol, **(options or {})) if fs is None else fs
-
-
-def stripping(own: Callable[[Any], Any], fs: Any) -> Callable[[Any], Any]:
-    """Returns ``_strip_protocol`` for one filesystem over ``fs``: each instance has another below."""
-
-    def strip_protocol(path: Any) -> Any:
-        if isinstance(path, list):
-            return [strip_protocol(one) for one in path]
-        return fs._strip_protocol(own(path))
-
-    return strip_protocol
 
 
 def moves_itself(fs: Any) -> bool:
