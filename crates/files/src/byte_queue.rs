@@ -114,6 +114,6 @@ mod test {
     fn debug_shows_no_bytes() {
         let mut queue = ByteQueue::default();
         queue.write_all(b"secret").unwrap();
-        assert_eq!(format!("{queue:?}"), "ByteQueue { len: 6 }");
+        assert_eq!(format!("{queue:?}"), "ByteQueue { len: 6, .. }");
     }
 }
