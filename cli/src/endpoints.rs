@@ -245,7 +245,7 @@ impl Pair {
     }
 }
 
-/// Reads a list that an option names. A device may have no end.
+/// Reads the list that an option names, up to a limit: a device may have no end.
 pub(crate) fn read_list(path: &Path) -> Result<Vec<u8>, Failure> {
     const MAX_LEN: u64 = 16 << 20;
     let mut content = Vec::new();

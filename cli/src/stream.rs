@@ -26,7 +26,8 @@ pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Res
     encrypt_to(out, read, |e| on_stdout(source, e), with, bar)
 }
 
-/// Encrypts what is at a URL, or a source, to `out`, and returns that. `about` names its errors.
+/// Encrypts a source, which may be at a URL, to `out`, and returns `out`. `about` names the errors
+/// of `out`.
 pub(crate) fn encrypt_any<W: Write>(
     source: &Source,
     out: W,
@@ -43,7 +44,7 @@ pub(crate) fn encrypt_any<W: Write>(
     let read = |piece: &mut [u8]| {
         let n = from.read_at(at, piece).map_err(|e| Failure::io(url, &e))?;
         at += n as u64;
-        // It was read in several requests.
+        // Several requests read it, so it may have changed between them.
         let found = if n == 0 { size(&*url::file(url)?)? } else { at };
         match found == at {
             true => Ok(n),

@@ -54,7 +54,7 @@ def name_of(place: Path) -> str:
 
 
 def patterns(exclude: Iterable[str]) -> list[str]:
-    """Returns the patterns of excluded files. Raises TypeError for a str, which would be letters."""
+    """Returns the patterns of excluded files. Raises TypeError for a str: each letter would be one."""
     if isinstance(exclude, str):
         raise TypeError('exclude must be a list of patterns, as in exclude=["*.tmp"], not one str')
     return list(exclude)

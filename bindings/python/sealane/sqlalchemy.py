@@ -286,7 +286,7 @@ def _check_values(statement: Any) -> None:
     updated = dict(getattr(upsert, "update_values_to_set", None) or getattr(upsert, "update", None) or {})
     by_column = dict.fromkeys(table.c)
     for key in updated:
-        # SQLAlchemy sends the value of a key that is no column's as it is, and only warns.
+        # If a key is not a column's, SQLAlchemy sends the value as it is, and only warns.
         name, known = (key, table.c) if isinstance(key, str) else (key.name, by_column)
         if key not in known and (found := [column for column in sealed if column.name == name]):
             raise TypeError(f"{found[0].type.keyring} is encrypted: {name!r} is not the key of its column")
@@ -357,7 +357,7 @@ def _is_own(own: Encrypted[Any], value: Any) -> bool:
     if isinstance(value, sa.BindParameter) and (value.type._isnull or isinstance(kind, _Stored)):
         return True
     if isinstance(kind, Encrypted) and str(kind.keyring) == str(own.keyring):
-        # What another select calls a column can be anything.
+        # A column of another select can be anything.
         table = getattr(value, "table", None)
         is_stored = isinstance(value, sa.Column) and isinstance(getattr(table, "element", table), sa.Table)
         return is_stored or isinstance(value, sa.BindParameter)

@@ -83,8 +83,7 @@ fn agrees(gcm: &Gcm, answer: &KnownAnswer) -> bool {
         && data == answer.plain
 }
 
-/// Returns whether messages of different lengths that are sealed in a batch open in one, and each
-/// alone.
+/// Returns whether a batch of messages of different lengths opens, as a batch and one by one.
 fn batch_agrees(gcm: &Gcm, answer: &KnownAnswer) -> bool {
     let plaintexts = [0, 20, 37, 59].map(|len| &answer.plain[..len]);
     let mut sealed = plaintexts.map(|plain| vec![0; NONCE.len() + plain.len() + 16]);

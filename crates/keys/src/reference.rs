@@ -311,7 +311,7 @@ impl PinnedReference {
     }
 
     /// Remembers the key that this user has saved here; a plain one only if another key is known
-    /// here. Adds its fingerprint, which keys that data is not encrypted with lack.
+    /// here. Adds its fingerprint if data is encrypted with such keys.
     pub(super) fn saved(mut self, key: &KeyFile, is_encrypted: bool) -> Self {
         self.fingerprint = Fingerprint::of(key).ok();
         if let (Some(place), Some(key)) = (self.reference.place(), &self.fingerprint)

@@ -49,7 +49,7 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
     staged.commit(existing, Durability::Synced)
 }
 
-/// Writes to a stream. Unlike `write_all`, it ends at Ctrl-C if nobody reads the pipe.
+/// Writes to a stream. Unlike `write_all`, stops at Ctrl-C while a pipe is full.
 fn write_stream(file: &mut File, mut rest: &[u8], name: &Path) -> Result<(), Error> {
     while !rest.is_empty() {
         match file.write(rest) {

@@ -64,7 +64,7 @@ macro_rules! saved {
     ($($key:ident $file:ident)*) => {$(
         impl $key {
             /// Writes the text to a file that only its owner can read, encrypted if there is a
-            /// passphrase. A key that the user knows there is replaced by this one.
+            /// passphrase. It replaces a key that the user knows there.
             ///
             /// # Errors
             /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,

@@ -22,8 +22,8 @@ pub fn create_all(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Refuses a URL where a folder will be created. Nothing would be uploaded, and the caller would
-/// believe that everything was.
+/// Refuses a URL as the path of a new folder: nothing would be uploaded, and the caller would
+/// believe that it was.
 ///
 /// # Errors
 /// Returns [`io::ErrorKind::InvalidInput`].

@@ -2,9 +2,9 @@
 //!
 //! A message of 64 bytes takes less time than the checks and the calls around it.
 //!
-//! If vectors have several lanes, as many messages are processed side by side, of any lengths. Each
-//! has vectors of its own for its data. Of everything else it has one block, in a lane of a vector
-//! that all share:
+//! If a vector has several lanes, that many messages are processed side by side, whatever their
+//! lengths. Each message has its own vectors for its data, and one lane of a shared vector for
+//! everything else:
 //!
 //! ```text
 //! masks = AES(key, J0 of message 0 | J0 of message 1 | …)
@@ -57,7 +57,7 @@ const COUNTERS: [[u8; 16]; SHORT / 16] = {
     counters
 };
 
-/// The parts of a message that is sealed.
+/// Parts of a sealed message.
 pub(crate) struct Sealed<'a> {
     pub(crate) nonce: &'a mut [u8; NONCE_LEN],
     pub(crate) data: &'a mut [u8],
@@ -73,7 +73,7 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// Number of vectors of `M` short messages, and one.
+/// Vectors for the data of `M` short messages, and one for the masks.
 const VECTORS: usize = SHORT / 16 + 1;
 
 /// Seals (`SEAL`) or opens `M` messages, as many as a vector has lanes, and returns their tags. The
