@@ -1,5 +1,6 @@
 /* A PKCS#11 module between sealane and SoftHSM. It passes every call on, and changes some of them as the variable
- * ODD_MODULE says, for example "locked". It appends a line to the file ODD_MODULE_LOG for each login.
+ * ODD_MODULE says, for example "locked". It appends a line to the file ODD_MODULE_LOG for each login,
+ * and one more if SoftHSM failed because another process logged in at the same moment.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@ enum { GetSlotList = 4, GetTokenInfo = 6, OpenSession = 12, Login = 18, FindObje
 #define FLAGS_OFFSET 96 /* of CK_TOKEN_INFO, after label, manufacturer, model and serial number */
 #define FINAL_TRY 0x00020000
 #define KEYPAD 0x100
+#define GENERAL_ERROR 0x05
+#define USER_PIN_NOT_INITIALIZED 0x102
 
 static FunctionList *real;
 
@@ -49,21 +52,28 @@ static CK_ULONG get_token_info(CK_ULONG slot, unsigned char *info) {
     return result;
 }
 
-static CK_ULONG login(CK_ULONG session, CK_ULONG user, unsigned char *pin, CK_ULONG pin_len) {
+static void note(const char *event) {
     const char *log = getenv("ODD_MODULE_LOG");
     FILE *file = log ? fopen(log, "a") : NULL;
-    if (file) {
-        fprintf(file, "login %d\n", (int)getpid());
-        fclose(file);
-    }
+    if (!file) return;
+    fprintf(file, "%s %d\n", event, (int)getpid());
+    fclose(file);
+}
+
+static CK_ULONG login(CK_ULONG session, CK_ULONG user, unsigned char *pin, CK_ULONG pin_len) {
+    static int logins;
+    note("login");
     if (is("locked")) return 0xA4;
     if (is("expired")) return 0xA3;
     if (is("keypad") && !pin) {
         pin = (unsigned char *)getenv("ODD_MODULE_PIN");
         pin_len = strlen((char *)pin);
     }
+    if (is("disturbed") || (is("disturbed once") && logins++ == 0)) return GENERAL_ERROR;
     if (is("slow")) usleep(1000 * 1000);
-    return ((CK_ULONG(*)(CK_ULONG, CK_ULONG, unsigned char *, CK_ULONG))real->call[Login])(session, user, pin, pin_len);
+    CK_ULONG result = ((CK_ULONG(*)(CK_ULONG, CK_ULONG, unsigned char *, CK_ULONG))real->call[Login])(session, user, pin, pin_len);
+    if (result == GENERAL_ERROR || result == USER_PIN_NOT_INITIALIZED) note("disturbed");
+    return result;
 }
 
 static CK_ULONG find_objects(CK_ULONG session, CK_ULONG *found, CK_ULONG max, CK_ULONG *count) {

@@ -228,6 +228,23 @@ def test_broken_modules(
     with tokens.counting() as logins:
         fails(reference, kind, text)
     assert len(logins) <= 1
+
+
+def test_a_login_that_another_process_disturbs(
+    tokens: Tokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SoftHSM fails before it looks at the PIN. One login more does not lock a token."""
+    reference = made(tokens.new_key(), tmp_path / "key.json")
+    monkeypatch.setenv("ODD_MODULE", "disturbed")
+    _kms._forget()
+    with tokens.counting() as logins:
+        fails(reference, KeyServiceError, "CKR_GENERAL_ERROR from C_Login")
+    assert len(logins) == 2
+    monkeypatch.setenv("ODD_MODULE", "disturbed once")
+    _kms._forget()
+    with tokens.counting() as logins:
+        assert isinstance(resolve(reference), Keyring)
+    assert len(logins) == 2
     monkeypatch.delenv("ODD_MODULE")
     _kms._forget()
     assert resolve(reference)

@@ -92,11 +92,17 @@ class Tokens:
 
     @contextlib.contextmanager
     def counting(self) -> Iterator[list[str]]:
-        """Yields the list of the logins during the block, each with the number of its process."""
+        """Yields the list of the logins during the block, each with the number of its process.
+
+        A login that another process disturbed does not count; another one followed.
+        """
         counted: list[str] = []
         before = len(self._logins())
         yield counted
         counted += self._logins()[before:]
+        for event in [event for event in counted if event.startswith("disturbed")]:
+            counted.remove(event)
+            counted.remove(event.replace("disturbed", "login"))
 
     def _logins(self) -> list[str]:
         return self.log.read_text().splitlines() if self.log.exists() else []

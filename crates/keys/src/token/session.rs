@@ -30,6 +30,9 @@ const TAG: usize = 16;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 
+/// The most logins of a call. Some tokens are locked after three wrong PINs.
+const LOGINS: u32 = 2;
+
 /// The hash functions of RSA-OAEP, in order of preference. Some tokens only have SHA-1; OAEP does
 /// not depend on its collision resistance.
 const OAEP: [Oaep; 2] = [Oaep::Sha256, Oaep::Sha1];
@@ -60,9 +63,7 @@ pub(super) enum Kind {
 impl TokenKey {
     /// Opens the URI's token, logs in, and finds the key.
     pub(super) fn open(uri: &Uri) -> Result<Self, Failure> {
-        let (module, slot, token) = present(uri)?;
-        let session = module.pkcs11.open_ro_session(slot)?;
-        let logged_in = login(&session, uri, &token)?;
+        let (module, session, logged_in) = entered(uri)?;
         let (handle, class) = find(&session, uri)?;
         let asked = [
             AttributeType::KeyType,
@@ -230,20 +231,21 @@ fn mechanism(oaep: Oaep) -> Mechanism<'static> {
     Mechanism::RsaPkcsOaep(PkcsOaepParams::new(hash, mask, PkcsOaepSource::empty()))
 }
 
-/// Opens the URI's module. Returns it with the slot of the only matching token.
+/// Opens the URI's module and a session with its only matching token. Returns also whether it
+/// logged in.
 ///
-/// We look again for an absent token: SoftHSM writes to a token at each login, and other processes
-/// that read it at this moment find no token or an error (seen with 2.6.1). Nothing has been sent
-/// to a token so far, so we can repeat this.
-fn present(uri: &Uri) -> Result<(Module, Slot, TokenInfo), Failure> {
+/// SoftHSM writes to a token at each login. Other processes that read it at this moment find no
+/// token or an error, or cannot log in (seen with 2.6.1). So we begin again.
+fn entered(uri: &Uri) -> Result<(Module, Session, bool), Failure> {
+    let mut logins = 0;
     let mut longest = SHORTEST_PAUSE;
     loop {
         // Modules list their tokens when they are initialized.
         let module = Module::open(uri)?;
-        match slot(&module, uri) {
-            Ok((slot, token)) => return Ok((module, slot, token)),
-            Err(Absent::Now(_)) if longest <= LONGEST_PAUSE => {}
-            Err(Absent::Now(failure) | Absent::Finally(failure)) => return Err(failure),
+        match enter(&module, uri, &mut logins) {
+            Ok((session, logged_in)) => return Ok((module, session, logged_in)),
+            Err(Missed::Now(_)) if longest <= LONGEST_PAUSE => {}
+            Err(Missed::Now(failure) | Missed::Finally(failure)) => return Err(failure),
         }
         drop(module);
         interrupt::check()?;
@@ -254,19 +256,32 @@ fn present(uri: &Uri) -> Result<(Module, Slot, TokenInfo), Failure> {
     }
 }
 
-/// Why no token was found.
-enum Absent {
-    /// It may be there in a moment.
+fn enter(module: &Module, uri: &Uri, logins: &mut u32) -> Result<(Session, bool), Missed> {
+    let (slot, token) = slot(module, uri)?;
+    let session = module.pkcs11.open_ro_session(slot).map_err(Failure::from)?;
+    let logged_in = login(&session, uri, &token, logins)?;
+    Ok((session, logged_in))
+}
+
+/// Why there is no session.
+enum Missed {
+    /// There may be one in a moment.
     Now(Failure),
     Finally(Failure),
 }
 
+impl From<Failure> for Missed {
+    fn from(failure: Failure) -> Self {
+        Self::Finally(failure)
+    }
+}
+
 /// Returns the slot of the only token that matches the URI. No other token gets a PIN.
-fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
+fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Missed> {
     let fits = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
     let mut found = Vec::new();
     let mut unreadable = None;
-    let slots = module.pkcs11.get_slots_with_token().map_err(|e| Absent::Finally(e.into()))?;
+    let slots = module.pkcs11.get_slots_with_token().map_err(|e| Missed::Finally(e.into()))?;
     for slot in slots {
         if uri.slot.is_some_and(|wanted| wanted != slot.id()) {
             continue;
@@ -290,20 +305,20 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
         }
     }
     match (found.len(), unreadable) {
-        (0, None) => Err(Absent::Now(Failure::NotFound(
+        (0, None) => Err(Missed::Now(Failure::NotFound(
             "no token with these attributes is present; plug it in, or check them".into(),
         ))),
         // An unreadable token might match too, so a single match proves nothing.
-        (_, Some(failure)) => Err(Absent::Now(failure)),
+        (_, Some(failure)) => Err(Missed::Now(failure)),
         (1, None) => Ok(found.remove(0)),
-        (many, None) => Err(Absent::Finally(Failure::NotFound(format!(
+        (many, None) => Err(Missed::Finally(Failure::NotFound(format!(
             "{many} tokens have these attributes; add token= or serial=, because the PIN is sent to one token only"
         )))),
     }
 }
 
 /// Logs in, if the token requires it. Returns whether it did.
-fn login(session: &Session, uri: &Uri, token: &TokenInfo) -> Result<bool, Failure> {
+fn login(session: &Session, uri: &Uri, token: &TokenInfo, logins: &mut u32) -> Result<bool, Missed> {
     if !token.login_required() {
         return Ok(false);
     }
@@ -311,11 +326,11 @@ fn login(session: &Session, uri: &Uri, token: &TokenInfo) -> Result<bool, Failur
     let entered = uri.pin.find(&label)?;
     let Some(entered) = entered else {
         if token.protected_authentication_path() {
-            return logged_in(session.login(UserType::User, None));
+            return Ok(logged_in(session.login(UserType::User, None))?);
         }
-        return Err(Failure::Refused(format!(
+        return Err(Missed::Finally(Failure::Refused(format!(
             "the token {label} needs a PIN; use pin-source=FILE, or the environment variable SEALANE_PKCS11_PIN"
-        )));
+        ))));
     };
     // Not the module: one token can be reached by several paths and modules.
     let mut hash = Sha256::new();
@@ -327,17 +342,23 @@ fn login(session: &Session, uri: &Uri, token: &TokenInfo) -> Result<bool, Failur
     let hash: [u8; 32] = hash.finalize().into();
     let mut refused = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
     if refused.contains(&hash) {
-        return Err(Failure::Refused(format!(
+        return Err(Missed::Finally(Failure::Refused(format!(
             "the token {label} has refused this PIN before, and was not asked again, because it is locked after \
              some wrong PINs"
-        )));
+        ))));
     }
     if token.user_pin_final_try() && !entered.typed {
-        return Err(Failure::Refused(format!(
+        return Err(Missed::Finally(Failure::Refused(format!(
             "one more wrong PIN locks the token {label}, so it was not asked; log in once with the software of the \
              token"
-        )));
+        ))));
     }
+    if *logins > 0 && token.user_pin_count_low() {
+        return Err(Missed::Finally(Failure::Service(format!(
+            "the token {label} failed during the login and has counted a wrong PIN since, so it was not asked again"
+        ))));
+    }
+    *logins += 1;
     let pin = AuthPin::from(entered.pin.as_str());
     let result = session.login(UserType::User, Some(&pin));
     if let Err(ModuleError::Pkcs11(RvError::PinIncorrect | RvError::PinInvalid | RvError::PinLenRange, _)) =
@@ -345,7 +366,17 @@ fn login(session: &Session, uri: &Uri, token: &TokenInfo) -> Result<bool, Failur
     {
         refused.push(hash);
     }
-    logged_in(result)
+    // The token said that it has a PIN, so it is disturbed.
+    let disturbed = token.user_pin_initialized()
+        && matches!(
+            result,
+            Err(ModuleError::Pkcs11(RvError::GeneralError | RvError::UserPinNotInitialized, _))
+        );
+    match logged_in(result) {
+        // A PIN that was typed is not sent again unasked: the token may be another one now.
+        Err(failure) if disturbed && !entered.typed && *logins < LOGINS => Err(Missed::Now(failure)),
+        result => Ok(result?),
+    }
 }
 
 fn logged_in(result: Result<(), ModuleError>) -> Result<bool, Failure> {
