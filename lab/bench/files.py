@@ -4,8 +4,9 @@ Every round runs each command once as a whole process, in a random order, after 
 caches; the table has medians of the rounds. The CPU time is that of all processors together, with the
 kernel's. The file is in the page cache, and the target is new each time. Before each run, memory of the
 file's size is touched and freed, because the host of a virtual machine takes free memory back, and the next
-process would pay for that. The peak memory is the kernel's figure for the process, read a hundred times a
-second.
+process would pay for that; and what waits for the disk is written, because the kernel slows down a process
+that writes while too much waits. The peak memory is the kernel's figure for the process, read a hundred
+times a second.
 """
 
 import argparse
@@ -91,6 +92,7 @@ def measure(processes: dict[str, Process], plain: pathlib.Path, out: pathlib.Pat
         # The order is random, because a process slows down the one that follows it.
         for process in random.sample(list(processes.values()), len(processes)):
             touch_memory(plain.parent, plain.stat().st_size)
+            os.sync()
             took, peak, cpu = timed(process.command)
             if number == 0:  # The first round warms the caches, and its outputs are checked.
                 if process.restores and not filecmp.cmp(out, plain, shallow=False):
