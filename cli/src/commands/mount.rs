@@ -12,6 +12,7 @@ use clap::{Args, ValueHint};
 use sealane::vault::{EntryKind, SingleFile, Vault, find};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ pub(crate) struct Mount {
     /// A vault, a folder in one, or an encrypted file
     #[arg(value_name = "VAULT", value_hint = ValueHint::AnyPath)]
     input: PathBuf,
-    /// Existing folder in which the files appear
+    /// Empty folder in which the files appear
     #[arg(value_name = "POINT", value_hint = ValueHint::DirPath)]
     point: PathBuf,
 }
@@ -84,11 +85,7 @@ impl Run for Mount {
 impl Mount {
     fn serve(&self, console: &Console) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
-        let point = std::path::absolute(&self.point).and_then(|point| match point.is_dir() {
-            true => Ok(point),
-            false => Err(ErrorKind::NotADirectory.into()),
-        });
-        let point = point.map_err(|e| Failure::io(&name(&self.point), &e))?;
+        let point = free(&self.point)?;
         let log = self.log.as_ref().map(|path| File::options().create(true).append(true).open(path));
         let log = log.transpose().map_err(|e| Failure::io("--log", &e))?;
         let is_printed = self.foreground || log.is_some();
@@ -128,6 +125,26 @@ impl Mount {
             let _ = nix::mount::umount2(&point, nix::mount::MntFlags::MNT_DETACH);
         }
         Ok(())
+    }
+}
+
+/// Returns the absolute path of an empty folder: a mount would hide what is there. Another mount is
+/// refused too, because with the end of ours fuser 0.18 removes the one below.
+fn free(point: &Path) -> Result<PathBuf, Failure> {
+    let found = || -> io::Result<_> {
+        let folder = point.metadata()?;
+        if !folder.is_dir() {
+            return Err(ErrorKind::NotADirectory.into());
+        }
+        let is_mount = point.join("..").metadata()?.dev() != folder.dev();
+        Ok((std::path::absolute(point)?, is_mount, point.read_dir()?.next().is_some()))
+    };
+    match found().map_err(|e| Failure::io(&name(point), &e))? {
+        (point, false, false) => Ok(point),
+        (_, is_mount, _) => {
+            let what = if is_mount { "the root of a file system" } else { "files, which a mount would hide" };
+            Err(Failure::misuse(format!("{}: expected an empty folder, found {what}", name(point))))
+        }
     }
 }
 

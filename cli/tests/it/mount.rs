@@ -175,12 +175,16 @@ fn a_mount_in_the_background() {
     }
     outcome.succeeded();
     assert!(sandbox.read("point/plain") == sandbox.read("k"));
+    sandbox
+        .run("mount -k k plain.sealed point")
+        .failed(2, "point: expected an empty folder, found the root of a file system");
     umount(&sandbox.path("point"));
     assert!(!is_mounted(&sandbox.path("point")));
     assert_eq!(sandbox.read("log"), b"");
     // The program reports failures of its process in the background.
     for (line, status, words) in [
-        ("mount -k k plain.sealed none", 1, "none: "),
+        ("mount -k k plain.sealed none", 1, "none: no such file"),
+        ("mount -k k plain.sealed .", 2, ".: expected an empty folder, found files"),
         ("mount -k k plain.sealed k", 1, "k: a part of the path is not a folder"),
         ("mount -k k none point", 1, "none: no such file"),
         ("mount -k none plain.sealed point", 1, "none: no such file"),
