@@ -85,20 +85,16 @@ impl<'a> ParquetFooter<'a> {
     /// [`Error::Format`] if it is malformed, or if its parts name columns differently.
     pub fn metadata(metadata: &'a [u8]) -> Result<Self, Error> {
         let mut found = Self::default();
-        let mut schema = Reader { data: &[], at: 0, depth: 0 };
+        // Read once: a row group has few bytes beside those that an element can have.
+        let mut schema = Vec::new();
         let mut reader = Reader { data: metadata, at: 0, depth: 0 };
         reader.structure(STRUCTURE, |reader, id, kind| match id {
-            2 => {
-                schema = reader.clone();
-                reader.skip(kind)?;
-                schema.data = &reader.data[..reader.at];
-                Ok(())
-            }
+            2 => reader.list(kind, |reader, kind| reader.element(kind).map(|it| schema.push(it))),
             4 => {
                 let mut first = None;
                 reader.list(kind, |reader, kind| {
                     let from = first.unwrap_or(0);
-                    reader.row_group(kind, schema.clone(), &mut found.columns, from)?;
+                    reader.row_group(kind, &schema, &mut found.columns, from)?;
                     first.get_or_insert(found.columns.len());
                     Ok(())
                 })
@@ -112,7 +108,6 @@ impl<'a> ParquetFooter<'a> {
     }
 }
 
-#[derive(Clone)]
 struct Reader<'a> {
     data: &'a [u8],
     at: usize,
@@ -142,7 +137,7 @@ impl<'a> Reader<'a> {
     fn row_group(
         &mut self,
         kind: u8,
-        schema: Self,
+        schema: &[Element<'a>],
         columns: &mut Vec<ParquetColumn<'a>>,
         first: usize,
     ) -> Result<(), Error> {
@@ -168,7 +163,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the key of a column, whose path must be the schema's: readers take either.
-    fn column(&mut self, kind: u8, leaves: &Leaves<'a>) -> Result<ParquetColumnKey<'a>, Error> {
+    fn column(&mut self, kind: u8, leaves: &Leaves<'_, 'a>) -> Result<ParquetColumnKey<'a>, Error> {
         let (mut key, mut named) = (None, false);
         self.structure(kind, |reader, id, kind| match id {
             3 => reader.structure(kind, |reader, id, kind| match id {
@@ -198,8 +193,22 @@ impl<'a> Reader<'a> {
         if named { Ok(key.unwrap_or(ParquetColumnKey::Clear)) } else { Err(OTHER) }
     }
 
+    fn element(&mut self, kind: u8) -> Result<Element<'a>, Error> {
+        let (mut name, mut children) = (None, 0);
+        self.structure(kind, |reader, id, kind| match id {
+            4 => reader.bytes(kind).map(|it| name = Some(it)),
+            5 => {
+                reader.expect(kind, I32)?;
+                children = reader.integer()?;
+                Ok(())
+            }
+            _ => reader.skip(kind),
+        })?;
+        if children < 0 { Err(OTHER) } else { Ok((name.ok_or(OTHER)?, children)) }
+    }
+
     /// Reads a path, which must be the one of the schema.
-    fn path(&mut self, kind: u8, leaves: &Leaves<'a>) -> Result<(), Error> {
+    fn path(&mut self, kind: u8, leaves: &Leaves<'_, 'a>) -> Result<(), Error> {
         let mut names = leaves.names();
         self.list(kind, |reader, kind| {
             let name = reader.bytes(kind)?;
@@ -216,14 +225,14 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Error> {
         self.expect(kind, STRUCTURE)?;
         self.deeper()?;
-        let mut id = 0;
+        let mut id = 0_i64;
         loop {
             let head = self.byte()?;
             if head == 0 {
                 self.depth -= 1;
                 return Ok(());
             }
-            let next = if head >> 4 == 0 { self.integer()? } else { id + i64::from(head >> 4) };
+            let next = if head >> 4 == 0 { self.integer()? } else { id.saturating_add((head >> 4).into()) };
             // All writers sort fields. Of two with one number, readers take either.
             if next <= id {
                 return Err(Error::Format("the Parquet footer has a field twice, or not in order"));
@@ -323,20 +332,20 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// An element of a schema: its name, and how many children are still to come.
+type Element<'a> = (&'a [u8], i64);
+
 /// Walks over the columns of a schema, in the order of the column chunks of a row group.
-struct Leaves<'a> {
-    schema: Reader<'a>,
-    /// The names on the way, the root's first, and how many children are still to come.
-    open: Vec<(&'a [u8], i64)>,
+struct Leaves<'s, 'a> {
+    schema: &'s [Element<'a>],
+    /// The elements on the way, the root first.
+    open: Vec<Element<'a>>,
 }
 
-impl<'a> Leaves<'a> {
-    fn new(mut schema: Reader<'a>) -> Result<Self, Error> {
-        if schema.byte()? >> 4 == 15 {
-            schema.varint()?;
-        }
-        let root = Self::element(&mut schema)?;
-        Ok(Self { schema, open: vec![root] })
+impl<'s, 'a> Leaves<'s, 'a> {
+    fn new(schema: &'s [Element<'a>]) -> Result<Self, Error> {
+        let (root, schema) = schema.split_first().ok_or(OTHER)?;
+        Ok(Self { schema, open: vec![*root] })
     }
 
     /// Goes to the next column, and returns whether there is one.
@@ -344,8 +353,9 @@ impl<'a> Leaves<'a> {
         while self.open.pop_if(|last| last.1 == 0).is_some() {}
         while let Some(parent) = self.open.last_mut() {
             parent.1 -= 1;
-            let element = Self::element(&mut self.schema)?;
-            self.open.push(element);
+            let (element, rest) = self.schema.split_first().ok_or(OTHER)?;
+            self.schema = rest;
+            self.open.push(*element);
             if self.open.len() > MAX_PATH {
                 return Err(Error::Format("the Parquet schema is nested too deeply"));
             }
@@ -365,22 +375,9 @@ impl<'a> Leaves<'a> {
         // The position of the byte does not help a reader.
         String::from_utf8(joined).map_err(|_| Error::Format("a name in the Parquet schema is not UTF-8"))
     }
-
-    /// Returns the name and the number of children of an element.
-    fn element(schema: &mut Reader<'a>) -> Result<(&'a [u8], i64), Error> {
-        let (mut name, mut children) = (None, 0);
-        schema.structure(STRUCTURE, |reader, id, kind| match id {
-            4 => reader.bytes(kind).map(|it| name = Some(it)),
-            5 => {
-                children = reader.integer()?;
-                Ok(())
-            }
-            _ => reader.skip(kind),
-        })?;
-        if children < 0 { Err(OTHER) } else { Ok((name.ok_or(OTHER)?, children)) }
-    }
 }
 
+const I32: u8 = 5;
 const BYTES: u8 = 8;
 const LIST: u8 = 9;
 const STRUCTURE: u8 = 12;
@@ -411,5 +408,29 @@ mod test {
         assert!(kind(&[0x16, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0]).contains("too long"));
         assert!(kind(&[0x1f, 0]).contains("unknown kind"));
         assert!(kind(&[0x15, 0, 0x05, 2, 0, 0]).contains("twice"));
+        let largest = [&[0x05, 0xfe][..], &[0xff; 8], &[1, 0, 0x15, 0, 0]].concat();
+        assert!(kind(&largest).contains("twice"));
+    }
+
+    /// Row groups of ten bytes, and an element of the schema with as many bytes as all of them: a
+    /// reader that went through it for each row group would take minutes.
+    #[test]
+    fn the_schema_is_read_once() {
+        const BYTES: usize = 1 << 20;
+        let number = |number: usize| {
+            (0..3).map(move |i| (number >> (7 * i)) as u8 & 127 | if i < 2 { 128 } else { 0 })
+        };
+        let mut footer = vec![0x29, 0x2c, 0x48, 1, b'r', 0x15, 2, 0, 0x48, 1, b'c', 0x79, 0xf3];
+        footer.extend(number(BYTES));
+        footer.resize(footer.len() + BYTES + 1, 0);
+        footer.extend([0x29, 0xfc]);
+        footer.extend(number(BYTES / 10));
+        for _ in 0..BYTES / 10 {
+            footer.extend([0x19, 0x1c, 0x3c, 0x39, 0x18, 1, b'c', 0, 0, 0]);
+        }
+        footer.push(0);
+        let began = std::time::Instant::now();
+        assert_eq!(ParquetFooter::metadata(&footer).unwrap().columns.len(), 1);
+        assert!(began.elapsed() < std::time::Duration::from_secs(20));
     }
 }
