@@ -85,7 +85,7 @@ impl Run for Mount {
 impl Mount {
     fn serve(&self, console: &Console) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
-        let point = free(&self.point)?;
+        let point = empty_folder(&self.point)?;
         let log = self.log.as_ref().map(|path| File::options().create(true).append(true).open(path));
         let log = log.transpose().map_err(|e| Failure::io("--log", &e))?;
         let is_printed = self.foreground || log.is_some();
@@ -128,21 +128,21 @@ impl Mount {
     }
 }
 
-/// Returns the absolute path of an empty folder: a mount would hide what is there. Another mount is
-/// refused too, because with the end of ours fuser 0.18 removes the one below.
-fn free(point: &Path) -> Result<PathBuf, Failure> {
+/// Returns the absolute path of an empty folder: a mount would hide files. The root of a file system
+/// is refused too: when our mount ends, fuser 0.18 also unmounts the one below.
+fn empty_folder(point: &Path) -> Result<PathBuf, Failure> {
     let found = || -> io::Result<_> {
         let folder = point.metadata()?;
         if !folder.is_dir() {
             return Err(ErrorKind::NotADirectory.into());
         }
-        let is_mount = point.join("..").metadata()?.dev() != folder.dev();
-        Ok((std::path::absolute(point)?, is_mount, point.read_dir()?.next().is_some()))
+        let is_root = point.join("..").metadata()?.dev() != folder.dev();
+        Ok((std::path::absolute(point)?, is_root, point.read_dir()?.next().is_some()))
     };
     match found().map_err(|e| Failure::io(&name(point), &e))? {
         (point, false, false) => Ok(point),
-        (_, is_mount, _) => {
-            let what = if is_mount { "the root of a file system" } else { "files, which a mount would hide" };
+        (_, is_root, _) => {
+            let what = if is_root { "the root of a file system" } else { "files, which a mount would hide" };
             Err(Failure::misuse(format!("{}: expected an empty folder, found {what}", name(point))))
         }
     }

@@ -85,7 +85,7 @@ impl<'a> ParquetFooter<'a> {
     /// [`Error::Format`] if it is malformed, or if its parts name columns differently.
     pub fn metadata(metadata: &'a [u8]) -> Result<Self, Error> {
         let mut found = Self::default();
-        // Read once: a row group has few bytes beside those that an element can have.
+        // Reading it again for each row group would take quadratic time.
         let mut schema = Vec::new();
         let mut reader = Reader { data: metadata, at: 0, depth: 0 };
         reader.structure(STRUCTURE, |reader, id, kind| match id {
@@ -332,7 +332,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An element of a schema: its name, and how many children are still to come.
+/// An element of a schema: its name and its number of children; in [`Leaves::open`], of those that
+/// are still to come.
 type Element<'a> = (&'a [u8], i64);
 
 /// Walks over the columns of a schema, in the order of the column chunks of a row group.

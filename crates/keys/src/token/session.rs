@@ -30,8 +30,8 @@ const TAG: usize = 16;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 
-/// The most logins of a call. Some tokens are locked after three wrong PINs.
-const LOGINS: u32 = 2;
+/// Logins of one call at most. Some tokens are locked after three wrong PINs.
+const MAX_LOGINS: u32 = 2;
 
 /// The hash functions of RSA-OAEP, in order of preference. Some tokens only have SHA-1; OAEP does
 /// not depend on its collision resistance.
@@ -63,7 +63,7 @@ pub(super) enum Kind {
 impl TokenKey {
     /// Opens the URI's token, logs in, and finds the key.
     pub(super) fn open(uri: &Uri) -> Result<Self, Failure> {
-        let (module, session, logged_in) = entered(uri)?;
+        let (module, session, logged_in) = open_session(uri)?;
         let (handle, class) = find(&session, uri)?;
         let asked = [
             AttributeType::KeyType,
@@ -231,21 +231,21 @@ fn mechanism(oaep: Oaep) -> Mechanism<'static> {
     Mechanism::RsaPkcsOaep(PkcsOaepParams::new(hash, mask, PkcsOaepSource::empty()))
 }
 
-/// Opens the URI's module and a session with its only matching token. Returns also whether it
+/// Opens the URI's module and a session with the only matching token, and returns whether it
 /// logged in.
 ///
 /// SoftHSM writes to a token at each login. Other processes that read it at this moment find no
-/// token or an error, or cannot log in (seen with 2.6.1). So we begin again.
-fn entered(uri: &Uri) -> Result<(Module, Session, bool), Failure> {
+/// token or an error, or cannot log in (seen with 2.6.1). So we try again.
+fn open_session(uri: &Uri) -> Result<(Module, Session, bool), Failure> {
     let mut logins = 0;
     let mut longest = SHORTEST_PAUSE;
     loop {
         // Modules list their tokens when they are initialized.
         let module = Module::open(uri)?;
-        match enter(&module, uri, &mut logins) {
+        match try_session(&module, uri, &mut logins) {
             Ok((session, logged_in)) => return Ok((module, session, logged_in)),
-            Err(Missed::Now(_)) if longest <= LONGEST_PAUSE => {}
-            Err(Missed::Now(failure) | Missed::Finally(failure)) => return Err(failure),
+            Err(NoSession::Now(_)) if longest <= LONGEST_PAUSE => {}
+            Err(NoSession::Now(failure) | NoSession::Finally(failure)) => return Err(failure),
         }
         drop(module);
         interrupt::check()?;
@@ -256,7 +256,7 @@ fn entered(uri: &Uri) -> Result<(Module, Session, bool), Failure> {
     }
 }
 
-fn enter(module: &Module, uri: &Uri, logins: &mut u32) -> Result<(Session, bool), Missed> {
+fn try_session(module: &Module, uri: &Uri, logins: &mut u32) -> Result<(Session, bool), NoSession> {
     let (slot, token) = slot(module, uri)?;
     let session = module.pkcs11.open_ro_session(slot).map_err(Failure::from)?;
     let logged_in = login(&session, uri, &token, logins)?;
@@ -264,24 +264,24 @@ fn enter(module: &Module, uri: &Uri, logins: &mut u32) -> Result<(Session, bool)
 }
 
 /// Why there is no session.
-enum Missed {
+enum NoSession {
     /// There may be one in a moment.
     Now(Failure),
     Finally(Failure),
 }
 
-impl From<Failure> for Missed {
+impl From<Failure> for NoSession {
     fn from(failure: Failure) -> Self {
         Self::Finally(failure)
     }
 }
 
 /// Returns the slot of the only token that matches the URI. No other token gets a PIN.
-fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Missed> {
+fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), NoSession> {
     let fits = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
     let mut found = Vec::new();
     let mut unreadable = None;
-    let slots = module.pkcs11.get_slots_with_token().map_err(|e| Missed::Finally(e.into()))?;
+    let slots = module.pkcs11.get_slots_with_token().map_err(|e| NoSession::Finally(e.into()))?;
     for slot in slots {
         if uri.slot.is_some_and(|wanted| wanted != slot.id()) {
             continue;
@@ -305,20 +305,20 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Missed> {
         }
     }
     match (found.len(), unreadable) {
-        (0, None) => Err(Missed::Now(Failure::NotFound(
+        (0, None) => Err(NoSession::Now(Failure::NotFound(
             "no token with these attributes is present; plug it in, or check them".into(),
         ))),
         // An unreadable token might match too, so a single match proves nothing.
-        (_, Some(failure)) => Err(Missed::Now(failure)),
+        (_, Some(failure)) => Err(NoSession::Now(failure)),
         (1, None) => Ok(found.remove(0)),
-        (many, None) => Err(Missed::Finally(Failure::NotFound(format!(
+        (many, None) => Err(NoSession::Finally(Failure::NotFound(format!(
             "{many} tokens have these attributes; add token= or serial=, because the PIN is sent to one token only"
         )))),
     }
 }
 
 /// Logs in, if the token requires it. Returns whether it did.
-fn login(session: &Session, uri: &Uri, token: &TokenInfo, logins: &mut u32) -> Result<bool, Missed> {
+fn login(session: &Session, uri: &Uri, token: &TokenInfo, logins: &mut u32) -> Result<bool, NoSession> {
     if !token.login_required() {
         return Ok(false);
     }
@@ -328,9 +328,9 @@ fn login(session: &Session, uri: &Uri, token: &TokenInfo, logins: &mut u32) -> R
         if token.protected_authentication_path() {
             return Ok(logged_in(session.login(UserType::User, None))?);
         }
-        return Err(Missed::Finally(Failure::Refused(format!(
+        return Err(Failure::Refused(format!(
             "the token {label} needs a PIN; use pin-source=FILE, or the environment variable SEALANE_PKCS11_PIN"
-        ))));
+        )).into());
     };
     // Not the module: one token can be reached by several paths and modules.
     let mut hash = Sha256::new();
@@ -342,21 +342,21 @@ fn login(session: &Session, uri: &Uri, token: &TokenInfo, logins: &mut u32) -> R
     let hash: [u8; 32] = hash.finalize().into();
     let mut refused = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
     if refused.contains(&hash) {
-        return Err(Missed::Finally(Failure::Refused(format!(
+        return Err(Failure::Refused(format!(
             "the token {label} has refused this PIN before, and was not asked again, because it is locked after \
              some wrong PINs"
-        ))));
+        )).into());
     }
     if token.user_pin_final_try() && !entered.typed {
-        return Err(Missed::Finally(Failure::Refused(format!(
+        return Err(Failure::Refused(format!(
             "one more wrong PIN locks the token {label}, so it was not asked; log in once with the software of the \
              token"
-        ))));
+        )).into());
     }
     if *logins > 0 && token.user_pin_count_low() {
-        return Err(Missed::Finally(Failure::Service(format!(
+        return Err(Failure::Service(format!(
             "the token {label} failed during the login and has counted a wrong PIN since, so it was not asked again"
-        ))));
+        )).into());
     }
     *logins += 1;
     let pin = AuthPin::from(entered.pin.as_str());
@@ -366,15 +366,15 @@ fn login(session: &Session, uri: &Uri, token: &TokenInfo, logins: &mut u32) -> R
     {
         refused.push(hash);
     }
-    // The token said that it has a PIN, so it is disturbed.
+    // The token has a PIN, so another process probably writes to it.
     let disturbed = token.user_pin_initialized()
         && matches!(
             result,
             Err(ModuleError::Pkcs11(RvError::GeneralError | RvError::UserPinNotInitialized, _))
         );
     match logged_in(result) {
-        // A PIN that was typed is not sent again unasked: the token may be another one now.
-        Err(failure) if disturbed && !entered.typed && *logins < LOGINS => Err(Missed::Now(failure)),
+        // We don't send a typed PIN again: another token may be there now.
+        Err(failure) if disturbed && !entered.typed && *logins < MAX_LOGINS => Err(NoSession::Now(failure)),
         result => Ok(result?),
     }
 }
