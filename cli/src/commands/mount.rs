@@ -128,8 +128,8 @@ impl Mount {
     }
 }
 
-/// Returns the absolute path of an empty folder: a mount would hide files. The root of a file system
-/// is refused too: when our mount ends, fuser 0.18 also unmounts the one below.
+/// Returns the absolute path of an empty folder: a mount would hide files. The root of a file
+/// system is refused too: when our mount ends, fuser 0.18 also unmounts the one below.
 fn empty_folder(point: &Path) -> Result<PathBuf, Failure> {
     let found = || -> io::Result<_> {
         let folder = point.metadata()?;
