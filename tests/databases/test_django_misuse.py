@@ -8,7 +8,7 @@ import django_app
 import pytest
 from django.core.exceptions import FieldError
 from django.db import connection, models
-from django.db.models.functions import Coalesce, Concat, Lag, Lower
+from django.db.models.functions import Coalesce, Concat, Lag, Lower, Upper
 from django.db.models.lookups import Contains, Exact, GreaterThan, In, IsNull
 from django_app import Inpatient, Note, Patient
 from sealane.django import EncryptedTextField
@@ -44,6 +44,22 @@ def tables() -> Iterator[None]:
         lambda: Patient.objects.filter(models.Exists(Patient.objects.filter(name=models.F("email")))),
         lambda: Inpatient.objects.annotate(x=Lower("patient_ptr__email")),
         lambda: Patient.objects.values("email").annotate(x=models.Max("diagnosis")),
+        lambda: Patient.objects.order_by("email"),
+        lambda: Patient.objects.order_by("name", "-diagnosis"),
+        lambda: Patient.objects.order_by("email").reverse(),
+        lambda: Patient.objects.order_by(models.F("email").desc(nulls_last=True)),
+        lambda: Patient.objects.order_by(models.Case(models.When(name="a", then="email"))),
+        lambda: Patient.objects.annotate(x=models.F("email")).order_by("x"),
+        lambda: Patient.objects.values("email").order_by("email"),
+        lambda: Patient.objects.values_list("name").order_by("email"),
+        lambda: [Patient.objects.latest("email")],
+        lambda: [Patient.objects.earliest("email")],
+        lambda: Patient.objects.order_by("email").distinct("email"),
+        lambda: Patient.objects.extra(order_by=["email"]),
+        lambda: Inpatient.objects.order_by("patient_ptr__email"),
+        lambda: Patient.objects.annotate(x=models.Window(Lag("name"), order_by="email")),
+        lambda: Patient.objects.values("email").union(Patient.objects.values("email")).order_by("email"),
+        lambda: Patient.objects.filter(pk__in=Patient.objects.order_by("email").values("pk")[:1]),
     ],
 )
 def test_expressions_as_objects_are_refused(query: Callable[[], object]) -> None:
@@ -52,6 +68,51 @@ def test_expressions_as_objects_are_refused(query: Callable[[], object]) -> None
         FieldError, match=r"^clinic_patient\.(email|diagnosis) is encrypted: the database cannot"
     ):
         list(query())  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        lambda: Patient.objects.values("scan").distinct(),
+        lambda: Patient.objects.annotate(x=models.F("scan")).values("x").distinct(),
+        lambda: Patient.objects.values("scan").annotate(n=models.Count("pk")),
+        lambda: [Patient.objects.aggregate(n=models.Count("scan", distinct=True))],
+        lambda: Patient.objects.values("scan").union(Patient.objects.values("scan")),
+        lambda: Patient.objects.values("scan").intersection(Patient.objects.values("name")),
+        lambda: Patient.objects.values("scan").difference(Patient.objects.values("scan")),
+    ],
+)
+def test_comparison_of_values_that_are_not_searchable_is_refused(query: Callable[[], object]) -> None:
+    with pytest.raises(FieldError, match=r"^clinic_patient\.scan is encrypted: equal values are encr"):
+        list(query())  # type: ignore[call-overload]
+
+
+def test_names_of_a_statement_that_are_no_lookups() -> None:
+    for name in ("email__contains", "email__lower__exact", "scan__key", "email__gt"):
+        with pytest.raises(FieldError, match=r"^clinic_patient\.(email|scan) is encrypted: there is no lo"):
+            Patient.objects.filter(**{name: "a"})
+
+
+def test_ciphertext_is_not_stored_in_another_field() -> None:
+    Patient.objects.create(name="a", email="a@x")
+    with pytest.raises(FieldError, match=r"^clinic_patient\.email is encrypted: clinic\.Patient\.name would"):
+        Patient.objects.update(name=models.F("email"))
+    assert Patient.objects.update(email=models.F("email")) == 1
+    assert Patient.objects.get().name == "a"
+
+
+def test_rows_are_grouped_and_compared_beside_their_primary_key() -> None:
+    for name in "ab":
+        Inpatient.objects.create(name=name, email=f"{name}@x", scan=b"1", room="7")
+    all_ = Patient.objects.annotate(n=models.Count("name")).order_by("name").distinct()
+    assert [(one.scan, one.n) for one in all_] == [(b"1", 1)] * 2
+    assert len(Patient.objects.values("pk", "scan").distinct()) == 2
+    assert Patient.objects.all().union(Patient.objects.filter(name="a")).count() == 2
+    assert len(Patient.objects.values("scan").union(Patient.objects.values("scan"), all=True)) == 4
+    named = Patient.objects.annotate(x=models.F("name")).values("x", "email")
+    assert [one["x"] for one in named.union(named).order_by("-x")] == ["b", "a"]
+    assert len(Patient.objects.values("email").distinct()) == 2
+    assert Inpatient.objects.select_related("patient_ptr").order_by("name").last().room == "7"
 
 
 def test_expressions_that_pass_values_on() -> None:
@@ -72,9 +133,17 @@ def test_uses_in_a_model_that_cannot_work_are_errors_of_a_check() -> None:
         lower = EncryptedTextField(searchable=True)
         good = EncryptedTextField(searchable=True)
         target = EncryptedTextField(searchable=True, unique=True)
+        first = EncryptedTextField()
+        last = EncryptedTextField()
+        source = EncryptedTextField()
+        upper = models.GeneratedField(
+            expression=Upper("source"), output_field=models.TextField(), db_persist=True
+        )
 
         class Meta:
             app_label = "codes"
+            ordering = ("id", "-first")
+            get_latest_by = "last"
             constraints = [  # noqa: RUF012
                 models.UniqueConstraint(fields=["good", "id"], name="good"),
                 models.UniqueConstraint(Lower("lower"), name="lower"),
@@ -90,7 +159,8 @@ def test_uses_in_a_model_that_cannot_work_are_errors_of_a_check() -> None:
             app_label = "codes"
 
     found = {str(error.obj.name): error.msg for error in Code.check() if hasattr(error.obj, "name")}
-    assert found.keys() == {"plain", "both", "lower"}
+    assert found.keys() == {"plain", "both", "lower", "first", "last", "source"}
+    assert found["lower"] == found["first"] == found["last"] == found["source"]
     assert found["plain"] == found["both"]
     assert found["plain"].startswith("equal values are encrypted differently")
     assert found["lower"] == "the database cannot compute with encrypted values"

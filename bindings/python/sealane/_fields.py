@@ -33,6 +33,7 @@ NO_KEY: Final = (
     "an encrypted value cannot be a primary key or the target of a foreign key: after a rotation, rows that "
     "refer to it would have the old ciphertext"
 )
+NOT_EQUAL: Final = "equal values are encrypted differently, so the database cannot compare or group them"
 NOT_COMPUTED: Final = "the database cannot compute with encrypted values"
 _PREFIXES: Final = {"tink": b"\x01", "crunchy": b"\0", "legacy": b"\0"}
 

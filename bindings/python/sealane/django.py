@@ -80,9 +80,16 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         named = [*meta.unique_together, *(getattr(one, "fields", ()) for one in made)]
         if not self.searchable and any(self.name in [one.lstrip("-") for one in names] for names in named):
             yield _fields.NO_INDEX
-        computed = [part for one in made for part in _parts_of(*getattr(one, "expressions", ()))]
-        if any(type(part) is models.F and vars(part)["name"] == self.name for part in computed):
-            yield _fields.NOT_COMPUTED
+        order: Any = meta.ordering
+        latest: Any = meta.get_latest_by or ()
+        ordered = [*order, *([latest] if isinstance(latest, str) else latest)]
+        computed = [*ordered, *(one for each in made for one in getattr(each, "expressions", ()))]
+        computed += [getattr(one, "expression", None) for one in meta.local_fields]
+        for part in _parts_of(*computed):
+            name = vars(part)["name"] if type(part) is models.F else part
+            if isinstance(name, str) and name.lstrip("-") == self.name:
+                yield _fields.NOT_COMPUTED
+                return
 
     def rel_db_type(self, connection: Any) -> NoReturn:
         """Raises ValueError for a foreign key to this field."""
@@ -214,9 +221,9 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         """Returns the lookups ``isnull``, and ``exact`` and ``in``, which need a searchable field."""
         return {"exact": _Exact, "in": _In, "isnull": lookups.IsNull}.get(lookup_name)
 
-    def get_transform(self, lookup_name: str) -> Any:
-        """Returns None: nothing can be computed of an encrypted value."""
-        return None
+    def get_transform(self, lookup_name: str) -> NoReturn:
+        """Raises FieldError: nothing can be computed of an encrypted value."""
+        raise FieldError(f"{self.sealing} is encrypted: there is no lookup {lookup_name!r} of its values")
 
 
 class _Column(expressions.Col):
@@ -224,17 +231,43 @@ class _Column(expressions.Col):
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
         """Returns the SQL, or refuses a statement that computes with encrypted values."""
-        query = compiler.query
-        for part in _parts_of(query.where, *query.annotations.values()):
-            if isinstance(part, _COMPUTING) and not isinstance(part, _PASSING):
-                for one in part.get_source_expressions():
-                    if isinstance(one, _Column):
-                        field: Any = one.target
-                        raise FieldError(
-                            f"{field.sealing} is encrypted: the database cannot compute "
-                            f"{type(part).__name__} of its values"
-                        )
+        if not hasattr(compiler, "sealane_checked"):
+            compiler.sealane_checked = True
+            _check_statement(compiler)
         return super().as_sql(compiler, connection)
+
+
+def _check_statement(compiler: Any) -> None:
+    """Refuses a statement whose result would come from ciphertexts instead of values."""
+    query = compiler.query
+    order = [one.resolve_expression(query, allow_joins=True) for one, _ in compiler._order_by_pairs()]
+    for part in _parts_of(query.where, *query.annotations.values(), *order):
+        sources = part.get_source_expressions() if isinstance(part, _COMPUTING) else ()
+        for field in _fields_in(*sources):
+            if getattr(part, "distinct", False) and not field.searchable:
+                raise FieldError(f"{field.sealing} is encrypted: {_fields.NOT_EQUAL}")
+            if not isinstance(part, _PASSING):
+                made = "an order" if isinstance(part, models.OrderBy) else type(part).__name__
+                raise FieldError(
+                    f"{field.sealing} is encrypted: the database cannot compute {made} of its values"
+                )
+    for target, _, value in getattr(query, "values", ()):
+        for field in _fields_in(value):
+            if field != target:
+                raise FieldError(f"{field.sealing} is encrypted: {target} would get its ciphertext")
+    compared = [query.group_by if isinstance(query.group_by, tuple) else ()]
+    if query.distinct_fields:
+        compared.append([query.resolve_ref(name) for name in query.distinct_fields])
+    elif query.distinct:
+        compared.append([*query.select, *query.annotation_select.values()])
+    if query.combinator and not query.combinator_all:
+        compared += [[*one.select, *one.annotation_select.values()] for one in query.combined_queries]
+    for columns in compared:
+        # Beside a primary key, an encrypted value decides nothing.
+        if not any(getattr(getattr(one, "target", None), "primary_key", False) for one in columns):
+            for field in _fields_in(*columns):
+                if not field.searchable:
+                    raise FieldError(f"{field.sealing} is encrypted: {_fields.NOT_EQUAL}")
 
 
 def _parts_of(*expressions: Any) -> Iterator[Any]:
@@ -242,6 +275,15 @@ def _parts_of(*expressions: Any) -> Iterator[Any]:
     for one in filter(None, expressions):
         yield one
         yield from _parts_of(*getattr(one, "get_source_expressions", tuple)())
+
+
+def _fields_in(*made: Any) -> Iterator[Any]:
+    """Returns the encrypted fields whose values expressions have."""
+    for one in made:
+        if isinstance(one, _Column):
+            yield one.target
+        elif not isinstance(one, _OTHER):
+            yield from _fields_in(*getattr(one, "get_source_expressions", tuple)())
 
 
 class _In(lookups.In):
@@ -269,9 +311,11 @@ class _Exact(_In):
             self.rhs = None
 
 
-_COMPUTING = (models.Func, expressions.CombinedExpression, models.Lookup)
+_COMPUTING = (models.Func, expressions.CombinedExpression, models.Lookup, models.OrderBy)
+_OTHER = (_In, lookups.IsNull, models.Count, models.ExpressionWrapper)
+"""What has values of another type. Who wraps a column in one asks for its ciphertext."""
 _PASSING = (
-    *(_In, lookups.IsNull, models.Count, functions.Lag, functions.Lead),
+    *(*_OTHER, functions.Lag, functions.Lead),
     *(functions.FirstValue, functions.LastValue, functions.NthValue),
 )
 """What compares with ciphertexts, counts them, or returns them as they are."""
