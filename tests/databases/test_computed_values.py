@@ -32,6 +32,8 @@ from sqlalchemy.dialects import postgresql, sqlite
         lambda: User.email.in_(sa.bindparam("x", expanding=True)),
         lambda: User.email + "x",
         lambda: User.email.desc(),
+        lambda: sa.nulls_last(User.email),
+        lambda: sa.distinct(User.name),
         lambda: User.data["a"],
         lambda: User.email.between("a", "b"),
         lambda: User.email.is_distinct_from("a"),
@@ -40,6 +42,81 @@ from sqlalchemy.dialects import postgresql, sqlite
 def test_what_cannot_be_computed_is_refused(compare: Callable[[], object]) -> None:
     with pytest.raises(TypeError, match=r"^(users|documents)\.\w+ is (encrypted|not searchable)"):
         compare()
+
+
+NAMES = sa.select(User.name)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        sa.select(User).order_by(User.email),
+        sa.select(User.id).order_by("email"),
+        sa.select(User.id, User.name.label("x")).order_by("x"),
+        sa.select(User.id).order_by(User.id, User.name),
+        sa.select(sa.select(User).order_by(User.name).limit(1).subquery().c.id),
+        sa.union_all(NAMES, NAMES).order_by("name"),
+        sa.select(sa.func.lower(User.email)),
+        sa.select(sa.func.max(User.email)),
+        sa.select(sa.func.coalesce(User.name, SECRET)),
+        sa.select(User.id).where(sa.func.length(User.name) > 5),
+        sa.select(sa.func.row_number().over(order_by=User.email)),
+        sa.select(sa.cast(User.email, sa.Text)),
+        sa.select(User.id).where(sa.cast(User.email, sa.Text).like("a%")),
+    ],
+    ids=str,
+)
+def test_the_database_computes_nothing_of_ciphertexts(engine: sa.Engine, statement: Any) -> None:
+    store(engine, User(email="a@x", name="n"))
+    with (
+        engine.connect() as connection,
+        pytest.raises(TypeError, match=r"^users\.(email|name) is encrypted: the database cannot compute "),
+    ):
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        NAMES.distinct(),
+        NAMES.group_by(User.name),
+        sa.union(NAMES, NAMES),
+        sa.intersect(NAMES, NAMES),
+        sa.select(sa.func.count().over(partition_by=User.name)),
+        sa.select(NAMES.distinct().subquery()),
+    ],
+    ids=str,
+)
+def test_values_that_are_not_searchable_are_not_compared(engine: sa.Engine, statement: Any) -> None:
+    with (
+        engine.connect() as connection,
+        pytest.raises(TypeError, match=r"^users\.name is encrypted: equal values are encrypted differently"),
+    ):
+        connection.execute(statement)
+
+
+def test_what_leaves_ciphertexts_as_they_are(engine: sa.Engine) -> None:
+    store(engine, User(email="a@x", name="n"), User(email="b@x"))
+    email, name = User.email, User.name
+    stored = sa.type_coerce(User.name, sa.LargeBinary())
+    filled = NAMES.where(name.is_not(None))
+    before = sa.type_coerce(sa.func.lag(email).over(order_by=User.id), email.type)
+    for statement, expected in [
+        (sa.select(email).order_by(User.id), [("a@x",), ("b@x",)]),
+        (sa.select(sa.func.count(name)), [(1,)]),
+        (sa.select(sa.func.count(email.distinct())), [(2,)]),
+        (sa.select(before).order_by(User.id), [(None,), ("a@x",)]),
+        (sa.select(User.id, name).distinct().order_by(User.id), [(1, "n"), (2, None)]),
+        (sa.select(User.id, name).group_by(User.id, name).order_by(User.id), [(1, "n"), (2, None)]),
+        (sa.select(User.id).order_by(name.is_(None), sa.case((email == "a@x", 1))), [(1,), (2,)]),
+        (sa.select(sa.func.length(stored) > 20).where(name.is_not(None)), [(True,)]),
+        (sa.union_all(filled, filled), [("n",), ("n",)]),
+    ]:
+        with engine.connect() as connection:
+            assert [tuple(row) for row in connection.execute(statement)] == expected, str(statement)
+    with engine.connect() as connection:
+        assert len(connection.execute(sa.select(email).group_by(email)).all()) == 2
+        assert len(connection.execute(sa.select(email).distinct()).all()) == 2
 
 
 def test_a_column_is_a_key_of_a_dict() -> None:

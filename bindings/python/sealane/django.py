@@ -255,7 +255,7 @@ def _check_statement(compiler: Any) -> None:
         for field in _fields_in(value):
             if field != target:
                 raise FieldError(f"{field.sealing} is encrypted: {target} would get its ciphertext")
-    compared = [query.group_by if isinstance(query.group_by, tuple) else ()]
+    compared: list[Any] = [query.group_by if isinstance(query.group_by, tuple) else ()]
     if query.distinct_fields:
         compared.append([query.resolve_ref(name) for name in query.distinct_fields])
     elif query.distinct:

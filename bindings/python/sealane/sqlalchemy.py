@@ -24,7 +24,7 @@ from typing import Any, NoReturn, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event, orm
 from sqlalchemy.exc import DontWrapMixin
-from sqlalchemy.sql import operators, visitors
+from sqlalchemy.sql import elements, operators, selectable, visitors
 
 from sealane import _fields
 from sealane._fields import Bound, Field, KeyringLike, Sealed
@@ -178,6 +178,8 @@ class Encrypted(sa.types.TypeDecorator[_T]):
 
         def operate(self, op: Any, *other: Any, **options: Any) -> Any:
             field: Field = self.expr.type.keyring  # type: ignore[attr-defined]
+            if op is operators.distinct_op and field.searchable:
+                return super().operate(op, *other, **options)
             if op in _NULL or (op in _EQUAL and (other[0] is None or isinstance(other[0], sa.Null))):
                 return super().operate(op, *other, **options)
             if op is operators.eq and _is_sql(other[0]):
@@ -262,9 +264,10 @@ def _executing(_connection: Any, _cursor: Any, _sql: str, _values: Any, context:
         if isinstance(element, sa.Insert | sa.Update):
             _check_values(element)
         for operand in _operands(element):
-            type_ = getattr(operand, "type", None)
-            if isinstance(type_, Encrypted) and not isinstance(operand, sa.BindParameter):
-                raise _refused(type_.keyring)
+            if (field := _field_of(operand)) is not None:
+                raise _refused(field)
+        _check_order(element)
+        _check_groups(element)
     _CHECKED.add(compiled)
 
 
@@ -275,6 +278,63 @@ def _operands(element: Any) -> Iterable[Any]:
     if isinstance(element, sa.Case):
         return [element.value]
     return element.clauses if isinstance(element, sa.Tuple) else ()
+
+
+def _field_of(value: Any) -> Field | None:
+    """Returns the encrypted column whose values an expression has."""
+    value = value.element if isinstance(value, elements._label_reference) else value
+    type_ = getattr(value, "type", None)
+    is_column = isinstance(type_, Encrypted) and not isinstance(value, sa.BindParameter)
+    return type_.keyring if is_column else None  # type: ignore[union-attr]
+
+
+def _check_order(element: Any) -> None:
+    """Refuses an order of ciphertexts, and functions that compute with them."""
+    made, parts = _computed(element)
+    for part in parts:
+        if isinstance(part, elements._textual_label_reference):
+            tables: Any = element.get_final_froms() if isinstance(element, sa.Select) else ()
+            named = [
+                columns.get(part.element) for columns in (element.selected_columns, *(t.c for t in tables))
+            ]
+            part = next((column for column in named if column is not None), None)
+        if (found := _field_of(part)) is not None:
+            raise TypeError(f"{found} is encrypted: the database cannot compute {made} of its values")
+
+
+def _computed(element: Any) -> tuple[str, Iterable[Any]]:
+    """Returns what an element makes of values, and the values."""
+    if isinstance(element, selectable.GenerativeSelect):
+        return "an order", element._order_by_clauses
+    if isinstance(element, sa.Over | sa.WithinGroup):
+        return "an order", getattr(element.order_by, "clauses", ())
+    if isinstance(element, sa.Cast | sa.TryCast):
+        return "CAST", [element.clause]
+    name = getattr(element, "name", "a function")
+    return name, element.clauses if isinstance(element, sa.FunctionElement) and name not in _PASSING else ()
+
+
+_PASSING = {"count", "lag", "lead", "first_value", "last_value", "nth_value"}
+"""Functions that count values, or return them as they are."""
+
+
+def _check_groups(element: Any) -> None:
+    """Refuses to group or compare rows by values that are encrypted differently each time."""
+    groups: list[Any] = []
+    if isinstance(element, selectable.GenerativeSelect):
+        groups.append(element._group_by_clauses)
+    if isinstance(element, sa.Select) and element._distinct:
+        groups.append(element._distinct_on or element.selected_columns)
+    if isinstance(element, sa.CompoundSelect) and not element.keyword.value.endswith(" ALL"):
+        groups += _selected(element)
+    if isinstance(element, sa.Over):
+        groups.append(getattr(element.partition_by, "clauses", ()))
+    for group in groups:
+        # Beside a primary key, an encrypted value decides nothing.
+        if not any(getattr(getattr(one, "element", one), "primary_key", False) for one in group):
+            for found in filter(None, map(_field_of, group)):
+                if not found.searchable:
+                    raise TypeError(f"{found} is encrypted: {_fields.NOT_EQUAL}")
 
 
 def _check_values(statement: Any) -> None:
