@@ -1,15 +1,22 @@
 //! Whether an interruption was requested: set by the handler in `interrupt`, read by all work.
 
+use crate::os;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
 use std::time::Duration;
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 static ANNOUNCED: AtomicBool = AtomicBool::new(false);
 
 /// Asks all work in this process to end.
 pub(crate) fn request() {
     REQUESTED.store(true, Ordering::SeqCst);
+}
+
+/// Returns the flag that asks all work to end. A signal handler can only set it.
+pub(crate) fn flag() -> Arc<AtomicBool> {
+    REQUESTED.clone()
 }
 
 /// Forgets earlier requests when the first command begins.
@@ -33,4 +40,5 @@ pub(crate) fn announce() -> bool {
 /// handler runs, leaving the input incomplete.
 pub(crate) fn wait_for_pending_signal() {
     sleep(Duration::from_millis(10));
+    os::receive_ending_signals();
 }

@@ -12,7 +12,7 @@ use windows as system;
 
 pub(crate) use system::{
     ask, block_file_length_signal, duplicate, exists, fill_closed_streams, handle_ending_signals, is_narrow,
-    lock, open_descriptor, restore, shell, show,
+    lock, open_descriptor, receive_ending_signals, restore, shell, show,
 };
 
 /// Whether names that differ only in case are one file.

@@ -4,6 +4,7 @@ mod terminal;
 
 pub(crate) use terminal::{ask, exists, restore, show};
 
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use sealane::file::FileId;
 use signal_hook::{consts::*, iterator::Signals};
 use std::ffi::OsStr;
@@ -28,17 +29,29 @@ pub(crate) fn handle_ending_signals(handler: fn()) {
         let _ = signal_hook::flag::register(SIGCHLD, Arc::default());
     }
     let handled = ENDING.into_iter().filter(|signal| is_default(*signal));
+    let handled: Vec<_> = handled.collect();
+    for signal in &handled {
+        // The thread below can be late on a busy machine, so the handler itself asks work to end.
+        let _ = signal_hook::flag::register(*signal, crate::signal::flag());
+    }
     // Without the handler, the system ends the process.
     if let Ok(mut signals) = Signals::new(handled) {
         let _ = Builder::new().spawn(move || signals.forever().for_each(|_| handler()));
     }
 }
 
+/// Handles the ending signals that have arrived at the process, whichever thread the system gave
+/// them to: one that is unblocked is delivered before the call returns (POSIX, `sigprocmask`).
+pub(crate) fn receive_ending_signals() {
+    let ending = ENDING.iter().filter_map(|signal| Signal::try_from(*signal).ok());
+    let blocked = ending.collect::<SigSet>().thread_swap_mask(SigmaskHow::SIG_BLOCK);
+    let _ = blocked.and_then(|mask| mask.thread_set_mask());
+}
+
 /// Blocks the signal for writing beyond the file size limit (`ulimit -f`). The write fails with an
 /// error instead, and the incomplete file is removed. Without this the system would end the
 /// process, as in a crash.
 pub(crate) fn block_file_length_signal() {
-    use nix::sys::signal::{SigSet, Signal};
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);
     // The only error is an invalid argument. Threads inherit the mask.
