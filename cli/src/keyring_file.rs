@@ -69,8 +69,9 @@ impl OpenKeyring {
                 }
                 (found.map_err(about)?, Protection::Recipients(recipients))
             }
-            found => (args.asked.refuse_unused(&shown).and(found.map_err(about))?, Protection::None),
+            found => (found.map_err(about)?, Protection::None),
         };
+        args.asked.refuse_unused(&shown)?;
         let names_recipients = !args.recipients.is_empty() || !args.recipients_files.is_empty();
         if names_recipients && !matches!(protection, Protection::Recipients(_)) {
             return Err(Failure::misuse(format!(

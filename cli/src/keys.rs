@@ -14,6 +14,7 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use zeroize::Zeroizing;
 
 /// A command's other files; its keys are loaded beside them.
@@ -80,6 +81,7 @@ pub(crate) fn encrypt_with(
     // On Unix, the bytes of the argument in any encoding.
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
     params.inputs = &loader.files;
+    args.asked.refuse_unused(&subject)?;
     params.build().map_err(|e| failure(&subject, e))
 }
 
@@ -126,6 +128,7 @@ pub(crate) fn decrypt_with(
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
     params.max_work_factor = max_work_factor;
     params.inputs = &loader.files;
+    args.asked.refuse_unused(&subject)?;
     params.build().map_err(|e| failure(&subject, e))
 }
 
@@ -152,6 +155,7 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
         loader.files.extend(args.to.recipients_files.iter().cloned());
         recipients(&args.to.recipients, &args.to.recipients_files, console)?
     };
+    args.asked.refuse_unused("the recipients")?;
     Rewrap::new(identities, recipients, &loader.files).map_err(|e| failure("the recipients", e))
 }
 
@@ -211,10 +215,11 @@ pub(crate) fn folder_lock(
             FolderLock::Identities(all)
         }
     };
+    unlock.asked.refuse_unused(&name(found.path()))?;
     Ok((lock, loader.files))
 }
 
-/// Loads the key that wraps the keys of a folder.
+/// Loads the key that wraps the keys of a folder, beside other keys.
 pub(crate) fn wrapping_key(
     key: &Path,
     identity_files: &[PathBuf],
@@ -244,7 +249,7 @@ pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring, Failure>
     }
 }
 
-/// Loads a symmetric key. It may be encrypted with a passphrase.
+/// Loads a symmetric key beside another key. It may be encrypted with a passphrase.
 pub(crate) fn symmetric(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<Key, Failure> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, &[])?;
     found.into_symmetric().map_err(|error| Failure::about(&name(key), error))
@@ -305,7 +310,7 @@ pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) ->
     found.into_secret().map_err(|error| Failure::about(&name(key), error))
 }
 
-/// Loads a private key that signs. It may be encrypted with a passphrase.
+/// Loads a private key that signs, beside other keys. It may be encrypted with a passphrase.
 pub(crate) fn signing_key(
     path: &Path,
     asked: &args::Passphrase,
@@ -434,9 +439,7 @@ impl<'a> Loader<'a> {
     }
 
     fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey, Failure> {
-        let found = self.load(key, identity_files)?;
-        self.asked.refuse_unused(&name(key))?;
-        match found {
+        match self.load(key, identity_files)? {
             KeyFile::Keyring(keyring) => Ok(keyring.into()),
             found => found.into_symmetric().map(FileKey::from).map_err(|e| Failure::about(&name(key), e)),
         }
@@ -526,6 +529,7 @@ impl<'a> Loader<'a> {
 
     /// Asks for the passphrase of `name` when a file that needs it is decrypted.
     fn ask_later(&self, name: String) -> AskPassphrase {
+        self.asked.used.store(true, Ordering::Relaxed);
         let asked = self.asked.clone();
         Arc::new(move || {
             passphrase::ask(&asked, &name).map_err(|failure| match failure.kind() {

@@ -187,6 +187,7 @@ impl<'a> Vaults<'a> {
         let about = |error| Failure::about(&name(root), error);
         let storage = Arc::new(LocalFolder::open(root).map_err(about)?);
         if let Some(remote) = &self.with.rclone {
+            self.with.asked.refuse_unused(&name(root))?;
             return rclone(remote)?.0.open(storage).map_err(about);
         }
         if let Some(found) = Description::find(root).map_err(about)? {

@@ -3,7 +3,6 @@
 use crate::error::Failure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, ValueHint};
-use sealane::Misuse;
 use sealane::file::Format;
 use sealane::keys::KeyType;
 use std::ffi::OsString;
@@ -311,7 +310,7 @@ pub(crate) struct Passphrase {
     /// shell runs COMMAND
     #[arg(long = "passphrase-command", value_name = "COMMAND", value_hint = ValueHint::CommandString)]
     pub(crate) command: Option<OsString>,
-    /// Whether it was read; all clones share this.
+    /// Whether it was read, or a key was loaded that may need it later; all clones share this.
     #[arg(skip)]
     pub(crate) used: Arc<AtomicBool>,
 }
@@ -322,11 +321,14 @@ impl Passphrase {
         self.descriptor.is_some() || self.command.is_some()
     }
 
-    /// Refuses a passphrase that was not needed for the key called `name`: the user believes that
-    /// the key is encrypted, and an attacker can have replaced it with a plain one.
+    /// Refuses a passphrase that nothing needed, after all keys are loaded; the last is called
+    /// `name`. The user believes that a key is encrypted, and an attacker can have replaced it with
+    /// a plain one.
     pub(crate) fn refuse_unused(&self, name: &str) -> Result<(), Failure> {
         match self.is_given() && !self.used.load(Ordering::Relaxed) {
-            true => Err(Failure::about(name, Misuse::KeyNotEncrypted.into())),
+            true => Err(Failure::misuse(format!(
+                "{name}: not encrypted with a passphrase; omit --passphrase-fd and --passphrase-command"
+            ))),
             false => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ use crate::{keys, stream};
 use clap::Args;
 use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
-use sealane::signature::Signers;
+use sealane::signature::{Signers, SigningKey};
 
 /// Encrypt files, or standard input
 ///
@@ -60,17 +60,18 @@ impl Run for Encrypt {
         if let Some(found) = described::find_output(self.transfer.output.as_ref())? {
             url::refuse(&self.transfer.inputs)?;
             self.transfer.folders.check(&found, self.transfer.selection.preserve)?;
+            let signing = self.signing_key(console)?;
             let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
             let recursive = Recursive::transfer(&self.transfer, false, console)?
                 .described(&opened, self.transfer.manifest.as_ref())?;
-            return self.run_recursive(recursive, Some(&opened), console);
+            return self.run_recursive(recursive, signing, Some(&opened), console);
         }
         self.transfer.check_manifest()?;
         if self.transfer.folders.recursive {
             let names =
                 keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
             let recursive = Recursive::transfer(&self.transfer, false, console)?.naming(names);
-            return self.run_recursive(recursive, None, console);
+            return self.run_recursive(recursive, self.signing_key(console)?, None, console);
         }
         let inventory = self.inventory.file.is_some() || self.inventory.sign_key.is_some();
         let own = [("--delete", self.delete), ("--inventory", inventory)];
@@ -92,9 +93,15 @@ impl Run for Encrypt {
 }
 
 impl Encrypt {
+    fn signing_key(&self, console: &Console) -> Result<Option<SigningKey>, Failure> {
+        let load = |path| keys::signing_key(path, &self.with.asked, keys::Inputs::default(), console);
+        self.inventory.sign_key.as_deref().map(load).transpose()
+    }
+
     fn run_recursive(
         &self,
         recursive: Recursive<'_>,
+        signing: Option<SigningKey>,
         described: Option<&Described>,
         console: &Console,
     ) -> Result<(), Failure> {
@@ -110,10 +117,6 @@ impl Encrypt {
             recursive = recursive.deleting();
         }
         let WriteInventory { file, sign_key, folder } = &self.inventory;
-        let signing = sign_key.as_ref();
-        let signing = signing
-            .map(|path| keys::signing_key(path, &self.with.asked, keys::Inputs::default(), console))
-            .transpose()?;
         if let (Some(found), Some(key)) = (described, &signing) {
             let checked = found.folder.description().check_signer(&Signers::from(key));
             checked.map_err(|error| found.about(error))?;

@@ -95,6 +95,7 @@ impl Run for Init {
         };
         let sign = |path| keys::signing_key(path, asked, keys::Inputs::default(), console);
         let sign_key = self.sign_key.as_deref().map(sign).transpose()?;
+        asked.refuse_unused(&shown)?;
         let Self { ref suffix, encrypt_names: names, preserve, write_only, .. } = *self;
         let new = NewFolder { suffix, names, preserve, write_only, sign_key: sign_key.as_ref() };
         let made = DescribedFolder::create(&self.folder, &new, &lock).map_err(about)?;

@@ -111,6 +111,7 @@ impl Rewrap {
             None if *passphrase => keys::new_passphrase(asked, &opened.name())?,
             None => keys::recipients_lock(to, console)?,
         };
+        asked.refuse_unused(&opened.name())?;
         opened.folder.rewrap(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         console.warn(SAME_FOLDER_KEYS);
         Ok(())

@@ -56,6 +56,7 @@ impl Run for Sign {
             return Err(Failure::misuse(format!("{output}: expected one file to sign; omit -o for several")));
         }
         let key = keys::signing_key(&self.key, &self.asked, Inputs::named(inputs), console)?;
+        self.asked.refuse_unused(&name(&self.key))?;
         let pair = |input: &PathBuf| self.pair(Source::new(input), inputs, &key);
         let pairs: Vec<_> = inputs.iter().map(pair).collect::<Result<_, _>>()?;
         console.each(&pairs, &Kind::ENDING, |pair| self.sign_one(pair, &key, console)).map(drop)
