@@ -133,16 +133,18 @@ impl Mount {
 fn empty_folder(point: &Path) -> Result<PathBuf, Failure> {
     let found = || -> io::Result<_> {
         let folder = point.metadata()?;
-        if !folder.is_dir() {
-            return Err(ErrorKind::NotADirectory.into());
-        }
-        let is_root = point.join("..").metadata()?.dev() != folder.dev();
-        Ok((std::path::absolute(point)?, is_root, point.read_dir()?.next().is_some()))
+        let problem = if !folder.is_dir() {
+            Some("a file")
+        } else if point.join("..").metadata()?.dev() != folder.dev() {
+            Some("the root of a file system")
+        } else {
+            point.read_dir()?.next().map(|_| "files, which a mount would hide")
+        };
+        Ok((std::path::absolute(point)?, problem))
     };
     match found().map_err(|e| Failure::io(&name(point), &e))? {
-        (point, false, false) => Ok(point),
-        (_, is_root, _) => {
-            let what = if is_root { "the root of a file system" } else { "files, which a mount would hide" };
+        (point, None) => Ok(point),
+        (_, Some(what)) => {
             Err(Failure::misuse(format!("{}: expected an empty folder, found {what}", name(point))))
         }
     }

@@ -185,7 +185,7 @@ fn a_mount_in_the_background() {
     for (line, status, words) in [
         ("mount -k k plain.sealed none", 1, "none: no such file"),
         ("mount -k k plain.sealed .", 2, ".: expected an empty folder, found files"),
-        ("mount -k k plain.sealed k", 1, "k: a part of the path is not a folder"),
+        ("mount -k k plain.sealed k", 2, "k: expected an empty folder, found a file"),
         ("mount -k k none point", 1, "none: no such file"),
         ("mount -k none plain.sealed point", 1, "none: no such file"),
     ] {
