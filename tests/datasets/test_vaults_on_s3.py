@@ -19,7 +19,7 @@ import pytest
 import sealane
 from parts import Server, forget_filesystems
 from sealane import Folder
-from test_vaults import VAULTS, check, unpacked
+from vaults_of_tools import VAULTS, check, unpacked
 
 TOOLS = {"gocryptfs": "gcm", "cryptomator": "v8-siv-gcm", "rclone": "standard-base32"}
 

@@ -3,6 +3,10 @@
 //! The folder `age/` has keys of ssh-keygen (OpenSSH 9.2) and a file that the program age 1.1.1
 //! encrypted for them.
 
+mod limits;
+mod recipients;
+mod testkit;
+
 use proptest::prelude::*;
 use sealane::age::armor::{Decoder, Encoder, View};
 use sealane::age::{self, Armor, Header, Identity, Kind, Parsed, Recipient};

@@ -1,5 +1,8 @@
 //! Published vectors of Diffie-Hellman and RSA-OAEP, through the key pair types.
 
+mod ml_kem;
+mod secp256k1;
+
 use sealane::asymmetric::rsa::Oaep;
 use sealane::asymmetric::{p256, rsa, x25519, xwing};
 use sealane::{Error, Misuse};

@@ -1,5 +1,7 @@
 //! RSA and HPKE messages: sizes, buffers of the caller, and inputs that must be rejected.
 
+mod by_key;
+
 use proptest::prelude::*;
 use sealane::asymmetric::rsa::Oaep;
 use sealane::asymmetric::{p256, rsa, x25519, xwing};

@@ -2,14 +2,13 @@
 //! published vectors.
 
 mod age;
-mod age_limits;
-mod age_testkit;
 mod arrival;
 mod asymmetric;
 mod batches;
 mod budget;
 mod deterministic;
 mod fernet;
+mod folders;
 mod fork;
 mod formats;
 mod freed;
@@ -17,25 +16,17 @@ mod golden;
 mod hazmat;
 mod hkdf;
 mod hybrid;
-mod hybrid_by_key;
-mod inventories;
-mod jobs;
 mod jwe;
 mod keyring;
 mod keys;
 mod messages;
-mod ml_kem;
-#[cfg(unix)]
-mod names;
 mod nonces;
 mod paths;
 mod plugins;
 mod provider;
-mod recipients;
 mod rewrap;
 mod rotate;
 mod salvage;
-mod secp256k1;
 mod signatures;
 #[cfg(unix)]
 mod stack;

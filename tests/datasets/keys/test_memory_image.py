@@ -47,7 +47,7 @@ from sealane.keys import Keyring, resolve
 from tokens import PIN, Tokens
 from tokens import made as made_with_token
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def failed(case: Case, folder: Path) -> MemoryImage:

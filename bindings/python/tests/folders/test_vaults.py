@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import pickle
 import random
-import tarfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +17,8 @@ import sealane
 from fsspec.implementations.memory import MemoryFileSystem
 from sealane import Folder
 from sealane.fs import SealaneFileSystem
+from vaults_of_tools import VAULTS, check, unpacked
 
-VAULTS = Path(__file__).parents[3] / "vectors" / "vaults"
 CASES = [path for tool in ("gocryptfs", "cryptomator", "rclone") for path in (VAULTS / tool).glob("*.json")]
 KEY = sealane.keys.generate("aes-256")
 AGE = sealane.keys.generate("age")
@@ -34,22 +32,6 @@ def memory() -> Iterator[MemoryFileSystem]:
     fs.pseudo_dirs[:] = [""]
 
 
-def unpacked(case: Path, place: Path, patch: pytest.MonkeyPatch) -> tuple[dict[str, Any], dict[str, str]]:
-    """Writes a vault to a folder. Returns what the tool reads, and how to open it."""
-    about = json.loads(case.read_text())
-    with tarfile.open(case.with_suffix(".tar")) as archive:
-        archive.extractall(place, filter="fully_trusted")
-    entries = {entry["path"]: entry for entry in about["entries"]}
-    if "options" not in about or "password2_obscured" not in about:
-        return entries, {"passphrase": about["password"]}
-    options = {"password": about["password_obscured"], "password2": about["password2_obscured"]}
-    lines = [f"{name} = {value}" for name, value in {**options, **about["options"]}.items() if value]
-    config = place.parent / "rclone.conf"
-    config.write_text("\n".join(["[it]", "type = crypt", f"remote = {place}", *lines]))
-    patch.setenv("RCLONE_CONFIG", str(config))
-    return entries, {"rclone": "it"}
-
-
 def put(place: Path, store: Any, root: str) -> None:
     """Copies a folder without its links, which stores do not have."""
     for folder, _, names in os.walk(place):
@@ -58,26 +40,6 @@ def put(place: Path, store: Any, root: str) -> None:
         for name in names:
             if not os.path.islink(path := os.path.join(folder, name)):
                 store.pipe_file(f"{target}/{name}", Path(path).read_bytes())
-
-
-def check(folder: Folder, entries: dict[str, Any], *, links: bool) -> None:
-    """Compares everything in a vault with what its tool reads, and ranges of its files."""
-    kinds = {"file": "file", "dir": "folder", "symlink": "link"}
-    wanted = {path: kinds[one["type"]] for path, one in entries.items() if links or one["type"] != "symlink"}
-    found = {entry.path: entry for entry in folder.walk() if links or entry.kind != "link"}
-    assert {path: entry.kind for path, entry in found.items()} == wanted
-    for path, entry in found.items():
-        if entry.kind == "link":
-            assert folder.read_link(path) == entries[path]["target"]
-        if entry.kind != "file":
-            continue
-        with folder.open(path) as file:
-            data = file.read()
-            assert (len(data), file.size, entry.size) == (entries[path]["size"],) * 3
-            assert hashlib.sha256(data).hexdigest() == entries[path]["sha256"]
-            for start in {0, len(data) // 2, max(len(data) - 9, 0), len(data)}:
-                file.seek(start)
-                assert file.read(17) == data[start : start + 17]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.stem}")

@@ -1,5 +1,4 @@
 //! The order of the steps of a job.
-#![cfg(unix)]
 
 use sealane::Key;
 use sealane::file::bulk::Operation;

@@ -190,7 +190,7 @@ def test_no_call_uses_freed_memory(tmp_path: Path) -> None:
             *(valgrind, "-q", "--error-exitcode=9", "--undef-value-errors=no"),
             *(sys.executable, __file__, "ends-everything", str(tmp_path)),
         ],
-        env=os.environ | {"PYTHONMALLOC": "malloc"},
+        env=os.environ | {"PYTHONMALLOC": "malloc", "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         timeout=900,

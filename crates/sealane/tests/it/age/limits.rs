@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-const ED25519: &str = include_str!("age/ed25519");
-const RSA2048: &str = include_str!("age/rsa2048");
+const ED25519: &str = include_str!("ed25519");
+const RSA2048: &str = include_str!("rsa2048");
 
 /// Returns a file for `identity` whose header has its stanza `count` times, after `before`.
 fn repeated(identity: &Identity, before: &str, count: usize) -> Vec<u8> {

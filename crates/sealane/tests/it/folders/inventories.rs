@@ -1,6 +1,5 @@
 //! Inventories of encrypted folders in files, with their signatures, and the folders that are
 //! compared with them.
-#![cfg(unix)]
 
 use base64ct::{Base64, Encoding};
 use sealane::age::{Armor, Identity, Kind};
