@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from sealane.parquet import ParquetKeys
+from sealane.parquet._opening import material
 
 FRAME = pl.DataFrame({"a": range(1000), "b": [f"name {n}" for n in range(1000)]})
 
@@ -84,3 +85,11 @@ def test_a_column_that_does_not_exist(keys: ParquetKeys, tmp_path: Path) -> None
     with pytest.raises(pl.exceptions.PolarsError, match="not found"):
         FRAME.write_parquet(path, encryption=keys.polars_encryption("table", {"B": "pii"}))
     assert not any(b"name 7" in file.read_bytes() for file in tmp_path.rglob("*.parquet"))
+
+
+def test_a_stored_name_that_stands_twice() -> None:
+    """Readers of JSON choose differently between two members with one name."""
+    stored = b'{"keyMaterialType": "PKMT1", "internalStorage": true, "masterKeyID": "a", "wrappedDEK": "x"}'
+    assert material(stored, None)["masterKeyID"] == "a"
+    with pytest.raises(sealane.FormatError, match="does not store its keys as PyArrow does"):
+        material(stored[:-1] + b', "masterKeyID": "b"}', None)

@@ -24,11 +24,12 @@ from typing import Any, NoReturn, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event, orm
 from sqlalchemy.exc import DontWrapMixin
-from sqlalchemy.sql import elements, operators, selectable, visitors
+from sqlalchemy.sql import operators, visitors
 
 from sealane import _fields
 from sealane._fields import Bound, Field, KeyringLike, Sealed
 from sealane._frames import forgetting
+from sealane.sqlalchemy._statements import check_use, refused, selected
 
 __all__ = ["Encrypted", "Sealed", "reencrypt"]
 
@@ -190,14 +191,10 @@ class Encrypted(sa.types.TypeDecorator[_T]):
             values = list(other[0]) if op in _IN and isinstance(other[0], _LISTS) else list(other)
             is_column = isinstance(getattr(self.expr, "element", self.expr), sa.ColumnClause)
             if op not in _EQUAL or not is_column or any(_is_sql(value) for value in values):
-                raise _refused(field)
+                raise refused(field)
             found = [sealed for value in values for sealed in field.find(value)]
             stored = sa.type_coerce(self.expr, sa.LargeBinary())
             return stored.in_(found) if op in (operators.eq, operators.in_op) else stored.not_in(found)
-
-
-def _refused(field: Field) -> TypeError:
-    return TypeError(f"{field} is encrypted: it can only be compared by equality with values")
 
 
 class _Refused(sa.BinaryExpression[Any]):
@@ -207,7 +204,7 @@ class _Refused(sa.BinaryExpression[Any]):
     field: Field
 
     def _compiler_dispatch(self, visitor: Any, **options: Any) -> Any:
-        raise _refused(self.field)
+        raise refused(self.field)
 
 
 _NULL = {operators.is_, operators.is_not}
@@ -263,78 +260,8 @@ def _executing(_connection: Any, _cursor: Any, _sql: str, _values: Any, context:
     for element in visitors.iterate(compiled.statement):
         if isinstance(element, sa.Insert | sa.Update):
             _check_values(element)
-        for operand in _operands(element):
-            if (field := _field_of(operand)) is not None:
-                raise _refused(field)
-        _check_order(element)
-        _check_groups(element)
+        check_use(element)
     _CHECKED.add(compiled)
-
-
-def _operands(element: Any) -> Iterable[Any]:
-    """Returns what an element compares, without the left sides, whose types refuse it themselves."""
-    if isinstance(element, sa.BinaryExpression):
-        return [element.right]
-    if isinstance(element, sa.Case):
-        return [element.value]
-    return element.clauses if isinstance(element, sa.Tuple) else ()
-
-
-def _field_of(value: Any) -> Field | None:
-    """Returns the encrypted column whose values an expression has."""
-    value = value.element if isinstance(value, elements._label_reference) else value
-    type_ = getattr(value, "type", None)
-    is_column = isinstance(type_, Encrypted) and not isinstance(value, sa.BindParameter)
-    return type_.keyring if is_column else None  # type: ignore[union-attr]
-
-
-def _check_order(element: Any) -> None:
-    """Refuses an order of ciphertexts, and functions that compute with them."""
-    made, parts = _computed(element)
-    for part in parts:
-        if isinstance(part, elements._textual_label_reference):
-            tables: Any = element.get_final_froms() if isinstance(element, sa.Select) else ()
-            named = [
-                columns.get(part.element) for columns in (element.selected_columns, *(t.c for t in tables))
-            ]
-            part = next((column for column in named if column is not None), None)
-        if (found := _field_of(part)) is not None:
-            raise TypeError(f"{found} is encrypted: the database cannot compute {made} of its values")
-
-
-def _computed(element: Any) -> tuple[str, Iterable[Any]]:
-    """Returns what an element makes of values, and the values."""
-    if isinstance(element, selectable.GenerativeSelect):
-        return "an order", element._order_by_clauses
-    if isinstance(element, sa.Over | sa.WithinGroup):
-        return "an order", getattr(element.order_by, "clauses", ())
-    if isinstance(element, sa.Cast | sa.TryCast):
-        return "CAST", [element.clause]
-    name = getattr(element, "name", "a function")
-    return name, element.clauses if isinstance(element, sa.FunctionElement) and name not in _PASSING else ()
-
-
-_PASSING = {"count", "lag", "lead", "first_value", "last_value", "nth_value"}
-"""Functions that count values, or return them as they are."""
-
-
-def _check_groups(element: Any) -> None:
-    """Refuses to group or compare rows by values that are encrypted differently each time."""
-    groups: list[Any] = []
-    if isinstance(element, selectable.GenerativeSelect):
-        groups.append(element._group_by_clauses)
-    if isinstance(element, sa.Select) and element._distinct:
-        groups.append(element._distinct_on or element.selected_columns)
-    if isinstance(element, sa.CompoundSelect) and not element.keyword.value.endswith(" ALL"):
-        groups += _selected(element)
-    if isinstance(element, sa.Over):
-        groups.append(getattr(element.partition_by, "clauses", ()))
-    for group in groups:
-        # Beside a primary key, an encrypted value decides nothing.
-        if not any(getattr(getattr(one, "element", one), "primary_key", False) for one in group):
-            for found in filter(None, map(_field_of, group)):
-                if not found.searchable:
-                    raise TypeError(f"{found} is encrypted: {_fields.NOT_EQUAL}")
 
 
 def _check_values(statement: Any) -> None:
@@ -356,23 +283,13 @@ def _check_values(statement: Any) -> None:
     ]
     if (select := getattr(statement, "select", None)) is not None:
         names = statement._select_names or []
-        for chosen in _selected(select):
+        for chosen in selected(select):
             each = chosen if len(chosen) == len(names) else [select] * len(names)
             pairs += zip(names, each, strict=True)
     for key, value in pairs:
         type_ = getattr(_column_of(statement, key) if _is_sql(value) else None, "type", None)
         if isinstance(type_, Encrypted) and not _is_own(type_, value):
             raise TypeError(f"{type_.keyring} is encrypted: the database cannot compute its values")
-
-
-def _selected(select: Any) -> Iterator[list[Any]]:
-    """Returns the columns of a select and of each part of a union; those of text are not known."""
-    select = getattr(select, "element", select)
-    if isinstance(select, sa.CompoundSelect):
-        for part in select.selects:
-            yield from _selected(part)
-    else:
-        yield list(select.selected_columns) if isinstance(select, sa.Select) else []
 
 
 def _check_defaults(column: Any, _table: Any) -> None:
