@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from sealane.exceptions import FormatError
 from sealane.parquet import ParquetKeys
 from sealane.parquet._opening import material
 
@@ -91,5 +92,5 @@ def test_a_stored_name_that_stands_twice() -> None:
     """Readers of JSON choose differently between two members with one name."""
     stored = b'{"keyMaterialType": "PKMT1", "internalStorage": true, "masterKeyID": "a", "wrappedDEK": "x"}'
     assert material(stored, None)["masterKeyID"] == "a"
-    with pytest.raises(sealane.FormatError, match="does not store its keys as PyArrow does"):
+    with pytest.raises(FormatError, match="does not store its keys as PyArrow does"):
         material(stored[:-1] + b', "masterKeyID": "b"}', None)
