@@ -1,16 +1,9 @@
-//! Checks that every entry must pass, including those of other crates.
+//! The contract: checks that every entry must pass, including those of other crates.
 //!
 //! They test buffers, refusals, threads, and equal bytes from every provider, but not published
 //! vectors. A failed check panics with the name of the entry.
-//!
-//! ```
-//! use providers::{Algorithm, choose, contract};
-//!
-//! contract::round_trip(choose(Algorithm::ChaCha20Poly1305, None)?);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
-use crate::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry, InOut, Threads};
+use providers::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry, InOut, Threads};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -106,7 +99,7 @@ fn name(entry: &Entry) -> String {
 ///
 /// # Panics
 /// Panics if the entry returns an error or other bytes.
-pub fn round_trip(entry: &Entry) {
+pub(crate) fn round_trip(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     for len in lengths() {
         let case = Case::new(entry.algorithm, len);
@@ -125,7 +118,7 @@ pub fn round_trip(entry: &Entry) {
 ///
 /// # Panics
 /// Panics if the bytes differ.
-pub fn agreement(entry: &Entry, other: &Entry) {
+pub(crate) fn agreement(entry: &Entry, other: &Entry) {
     let (mine, theirs) = (key(entry), key(other));
     for len in lengths() {
         let case = Case::new(entry.algorithm, len);
@@ -138,7 +131,7 @@ pub fn agreement(entry: &Entry, other: &Entry) {
 ///
 /// # Panics
 /// Panics if the entry opens a changed message or leaves other bytes.
-pub fn rejects_changes(entry: &Entry) {
+pub(crate) fn rejects_changes(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     let what = |field: &str| format!("{name}: changed {field}");
     // Short enough to change every bit. The longest has two blocks of the widest cipher and a
@@ -180,7 +173,7 @@ fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut [u8], mut check: im
 ///
 /// # Panics
 /// Panics if the entry accepts one of them.
-pub fn rejects_lengths(entry: &Entry) {
+pub(crate) fn rejects_lengths(entry: &Entry) {
     let name = name(entry);
     for len in (0..=64).filter(|&len| len != entry.algorithm.key_len()) {
         assert!(entry.key(&bytes(1, len)).is_err(), "{name}: accepted a key of {len} bytes");
@@ -201,7 +194,7 @@ pub fn rejects_lengths(entry: &Entry) {
 ///
 /// # Panics
 /// Panics if the entry returns other bytes or another error.
-pub fn batches(entry: &Entry) {
+pub(crate) fn batches(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     // Equal lengths, lengths around those where variants change their code, and short messages
     // among long ones.
@@ -282,7 +275,7 @@ fn batch_opens(key: &dyn AeadKey, name: &str, aad: BatchAad<'_>, cases: &[Case],
 /// # Panics
 /// Panics if the bytes differ, if a part of a changed message is left, or if the key does not do
 /// what it says.
-pub fn division(entry: &Entry) {
+pub(crate) fn division(entry: &Entry) {
     struct TwoThreads(AtomicBool);
     impl Threads for TwoThreads {
         fn segment_len(&self, _: usize) -> usize {
@@ -325,7 +318,7 @@ pub fn division(entry: &Entry) {
 ///
 /// # Panics
 /// Panics if a thread gets another result than a single one.
-pub fn sharing(entry: &Entry) {
+pub(crate) fn sharing(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     let sealed_alone = |len| {
         let case = Case::new(entry.algorithm, len);
