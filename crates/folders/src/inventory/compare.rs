@@ -5,7 +5,6 @@ use crate::name::Name;
 use base::Error;
 use files::mark::FileMark;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A difference between a folder and its inventory.
@@ -18,36 +17,44 @@ pub struct Finding {
 }
 
 /// How a file or link differs from the inventory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Difference {
     /// It is listed but does not exist.
+    #[error("missing: the inventory lists it")]
     Missing,
     /// It is not listed.
+    #[error("added: the inventory does not list it")]
     Added,
     /// It is a file listed under another name, where there is now another file or none.
+    #[error("renamed: the inventory lists this file as {}", .from.display())]
     Renamed {
         /// Listed path of this file.
         from: PathBuf,
     },
     /// It is a copy of a file listed under another name.
+    #[error("added: a copy of the file that the inventory lists as {}", .from.display())]
     Copied {
         /// Listed path of this file.
         from: PathBuf,
     },
     /// It is a file listed under another name, and replaces the listed one.
+    #[error("exchanged: the inventory lists this file as {}", .with.display())]
     Exchanged {
         /// Listed path of this file.
         with: PathBuf,
     },
     /// It is an earlier version, since replaced or removed.
+    #[error("old: an earlier version, which the inventory with counter {until} replaced or removed")]
     Old {
         /// Counter of the first inventory without this version.
         until: u64,
     },
     /// The inventory knows no such version.
+    #[error("changed: no version that the inventory knows")]
     Changed,
     /// Its content cannot be compared: it cannot be read, or is a pipe, a socket or a device.
+    #[error("unreadable: {reason}")]
     Unreadable {
         /// The reason.
         reason: String,
@@ -66,32 +73,6 @@ impl Difference {
             Self::Old { .. } => "old",
             Self::Changed => "changed",
             Self::Unreadable { .. } => "unreadable",
-        }
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing => f.write_str("missing: the inventory lists it"),
-            Self::Added => f.write_str("added: the inventory does not list it"),
-            Self::Renamed { from } => {
-                write!(f, "renamed: the inventory lists this file as {}", from.display())
-            }
-            Self::Copied { from } => {
-                write!(f, "added: a copy of the file that the inventory lists as {}", from.display())
-            }
-            Self::Exchanged { with } => {
-                write!(f, "exchanged: the inventory lists this file as {}", with.display())
-            }
-            Self::Old { until } => {
-                write!(
-                    f,
-                    "old: an earlier version, which the inventory with counter {until} replaced or removed"
-                )
-            }
-            Self::Changed => f.write_str("changed: no version that the inventory knows"),
-            Self::Unreadable { reason } => write!(f, "unreadable: {reason}"),
         }
     }
 }
