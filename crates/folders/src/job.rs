@@ -526,7 +526,7 @@ impl Job {
 
     fn remove_stale(&mut self, operation: &Operation, listen: &mut Listener<'_>) -> Result<(), JobError> {
         let now = roots(&self.options);
-        let Self { options, tree, tally, .. } = self;
+        let Self { options, tree, tally, .. } = &*self;
         let found = match self.roots.iter().zip(&now).filter(|(then, now)| then != now).count() {
             0 => {
                 let proof = (tally.manifest.as_ref(), &*tally.problems);
@@ -538,27 +538,14 @@ impl Job {
             Ok(stale) => stale,
             Err(error) => return send(listen, vec![Event::NothingRemoved(error)]),
         };
-        for (path, error) in mem::take(&mut stale.problems) {
-            send(listen, vec![tally.failed(&path, error)])?;
-        }
+        self.fail(mem::take(&mut stale.problems), listen)?;
         let stays = stale.unproven.iter().map(|path| Event::Unproven(path));
         send(listen, stays.chain(stale.unknown.iter().map(|path| Event::Unknown(path))).collect())?;
-        let results = match options.dry_run {
+        let results = match self.options.dry_run {
             true => Vec::new(),
-            false => stale.remove(tree, &options.inputs),
+            false => stale.remove(&self.tree, &self.options.inputs),
         };
-        let mut results = results.into_iter();
-        for removal in &stale.removals {
-            let pair = Pair { source: &removal.source, target: &removal.path };
-            let event = match results.next() {
-                None => Event::Planned(Action::Remove, pair),
-                Some(Ok(())) => Event::Removed(pair),
-                Some(Err(error)) => tally.failed(pair.target, error),
-            };
-            tally.summary.removed += usize::from(!matches!(event, Event::Failed { .. }));
-            send(listen, vec![event])?;
-        }
-        Ok(())
+        self.tally.removed(&stale, results, listen)
     }
 
     fn fail(&mut self, problems: Vec<(PathBuf, Error)>, listen: &mut Listener<'_>) -> Result<(), JobError> {

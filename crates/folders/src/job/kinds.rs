@@ -1,7 +1,7 @@
 //! Targets whose source has become a folder, or is no longer one.
 
 use super::Job;
-use super::events::{Event, JobError, Listener, Pair, send};
+use super::events::{JobError, Listener, send};
 use super::tally::JobFile;
 use crate::bulk::Operation;
 use crate::removal::{Removal, Search, Stale, is_ours, remove_folder};
@@ -113,23 +113,13 @@ impl Job {
         } else if is_ours(target, *found, operation, manifest) {
             stale.removals.extend(Removal::new(target, plain).ok());
         }
-        let mut results = Vec::new();
-        for removal in &stale.removals {
-            results.push((removal, removal.remove(root).map_err(|e| Error::io(&removal.path, e))));
-        }
+        let remove = |removal: &Removal| removal.remove(root).map_err(|e| Error::io(&removal.path, e));
+        let results = stale.removals.iter().map(remove).collect();
         for folder in stale.folders.iter().rev() {
             // What stays in it is told in its place.
             let _ = remove_folder(root, folder);
         }
-        for (removal, result) in results {
-            let event = match result {
-                Ok(()) => Event::Removed(Pair { source: &removal.source, target: &removal.path }),
-                Err(error) => tally.failed(&removal.path, error),
-            };
-            tally.summary.removed += usize::from(matches!(event, Event::Removed(_)));
-            send(listen, vec![event])?;
-        }
-        Ok(())
+        tally.removed(&stale, results, listen)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The results of a job so far; only its own thread changes them.
 
-use super::events::{Event, Pair, Summary};
+use super::events::{Action, Event, JobError, Listener, Pair, Summary, send};
 use crate::jobs::Done;
 use crate::manifest::{FileFingerprint, Manifest};
+use crate::removal::Stale;
 use base::Error;
 use files::mark::FileMark;
 use std::collections::BTreeSet;
@@ -84,6 +85,27 @@ impl Tally {
         self.summary.failed += 1;
         self.problems.push(path.to_owned());
         Event::Failed { path, subject: path.to_owned(), error }
+    }
+
+    /// Sends an event for each removal. One without a result is planned.
+    pub(super) fn removed(
+        &mut self,
+        stale: &Stale,
+        results: Vec<Result<(), Error>>,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), JobError> {
+        let mut results = results.into_iter();
+        for removal in &stale.removals {
+            let pair = Pair { source: &removal.source, target: &removal.path };
+            let event = match results.next() {
+                None => Event::Planned(Action::Remove, pair),
+                Some(Ok(())) => Event::Removed(pair),
+                Some(Err(error)) => self.failed(pair.target, error),
+            };
+            self.summary.removed += usize::from(!matches!(event, Event::Failed { .. }));
+            send(listen, vec![event])?;
+        }
+        Ok(())
     }
 
     pub(super) fn progress(&self, bytes: u64) -> Event<'static> {
