@@ -6,7 +6,7 @@ use crate::endpoints::{Pair, Target};
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
 use crate::keys::Inputs;
-use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Options, Salvaged};
+use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Salvaged};
 use serde_json::{Value, json};
 
 /// Salvages every file, even after one has failed.
@@ -29,11 +29,8 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
         return Err(Failure::misuse("--salvage writes a file that may have holes; name it with -o"));
     };
     let mut bar = console.bar(&name, pair.from.size());
-    let options = Options {
-        threads: args.writing.effort.threads,
-        progress: Some(&mut |done, _| bar.at(done)),
-        durability: args.writing.durability(),
-    };
+    let mut report = |done, _| bar.at(done);
+    let options = args.writing.options(&mut report);
     let found = file::salvage_opened(pair.from.open_file()?, pair.from.subject(), to, with, options)
         .map_err(|error| nothing(&name, error))?;
     drop(bar);

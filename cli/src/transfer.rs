@@ -1,6 +1,6 @@
 //! `encrypt` and `decrypt` of single files and streams.
 
-use crate::args::Transfer;
+use crate::args::{Transfer, Writing};
 use crate::console::{Bar, Console};
 use crate::endpoints::{self, Pair, Source, Target};
 use crate::error::{Failure, Kind, STDOUT};
@@ -58,21 +58,15 @@ fn transfer_one<W>(
     let mut bar = console.bar(&name, size).unless(pair.to.is_terminal());
     let Target::File(to) = &pair.to else {
         let out = (functions.to_stdout)(&pair.from, with, &mut bar)?;
-        if args.writing.sync {
-            sync(&out)?;
+        return finish_stdout(&out, &args.writing);
+    };
+    let mut report = |done, total| {
+        if size.is_none() && total == Some(done) {
+            signal::wait_for_pending_signal();
         }
-        return endpoints::flush_stdout().map_err(|e| Failure::stdout(&e));
+        bar.at(done)
     };
-    let options = Options {
-        threads: args.writing.effort.threads,
-        progress: Some(&mut |done, total| {
-            if size.is_none() && total == Some(done) {
-                signal::wait_for_pending_signal();
-            }
-            bar.at(done)
-        }),
-        durability: args.writing.durability(),
-    };
+    let options = args.writing.options(&mut report);
     (functions.to_file)(pair.from.open_file()?, pair.from.subject(), to, with, options)
         .map_err(|error| Failure::about(&name, error))?;
     let (target, bytes, seconds) = (pair.to.name(), bar.done(), bar.seconds());
@@ -106,10 +100,7 @@ fn encrypt_at_url(
             let out = endpoints::stdout().map_err(|e| Failure::stdout(&e))?;
             with.check_output(&out, Path::new(STDOUT)).map_err(|e| stream::on_stdout(from, e))?;
             let out = stream::encrypt_any(from, out, |e| stream::on_stdout(from, e), with, &mut bar)?;
-            if args.writing.sync {
-                sync(&out)?;
-            }
-            return endpoints::flush_stdout().map_err(|e| Failure::stdout(&e));
+            return finish_stdout(&out, &args.writing);
         }
         Target::File(path) => match url::of(path) {
             Some(url) if from.url() == Some(url) => return Err(Failure::same_file(url)),
@@ -128,13 +119,12 @@ fn encrypt_at_url(
     console.document(|| json!({"source": name, "target": target, "bytes": bytes, "seconds": seconds}))
 }
 
-/// Waits for the disk if standard output is a file.
-fn sync(out: &File) -> Result<(), Failure> {
-    let result = match out.metadata() {
-        Ok(found) if found.is_file() => out.sync_all(),
-        _ => Ok(()),
-    };
-    result.map_err(|e| Failure::io(STDOUT, &e))
+/// Ends standard output. If it is a file, `--sync` waits for the disk.
+fn finish_stdout(out: &File, writing: &Writing) -> Result<(), Failure> {
+    if writing.sync && out.metadata().is_ok_and(|found| found.is_file()) {
+        out.sync_all().map_err(|e| Failure::io(STDOUT, &e))?;
+    }
+    endpoints::flush_stdout().map_err(|e| Failure::stdout(&e))
 }
 
 /// Returns the sources and targets that the arguments name.

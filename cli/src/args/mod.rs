@@ -11,7 +11,7 @@ use crate::endpoints::read_list;
 use crate::error::{Failure, name};
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
-use sealane::file::{Description, Durability, Exclude};
+use sealane::file::{Callback, Description, Durability, Exclude, Options};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -262,9 +262,19 @@ pub(crate) struct Writing {
     pub(crate) sync: bool,
 }
 
+impl Effort {
+    pub(crate) fn options<'a>(&self, progress: &'a mut Callback<'a>) -> Options<'a> {
+        Options { threads: self.threads, progress: Some(progress), ..Options::default() }
+    }
+}
+
 impl Writing {
     pub(crate) fn durability(&self) -> Durability {
         if self.sync { Durability::Synced } else { Durability::Cached }
+    }
+
+    pub(crate) fn options<'a>(&self, progress: &'a mut Callback<'a>) -> Options<'a> {
+        Options { durability: self.durability(), ..self.effort.options(progress) }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::keys::{self, Inputs};
 use crate::url;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
-use sealane::file::{self, Options, Rewrap as Keys};
+use sealane::file::{self, Rewrap as Keys};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -149,11 +149,8 @@ impl Rewrap {
             return console.document(|| json!({"source": source, "target": target}));
         }
         let mut bar = console.bar(&source, from.metadata().ok().map(|found| found.len()));
-        let options = Options {
-            threads: self.writing.effort.threads,
-            progress: Some(&mut |done, _| bar.at(done)),
-            durability: self.writing.durability(),
-        };
+        let mut report = |done, _| bar.at(done);
+        let options = self.writing.options(&mut report);
         file::rewrap_file(from, to, with, options).map_err(|error| match from.is_dir() {
             true => Failure::about(&source, error).and("or add --recursive"),
             false => Failure::about(&source, error),

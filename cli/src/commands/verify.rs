@@ -12,8 +12,8 @@ use crate::keys::{self, Inputs};
 use crate::url;
 use crate::vault::Vaults;
 use clap::{Args, ValueHint};
+use sealane::file;
 use sealane::file::bulk::Operation;
-use sealane::file::{self, Options};
 use std::path::PathBuf;
 
 /// Verify every byte of encrypted files, without writing the plaintext
@@ -82,11 +82,8 @@ impl Verify {
     ) -> Result<(), Failure> {
         let name = source.name();
         let mut bar = console.bar(&name, source.size());
-        let options = Options {
-            threads: self.effort.threads,
-            progress: Some(&mut |done, _| bar.at(done)),
-            ..Options::default()
-        };
+        let mut report = |done, _| bar.at(done);
+        let options = self.effort.options(&mut report);
         file::verify_opened(source.open_file()?, source.subject(), with, options)
             .map_err(|error| Failure::about(&name, error))?;
         let bytes = bar.done();
