@@ -1,14 +1,14 @@
 //! Translation of errors into one line of text, a kind for `--json` and an exit status.
 
 use sealane::age::parse_recipients;
-use sealane::file::Difference;
 use sealane::keys::{self, KeyFile, LoadOptions};
 use sealane::{Error, FolderError, Misuse, error};
 use std::io;
 use std::path::Path;
 
 /// A failure, as it is reported to the user.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
 pub(crate) struct Failure {
     kind: Kind,
     text: String,
@@ -55,9 +55,13 @@ impl Kind {
 }
 
 impl Failure {
+    pub(crate) fn new(kind: Kind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into() }
+    }
+
     /// Returns the failure for a mistake on the command line; the text says what to do.
     pub(crate) fn misuse(text: impl Into<String>) -> Self {
-        Self { kind: Kind::MISUSE, text: text.into() }
+        Self::new(Kind::MISUSE, text)
     }
 
     /// Returns the failure for a file that an option does not take. A valid file of another kind is
@@ -68,11 +72,6 @@ impl Failure {
             || std::str::from_utf8(content).is_ok_and(|text| parse_recipients(text).is_ok());
         let failure = Self::about(&name(path), error);
         if is_other { Self::misuse(failure.text()) } else { failure }
-    }
-
-    /// Returns the failure of a report that lists problems, whose text says where they are.
-    pub(crate) fn problems(text: &str) -> Self {
-        Self { kind: Kind::Problem, text: text.into() }
     }
 
     /// Returns the failure for a parse error, whose paragraphs are joined to one line.
@@ -98,32 +97,6 @@ impl Failure {
         Self { kind: Kind::INTERRUPTED, text: "interrupted; no incomplete file is left".into() }
     }
 
-    /// An interruption of a bulk job after `done` of `all` files.
-    pub(crate) fn interrupted_among(done: usize, all: usize, advice: &str) -> Self {
-        let text =
-            format!("interrupted; {done} of {all} files are done, and no incomplete file is left; {advice}");
-        Self { kind: Kind::INTERRUPTED, text }
-    }
-
-    /// Returns the failure for a salvaged file that is not complete. The text says what is missing.
-    pub(crate) fn incomplete(text: String, cut: bool) -> Self {
-        Self { kind: if cut { Kind::TRUNCATED } else { Kind::AUTHENTICATION }, text }
-    }
-
-    /// Returns the failure for a file that differs from the inventory.
-    pub(crate) fn differs(subject: &str, difference: &Difference) -> Self {
-        Self { kind: Kind::AUTHENTICATION, text: format!("{subject}: {difference}") }
-    }
-
-    /// Returns the failure for a file that was exchanged since the last inventory, although the
-    /// manifest lists it as finished.
-    pub(crate) fn exchanged(subject: &str) -> Self {
-        let text = format!(
-            "{subject}: expected the version of the last inventory, found another; remove the file and run the command again"
-        );
-        Self { kind: Kind::AUTHENTICATION, text }
-    }
-
     /// An error of the library about `subject`, or about the path that the error names.
     pub(crate) fn about(subject: &str, error: Error) -> Self {
         let text = match error {
@@ -135,25 +108,19 @@ impl Failure {
                     _ => Self::io(subject, &source),
                 });
             }
-            Error::Misuse(Misuse::OutputIsInput { output, input }) => {
-                let (output, input) = (name(&output), name(&input));
-                return Self::misuse(format!(
-                    "{output}: the output would replace {input}, which this command reads; choose another with -o"
-                ));
-            }
+            Error::Misuse(Misuse::OutputIsInput { ref output, ref input }) => format!(
+                "{}: the output would replace {}, which this command reads; choose another with -o",
+                name(output),
+                name(input)
+            ),
             Error::Misuse(Misuse::SameFile(path)) => return Self::same_file(&name(&path)),
-            Error::Misuse(Misuse::TargetInsideSource(path)) => {
-                return Self::misuse(format!(
-                    "{}: the output folder is inside an input folder; choose another with -o",
-                    name(&path)
-                ));
+            Error::Misuse(Misuse::TargetInsideSource(ref path)) => {
+                format!("{}: the output folder is inside an input folder; choose another with -o", name(path))
             }
-            Error::Misuse(Misuse::DuplicateTarget(path)) => {
-                return Self::misuse(format!(
-                    "{}: two inputs have this output file; process them one at a time, each with its own -o",
-                    name(&path)
-                ));
-            }
+            Error::Misuse(Misuse::DuplicateTarget(ref path)) => format!(
+                "{}: two inputs have this output file; process them one at a time, each with its own -o",
+                name(path)
+            ),
             Error::InVault { path, source } => {
                 let is_plain = Path::new(subject).ends_with(&path);
                 let stored = if is_plain { String::new() } else { format!(", stored in {}", name(&path)) };
@@ -219,16 +186,6 @@ impl Failure {
         Self::misuse(format!("{subject}: source and destination are the same file; choose another with -o"))
     }
 
-    /// Returns the failure for a new key file whose path exists already.
-    pub(crate) fn key_exists(subject: &str) -> Self {
-        Self {
-            kind: Kind::IO,
-            text: format!(
-                "{subject}: the file exists, and a key file is never overwritten; choose another name"
-            ),
-        }
-    }
-
     /// Appends more text to the message, for example advice that depends on the command.
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.text = format!("{}; {more}", self.text);
@@ -275,15 +232,6 @@ fn advice(error: &Error) -> &'static str {
         _ => "",
     }
 }
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-/// Lets a failure pass through the library, for example that of a question for a passphrase.
-impl std::error::Error for Failure {}
 
 /// The name that stands for standard input in messages to the user.
 pub(crate) const STDIN: &str = "standard input";

@@ -3,7 +3,7 @@
 use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer, Writing};
 use crate::console::{Bar, Console};
 use crate::described::Described;
-use crate::error::{Failure, name};
+use crate::error::{Failure, Kind, name};
 use crate::interrupt::{self, Watch};
 use crate::keys::{self, Inputs, Names};
 use crate::signal;
@@ -317,7 +317,13 @@ impl<'a> Printer<'a> {
         match (not_printed, result) {
             (Some(failure), _) => Err(failure),
             (None, Err(JobError { error: Error::Cancelled, .. })) => {
-                Err(Failure::interrupted_among(self.done, self.files, self.advice))
+                let Self { done, files, advice, .. } = self;
+                Err(Failure::new(
+                    Kind::INTERRUPTED,
+                    format!(
+                        "interrupted; {done} of {files} files are done, and no incomplete file is left; {advice}"
+                    ),
+                ))
             }
             (None, result) => result.map_err(failure),
         }
@@ -381,6 +387,9 @@ impl<'a> Printer<'a> {
     fn print(&mut self, event: Event<'_>) -> Result<(), Failure> {
         let console = self.console;
         let fail = |path: &Path, error| console.fail(&Failure::about(&name(path), error));
+        let differs = |path: &Path, how: &str| {
+            console.fail(&Failure::new(Kind::AUTHENTICATION, format!("{}: {how}", name(path))));
+        };
         match event {
             Event::Planned(action, pair) => return self.planned(action, pair),
             Event::Failed { path, error, .. } => fail(path, error),
@@ -400,7 +409,10 @@ impl<'a> Printer<'a> {
             Event::InventoryReplaced(error) => {
                 console.warn(&format!("{error}; a new inventory without former versions begins"));
             }
-            Event::Exchanged(path) => console.fail(&Failure::exchanged(&name(path))),
+            Event::Exchanged(path) => differs(
+                path,
+                "expected the version of the last inventory, found another; remove the file and run the command again",
+            ),
             Event::Unproven(path) => console.warn(&format!(
                 "{}: its source is gone, but neither the manifest nor the key shows that sealane wrote it, so it stays",
                 name(path)
@@ -410,9 +422,7 @@ impl<'a> Printer<'a> {
                 name(path)
             )),
             Event::NothingRemoved(error) => console.fail(&Failure::about("--delete", error)),
-            Event::Differs { path, difference } => {
-                console.fail(&Failure::differs(&name(&path), &difference));
-            }
+            Event::Differs { path, difference } => differs(&path, &difference.to_string()),
             Event::Listed { folder, counter, files, unread } => {
                 if unread {
                     console.warn(&format!(

@@ -53,7 +53,8 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
         found.len,
         holes(&found)
     );
-    Err(Failure::incomplete(said, found.end == FileEnd::Cut))
+    let kind = if found.end == FileEnd::Cut { Kind::TRUNCATED } else { Kind::AUTHENTICATION };
+    Err(Failure::new(kind, said))
 }
 
 /// Adds to an error that nothing was written: usually a salvaged file is.

@@ -3,7 +3,7 @@
 use crate::command::{Context, Run};
 use crate::console::escaped;
 use crate::defaults::{self, Found};
-use crate::error::{Failure, name};
+use crate::error::{Failure, Kind, name};
 use crate::machine::{self, Machine, check_environment, document, fips_document, fips_line};
 use clap::{Args, ValueHint};
 use sealane::keys::{KeyFile, LoadOptions, Reference, TokenKey, files_in, is_hexadecimal_key};
@@ -48,8 +48,11 @@ impl Run for Doctor {
         }
         match report.problems.len() {
             0 => Ok(()),
-            1 => Err(Failure::problems("1 problem found; the end of the report names it")),
-            n => Err(Failure::problems(&format!("{n} problems found; the end of the report names them"))),
+            1 => Err(Failure::new(Kind::Problem, "1 problem found; the end of the report names it")),
+            n => Err(Failure::new(
+                Kind::Problem,
+                format!("{n} problems found; the end of the report names them"),
+            )),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::args::{Passphrase, key_types};
 use crate::command::{Context, Run};
 use crate::console::Console;
-use crate::error::{Failure, name};
+use crate::error::{self, Failure, name};
 use crate::interrupt::Watch;
 use crate::{keys, passphrase};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -217,7 +217,8 @@ impl Keygen {
 fn save_failure(path: &Path, error: Error) -> Failure {
     match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
-            Failure::key_exists(&name(path))
+            let text = "the file exists, and a key file is never overwritten; choose another name";
+            Failure::new(error::Kind::IO, format!("{}: {text}", name(path)))
         }
         other => Failure::about(&name(path), other),
     }
