@@ -5,9 +5,8 @@
 
 use crate::{Algorithm, Provider};
 use kernels::cpu::Needs;
-use kernels::error::{KeyError as KernelKeyError, MessageError};
+use kernels::error::MessageError;
 use kernels::variant::Refusal;
-use std::fmt;
 
 /// Why the selected provider could not expand a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +58,8 @@ pub enum SealError {
 pub struct AuthenticationError;
 
 /// The requested provider, or every provider, cannot compute an algorithm.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}: {reason}; {}", .algorithm.name(), origin(*.request), others(.available))]
 pub struct Unavailable {
     /// The algorithm.
     pub algorithm: Algorithm,
@@ -173,6 +173,22 @@ pub enum RegisterError {
     AlreadyRegistered(Provider, Algorithm),
 }
 
+fn origin(request: Request) -> String {
+    match request {
+        Request::Argument(provider) => format!(" from {}", provider.name()),
+        Request::ProcessDefault(provider) => format!(" from {} (the process default)", provider.name()),
+        Request::Environment(provider) => format!(" from {} (SEALANE_PROVIDER)", provider.name()),
+        Request::Any => String::new(),
+    }
+}
+
+fn others(available: &[Provider]) -> String {
+    match available {
+        [] => "no other provider is available".into(),
+        available => format!("available from: {}", names(available)),
+    }
+}
+
 fn names(providers: &[Provider]) -> String {
     providers.iter().map(|provider| provider.name()).collect::<Vec<_>>().join(", ")
 }
@@ -181,37 +197,6 @@ fn names(providers: &[Provider]) -> String {
 #[doc(hidden)]
 pub fn alternatives(lengths: &[usize]) -> String {
     lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
-}
-
-impl fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.algorithm.name())?;
-        match self.request {
-            Request::Argument(provider) => write!(f, " from {}", provider.name())?,
-            Request::ProcessDefault(provider) => {
-                write!(f, " from {} (the process default)", provider.name())?
-            }
-            Request::Environment(provider) => write!(f, " from {} (SEALANE_PROVIDER)", provider.name())?,
-            Request::Any => {}
-        }
-        write!(f, ": {}; ", self.reason)?;
-        match &self.available[..] {
-            [] => f.write_str("no other provider is available"),
-            available => write!(f, "available from: {}", names(available)),
-        }
-    }
-}
-
-impl std::error::Error for Unavailable {}
-
-impl KeyError {
-    /// Adds the cipher and its key lengths to a kernel's error.
-    pub(crate) fn of_kernel(error: KernelKeyError, cipher: &'static str, expected: &'static [usize]) -> Self {
-        match error {
-            KernelKeyError::InvalidLength(found) => Self::InvalidLength { found, expected },
-            KernelKeyError::SelfTestFailed => Self::SelfTestFailed(cipher),
-        }
-    }
 }
 
 impl From<Refusal> for Reason {

@@ -137,5 +137,8 @@ pub(crate) fn expand<K>(
     new: impl FnOnce(Features) -> Result<K, KernelKeyError>,
 ) -> Result<K, KeyError> {
     fips::check_native(cipher)?;
-    new(environment::features()?).map_err(|error| KeyError::of_kernel(error, cipher, expected))
+    new(environment::features()?).map_err(|error| match error {
+        KernelKeyError::InvalidLength(found) => KeyError::InvalidLength { found, expected },
+        KernelKeyError::SelfTestFailed => KeyError::SelfTestFailed(cipher),
+    })
 }
