@@ -4,7 +4,6 @@ use super::folder::Folder;
 use super::os::rights;
 use std::fs::{File, Metadata};
 use std::io;
-use std::time::SystemTime;
 
 /// The attributes of a file or a folder.
 #[derive(Clone, Debug)]
@@ -14,19 +13,10 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Returns all attributes of a file or a folder.
-    pub fn of(metadata: &Metadata) -> Self {
-        Self::new(metadata, false)
-    }
-
     /// Returns the attributes of a file or a folder. If `limited`, its rights are those that a new
     /// file may have too, without the set-uid, set-gid and sticky bits.
     pub fn new(metadata: &Metadata, limited: bool) -> Self {
         Self { metadata: metadata.clone(), limited }
-    }
-
-    pub fn modified(&self) -> io::Result<SystemTime> {
-        self.metadata.modified()
     }
 
     /// Applies these attributes to `new`, a file or a folder in `folder`. Sets owner and group
@@ -35,6 +25,6 @@ impl Attributes {
         let limit = if self.limited { rights::of_new_files(folder)? } else { 0o7777 };
         rights::replicate(new, &self.metadata, limit)?;
         // Last: the other calls may count as changes.
-        new.set_modified(self.modified()?)
+        new.set_modified(self.metadata.modified()?)
     }
 }

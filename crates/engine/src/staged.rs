@@ -194,9 +194,7 @@ impl StagedFile {
             let _ = self.folder.remove(&temporary);
         })
     }
-}
 
-impl StagedFile {
     /// Moves the content of an unnamed file to a temporary one. Some file systems and sandboxes
     /// have unnamed files and refuse to name them.
     fn copy_to_temporary(&mut self) -> io::Result<()> {
@@ -450,7 +448,7 @@ mod test {
         );
         let mut staged = StagedFile::new(&target, Access::Replicated).unwrap();
         staged.file().write_all(b"new").unwrap();
-        staged.set_attributes(Attributes::of(&target.metadata().unwrap()));
+        staged.set_attributes(Attributes::new(&target.metadata().unwrap(), false));
         staged.commit(Existing::Replace, Durability::Cached).unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"new");
         assert!(target.metadata().unwrap().permissions().readonly());
