@@ -2,6 +2,7 @@
 
 use base::Error;
 use base::error::FolderError;
+use data_encoding::HEXLOWER;
 
 /// Length in bytes of a folder's identifier.
 const FOLDER_LEN: usize = 16;
@@ -21,6 +22,5 @@ pub(crate) fn check_identifier(text: Option<&str>) -> Result<(), Error> {
 
 /// Draws a new identifier.
 pub(crate) fn new_identifier() -> Result<String, Error> {
-    let random: [u8; FOLDER_LEN] = base::random::array()?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&base::random::array::<FOLDER_LEN>()?))
 }

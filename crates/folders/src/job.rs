@@ -225,7 +225,8 @@ impl Job {
         for (source, target) in &tree.pairs {
             send(listen, Vec::new())?;
             let target = if options.in_place { source } else { target };
-            let fingerprint = match fingerprint(source) {
+            // Opening a pipe would wait for its writer.
+            let fingerprint = match regular(source).and_then(|found| FileFingerprint::new(&found, source)) {
                 Ok(fingerprint) => fingerprint,
                 Err(error) => {
                     tree.problems.push((source.clone(), error));
@@ -559,11 +560,6 @@ impl Job {
 /// Returns the identities of the inputs now.
 fn roots(options: &JobOptions) -> Vec<Option<FileId>> {
     options.inputs.iter().map(|input| FileId::at(input).ok().flatten()).collect()
-}
-
-/// Returns the fingerprint of a regular file, because opening a pipe would wait for its writer.
-fn fingerprint(source: &Path) -> Result<FileFingerprint, Error> {
-    FileFingerprint::new(&regular(source)?, source)
 }
 
 #[cfg(test)]

@@ -12,11 +12,11 @@
 use super::bulk::Operation;
 use super::manifest::Manifest;
 use super::names::NameKey;
-use super::tree::{Tree, without_suffix};
+use super::tree::{Tree, sorted, without_suffix};
 use base::Error;
 use base::error::FolderError;
 use engine::file_id::FileId;
-use engine::folder::{EntryKind, Folder, resolve};
+use engine::folder::{EntryKind, resolve};
 use engine::place::Place;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -197,7 +197,7 @@ impl<'a> Search<'a> {
     pub(crate) fn walk(&self, top: PathBuf, plain: PathBuf, stale: &mut Stale) {
         let mut waiting = vec![(top, plain)];
         while let Some((folder, plain)) = waiting.pop() {
-            let mut entries = match Folder::list(&folder) {
+            let entries = match sorted(&folder) {
                 Ok(entries) => entries,
                 Err(e) => {
                     stale.problems.push((folder.clone(), Error::io(&folder, e)));
@@ -205,7 +205,6 @@ impl<'a> Search<'a> {
                 }
             };
             stale.folders.push(folder.clone());
-            entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
             for (name, kind) in entries {
                 let path = folder.join(&name);
                 if self.description == Some(&*path) {

@@ -488,7 +488,7 @@ const FOLDER_LINK: &str = "is a link to a folder, and such links are not followe
 const DANGLING: &str = "is a link that leads nowhere; if the folder was encrypted with --preserve (in Python preserve=True), give it";
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
 
-fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {
+pub(super) fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {
     let mut entries = Folder::list(folder)?;
     entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     Ok(entries)
@@ -554,9 +554,7 @@ impl Suffix<'_> {
                 .ok_or_else(|| FolderError::SuffixMissing((*suffix).to_owned()).into()),
         }
     }
-}
 
-impl Suffix<'_> {
     /// Returns the target's path for a source's path. Folders keep their names.
     ///
     /// # Errors
