@@ -62,28 +62,22 @@ fn fips_lines() -> String {
 
 /// Returns a table aligned with spaces: easy to read, easy to grep.
 fn table(entries: &[ListedVariant]) -> String {
-    const HEADS: [&str; 4] = ["ALGORITHM", "PROVIDER", "VARIANT", "AVAILABLE"];
-    let width = |head: usize, cell: fn(&ListedVariant) -> &str| {
-        entries.iter().map(|entry| cell(entry).len()).chain([HEADS[head].len()]).max().unwrap_or(0)
-    };
-    let (first, second, third) = (
-        width(0, |entry| entry.algorithm),
-        width(1, |entry| entry.provider),
-        width(2, |entry| entry.variant),
-    );
-    let line = |a: &str, b: &str, c: &str, d: &str| {
-        format!("{a:first$}  {b:second$}  {c:third$}  {d}").trim_end().to_owned() + "\n"
-    };
-    let mut text = line(HEADS[0], HEADS[1], HEADS[2], HEADS[3]);
-    for entry in entries {
+    let row = |entry: &ListedVariant| {
         let available = match (entry.available, entry.chosen) {
             (true, true) => "yes, chosen".into(),
             (true, false) => "yes".into(),
             (false, _) => format!("no: {}", entry.reason),
         };
-        text += &line(entry.algorithm, entry.provider, entry.variant, &available);
-    }
-    text
+        [entry.algorithm.into(), entry.provider.into(), entry.variant.into(), available]
+    };
+    let heads = ["ALGORITHM", "PROVIDER", "VARIANT", "AVAILABLE"].map(String::from);
+    let rows: Vec<_> = [heads].into_iter().chain(entries.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let [first, second, third] = [0, 1, 2].map(width);
+    let line = |[a, b, c, d]: &[String; 4]| {
+        format!("{a:first$}  {b:second$}  {c:third$}  {d}").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]
