@@ -4,15 +4,23 @@ use crate::error::Failure;
 use sealane::hazmat::AesCtr;
 use sealane::provider::{FIPS, computations, fips_module};
 use sealane::{Aead, Algorithm, Error, Key, ListedVariant};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::env::consts;
 use std::fs;
 use std::thread;
 
 /// A machine and a build of sealane.
+#[derive(Serialize)]
 pub(crate) struct Machine {
+    /// Version of sealane.
+    pub(crate) sealane: &'static str,
     /// The process that runs the command line, such as `"program"` or `"Python 3.14.0"`.
     pub(crate) host: String,
+    /// Architecture, system and libraries of this build.
+    pub(crate) target: String,
+    /// Version of the compiler of this build.
+    pub(crate) compiler: &'static str,
     /// Name of the distribution or the operating system.
     pub(crate) system: String,
     /// Version of the operating system's kernel; empty if unknown.
@@ -23,11 +31,6 @@ pub(crate) struct Machine {
     pub(crate) threads: usize,
 }
 
-/// Version of sealane.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Version of the compiler of this build.
-pub(crate) const COMPILER: &str = env!("SEALANE_COMPILER");
-
 impl Machine {
     /// Describes this machine. What cannot be found out stays empty.
     pub(crate) fn detect(host: &str) -> Self {
@@ -36,30 +39,20 @@ impl Machine {
         let processors = read("/proc/cpuinfo");
         let processor = field(&processors, "model name", ':').or_else(|| field(&processors, "CPU part", ':'));
         Self {
+            sealane: env!("CARGO_PKG_VERSION"),
             host: host.to_owned(),
+            target: target(),
+            compiler: env!("SEALANE_COMPILER"),
             system: system.unwrap_or_else(|| consts::OS.to_owned()),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
             processor: processor.unwrap_or_default(),
             threads: thread::available_parallelism().map_or(1, usize::from),
         }
     }
-
-    pub(crate) fn document(&self) -> Value {
-        json!({
-            "sealane": VERSION,
-            "host": self.host,
-            "target": target(),
-            "compiler": COMPILER,
-            "system": self.system,
-            "kernel": self.kernel,
-            "processor": self.processor,
-            "threads": self.threads,
-        })
-    }
 }
 
 /// Returns the target of this build, such as `x86_64-linux-gnu`.
-pub(crate) fn target() -> String {
+fn target() -> String {
     let environment = match () {
         () if cfg!(target_env = "gnu") => "-gnu",
         () if cfg!(target_env = "musl") => "-musl",

@@ -101,7 +101,7 @@ impl Report {
             .map(|(name, version)| (name.to_owned(), version.into()))
             .collect();
         json!({
-            "machine": self.machine.document(),
+            "machine": self.machine,
             "features": self.features,
             "removed_features": self.removed,
             "libraries": libraries,
@@ -117,18 +117,16 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let Machine { host, system, kernel, processor, threads } = &self.machine;
+        let Machine { sealane, host, target, compiler, system, kernel, processor, threads } = &self.machine;
         let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { escaped(text) };
         let libraries: Vec<_> =
             machine::libraries().into_iter().map(|(name, version)| format!("{name} {version}")).collect();
+        let features = if self.features.is_empty() { "none".into() } else { self.features.join(" ") };
         let mut lines = vec![
-            format!("sealane    {} ({host}), {}, {}", machine::VERSION, machine::target(), machine::COMPILER),
+            format!("sealane    {sealane} ({host}), {target}, {compiler}"),
             format!("system     {}, kernel {}", or_unknown(system), or_unknown(kernel)),
             format!("processor  {}; threads: {threads}", or_unknown(processor)),
-            format!(
-                "features   {}",
-                if self.features.is_empty() { "none".into() } else { self.features.join(" ") }
-            ),
+            format!("features   {features}"),
         ];
         if !self.removed.is_empty() {
             lines.push(format!("           removed by SEALANE_CPU: {}", self.removed.join(" ")));
