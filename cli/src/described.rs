@@ -131,7 +131,7 @@ impl Described {
             let signers = keys::signers(signer, Signers::parse)?;
             self.folder.description().check_signer(&signers).map_err(|error| self.about(error))?;
             args.folder = Some(self.identifier(args.folder.as_deref())?.to_owned());
-            args.file = Some(args.file.map_or_else(|| self.inventory(), Ok)?);
+            args.inventory = Some(args.inventory.map_or_else(|| self.inventory(), Ok)?);
         }
         Ok(args)
     }

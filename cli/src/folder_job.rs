@@ -53,7 +53,7 @@ impl From<&Operation> for Verb {
 
 /// A job, as the options of the command line request it.
 pub(crate) struct Recursive<'a> {
-    options: JobOptions,
+    pub(crate) options: JobOptions,
     /// Files that the command reads besides the manifest. No output may replace them.
     files: Vec<PathBuf>,
     /// The inventory to write.
@@ -151,12 +151,6 @@ impl<'a> Recursive<'a> {
         Ok(self)
     }
 
-    /// Replaces files under their stored names, which are neither encrypted nor decrypted.
-    pub(crate) fn replacing_stored(mut self) -> Self {
-        (self.options.suffix, self.options.names) = Default::default();
-        self
-    }
-
     /// Keeps all attributes, even those that only a trusted folder should decide.
     pub(crate) fn preserving_all(mut self, all: bool) -> Self {
         self.options.preserve |= all;
@@ -164,16 +158,10 @@ impl<'a> Recursive<'a> {
         self
     }
 
-    /// Removes encrypted files whose source is gone.
-    pub(crate) fn deleting(mut self) -> Self {
-        self.options.delete = true;
-        self
-    }
-
     /// Compares the files of the only input, a folder, with an inventory.
     pub(crate) fn comparing(mut self, args: &'a ReadInventory) -> Result<Self, Failure> {
         match &*self.options.inputs {
-            _ if args.file.is_none() => {}
+            _ if args.inventory.is_none() => {}
             [folder] if folder.is_dir() => {
                 // An inventory lists links as links, and a folder without links in its inventory
                 // has none.
@@ -256,7 +244,7 @@ fn open_inventory(
     with: &DecryptWith,
     console: &Console,
 ) -> Result<Option<Inventory>, Failure> {
-    let (Some(path), Some(signer)) = (&args.file, &args.signer) else { return Ok(None) };
+    let (Some(path), Some(signer)) = (&args.inventory, &args.signer) else { return Ok(None) };
     let signers = keys::signers(signer, Signers::parse)?;
     let opened = Inventory::open(path, with, &signers, args.min_counter, args.folder.as_deref())
         .map_err(|error| Failure::about(&name(path), error))?;

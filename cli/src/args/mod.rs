@@ -126,13 +126,8 @@ pub(crate) struct WriteInventory {
     /// and signed with --sign-key. 'verify --inventory FILE' finds missing, added, changed,
     /// exchanged, renamed and old files. FILE must be outside IN and OUT. Default for a folder that
     /// describes itself, with --sign-key: OUT.inventory
-    #[arg(
-        long = "inventory",
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        requires = "sign_key"
-    )]
-    pub(crate) file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "sign_key")]
+    pub(crate) inventory: Option<PathBuf>,
     /// Private key that signs the inventory: an OpenSSH Ed25519 key, or a minisign secret key. The
     /// signature goes to FILE.sig or FILE.minisig
     #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath)]
@@ -149,13 +144,8 @@ pub(crate) struct ReadInventory {
     /// With --recursive: compare the files of one folder with the list in FILE, after verifying its
     /// signature in FILE.sig or FILE.minisig. Default for a folder that describes itself, with
     /// --signer: its path and .inventory
-    #[arg(
-        long = "inventory",
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        requires = "signer"
-    )]
-    pub(crate) file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "signer")]
+    pub(crate) inventory: Option<PathBuf>,
     /// Public keys whose signatures are accepted: SSH lines (ssh-ed25519 AAAA...), or a minisign
     /// public key
     #[arg(long, value_name = "KEYS", value_hint = ValueHint::FilePath)]

@@ -44,7 +44,7 @@ pub(crate) struct Encrypt {
     #[arg(long)]
     delete: bool,
     #[command(flatten)]
-    inventory: WriteInventory,
+    listing: WriteInventory,
 }
 
 impl Run for Encrypt {
@@ -73,7 +73,7 @@ impl Run for Encrypt {
             let recursive = Recursive::transfer(&self.transfer, false, console)?.naming(names);
             return self.run_recursive(recursive, self.signing_key(console)?, None, console);
         }
-        let inventory = self.inventory.file.is_some() || self.inventory.sign_key.is_some();
+        let inventory = self.listing.inventory.is_some() || self.listing.sign_key.is_some();
         let own = [("--delete", self.delete), ("--inventory", inventory)];
         refuse_folder_options(self.transfer.folder_options().chain(own))?;
         let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
@@ -95,7 +95,7 @@ impl Run for Encrypt {
 impl Encrypt {
     fn signing_key(&self, console: &Console) -> Result<Option<SigningKey>, Failure> {
         let load = |path| keys::signing_key(path, &self.with.asked, keys::Inputs::default(), console);
-        self.inventory.sign_key.as_deref().map(load).transpose()
+        self.listing.sign_key.as_deref().map(load).transpose()
     }
 
     fn run_recursive(
@@ -114,19 +114,19 @@ impl Encrypt {
                     "--delete requires --manifest or -k, which show that sealane wrote a file",
                 ));
             }
-            recursive = recursive.deleting();
+            recursive.options.delete = true;
         }
-        let WriteInventory { file, sign_key, folder } = &self.inventory;
+        let WriteInventory { inventory, sign_key, folder } = &self.listing;
         if let (Some(found), Some(key)) = (described, &signing) {
             let checked = found.folder.description().check_signer(&Signers::from(key));
             checked.map_err(|error| found.about(error))?;
         }
-        let path = match (file, described) {
+        let path = match (inventory, described) {
             (None, Some(found)) if sign_key.is_some() => Some(found.inventory()?),
             (None, None) if sign_key.is_some() => {
                 return Err(Failure::misuse("--sign-key requires --inventory FILE"));
             }
-            (file, _) => file.clone(),
+            (path, _) => path.clone(),
         };
         let folder = folder.as_deref();
         let folder = described.map_or(Ok(folder), |found| found.identifier(folder).map(Some))?;

@@ -57,17 +57,13 @@ impl Rotate {
             opened.folder.rotate(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         }
         let ring = opened.folder.content_keys().map_err(|error| opened.about(error))?;
-        Recursive::replacing(&self.inputs, None, None, &self.writing, console)
-            .described(&opened, None)?
-            .replacing_stored()
-            .run(
-                |inputs| {
-                    Rotation::new(&ring, b"", &inputs.files)
-                        .map(Operation::Rotate)
-                        .map_err(|error| opened.about(error))
-                },
-                false,
-            )?;
+        let mut recursive = Recursive::replacing(&self.inputs, None, None, &self.writing, console)
+            .described(&opened, None)?;
+        // Files keep their stored names, which are neither encrypted nor decrypted.
+        (recursive.options.suffix, recursive.options.names) = Default::default();
+        let rotation = |inputs: keys::Inputs| Rotation::new(&ring, b"", &inputs.files);
+        let operation = |inputs| rotation(inputs).map(Operation::Rotate).map_err(|error| opened.about(error));
+        recursive.run(operation, false)?;
         if console.status() != 0 {
             return Ok(());
         }

@@ -34,7 +34,7 @@ pub(crate) struct Verify {
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
-    inventory: ReadInventory,
+    listing: ReadInventory,
     #[command(flatten)]
     effort: Effort,
 }
@@ -46,11 +46,11 @@ impl Run for Verify {
         if let Some(found) = described::find(&self.inputs)? {
             self.folders.check(&found, self.selection.preserve)?;
             let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
-            let inventory = opened.inventory_args(&self.inventory)?;
+            let inventory = opened.inventory_args(&self.listing)?;
             let recursive = job()?.described(&opened, None)?.comparing(&inventory)?;
             return recursive.run(|inputs| opened.decrypt_with(inputs).map(Operation::Verify), false);
         }
-        if self.inventory.signer.is_some() && self.inventory.file.is_none() {
+        if self.listing.signer.is_some() && self.listing.inventory.is_none() {
             return Err(Failure::misuse("--signer requires --inventory FILE"));
         }
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
@@ -58,13 +58,13 @@ impl Run for Verify {
             || self.inputs.iter().any(|input| url::of(input).is_some() || described::contains(input))
         {
             if let Some(place) = Vaults::new(&self.with, console).find_only(&self.inputs)? {
-                return job()?.comparing(&self.inventory)?.run_vault(&place, &self.folders);
+                return job()?.comparing(&self.listing)?.run_vault(&place, &self.folders);
             }
             let names = keys::names(&self.folders, &self.with.asked, &self.with.identities, console)?;
-            let recursive = job()?.comparing(&self.inventory)?.naming(names);
+            let recursive = job()?.comparing(&self.listing)?.naming(names);
             return recursive.run(|inputs| with(inputs).map(Operation::Verify), false);
         }
-        let own = [("--inventory", self.inventory.file.is_some())];
+        let own = [("--inventory", self.listing.inventory.is_some())];
         refuse_folder_options(self.folders.given().into_iter().chain(self.selection.given()).chain(own))?;
         let _watch = Watch::begin(console);
         let with = with(Inputs::named(&self.inputs))?;
