@@ -6,18 +6,12 @@ use crate::error::{ArgumentError, CallError, flags};
 use crate::keys::Secret;
 use crate::memory::{Handle, Owned};
 use sealane::age::{self, Armor};
-use sealane::file::{self, DecryptParams, EncryptParams, FileKey};
+use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey};
 use sealane::keys::{Keyring, SecretKey};
 use sealane::{Key, Misuse};
 
 /// Largest work factor in age files.
 const MAX_WORK_FACTOR: u32 = 30;
-
-/// Keys and format for encrypting files.
-pub(crate) struct EncryptWith(pub(crate) file::EncryptWith);
-
-/// Keys and format for decrypting files.
-pub(crate) struct DecryptWith(pub(crate) file::DecryptWith);
 
 impl Handle for EncryptWith {
     const COUNTED: bool = true;
@@ -28,11 +22,11 @@ impl Handle for DecryptWith {
 }
 
 fn encrypt_with(params: EncryptParams<'_>) -> Result<Owned<EncryptWith>, CallError> {
-    Ok(Owned::new(EncryptWith(params.build()?)))
+    Ok(Owned::new(params.build()?))
 }
 
 fn decrypt_with(params: DecryptParams<'_>) -> Result<Owned<DecryptWith>, CallError> {
-    Ok(Owned::new(DecryptWith(params.build()?)))
+    Ok(Owned::new(params.build()?))
 }
 
 /// Returns the parameters for a symmetric key or a keyset.
@@ -77,11 +71,8 @@ exports! {
     }
 
     fn sealane_encrypt_with_recipients(recipients: &str, flags: u32) -> Owned<EncryptWith> {
-        encrypt_with(EncryptParams {
-            recipients: Some(age::parse_recipients(recipients)?),
-            armor: armor(flags)?,
-            ..EncryptParams::default()
-        })
+        let (recipients, armor) = (Some(age::parse_recipients(recipients)?), armor(flags)?);
+        encrypt_with(EncryptParams { recipients, armor, ..EncryptParams::default() })
     }
 
     fn sealane_encrypt_with_passphrase(passphrase: &str, work_factor: u32, flags: u32) -> Owned<EncryptWith> {
@@ -89,11 +80,8 @@ exports! {
             None => age::Recipient::passphrase(passphrase)?,
             Some(factor) => age::Recipient::passphrase_with_work_factor(passphrase, factor)?,
         };
-        encrypt_with(EncryptParams {
-            recipients: Some(vec![recipient]),
-            armor: armor(flags)?,
-            ..EncryptParams::default()
-        })
+        let (recipients, armor) = (Some(vec![recipient]), armor(flags)?);
+        encrypt_with(EncryptParams { recipients, armor, ..EncryptParams::default() })
     }
 }
 
@@ -131,18 +119,13 @@ exports! {
     }
 
     fn sealane_decrypt_with_identities(identities: &str) -> Owned<DecryptWith> {
-        decrypt_with(DecryptParams {
-            identities: Some(age::parse_identities(identities)?),
-            ..DecryptParams::default()
-        })
+        let identities = Some(age::parse_identities(identities)?);
+        decrypt_with(DecryptParams { identities, ..DecryptParams::default() })
     }
 
     fn sealane_decrypt_with_passphrase(passphrase: &str, max_work_factor: u32) -> Owned<DecryptWith> {
-        decrypt_with(DecryptParams {
-            passphrase: Some(passphrase),
-            max_work_factor: factor("max_work_factor", max_work_factor)?,
-            ..DecryptParams::default()
-        })
+        let (passphrase, max_work_factor) = (Some(passphrase), factor("max_work_factor", max_work_factor)?);
+        decrypt_with(DecryptParams { passphrase, max_work_factor, ..DecryptParams::default() })
     }
 }
 

@@ -3,10 +3,9 @@
 use crate::call::{exports, freed};
 use crate::constants::SEALANE_SYNCED;
 use crate::error::{ArgumentError, CallError, flags};
-use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::memory::{self, Destination, Owned, ResultBytes, SizedIn, count};
 use sealane::Misuse;
-use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability};
+use sealane::file::{self, BufferDecryptor, BufferEncryptor, DecryptWith, Durability, EncryptWith};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -34,28 +33,28 @@ exports! {
     fn sealane_encrypt_file(
         from: &Path, to: &Path, with: &EncryptWith, options: SizedIn<memory::Options>
     ) -> i64 {
-        with_options(options, |options| file::encrypt_file(from, to, &with.0, options))
+        with_options(options, |options| file::encrypt_file(from, to, with, options))
     }
 
     fn sealane_decrypt_file(
         from: &Path, to: &Path, with: &DecryptWith, options: SizedIn<memory::Options>
     ) -> i64 {
-        with_options(options, |options| file::decrypt_file(from, to, &with.0, options))
+        with_options(options, |options| file::decrypt_file(from, to, with, options))
     }
 
     fn sealane_verify_file(from: &Path, with: &DecryptWith, options: SizedIn<memory::Options>) -> i64 {
-        with_options(options, |options| file::verify_file(from, &with.0, options))
+        with_options(options, |options| file::verify_file(from, with, options))
     }
 
     fn sealane_encrypt(with: &EncryptWith, data: &[u8][data_len], out: Destination) -> i64 {
-        let encryptor = BufferEncryptor::new(data, &with.0)?;
+        let encryptor = BufferEncryptor::new(data, with)?;
         let mut file = ResultBytes::zeroed(encryptor.len())?;
         encryptor.encrypt_into(file.bytes())?;
         Ok(file.give(out))
     }
 
     fn sealane_decrypt(with: &DecryptWith, file: &[u8][file_len], out: Destination) -> i64 {
-        let decryptor = BufferDecryptor::new(file, &with.0)?;
+        let decryptor = BufferDecryptor::new(file, with)?;
         let mut data = ResultBytes::zeroed(decryptor.len())?;
         decryptor.decrypt_into(data.bytes())?;
         Ok(data.give(out))
@@ -67,7 +66,7 @@ pub(crate) struct Writer(Option<file::Writer>);
 
 exports! {
     fn sealane_writer_create(path: &Path, with: &EncryptWith) -> Owned<Writer> {
-        Ok(Owned::new(Writer(Some(file::Writer::create(path, &with.0)?))))
+        Ok(Owned::new(Writer(Some(file::Writer::create(path, with)?))))
     }
 
     fn sealane_writer_push(writer: &mut Writer, data: &[u8][data_len]) -> i64 {

@@ -2,10 +2,9 @@
 
 use crate::call::{exports, freed};
 use crate::error::CallError;
-use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::memory::{Output, Owned, count};
 use sealane::Misuse;
-use sealane::file::{ByteQueue, Decryptor, Encryptor};
+use sealane::file::{ByteQueue, DecryptWith, Decryptor, EncryptWith, Encryptor};
 
 /// A stream and its pending output.
 pub(crate) enum Filter {
@@ -49,12 +48,12 @@ impl Filter {
 
 exports! {
     fn sealane_encryptor_new(with: &EncryptWith) -> Owned<Filter> {
-        let encryptor = Encryptor::new(ByteQueue::default(), &with.0)?;
+        let encryptor = Encryptor::new(ByteQueue::default(), with)?;
         Ok(Owned::new(Filter::Encrypt(Box::new(encryptor))))
     }
 
     fn sealane_decryptor_new(with: &DecryptWith) -> Owned<Filter> {
-        let decryptor = Decryptor::new(ByteQueue::default(), &with.0);
+        let decryptor = Decryptor::new(ByteQueue::default(), with);
         Ok(Owned::new(Filter::Decrypt(Box::new(decryptor))))
     }
 

@@ -1,9 +1,8 @@
 //! Encrypted files with random access.
 
 use crate::call::{exports, freed};
-use crate::file_keys::DecryptWith;
 use crate::memory::{Handle, Output, Owned, SizedIn, Source, count};
-use sealane::file::{self, Concurrency, ReadAt};
+use sealane::file::{self, Concurrency, DecryptWith, ReadAt};
 use std::path::Path;
 
 /// Maximum read from a source that only the calling thread may read. For longer reads, the core
@@ -18,7 +17,7 @@ impl Handle for Reader {
 }
 
 fn open(source: impl ReadAt + 'static, with: &DecryptWith) -> Result<Owned<Reader>, sealane::Error> {
-    Ok(Owned::new(Reader(file::Reader::new(Box::new(source) as Box<dyn ReadAt>, &with.0)?)))
+    Ok(Owned::new(Reader(file::Reader::new(Box::new(source) as Box<dyn ReadAt>, with)?)))
 }
 
 exports! {

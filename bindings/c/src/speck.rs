@@ -3,10 +3,8 @@
 use crate::call::{exports, freed};
 use crate::error::CallError;
 use crate::memory::{Handle, Input, Layout, Output, Owned, count};
-use sealane::{InOut, hazmat, named};
-
-/// A key of the block cipher.
-pub(crate) struct Speck(hazmat::Speck);
+use sealane::hazmat::Speck;
+use sealane::{InOut, named};
 
 impl Handle for Speck {}
 
@@ -16,7 +14,7 @@ exports! {
     ) -> Owned<Speck> {
         let size = named::speck_size(algorithm, "")?;
         let order = named::byte_order(byte_order)?;
-        Ok(Owned::new(Speck(hazmat::Speck::new(size, key, order)?)))
+        Ok(Owned::new(Speck::new(size, key, order)?))
     }
 }
 
@@ -24,11 +22,11 @@ freed!(sealane_speck_free(speck: Speck));
 
 exports! {
     fn sealane_speck_encrypt_blocks(speck: &Speck, data: Input[data_len], out: Output[out_len]) -> i64 {
-        blocks(data, out, |data| speck.0.encrypt_blocks(data))
+        blocks(data, out, |data| speck.encrypt_blocks(data))
     }
 
     fn sealane_speck_decrypt_blocks(speck: &Speck, data: Input[data_len], out: Output[out_len]) -> i64 {
-        blocks(data, out, |data| speck.0.decrypt_blocks(data))
+        blocks(data, out, |data| speck.decrypt_blocks(data))
     }
 }
 
