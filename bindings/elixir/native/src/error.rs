@@ -31,15 +31,6 @@ pub(crate) fn message<T>(result: Result<T, CallError>) -> Answer<(Atom, T)> {
     Ok((ok(), result.map_err(CallError::message)?))
 }
 
-/// Returns whether what was checked is authentic.
-pub(crate) fn verified(result: Result<(), sealane::Error>) -> Result<bool, CallError> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(sealane::Error::Authentication) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// An error of a call, not yet translated.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {

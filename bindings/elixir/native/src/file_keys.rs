@@ -5,7 +5,7 @@ use crate::keys::Secret;
 use crate::schedule::on_dirty_scheduler;
 use rustler::{Binary, NifTaggedEnum, Resource, ResourceArc};
 use sealane::age::{self, Armor};
-use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
+use sealane::file::{self, DecryptParams, EncryptParams, FileKey};
 use sealane::keys::{Keyring, SecretKey};
 use sealane::{Key, Misuse};
 use std::panic::RefUnwindSafe;
@@ -38,10 +38,6 @@ enum Source<'a> {
     Recipients(&'a str),
     Identities(&'a str, Vec<ResourceArc<Secret>>),
     Passphrase(&'a str, Option<u8>),
-}
-
-fn format_named(name: Option<&str>) -> Result<Option<Format>, CallError> {
-    Ok(name.map(str::parse).transpose()?)
 }
 
 fn factor(name: &'static str, factor: Option<u8>) -> Result<Option<u8>, Misuse> {
@@ -78,7 +74,7 @@ on_dirty_scheduler! { "DirtyCpu":
             key: symmetric(&source)?,
             recipients,
             context: &context,
-            format: format_named(format)?,
+            format: format.map(str::parse).transpose()?,
             armor: if armor { Armor::Ascii } else { Armor::Binary },
             ..EncryptParams::default()
         };
@@ -87,7 +83,7 @@ on_dirty_scheduler! { "DirtyCpu":
 
     value fn decrypt_with(source: Source, context: Binary, format: Option<&str>) {
         let mut params =
-            DecryptParams { context: &context, format: format_named(format)?, ..DecryptParams::default() };
+            DecryptParams { context: &context, format: format.map(str::parse).transpose()?, ..DecryptParams::default() };
         match &source {
             Source::Identities(lines, keys) => {
                 let mut identities =

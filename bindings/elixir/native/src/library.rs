@@ -41,11 +41,10 @@ fn algorithms() -> Vec<AlgorithmRow> {
 
 /// Runs the pending self-tests.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn providers() -> Vec<(String, String, String, bool, bool, String)> {
+fn providers() -> Vec<(&'static str, &'static str, &'static str, bool, bool, String)> {
     let rows = sealane::listing().into_iter().map(|row| {
         let ListedVariant { algorithm, provider, variant, available, reason, chosen } = row;
-        let names = (algorithm.to_string(), provider.to_string(), variant.to_string());
-        (names.0, names.1, names.2, available, chosen, reason.to_string())
+        (algorithm, provider, variant, available, chosen, reason)
     });
     rows.collect()
 }

@@ -1,13 +1,10 @@
 //! Keystreams at any offset and Poly1305.
 
-use crate::error::verified;
 use crate::output::{copied, transformed};
 use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
 use rustler::{Binary, Resource, ResourceArc};
-use sealane::{hazmat, named};
-
-/// Length of a Poly1305 tag in bytes.
-const TAG_LEN: usize = 16;
+use sealane::hazmat::{Poly1305, TAG_LEN};
+use sealane::{Error, named};
 
 /// A keystream with its key and IV.
 pub(crate) struct Keystream(named::Keystream);
@@ -30,7 +27,7 @@ on_both_schedulers! {
     }
 
     poly1305_tag, poly1305_tag_dirty(env, key: Binary, data: Binary), value [data] {
-        let mut mac = hazmat::Poly1305::new(&key)?;
+        let mut mac = Poly1305::new(&key)?;
         mac.update(&data);
         copied(env, &mac.finalize()?)
     }
@@ -40,11 +37,11 @@ on_both_schedulers! {
     poly1305_verify_tag, poly1305_verify_tag_dirty(
         _env, key: Binary, data: Binary, tag: Binary
     ), value [data] {
-        let mut mac = hazmat::Poly1305::new(&key)?;
+        let mut mac = Poly1305::new(&key)?;
         if tag.len() != TAG_LEN {
             return Ok(false);
         }
         mac.update(&data);
-        verified(mac.verify(&tag))
+        Ok(Error::authentic(mac.verify(&tag))?.is_some())
     }
 }

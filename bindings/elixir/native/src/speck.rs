@@ -4,11 +4,8 @@ use crate::error::CallError;
 use crate::output::{Output, transformed};
 use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
 use rustler::{Atom, Binary, Resource, ResourceArc};
-use sealane::hazmat::{Aead, ByteOrder, Speck, SpeckCtr, SpeckSize};
+use sealane::hazmat::{Aead, ByteOrder, Speck, SpeckCtr, SpeckSize, TAG_LEN};
 use sealane::{InOut, named};
-
-/// Length of a Speck-Poly1305 tag in bytes.
-const TAG_LEN: usize = 16;
 
 /// A key of the block cipher.
 pub(crate) struct Blocks {
