@@ -87,10 +87,9 @@ module Sealane
     def seal_many(data : Bytes, sizes : Enumerable(Int), aad : Bytes = Bytes.empty) : Bytes
       sizes = sizes_of_messages(sizes)
       output = Sealane.new_bytes(data.size.to_i64 + sizes.size.to_i64 * overhead)
-      call do |error|
+      call_into(output) do |error|
         LibSealane.aead_seal_many(handle, data, data.size, sizes, sizes.size, aad, aad.size, output, output.size, error)
       end
-      output
     end
 
     # Opens messages of `seal_many`, consecutive in *sealed*, with the lengths *sizes*. If any is
@@ -98,11 +97,10 @@ module Sealane
     def open_many(sealed : Bytes, sizes : Enumerable(Int), aad : Bytes = Bytes.empty) : Bytes
       sizes = sizes_of_messages(sizes)
       output = Sealane.new_bytes({sealed.size.to_i64 - sizes.size.to_i64 * overhead, 0_i64}.max)
-      call do |error|
+      call_into(output) do |error|
         LibSealane.aead_open_many(handle, sealed, sealed.size, sizes, sizes.size, aad, aad.size,
           output, output.size, Pointer(UInt8).null, error)
       end
-      output
     end
 
     private def sizes_of_messages(sizes : Enumerable(Int)) : Array(UInt64)

@@ -40,8 +40,7 @@ module Sealane::Hazmat
     # Returns the 16-byte tag. Afterwards, only close the object.
     def final : Bytes
       tag = Bytes.new(16)
-      call { |error| LibSealane.pieces_finalize(handle, tag, tag.size, error) }
-      tag
+      call_into(tag) { |error| LibSealane.pieces_finalize(handle, tag, tag.size, error) }
     end
   end
 

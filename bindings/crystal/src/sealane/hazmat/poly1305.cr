@@ -32,8 +32,7 @@ module Sealane::Hazmat
     # Returns the tag. Afterwards, only close the object.
     def final : Bytes
       tag = Bytes.new(TAG_SIZE)
-      call { |error| LibSealane.poly1305_finalize(handle, tag, tag.size, error) }
-      tag
+      call_into(tag) { |error| LibSealane.poly1305_finalize(handle, tag, tag.size, error) }
     end
 
     # Compares the tag in constant time and raises `AuthenticationError` if it differs. Afterwards,

@@ -16,15 +16,13 @@ module Sealane::Hazmat
     # Encrypts each block of *data*, a whole number of blocks.
     def encrypt_blocks(data : Bytes) : Bytes
       output = Sealane.new_bytes(data.size)
-      call { |error| LibSealane.speck_encrypt_blocks(handle, data, data.size, output, output.size, error) }
-      output
+      call_into(output) { |error| LibSealane.speck_encrypt_blocks(handle, data, data.size, output, output.size, error) }
     end
 
     # Decrypts each block of *data*.
     def decrypt_blocks(data : Bytes) : Bytes
       output = Sealane.new_bytes(data.size)
-      call { |error| LibSealane.speck_decrypt_blocks(handle, data, data.size, output, output.size, error) }
-      output
+      call_into(output) { |error| LibSealane.speck_decrypt_blocks(handle, data, data.size, output, output.size, error) }
     end
   end
 
