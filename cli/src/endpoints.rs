@@ -88,13 +88,6 @@ fn comparable(name: &OsStr) -> OsString {
     if os::IGNORES_CASE { name.to_string_lossy().to_uppercase().into() } else { name.to_owned() }
 }
 
-/// Returns the path of a file's signature.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
-}
-
 /// Returns whether a path names standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].map(Path::new).contains(&path)

@@ -10,6 +10,7 @@ use sealane::keys::{KeyFile, LoadOptions, Reference, TokenKey, files_in, is_hexa
 use sealane::provider::{Features, features};
 use sealane::{ListedVariant, Provider, os};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -96,15 +97,11 @@ impl Report {
     }
 
     fn document(&self) -> Value {
-        let libraries: serde_json::Map<_, _> = machine::libraries()
-            .into_iter()
-            .map(|(name, version)| (name.to_owned(), version.into()))
-            .collect();
         json!({
             "machine": self.machine,
             "features": self.features,
             "removed_features": self.removed,
-            "libraries": libraries,
+            "libraries": machine::libraries().into_iter().collect::<BTreeMap<_, _>>(),
             "fips": fips_document(),
             "variants": self.variants.iter().map(document).collect::<Value>(),
             "key_files": self.keys.found.iter().map(FoundKey::document).collect::<Value>(),

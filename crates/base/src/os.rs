@@ -25,6 +25,11 @@ pub fn path_of(bytes: &[u8]) -> PathBuf {
     shown(bytes).into()
 }
 
+/// Returns the path with a suffix at the end of its name.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    [path.as_os_str(), suffix.as_ref()].into_iter().collect::<OsString>().into()
+}
+
 /// Returns the path's text if it is a URL, such as `s3://bucket/file.age`.
 pub fn url_of(path: &Path) -> Option<&str> {
     let text = path.to_str()?;

@@ -6,6 +6,7 @@ use crate::identifier::{check_identifier, new_identifier};
 use base::Error;
 use base::error::FolderError;
 use base::memory::append;
+use base::os::with_suffix;
 use engine::io::open_regular;
 use engine::options::Durability;
 use engine::place::{descriptor, parent};
@@ -13,7 +14,6 @@ use files::file_keys::{DecryptWith, EncryptWith};
 use files::memory;
 use files::output::OutputFile;
 use keys::signature::{MAX_SIGNATURE_LEN, Rejection, Signers, SigningKey};
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -220,12 +220,6 @@ fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>, Error> {
         Some((signature, _)) => FolderError::SignatureInvalid { path: path.to_owned(), signature },
     }
     .into())
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
 }
 
 #[cfg(test)]
