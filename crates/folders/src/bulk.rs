@@ -113,12 +113,8 @@ impl Operation {
     /// Returns the errors of [`verify_file`], and [`Error::IdentityRequired`] for files encrypted
     /// for recipients.
     pub fn read_back(&self, target: &Path, options: Options<'_>) -> Result<(), Error> {
-        match self {
-            Self::Encrypt(with) => {
-                verify_file(target, with.to_decrypt().ok_or(Error::IdentityRequired)?, options)
-            }
-            Self::Decrypt(_) | Self::Verify(_) | Self::Rewrap(_) | Self::Rotate(_) => Ok(()),
-        }
+        let Self::Encrypt(with) = self else { return Ok(()) };
+        verify_file(target, with.to_decrypt().ok_or(Error::IdentityRequired)?, options)
     }
 
     /// Returns whether a file needs no work: [`Self::Rotate`] finds it under the primary key. Other
@@ -127,10 +123,8 @@ impl Operation {
     /// # Errors
     /// Returns the errors of [`Rotation::is_current`].
     pub fn is_current(&self, source: &Path) -> Result<bool, Error> {
-        match self {
-            Self::Rotate(with) => with.is_current(source),
-            _ => Ok(false),
-        }
+        let Self::Rotate(with) = self else { return Ok(false) };
+        with.is_current(source)
     }
 
     /// Checks that the key of [`Self::Encrypt`] opens `target`, a finished file in `manifest`: one

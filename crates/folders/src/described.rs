@@ -151,9 +151,7 @@ impl DescribedFolder {
             suffix: new.suffix.into(),
             names: new.names,
             preserve: new.preserve,
-            recipients: Vec::new(),
-            keyset: String::new(),
-            mac: String::new(),
+            ..Document::default()
         };
         let mut made = Self { description: Description { path, document }, keys, identities: Vec::new() };
         made.seal(lock, new.sign_key)?;

@@ -245,14 +245,11 @@ impl Manifest {
     /// Returns the errors of [`Self::add`].
     pub fn add_link(&mut self, source: &Path, target: &Path) -> Result<(), Error> {
         let (read, written) = (FileFingerprint::of_link(source)?, FileFingerprint::of_link(target)?);
-        if self
-            .finished
-            .get(&Name::of(target))
-            .is_some_and(|line| line.source_fingerprint() == read && line.target_fingerprint() == written)
-        {
-            return Ok(());
+        let line = self.finished.get(&Name::of(target));
+        match line.map(|line| (line.source_fingerprint(), line.target_fingerprint())) {
+            Some(known) if known == (read, written) => Ok(()),
+            _ => self.add_line(source, read, target, written, None),
         }
-        self.add_line(source, read, target, written, None)
     }
 
     /// Returns whether `target`, a file or a link, is listed and unchanged.

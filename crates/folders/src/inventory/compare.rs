@@ -137,9 +137,8 @@ impl Inventory {
         for (name, text) in links {
             match self.links.get(name) {
                 Some(listed) if listed == text => {}
-                Some(_) => add(name, Difference::Changed),
-                None if self.files.contains_key(name) => add(name, Difference::Changed),
-                None => add(name, Difference::Added),
+                None if !self.files.contains_key(name) => add(name, Difference::Added),
+                _ => add(name, Difference::Changed),
             }
         }
         for name in self.files.keys().chain(self.links.keys()) {

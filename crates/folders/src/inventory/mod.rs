@@ -153,17 +153,11 @@ impl Inventory {
         let mut inventory = Self { folder: document.folder, counter: document.counter, ..Self::default() };
         for entry in document.files {
             let (name, version, _) = entry.version()?;
-            check_name(&name)?;
-            if inventory.files.contains_key(&name) {
-                return Err(listed_twice(&name));
-            }
+            inventory.check_name(&name)?;
             inventory.files.insert(name, version);
         }
         for LinkEntry { name, target } in document.links {
-            check_name(&name)?;
-            if inventory.files.contains_key(&name) || inventory.links.contains_key(&name) {
-                return Err(listed_twice(&name));
-            }
+            inventory.check_name(&name)?;
             inventory.links.insert(name, target);
         }
         for entry in document.former {
@@ -171,6 +165,20 @@ impl Inventory {
             inventory.former.push(Former { name, version, until: until.ok_or(EXPECTED)? });
         }
         Ok(inventory)
+    }
+
+    /// Checks that a name is a relative path without `..`, and not listed yet.
+    fn check_name(&self, name: &Name) -> Result<(), Error> {
+        let path = name.to_path();
+        let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+        // A slash at the end, two slashes or a dot would name the same file again.
+        let canonical = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
+        let is_text = !path.as_os_str().as_encoded_bytes().contains(&0) && !name.has_other_separators();
+        let is_new = !self.files.contains_key(name) && !self.links.contains_key(name);
+        match inside && canonical && path != Path::new("") && is_text && is_new {
+            true => Ok(()),
+            false => Err(FolderError::InventoryName(path).into()),
+        }
     }
 
     /// Returns the JSON document, with one line per entry.
@@ -269,23 +277,6 @@ impl Entry {
         let mark = FileMark { len: self.length, content };
         Ok((self.name, Version { mark, since: self.since }, self.until))
     }
-}
-
-/// Checks that a name is a relative path without `..`.
-fn check_name(name: &Name) -> Result<(), Error> {
-    let path = name.to_path();
-    let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-    // A slash at the end, two slashes or a dot would name the same file again.
-    let canonical = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
-    let is_text = !path.as_os_str().as_encoded_bytes().contains(&0) && !name.has_other_separators();
-    match inside && canonical && path != Path::new("") && is_text {
-        true => Ok(()),
-        false => Err(FolderError::InventoryName(path).into()),
-    }
-}
-
-fn listed_twice(name: &Name) -> Error {
-    FolderError::InventoryName(name.to_path()).into()
 }
 
 /// Returns the name of a path below `root`.
