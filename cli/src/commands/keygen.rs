@@ -88,10 +88,8 @@ impl Run for Keygen {
             return self.show(&public.ok_or_else(none)?, console);
         }
         let recipients = keys::recipients(&self.recipients, &[] as &[&Path], console)?;
-        let chosen = match self.passphrase || self.asked.is_given() {
-            true => Some(passphrase::choose(&self.asked, "the key")?),
-            false => None,
-        };
+        let is_chosen = self.passphrase || self.asked.is_given();
+        let chosen = is_chosen.then(|| passphrase::choose(&self.asked, "the key")).transpose()?;
         let chosen = chosen.as_ref().map(|text| text.as_str());
         let failed = |e| Failure::about("a new key", e);
         let key = match (self.keyring, self.kind.0) {

@@ -133,10 +133,8 @@ impl Selected {
 
 impl Added {
     fn run(&self, console: &Console) -> Result<(), Failure> {
-        let given = match &self.from {
-            Some(path) => Some(keys::symmetric(path, &self.file.asked, console)?),
-            None => None,
-        };
+        let symmetric = |path| keys::symmetric(path, &self.file.asked, console);
+        let given = self.from.as_deref().map(symmetric).transpose()?;
         change(&self.file, console, |ring| {
             let KeyInfo { key_type, prefix, .. } = ring.primary();
             let prefix = self.prefix.unwrap_or(prefix);
