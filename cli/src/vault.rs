@@ -17,6 +17,7 @@ use sealane::os::{path_of, to_bytes};
 use sealane::vault::{
     LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault, detect, marks, rclone_config, unlock,
 };
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,12 +46,12 @@ impl Place {
 pub(crate) struct Vaults<'a> {
     with: &'a args::DecryptWith,
     console: &'a Console,
-    open: Vec<(PathBuf, Arc<dyn Vault>)>,
+    open: BTreeMap<PathBuf, Arc<dyn Vault>>,
 }
 
 impl<'a> Vaults<'a> {
     pub(crate) fn new(with: &'a args::DecryptWith, console: &'a Console) -> Self {
-        Self { with, console, open: Vec::new() }
+        Self { with, console, open: BTreeMap::new() }
     }
 
     /// Opens the vault of a job's only input, or returns `None` if no input is in a vault.
@@ -78,14 +79,11 @@ impl<'a> Vaults<'a> {
             return self.find_at(url.trim_end_matches('/')).map(Some);
         }
         let Some((root, path)) = self.locate(path)? else { return Ok(None) };
-        let vault = match self.open.iter().find(|(open, _)| *open == root) {
-            Some((_, vault)) => vault.clone(),
-            None => {
-                let vault: Arc<dyn Vault> = self.unlock(&root)?.into();
-                self.open.push((root.clone(), vault.clone()));
-                vault
-            }
+        let vault = match self.open.get(&root) {
+            Some(vault) => vault.clone(),
+            None => self.unlock(&root)?.into(),
         };
+        self.open.insert(root.clone(), vault.clone());
         Ok(Some(Place { vault, root, path }))
     }
 
@@ -94,13 +92,12 @@ impl<'a> Vaults<'a> {
         let below =
             |root: &str| url.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         for root in url::above(url) {
-            let open = self.open.iter().find(|(open, _)| open == Path::new(root));
-            let vault = match open {
-                Some((_, vault)) => Some(vault.clone()),
+            let vault = match self.open.get(Path::new(root)) {
+                Some(vault) => Some(vault.clone()),
                 None => self.unlock_at(root)?.map(Arc::from),
             };
             if let Some(vault) = vault {
-                self.open.push((root.into(), vault.clone()));
+                self.open.insert(root.into(), vault.clone());
                 let path = below(root).unwrap_or_default().trim_start_matches('/').as_bytes().to_vec();
                 return Ok(Place { vault, root: root.into(), path });
             }
@@ -108,7 +105,7 @@ impl<'a> Vaults<'a> {
         let folder = url::above(url).nth(1).unwrap_or(url);
         let file = below(folder).unwrap_or_default().trim_start_matches('/');
         let (storage, _) = url::open(folder)?;
-        let with = keys::decrypt_with(self.with, Inputs { files: Vec::new(), stdin: false }, self.console)?;
+        let with = keys::decrypt_with(self.with, Inputs::default(), self.console)?;
         let found = SingleFile::stored(&*storage, file.as_bytes(), &with);
         let found = found.map_err(|error| Failure::about(&name(Path::new(url)), error))?;
         let path = found.name().to_vec();
