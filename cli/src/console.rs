@@ -19,8 +19,10 @@ use std::time::{Duration, Instant};
 
 /// Where results, warnings and errors go. The first failure determines the exit status.
 pub(crate) struct Console {
-    json: bool,
-    quiet: bool,
+    /// Whether `--json` was given.
+    pub(crate) json: bool,
+    /// Whether `--quiet` was given.
+    pub(crate) quiet: bool,
     status: Cell<u8>,
     redactor: Redactor,
 }
@@ -28,16 +30,6 @@ pub(crate) struct Console {
 impl Console {
     pub(crate) fn new(json: bool, quiet: bool, redactor: Redactor) -> Self {
         Self { json, quiet, status: Cell::new(0), redactor }
-    }
-
-    /// Returns whether `--json` was given.
-    pub(crate) fn json(&self) -> bool {
-        self.json
-    }
-
-    /// Returns whether `--quiet` was given.
-    pub(crate) fn quiet(&self) -> bool {
-        self.quiet
     }
 
     pub(crate) fn status(&self) -> u8 {

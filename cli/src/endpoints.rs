@@ -100,10 +100,7 @@ impl Source {
 
     /// Returns the name for messages.
     pub(crate) fn name(&self) -> String {
-        match self {
-            Self::Stdin => STDIN.into(),
-            Self::File(path) => name(path),
-        }
+        name(self.subject())
     }
 
     /// Returns the path that stands for the source in errors of the library.
@@ -124,10 +121,7 @@ impl Source {
 
     /// Returns the source's URL, if it is at one.
     pub(crate) fn url(&self) -> Option<&str> {
-        match self {
-            Self::Stdin => None,
-            Self::File(path) => url::of(path),
-        }
+        url::of(self.subject())
     }
 
     /// Opens the source for reading from start to end.

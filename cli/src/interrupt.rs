@@ -31,7 +31,7 @@ impl Watch {
     pub(crate) fn begin(console: &Console) -> Self {
         if WATCHES.fetch_add(1, Ordering::SeqCst) == 0 {
             signal::reset();
-            JSON.store(console.json(), Ordering::SeqCst);
+            JSON.store(console.json, Ordering::SeqCst);
             advise(None);
         }
         install();

@@ -16,7 +16,7 @@ const MAX_LEN: u64 = 1 << 12;
 
 /// Permits plugins to run; they ask at the terminal.
 pub(crate) fn at_terminal(console: &Console) -> Plugins {
-    Plugins::new(Arc::new(Terminal { json: console.json() }))
+    Plugins::new(Arc::new(Terminal { json: console.json }))
 }
 
 /// The user at the terminal. Without a terminal, plugins are told that there is no user.

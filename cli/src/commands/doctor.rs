@@ -42,9 +42,9 @@ impl Run for Doctor {
         let here = [PathBuf::from(".")];
         let paths = if self.paths.is_empty() { &here[..] } else { &self.paths };
         let report = Report::new(host, check_keys(paths)?);
-        if console.json() {
+        if console.json {
             console.result(|| report.document(), "")?;
-        } else if !console.quiet() {
+        } else if !console.quiet {
             console.print(&report.text())?;
         }
         match report.problems.len() {

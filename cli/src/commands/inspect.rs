@@ -34,7 +34,7 @@ pub(crate) struct Inspect {
 fn described(folder: &str, found: &Description, console: &Console) -> Result<(), Failure> {
     let format = if found.is_write_only() { Format::Age } else { Format::Chunked };
     let recipients = found.recipients().len();
-    if console.json() {
+    if console.json {
         let document = json!({
             "file": folder,
             "format": format.name(),
@@ -79,7 +79,7 @@ impl Run for Inspect {
             lines.push(format!("{:19} {not_verified} with the passphrase\n", "verified"));
             let facts: Map<_, _> =
                 facts.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
-            return match console.json() {
+            return match console.json {
                 true => console
                     .result(|| json!({"file": file, "tool": tool, "options": facts, "verified": false}), ""),
                 false => console.print(&lines.join("\n")),
@@ -94,7 +94,7 @@ impl Run for Inspect {
                 .and_then(|size| file::inspect_source(&*found, size, self.format)),
         };
         let info = info.map_err(|error| Failure::about(&name, error))?;
-        if console.json() {
+        if console.json {
             let document = json!({
                 "file": name,
                 "format": info.format,

@@ -113,7 +113,7 @@ impl Run for Keygen {
             Some(path) => {
                 let saved = key.save(path, chosen, &recipients).map_err(|error| save_failure(path, error))?;
                 let public = key.public()?;
-                if let (Some(public), false) = (&public, console.quiet() || console.json()) {
+                if let (Some(public), false) = (&public, console.quiet || console.json) {
                     console.print(public)?;
                 }
                 let mut document = match &key {
@@ -129,7 +129,7 @@ impl Run for Keygen {
                 let pinned = saved.filter(|it| it.fingerprint.is_some()).map(|pinned| pinned.to_string());
                 match &pinned {
                     Some(pinned) => document["pinned"] = pinned.as_str().into(),
-                    None if !console.json() => return Ok(()),
+                    None if !console.json => return Ok(()),
                     None => {}
                 }
                 console.result(|| document, &pinned.unwrap_or_default())

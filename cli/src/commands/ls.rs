@@ -80,7 +80,7 @@ impl Ls {
             EntryKind::Special => ('?', "special", ""),
         };
         let target = match entry.kind {
-            EntryKind::Link if self.long || console.json() => match place.vault.read_link(&place.path) {
+            EntryKind::Link if self.long || console.json => match place.vault.read_link(&place.path) {
                 Ok(text) => Some(name(&path_of(&text))),
                 Err(error) => {
                     console.fail(&Failure::about(&place.name(), error));

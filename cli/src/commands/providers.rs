@@ -35,7 +35,7 @@ impl Run for Providers {
         if let Some(name) = &self.algorithm {
             entries.retain(|entry| entry.algorithm == name);
         }
-        if console.json() {
+        if console.json {
             let variants = || entries.iter().map(document).collect::<Value>();
             return console.result(|| json!({ "fips": fips_document(), "variants": variants() }), "");
         }
