@@ -27,7 +27,7 @@ use super::age::Identity;
 use super::fingerprint::Fingerprint;
 use super::keyring::EncryptedKeyring;
 use super::token::TokenKey;
-use super::{KeyFile, LoadOptions, SecretKey, known_keys, store};
+use super::{KeyFile, LoadOptions, SecretKey, known_keys, store, wrapping};
 use base::{Error, Misuse};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -185,15 +185,7 @@ impl Reference {
                 let found = lookup(service, user).map_err(|why| Error::KeyNotFound(format!("{self}: {why}")));
                 Ok(Zeroizing::new(std::mem::take(&mut *found?).into_bytes()))
             }
-            Self::Service(text) => {
-                let lookup = SERVICES.get().ok_or_else(|| {
-                    Error::KeyService(format!(
-                        "{self}: this program has no access to key services; use the program of the Python package, \
-                         installed with 'pip install sealane[aws-kms]' or 'sealane[vault]'"
-                    ))
-                })?;
-                lookup(text)
-            }
+            Self::Service(text) => SERVICES.get().ok_or_else(|| wrapping::missing(self))?(text),
             Self::Token { key, keyset } if keyset.contains("://") => match SERVICES.get() {
                 Some(lookup) => lookup(&Zeroizing::new(format!("{}#{keyset}", key.with_pin()))),
                 None => Err(Error::KeyService(format!(

@@ -2,6 +2,7 @@
 
 use super::token::TokenKey;
 use base::Error;
+use std::fmt::Display;
 use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
@@ -42,10 +43,13 @@ pub(crate) fn unwrap(name: &str, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>
 }
 
 fn services(name: &str) -> Result<&'static WrappingServices, Error> {
-    SERVICES.get().ok_or_else(|| {
-        Error::KeyService(format!(
-            "{name}: this program has no access to key services; use the program of the Python package, installed with \
-             'pip install sealane[aws-kms]' or 'sealane[vault]'"
-        ))
-    })
+    SERVICES.get().ok_or_else(|| missing(&name))
+}
+
+/// The error without a function for the key service of a reference.
+pub(crate) fn missing(reference: &dyn Display) -> Error {
+    Error::KeyService(format!(
+        "{reference}: this program has no access to key services; use the program of the Python package, installed with \
+         'pip install sealane[aws-kms]' or 'sealane[vault]'"
+    ))
 }
