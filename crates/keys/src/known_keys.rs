@@ -264,7 +264,6 @@ fn check_len(len: usize) -> Result<(), Error> {
 
 /// Returns the path of the file, or why this user has none.
 fn location() -> Result<PathBuf, String> {
-    let variable = |name| env::var_os(name).filter(|value: &OsString| !value.is_empty());
     if let Some(path) = variable(VARIABLE) {
         return Ok(path.into());
     }
@@ -276,14 +275,13 @@ fn location() -> Result<PathBuf, String> {
 /// # Errors
 /// Returns why this user has none.
 pub fn state_folder() -> Result<PathBuf, String> {
-    let variable = |name| env::var_os(name).filter(|value: &OsString| !value.is_empty());
     // The specification of the XDG folders says to ignore relative paths.
     let state = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = match state {
-        Some(path) => path,
-        None => private::state_folder(variable)?,
-    };
-    Ok(state.join("sealane"))
+    Ok(state.map_or_else(private::state_folder, Ok)?.join("sealane"))
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn make_folder(path: &Path) -> Result<(), Error> {
@@ -326,7 +324,7 @@ fn lock(path: &Path) -> Result<File, Error> {
 
 #[cfg(unix)]
 mod private {
-    use super::{Error, ErrorKind, OsString, Path, PathBuf, fs, io};
+    use super::{Error, ErrorKind, Path, PathBuf, fs, io, variable};
     use std::os::unix::fs::MetadataExt;
 
     /// Checks that no other user owns the file, or has one of the rights.
@@ -346,9 +344,7 @@ mod private {
     }
 
     /// Returns `~/.local/state`. The home must be this user's: `sudo` may keep HOME.
-    pub(super) fn state_folder(
-        variable: impl Fn(&'static str) -> Option<OsString>,
-    ) -> Result<PathBuf, String> {
+    pub(super) fn state_folder() -> Result<PathBuf, String> {
         let home = PathBuf::from(variable("HOME").ok_or("HOME is not set")?);
         let found = fs::metadata(&home).map_err(|error| format!("{}: {error}", home.display()))?;
         if found.uid() != rustix::process::geteuid().as_raw() {
@@ -361,15 +357,13 @@ mod private {
 /// On Windows, the folder's access list protects the file.
 #[cfg(not(unix))]
 mod private {
-    use super::{Error, OsString, Path, PathBuf, fs};
+    use super::{Error, Path, PathBuf, fs, variable};
 
     pub(super) fn check(_: &Path, _: &fs::Metadata, _: u32) -> Result<(), Error> {
         Ok(())
     }
 
-    pub(super) fn state_folder(
-        variable: impl Fn(&'static str) -> Option<OsString>,
-    ) -> Result<PathBuf, String> {
+    pub(super) fn state_folder() -> Result<PathBuf, String> {
         variable("LOCALAPPDATA").map(PathBuf::from).ok_or_else(|| "LOCALAPPDATA is not set".into())
     }
 }
