@@ -9,6 +9,7 @@
 use crate::openssh;
 use base::Error;
 use base::error::Rejection;
+use pkcs8::der::DateTime;
 
 const OPTIONS: Error = Error::Format(
     "expected options of an allowed signer, each at most once: cert-authority, namespaces=\"...\", \
@@ -130,20 +131,12 @@ fn time(text: &str, shift: i64) -> Option<i64> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) || ![8, 12, 14].contains(&digits.len()) {
         return None;
     }
-    let number =
-        |at: usize, len: usize| digits.get(at..at + len).map_or(Some(0), |part| part.parse::<i64>().ok());
-    let (year, month, day) = (number(0, 4)?, number(4, 2)?, number(6, 2)?);
-    let (hour, minute, second) = (number(8, 2)?, number(10, 2)?, number(12, 2)?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let february = if is_leap { 29 } else { 28 };
-    let days = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let (before, rest) = days.split_at_checked(usize::try_from(month - 1).ok()?)?;
-    if year < 1970 || !(1..=*rest.first()?).contains(&day) || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    let leaps = |year: i64| year / 4 - year / 100 + year / 400;
-    let days = (year - 1970) * 365 + leaps(year - 1) - leaps(1969) + before.iter().sum::<i64>() + day - 1;
-    Some(days * 86400 + hour * 3600 + minute * 60 + second + shift)
+    let number = |at: usize| digits.get(at..at + 2).map_or(Some(0), |part| part.parse().ok());
+    let (year, second) = (digits[..4].parse().ok()?, number(12)?);
+    // A leap second is the second after 59, which `DateTime` does not know.
+    let minute = DateTime::new(year, number(4)?, number(6)?, number(8)?, number(10)?, 0).ok()?;
+    let minute = i64::try_from(minute.unix_duration().as_secs()).ok()?;
+    (second <= 60).then_some(minute + i64::from(second) + shift)
 }
 
 #[cfg(test)]
