@@ -8,24 +8,19 @@ use providers::Algorithm;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kem {
     /// DHKEM(X25519, HKDF-SHA256): short keys, widely supported.
-    X25519,
+    X25519 = 0x0020,
     /// DHKEM(P-256, HKDF-SHA256), for recipients that need a NIST curve.
-    P256,
+    P256 = 0x0010,
     /// X-Wing: ML-KEM-768 with X25519, also secure against quantum computers.
-    XWing,
+    XWing = 0x647a,
     /// MLKEM768-P256: ML-KEM-768 with P-256, for hardware keys.
-    MlKem768P256,
+    MlKem768P256 = 0x0050,
 }
 
 impl Kem {
     /// Returns the identifier in the IANA registry of HPKE.
     pub fn id(self) -> u16 {
-        match self {
-            Self::X25519 => 0x0020,
-            Self::P256 => 0x0010,
-            Self::XWing => 0x647a,
-            Self::MlKem768P256 => 0x0050,
-        }
+        self as u16
     }
 
     /// Returns the length of an encapsulated key in bytes, `Nenc`.
@@ -43,22 +38,18 @@ impl Kem {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Aead {
     /// AES-128-GCM, with a key of 16 bytes.
-    Aes128Gcm,
+    Aes128Gcm = 0x0001,
     /// AES-256-GCM, with a key of 32 bytes.
     #[default]
-    Aes256Gcm,
+    Aes256Gcm = 0x0002,
     /// ChaCha20-Poly1305, with a key of 32 bytes.
-    ChaCha20Poly1305,
+    ChaCha20Poly1305 = 0x0003,
 }
 
 impl Aead {
     /// Returns the identifier in the IANA registry of HPKE.
     pub fn id(self) -> u16 {
-        match self {
-            Self::Aes128Gcm => 0x0001,
-            Self::Aes256Gcm => 0x0002,
-            Self::ChaCha20Poly1305 => 0x0003,
-        }
+        self as u16
     }
 
     /// Returns the algorithm for [`Aead`](messages::Aead).
