@@ -42,20 +42,16 @@ pub enum Oaep {
 impl Oaep {
     /// Returns the length of the hash in bytes.
     pub fn hash_len(self) -> usize {
-        match self {
-            Self::Sha1 => 20,
-            Self::Sha256 => 32,
-            Self::Sha384 => 48,
-            Self::Sha512 => 64,
-        }
+        self.library().0
     }
 
-    fn algorithm(self) -> &'static OaepAlgorithm {
+    /// Returns the length of the hash in bytes, and the library's algorithm.
+    fn library(self) -> (usize, &'static OaepAlgorithm) {
         match self {
-            Self::Sha1 => &OAEP_SHA1_MGF1SHA1,
-            Self::Sha256 => &OAEP_SHA256_MGF1SHA256,
-            Self::Sha384 => &OAEP_SHA384_MGF1SHA384,
-            Self::Sha512 => &OAEP_SHA512_MGF1SHA512,
+            Self::Sha1 => (20, &OAEP_SHA1_MGF1SHA1),
+            Self::Sha256 => (32, &OAEP_SHA256_MGF1SHA256),
+            Self::Sha384 => (48, &OAEP_SHA384_MGF1SHA384),
+            Self::Sha512 => (64, &OAEP_SHA512_MGF1SHA512),
         }
     }
 }
@@ -152,7 +148,7 @@ impl PrivateKey {
         random::check()?;
         // bounded: at most the length of a key, 1 KiB.
         let mut secret = Zeroizing::new(vec![0; self.oaep.min_output_size()]);
-        let opened = self.oaep.decrypt(oaep.algorithm(), wrapped, &mut secret, Some(label));
+        let opened = self.oaep.decrypt(oaep.library().1, wrapped, &mut secret, Some(label));
         // Details would help an attacker.
         let len = opened.map_err(|_| Error::Authentication)?.len();
         secret.truncate(len);
@@ -226,7 +222,7 @@ impl PublicKey {
         random::check()?;
         // bounded: the length of a key, at most 1 KiB.
         let mut wrapped = vec![0; self.oaep.ciphertext_size()];
-        let written = self.oaep.encrypt(oaep.algorithm(), secret, &mut wrapped, Some(label));
+        let written = self.oaep.encrypt(oaep.library().1, secret, &mut wrapped, Some(label));
         // AWS-LC's error is `Unspecified`; with valid keys, only allocation can fail.
         let len = written.map_err(|_| OUT_OF_MEMORY)?.len();
         wrapped.truncate(len);
