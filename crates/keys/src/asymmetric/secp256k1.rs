@@ -54,6 +54,7 @@ impl Encoding {
 
 /// A private key. It is overwritten on drop, and the stack after each call that moves it, because
 /// the library's type is `Copy`. `Debug` does not show it.
+#[derive(Clone)]
 pub struct PrivateKey(Box<library::SecretKey>);
 
 impl PrivateKey {
@@ -116,12 +117,6 @@ impl PrivateKey {
             point[1..].copy_from_slice(&*xy);
             point
         })
-    }
-}
-
-impl Clone for PrivateKey {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
     }
 }
 
