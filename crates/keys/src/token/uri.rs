@@ -175,19 +175,16 @@ fn text(value: &[u8]) -> Result<String, Error> {
 fn decoded(value: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     // bounded: not longer than the reference, an argument of the caller.
     let mut bytes = Zeroizing::new(Vec::with_capacity(value.len()));
-    let mut rest = value.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        rest = after;
-        if first != b'%' {
-            bytes.push(first);
-            continue;
-        }
-        let digits = rest.split_first_chunk::<2>().and_then(|(digits, after)| {
-            rest = after;
-            let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
-            u8::try_from(high? << 4 | low?).ok()
-        });
-        bytes.push(digits.ok_or(invalid("expected two hexadecimal digits after a percent sign"))?);
+    let mut parts = value.split('%');
+    bytes.extend(parts.next().unwrap_or_default().bytes());
+    for part in parts {
+        let decode = || {
+            let (digits, rest) = part.split_at_checked(2)?;
+            Some((base16ct::mixed::decode(digits, &mut [0]).ok()?[0], rest))
+        };
+        let (byte, rest) = decode().ok_or(invalid("expected two hexadecimal digits after a percent sign"))?;
+        bytes.push(byte);
+        bytes.extend(rest.bytes());
     }
     Ok(bytes)
 }
