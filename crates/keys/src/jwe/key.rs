@@ -55,21 +55,17 @@ impl Keys {
         let text = text.trim();
         let whole = text.starts_with('{').then(|| Members::parse(text)).transpose()?;
         let Some(whole) = whole.filter(|whole| whole.keys.is_some() || whole.has_type()) else {
-            return Self::of_file(&KeyFile::parse(text.as_bytes(), LoadOptions::default())?);
+            return match KeyFile::parse(text.as_bytes(), LoadOptions::default())? {
+                KeyFile::Secret(key) => (&key).try_into(),
+                KeyFile::Public(key) => (&key).try_into(),
+                KeyFile::Keyring(ring) => (&ring).try_into(),
+            };
         };
         if text.len() > crate::store::MAX_LEN {
             return Err(Error::Format("expected a JSON Web Key, found more than 256 KiB"));
         }
         let keys = jwk::readable(&whole.all()?, Entry::parse)?;
         if keys.is_empty() { Err(DAMAGED) } else { Ok(Self(keys)) }
-    }
-
-    fn of_file(file: &KeyFile) -> Result<Self, Error> {
-        match file {
-            KeyFile::Secret(key) => key.try_into(),
-            KeyFile::Public(key) => key.try_into(),
-            KeyFile::Keyring(ring) => ring.try_into(),
-        }
     }
 
     /// Joins the keys of several sources; the first ones come first.
