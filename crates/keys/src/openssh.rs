@@ -28,7 +28,7 @@ const CIPHER: Error = Error::Format(
     "unsupported encryption of an OpenSSH private key: its cipher is 3des-cbc or unknown here; change it with \
      'ssh-keygen -p -Z aes256-ctr -f FILE'",
 );
-const MISMATCH: Error =
+pub(crate) const MISMATCH: Error =
     Error::Format("the public key in the OpenSSH private key does not match the private key");
 
 /// Returns whether a line is a public key of some type, perhaps with a typing error.

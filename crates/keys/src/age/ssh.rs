@@ -19,7 +19,7 @@ use super::{ssh_rsa, x25519};
 use crate::asymmetric::rsa::{self, Oaep};
 use crate::asymmetric::{ed25519, x25519 as curve};
 use crate::encoding::pem;
-use crate::openssh::{self, NOT_PRIVATE, NOT_PUBLIC, UNSUPPORTED};
+use crate::openssh::{self, MISMATCH, NOT_PRIVATE, NOT_PUBLIC, UNSUPPORTED};
 use crate::secret::wiping_stack;
 use base::{Error, Misuse};
 use curve25519_dalek::edwards::CompressedEdwardsY;
@@ -222,9 +222,7 @@ impl Identity {
                 let scalar = ed25519::PrivateKey::from_bytes(&seed)?.scalar();
                 let key = curve::PrivateKey::from_bytes(&scalar)?;
                 if key.public() != *point {
-                    return Err(Error::Format(
-                        "the public key in the OpenSSH private key does not match the private key",
-                    ));
+                    return Err(MISMATCH);
                 }
                 Private::Ed25519(key)
             }
