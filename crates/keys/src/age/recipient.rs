@@ -122,13 +122,6 @@ impl Recipient {
     }
 }
 
-#[cfg(test)]
-impl Recipient {
-    pub(super) fn from_tag(key: tag::Recipient) -> Self {
-        Self(Public::Tag(key))
-    }
-}
-
 impl FromStr for Recipient {
     type Err = Error;
 

@@ -88,6 +88,7 @@ impl Recipient {
 mod test {
     use super::*;
     use crate::age;
+    use crate::age::recipient::Public;
     use crate::age::stanza::argument;
     use crate::age::{Armor, Header, Kind, seal};
     use base::Misuse;
@@ -134,14 +135,14 @@ mod test {
     #[test]
     fn stanzas() {
         let key = p256::PrivateKey::generate().unwrap();
-        let recipient = age::Recipient::from_tag(Recipient::Classical(key.public()));
+        let recipient = age::Recipient(Public::Tag(Recipient::Classical(key.public())));
         let file = seal(b"hello", std::slice::from_ref(&recipient), Armor::Binary).unwrap();
         assert!(file.starts_with(b"age-encryption.org/v1\n-> p256tag "));
         let point = key.public().compressed();
         assert_eq!(unwrap(&file, &key.into(), b"age-encryption.org/p256tag", &point).len(), 16);
 
         let key = mlkem768_p256::PrivateKey::generate().unwrap();
-        let hybrid = age::Recipient::from_tag(Recipient::Hybrid(Box::new(key.public())));
+        let hybrid = age::Recipient(Public::Tag(Recipient::Hybrid(Box::new(key.public()))));
         let file = seal(b"hello", std::slice::from_ref(&hybrid), Armor::Binary).unwrap();
         assert!(file.starts_with(b"age-encryption.org/v1\n-> mlkem768p256tag "));
         let point = *key.public().p256().as_bytes();
