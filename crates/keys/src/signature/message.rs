@@ -295,10 +295,8 @@ fn now() -> i64 {
 
 /// Seconds since 1970. A time too far away is the last one, when keys have expired.
 fn seconds(time: SystemTime) -> i64 {
-    let seconds =
-        |found: Result<std::time::Duration, _>| found.ok().and_then(|d| i64::try_from(d.as_secs()).ok());
-    match time >= UNIX_EPOCH {
-        true => seconds(time.duration_since(UNIX_EPOCH)).unwrap_or(i64::MAX),
-        false => seconds(UNIX_EPOCH.duration_since(time)).map_or(i64::MIN, |before| -before),
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |before| -before),
     }
 }
