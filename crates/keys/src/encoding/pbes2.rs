@@ -166,22 +166,31 @@ impl<'a> Kdf<'a> {
     /// Derives a key of `len` bytes.
     fn derive(&self, passphrase: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
         match *self {
-            Self::Pbkdf2 { salt, rounds, hash } => {
-                Computation::Pbkdf2.check()?;
-                // The FIPS module's bounds (SP 800-132).
-                if passphrase.len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
-                    Computation::WeakPbkdf2.check()?;
-                }
-                let (passphrase, salt) = (Zeroizing::new(passphrase.to_vec()), salt.to_vec());
-                interruptible(move || {
-                    let mut key = Zeroizing::new(memory::zeroed(len)?);
-                    pbkdf2::derive(hash, rounds, &salt, &passphrase, &mut key);
-                    Ok(key)
-                })
-            }
+            Self::Pbkdf2 { salt, rounds, hash } => pbkdf2(hash, rounds, passphrase, (b"", salt), len),
             Self::Scrypt { salt, params } => params.derive(passphrase, salt, len),
         }
     }
+}
+
+/// Computes a key of `len` bytes with PBKDF2 (RFC 8018, section 5.2), whose salt is both parts.
+pub(crate) fn pbkdf2(
+    hash: pbkdf2::Algorithm,
+    rounds: NonZeroU32,
+    passphrase: &[u8],
+    (label, salt): (&[u8], &[u8]),
+    len: usize,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    Computation::Pbkdf2.check()?;
+    // The FIPS module's bounds (SP 800-132).
+    if passphrase.len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
+        Computation::WeakPbkdf2.check()?;
+    }
+    let (passphrase, salt) = (Zeroizing::new(passphrase.to_vec()), [label, salt].concat());
+    interruptible(move || {
+        let mut key = Zeroizing::new(memory::zeroed(len)?);
+        pbkdf2::derive(hash, rounds, &salt, &passphrase, &mut key);
+        Ok(key)
+    })
 }
 
 /// Checks the optional key length in the parameters against the cipher's.

@@ -5,13 +5,12 @@ use super::header::Header;
 use super::key::{Entry, Material};
 use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
+use crate::encoding::pbes2;
 use crate::secret::wiping_stack;
 use crate::{PublicKey, SecretKey};
 use aes_kw::{KeyInit, KwAes192};
 use aws_lc_rs::kdf::{SskdfDigestAlgorithmId, get_sskdf_digest_algorithm, sskdf_digest};
 use aws_lc_rs::key_wrap::{AES_128, AES_256, AesKek, KeyWrap};
-use aws_lc_rs::pbkdf2;
-use base::interrupt::interruptible;
 use base::{Error, memory, random};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -180,16 +179,9 @@ fn stretched(password: &Key, alg: &Alg, salt: &[u8], rounds: u32) -> Result<Key,
     if salt.len() < MIN_SALT_LEN {
         return Err(Error::Format("expected a salt (p2s) of at least 8 bytes, found a shorter one"));
     }
-    Computation::Pbkdf2.check()?;
-    if password.as_bytes().len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
-        Computation::WeakPbkdf2.check()?;
-    }
-    let (password, salt) = (password.clone(), [alg.name.as_bytes(), &[0], salt].concat());
-    interruptible(move || {
-        let mut key = Zeroizing::new(memory::zeroed(len)?);
-        pbkdf2::derive(hash, rounds, &salt, password.as_bytes(), &mut key);
-        Ok(Key::from_bytes(&key))
-    })
+    let label = [alg.name.as_bytes(), &[0]].concat();
+    let key = pbes2::pbkdf2(hash, rounds, password.as_bytes(), (&label, salt), len)?;
+    Ok(Key::from_bytes(&key))
 }
 
 /// AES Key Wrap (RFC 3394). AWS-LC does not offer it for keys of 24 bytes.
