@@ -112,15 +112,10 @@ impl Fernet {
     fn expand(key: &[u8]) -> Result<Self, Error> {
         let (signing, encryption) = key.split_at(16);
         let unbound = || UnboundCipherKey::new(&AES_128, encryption);
-        Ok(Self {
-            mac: hmac::Key::new(hmac::HMAC_SHA256, signing),
-            encrypting: Box::new(
-                PaddedBlockEncryptingKey::cbc_pkcs7(unbound().map_err(refused)?).map_err(refused)?,
-            ),
-            decrypting: Box::new(
-                PaddedBlockDecryptingKey::cbc_pkcs7(unbound().map_err(refused)?).map_err(refused)?,
-            ),
-        })
+        let encrypting = unbound().and_then(PaddedBlockEncryptingKey::cbc_pkcs7).map_err(refused)?;
+        let decrypting = unbound().and_then(PaddedBlockDecryptingKey::cbc_pkcs7).map_err(refused)?;
+        let mac = hmac::Key::new(hmac::HMAC_SHA256, signing);
+        Ok(Self { mac, encrypting: Box::new(encrypting), decrypting: Box::new(decrypting) })
     }
 
     /// Returns the length in bytes of the token for `len` bytes.
@@ -177,10 +172,8 @@ impl Fernet {
         let mac = hmac::sign(&self.mac, &token);
         token.extend_from_slice(mac.as_ref());
         // The only error is a short destination; ours has the length of the text.
-        URL_SAFE
-            .encode_slice(&token, out)
-            .map_err(|_| Misuse::OutputTooShort { got: out.len(), need: len })
-            .map_err(Error::from)
+        let short = Misuse::OutputTooShort { got: out.len(), need: len };
+        URL_SAFE.encode_slice(&token, out).map_err(|_| short.into())
     }
 
     /// Verifies a token. Returns its time, in seconds since 1970.
