@@ -298,14 +298,11 @@ impl Keyring {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is missing or not enabled.
     pub fn promote(&mut self, id: u32) -> Result<(), Error> {
-        let at = self.find(id)?;
-        match self.keys[at].state {
-            KeyState::Enabled => self.primary = at,
-            KeyState::Disabled => {
-                return Err(refused(id, "expected an enabled key, found a disabled one; enable it first"));
-            }
-            KeyState::Destroyed => return Err(refused(id, DESTROYED)),
+        let at = self.find_whole(id)?;
+        if self.keys[at].state == KeyState::Disabled {
+            return Err(refused(id, "expected an enabled key, found a disabled one; enable it first"));
         }
+        self.primary = at;
         Ok(())
     }
 
@@ -325,10 +322,7 @@ impl Keyring {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is destroyed or missing.
     pub fn enable(&mut self, id: u32) -> Result<(), Error> {
-        let at = self.find(id)?;
-        if self.keys[at].state == KeyState::Destroyed {
-            return Err(refused(id, DESTROYED));
-        }
+        let at = self.find_whole(id)?;
         self.keys[at].state = KeyState::Enabled;
         Ok(())
     }
@@ -410,16 +404,16 @@ impl Keyring {
         found.ok_or(Error::from(NO_KEY).in_keyring(id))
     }
 
+    /// Returns the index of a key that is not destroyed.
+    fn find_whole(&self, id: u32) -> Result<usize, Error> {
+        let at = self.find(id)?;
+        if self.keys[at].state == KeyState::Destroyed { Err(refused(id, DESTROYED)) } else { Ok(at) }
+    }
+
     /// Returns the index of a key that is neither primary nor destroyed.
     fn find_retired(&self, id: u32) -> Result<usize, Error> {
-        let at = self.find(id)?;
-        if at == self.primary {
-            return Err(refused(id, IS_PRIMARY));
-        }
-        match self.keys[at].state {
-            KeyState::Destroyed => Err(refused(id, DESTROYED)),
-            _ => Ok(at),
-        }
+        let at = self.find_whole(id)?;
+        if at == self.primary { Err(refused(id, IS_PRIMARY)) } else { Ok(at) }
     }
 
     /// Checks a parsed keyset.
@@ -432,20 +426,15 @@ impl Keyring {
         }
         let id = keyset.primary_key_id;
         let primary = keys.iter().position(|entry| entry.id == id);
-        match primary.map(|at| (at, keys[at].state)) {
-            Some((primary, KeyState::Enabled)) => Ok(Self { keys, primary }),
-            Some((_, state)) => Err(Error::Format(match state {
-                KeyState::Destroyed => "expected an enabled primary key, found a destroyed one",
-                _ => {
-                    "expected an enabled primary key, found a disabled one; enable it or promote another key"
-                }
-            })
-            .in_keyring(id)),
-            None => {
-                Err(Error::Format("expected the primary key, found no key with its identifier")
-                    .in_keyring(id))
+        let wrong = match primary.map(|at| (at, keys[at].state)) {
+            Some((primary, KeyState::Enabled)) => return Ok(Self { keys, primary }),
+            Some((_, KeyState::Destroyed)) => "expected an enabled primary key, found a destroyed one",
+            Some((_, KeyState::Disabled)) => {
+                "expected an enabled primary key, found a disabled one; enable it or promote another key"
             }
-        }
+            None => "expected the primary key, found no key with its identifier",
+        };
+        Err(Error::Format(wrong).in_keyring(id))
     }
 
     fn keyset(&self) -> proto::Keyset {
