@@ -12,8 +12,7 @@ use super::{hybrid, scrypt, ssh, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::encoding::pem;
-use base::{Error, interrupt};
-use std::fmt;
+use base::{Error, debug_text, interrupt};
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
@@ -194,17 +193,13 @@ impl PartialEq for Identity {
 
 impl Eq for Identity {}
 
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match &self.0 {
-            Private::X25519(_) => "Identity(X25519)",
-            Private::Hybrid(_) => "Identity(X-Wing)",
-            Private::Ssh(_) => "Identity(SSH)",
-            Private::Plugin(_) => "Identity(plugin)",
-            Private::Passphrase(_) => "Identity(passphrase)",
-        })
-    }
-}
+debug_text!(Identity; |it| "Identity({})", match &it.0 {
+    Private::X25519(_) => "X25519",
+    Private::Hybrid(_) => "X-Wing",
+    Private::Ssh(_) => "SSH",
+    Private::Plugin(_) => "plugin",
+    Private::Passphrase(_) => "passphrase",
+});
 
 /// Maximum number of stanzas that an SSH key tries. Stanzas name SSH keys by four bytes of a hash,
 /// so more than this are for the same key.

@@ -21,9 +21,8 @@ use crate::wrapping;
 use crate::{Fingerprint, KeyringAead};
 use ::messages::Key;
 use aws_lc_rs::{hkdf, hmac};
-use base::{Error, Misuse};
+use base::{Error, Misuse, debug_text};
 use providers::Algorithm;
-use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -65,18 +64,14 @@ impl FolderLock {
     }
 }
 
-/// Shows only the kind: a reference may contain a PIN.
-impl fmt::Debug for FolderLock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Keyring(_) => "Keyring",
-            Self::Recipients(_) => "Recipients",
-            Self::Identities(_) => "Identities",
-            Self::Passphrase(_) => "Passphrase",
-            Self::Service(_) => "Service",
-        })
-    }
-}
+// Shows only the kind: a reference may contain a PIN.
+debug_text!(FolderLock; |it| "{}", match it {
+    FolderLock::Keyring(_) => "Keyring",
+    FolderLock::Recipients(_) => "Recipients",
+    FolderLock::Identities(_) => "Identities",
+    FolderLock::Passphrase(_) => "Passphrase",
+    FolderLock::Service(_) => "Service",
+});
 
 /// The keys of a folder: for the contents of its files, and for their names.
 ///
