@@ -67,8 +67,12 @@ impl Recipient {
 
     /// Returns the name of the plugin, without `age-plugin-`.
     pub fn plugin(&self) -> Option<&str> {
+        self.address().map(plugin::Address::name)
+    }
+
+    fn address(&self) -> Option<&plugin::Address> {
         match &self.0 {
-            Public::Plugin(address) => Some(address.name()),
+            Public::Plugin(address) => Some(address),
             _ => None,
         }
     }
@@ -209,11 +213,7 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
             Security::Classical => Some(BTreeSet::new()),
             Security::Unknown => None,
         });
-    let addresses = recipients.iter().filter_map(|recipient| match &recipient.0 {
-        Public::Plugin(address) => Some(address),
-        _ => None,
-    });
-    for group in by_plugin(addresses) {
+    for group in by_plugin(recipients.iter().filter_map(Recipient::address)) {
         let found = plugin::wrap(&group, file_key, &mut header)?;
         if labels.as_ref().is_some_and(|labels| *labels != found) {
             return Err(Misuse::InvalidRecipients(
@@ -250,10 +250,8 @@ pub fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
         // With more of one type, no identity could decrypt the file.
         all if all > MAX_STANZAS => "a file has at most 4096 recipients; encrypt several files",
         _ => {
-            return recipients.iter().try_for_each(|recipient| match &recipient.0 {
-                Public::Plugin(address) => address.plugins().map(|_| ()),
-                _ => Ok(()),
-            });
+            let mut addresses = recipients.iter().filter_map(Recipient::address);
+            return addresses.try_for_each(|address| address.plugins().map(drop));
         }
     };
     Err(Misuse::InvalidRecipients(wrong).into())
