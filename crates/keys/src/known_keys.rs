@@ -19,6 +19,7 @@ use base::{Error, interrupt};
 use engine::folder::private_folders;
 use engine::io::open_regular;
 use engine::place::parent;
+use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
@@ -26,7 +27,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use std::{env, fmt::Write as _};
 
 /// Names the file of known keys.
 const VARIABLE: &str = "SEALANE_KNOWN_KEYS";
@@ -189,15 +189,11 @@ fn line_of(place: &str, key: &Fingerprint) -> String {
 }
 
 fn escaped(place: &str) -> String {
-    place.chars().fold(String::new(), |mut text, c| {
-        if c == '%' || c.is_control() {
-            // Writing to a string does not fail.
-            let _ = write!(text, "%{:02X}", u32::from(c));
-        } else {
-            text.push(c);
-        }
-        text
-    })
+    let shown = |c: char| match c == '%' || c.is_control() {
+        true => format!("%{:02X}", u32::from(c)),
+        false => c.into(),
+    };
+    place.chars().map(shown).collect()
 }
 
 /// The content of the file.
