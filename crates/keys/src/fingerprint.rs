@@ -117,8 +117,7 @@ impl Fingerprint {
 /// Writes `key-sha256:` and 64 hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAME)?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "{NAME}{:x}", base16ct::HexDisplay(&self.0))
     }
 }
 
