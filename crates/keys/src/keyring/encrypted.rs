@@ -7,7 +7,7 @@
 //!                                  "status": "ENABLED", "keyId": 42, "outputPrefixType": "TINK" } ] } }
 //! ```
 
-use super::proto::{self, KeysetInfo, OUTPUT_PREFIX, PublicKeyInfo, STATUS, json_name};
+use super::proto::{self, KeysetInfo, PublicKeyInfo};
 use super::{Keyring, check_len, json};
 use base::Error;
 use base64ct::{Base64, Encoding};
@@ -97,12 +97,8 @@ impl EncryptedKeyring {
 }
 
 fn key_text(key: &PublicKeyInfo) -> String {
-    let (status, prefix) = (json_name(STATUS, key.status), json_name(OUTPUT_PREFIX, key.output_prefix_type));
-    format!(
-        "{{\"typeUrl\":{},\"status\":\"{status}\",\"keyId\":{},\"outputPrefixType\":\"{prefix}\"}}",
-        serde_json::Value::from(&*key.type_url),
-        key.key_id
-    )
+    let state = json::state(key.status, key.key_id, key.output_prefix_type);
+    format!("{{\"typeUrl\":{},{state}}}", serde_json::Value::from(&*key.type_url))
 }
 
 #[cfg(test)]

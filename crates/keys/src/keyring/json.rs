@@ -139,6 +139,12 @@ fn enumeration(json: Option<&RawValue>, names: &[&'static str]) -> Option<i32> {
     }
 }
 
+/// Encodes the members that keysets and encrypted keysets have for each key.
+pub(super) fn state(status: i32, id: u32, prefix: i32) -> String {
+    let (status, prefix) = (json_name(STATUS, status), json_name(OUTPUT_PREFIX, prefix));
+    format!("\"status\":\"{status}\",\"keyId\":{id},\"outputPrefixType\":\"{prefix}\"")
+}
+
 /// Encodes a keyset as one line of JSON, like Tink's writers.
 pub(super) fn write(keyset: &proto::Keyset) -> Zeroizing<String> {
     let values: Vec<_> = keyset
@@ -161,12 +167,7 @@ pub(super) fn write(keyset: &proto::Keyset) -> Zeroizing<String> {
                 "\"keyData\":{{\"typeUrl\":\"{url}\",\"value\":\"{value}\",\"keyMaterialType\":\"{material}\"}},"
             ));
         }
-        let (status, prefix) =
-            (json_name(STATUS, key.status), json_name(OUTPUT_PREFIX, key.output_prefix_type));
-        put(format_args!(
-            "\"status\":\"{status}\",\"keyId\":{},\"outputPrefixType\":\"{prefix}\"}}",
-            key.key_id
-        ));
+        put(format_args!("{}}}", state(key.status, key.key_id, key.output_prefix_type)));
     }
     put(format_args!("]}}\n"));
     text
