@@ -100,7 +100,7 @@ debug_fields!(Tink; |it| aead: it.aead);
 fn derive(hash: Hash, key: &Key, salt: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
     let computation = if info.is_empty() { Computation::HkdfWithoutInfo } else { Computation::HkdfSha2 };
     computation.check()?;
-    let (_, _, algorithm) =
-        HASHES.iter().find(|(known, _, _)| *known == hash).expect("the table contains every hash");
+    let (_, algorithm) =
+        HASHES.iter().find(|(known, _)| *known == hash).expect("the table contains every hash");
     expand_hkdf(&hkdf::Salt::new(**algorithm, salt).extract(key.as_bytes()), &[info], out)
 }

@@ -1,7 +1,7 @@
 //! The types of keys in a keyring, with their Tink messages.
 
 use super::proto::{self, AesGcmHkdfStreamingParams, KeyMessage, XAesGcmParams};
-use super::streaming::{Parameters, Segment, Template, hash_from_number, hash_number};
+use super::streaming::{HASHES, Parameters, Segment, Template};
 use base::{Error, Misuse};
 use messages::Key;
 use prost::Message;
@@ -191,7 +191,7 @@ impl KeyType {
                     // Parameters are limited to 16 MiB, so both lengths fit.
                     ciphertext_segment_size: parameters.segment_len() as u32,
                     derived_key_size: parameters.derived_len() as u32,
-                    hkdf_hash_type: hash_number(parameters.hash()),
+                    hkdf_hash_type: parameters.hash() as u32,
                 };
                 return Some(params.encode_to_vec());
             }
@@ -282,10 +282,12 @@ fn segment_named(name: &str) -> Option<Segment> {
 
 fn streaming(params: &[u8]) -> Result<Parameters, Error> {
     let params: AesGcmHkdfStreamingParams = proto::decode(params).ok_or(MALFORMED)?;
-    let hash = hash_from_number(params.hkdf_hash_type).ok_or(Misuse::UnsuitableKey(
-        "expected a Tink streaming key with SHA1, SHA256 or SHA512, found another hash",
-    ))?;
-    Parameters::new(hash, params.derived_key_size as usize, params.ciphertext_segment_size as usize)
+    let (hash, _) = HASHES.iter().find(|(hash, _)| *hash as u32 == params.hkdf_hash_type).ok_or(
+        Misuse::UnsuitableKey(
+            "expected a Tink streaming key with SHA1, SHA256 or SHA512, found another hash",
+        ),
+    )?;
+    Parameters::new(*hash, params.derived_key_size as usize, params.ciphertext_segment_size as usize)
 }
 
 /// Shortens a type URL, because its length comes from a file.

@@ -12,32 +12,21 @@ pub const PREFIX_LEN: usize = 7;
 /// Maximum length of a segment in bytes. Tink allows 2^31, but every thread allocates a segment.
 const MAX_SEGMENT_LEN: usize = 1 << 24;
 
-/// The hash function of HKDF, for a file's key.
+/// The hash function of HKDF, for a file's key, with its number in Tink's `HashType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Hash {
-    Sha1,
-    Sha256,
-    Sha512,
+    Sha1 = 1,
+    Sha256 = 3,
+    Sha512 = 4,
 }
 
-/// The hash functions, with their numbers in Tink's `HashType` and their AWS-LC implementations.
-pub static HASHES: [(Hash, u32, &hkdf::Algorithm); 3] = [
-    (Hash::Sha1, 1, &hkdf::HKDF_SHA1_FOR_LEGACY_USE_ONLY),
-    (Hash::Sha256, 3, &hkdf::HKDF_SHA256),
-    (Hash::Sha512, 4, &hkdf::HKDF_SHA512),
+/// The hash functions, with their AWS-LC implementations.
+pub static HASHES: [(Hash, &hkdf::Algorithm); 3] = [
+    (Hash::Sha1, &hkdf::HKDF_SHA1_FOR_LEGACY_USE_ONLY),
+    (Hash::Sha256, &hkdf::HKDF_SHA256),
+    (Hash::Sha512, &hkdf::HKDF_SHA512),
 ];
-
-/// Returns the number in Tink's `HashType`.
-pub(super) fn hash_number(hash: Hash) -> u32 {
-    let found = HASHES.iter().find(|(known, ..)| *known == hash);
-    found.map(|(_, number, _)| *number).expect("the table contains every hash")
-}
-
-/// Returns the hash function with this number in Tink's `HashType`, if streaming keys can use it.
-pub(super) fn hash_from_number(number: u32) -> Option<Hash> {
-    HASHES.iter().find(|(_, known, _)| *known == number).map(|(hash, ..)| *hash)
-}
 
 /// The segments' algorithms, by length of the derived key.
 pub const SEGMENTS: [(usize, Algorithm); 2] = [(16, Algorithm::Aes128Gcm), (32, Algorithm::Aes256Gcm)];
