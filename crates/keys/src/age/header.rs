@@ -107,10 +107,7 @@ impl Writer {
     pub(super) fn finish(mut self, file_key: &FileKey) -> String {
         self.0.push_str(END);
         let mac = file_key.mac(self.0.as_bytes());
-        self.0.push(' ');
-        self.0.push_str(&stanza::to_argument(&mac));
-        self.0.push('\n');
-        self.0
+        self.0 + " " + &stanza::to_argument(&mac) + "\n"
     }
 }
 
