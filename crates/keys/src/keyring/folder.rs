@@ -167,13 +167,9 @@ impl FolderKeys {
     pub fn unwrap(text: &str, lock: &FolderLock) -> Result<Self, Error> {
         if !text.starts_with('{') {
             let file = age::armor::decode(text.as_bytes())?;
-            let asking;
-            let identities = match lock {
+            let identities: &[_] = match lock {
                 FolderLock::Identities(identities) => identities,
-                FolderLock::Passphrase(text) => {
-                    asking = vec![Identity::passphrase(text)];
-                    &asking
-                }
+                FolderLock::Passphrase(text) => &[Identity::passphrase(text)],
                 _ => return Err(Error::unsuitable_key(FOR_IDENTITIES)),
             };
             let keyset = age::open(&file, identities)?;
