@@ -17,21 +17,22 @@ pub use key::MessageKey;
 pub use keys::MessageKeys;
 pub(crate) use usage::Limit;
 
-/// Gives a wrapper of [`MessageKeys`] (its field `keys`) the methods of that type.
+/// Gives a wrapper of [`MessageKeys`], or of another wrapper (its field `keys`), the methods of that
+/// type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! message_keys {
-    ($name:ident; |$it:ident| $($field:ident: $value:expr),+) => {
+    ($name:ident: $keys:ident; |$it:ident| $($field:ident: $value:expr),+) => {
         impl std::ops::Deref for $name {
-            type Target = $crate::MessageKeys;
+            type Target = $keys;
 
             #[inline(always)]
-            fn deref(&self) -> &$crate::MessageKeys {
+            fn deref(&self) -> &$keys {
                 &self.keys
             }
         }
 
-        impl From<$name> for $crate::MessageKeys {
+        impl From<$name> for $keys {
             fn from(keys: $name) -> Self {
                 keys.keys
             }
@@ -97,7 +98,7 @@ impl Aead {
     }
 }
 
-message_keys!(Aead; |it| algorithm: it.algorithm.name(), provider: it.provider().name(), variant: it.variant());
+message_keys!(Aead: MessageKeys; |it| algorithm: it.algorithm.name(), provider: it.provider().name(), variant: it.variant());
 
 /// A buffer for one message: fill it and seal it without a copy. It is wiped on drop.
 ///

@@ -3,10 +3,8 @@
 use super::Keyring;
 use super::kind::{KeyType, Purpose};
 use super::messages::expanded;
-use ::messages::{DeterministicAead, DeterministicAlgorithm, MessageKey};
-use base::{Error, Misuse, debug_fields};
-use std::num::NonZeroUsize;
-use std::ops::Deref;
+use ::messages::{DeterministicAead, DeterministicAlgorithm, MessageKey, message_keys};
+use base::{Error, Misuse};
 
 /// The keys of a keyring, expanded for deterministic encryption. The primary key encrypts, each
 /// enabled key decrypts.
@@ -30,7 +28,9 @@ use std::ops::Deref;
 /// assert_eq!(daead.decrypt(&stored, b"users.email")?, b"alice@example.com");
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub struct KeyringDeterministicAead(DeterministicAead);
+pub struct KeyringDeterministicAead {
+    keys: DeterministicAead,
+}
 
 impl KeyringDeterministicAead {
     /// Expands the enabled keys of a keyring.
@@ -48,28 +48,8 @@ impl KeyringDeterministicAead {
             KeyType::AesSiv => MessageKey::deterministic(DeterministicAlgorithm::Aes256Siv, enabled.key),
             _ => Err(OTHER_USE.into()),
         });
-        Ok(Self(keys?.into()))
-    }
-
-    /// Sets the number of threads for packed messages, see [`DeterministicAead::with_threads`].
-    #[must_use]
-    pub fn with_threads(self, threads: NonZeroUsize) -> Self {
-        Self(self.0.with_threads(threads))
+        Ok(Self { keys: keys?.into() })
     }
 }
 
-impl Deref for KeyringDeterministicAead {
-    type Target = DeterministicAead;
-
-    fn deref(&self) -> &DeterministicAead {
-        &self.0
-    }
-}
-
-impl From<KeyringDeterministicAead> for DeterministicAead {
-    fn from(keys: KeyringDeterministicAead) -> Self {
-        keys.0
-    }
-}
-
-debug_fields!(KeyringDeterministicAead; |it| keys: it.len(), primary: it.primary());
+message_keys!(KeyringDeterministicAead: DeterministicAead; |it| keys: it.len(), primary: it.primary());

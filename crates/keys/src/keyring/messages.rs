@@ -58,7 +58,7 @@ impl KeyringAead {
     }
 }
 
-message_keys!(KeyringAead; |it| keys: it.len(), primary: it.primary());
+message_keys!(KeyringAead: MessageKeys; |it| keys: it.len(), primary: it.primary());
 
 /// Expands each enabled key, with its prefix; the primary key comes first.
 pub(super) fn expanded(

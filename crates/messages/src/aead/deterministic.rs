@@ -178,7 +178,7 @@ impl From<MessageKeys> for DeterministicAead {
     }
 }
 
-message_keys!(DeterministicAead; |it| algorithm: it.algorithm().name(), variant: it.variant());
+message_keys!(DeterministicAead: MessageKeys; |it| algorithm: it.algorithm().name(), variant: it.variant());
 
 impl MessageKey {
     #[doc(hidden)]

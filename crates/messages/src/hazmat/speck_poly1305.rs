@@ -101,7 +101,7 @@ impl Aead {
     }
 }
 
-message_keys!(Aead; |it| size: it.size.name(), variant: it.variant());
+message_keys!(Aead: MessageKeys; |it| size: it.size.name(), variant: it.variant());
 
 /// Names of the algorithms; each begins with its size.
 const NAMES: [&str; 10] = [
