@@ -60,7 +60,7 @@ mod test {
     #[cfg(target_os = "linux")]
     fn without_threads_the_calling_thread_works() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        if !crate::memory::in_child("lanes::test::without_threads_the_calling_thread_works") {
+        if !crate::test::in_child("lanes::test::without_threads_the_calling_thread_works") {
             return;
         }
         let maximum = getrlimit(Resource::As).maximum;

@@ -12,6 +12,8 @@ pub mod os;
 pub mod parallel;
 mod pool;
 pub mod random;
+#[cfg(all(test, target_os = "linux"))]
+mod test;
 pub mod threads;
 
 pub use error::{Error, FolderError, Misuse};

@@ -173,22 +173,6 @@ pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(copy)
 }
 
-/// For a test that sets limits of its process: returns true in a child process that runs only the
-/// test `name`. In the parent, runs that child and checks that it passes.
-#[cfg(all(test, target_os = "linux"))]
-pub(crate) fn in_child(name: &str) -> bool {
-    // Skips no test, but tells the child that it is one.
-    const MARK: &str = "--skip=this-process-is-the-child";
-    if std::env::args().any(|argument| argument == MARK) {
-        return true;
-    }
-    let program = std::env::current_exe().unwrap();
-    let child = std::process::Command::new(program).args([name, "--exact", MARK]).output().unwrap();
-    let printed = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success() && printed.contains("1 passed"), "{printed}");
-    false
-}
-
 #[cfg(test)]
 mod test {
     use super::*;
@@ -210,7 +194,7 @@ mod test {
     #[cfg(target_os = "linux")]
     fn threads_within_a_limit_of_address_space() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        if !in_child("memory::test::threads_within_a_limit_of_address_space") {
+        if !crate::test::in_child("memory::test::threads_within_a_limit_of_address_space") {
             return;
         }
         let maximum = getrlimit(Resource::As).maximum;
