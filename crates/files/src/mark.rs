@@ -12,7 +12,6 @@ use engine::options::Options;
 use engine::pipeline::run_reporting;
 use engine::prefix::parse_prefix;
 use keys::age::{Armor, Header};
-use std::fs::File;
 use std::path::Path;
 
 /// Maximum bytes taken from the start of a file for a mark of version 1. In chunked-encryption@v1:
@@ -98,15 +97,11 @@ impl FileMark {
     #[doc(hidden)]
     pub fn of_ends(path: &Path) -> Result<Self, Error> {
         let file = open_regular(path)?;
-        Self::ends(&file).map_err(|e| e.about(path))
+        let source = DearmoredSource::new(&file, Armor::detect);
+        source.and_then(|source| Self::ends(&source, source.size()?)).map_err(|e| e.about(path))
     }
 
-    fn ends(file: &File) -> Result<Self, Error> {
-        let source = DearmoredSource::new(file, Armor::detect)?;
-        Self::ends_of(&source, source.size()?)
-    }
-
-    fn ends_of(source: &dyn ReadAt, len: u64) -> Result<Self, Error> {
+    fn ends(source: &dyn ReadAt, len: u64) -> Result<Self, Error> {
         let mut first = memory::zeroed(len.min(HEAD_LEN as u64) as usize)?;
         source.read_exact_at(0, &mut first)?;
         let head = match first.starts_with(AGE) {
