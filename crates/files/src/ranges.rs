@@ -5,7 +5,7 @@ use super::file_cipher::FileCipher;
 use super::file_keys::DecryptWith;
 use base::memory::Wiped;
 use base::{Error, memory};
-use engine::plan::{Job, Plan};
+use engine::plan::Job;
 use engine::prefix::{Parsed, Prefix};
 use std::ops::Range;
 
@@ -108,16 +108,12 @@ impl RangeDecryptor {
     /// [`Error::UnexpectedLength`] if there are too many bytes.
     pub fn range<'a>(&'a self, plain: Range<u64>, sealed: &'a [u8]) -> Result<FetchedRange<'a>, Error> {
         let wanted = chunks_of(&plain);
-        let chunks = match sealed.len().cmp(&wanted.sealed_len()) {
-            std::cmp::Ordering::Greater => {
-                return Err(Error::UnexpectedLength { got: sealed.len(), want: wanted.sealed_len() });
-            }
-            std::cmp::Ordering::Equal => wanted,
-            std::cmp::Ordering::Less => {
-                // The file ends here, with a last chunk that is not full.
-                let file = LAYOUT.plan_sealed(wanted.sealed.start + sealed.len() as u64)?;
-                Plan::span(file, wanted.chunks)
-            }
+        let (got, want) = (sealed.len(), wanted.sealed_len());
+        let chunks = match got {
+            _ if got > want => return Err(Error::UnexpectedLength { got, want }),
+            _ if got == want => wanted,
+            // The file ends here, with a last chunk that is not full.
+            _ => LAYOUT.plan_sealed(wanted.sealed.start + got as u64)?.span(wanted.chunks),
         };
         let start = plain.start.min(chunks.plain.end);
         let plain = start..plain.end.clamp(start, chunks.plain.end);
