@@ -44,16 +44,23 @@ pub(crate) fn chunks(
     Ok(Box::new(Chunks { reader, path: path.to_vec() }))
 }
 
-/// The contents of an empty file that is stored without a header.
-pub(crate) struct Empty;
+/// A file of a vault without encryption of contents, or an empty one without a header. Nothing
+/// verifies it.
+pub(crate) struct Clear {
+    pub(crate) source: Box<dyn ReadAt>,
+    pub(crate) len: u64,
+    pub(crate) path: Vec<u8>,
+}
 
-impl Contents for Empty {
+impl Contents for Clear {
     fn size(&self) -> u64 {
-        0
+        self.len
     }
 
-    fn read_at(&self, _: u64, _: &mut [u8]) -> Result<usize, Error> {
-        Ok(0)
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+        let len = self.len.saturating_sub(offset).min(into.len() as u64) as usize;
+        let read = self.source.read_exact_at(offset, &mut into[..len]);
+        read.map(|()| len).map_err(|error| in_vault(&self.path, error.into()))
     }
 }
 

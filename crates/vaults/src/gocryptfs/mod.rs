@@ -12,7 +12,7 @@
 mod config;
 mod content;
 
-use crate::contents::{Empty, chunks, in_vault, plain_len, read_whole};
+use crate::contents::{Clear, chunks, in_vault, plain_len, read_whole};
 use crate::eme_name;
 use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
@@ -178,7 +178,7 @@ impl Tree for Gocryptfs {
         let source = self.storage.open(&path)?;
         let size = source.size().map_err(|error| in_vault(&path, error.into()))?;
         if size == 0 {
-            return Ok(Box::new(Empty));
+            return Ok(Box::new(Clear { source, len: 0, path }));
         }
         let file = File::open(&self.cipher, &source).map_err(|error| in_vault(&path, error))?;
         chunks(&path, source, size, Box::new(file))

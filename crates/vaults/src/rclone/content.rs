@@ -9,8 +9,6 @@
 //! The header is not authenticated by itself. A file without its first k chunks is one under the
 //! nonce + k, so neither the beginning of a file nor its end is authentic.
 
-use crate::contents::in_vault;
-use crate::vault::Contents;
 use base::{Error, debug_fields};
 use engine::io::ReadAt;
 use engine::pipeline::OpenChunks;
@@ -76,25 +74,6 @@ impl OpenChunks for File {
         // The dropped error says no more.
         let opened = self.key.open(&self.nonce(position.index), InOut::apart(data, plain), tag);
         opened.map_err(|_| Error::Authentication)
-    }
-}
-
-/// A file of a vault without encryption of contents. Nothing verifies it.
-pub(super) struct Clear {
-    pub(super) source: Box<dyn ReadAt>,
-    pub(super) len: u64,
-    pub(super) path: Vec<u8>,
-}
-
-impl Contents for Clear {
-    fn size(&self) -> u64 {
-        self.len
-    }
-
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
-        let len = self.len.saturating_sub(offset).min(into.len() as u64) as usize;
-        let read = self.source.read_exact_at(offset, &mut into[..len]);
-        read.map(|()| len).map_err(|error| in_vault(&self.path, error.into()))
     }
 }
 

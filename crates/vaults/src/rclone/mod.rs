@@ -13,7 +13,7 @@ mod config;
 mod content;
 mod names;
 
-use crate::contents::{chunks, in_vault, plain_len};
+use crate::contents::{Clear, chunks, in_vault, plain_len};
 use crate::listing::Found;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault};
@@ -21,7 +21,7 @@ use crate::vault::{Contents, Vault};
 use crate::walk::join;
 use base::{Error, FolderError, debug_fields};
 use config::{Config, Mode};
-use content::{Clear, File, LAYOUT};
+use content::{File, LAYOUT};
 use engine::io::open_regular;
 use keys::ScryptParams;
 use names::Names;
