@@ -123,10 +123,11 @@ pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
 fn step(state: State, line: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
     let columns = line.strip_suffix(b"\r").unwrap_or(line);
     match state {
-        State::Before(blank) if line.trim_ascii().is_empty() => match blank + line.len() + 1 {
-            blank if blank < MAX_BLANK => Ok(State::Before(blank)),
-            _ => Err(TOO_BLANK),
-        },
+        State::Before(blank) | State::After(blank) if line.trim_ascii().is_empty() => {
+            let blank = blank + line.len() + 1;
+            let next = if matches!(state, State::Before(_)) { State::Before } else { State::After };
+            if blank < MAX_BLANK { Ok(next(blank)) } else { Err(TOO_BLANK) }
+        }
         State::Before(_) if columns == BEGIN => Ok(State::Full),
         State::Before(_) => Err(NO_BEGIN),
         State::Full | State::Short if columns == END => Ok(State::After(0)),
@@ -137,10 +138,6 @@ fn step(state: State, line: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
             Ok(if bytes.len() == LINE_BYTES { State::Full } else { State::Short })
         }
         State::Short => Err(if columns.len() == COLUMNS { SHORT_LINE } else { NO_END }),
-        State::After(blank) if line.trim_ascii().is_empty() => match blank + line.len() + 1 {
-            blank if blank < MAX_BLANK => Ok(State::After(blank)),
-            _ => Err(TOO_BLANK),
-        },
         State::After(_) => Err(TRAILING),
         State::Poisoned => Err(Misuse::Poisoned.into()),
     }
