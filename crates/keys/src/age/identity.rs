@@ -120,7 +120,7 @@ impl Identity {
         Recipient(match &self.0 {
             Private::X25519(key) => Public::X25519(key.public()),
             Private::Hybrid(key) => Public::Hybrid(Box::new(key.public())),
-            Private::Ssh(key) => Public::Ssh(key.recipient().clone()),
+            Private::Ssh(key) => Public::Ssh(key.public.clone()),
             Private::Plugin(address) => Public::Plugin(address.clone()),
             Private::Passphrase(passphrase) => Public::Passphrase(passphrase.for_new_files()),
         })
@@ -135,7 +135,7 @@ impl Identity {
         match &self.0 {
             Private::X25519(key) => encode(x25519::IDENTITY, key.as_bytes(), Case::Upper),
             Private::Hybrid(key) => encode(hybrid::IDENTITY, key.seed(), Case::Upper),
-            Private::Plugin(address) => Ok(address.text().clone()),
+            Private::Plugin(address) => Ok(address.text.clone()),
             Private::Ssh(_) | Private::Passphrase(_) => {
                 Err(Error::unsuitable_key("SSH keys and passphrases cannot be saved as age identities"))
             }

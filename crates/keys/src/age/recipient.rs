@@ -103,8 +103,9 @@ impl Recipient {
 
     fn security(&self) -> Security {
         match &self.0 {
-            Public::Hybrid(_) | Public::Passphrase(_) => Security::PostQuantum,
-            Public::Tag(key) if key.is_hybrid() => Security::PostQuantum,
+            Public::Hybrid(_) | Public::Passphrase(_) | Public::Tag(tag::Recipient::Hybrid(_)) => {
+                Security::PostQuantum
+            }
             Public::X25519(_) | Public::Ssh(_) | Public::Tag(_) => Security::Classical,
             Public::Plugin(_) => Security::Unknown,
         }
@@ -163,10 +164,10 @@ impl fmt::Display for Recipient {
         let text = match &self.0 {
             Public::X25519(key) => encode(x25519::RECIPIENT, key.as_bytes(), Case::Lower),
             Public::Hybrid(key) => encode(hybrid::RECIPIENT, key.as_bytes(), Case::Lower),
-            Public::Ssh(key) => return f.write_str(key.text()),
+            Public::Ssh(key) => return f.write_str(&key.text),
             Public::Tag(key) => key.text(),
-            Public::Plugin(address) if address.role() == Role::Recipient => {
-                return f.write_str(address.text());
+            Public::Plugin(address) if address.role == Role::Recipient => {
+                return f.write_str(&address.text);
             }
             Public::Plugin(address) => {
                 return write!(f, "(the recipient of an identity of age plugin {})", address.name());

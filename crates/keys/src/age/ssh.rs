@@ -52,7 +52,8 @@ const STACK: usize = 1 << 12;
 #[derive(Clone)]
 pub(super) struct Recipient {
     tag: String,
-    text: String,
+    /// The line of a public key file, without comment.
+    pub(super) text: String,
     key: Public,
 }
 
@@ -66,7 +67,7 @@ enum Public {
 #[derive(Clone)]
 pub(super) struct Identity {
     key: Private,
-    public: Recipient,
+    pub(super) public: Recipient,
 }
 
 #[derive(Clone)]
@@ -163,11 +164,6 @@ impl Recipient {
         Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
     }
 
-    /// Returns the line of a public key file, without comment.
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
     pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
         match &self.key {
             Public::Ed25519 { point, tweak } => {
@@ -233,10 +229,6 @@ impl Identity {
             _ => return Err(UNSUPPORTED),
         };
         Ok(Self { key, public })
-    }
-
-    pub(super) fn recipient(&self) -> &Recipient {
-        &self.public
     }
 
     /// Returns whether a stanza with this tag is for this key; wrong for one tag in 2^32.

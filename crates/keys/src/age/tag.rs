@@ -55,10 +55,6 @@ impl Recipient {
         Ok(Self::Hybrid(Box::new(mlkem768_p256::PublicKey::from_bytes(bytes)?)))
     }
 
-    pub(super) fn is_hybrid(&self) -> bool {
-        matches!(self, Self::Hybrid(_))
-    }
-
     pub(super) fn text(&self) -> Result<Zeroizing<String>, Error> {
         match self {
             Self::Classical(key) => encode(CLASSICAL, &key.compressed(), Case::Lower),

@@ -34,14 +34,6 @@ pub(super) struct Conversation<'a> {
     commands: usize,
 }
 
-/// The next event in the plugin's phase.
-pub(super) enum Event {
-    /// A command for the state machine to process and confirm with [`Conversation::ok`].
-    Result(Command),
-    /// The end of the phase.
-    Done,
-}
-
 impl<'a> Conversation<'a> {
     /// Starts the plugin and sends it our phase. Errors will not show `secrets`, compared without
     /// regard to case.
@@ -57,16 +49,17 @@ impl<'a> Conversation<'a> {
         Ok(Self { name, plugins, process, secrets, reported: None, commands: 0 })
     }
 
-    /// Returns the next of the commands named `results`, or the end. Processes all other commands.
-    pub(super) fn next(&mut self, results: &[&str]) -> Result<Event, Error> {
+    /// Returns the next of the commands named `results`, for the state machine to process and
+    /// confirm with [`Self::ok`]; `None` at the end of the phase. Processes all other commands.
+    pub(super) fn next(&mut self, results: &[&str]) -> Result<Option<Command>, Error> {
         loop {
             let command = self.process.receive();
             let command = command.map_err(|error| self.reported_before(error))?;
             if results.contains(&command.kind()) {
-                return Ok(Event::Result(command));
+                return Ok(Some(command));
             }
             if command.kind() == "done" {
-                return Ok(Event::Done);
+                return Ok(None);
             }
             self.commands += 1;
             if self.commands > MAX_COMMANDS {
@@ -138,7 +131,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Ends the conversation after [`Event::Done`]. Returns the first error from the plugin.
+    /// Ends the conversation after the last command. Returns the first error from the plugin.
     pub(super) fn finish(self) -> Option<Error> {
         self.process.finish();
         self.reported.map(|text| failure(self.name, PluginProblem::Reported(text)))

@@ -186,8 +186,8 @@ pub(super) enum Role {
 #[derive(Clone)]
 pub(super) struct Address {
     name: String,
-    text: Zeroizing<String>,
-    role: Role,
+    pub(super) text: Zeroizing<String>,
+    pub(super) role: Role,
     plugins: Option<Plugins>,
 }
 
@@ -227,14 +227,6 @@ impl Address {
     /// Returns the name of the plugin in lower case.
     pub(super) fn name(&self) -> &str {
         &self.name
-    }
-
-    pub(super) fn text(&self) -> &Zeroizing<String> {
-        &self.text
-    }
-
-    pub(super) fn role(&self) -> Role {
-        self.role
     }
 
     /// Returns the permission to run the plugin.
@@ -294,19 +286,19 @@ mod test {
     fn the_identity_without_data() {
         let identity = Address::default_identity("Batchpass").unwrap();
         assert_eq!(identity.name(), "batchpass");
-        assert_eq!(**identity.text(), "AGE-PLUGIN-BATCHPASS-1JCS0Q9");
-        let (prefix, bytes) = text::decode(identity.text()).unwrap();
+        assert_eq!(*identity.text, "AGE-PLUGIN-BATCHPASS-1JCS0Q9");
+        let (prefix, bytes) = text::decode(&identity.text).unwrap();
         assert!(bytes.is_empty());
-        assert!(Address::identity(prefix, identity.text()).unwrap() == identity);
+        assert!(Address::identity(prefix, &identity.text).unwrap() == identity);
     }
 
     #[test]
     fn recipients_and_identities_differ() {
         let recipient = Address::recipient("age1a", "text").unwrap();
-        assert_eq!((recipient.name(), recipient.role()), ("a", Role::Recipient));
-        assert_eq!(**recipient.text(), "text");
+        assert_eq!((recipient.name(), recipient.role), ("a", Role::Recipient));
+        assert_eq!(*recipient.text, "text");
         let identity = Address::identity("AGE-PLUGIN-A-", "text").unwrap();
-        assert_eq!((identity.name(), identity.role()), ("a", Role::Identity));
+        assert_eq!((identity.name(), identity.role), ("a", Role::Identity));
         assert!(recipient != identity, "the roles differ");
         assert!(recipient != Address::recipient("age1a", "other").unwrap());
         assert!(recipient == Address::recipient("age1a", "text").unwrap());

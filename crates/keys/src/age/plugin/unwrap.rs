@@ -1,7 +1,7 @@
 //! The state machine `identity-v1`: a plugin unwraps a file key with identities.
 
 use super::command::Message;
-use super::conversation::{Conversation, Event};
+use super::conversation::Conversation;
 use super::{Address, failure};
 use crate::age::file_key::FileKey;
 use crate::age::header::Header;
@@ -16,21 +16,21 @@ const FILE_KEY: PluginProblem =
 pub(in crate::age) fn unwrap(addresses: &[&Address], header: &Header) -> Result<Option<FileKey>, Error> {
     let [first, ..] = addresses else { return Ok(None) };
     let plugins = first.plugins()?;
-    let identities: usize = addresses.iter().map(|address| Message::space(address.text().len())).sum();
+    let identities: usize = addresses.iter().map(|address| Message::space(address.text.len())).sum();
     let stanzas: usize = header.stanzas().map(|it| Message::space(it.line.len() + it.body.len())).sum();
     let mut message = Message::new(identities + stanzas + Message::space(0))?;
     for address in addresses {
-        message.command(&["add-identity", address.text()], b"");
+        message.command(&["add-identity", &address.text], b"");
     }
     for stanza in header.stanzas() {
         message.stanza("recipient-stanza 0", stanza.line, stanza.body);
     }
     message.command(&["done"], b"");
 
-    let secrets = addresses.iter().map(|address| address.text().as_str()).collect();
+    let secrets = addresses.iter().map(|address| address.text.as_str()).collect();
     let mut plugin = Conversation::begin(first.name(), plugins, "identity-v1", &message, secrets)?;
     let mut file_key = None;
-    while let Event::Result(command) = plugin.next(&["file-key"])? {
+    while let Some(command) = plugin.next(&["file-key"])? {
         let found = FileKey::from_bytes(&command.body).filter(|_| command.arguments() == ["0"]);
         let found = found.ok_or_else(|| plugin.failure(FILE_KEY))?;
         if file_key.replace(found).is_some() {

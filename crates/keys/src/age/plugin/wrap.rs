@@ -1,7 +1,7 @@
 //! The state machine `recipient-v1`: a plugin wraps a file key for recipients and identities.
 
 use super::command::Message;
-use super::conversation::{Conversation, Event};
+use super::conversation::Conversation;
 use super::{Address, Role};
 use crate::age::file_key::FileKey;
 use crate::age::header::{MAX_HEADER_LEN, Writer};
@@ -30,14 +30,14 @@ pub(in crate::age) fn wrap(
     header: &mut Writer,
 ) -> Result<BTreeSet<String>, Error> {
     let [first, ..] = addresses else { return Ok(BTreeSet::new()) };
-    let space: usize = addresses.iter().map(|address| Message::space(address.text().len())).sum();
+    let space: usize = addresses.iter().map(|address| Message::space(address.text.len())).sum();
     let mut message = Message::new(space + 4 * Message::space(32))?;
     for address in addresses {
-        let command = match address.role() {
+        let command = match address.role {
             Role::Recipient => "add-recipient",
             Role::Identity => "add-identity",
         };
-        message.command(&[command, address.text()], b"");
+        message.command(&[command, &address.text], b"");
     }
     message.command(&["wrap-file-key"], file_key.as_bytes());
     message.command(&["extension-labels"], b"");
@@ -47,12 +47,12 @@ pub(in crate::age) fn wrap(
         Zeroizing::new(Base64Unpadded::encode_string(file_key.as_bytes())),
         Zeroizing::new(base16ct::lower::encode_string(file_key.as_bytes())),
     ];
-    let identities = addresses.iter().filter(|address| address.role() == Role::Identity);
-    let secrets = secrets.iter().map(|text| text.as_str()).chain(identities.map(|it| it.text().as_str()));
+    let identities = addresses.iter().filter(|address| address.role == Role::Identity);
+    let secrets = secrets.iter().map(|text| text.as_str()).chain(identities.map(|it| it.text.as_str()));
     let plugins = first.plugins()?;
     let mut plugin = Conversation::begin(first.name(), plugins, "recipient-v1", &message, secrets.collect())?;
     let (mut stanzas, mut len, mut labels) = (Vec::new(), 0, None);
-    while let Event::Result(command) = plugin.next(&["recipient-stanza", "labels"])? {
+    while let Some(command) = plugin.next(&["recipient-stanza", "labels"])? {
         if command.kind() == "labels" {
             let found: BTreeSet<_> = command.arguments().into_iter().map(str::to_owned).collect();
             if labels.replace(found).is_some() {
