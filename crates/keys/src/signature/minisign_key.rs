@@ -41,7 +41,7 @@ const UNKNOWN: Error = Error::Format(
 
 pub(super) struct Private {
     key: Ed25519KeyPair,
-    public: Public,
+    pub(super) public: Public,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +83,6 @@ impl Private {
             Ed25519KeyPair::from_seed_and_public_key(&secret[8..40], &public.point)
         });
         Ok(Some(Self { key: key.map_err(|_| DAMAGED)?, public }))
-    }
-
-    pub(super) fn public(&self) -> Public {
-        self.public
     }
 
     /// Signs the hash of a message, and a comment.

@@ -127,8 +127,8 @@ impl Signers {
 impl From<&SigningKey> for Signers {
     fn from(key: &SigningKey) -> Self {
         Self(match &*key.0 {
-            Private::Ssh(key) => Public::Ssh(vec![(key.public(), Allowed::default())]),
-            Private::Minisign(key) => Public::Minisign(key.public()),
+            Private::Ssh(key) => Public::Ssh(vec![(key.public.clone(), Allowed::default())]),
+            Private::Minisign(key) => Public::Minisign(key.public),
         })
     }
 }

@@ -23,7 +23,7 @@ pub(super) const HASH: HashAlg = HashAlg::Sha256;
 
 pub(super) struct Private {
     key: Ed25519KeyPair,
-    public: Ed25519PublicKey,
+    pub(super) public: Public,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,11 +41,7 @@ impl Private {
         // The error has no reason, and cannot occur for a key with matching halves.
         let key = Ed25519KeyPair::from_seed_and_public_key(&pair.private.to_bytes(), &pair.public.0)
             .map_err(|_| NOT_PRIVATE)?;
-        Ok(Self { key, public: pair.public })
-    }
-
-    pub(super) fn public(&self) -> Public {
-        Public(self.public)
+        Ok(Self { key, public: Public(pair.public) })
     }
 
     /// Signs the hash of a message.
@@ -55,7 +51,7 @@ impl Private {
         let data = SshSig::signed_data_for_prehash(namespace, HASH, hash).map_err(|_| FAILED)?;
         let signature =
             ssh_key::Signature::new(Algorithm::Ed25519, self.key.sign(&data).as_ref()).map_err(|_| FAILED)?;
-        SshSig::new(KeyData::Ed25519(self.public), namespace, HASH, signature)
+        SshSig::new(KeyData::Ed25519(self.public.0), namespace, HASH, signature)
             .and_then(|signature| signature.to_pem(LineEnding::LF))
             // Nor can this one.
             .map_err(|_| FAILED)
