@@ -3,6 +3,7 @@
 use crate::encoding::pem::Block;
 use base::interrupt::interruptible;
 use base::{Error, Misuse};
+use ssh_key::encoding::Decode;
 use ssh_key::{Cipher, Kdf, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
@@ -62,29 +63,24 @@ pub(crate) fn private(block: &Block) -> Result<PrivateKey, Error> {
     }
     let [cipher, kind] = names(&block.der).ok_or(NOT_PRIVATE)?;
     // The name is not UTF-8, or not known.
-    let cipher = std::str::from_utf8(cipher).ok().and_then(|name| name.parse().ok());
+    let cipher = std::str::from_utf8(&cipher).ok().and_then(|name| name.parse().ok());
     if cipher.is_none_or(|cipher: Cipher| cipher == Cipher::TdesCbc) {
         return Err(CIPHER);
     }
-    if ![&b"ssh-ed25519"[..], b"ssh-rsa"].contains(&kind) {
+    if ![&b"ssh-ed25519"[..], b"ssh-rsa"].contains(&&kind[..]) {
         return Err(UNSUPPORTED);
     }
     PrivateKey::from_bytes(&block.der).map_err(refused)
 }
 
 /// Returns the names of the cipher and of the key's type.
-fn names(der: &[u8]) -> Option<[&[u8]; 2]> {
+fn names(der: &[u8]) -> Option<[Vec<u8>; 2]> {
     let mut rest = der.strip_prefix(b"openssh-key-v1\0")?;
-    let mut string = || {
-        let (len, after) = rest.split_first_chunk()?;
-        let (found, after) = after.split_at_checked(u32::from_be_bytes(*len).try_into().ok()?)?;
-        rest = after;
-        Some(found)
-    };
+    let mut string = || Vec::decode(&mut rest).ok();
     let (cipher, _kdf, _options) = (string()?, string()?, string()?);
     // After the number of keys: a string with the public key, which begins with its type.
-    let (len, kind) = rest.get(8..)?.split_first_chunk()?;
-    Some([cipher, kind.get(..u32::from_be_bytes(*len).try_into().ok()?)?])
+    let mut public = rest.get(8..)?;
+    Some([cipher, Vec::decode(&mut public).ok()?])
 }
 
 /// Decrypts a private key.
