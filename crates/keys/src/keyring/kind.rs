@@ -261,8 +261,8 @@ impl FromStr for KeyType {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] with a list of the names.
     fn from_str(name: &str) -> Result<Self, Error> {
-        if let Some(segment) = segment_named(name) {
-            return Ok(Self::Streaming(Template::of_256_bits(segment).parameters));
+        if let Some(template) = segment_named(name).and_then(|segment| Template::find(segment, 32)) {
+            return Ok(Self::Streaming(template.parameters));
         }
         let aead = AEADS.iter().find(|(algorithm, ..)| algorithm.name() == name);
         match name {

@@ -149,12 +149,10 @@ impl Segment {
 }
 
 impl Template {
-    /// Returns the template for keys of 256 bits.
-    pub(crate) const fn of_256_bits(segment: Segment) -> &'static Self {
-        match segment {
-            Segment::Kb4 => &TEMPLATES[1],
-            Segment::Mb1 => &TEMPLATES[3],
-        }
+    /// Returns the template for keys of this length in bytes.
+    pub(crate) fn find(segment: Segment, key_len: usize) -> Option<&'static Self> {
+        let segment_len = segment.len();
+        TEMPLATES.iter().find(|it| it.key_len == key_len && it.parameters.segment_len == segment_len)
     }
 
     /// Returns the template for a key of this length.
@@ -162,10 +160,7 @@ impl Template {
     /// # Errors
     /// Returns [`Misuse::KeyLength`] unless the key has 16 or 32 bytes.
     pub fn for_key(segment: Segment, key: &Key) -> Result<&'static Self, Error> {
-        let (got, segment_len) = (key.as_bytes().len(), segment.len());
-        TEMPLATES
-            .iter()
-            .find(|template| template.key_len == got && template.parameters.segment_len == segment_len)
-            .ok_or(Misuse::KeyLength { got, want: &[16, 32] }.into())
+        let got = key.as_bytes().len();
+        Self::find(segment, got).ok_or(Misuse::KeyLength { got, want: &[16, 32] }.into())
     }
 }
