@@ -88,7 +88,7 @@ pub struct EncryptWith {
     file: Arc<dyn CreateFile>,
     /// Set for symmetric keys: they decrypt what they encrypt.
     inverse: Option<DecryptWith>,
-    armor: Armor,
+    pub(super) armor: Armor,
     protected: Protected,
 }
 
@@ -250,10 +250,6 @@ impl EncryptWith {
     #[doc(hidden)]
     pub fn protected(&self) -> &Protected {
         &self.protected
-    }
-
-    pub(super) fn armor(&self) -> Armor {
-        self.armor
     }
 
     pub(super) fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {

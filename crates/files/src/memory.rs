@@ -85,7 +85,7 @@ impl<'a> BufferEncryptor<'a> {
         let (cipher, header) = with.create_file()?;
         let plan = cipher.layout().plan_plain(plaintext.len() as u64)?;
         let binary_len = to_usize(plan.sealed_len())?;
-        Ok(Self { plaintext, cipher, header, binary_len, armor: with.armor(), plan })
+        Ok(Self { plaintext, cipher, header, binary_len, armor: with.armor, plan })
     }
 
     /// Returns the length of the encrypted file in bytes.

@@ -59,7 +59,7 @@ pub fn encrypt_marked(
 ) -> Result<(), Error> {
     let sink = output(source, to, with.protected())?;
     let to = to.path();
-    let written = match (source.size(), sink.staged(), with.armor()) {
+    let written = match (source.size(), sink.staged(), with.armor) {
         (Some(len), Some(staged), Armor::Binary) => {
             encrypt_sized(source, len, staged, with, &mut options, mark)
         }
@@ -93,7 +93,8 @@ fn encrypt_sized(
     allocate(staged, plan, plan.sealed_len())?;
     let hash = mark.map(|_| FileHash::new(plan.sealed_len()));
     let sink = HashedFile { file: staged.file(), hash: hash.as_ref() };
-    let all_read = match seal_all(&*cipher, &header, plan, source.plain_source(), &sink, options) {
+    let plain = NamedSource { path: &source.path, source: &source.file };
+    let all_read = match seal_all(&*cipher, &header, plan, plain, &sink, options) {
         Ok(()) => source.ends_at(len)?,
         // A shrunken file may end before its last chunk.
         Err(Error::Io { source: e, .. }) if e.kind() == ErrorKind::UnexpectedEof => {
@@ -158,10 +159,10 @@ pub fn decrypt(
     let sink = output(source, to, with.protected())?;
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
-            allocate(staged, reader.plan(), reader.size())?;
+            allocate(staged, reader.chunks.plan(), reader.size())?;
             open_all(
-                reader.cipher(),
-                reader.plan(),
+                reader.chunks.cipher(),
+                reader.chunks.plan(),
                 source.sealed_source(&reader),
                 staged.file(),
                 &mut options,
@@ -223,13 +224,13 @@ fn verify(
 ) -> Result<(), Error> {
     match source.reader(with)? {
         Some(reader) => {
-            let (plan, stored) = (reader.plan(), source.sealed_source(&reader));
+            let (plan, stored) = (reader.chunks.plan(), source.sealed_source(&reader));
             let len = plan.sealed_len();
             // The chunks of an armored file are not its bytes.
             let hash = mark.filter(|_| source.size() == Some(len)).map(|_| FileHash::new(len));
             let hashed = HashedSource { source: stored.source, hash: hash.as_ref() };
             open_all(
-                reader.cipher(),
+                reader.chunks.cipher(),
                 plan,
                 NamedSource { source: &hashed, ..stored },
                 &Discard,
@@ -339,12 +340,8 @@ impl Source {
         }
     }
 
-    fn plain_source(&self) -> NamedSource<'_> {
-        NamedSource { path: &self.path, source: &self.file }
-    }
-
     fn sealed_source<'a>(&'a self, reader: &'a Reader<&File>) -> NamedSource<'a> {
-        NamedSource { path: &self.path, source: reader.sealed_source() }
+        NamedSource { path: &self.path, source: reader.chunks.source() }
     }
 
     fn read(&self, piece: &mut [u8]) -> Result<usize, Error> {

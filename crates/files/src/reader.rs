@@ -4,8 +4,6 @@ use super::armor::DearmoredSource;
 use super::file_keys::DecryptWith;
 use base::{Error, debug_fields};
 use engine::io::ReadAt;
-use engine::pipeline::OpenChunks;
-use engine::plan::Plan;
 use engine::reader::ChunkReader;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -26,7 +24,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// # Ok::<(), sealane::Error>(())
 /// ```
 pub struct Reader<S> {
-    chunks: ChunkReader<DearmoredSource<S>>,
+    /// The file without armor, and its cipher.
+    pub(super) chunks: ChunkReader<DearmoredSource<S>>,
     /// Current offset of [`Read`] and [`Seek`] in the plaintext, in bytes.
     position: u64,
 }
@@ -51,19 +50,6 @@ impl<S: ReadAt> Reader<S> {
     /// Returns the source.
     pub fn source(&self) -> &S {
         self.chunks.source().source()
-    }
-
-    /// Returns the file without armor, as its chunks are stored.
-    pub(super) fn sealed_source(&self) -> &dyn ReadAt {
-        self.chunks.source()
-    }
-
-    pub(super) fn cipher(&self) -> &dyn OpenChunks {
-        self.chunks.cipher()
-    }
-
-    pub(super) fn plan(&self) -> Plan {
-        self.chunks.plan()
     }
 
     /// Fills `into` with the plaintext from `offset`. Returns the number of bytes: fewer at the end

@@ -56,7 +56,7 @@ impl<W: Write> Encryptor<W> {
     /// Returns [`Error::Io`] if the header cannot be written; the errors of [`super::encrypt`].
     pub fn new(inner: W, with: &EncryptWith) -> Result<Self, Error> {
         let (cipher, header) = with.create_file()?;
-        let mut inner = ArmorWriter::new(inner, with.armor())?;
+        let mut inner = ArmorWriter::new(inner, with.armor)?;
         inner.write_all(&header)?;
         let plain = Wiped::new(memory::with_capacity(batch(&*cipher, 0).plain_len())?);
         Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0), guard: ForkGuard::new()? })
