@@ -66,7 +66,7 @@ impl MessageKeys {
         aads: Option<&[&[u8]]>,
         out: &mut [&mut [u8]],
     ) -> Result<(), Error> {
-        let (key, aad) = (self.first(), batch_aad(aads, messages.len())?);
+        let (key, aad) = (&self.first, batch_aad(aads, messages.len())?);
         key.check_list(messages, aad, out, |len| Some(len + key.overhead()))?;
         let nonces = key.key.batch_nonces(messages.len())?;
         Batch { prefixed: key, direction: Direction::Seal(&nonces), aad }.list(messages, out)
@@ -175,7 +175,7 @@ impl MessageKeys {
         let count = offsets.len() - 1;
         let need = count.saturating_mul(self.overhead()).saturating_add(range.len());
         let out = memory::first(out, need)?;
-        let key = self.first();
+        let key = &self.first;
         key.check_packed(aad, offsets, 0)?;
         let nonces = key.key.batch_nonces(count)?;
         let direction = Direction::Seal(&nonces);
@@ -280,7 +280,7 @@ impl Batch<'_> {
     /// Processes a list after its lengths were checked.
     fn list(&self, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
         let bytes = from.iter().map(|message| message.len()).sum();
-        let job_len = packed::job_len(self.prefixed.key.threads(), from.len(), bytes);
+        let job_len = packed::job_len(self.prefixed.key.threads, from.len(), bytes);
         let result = if job_len >= from.len() {
             self.groups(0, from, to)
         } else {
@@ -295,7 +295,7 @@ impl Batch<'_> {
     }
 
     fn workers(&self) -> Workers {
-        Workers::Pooled(self.prefixed.key.threads().map_or(usize::MAX, NonZeroUsize::get))
+        Workers::Pooled(self.prefixed.key.threads.map_or(usize::MAX, NonZeroUsize::get))
     }
 
     /// Processes messages of a list, from index `first` of the batch.
@@ -344,7 +344,7 @@ impl Batch<'_> {
     fn packed<O: Offset>(&self, data: &[u8], offsets: &[O], out: &mut [u8]) -> Result<(), Error> {
         let count = offsets.len() - 1;
         let job_len = packed::job_len(
-            self.prefixed.key.threads(),
+            self.prefixed.key.threads,
             count,
             index_of(offsets[count]) - index_of(offsets[0]),
         );
@@ -460,7 +460,7 @@ mod test {
         let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
         let max = aead.max_plaintext_len() as i64;
         for overhead in [0, aead.overhead()] {
-            let check = |last: i64| aead.first().check_packed(b"", &[7, 100, last], overhead);
+            let check = |last: i64| aead.first.check_packed(b"", &[7, 100, last], overhead);
             let longest = 100 + overhead as i64 + max;
             check(longest).unwrap();
             let error = check(longest + 1).unwrap_err();

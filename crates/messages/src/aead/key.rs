@@ -26,9 +26,9 @@ pub struct MessageKey {
     tail_len: usize,
     max_plaintext_len: u64,
     max_aad_len: u64,
-    threads: Option<NonZeroUsize>,
+    pub(super) threads: Option<NonZeroUsize>,
     nonces: Nonces,
-    limit: Limit,
+    pub(crate) limit: Limit,
     algorithm: &'static str,
     key_len: usize,
     provider: Provider,
@@ -123,19 +123,6 @@ impl MessageKey {
     /// Sets the maximum length of a message, and what limits their number.
     pub(crate) fn with_limits(self, max_plaintext_len: u64, limit: Limit) -> Self {
         Self { max_plaintext_len, limit, ..self }
-    }
-
-    pub(super) fn set_threads(&mut self, threads: NonZeroUsize) {
-        self.threads = Some(threads);
-    }
-
-    pub(super) fn threads(&self) -> Option<NonZeroUsize> {
-        self.threads
-    }
-
-    #[cfg(test)]
-    pub(crate) fn limit(&self) -> &Limit {
-        &self.limit
     }
 
     /// Returns the name of the algorithm, such as `"aes-256-gcm"`.

@@ -86,7 +86,7 @@ impl Prefixed {
 /// those of a keyring. All have the methods of this type. A *sealed* message is
 /// `nonce || ciphertext || tag` under a fresh random nonce, after the prefix of the key, if any.
 pub struct MessageKeys {
-    first: Prefixed,
+    pub(super) first: Prefixed,
     /// The other keys of a keyring; `None` without a keyring.
     others: Option<Vec<Prefixed>>,
 }
@@ -118,14 +118,9 @@ impl MessageKeys {
     /// native.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.first.key.set_threads(threads);
-        self.others.iter_mut().flatten().for_each(|other| other.key.set_threads(threads));
+        self.first.key.threads = Some(threads);
+        self.others.iter_mut().flatten().for_each(|other| other.key.threads = Some(threads));
         self
-    }
-
-    #[inline]
-    pub(super) fn first(&self) -> &Prefixed {
-        &self.first
     }
 
     fn all(&self) -> impl Iterator<Item = &Prefixed> {
