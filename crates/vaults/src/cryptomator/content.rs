@@ -40,7 +40,7 @@ enum Cipher {
 
 /// The ciphers of all files of a vault.
 pub(super) struct Ciphers {
-    combo: Combo,
+    pub(super) combo: Combo,
     mac: Arc<hmac::Key>,
     /// Opens headers.
     header: Cipher,
@@ -135,10 +135,6 @@ impl Ciphers {
         let mac = Arc::new(hmac::Key::new(hmac::HMAC_SHA256, keys.mac()));
         let header = Cipher::new(config.combo, keys.encryption(), &mac)?;
         Ok(Self { combo: config.combo, mac, header })
-    }
-
-    pub(super) const fn combo(&self) -> Combo {
-        self.combo
     }
 
     /// Opens the file stored at `path`.

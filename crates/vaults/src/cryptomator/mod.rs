@@ -159,7 +159,7 @@ impl Cryptomator {
                 }
             }
         }
-        found.len = if found.kind == EntryKind::File { self.ciphers.combo().plain_len(found.len) } else { 0 };
+        found.len = if found.kind == EntryKind::File { self.ciphers.combo.plain_len(found.len) } else { 0 };
         Ok(Some(found))
     }
 }
