@@ -42,13 +42,7 @@ impl From<Key> for Jwk {
     }
 }
 
-impl PartialEq for Jwk {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Jwk {}
+crate::asymmetric::equal_by!(Jwk: key);
 
 /// The members that we read, as written: no error quotes them, and `k` leaves no copy behind.
 #[derive(Deserialize)]

@@ -185,13 +185,7 @@ impl FromStr for Identity {
     }
 }
 
-impl PartialEq for Identity {
-    fn eq(&self, other: &Self) -> bool {
-        self.recipient() == other.recipient()
-    }
-}
-
-impl Eq for Identity {}
+crate::asymmetric::equal_by!(Identity: recipient());
 
 debug_text!(Identity; |it| "Identity({})", match &it.0 {
     Private::X25519(_) => "X25519",

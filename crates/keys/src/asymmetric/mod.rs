@@ -35,7 +35,7 @@ macro_rules! equal_by {
         impl Eq for $key {}
     };
 }
-use equal_by;
+pub(crate) use equal_by;
 
 /// Implements what a scheme's enums `PrivateKey` and `PublicKey` (a key of one of several
 /// algorithms) have in common: conversions, the public key, and a method that returns the
