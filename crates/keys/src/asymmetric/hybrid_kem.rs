@@ -175,11 +175,6 @@ macro_rules! hybrid_kem {
                 Self { bytes: Arc::new(bytes), curve }
             }
 
-            fn ml_kem(&self) -> mlkem768::MlKem768PublicKey {
-                let (pk_m, _) = self.bytes.split_first_chunk::<ML_KEM_PUBLIC_LEN>().expect("it is longer");
-                pk_m.into()
-            }
-
             /// Returns the encoding.
             pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
                 &self.bytes
@@ -203,7 +198,8 @@ macro_rules! hybrid_kem {
                 ephemeral: &$curve::PrivateKey,
             ) -> Result<(SharedSecret, Vec<u8>), Error> {
                 wiping_stack::<{ hybrid_kem::STACK }, _>(|| {
-                    let (ct_m, ss_m) = mlkem768::encapsulate(&self.ml_kem(), *eseed);
+                    let pk_m: &[u8; ML_KEM_PUBLIC_LEN] = self.bytes.first_chunk().expect("it is longer");
+                    let (ct_m, ss_m) = mlkem768::encapsulate(&pk_m.into(), *eseed);
                     let ss_m = Zeroizing::new(ss_m);
                     let (ct, ss) = (ephemeral.public(), ephemeral.diffie_hellman(&self.curve)?);
                     let pk = self.curve.as_bytes();
