@@ -91,16 +91,9 @@ impl<'a> Iterator for Blocks<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let start = line_start(self.0, BEGIN)?;
-        match block(&self.0[start + BEGIN.len()..]) {
-            Ok((label, body, rest)) => {
-                self.0 = rest;
-                Some(Ok((label, body)))
-            }
-            Err(error) => {
-                self.0 = "";
-                Some(Err(error))
-            }
-        }
+        let found = block(&self.0[start + BEGIN.len()..]);
+        self.0 = found.as_ref().map_or("", |(_, _, rest)| rest);
+        Some(found.map(|(label, body, _)| (label, body)))
     }
 }
 
