@@ -61,10 +61,8 @@ impl Enc {
         let fits = match self.cipher {
             Cipher::Gcm(gcm) => (iv.len(), tag.len()) == (gcm.nonce_len(), gcm.tag_len()),
             Cipher::CbcHmac(..) => {
-                let blocks = ciphertext.len() / BLOCK_LEN;
-                (iv.len(), tag.len()) == (BLOCK_LEN, self.key_len / 2)
-                    && blocks > 0
-                    && ciphertext.len() == blocks * BLOCK_LEN
+                let is_padded = !ciphertext.is_empty() && ciphertext.len().is_multiple_of(BLOCK_LEN);
+                is_padded && (iv.len(), tag.len()) == (BLOCK_LEN, self.key_len / 2)
             }
         };
         if fits { Ok(()) } else { Err(LENGTHS) }
