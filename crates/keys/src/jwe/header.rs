@@ -28,7 +28,10 @@ impl Header {
     /// does not have, and for `crit` and `zip`; [`Error::Format`] for values of other types;
     /// [`Error::LimitExceeded`] for too many rounds.
     pub(super) fn read(members: Map<String, Value>, accepted: Accepted<'_>) -> Result<Self, Error> {
-        let refused = |name, value: &Value, why| Err(parameter(name, value, why));
+        let refused = |name, value: &Value, why| {
+            let found = escaped(&value.to_string()).chars().take(80).collect();
+            Err(Error::HeaderParameter { name, found, why })
+        };
         for (name, why) in [
             ("crit", "extensions that must be understood are not supported"),
             ("zip", "compressed content is not supported: its length would tell about the plaintext"),
@@ -95,11 +98,6 @@ impl Header {
             "the token asks for more than 1000000 rounds of PBKDF2 (p2c); ask its sender for fewer",
         ))
     }
-}
-
-fn parameter(name: &'static str, value: &Value, why: &'static str) -> Error {
-    let found = escaped(&value.to_string()).chars().take(80).collect();
-    Error::HeaderParameter { name, found, why }
 }
 
 /// Decodes base64url without padding, of one spelling only.
