@@ -390,10 +390,7 @@ impl Keyring {
     ) -> Result<Entry, Error> {
         key_type.check(key)?;
         prefix.check(&key_type)?;
-        let id = match id {
-            Some(id) => id,
-            None => new_id(others)?,
-        };
+        let id = id.map_or_else(|| new_id(others), Ok)?;
         let entry = Entry { id, state: KeyState::Enabled, prefix, material: Some((key_type, key.clone())) };
         check_beside(others, &entry)?;
         Ok(entry)
