@@ -92,10 +92,8 @@ impl Signers {
             return Ok((Self(Public::Minisign(key)), 1));
         }
         // A minisign secret key has no other mark.
-        let is_minisign = || match SigningKey::parse(content, None) {
-            Ok(_) => true,
-            Err(error) => matches!(error, Error::Misuse(Misuse::KeyPassphraseRequired)),
-        };
+        let key = || SigningKey::parse(content, None);
+        let is_minisign = || matches!(key(), Ok(_) | Err(Error::Misuse(Misuse::KeyPassphraseRequired)));
         if is_secret(&text) || is_minisign() {
             return Err(PRIVATE);
         }
