@@ -150,16 +150,10 @@ fn decrypt(uri: &Uri, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> 
 }
 
 #[cfg(not(feature = "pkcs11"))]
-fn encrypt(_: &Uri, _: &[u8]) -> Result<Vec<u8>, Failure> {
-    Err(missing())
-}
+use {missing as encrypt, missing as decrypt};
 
 #[cfg(not(feature = "pkcs11"))]
-fn decrypt(_: &Uri, _: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    Err(missing())
-}
-
-#[cfg(not(feature = "pkcs11"))]
-fn missing() -> Failure {
-    Failure::Service("this program was built without tokens; build sealane with the feature pkcs11".into())
+fn missing<T>(_: &Uri, _: &[u8]) -> Result<T, Failure> {
+    const WITHOUT: &str = "this program was built without tokens; build sealane with the feature pkcs11";
+    Err(Failure::Service(WITHOUT.into()))
 }
