@@ -70,9 +70,4 @@ impl Counter {
             Error::LimitExceeded("the maximum number of messages or blocks is sealed; use another key")
         })
     }
-
-    #[cfg(test)]
-    pub(crate) fn set(&self, sealed: u64) {
-        self.sealed.store(sealed, Relaxed);
-    }
 }

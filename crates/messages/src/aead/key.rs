@@ -28,7 +28,7 @@ pub struct MessageKey {
     max_aad_len: u64,
     pub(super) threads: Option<NonZeroUsize>,
     nonces: Nonces,
-    pub(crate) limit: Limit,
+    limit: Limit,
     algorithm: &'static str,
     key_len: usize,
     provider: Provider,
