@@ -62,7 +62,9 @@ impl TinkFile {
                 }
             };
             let tink = Tink::open(parameters, key, &self.context, header)?;
-            if tink.opens(segment, last)? {
+            let Some(len) = segment.len().checked_sub(TAG_LEN) else { continue };
+            let mut plain = Wiped::new(memory::zeroed(len)?);
+            if opens(&tink, ChunkPosition { index: 0, last }, segment, &mut plain)? {
                 return Ok(Parsed::Ready(Box::new(tink)));
             }
         }
@@ -103,14 +105,5 @@ impl OpenFile for TinkFile {
             }
         }
         Ok(Parsed::Ready(ciphers))
-    }
-}
-
-impl Tink {
-    /// Returns whether `segment` is a first segment under this key.
-    fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
-        let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
-        let mut plain = Wiped::new(memory::zeroed(len)?);
-        opens(self, ChunkPosition { index: 0, last }, segment, &mut plain)
     }
 }
