@@ -17,8 +17,8 @@ pub use key::MessageKey;
 pub use keys::MessageKeys;
 pub(crate) use usage::Limit;
 
-/// Gives a wrapper of [`MessageKeys`], or of another wrapper (its field `keys`), the methods of that
-/// type.
+/// Gives a wrapper of [`MessageKeys`] or of another wrapper, in its field `keys`, the methods of
+/// that type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! message_keys {
