@@ -153,6 +153,20 @@ impl Identity {
             _ => Ok(None),
         }
     }
+
+    /// Returns whether [`Self::unwrap`] has work to do for a stanza. A header can repeat it.
+    fn tries(&self, wrapped: &Wrapped) -> bool {
+        match (&self.0, wrapped) {
+            (Private::X25519(_), Wrapped::X25519(_)) | (Private::Hybrid(_), Wrapped::Hybrid(_)) => true,
+            (Private::Ssh(key), Wrapped::SshEd25519(wrapped)) => key.has_tag(&wrapped.tag),
+            (Private::Ssh(key), Wrapped::SshRsa(wrapped)) => key.has_tag(&wrapped.tag),
+            _ => false,
+        }
+    }
+
+    fn max_stanzas(&self) -> usize {
+        if matches!(self.0, Private::Ssh(_)) { MAX_TAGGED_STANZAS } else { MAX_STANZAS }
+    }
 }
 
 impl FromStr for Identity {
@@ -219,22 +233,6 @@ impl Wrapped {
             SCRYPT => Self::Scrypt(scrypt::Wrapped::parse(stanza)?),
             _ => return Ok(None),
         }))
-    }
-}
-
-impl Identity {
-    /// Returns whether [`Self::unwrap`] has work to do for a stanza. A header can repeat it.
-    fn tries(&self, wrapped: &Wrapped) -> bool {
-        match (&self.0, wrapped) {
-            (Private::X25519(_), Wrapped::X25519(_)) | (Private::Hybrid(_), Wrapped::Hybrid(_)) => true,
-            (Private::Ssh(key), Wrapped::SshEd25519(wrapped)) => key.has_tag(&wrapped.tag),
-            (Private::Ssh(key), Wrapped::SshRsa(wrapped)) => key.has_tag(&wrapped.tag),
-            _ => false,
-        }
-    }
-
-    fn max_stanzas(&self) -> usize {
-        if matches!(self.0, Private::Ssh(_)) { MAX_TAGGED_STANZAS } else { MAX_STANZAS }
     }
 }
 
