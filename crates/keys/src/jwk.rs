@@ -141,19 +141,13 @@ impl Jwk {
     pub fn to_json(&self) -> Zeroizing<String> {
         // Encoded without tables, into strings that are wiped: it is the secret.
         let k = Zeroizing::new(Base64UrlUnpadded::encode_string(self.key.as_bytes()));
-        let members: Vec<_> = [("kid", &self.kid), ("alg", &self.alg), ("use", &self.usage)]
+        let members: String = [("kid", &self.kid), ("alg", &self.alg), ("use", &self.usage)]
             .into_iter()
             .filter_map(|(name, value)| {
                 Some(format!(",\"{name}\":{}", serde_json::Value::from(value.as_deref()?)))
             })
             .collect();
-        let len = k.len() + members.iter().map(String::len).sum::<usize>();
-        let mut text = Zeroizing::new(String::with_capacity(len + 32));
-        let members = members.concat();
-        for part in ["{\"kty\":\"oct\",\"k\":\"", &k, "\"", &members, "}\n"] {
-            text.push_str(part);
-        }
-        text
+        Zeroizing::new(["{\"kty\":\"oct\",\"k\":\"", &k, "\"", &members, "}\n"].concat())
     }
 }
 

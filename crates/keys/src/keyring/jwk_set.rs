@@ -63,17 +63,10 @@ impl Keyring {
             };
             keys.push(jwk.to_json());
         }
-        // Full capacity at once: growing text leaves copies behind.
-        let capacity = keys.iter().map(|key| key.len() + 1).sum::<usize>() + 16;
-        // bounded: our own keys.
-        let mut text = Zeroizing::new(String::with_capacity(capacity));
-        text.push_str("{\"keys\":[");
-        for (i, key) in keys.iter().enumerate() {
-            text.push_str(if i == 0 { "" } else { "," });
-            text.push_str(key.trim_end());
-        }
-        text.push_str("]}\n");
-        Ok(text)
+        // Joined with full capacity at once: growing text leaves copies behind.
+        let keys: Vec<_> = keys.iter().map(|key| key.trim_end()).collect();
+        let keys = Zeroizing::new(keys.join(","));
+        Ok(Zeroizing::new(["{\"keys\":[", &keys, "]}\n"].concat()))
     }
 }
 
