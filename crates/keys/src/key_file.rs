@@ -67,15 +67,6 @@ impl<'a> LoadOptions<'a> {
     pub fn passphrase(passphrase: Option<&'a str>) -> Self {
         Self { passphrase, ..Self::default() }
     }
-
-    /// Refuses a passphrase or identities for a file that is not encrypted: the caller believes
-    /// that it is.
-    fn check_unused(&self) -> Result<(), Error> {
-        match (self.passphrase, self.identities) {
-            (None, None) => Ok(()),
-            _ => Err(Misuse::KeyNotEncrypted.into()),
-        }
-    }
 }
 
 impl KeyFile {
@@ -114,7 +105,10 @@ impl KeyFile {
             }
             format => format.parse(options.kid)?,
         };
-        options.check_unused()?;
+        // The caller believes that the file is encrypted.
+        if options.passphrase.is_some() || options.identities.is_some() {
+            return Err(Misuse::KeyNotEncrypted.into());
+        }
         Ok(found)
     }
 
