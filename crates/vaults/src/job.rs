@@ -87,6 +87,21 @@ impl VaultJob<'_> {
         }
         send(listen, vec![Event::Ended(run.summary)])
     }
+
+    fn process(&self, item: &Item, options: Options<'_>) -> Result<(), Error> {
+        let contents = self.vault.open(&item.path)?;
+        let Some(output) = &self.options.output else { return copy(&*contents, &Discard, options) };
+        let about = |e| Error::io(&item.target, e);
+        let durability = options.durability;
+        let place = Place::below(output, &item.target).map_err(about)?;
+        let staged = StagedFile::at(place, Access::Inherited)?;
+        staged.allocate(contents.size())?;
+        copy(&*contents, staged.file(), options)?;
+        if let Some(modified) = item.entry.modified.filter(|_| self.options.preserve) {
+            staged.file().set_modified(modified).map_err(about)?;
+        }
+        staged.commit(Existing::Replace, durability)
+    }
 }
 
 struct Run<'a> {
@@ -252,23 +267,6 @@ impl Run<'_> {
     fn failed<'e>(&mut self, path: &'e Path, error: Error) -> Event<'e> {
         self.summary.failed += 1;
         Event::Failed { path, subject: path.to_owned(), error }
-    }
-}
-
-impl VaultJob<'_> {
-    fn process(&self, item: &Item, options: Options<'_>) -> Result<(), Error> {
-        let contents = self.vault.open(&item.path)?;
-        let Some(output) = &self.options.output else { return copy(&*contents, &Discard, options) };
-        let about = |e| Error::io(&item.target, e);
-        let durability = options.durability;
-        let place = Place::below(output, &item.target).map_err(about)?;
-        let staged = StagedFile::at(place, Access::Inherited)?;
-        staged.allocate(contents.size())?;
-        copy(&*contents, staged.file(), options)?;
-        if let Some(modified) = item.entry.modified.filter(|_| self.options.preserve) {
-            staged.file().set_modified(modified).map_err(about)?;
-        }
-        staged.commit(Existing::Replace, durability)
     }
 }
 
