@@ -446,10 +446,8 @@ impl<'a> Loader<'a> {
     }
 
     fn wrapping_key(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FolderLock, Failure> {
-        let is_service =
-            |text: &&str| ["aws-kms:", "vault:", "pkcs11:"].iter().any(|it| text.starts_with(it));
-        if let Some(text) = key.to_str().filter(is_service).filter(|text| !text.contains('#')) {
-            return Ok(FolderLock::Service(text.to_owned()));
+        if let Some(lock) = key.to_str().and_then(FolderLock::service) {
+            return Ok(lock);
         }
         match self.load(key, identity_files)? {
             KeyFile::Keyring(ring) => Ok(FolderLock::Keyring(ring)),

@@ -332,11 +332,9 @@ fn lock(
     let passphrase = secrets::passphrase(passphrase)?.map(FolderLock::Passphrase);
     match (key, other, passphrase) {
         (Some(key), None, None) => {
-            let is_service =
-                |text: &&str| ["aws-kms:", "vault:", "pkcs11:"].iter().any(|it| text.starts_with(it));
             let text = key.cast::<PyString>().ok().map(|text| text.to_str()).transpose()?;
-            if let Some(text) = text.filter(is_service).filter(|text| !text.contains('#')) {
-                return Ok(FolderLock::Service(text.to_owned()));
+            if let Some(lock) = text.and_then(FolderLock::service) {
+                return Ok(lock);
             }
             let key = resolved(key, "resolve")?;
             inputs.extend(crate::file_keys::key_file(&key));

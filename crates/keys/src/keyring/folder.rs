@@ -62,6 +62,13 @@ impl FolderLock {
         };
         Keyring::from_key(KeyType::Aead(algorithm), Prefix::Raw, key).map(Self::Keyring)
     }
+
+    /// Returns the lock for a reference to a key that wraps, such as `vault:transit/backup`, or
+    /// `None` for another reference. One with `#` names a file that such a key encrypts.
+    pub fn service(reference: &str) -> Option<Self> {
+        let is_service = ["aws-kms:", "vault:", "pkcs11:"].iter().any(|it| reference.starts_with(it));
+        (is_service && !reference.contains('#')).then(|| Self::Service(reference.to_owned()))
+    }
 }
 
 // Shows only the kind: a reference may contain a PIN.
