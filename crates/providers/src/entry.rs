@@ -6,8 +6,8 @@ use core::slice;
 
 /// An algorithm as computed by a provider.
 ///
-/// Entries are data: [`choose`](crate::choose) selects one, and [`listing`](crate::listing()) shows
-/// them.
+/// Entries are data: [`choose`](crate::choose) selects one, [`listing`](crate::listing()) shows
+/// them, and [`contract`](crate::contract) checks them.
 #[derive(Debug)]
 pub struct Entry {
     /// The algorithm.

@@ -10,8 +10,8 @@ const TAG_LEN: usize = 16;
 
 /// A key of an algorithm, expanded by a provider.
 ///
-/// `tests/it/checks.rs` checks implementations against these rules. Bindings to other languages
-/// catch panics, so a key must stay usable after one ([`RefUnwindSafe`]).
+/// [`contract`](crate::contract) checks implementations against these rules. Bindings to other
+/// languages catch panics, so a key must stay usable after one ([`RefUnwindSafe`]).
 pub trait AeadKey: Send + Sync + RefUnwindSafe {
     /// Encrypts `data` and writes the tag to `tag`.
     ///

@@ -2,9 +2,9 @@
 //!
 //! An *algorithm* is computed by a *provider* in a *variant* for this machine. Each provider
 //! exports its entries (`adapters/`); a provider from another crate adds its own with [`register`].
-//! Selection ([`choose`]), [`listing`](listing()) and the tests read these [`entries`]. The ciphers
-//! themselves are in the crate `kernels` or in foreign crates; the crate `sealane` defines the
-//! layout of sealed messages.
+//! Selection ([`choose`]), [`listing`](listing()), the checks in [`contract`] and the tests read
+//! these [`entries`]. The ciphers themselves are in the crate `kernels` or in foreign crates; the
+//! crate `sealane` defines the layout of sealed messages.
 //!
 //! ```
 //! use providers::{Algorithm, InOut, choose};
@@ -32,6 +32,7 @@
 mod adapters;
 mod algorithm;
 mod batch;
+pub mod contract;
 mod entry;
 mod environment;
 mod error;

@@ -1,9 +1,8 @@
 //! Runs the contract on every entry.
 
-use crate::checks as contract;
 use providers::{
-    AeadKey, Algorithm, AuthenticationError, Entry, InOut, KeyError, Provider, SealError, choose, entries,
-    short_salt,
+    AeadKey, Algorithm, AuthenticationError, Entry, InOut, KeyError, Provider, SealError, choose, contract,
+    entries, short_salt,
 };
 use std::panic;
 use std::thread::{self, ThreadId};

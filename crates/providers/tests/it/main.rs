@@ -1,7 +1,6 @@
 //! Integration tests of the providers: the contract, selection, and published vectors.
 
 mod changing_memory;
-mod checks;
 mod contract;
 mod selection;
 mod siv;

@@ -1,9 +1,16 @@
-//! The contract: checks that every entry must pass, including those of other crates.
+//! Checks that every entry must pass, including those of other crates.
 //!
 //! They test buffers, refusals, threads, and equal bytes from every provider, but not published
 //! vectors. A failed check panics with the name of the entry.
+//!
+//! ```
+//! use providers::{Algorithm, choose, contract};
+//!
+//! contract::round_trip(choose(Algorithm::ChaCha20Poly1305, None)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use providers::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry, InOut, Threads};
+use crate::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry, InOut, Threads};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -94,7 +101,7 @@ fn name(entry: &Entry) -> String {
 ///
 /// # Panics
 /// Panics if the entry returns an error or other bytes.
-pub(crate) fn round_trip(entry: &Entry) {
+pub fn round_trip(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     for len in lengths() {
         let case = Case::new(entry.algorithm, len);
@@ -111,7 +118,7 @@ pub(crate) fn round_trip(entry: &Entry) {
 ///
 /// # Panics
 /// Panics if the bytes differ.
-pub(crate) fn agreement(entry: &Entry, other: &Entry) {
+pub fn agreement(entry: &Entry, other: &Entry) {
     let (mine, theirs) = (key(entry), key(other));
     for len in lengths() {
         let case = Case::new(entry.algorithm, len);
@@ -124,7 +131,7 @@ pub(crate) fn agreement(entry: &Entry, other: &Entry) {
 ///
 /// # Panics
 /// Panics if the entry opens a changed message or leaves other bytes.
-pub(crate) fn rejects_changes(entry: &Entry) {
+pub fn rejects_changes(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     let what = |field: &str| format!("{name}: changed {field}");
     // Short enough to change every bit. The longest has two blocks of the widest cipher and a
@@ -166,7 +173,7 @@ fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut [u8], mut check: im
 ///
 /// # Panics
 /// Panics if the entry accepts one of them.
-pub(crate) fn rejects_lengths(entry: &Entry) {
+pub fn rejects_lengths(entry: &Entry) {
     let name = name(entry);
     for len in (0..=64).filter(|&len| len != entry.algorithm.key_len()) {
         assert!(entry.key(&bytes(1, len)).is_err(), "{name}: accepted a key of {len} bytes");
@@ -187,7 +194,7 @@ pub(crate) fn rejects_lengths(entry: &Entry) {
 ///
 /// # Panics
 /// Panics if the entry returns other bytes or another error.
-pub(crate) fn batches(entry: &Entry) {
+pub fn batches(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     // Equal lengths, lengths around those where variants change their code, and short messages
     // among long ones.
@@ -268,7 +275,7 @@ fn batch_opens(key: &dyn AeadKey, name: &str, aad: BatchAad<'_>, cases: &[Case],
 /// # Panics
 /// Panics if the bytes differ, if a part of a changed message is left, or if the key does not do
 /// what it says.
-pub(crate) fn division(entry: &Entry) {
+pub fn division(entry: &Entry) {
     struct TwoThreads(AtomicBool);
     impl Threads for TwoThreads {
         fn segment_len(&self, _: usize) -> usize {
@@ -311,7 +318,7 @@ pub(crate) fn division(entry: &Entry) {
 ///
 /// # Panics
 /// Panics if a thread gets another result than a single one.
-pub(crate) fn sharing(entry: &Entry) {
+pub fn sharing(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     let sealed_alone = |len| {
         let case = Case::new(entry.algorithm, len);
