@@ -51,7 +51,7 @@ impl Operation {
         key: &Bound<'_, Keyring>,
         #[pyo3(from_py_with = crate::file_keys::copy)] context: Vec<u8>,
     ) -> PyResult<Self> {
-        let (ring, files) = (key.get().keyring(py)?, Vec::from_iter(key.get().file().cloned()));
+        let (ring, files) = (key.get().keyring(py)?, Vec::from_iter(key.get().file.clone()));
         Rotation::new(&ring, &context, &files).map(bulk::Operation::Rotate).map(Self).map_err(raise)
     }
 

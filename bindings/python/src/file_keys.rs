@@ -198,8 +198,8 @@ pub(crate) fn name_key(key: &Any<'_>) -> PyResult<NameKey> {
 /// Returns the file a key object was loaded from, if any.
 pub(crate) fn key_file(key: &Any<'_>) -> Option<PathBuf> {
     match (key.cast::<Key>(), key.cast::<Keyring>()) {
-        (Ok(key), _) => key.get().file().cloned(),
-        (_, Ok(ring)) => ring.get().file().cloned(),
+        (Ok(key), _) => key.get().file.clone(),
+        (_, Ok(ring)) => ring.get().file.clone(),
         _ => None,
     }
 }

@@ -399,7 +399,7 @@ fn fill<'py>(
 /// Calls `work` with a public key, given as a `PublicKey` or its text.
 fn with_public<T>(key: &Any<'_>, work: impl FnOnce(&keys::PublicKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<PublicKey>() {
-        return work(key.get().public());
+        return work(&key.get().public);
     }
     if let Ok(key) = key.cast::<Key>() {
         return Err(key.get().instead_of("a public key", "; give key.public"));
@@ -410,7 +410,7 @@ fn with_public<T>(key: &Any<'_>, work: impl FnOnce(&keys::PublicKey) -> PyResult
 /// Calls `work` with a private key, given as a `Key` or its text.
 fn with_private<T>(key: &Any<'_>, work: impl FnOnce(&SecretKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<Key>() {
-        return work(key.get().secret());
+        return work(&key.get().secret);
     }
     if let Ok(key) = key.cast::<PublicKey>() {
         return Err(key.get().instead_of("a private key (sealane.keys.Key)", ""));

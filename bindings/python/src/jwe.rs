@@ -145,9 +145,9 @@ fn run<T: Send>(
 fn keys_of(key: &Any<'_>) -> PyResult<Keys> {
     let key = resolved(key, "resolve")?;
     let found = if let Ok(key) = key.cast::<Key>() {
-        Keys::try_from(key.get().secret())
+        Keys::try_from(&key.get().secret)
     } else if let Ok(key) = key.cast::<PublicKey>() {
-        Keys::try_from(key.get().public())
+        Keys::try_from(&key.get().public)
     } else if let Ok(ring) = key.cast::<Keyring>() {
         Keys::try_from(&ring.get().keyring(key.py())?)
     } else if key.is_instance_of::<PyString>() {

@@ -24,8 +24,8 @@ pub(crate) fn recipients(
     for one in entries("recipients", "[\"age1...\"]", list)? {
         let one = one?;
         if let Ok(key) = one.cast::<PublicKey>() {
-            files.extend(key.get().file().cloned());
-            match key.get().public() {
+            files.extend(key.get().file.clone());
+            match &key.get().public {
                 keys::PublicKey::Age(recipient) => all.push(recipient.clone()),
                 _ => return Err(wrong_kind("a recipient", &key.get().kind_name())),
             }
@@ -33,10 +33,10 @@ pub(crate) fn recipients(
             // A line from a file often ends in a line feed.
             all.push(text.to_str()?.trim().parse().map_err(raise)?);
         } else if let Ok(key) = one.cast::<Key>() {
-            if let SecretKey::Age(identity) = key.get().secret()
+            if let SecretKey::Age(identity) = &key.get().secret
                 && identity.plugin().is_some()
             {
-                files.extend(key.get().file().cloned());
+                files.extend(key.get().file.clone());
                 all.push(identity.recipient());
                 continue;
             }
@@ -76,8 +76,8 @@ pub(crate) fn identities(
     for one in entries("identities", SHOWN, list)? {
         let one = arguments::resolved(&one?, "identity")?;
         if let Ok(key) = one.cast::<Key>() {
-            files.extend(key.get().file().cloned());
-            match key.get().secret() {
+            files.extend(key.get().file.clone());
+            match &key.get().secret {
                 SecretKey::Age(identity) => all.push(identity.clone()),
                 _ => return Err(wrong_kind("an identity", &key.get().kind_name())),
             }

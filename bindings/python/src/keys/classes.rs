@@ -16,7 +16,11 @@ use sealane::keys::{self, Existing};
 /// >>> sealane.keys.Key.from_text(key.to_text()) == key
 /// True
 #[pyclass(frozen, module = "sealane.keys")]
-pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
+pub(crate) struct Key {
+    pub(crate) secret: SecretKey,
+    /// The file the key was loaded from, if any. It is never overwritten.
+    pub(crate) file: Option<PathBuf>,
+}
 
 /// The public key of a key pair.
 ///
@@ -42,25 +46,15 @@ pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
 /// >>> sealane.keys.PublicKey(str(alice.public)) == alice.public
 /// True
 #[pyclass(frozen, module = "sealane.keys")]
-pub(crate) struct PublicKey(pub(super) keys::PublicKey, Option<PathBuf>);
+pub(crate) struct PublicKey {
+    pub(crate) public: keys::PublicKey,
+    /// The file the key or its private key was loaded from, if any. It is never overwritten.
+    pub(crate) file: Option<PathBuf>,
+}
 
 impl Key {
-    pub(crate) fn new(key: SecretKey) -> Self {
-        Self(key, None)
-    }
-
-    /// A key that was loaded from a file, which is never overwritten.
-    pub(super) fn from_file(key: SecretKey, path: Option<PathBuf>) -> Self {
-        Self(key, path)
-    }
-
-    /// Returns the file the key was loaded from, if any.
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
-        self.1.as_ref()
-    }
-
-    pub(crate) fn secret(&self) -> &SecretKey {
-        &self.0
+    pub(crate) fn new(secret: SecretKey) -> Self {
+        Self { secret, file: None }
     }
 
     /// Returns the exception for this private key where ``expected`` was.
@@ -74,7 +68,7 @@ impl Key {
 
     /// Returns the name of this key's kind in Python.
     pub(crate) fn kind_name(&self) -> Cow<'static, str> {
-        match (self.0.kind(), &self.0) {
+        match (self.secret.kind(), &self.secret) {
             (Some(kind), _) => kind.name().into(),
             (None, SecretKey::Symmetric(jwk)) => format!("symmetric-{}", 8 * jwk.key.as_bytes().len()).into(),
             (None, SecretKey::Age(identity)) if identity.plugin().is_some() => {
@@ -91,7 +85,7 @@ impl Key {
     /// # Errors
     /// Raises `TypeError` for a private key.
     pub(crate) fn symmetric(&self) -> PyResult<&sealane::Key> {
-        let advice = match &self.0 {
+        let advice = match &self.secret {
             SecretKey::Symmetric(jwk) => return Ok(&jwk.key),
             SecretKey::Age(_) => "; use identities=[key] to decrypt age files with it",
             _ => "; use sealane.hybrid with it",
@@ -104,22 +98,8 @@ impl Key {
 }
 
 impl PublicKey {
-    pub(super) fn new(key: keys::PublicKey) -> Self {
-        Self(key, None)
-    }
-
-    /// A key loaded from a file, or the public half of one, which is never overwritten.
-    pub(super) fn from_file(key: keys::PublicKey, path: Option<PathBuf>) -> Self {
-        Self(key, path)
-    }
-
-    /// Returns the file the key or its private key was loaded from, if any.
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
-        self.1.as_ref()
-    }
-
-    pub(crate) fn public(&self) -> &keys::PublicKey {
-        &self.0
+    pub(super) fn new(public: keys::PublicKey) -> Self {
+        Self { public, file: None }
     }
 
     /// Returns the exception for this public key where ``expected`` was.
@@ -133,7 +113,7 @@ impl PublicKey {
 
     /// Returns the name of this key's kind in Python.
     pub(crate) fn kind_name(&self) -> Cow<'static, str> {
-        match (self.0.kind(), &self.0) {
+        match (self.public.kind(), &self.public) {
             (Some(kind), _) => kind.name().into(),
             (None, keys::PublicKey::Rsa(key)) => format!("rsa-{}", key.bits()).into(),
             (None, keys::PublicKey::Age(recipient)) if recipient.plugin().is_some() => {

@@ -10,7 +10,7 @@ use sealane::keys::EncryptedKeyring;
 /// Returns an independent keyring with the same keys and file.
 #[pyfunction]
 pub(crate) fn duplicate_keyring(py: Python<'_>, ring: &Bound<'_, Keyring>) -> PyResult<Keyring> {
-    Ok(Keyring::new(ring.get().keyring(py)?, ring.get().file().cloned()))
+    Ok(Keyring::new(ring.get().keyring(py)?, ring.get().file.clone()))
 }
 
 /// Returns the encrypted keyset, in JSON, for the ciphertext of ``ring.to_bytes()``.

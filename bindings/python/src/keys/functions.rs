@@ -185,8 +185,8 @@ fn unlocking(passphrase: Option<&Any<'_>>, identities: Option<&Any<'_>>) -> PyRe
 fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded, Error> {
     let file = file.map(absolute);
     Ok(match content {
-        KeyFile::Secret(key) => Loaded::Key(Key::from_file(key, file)),
-        KeyFile::Public(key) => Loaded::Public(PublicKey::from_file(key, file)),
+        KeyFile::Secret(secret) => Loaded::Key(Key { secret, file }),
+        KeyFile::Public(public) => Loaded::Public(PublicKey { public, file }),
         KeyFile::Keyring(ring) => Loaded::Keyring(Keyring::new(ring, file)),
         _ => return Err(Error::Format("unsupported kind of key file")),
     })

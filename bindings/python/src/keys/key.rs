@@ -48,7 +48,7 @@ impl Key {
     /// only the plugin knows its recipient.
     #[getter]
     fn public(&self) -> Option<PublicKey> {
-        self.0.public().map(|public| PublicKey::from_file(public, self.file().cloned()))
+        self.secret.public().map(|public| PublicKey { public, file: self.file.clone() })
     }
 
     /// The JSON Web Key identifier (``kid``), or None.
@@ -98,7 +98,7 @@ impl Key {
         recipients: Option<&Any<'_>>,
         overwrite: bool,
     ) -> PyResult<()> {
-        save(py, &path, passphrase, recipients, overwrite, &KeyFile::Secret(self.0.clone()))
+        save(py, &path, passphrase, recipients, overwrite, &KeyFile::Secret(self.secret.clone()))
     }
 
     /// The text of a key file, for other storage. It is secret unless ``passphrase`` encrypts it.
@@ -106,13 +106,13 @@ impl Key {
     fn to_text<'py>(&self, py: Python<'py>, passphrase: Option<&Any<'py>>) -> PyResult<Bound<'py, PyString>> {
         let passphrase = secrets::passphrase(passphrase)?;
         let passphrase = passphrase.as_ref().map(|text| text.as_str());
-        let text = interruptible(py, || self.0.to_text(passphrase))?;
+        let text = interruptible(py, || self.secret.to_text(passphrase))?;
         Ok(PyString::new(py, &text.map_err(raise)?))
     }
 
     /// Returns a secp256k1 private key as 64 hexadecimal digits. Raises TypeError for other kinds.
     fn to_hex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        match &self.0 {
+        match &self.secret {
             SecretKey::Secp256k1(key) => Ok(hex(py, key.as_bytes())),
             _ => Err(only_secp256k1(&self.kind_name())),
         }
@@ -124,7 +124,7 @@ impl Key {
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        self.0 == other.0
+        self.secret == other.secret
     }
 
     fn __repr__(&self) -> String {
@@ -138,7 +138,7 @@ impl Key {
     }
 
     fn jwk(&self) -> Option<&Jwk> {
-        match &self.0 {
+        match &self.secret {
             SecretKey::Symmetric(jwk) => Some(jwk),
             _ => None,
         }

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 pub(crate) struct Keyring {
     core: Shared<Core>,
     changes: AtomicU64,
-    file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// Public information about a key in a keyring.
@@ -302,11 +302,6 @@ impl Keyring {
     /// A keyring, and the file that it was loaded from, which is never overwritten.
     pub(super) fn new(ring: Core, file: Option<PathBuf>) -> Self {
         Self { core: Shared::new(ring), changes: AtomicU64::new(0), file }
-    }
-
-    /// Returns the file the keyring was loaded from, if any.
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
-        self.file.as_ref()
     }
 
     /// Returns the number of calls that may have changed the keys.

@@ -20,14 +20,15 @@ impl PublicKey {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let found = interruptible(py, || keys::PublicKey::load(&path))?;
-        found.map(|key| Self::from_file(key, Some(absolute(&path)))).map_err(|e| raise_among(&path, e))
+        let public = found.map_err(|e| raise_among(&path, e))?;
+        Ok(Self { public, file: Some(absolute(&path)) })
     }
 
     /// Writes the key to a new file at ``path``. Raises FileExistsError for an existing one unless
     /// ``overwrite``.
     #[pyo3(signature = (path, *, overwrite = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
-        interruptible(py, || self.0.save(&path, existing(overwrite)))?.map_err(|e| raise_about(&path, e))
+        interruptible(py, || self.public.save(&path, existing(overwrite)))?.map_err(|e| raise_about(&path, e))
     }
 
     /// The kind: one of ``sealane.keys.KINDS``, "ssh-ed25519", "ssh-rsa", or "rsa-" and another
@@ -42,7 +43,7 @@ impl PublicKey {
     #[pyo3(signature = (compressed = false))]
     fn to_hex<'py>(&self, py: Python<'py>, compressed: bool) -> PyResult<Bound<'py, PyString>> {
         let encoding = if compressed { Encoding::Compressed } else { Encoding::Uncompressed };
-        match &self.0 {
+        match &self.public {
             keys::PublicKey::Secp256k1(key) => Ok(hex(py, &key.to_bytes(encoding))),
             _ => Err(only_secp256k1(&self.kind_name())),
         }
@@ -52,14 +53,14 @@ impl PublicKey {
     /// other kinds.
     #[getter]
     fn ethereum_address(&self) -> PyResult<String> {
-        match &self.0 {
+        match &self.public {
             keys::PublicKey::Secp256k1(key) => Ok(key.ethereum_address()),
             _ => Err(only_secp256k1(&self.kind_name())),
         }
     }
 
     fn __str__(&self) -> String {
-        self.0.to_string()
+        self.public.to_string()
     }
 
     fn __repr__(&self) -> String {
@@ -67,14 +68,14 @@ impl PublicKey {
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        self.0 == other.0
+        self.public == other.public
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        PyString::new(py, &self.0.to_string()).hash()
+        PyString::new(py, &self.public.to_string()).hash()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, pyo3::types::PyType>, (String,)) {
-        (py.get_type::<Self>(), (self.0.to_string(),))
+        (py.get_type::<Self>(), (self.public.to_string(),))
     }
 }
