@@ -260,7 +260,6 @@ impl Keyring {
             prefix: info.prefix.name(),
             primary: info.primary,
         });
-        let keys: Vec<_> = keys.map(|key| Py::new(py, key)).collect::<PyResult<_>>()?;
         PyTuple::new(py, keys)
     }
 
