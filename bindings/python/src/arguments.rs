@@ -40,11 +40,13 @@ pub(crate) fn speck_size(name: &str) -> PyResult<SpeckSize> {
 
 /// Returns the Speck byte order with this Python name.
 pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
-    match name {
-        "big" => Ok(ByteOrder::Big),
-        "little" => Ok(ByteOrder::Little),
-        _ => Err(unknown("byte order", name, ["big", "little"].into_iter())),
-    }
+    named("byte order", name, &[("big", ByteOrder::Big), ("little", ByteOrder::Little)])
+}
+
+/// Looks up a name in a table of allowed names.
+pub(crate) fn named<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> PyResult<T> {
+    let found = table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    found.ok_or_else(|| unknown(what, name, table.iter().map(|(known, _)| *known)))
 }
 
 /// Returns the number of threads, or `None` for the default.

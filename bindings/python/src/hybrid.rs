@@ -358,7 +358,7 @@ pub(crate) fn rsa_open_parts<'py>(
     oaep: &str,
     aad: Option<&Any<'py>>,
 ) -> PyResult<Bytes<'py>> {
-    let oaep = named("hash", oaep, &OAEPS)?;
+    let oaep = arguments::named("hash", oaep, &OAEPS)?;
     read!(py; wrapped_key, ciphertext, nonce, tag; optional aad);
     let parts = Parts { wrapped_key, nonce, ciphertext, tag };
     with_private(private, |private| match private {
@@ -378,13 +378,7 @@ const SUITES: [(&str, hpke::Aead); 3] = [
 ];
 
 fn suite_named(suite: Option<&str>) -> PyResult<Option<hpke::Aead>> {
-    suite.map(|name| named("suite", name, &SUITES)).transpose()
-}
-
-/// Looks up a name in a table of allowed names.
-fn named<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> PyResult<T> {
-    let found = table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-    found.ok_or_else(|| arguments::unknown(what, name, table.iter().map(|(known, _)| *known)))
+    suite.map(|name| arguments::named("suite", name, &SUITES)).transpose()
 }
 
 /// Returns a new `bytes` object that `work` fills while detached from the interpreter.

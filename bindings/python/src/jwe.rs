@@ -1,15 +1,12 @@
 //! `sealane.jwe`: JSON Web Encryption.
 
-use crate::arguments::{resolved, unknown};
+use crate::arguments::{named, resolved};
 use crate::buffer::{copied, read};
 use crate::detach::{DETACH_LEN, interruptible};
 use crate::error::raise;
 use crate::keys::{self, Key, Keyring, PublicKey};
-use crate::objects::{Any, Bytes};
+use crate::prelude::*;
 use crate::secrets;
-use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
-use sealane::Error;
 use sealane::jwe::{self, Keys, Options, Serialization};
 
 const SERIALIZATIONS: [(&str, Serialization); 3] = [
@@ -65,9 +62,7 @@ pub(crate) fn jwe_encrypt<'py>(
     serialization: &str,
 ) -> PyResult<Bound<'py, PyString>> {
     let py = plaintext.py();
-    let names = SERIALIZATIONS.iter().map(|(name, _)| *name);
-    let found = SERIALIZATIONS.iter().find(|(name, _)| *name == serialization);
-    let (_, serialization) = *found.ok_or_else(|| unknown("serialization", serialization, names))?;
+    let serialization = named("serialization", serialization, &SERIALIZATIONS)?;
     let recipients = match key.cast::<PyList>() {
         Ok(list) => list.iter().map(|key| keys_of(&key)).collect::<PyResult<Vec<_>>>()?,
         Err(_) => vec![keys_of(key)?],
