@@ -3,13 +3,11 @@
 use crate::aead::Aead;
 use crate::deterministic::DeterministicAead;
 use crate::keys::Keyring;
-use crate::objects::Any;
+use crate::prelude::*;
 use crate::sealer;
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::sync::{Mutex, PoisonError};
 
 /// An AEAD, its keyring, and the number of changes of that.

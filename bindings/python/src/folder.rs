@@ -8,29 +8,26 @@ use crate::detach::interruptible;
 use crate::error::{raise, raise_about, raise_among, raise_below};
 use crate::file::{Readable, Reader, durability};
 use crate::keys::{self, Keyring};
-use crate::objects::Any;
+use crate::prelude::*;
 use crate::signing::{file as signing_file, parsed};
 use crate::{recipients, secrets};
-use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::exceptions::PyException;
+use pyo3::types::PyDict;
 use sealane::file::bulk::Replica;
 use sealane::file::job::JobOptions;
 use sealane::file::{self, Description, NewFolder, bulk};
-use sealane::keys::{Fingerprint, FolderLock, WrappingServices};
+use sealane::keys::{FolderLock, WrappingServices};
 use sealane::signature::SigningKey;
 use sealane::vault::{
     self, Entry, EntryKind, LocalFolder, OwnFolder, Rclone, Storage, VaultJob, detect, find, list,
     rclone_config, unlock,
 };
-use sealane::{Error, FolderError, os};
-use std::ffi::OsString;
+use sealane::{FolderError, os};
 use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 use store::Store;
-use zeroize::Zeroizing;
 
 /// An encrypted folder with its keys; see ``sealane.Folder``. It cannot be pickled.
 #[pyclass(frozen, module = "sealane._native")]
@@ -382,7 +379,7 @@ pub(crate) const SERVICES: WrappingServices = WrappingServices {
 fn ask(function: &str, name: &str, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
     Python::attach(|py| {
         let find = py.import("sealane._kms").and_then(|module| module.getattr(function));
-        let found = find.and_then(|find| find.call1((name, pyo3::types::PyByteArray::new(py, bytes))));
+        let found = find.and_then(|find| find.call1((name, PyByteArray::new(py, bytes))));
         let found = found.and_then(|found| secrets::bytes("a keyset", &found));
         found.map_err(|error| Error::KeyService(error.value(py).to_string()))
     })

@@ -1,15 +1,13 @@
 //! The encrypted files of a folder on a store, through `sealane/fs/_stored.py`.
 
+use crate::prelude::*;
 use pyo3::exceptions::{PyFileNotFoundError, PyNotADirectoryError};
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use sealane::file::{Concurrency, ReadAt};
+use sealane::os;
 use sealane::vault::{Entry, EntryKind, Storage};
-use sealane::{Error, os};
-use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 /// Files up to this length are fetched whole: one request instead of three.
 const WHOLE: u64 = 128 << 10;
