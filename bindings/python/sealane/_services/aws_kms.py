@@ -36,17 +36,13 @@ def encrypt(key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
     """Returns a keyset's ciphertext."""
     request = {"KeyId": key.name, "Plaintext": plaintext, "EncryptionContext": _context(key)}
     # The service's message is not shown: it could quote the request.
-    response = _ask(key, "encrypt", request, shown=False)
-    _same_key(key, response, "KeyId")
-    return _bytes_of(key, response, "CiphertextBlob")
+    return _ask(key, "encrypt", request, "CiphertextBlob", shown=False)
 
 
 def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
     """Returns the cleartext keyset."""
     request = {"KeyId": key.name, "CiphertextBlob": ciphertext, "EncryptionContext": _context(key)}
-    response = _ask(key, "decrypt", request)
-    _same_key(key, response, "KeyId")
-    return _bytes_of(key, response, "Plaintext", wrapping.MAX_PLAINTEXT)
+    return _ask(key, "decrypt", request, "Plaintext", wrapping.MAX_PLAINTEXT)
 
 
 def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | None:
@@ -55,30 +51,27 @@ def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | 
     """
     if _region(old) != _region(new):
         return None
-    response = _ask(
-        new,
-        "re_encrypt",
-        {
-            "CiphertextBlob": ciphertext,
-            "SourceKeyId": old.name,
-            "SourceEncryptionContext": _context(old),
-            "DestinationKeyId": new.name,
-            "DestinationEncryptionContext": _context(new),
-        },
-        source=old,
-    )
-    _same_key(new, response, "KeyId")
-    return _bytes_of(new, response, "CiphertextBlob")
+    request = {
+        "CiphertextBlob": ciphertext,
+        "SourceKeyId": old.name,
+        "SourceEncryptionContext": _context(old),
+        "DestinationKeyId": new.name,
+        "DestinationEncryptionContext": _context(new),
+    }
+    return _ask(new, "re_encrypt", request, "CiphertextBlob", source=old)
 
 
 def _ask(
     key: WrappingKey,
     operation: str,
     request: dict[str, Any],
+    member: str,
+    most: int = 1 << 16,
     *,
     shown: bool = True,
     source: WrappingKey | None = None,
-) -> dict[str, Any]:
+) -> bytes:
+    """Returns a member of the response to a request, at most ``most`` bytes."""
     from sealane._services.unlogged import unlogged  # `logging` takes longer to import than this module.
 
     client = _client(key)
@@ -93,7 +86,13 @@ def _ask(
     # Raised here to have no context: the exceptions of boto3 hold the response.
     if failure is not None:
         raise failure
-    return found  # type: ignore[no-any-return]
+    # Behind an alias, a key has its own name.
+    if ":key/" in key.name and found.get("KeyId") != key.name:
+        raise error_of(key, KeyServiceError, "AWS KMS used another key")
+    content = found.get(member)
+    if not isinstance(content, bytes) or not 0 < len(content) <= most:
+        raise error_of(key, KeyServiceError, f"the response of AWS KMS has no usable {member}")
+    return content
 
 
 def _client(key: WrappingKey) -> Any:
@@ -186,19 +185,6 @@ def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: Wrappin
         f"{type(error).__name__}: {said(error)}" if isinstance(error, BotoCoreError) else type(error).__name__
     )
     return error_of(key, KeyServiceError, f"no response from AWS KMS: {why}")
-
-
-def _same_key(key: WrappingKey, response: dict[str, Any], name: str) -> None:
-    """Checks the key of a response. Behind an alias, it has its own name."""
-    if ":key/" in key.name and response.get(name) != key.name:
-        raise error_of(key, KeyServiceError, "AWS KMS used another key")
-
-
-def _bytes_of(key: WrappingKey, response: dict[str, Any], name: str, most: int = 1 << 16) -> bytes:
-    found = response.get(name)
-    if not isinstance(found, bytes) or not 0 < len(found) <= most:
-        raise error_of(key, KeyServiceError, f"the response of AWS KMS has no usable {name}")
-    return found
 
 
 def _context(key: WrappingKey) -> dict[str, str]:
