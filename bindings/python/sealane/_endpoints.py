@@ -153,12 +153,18 @@ def staged(path: str, *, exclusive: bool = False, durable: bool = False) -> Iter
     With ``exclusive``, an existing file is an error. With ``durable``, the content is on disk
     before the file gets its name.
     """
-    file = Writer.plain(path, exclusive)
-    try:
+    with finishing(Writer.plain(path, exclusive), durable) as file:
         yield file
-        file.finish(durable)
+
+
+@contextlib.contextmanager
+def finishing(writer: Writer, durable: bool = False) -> Iterator[Writer]:
+    """Yields ``writer``. It is finished after the block succeeds, and discarded otherwise."""
+    try:
+        yield writer
+        writer.finish(durable)
     finally:
-        file.discard()
+        writer.discard()
 
 
 def copy(source: IO[bytes], push: Callable[[Buffer], int], progress: Progress | None) -> None:

@@ -186,11 +186,8 @@ def decrypt_file(
     _endpoints.check_apart(src, dst)
     with _endpoints.opened_source(src) as source, _endpoints.opened_sink(dst) as sink:
         decryptor = _native.Writer.decrypt(sink, decryption)
-        try:
+        with _endpoints.finishing(decryptor, durable):
             _endpoints.copy(source, decryptor.write, progress)
-            decryptor.finish(durable)
-        finally:
-            decryptor.discard()
 
 
 @forgetting
@@ -218,10 +215,9 @@ def verify_file(
     decryption = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
     if (name := _endpoints.path_of(src)) is not None and not _endpoints.is_stream(name):
         return _native.verify_path(name, decryption, threads, progress)
-    with _endpoints.opened_source(src) as source:
-        decryptor = _native.Writer.decrypt(None, decryption)
+    decryptor = _native.Writer.decrypt(None, decryption)
+    with _endpoints.opened_source(src) as source, _endpoints.finishing(decryptor):
         _endpoints.copy(source, decryptor.write, progress)
-        decryptor.finish(False)
 
 
 @forgetting

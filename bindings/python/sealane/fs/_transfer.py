@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from fsspec.callbacks import Callback
 
 from sealane import _native
+from sealane._endpoints import finishing
 from sealane._error_paths import about
 from sealane._native import DecryptWith, EncryptWith, Writer, plain_len
 from sealane.exceptions import SealaneError, TruncatedError
@@ -95,10 +96,10 @@ async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, ca
         decryptor = await store.compute(begin) if started is None else started
         try:
             size = (await store.info(path))["size"]
-        except BaseException:
+            await _decrypt_rest(store, path, size, decryptor, 0 if started is None else FIRST, progress)
+        finally:
+            # A cancelled task has waited for its thread, so nothing else uses the decryptor.
             decryptor.discard()
-            raise
-        await _decrypt(store, path, size, decryptor, 0 if started is None else FIRST, progress)
 
     with about(path):
         if store.whole:
@@ -133,7 +134,10 @@ async def _read_rest(
 
     async def work(info: dict[str, Any]) -> None:
         done, decryptor = (FIRST, attempts.pop()) if attempts else (0, await store.compute(begin))
-        await _decrypt(store, path, info["size"], decryptor, done, progress)
+        try:
+            await _decrypt_rest(store, path, info["size"], decryptor, done, progress)
+        finally:
+            decryptor.discard()
 
     try:
         await store.with_info(path, work)
@@ -166,28 +170,14 @@ def _started_with(begin: Callable[[], Writer], first: bytes) -> Writer:
 
 
 def _decrypt_at_once(begin: Callable[[], Writer], data: bytes) -> None:
-    decryptor = begin()
-    try:
+    with finishing(begin()) as decryptor:
         decryptor.write(data)
-        decryptor.finish(False)
-    finally:
-        decryptor.discard()
-
-
-async def _decrypt(
-    store: Store, path: str, size: int | None, decryptor: Writer, done: int, progress: Progress
-) -> None:
-    """Decrypts a file from byte ``done`` on. The file ends where its data ends, not at ``size``."""
-    try:
-        await _decrypt_rest(store, path, size, decryptor, done, progress)
-    finally:
-        # A cancelled task has waited for its thread, so nothing else uses the decryptor.
-        decryptor.discard()
 
 
 async def _decrypt_rest(
     store: Store, path: str, size: int | None, decryptor: Writer, done: int, progress: Progress
 ) -> None:
+    """Decrypts a file from byte ``done`` on. The file ends where its data ends, not at ``size``."""
     if size is None:
         async with store.rest.reserve(FIRST):
             data = await store.fetch_all(path)
