@@ -13,7 +13,6 @@ import pyarrow.parquet.encryption as pe
 
 from sealane._error_paths import about
 from sealane._frames import forgetting
-from sealane._native import Key
 from sealane.exceptions import FormatError
 from sealane.parquet import _opening
 from sealane.parquet._client import KmsClient, check_names, find_key, single_key
@@ -314,12 +313,9 @@ class ParquetKeys:
         """
         import polars
 
-        key = single_key(self._references, footer)
-        keys = self._single_keys(columns)
+        key, column_keys = self._single_keys(footer, columns)
         return polars.ParquetEncryptionProperties(
-            footer_key=bytes(key),
-            column_keys={path: bytes(key) for path, key in keys.items()} or None,
-            plaintext_footer=plaintext_footer,
+            footer_key=key, column_keys=column_keys or None, plaintext_footer=plaintext_footer
         )
 
     @forgetting
@@ -350,12 +346,7 @@ class ParquetKeys:
 
         _check_opened(source, "open")
         assert source is not None
-        if footer is None:
-            key, column_keys = self._data_keys(source)
-        else:
-            own = single_key(self._references, footer)
-            named = self._single_keys(columns)
-            key, column_keys = bytes(own), {path: bytes(key) for path, key in named.items()}
+        key, column_keys = self._data_keys(source) if footer is None else self._single_keys(footer, columns)
         return polars.ParquetDecryptionProperties(footer_key=key, column_keys=column_keys or None)
 
     @forgetting
@@ -391,8 +382,10 @@ class ParquetKeys:
         # Raised here to have no context: the error of DuckDB holds the statement.
         raise OSError(f"DuckDB did not take the key {name!r}: {shown}")
 
-    def _single_keys(self, columns: Mapping[str, str] | None) -> dict[str, Key]:
-        return {path: single_key(self._references, name) for path, name in (columns or {}).items()}
+    @forgetting
+    def _single_keys(self, footer: str, columns: Mapping[str, str] | None) -> tuple[bytes, dict[str, bytes]]:
+        key = bytes(single_key(self._references, footer))
+        return key, {path: bytes(single_key(self._references, n)) for path, n in (columns or {}).items()}
 
     @forgetting
     def _data_keys(self, file: EncryptedFile) -> tuple[bytes, dict[str, bytes]]:
