@@ -128,9 +128,7 @@ def encrypt_many(
     --------
     >>> report = sealane.encrypt_many([("a.csv", "a.sealed"), ("b.csv", "b.sealed")], key=key)
     """
-    from sealane._bulk.executor import Call
-
-    call = Call("encrypt", key, recipients, None, context, format, verify, durable)
+    call = _calls()("encrypt", key, recipients, None, context, format, verify, durable)
     return _finished(call, call.pairs(pairs, manifest), executor, progress, errors)
 
 
@@ -161,9 +159,7 @@ def decrypt_many(
     --------
     >>> report = sealane.decrypt_many([("a.sealed", "a.csv"), ("b.sealed", "b.csv")], key=key)
     """
-    from sealane._bulk.executor import Call
-
-    call = Call("decrypt", key, None, identities, context, format, durable=durable)
+    call = _calls()("decrypt", key, None, identities, context, format, durable=durable)
     return _finished(call, call.pairs(pairs, manifest), executor, progress, errors)
 
 
@@ -239,9 +235,7 @@ def encrypt_tree(
     >>> sealane.encrypt_tree("photos", "photos.sealed", suffix=".sealed", key=key, exclude=["*.tmp"])
     <BulkReport: 2 done, 0 skipped, 0 failed, 20 bytes>
     """
-    from sealane._bulk.executor import Call
-
-    call = Call("encrypt", key, recipients, None, context, format, verify, durable)
+    call = _calls()("encrypt", key, recipients, None, context, format, verify, durable)
     names, listed = encrypt_names, (exclude, exclude_from)
     job = call.tree(src_dir, dst_dir, suffix, manifest, listed, preserve, names, delete, dry_run)
     return _finished(call, job, executor, progress, errors)
@@ -296,9 +290,7 @@ def decrypt_tree(
     >>> report.failed
     {}
     """
-    from sealane._bulk.executor import Call
-
-    call = Call("decrypt", key, None, identities, context, format, durable=durable)
+    call = _calls()("decrypt", key, None, identities, context, format, durable=durable)
     names, listed = encrypt_names, (exclude, exclude_from)
     job = call.tree(
         src_dir, dst_dir, suffix or "", manifest, listed, preserve, names, False, dry_run, suffix == ""
@@ -347,9 +339,7 @@ def rotate_tree(
     >>> sealane.rotate_tree("backups", key=ring)
     <BulkReport: 10 done, 0 skipped, 0 failed, 164720 bytes>
     """
-    from sealane._bulk.executor import Call
-
-    call = Call("rotate", key, None, None, context, None, durable=durable)
+    call = _calls()("rotate", key, None, None, context, None, durable=durable)
     return _finished(call, call.tree(src_dir), None, progress, errors)
 
 
@@ -383,11 +373,15 @@ def verify_tree(
     >>> report.failed
     {}
     """
-    from sealane._bulk.executor import Call
-
-    call = Call("verify", key, None, identities, context, format)
+    call = _calls()("verify", key, None, identities, context, format)
     job = call.tree(src_dir, None, suffix, None, (exclude, exclude_from), preserve, encrypt_names)
     return _finished(call, job, executor, progress, errors)
+
+
+def _calls() -> type[Call]:
+    from sealane._bulk.executor import Call
+
+    return Call
 
 
 def _finished(

@@ -141,26 +141,21 @@ def _resolved(task: Task) -> Operation:
             'give a reference, such as key="env:NAME"; see sealane.keys.resolve'
         )
     key = None if task.key is None else resolve(task.key)
-    if task.identities is None:
-        return task.operation(key, task.recipients, None)
-    return task.operation(key, None, [identity(i) if isinstance(i, str) else i for i in task.identities])
+    identities = None if task.identities is None else _here(task.identities)
+    return task.operation(key, task.recipients, identities)
 
 
-def prepare(task: Task, manifest: str | None, finished: str | None) -> Exception | None:
-    """Resolves the key and checks that it opens ``finished``. Returns the error."""
+def prepare(task: Task, manifest: str | None, finished: str | None) -> None:
+    """Resolves the key and checks that it opens ``finished``."""
+    operation = operation_of(task)
+    if manifest is not None and finished is not None:
+        operation.check_finished(manifest, finished)
+
+
+def answer(question: Callable[..., _Answer], *arguments: object) -> _Answer | Exception:
+    """Returns a worker's answer to a question, or its error."""
     try:
-        operation = operation_of(task)
-        if manifest is not None and finished is not None:
-            operation.check_finished(manifest, finished)
-    except Exception as error:
-        return _portable(error, None)
-    return None
-
-
-def find(reference: str) -> tuple[str | None, str] | Exception:
-    """Returns the place and the fingerprint of the key that a worker finds, or the error."""
-    try:
-        return fingerprint_at(reference)
+        return question(*arguments)
     except Exception as error:
         return _portable(error, None)
 
@@ -206,31 +201,29 @@ def _pinned(executor: Executor, task: Task) -> Task:
     """
     if task.key is None or is_pinned(task.key):
         return task
-    if (found := _ask(executor, find, task.key)) is None:
+    if (found := _ask(executor, fingerprint_at, task.key)) is None:
         return task
     place, fingerprint = found
     check_key(fingerprint, place, None)
     return dataclasses.replace(task, key=f"{task.key}#{fingerprint}")
 
 
-def _ask(
-    executor: Executor, question: Callable[..., _Answer | Exception], *arguments: object
-) -> _Answer | None:
+def _ask(executor: Executor, question: Callable[..., _Answer], *arguments: object) -> _Answer | None:
     """Returns a worker's answer, or raises it, if it is an exception.
 
     A vanished worker is None here: each of its files gets the error.
     """
-    future = executor.submit(question, *arguments)
+    future: Future[_Answer | Exception] = executor.submit(answer, question, *arguments)
     try:
-        answer = future.result()
+        found = future.result()
     except (BrokenExecutor, CancelledError):
         return None
     except BaseException:
         future.cancel()
         raise
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -> None:
@@ -270,9 +263,7 @@ def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -
             progress(told, total)
 
     try:
-        number = 0
-        while (handed := job.next_batch()) is not None:
-            batch, files = handed
+        for number, (batch, files) in enumerate(iter(job.next_batch, None)):
             while len(unrecorded) >= MAX_IN_FLIGHT:
                 collect()
             try:
@@ -281,7 +272,6 @@ def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -
                 # Raised by an executor with a broken or closed pool.
                 job.record(batch, _lost(error, files))
                 tell()
-            number += 1
         while unrecorded:
             collect()
         if job.progress()[0] != told:
