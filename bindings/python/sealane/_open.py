@@ -8,7 +8,6 @@ import errno
 import io
 import operator
 import os
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from sealane import _native
@@ -425,13 +424,7 @@ class WritableFile(_EncryptedFile):
         """Closes the file object and discards its content."""
         raise NotImplementedError
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object, /) -> None:
         if kind is None:
             self.close()
         else:

@@ -21,7 +21,6 @@ import os
 import threading
 from collections.abc import Callable, Generator
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sealane import _file, _native, _open
@@ -167,9 +166,7 @@ class Opening:
         self._file = await self._opened()
         return self._file
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         assert self._file is not None
         await self._file.__aexit__(kind, error, trace)
 
@@ -250,9 +247,7 @@ class AsyncFile:
     async def __aenter__(self) -> AsyncFile:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         await (self.close() if kind is None else self.discard())
 
     async def _call(self, work: Callable[..., T], *args: Any) -> T:
