@@ -222,14 +222,8 @@ class _Object(NamedTuple):
     where: dict[str, str]
     """The request arguments for exactly this object."""
     head: dict[str, Any]
-
-    @property
-    def size(self) -> int:
-        return int(self.head["ContentLength"])
-
-    @property
-    def etag(self) -> str:
-        return str(self.head["ETag"])
+    size: int
+    etag: str
 
     def fetch(self, start: int, end: int) -> bytes:
         """Returns the bytes of a range. Raises OSError if the object has changed."""
@@ -263,9 +257,7 @@ class _Object(NamedTuple):
 
 def properties_of(fs: Any, path: str) -> dict[str, Any]:
     """Returns an object's properties as keywords for writing another; none for other stores."""
-    if not _is_s3(fs):
-        return {}
-    return _found_on_s3(fs, path).properties()
+    return _found_on_s3(fs, path).properties() if _is_s3(fs) else {}
 
 
 def _found_on_s3(fs: Any, path: str) -> _Object:
@@ -273,17 +265,17 @@ def _found_on_s3(fs: Any, path: str) -> _Object:
     where = {"Bucket": bucket, "Key": key}
     with asking(path):
         head = fs.call_s3("head_object", **where, **({"VersionId": version} if version else {}))
+        size, etag = int(head["ContentLength"]), str(head["ETag"])
     if (version := head.get("VersionId")) and version != "null":
         where["VersionId"] = version
-    return _Object(fs, path, where, head)
+    return _Object(fs, path, where, head, size, etag)
 
 
 def _rewrap_on_s3(
     fs: Any, path: str, target: str, keys: _native.RewrapWith, progress: Progress | None
 ) -> None:
     old = _found_on_s3(fs, path)
-    with asking(path):
-        size = old.size
+    size = old.size
     header, old_len, beginning = _new_header(keys, path, size, old.fetch)
     _check_end(old.fetch, path, size)
     # S3 copies ranges only of objects longer than a part.
