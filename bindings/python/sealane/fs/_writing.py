@@ -236,17 +236,13 @@ class Upload:
 
     def discard(self) -> None:
         """Removes the encrypted data that is written but not committed."""
-        spilled, self._spilled = self._spilled, None
-        self._buffer = bytearray()
-        if spilled is None:
-            return
-        if not self._atomic:
+        spilled = self._spilled
+        self.abandon()
+        if spilled is not None and self._atomic:
+            with asking(self._path):
+                spilled.discard()  # type: ignore[attr-defined]
+        elif spilled is not None:
             spilled.close()
-            return
-        # Marked as closed first, so that its destructor does not continue the upload.
-        spilled.closed = True  # type: ignore[misc]
-        with asking(self._path):
-            spilled.discard()  # type: ignore[attr-defined]
 
     def abandon(self) -> None:
         """Drops the upload in a forked child without a request: it belongs to the parent."""
