@@ -123,13 +123,11 @@ def find_key(references: Mapping[str, str], name: str) -> Key | Keyring:
     """Returns the key behind the reference of this name."""
     if not isinstance(name, str):
         raise TypeError(f"expected the name of a master key, a str, found {type(name).__name__}")
-    try:
-        reference = references[name]
-    except KeyError:
+    if name not in references:
         known = ", ".join(map(repr, references)) or "none"
         text = f"there is no reference for this master key; references were given for {known}"
-        raise KeyNotFoundError(f"master key {name!r}: {text}") from None
-    return _reference.resolve(reference)
+        raise KeyNotFoundError(f"master key {name!r}: {text}")
+    return _reference.resolve(references[name])
 
 
 def _aead(name: str, key: Key | Keyring) -> Aead:
