@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Final
 
 from sealane import _wrapping_key as wrapping
@@ -145,19 +146,10 @@ def _sender(session: Any, address: str) -> Callable[..., Any]:
             raise ResponseError("the request has another address than the client")
         found = http.send(request)
         content = wrapping.read_response(found.raw, wrapping.READ_SECONDS)
-        return AWSResponse(found.url, found.status_code, found.headers, _Body(content))
+        body = SimpleNamespace(stream=lambda: iter([content]))
+        return AWSResponse(found.url, found.status_code, found.headers, body)
 
     return send
-
-
-class _Body:
-    """The body of a response, already read."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    def stream(self) -> Iterator[bytes]:
-        yield self._content
 
 
 def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: WrappingKey | None) -> SealaneError:
