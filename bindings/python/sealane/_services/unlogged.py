@@ -17,26 +17,22 @@ def unlogged(*names: str) -> Iterator[None]:
     """
     for name, logger in list(logging.root.manager.loggerDict.items()):
         if isinstance(logger, logging.Logger) and name.partition(".")[0] in names:
-            logger.addFilter(_unlogged)
-    _unlogged.threads.add(threading.get_ident())
+            logger.addFilter(_is_logged)
+    _threads.add(threading.get_ident())
     try:
         yield
     finally:
-        _unlogged.threads.discard(threading.get_ident())
+        _threads.discard(threading.get_ident())
 
 
-class _Unlogged(logging.Filter):
-    def __init__(self) -> None:
-        super().__init__()
-        self.threads: set[int] = set()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return threading.get_ident() not in self.threads
+def _is_logged(record: logging.LogRecord) -> bool:
+    return threading.get_ident() not in _threads
 
 
-_unlogged = _Unlogged()
+_threads: set[int] = set()
+"""The threads that are in the block."""
 
 
 if hasattr(os, "register_at_fork"):
     # A thread of the child may have the number of another thread of the parent.
-    os.register_at_fork(after_in_child=_unlogged.threads.clear)
+    os.register_at_fork(after_in_child=_threads.clear)
