@@ -45,7 +45,12 @@ def check(key: WrappingKey) -> None:
 
 def encrypt(key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
     """Returns a keyset's ciphertext (``vault:v1:…``). Checks that the context is bound."""
-    ciphertext = _encrypt(key, plaintext)
+    request = {"plaintext": base64.b64encode(plaintext).decode()}
+    # The service's message is not shown: it could quote the request.
+    found = _ask(key, "encrypt_data", request, "ciphertext", shown=False)
+    ciphertext = found.encode(errors="replace")
+    if len(ciphertext) > 1 << 16 or _CIPHERTEXT.fullmatch(ciphertext) is None:
+        raise error_of(key, KeyServiceError, "the response of Vault has no usable ciphertext")
     if key.context:
         other = dataclasses.replace(key, context=key.context + b"?")
         try:
@@ -77,16 +82,6 @@ def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
 
 def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> None:
     """Returns None: Vault only changes a key's version, and not with associated data."""
-
-
-def _encrypt(key: WrappingKey, plaintext: bytes | bytearray) -> bytes:
-    request = {"plaintext": base64.b64encode(plaintext).decode()}
-    # The service's message is not shown: it could quote the request.
-    found = _ask(key, "encrypt_data", request, "ciphertext", shown=False)
-    ciphertext = found.encode(errors="replace")
-    if len(ciphertext) > 1 << 16 or _CIPHERTEXT.fullmatch(ciphertext) is None:
-        raise error_of(key, KeyServiceError, "the response of Vault has no usable ciphertext")
-    return ciphertext
 
 
 def _ask(
