@@ -16,10 +16,8 @@ from sealane._open import EncryptedReader
 from sealane.exceptions import SealaneError
 
 if TYPE_CHECKING:
+    from sealane._endpoints import FileKey, Recipients, Text
     from sealane._native import Key
-    from sealane._native import _FileKey as FileKey
-    from sealane._native import _Recipients as Recipients
-    from sealane._native import _Text as Text
 
     _Errors = Literal["raise", "return"]
 
@@ -358,22 +356,9 @@ class Folder:
         >>> sealane.Folder("vault", key=key).decrypt_to("restored")
         <BulkReport: 2 done, 0 skipped, 0 failed, 164 bytes>
         """
-        if self._is_read_only:
-            preserve: bool | Literal["all"] = "all" if preserve_all else True
-            run = partial(self._vault.run, name_of(out), preserve=preserve, durable=durable, dry_run=dry_run)
-            return reported(lambda: run(exclude=patterns(exclude), progress=progress), errors)
-        job = Job.tree(
-            self._path,
-            name_of(out),
-            batch=_BATCH,
-            removes_suffix=True,
-            durable=durable,
-            exclude=patterns(exclude),
-            preserve="all" if preserve_all else False,
-            dry_run=dry_run,
-            described=self._local,
-        )
-        return self._run("decrypt", job, progress, errors)
+        preserve = "all" if preserve_all else self._is_read_only
+        options = {"preserve": preserve, "durable": durable, "dry_run": dry_run}
+        return self._read(name_of(out), exclude, progress, errors, **options)
 
     def verify(
         self,
@@ -389,13 +374,17 @@ class Folder:
         >>> sealane.Folder("vault", key=key).verify().failed
         {}
         """
+        return self._read(None, exclude, progress, errors)
+
+    def _read(
+        self, out: str | None, exclude: Iterable[str], progress: Progress | None, errors: str, **options: Any
+    ) -> BulkReport:
+        """Decrypts every file to a folder; without one, verifies it."""
+        options["exclude"] = patterns(exclude)
         if self._is_read_only:
-            run = partial(self._vault.run, None, exclude=patterns(exclude), progress=progress)
-            return reported(run, errors)
-        job = Job.tree(
-            self._path, batch=_BATCH, removes_suffix=True, exclude=patterns(exclude), described=self._local
-        )
-        return self._run("verify", job, progress, errors)
+            return reported(partial(self._vault.run, out, progress=progress, **options), errors)
+        job = Job.tree(self._path, out, batch=_BATCH, removes_suffix=True, described=self._local, **options)
+        return self._run("verify" if out is None else "decrypt", job, progress, errors)
 
     def ls(self, path: str = "") -> list[FolderEntry]:
         """Lists the folder at a plaintext path, sorted by name. Warns of names that do not decrypt,
