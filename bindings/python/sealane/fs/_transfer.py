@@ -57,7 +57,7 @@ async def read_whole(store: Store, path: str, decryption: DecryptWith) -> bytes:
             return await store.compute(_native.decrypt_bytes, first, decryption, size=len(first))
         started = None if first is None else await store.compute(_started_with, begin, first)
         del first
-        await _read_rest(store, path, started, begin, _ignore)
+        await _read_rest(store, path, started, begin, lambda _done, _total: None)
         return out.getvalue()
 
     with about(path):
@@ -306,7 +306,3 @@ def progress_of(callback: Callback) -> Progress:
         callback.absolute_update(done)
 
     return progress
-
-
-def _ignore(done: int, total: int | None) -> None:
-    pass
