@@ -22,7 +22,7 @@ from sealane._error_paths import about
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opener
 from sealane.fs._rewrap import properties_of
-from sealane.fs._store import BUDGET, Store, moves_itself
+from sealane.fs._store import BUDGET, Store, moves_itself, value_of
 from sealane.fs._transfer import WHOLE, Grown, content_of, progress_of, put_with, read_to, write_whole
 from sealane.fs._writing import make_parents
 
@@ -120,8 +120,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             await self._cp_file(*pair)
         copies = [partial(self._cp_file, *pair, **kwargs) for pair in pairs if pair[0] not in folders]
         for result in await store.together(copies):
-            if isinstance(result, Exception):
-                raise result
+            value_of(result)
         await self._remove_found(files, recursive=False)
         for folder in sorted(folders, reverse=True):
             if not self.guard.is_above_key(folder):

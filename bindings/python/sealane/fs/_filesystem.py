@@ -29,7 +29,7 @@ from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
 from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile
-from sealane.fs._store import Store, in_mode, is_asynchronous
+from sealane.fs._store import Store, in_mode, is_asynchronous, value_of
 from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
@@ -431,9 +431,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
             self.guard.refuse(path)
             return await self._read_whole(path)
         (data,) = await self._read([path], [start], [end], **kwargs)
-        if isinstance(data, Exception):
-            raise data
-        return data
+        return value_of(data)
 
     async def _cat_ranges(
         self,

@@ -15,7 +15,7 @@ from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, Reader, 
 from sealane._open import EncryptedReader, seek_target
 from sealane.exceptions import SealaneError
 from sealane.fs._opening import Opened, plain_entry
-from sealane.fs._store import Store, checked, complete, ranges_of
+from sealane.fs._store import Store, checked, complete, ranges_of, value_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -265,8 +265,7 @@ def _decrypt_range(
 
 def _header(keys: Keyed, path: str, fetched: list[_Fetched]) -> Ranges | Exception:
     try:
-        if isinstance(key := keys[path], Exception):
-            raise key
+        key = value_of(keys[path])
         with about(path):
             return Ranges(_cut(fetched, path, 0, HEADER_LEN), key)
     except Exception as error:

@@ -362,17 +362,13 @@ class Store:
             own = [partial(self._folder, path)] if level == 0 and withdirs and path else []
             results: list[Any] = await self.together([*own, *works])
             for entry in results[: len(own)]:
-                if isinstance(entry, Exception):
-                    raise entry
-                found |= entry
+                found |= value_of(entry)
             listings = zip(folders, results[len(own) :], strict=True)
             folders = []
             for folder, entries in listings:
                 if isinstance(entries, FileNotFoundError):
                     continue  # Nothing is there, or not any more.
-                if isinstance(entries, Exception):
-                    raise entries
-                for entry in entries:
+                for entry in value_of(entries):
                     name = entry["name"].rstrip("/")
                     if entry["type"] != "directory":
                         found[entry["name"]] = entry
@@ -523,6 +519,13 @@ def filesystem_of(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
                 f"{url}: fsspec would take {path!r}, and what follows '::' for another filesystem"
             )
     return fs, path
+
+
+def value_of(result: T | Exception) -> T:
+    """Returns a result of ``Store.together``, or raises it if it is an exception."""
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def checked(data: Any, requested: int | None, path: str) -> bytes:
