@@ -17,7 +17,7 @@ from fsspec.callbacks import DEFAULT_CALLBACK, Callback
 from fsspec.utils import isfilelike, other_paths
 
 from sealane import _native
-from sealane._endpoints import PIECE, refuse_stream, staged
+from sealane._endpoints import PIECE, copy, refuse_stream, staged
 from sealane._error_paths import about
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opener
@@ -333,9 +333,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         def work() -> None:
             with opened() as source, self.open(path, "xb" if mode == "create" else "wb", **options) as file:
                 callback.set_size(size)
-                while piece := source.read(PIECE):
-                    file.write(piece)
-                    callback.relative_update(len(piece))
+                copy(source, file.write, progress_of(callback))
 
         async with self.store.budget.reserve(BUDGET if size is None or size > WHOLE else 2 * size):
             await self.store.compute(work, waits=True)
