@@ -287,7 +287,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         """Returns the paths that patterns and folders expand to. Lists them in parallel."""
         given = [path] if isinstance(path, str | os.PathLike) else path
         paths: list[str] = [self._strip_protocol(one) for one in given]
-        listed = [one for one in paths if recursive or not (assume_literal or self._is_literal(one))]
+        listed = [one for one in paths if recursive or (self.store.is_pattern(one) and not assume_literal)]
         found = set(paths).difference(listed)
         expand = partial(
             super()._expand_path, recursive=recursive, maxdepth=maxdepth, assume_literal=assume_literal
@@ -302,11 +302,8 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
             raise FileNotFoundError(path)
         return sorted(found)
 
-    def _is_literal(self, path: str) -> bool:
-        return not self.store.is_pattern(path)
-
     async def _glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
-        if not self._is_literal(path):
+        if self.store.is_pattern(path):
             return await super()._glob(path, maxdepth, **kwargs)
         name, detail = self._strip_protocol(path), kwargs.pop("detail", False)
         found = {name: await self._info(name, **kwargs)} if await self._exists(name, **kwargs) else {}
