@@ -126,6 +126,7 @@ impl Job {
     fn plan(&self, py: Python<'_>) -> PyResult<Option<OsString>> {
         self.with(py, |State { job, report }| {
             job.plan(None, &mut |events| report.listen(events, None))?;
+            report.progress = job.progress();
             Ok(job.finished_target().map(OsString::from))
         })
     }
@@ -134,7 +135,10 @@ impl Job {
     /// the files.
     fn start(&self, py: Python<'_>, operation: Option<&Operation>) -> PyResult<()> {
         self.with(py, |State { job, report }| {
-            job.start(operation.map(|operation| &operation.0), &mut |events| report.listen(events, None))
+            let started =
+                job.start(operation.map(|operation| &operation.0), &mut |events| report.listen(events, None));
+            report.progress = job.progress();
+            started
         })
     }
 
@@ -182,13 +186,14 @@ impl Job {
                     result = Err(JobError { subject: report.manifest.clone(), error });
                 }
             }
+            report.progress = job.progress();
             result
         })
     }
 
     /// Returns the source bytes processed, skipped or failed, and the total.
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        self.with(py, |state| Ok(state.job.progress()))
+        self.with(py, |state| Ok(state.report.progress))
     }
 
     /// Returns whether ``finish`` needs the operation.

@@ -20,7 +20,7 @@ pub(crate) struct Report {
     unproven: Vec<OsString>,
     unknown: Vec<OsString>,
     /// Source bytes processed, skipped or failed, and the total.
-    progress: (u64, u64),
+    pub(super) progress: (u64, u64),
     /// Source bytes done at the last call of the progress function.
     told: u64,
     /// The time of the last check for signals.
