@@ -216,6 +216,9 @@ def place_of(kind: str, request: Any) -> Place:
         place.target.invalidate_cache()
         return place
     if kind == "memory":
-        fsspec.filesystem("memory").mkdir(root := f"/memory-{next(NUMBERS)}")
+        memory = fsspec.filesystem("memory")
+        memory.mkdir(root := f"/memory-{next(NUMBERS)}")
+        # Tests that search this memory for plaintext would find what another test has left.
+        request.addfinalizer(lambda: memory.exists(root) and memory.rm(root, recursive=True))
         return Place("memory", root, {})
     return Place("file", str(request.getfixturevalue("tmp_path") / "data"), {"auto_mkdir": True})
