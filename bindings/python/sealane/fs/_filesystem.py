@@ -219,7 +219,35 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         work.close()
         raise RuntimeError("a filesystem with asynchronous=True has coroutines only, such as _cat_file")
 
+    # fsspec's own versions continue after Ctrl-C and lose the path of a TimeoutError.
+    cat = _blocking("cat")
+    cat_ranges = _blocking("cat_ranges")
+    copy = _blocking("copy")
     cp_file = _blocking("cp_file", "Copies the file ``path1`` to ``path2``, which is replaced.")
+    du = _blocking("du")
+    exists = _blocking("exists")
+    expand_path = _blocking("expand_path")
+    find = _blocking("find")
+    get = _blocking("get")
+    get_file = _blocking("get_file")
+    glob = _blocking("glob")
+    info = _blocking("info")
+    isdir = _blocking("isdir")
+    isfile = _blocking("isfile")
+    lexists = _blocking("lexists")
+    ls = _blocking("ls")
+    makedirs = _blocking("makedirs")
+    mkdir = _blocking("mkdir")
+    mv = _blocking("mv")
+    pipe = _blocking("pipe")
+    pipe_file = _blocking("pipe_file")
+    put = _blocking("put")
+    put_file = _blocking("put_file")
+    rm = _blocking("rm")
+    rm_file = _blocking("rm_file")
+    rmdir = _blocking("rmdir")
+    sizes = _blocking("sizes")
+    touch = _blocking("touch")
 
     async def set_session(self, *args: Any, **kwargs: Any) -> Any:
         """Opens the other filesystem's connections, if it has this method."""
@@ -549,12 +577,3 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         if one.start < size:
             raise error
         return b""
-
-
-# fsspec's own versions continue after Ctrl-C and lose the path of a TimeoutError.
-for _name in (
-    *("cat", "cat_ranges", "copy", "du", "exists", "expand_path", "find", "get", "get_file", "glob"),
-    *("info", "isdir", "isfile", "lexists", "ls", "makedirs", "mkdir", "mv", "pipe", "pipe_file"),
-    *("put", "put_file", "rm", "rm_file", "rmdir", "sizes", "touch"),
-):
-    setattr(SealaneFileSystem, _name, _blocking(_name))
