@@ -42,7 +42,7 @@ impl Watch {
 /// Installs the handler once per process.
 pub(crate) fn install() {
     static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| os::handle_ending_signals(on_signal));
+    INSTALL.call_once(|| os::handle_ending_signals(&signal::flag(), on_signal));
 }
 
 impl Drop for Watch {

@@ -8,10 +8,12 @@ use std::os::windows::io::AsHandle;
 use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use zeroize::Zeroizing;
 
 /// Calls `handler` for Ctrl-C.
-pub(crate) fn handle_ending_signals(handler: fn()) {
+pub(crate) fn handle_ending_signals(_: &Arc<AtomicBool>, handler: fn()) {
     // An error means that this process already has a handler. It stays.
     let _ = ctrlc::set_handler(handler);
 }

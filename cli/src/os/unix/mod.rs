@@ -14,6 +14,7 @@ use std::os::fd::{AsFd, AsRawFd, IntoRawFd};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::Builder;
 
 /// Signals that end a process by default. A process may be started with some of them ignored, by
@@ -22,8 +23,9 @@ use std::thread::Builder;
 const ENDING: [i32; 10] =
     [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF];
 
-/// Calls `handler` on a thread of its own for each signal that would end this process.
-pub(crate) fn handle_ending_signals(handler: fn()) {
+/// Sets `flag` and calls `handler` on a thread of its own for each signal that would end this
+/// process.
+pub(crate) fn handle_ending_signals(flag: &Arc<AtomicBool>, handler: fn()) {
     // A process that was started with SIGCHLD ignored is not told how its programs end.
     if !is_default(SIGCHLD) {
         let _ = signal_hook::flag::register(SIGCHLD, Arc::default());
@@ -32,7 +34,7 @@ pub(crate) fn handle_ending_signals(handler: fn()) {
     let handled: Vec<_> = handled.collect();
     for signal in &handled {
         // The thread below can be late on a busy machine, so the handler itself asks work to end.
-        let _ = signal_hook::flag::register(*signal, crate::signal::flag());
+        let _ = signal_hook::flag::register(*signal, flag.clone());
     }
     // Without the handler, the system ends the process.
     if let Ok(mut signals) = Signals::new(handled) {
