@@ -17,7 +17,7 @@ def refused(field: Field) -> TypeError:
 
 
 def check_use(element: Any) -> None:
-    """Refuses a part of a statement that computes with encrypted columns, or orders or groups by them."""
+    """Refuses a part of a statement that computes, orders or groups by ciphertexts."""
     for operand in _operands(element):
         if (field := _field_of(operand)) is not None:
             raise refused(field)
