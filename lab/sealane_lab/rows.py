@@ -328,37 +328,47 @@ def rsa(run: Run, wide: bool) -> Iterator[Row]:
         yield judged_row(text, f"RSA-3072 key, {what} of 101", 1, "OpenSSL")
 
 
+def places() -> Iterator[tuple[str, str]]:
+    """What a row says of a place, and its folder. In memory, nothing waits for the disk."""
+    return (
+        (words, folder) for words, folder in (("", "."), (" in memory", "/dev/shm")) if Path(folder).is_dir()
+    )
+
+
 def age(run: Run, wide: bool) -> Iterator[Row]:
     """The bound is `cp`: reading and writing without encryption."""
-    text = run(f"{SCRIPT}/recipients.py --rounds 3 --peers age rage tink", pinned=False)
     goals = {"age": (4.0, 4.0) if wide else (2.2, 3.2), "rage": (6, 6), "tink": (5, 5)}
-    for peer, both in goals.items():
-        label, file = ("sealane from Python", "Tink") if peer == "tink" else ("sealane program", "age")
-        beside = ", beside rage" if peer == "rage" else ""
-        for what, goal in zip(("encrypt", "decrypt"), both, strict=True):
-            if peer == "rage" and f"\nrage, {what}" not in text:
-                continue
-            ours, other = (column(text, f"{name}, {what}", 0) for name in (label, peer))
-            work = f"{file} file of 1 GiB, {what}{beside}"
-            yield Row(work, goal, ours, other, peer, column(text, "cp", 0), "s")
+    for where, folder in places():
+        command = f"{SCRIPT}/recipients.py --rounds 3 --peers age rage tink --folder {folder}"
+        text = run(command, pinned=False)
+        for peer, both in goals.items():
+            label, file = ("sealane from Python", "Tink") if peer == "tink" else ("sealane program", "age")
+            beside = ", beside rage" if peer == "rage" else ""
+            for what, goal in zip(("encrypt", "decrypt"), both, strict=True):
+                if peer == "rage" and f"\nrage, {what}" not in text:
+                    continue
+                ours, other = (column(text, f"{name}, {what}", 0) for name in (label, peer))
+                work = f"{file} file of 1 GiB{where}, {what}{beside}"
+                yield Row(work, goal, ours, other, peer, column(text, "cp", 0), "s")
 
 
 def files(run: Run, wide: bool) -> Iterator[Row]:
     """The bound is `cat` to `/dev/null`: reading without decrypting and writing."""
-    text = run(f"{SCRIPT}/files.py --rounds 5", pinned=False)
-    for what in ("encrypt", "decrypt"):
-        ours = column(text, f"sealane {what}", 0)
-        yield Row(f"file of 1 GiB, {what}", 1, ours, column(text, "cp", 0), "cp", column(text, "cat", 0), "s")
+    for where, folder in places():
+        text = run(f"{SCRIPT}/files.py --rounds 5 --folder {folder}", pinned=False)
+        for what in ("encrypt", "decrypt"):
+            ours, other, bound = (column(text, name, 0) for name in (f"sealane {what}", "cp", "cat"))
+            yield Row(f"file of 1 GiB{where}, {what}", 1, ours, other, "cp", bound, "s")
 
 
 def folders(run: Run, wide: bool) -> Iterator[Row]:
     """No bound was measured."""
-    for where, folder in (("on disk", "."), ("in memory", "/dev/shm")):
-        if Path(folder).is_dir():
-            text = run(f"{SCRIPT}/bulk.py --rounds 3 --folder {folder}", pinned=False)
-            for what in ("encrypt", "decrypt"):
-                ours, other = (column(text, label, 0) for label in (f"{what}_tree, threads", "cp -r"))
-                yield Row(f"10,000 files of 16 KiB {where}, {what}", 1, ours, other, "cp -r", None, "s")
+    for where, folder in places():
+        text = run(f"{SCRIPT}/bulk.py --rounds 3 --folder {folder}", pinned=False)
+        for what in ("encrypt", "decrypt"):
+            ours, other = (column(text, label, 0) for label in (f"{what}_tree, threads", "cp -r"))
+            work = f"10,000 files of 16 KiB{where or ' on disk'}, {what}"
+            yield Row(work, 1, ours, other, "cp -r", None, "s")
 
 
 def many(run: Run, wide: bool) -> Iterator[Row]:
