@@ -46,7 +46,7 @@ def test_the_stubs_match_the_binary(tmp_path: Path) -> None:
 
 
 def test_the_checks_of_an_installed_wheel(tmp_path: Path) -> None:
-    done = run(sys.executable, str(ROOT / "release" / "installed.py"), str(ROOT), cwd=tmp_path)
+    done = run(sys.executable, str(ROOT / "release" / "tests" / "installed.py"), str(ROOT), cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line.split(": ")[1] for line in done.stdout.splitlines()[1:]] == [
         "vectors",

@@ -6,7 +6,7 @@
 # FOLDER has these, in the folders of the repository. fresh.sh runs this script on another system. A
 # source distribution needs cargo, a C compiler and network: pip fetches maturin, and cargo the crates.
 set -eu
-wheel=$(realpath "$1") python=${PYTHON:-python3} root=$(realpath "${2:-$(dirname "$0")/..}")
+wheel=$(realpath "$1") python=${PYTHON:-python3} root=$(realpath "${2:-$(dirname "$0")/../..}")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$python" -m venv "$folder/venv"
@@ -30,5 +30,5 @@ grep -q '^sealane' output
 sealane doctor key.jwk >report
 grep -q 'self-test passed' report
 head -5 report
-python "$root/release/installed.py" "$root"
+python "$root/release/tests/installed.py" "$root"
 echo "test_wheel: $(basename "$wheel") works"

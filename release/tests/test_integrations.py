@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(sys.argv[2] if len(sys.argv) > 2 else Path(__file__).parents[1]).resolve()
+ROOT = Path(sys.argv[2] if len(sys.argv) > 2 else Path(__file__).parents[2]).resolve()
 # A stand-in for the part of Homebrew that the formula calls, and for its method `test`.
 BREW = """
 require "pathname"

@@ -4,13 +4,13 @@
 # Those for musl run in a CPython 3.13 that python.sh builds in target/python-musl-...; this needs the package musl. Needs what
 # fresh.sh needs.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 here=$(uname -m)
 given=$(mktemp -d)
 trap 'rm -rf "$given"' EXIT
-mkdir -p "$given/sealane/release" "$given/sealane/vectors" "$given/sealane/tests"
+mkdir -p "$given/sealane/release/tests" "$given/sealane/vectors" "$given/sealane/tests"
 cp README.md "$given/sealane/"
-cp release/installed.py "$given/sealane/release/"
+cp release/tests/installed.py "$given/sealane/release/tests/"
 cp vectors/lines.txt "$given/sealane/vectors/"
 cp -r tests/golden "$given/sealane/tests/"
 
@@ -25,11 +25,11 @@ for platform; do
 	machine=${platform#*-}
 	case $machine in x86_64) system=bookworm-amd64 ;; *) system=bookworm-arm64 ;; esac
 	case $platform in
-	manylinux-*) release/fresh.sh $system "python3 python3-venv" release/test_wheel.sh dist/sealane-*-manylinux_2_28_"$machine".whl "$given/sealane" ;;
+	manylinux-*) release/fresh.sh $system "python3 python3-venv" release/tests/test_wheel.sh dist/sealane-*-manylinux_2_28_"$machine".whl "$given/sealane" ;;
 	musllinux-*)
 		build_musl "$here"
 		[ "$machine" = "$here" ] || build_musl "$machine" "target/python-musl-$here/bin/python3"
-		PYTHON=/given/python-musl-$machine/bin/python3 release/fresh.sh $system musl release/test_wheel.sh \
+		PYTHON=/given/python-musl-$machine/bin/python3 release/fresh.sh $system musl release/tests/test_wheel.sh \
 			dist/sealane-*-musllinux_1_2_"$machine".whl "$given/sealane" "target/python-musl-$machine"
 		;;
 	*) echo "test_wheels: expected a platform of wheels.py, found $platform" >&2 && exit 2 ;;
