@@ -91,8 +91,8 @@ def measure(processes: dict[str, Process], plain: pathlib.Path, out: pathlib.Pat
     for number in range(rounds + 1):
         # The order is random, because a process slows down the one that follows it.
         for process in random.sample(list(processes.values()), len(processes)):
-            touch_memory(plain.parent, plain.stat().st_size)
             os.sync()
+            touch_memory(plain.parent, plain.stat().st_size)
             took, peak, cpu = timed(process.command)
             if number == 0:  # The first round warms the caches, and its outputs are checked.
                 if process.restores and not filecmp.cmp(out, plain, shallow=False):
