@@ -115,6 +115,8 @@ impl Modules {
                         }
                     }
                 }
+                // `::name` is another crate.
+                Item::Use(import) if import.leading_colon.is_some() => {}
                 Item::Use(import) => {
                     collect_use(&import.tree, &mut Vec::new(), &mut module);
                 }
@@ -161,7 +163,12 @@ impl Modules {
             None => None,
             Some("super") => self.walk(&at[..at.len().checked_sub(1)?].to_vec(), &rest[1..], depth),
             Some("self") => self.walk(at, &rest[1..], depth),
-            Some(_) => self.lookup(at, rest, depth),
+            // A name that the module does not show is one that a macro defines there.
+            Some(name) => self.lookup(at, rest, depth).or_else(|| {
+                let module =
+                    rest.len() == 1 && !self.all.contains_key(&[at.as_slice(), &[name.to_owned()]].concat());
+                self.all.get(at).filter(|_| module)
+            }),
         }
     }
 
@@ -239,7 +246,9 @@ impl<'ast> Visit<'ast> for Paths<'_> {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        self.used.insert(path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+        if path.leading_colon.is_none() {
+            self.used.insert(path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+        }
         visit::visit_path(self, path);
     }
 

@@ -3,16 +3,16 @@
 use crate::InOut;
 use crate::chacha20::Key;
 use crate::cpu::Needs;
-use crate::salsa20;
+use crate::salsa20::body::{subkey, xor};
 use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
 use core::sync::atomic::AtomicU8;
 
 variants! {
     /// Salsa20: the keystream, and the keys that XSalsa20 derives.
     SALSA20: Salsa20Functions for words {
-        /// Calls [`salsa20::xor`].
-        fn xor(key: &Key, nonce: &[u8; 8], counter: u32, data: InOut<'_>) = [salsa20::xor::<_, W>];
-        /// Calls [`salsa20::subkey`].
-        fn subkey(key: &Key, nonce: &[u8; 16], to: &mut Key) = [salsa20::subkey];
+        /// Calls [`xor`].
+        fn xor(key: &Key, nonce: &[u8; 8], counter: u32, data: InOut<'_>) = [xor::<_, W>];
+        /// Calls [`subkey`].
+        fn subkey(key: &Key, nonce: &[u8; 16], to: &mut Key) = [subkey];
     }
 }
