@@ -54,18 +54,22 @@ def postgres_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+EMPTY = """
+select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid();
+drop schema public cascade;
+create schema public
+"""
+
+
 @pytest.fixture
-def postgres(postgres_folder: Path) -> Iterator[str]:
-    """The name of an empty database; `postgres_folder` has its socket."""
+def postgres(postgres_folder: Path) -> str:
+    """The name of a database, emptied, because a new one takes longer; `postgres_folder` has its socket."""
     import psycopg
 
-    name = f"test_{os.getpid()}_{time.monotonic_ns()}"
-    address = f"host={postgres_folder} user=test dbname=postgres"
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"create database {name}")
-    yield name
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"drop database {name} with (force)")
+    with psycopg.connect(f"host={postgres_folder} user=test dbname=postgres", autocommit=True) as connection:
+        connection.execute(EMPTY)
+    return "postgres"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
