@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic.config import main
 from sealane.keys import Keyring
+from support import in_child
 
 MODELS = """
 import sqlalchemy as sa
@@ -92,16 +95,17 @@ def test_a_plaintext_column_and_back(kind: str, tmp_path: Path, request: pytest.
         database = f"postgresql+psycopg://test@/{name}?host={folder}"
     Keyring.generate("xaes-256-gcm").save(tmp_path / "ring.json")
 
-    def alembic(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "alembic", *arguments],
-            cwd=tmp_path,
-            env={"PATH": "/usr/bin:/bin", "DATABASE": database, "PYTHONPATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, f"{arguments}: {done.stdout[-3000:]} {done.stderr[-3000:]}"
-        return done.stdout + done.stderr
+    def alembic(*arguments: str) -> None:
+        """Runs a command as the program does, in a child that has its modules already."""
+
+        def command() -> None:
+            warnings.resetwarnings()
+            os.chdir(tmp_path)
+            os.environ["DATABASE"] = database
+            sys.path.insert(0, str(tmp_path))
+            main(arguments)
+
+        in_child(command)
 
     alembic("init", "steps")
     (tmp_path / "models.py").write_text(MODELS)
