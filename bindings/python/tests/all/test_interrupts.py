@@ -135,7 +135,7 @@ def test_a_handler_that_raises_ends_the_wait_for_a_pipe(tmp_path: Path, name: st
             while True:  # Until the pipe is full.
                 os.write(writer, bytes(1 << 12))
     try:
-        with signal_after(0.5):
+        with signal_after(0.1):
             began = time.monotonic()
             with pytest.raises(Interrupted):
                 WAITING[name](pipe, own)
