@@ -7,6 +7,9 @@ SIZE ?= 1024
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Some programs fail without it, for example Go and matplotlib.
 export HOME := $(or $(HOME),$(shell $(PYTHON) -c 'import os; print(os.path.expanduser("~"))'))
+# Where it is set, as in many containers, each process that a test starts compiles all packages that it imports. The tests of datasets
+# take twice the processor time then.
+unexport PYTHONDONTWRITEBYTECODE
 # Every build for tests selects these, so that no dependency is built a second time with other features.
 TESTS := --locked --workspace --tests
 BUILD := $(TESTS) --lib --bins

@@ -502,7 +502,7 @@ PLAIN = "models.TextField(default='')"
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_project_as_in_the_tutorial(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Django's commands, test runner and admin; and a plaintext column that becomes an encrypted one."""
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     if kind == "postgresql":
         environment["TEST_DATABASE"] = request.getfixturevalue("postgres")
         environment["TEST_SOCKET"] = str(request.getfixturevalue("postgres_folder"))
