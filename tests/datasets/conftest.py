@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import inspect
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import dask
 import pytest
 import s3fs
 import sealane
+from botocore.loaders import JSONFileLoader
 from distributed import Client, LocalCluster
 from key_services import Aws, Service, Transit
 from parts import JWK, PII, RAW, VARIABLE, Place, Server, forget_filesystems, place_of
@@ -51,6 +53,15 @@ def key_in_environment() -> Iterator[None]:
     """Puts the key into the environment, also for every process that is started later."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, JWK)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def descriptions_of_services() -> Iterator[None]:
+    """Keeps what botocore parses for each new client, which is half of the time of making one."""
+    parsed = functools.cache(JSONFileLoader().load_file)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", lambda _, path: parsed(path))
         yield
 
 
