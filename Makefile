@@ -34,7 +34,8 @@ check: tools ## in a minute, while you work: format, warnings, types, unit tests
 
 NOT_RUN := $(CURDIR)/target/not-run
 test: export SEALANE_NOT_RUN = $(NOT_RUN)
-test: develop tools plugin ## all tests: Rust, Python, published vectors, other implementations, architecture rules
+test: ## all tests: Rust, Python, published vectors, other implementations, architecture rules
+	@$(MAKE) --no-print-directory --jobs=2 develop tools plugin
 	@rm -f $(NOT_RUN)
 	cargo test $(TESTS)
 	cargo test --locked --workspace --doc
