@@ -294,7 +294,7 @@ class Folder:
         self,
         data: Path,
         *,
-        delete: bool = False,
+        delete: bool | Literal["all"] = False,
         manifest: Path | bool = False,
         exclude: Iterable[str] = (),
         progress: Progress | None = None,

@@ -548,7 +548,7 @@ class Job:
         exclude: list[str] = ...,
         preserve: bool | Literal["all"] = ...,
         names: _FileKey | None = None,
-        delete: bool = False,
+        delete: bool | Literal["all"] = ...,
         dry_run: bool = False,
         keeps_names: bool = False,
         described: DescribedFolder | None = None,

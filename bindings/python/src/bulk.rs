@@ -88,13 +88,25 @@ impl Operation {
 
 /// Returns the attributes that a job keeps: of ``False``, ``True`` or ``"all"``.
 pub(crate) fn replica(preserve: &Any<'_>) -> PyResult<Replica> {
-    match (preserve.extract::<bool>(), preserve.extract::<&str>()) {
-        (Ok(false), _) => Ok(Replica::No),
-        (Ok(true), _) => Ok(Replica::Limited),
-        (_, Ok("all")) => Ok(Replica::Whole),
+    Ok(match extent("preserve", preserve)? {
+        (false, _) => Replica::No,
+        (true, false) => Replica::Limited,
+        (true, true) => Replica::Whole,
+    })
+}
+
+/// Returns whether a job deletes, and whether even all: of ``False``, ``True`` or ``"all"``.
+pub(crate) fn deletion(delete: &Any<'_>) -> PyResult<(bool, bool)> {
+    extent("delete", delete)
+}
+
+fn extent(name: &str, value: &Any<'_>) -> PyResult<(bool, bool)> {
+    match (value.extract::<bool>(), value.extract::<&str>()) {
+        (Ok(given), _) => Ok((given, false)),
+        (_, Ok("all")) => Ok((true, true)),
         _ => {
-            let found = preserve.repr()?;
-            Err(PyValueError::new_err(format!("preserve must be True, False or 'all', not {found}")))
+            let found = value.repr()?;
+            Err(PyValueError::new_err(format!("{name} must be True, False or 'all', not {found}")))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod report;
 
-use crate::bulk::{Operation, patterns, replica};
+use crate::bulk::{Operation, deletion, patterns, replica};
 use crate::error::{raise, raise_among, raise_at};
 use crate::file::durability;
 use crate::file_keys;
@@ -55,7 +55,7 @@ impl Job {
     #[pyo3(signature = (
         src, dst = None, *, batch, suffix = OsString::new(), removes_suffix = false, in_place = false,
         manifest = None, verify = false, durable = false, exclude = Vec::new(), preserve = Replica::No,
-        names = None, delete = false, dry_run = false, keeps_names = false, described = None
+        names = None, delete = (false, false), dry_run = false, keeps_names = false, described = None
     ))]
     fn tree(
         py: Python<'_>,
@@ -71,7 +71,7 @@ impl Job {
         exclude: Vec<String>,
         #[pyo3(from_py_with = replica)] preserve: Replica,
         names: Option<&Any<'_>>,
-        delete: bool,
+        #[pyo3(from_py_with = deletion)] delete: (bool, bool),
         dry_run: bool,
         keeps_names: bool,
         described: Option<&Bound<'_, DescribedFolder>>,
@@ -90,7 +90,8 @@ impl Job {
             preserve_all: preserve == Replica::Whole,
             manifest,
             manifest_below_inputs: true,
-            delete,
+            delete: delete.0,
+            delete_all: delete.1,
             dry_run,
             keeps_names,
             read_back: verify,

@@ -40,9 +40,14 @@ pub(crate) struct Encrypt {
     transfer: Transfer,
     /// With --recursive: remove encrypted files below OUT if their source below IN is gone, or
     /// their name is under a retired key of --encrypt-names. Removes only files that the manifest
-    /// lists or the key (-k) opens. A file or folder that has become the other is replaced
+    /// lists or the key (-k) opens. A file or folder that has become the other is replaced. If all
+    /// of the files would be removed, or most and at least 10, IN is probably wrong, and nothing is
+    /// done
     #[arg(long)]
     delete: bool,
+    /// With --recursive: like --delete, but remove even all or most of the files
+    #[arg(long)]
+    delete_all: bool,
     #[command(flatten)]
     listing: WriteInventory,
 }
@@ -74,7 +79,7 @@ impl Run for Encrypt {
             return self.run_recursive(recursive, self.signing_key(console)?, None, console);
         }
         let inventory = self.listing.inventory.is_some() || self.listing.sign_key.is_some();
-        let own = [("--delete", self.delete), ("--inventory", inventory)];
+        let own = [("--delete", self.delete), ("--delete-all", self.delete_all), ("--inventory", inventory)];
         refuse_folder_options(self.transfer.folder_options().chain(own))?;
         let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
         let pairs = transfer::pairs(&self.transfer, &[])?;
@@ -107,7 +112,7 @@ impl Encrypt {
     ) -> Result<(), Failure> {
         // With the shorter lifetime of the inventory below.
         let mut recursive = recursive;
-        if self.delete {
+        if self.delete || self.delete_all {
             let is_keyless = described.is_none_or(|it| it.folder.description().is_write_only());
             if self.with.key.is_none() && self.transfer.manifest.is_none() && is_keyless {
                 return Err(Failure::misuse(
@@ -115,6 +120,7 @@ impl Encrypt {
                 ));
             }
             recursive.options.delete = true;
+            recursive.options.delete_all = self.delete_all;
         }
         let WriteInventory { inventory, sign_key, folder } = &self.listing;
         if let (Some(found), Some(key)) = (described, &signing) {

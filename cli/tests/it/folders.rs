@@ -447,6 +447,77 @@ fn nothing_is_removed_unless_everything_is_certain() {
     assert!(sandbox.path("vault/new.s").exists());
 }
 
+/// An empty folder, one with a few other files, such as a mount point without its disk, and one
+/// that has little of what was encrypted.
+#[test]
+fn a_wrong_source_costs_no_encrypted_file() {
+    for (first, line) in [
+        ("", "encrypt --recursive --delete --suffix .s -k k -o vault"),
+        ("", "encrypt --recursive --delete --suffix .s -k k --manifest m --exclude lost* -o vault"),
+        ("", "encrypt --recursive --preserve --delete --encrypt-names n -k k --manifest m -o vault"),
+        ("init -k k vault", "encrypt --manifest --delete -k k -o vault"),
+        ("init --encrypt-names -k k vault", "encrypt --delete -k k -o vault"),
+        ("init --write-only -R team vault", "encrypt --manifest --delete -o vault"),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.run("keygen -t age -o me").succeeded();
+        sandbox.write("team", &sandbox.run("keygen -y me").succeeded());
+        sandbox.run("keygen -t aes-256-siv -o n").succeeded();
+        for number in 0..20 {
+            fs::create_dir_all(sandbox.path(format!("in/{}", number % 3))).unwrap();
+            sandbox.write(format!("in/{}/{number}", number % 3), b"x");
+        }
+        fs::create_dir_all(sandbox.path("wrong/lost+found")).unwrap();
+        if !first.is_empty() {
+            sandbox.run(first).succeeded();
+        }
+        sandbox.run(&format!("{line} in")).succeeded();
+        let refuses = |words: &str| {
+            let before = sandbox.content();
+            for dry_run in ["", " --dry-run"] {
+                let outcome = sandbox.run(&format!("{line}{dry_run} wrong"));
+                assert_eq!((outcome.status, outcome.err.lines().count()), (Some(1), 1), "{line} {outcome:?}");
+                assert!(outcome.err.starts_with("sealane: vault: nothing was removed"), "{line} {outcome:?}");
+                assert!(outcome.err.contains(words), "{line} {words} {outcome:?}");
+            }
+            assert!(sandbox.content() == before, "{line}");
+        };
+        let of_20 = |removed: usize| format!("{removed} of the 20 files in the output folder have no source");
+        match line.contains("lost*") {
+            // Only a file that is left out, and it is not the source of one of ours.
+            true => refuses(&of_20(20)),
+            false => refuses("the source has no file; check that its disk is mounted"),
+        }
+        sandbox.write("wrong/other", b"other");
+        refuses(&of_20(20));
+        // A file in the place of a folder.
+        sandbox.write("wrong/0", b"other");
+        refuses(&of_20(20));
+        fs::remove_file(sandbox.path("wrong/0")).unwrap();
+        for number in 0..9 {
+            fs::create_dir_all(sandbox.path(format!("wrong/{}", number % 3))).unwrap();
+            sandbox.write(format!("wrong/{}/{number}", number % 3), b"x");
+        }
+        refuses(&of_20(11));
+        refuses("--delete-all");
+        // Half of them is not most.
+        sandbox.write("wrong/0/9", b"x");
+        let text = sandbox.run(&format!("{line} wrong")).text();
+        assert!(text.contains("10 removed"), "{line} {text}");
+        fs::remove_dir_all(sandbox.path("wrong")).unwrap();
+        fs::create_dir(sandbox.path("wrong")).unwrap();
+        sandbox.write("wrong/other", b"other");
+        let all = line.replace("--delete", "--delete-all");
+        let shown = sandbox.run(&format!("{all} --dry-run wrong")).text();
+        assert_eq!(shown.matches("remove ").count(), 10, "{line} {shown}");
+        let text = sandbox.run(&format!("{all} wrong")).text();
+        assert!(text.contains("10 removed"), "{line} {text}");
+        // Even then, the source has to have a file.
+        fs::remove_file(sandbox.path("wrong/other")).unwrap();
+        sandbox.run(&format!("{all} wrong")).failed(1, "the source has no file");
+    }
+}
+
 #[test]
 fn a_dry_run_writes_nothing() {
     let sandbox = Sandbox::new();

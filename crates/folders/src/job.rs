@@ -3,6 +3,7 @@
 //! [`Job::new`] lists the files and refuses what cannot work. [`Job::run`] then takes these steps,
 //! each complete before the next begins, and sends an [`Event`] for everything that happens:
 //!
+//! 1. with `delete`, refuse a source without most of the encrypted files;
 //! 1. clear the places of targets whose source has become a folder, or is no longer one;
 //! 1. create folders and process files, except those finished according to the manifest;
 //! 2. copy symbolic links;
@@ -281,7 +282,8 @@ impl Job {
     /// wrote.
     ///
     /// # Errors
-    /// Returns [`Error::Cancelled`].
+    /// Returns [`Error::Cancelled`], and with [`JobOptions::delete`] the errors of [`Stale::find`]
+    /// and [`FolderError::MostRemoved`]. Nothing is written then.
     pub fn start(
         &mut self,
         operation: Option<&Operation>,
@@ -289,6 +291,10 @@ impl Job {
     ) -> Result<(), JobError> {
         let problems = mem::take(&mut self.tree.problems);
         self.fail(problems, listen)?;
+        if let Some(operation) = operation.filter(|_| self.options.delete) {
+            let output = self.options.output.clone().unwrap_or_default();
+            self.find_stale(operation).map_err(JobError::about(&output))?;
+        }
         let batch = self.options.batch();
         if self.options.dry_run {
             self.next = self.files.len();
@@ -525,17 +531,24 @@ impl Job {
         Ok(())
     }
 
-    fn remove_stale(&mut self, operation: &Operation, listen: &mut Listener<'_>) -> Result<(), JobError> {
+    /// Returns the files to remove, as it is now.
+    fn find_stale(&self, operation: &Operation) -> Result<Stale, Error> {
         let now = roots(&self.options);
-        let Self { options, tree, tally, .. } = &*self;
-        let found = match self.roots.iter().zip(&now).filter(|(then, now)| then != now).count() {
-            0 => {
-                let proof = (tally.manifest.as_ref(), &*tally.problems);
-                Stale::find(tree, &options.inputs, &options.suffix, operation, proof)
-            }
-            problems => Err(FolderError::IncompleteListing { problems }.into()),
-        };
-        let mut stale = match found {
+        let Self { options, tree, tally, .. } = self;
+        match self.roots.iter().zip(&now).filter(|(then, now)| then != now).count() {
+            0 => {}
+            problems => return Err(FolderError::IncompleteListing { problems }.into()),
+        }
+        let proof = (tally.manifest.as_ref(), &*tally.problems);
+        let stale = Stale::find(tree, &options.inputs, &options.suffix, operation, proof)?;
+        if !options.delete_all {
+            stale.check_source()?;
+        }
+        Ok(stale)
+    }
+
+    fn remove_stale(&mut self, operation: &Operation, listen: &mut Listener<'_>) -> Result<(), JobError> {
+        let mut stale = match self.find_stale(operation) {
             Ok(stale) => stale,
             Err(error) => return send(listen, vec![Event::NothingRemoved(error)]),
         };

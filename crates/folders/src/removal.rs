@@ -8,6 +8,11 @@
 //!
 //! A file with a name encrypted under a retired key is removed too, once the job has written its
 //! source under the primary key's name.
+//!
+//! Even if each removal is certain, the source may be a wrong folder, or a disk that is not
+//! mounted. So we remove nothing if the source has none of the files, or if [`MANY`] of them or
+//! more, and most, are gone. Unison and `rclone bisync` stop at all and at half by default; rsync
+//! and `rclone sync` only with `--max-delete`.
 
 use super::bulk::Operation;
 use super::manifest::Manifest;
@@ -23,6 +28,9 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+/// Number of removals from which most of the files of a folder are too many.
+const MANY: usize = 10;
+
 /// Encrypted files below a target folder whose sources are gone.
 #[derive(Debug, Default)]
 pub struct Stale {
@@ -34,6 +42,8 @@ pub struct Stale {
     pub unknown: Vec<PathBuf>,
     /// Paths that cannot be read. What they say about files is uncertain, so those stay.
     pub problems: Vec<(PathBuf, Error)>,
+    /// Number of files and links whose sources exist, or may exist.
+    kept: usize,
     /// All folders, parents first.
     pub(crate) folders: Vec<PathBuf>,
     /// Folders without a source, or with names under retired keys, parents first. They are removed
@@ -64,8 +74,9 @@ impl Stale {
     /// another target for its source. Sources below a path of `uncertain` may exist.
     ///
     /// # Errors
-    /// Returns [`FolderError::EmptySource`] if `tree` has no file; [`FolderError::InPlace`] if the
-    /// target folder is a source; [`Error::Io`] if the target folder cannot be found.
+    /// Returns [`FolderError::EmptySource`] if `tree` has no file and nothing is uncertain;
+    /// [`FolderError::InPlace`] if the target folder is a source; [`Error::Io`] if the target
+    /// folder cannot be found.
     pub fn find(
         tree: &Tree,
         sources: &[impl AsRef<Path>],
@@ -74,7 +85,7 @@ impl Stale {
         (manifest, uncertain): (Option<&Manifest>, &[PathBuf]),
     ) -> Result<Self, Error> {
         let Some(root) = &tree.root else { return Ok(Self::default()) };
-        if tree.pairs.is_empty() && tree.links.is_empty() && tree.excluded == 0 {
+        if tree.pairs.is_empty() && tree.links.is_empty() && tree.excluded == 0 && uncertain.is_empty() {
             return Err(FolderError::EmptySource.into());
         }
         if !root.exists() {
@@ -89,6 +100,20 @@ impl Stale {
         let mut stale = Self::default();
         search.walk(root.clone(), PathBuf::new(), &mut stale);
         Ok(stale)
+    }
+
+    /// Refuses to remove all or most of the files, because the source may be a wrong one. A file
+    /// that the job writes under another name is not lost.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::MostRemoved`].
+    pub fn check_source(&self) -> Result<(), Error> {
+        let removed = self.removals.iter().filter(|removal| removal.replacement.is_none()).count();
+        let held = self.removals.len() + self.kept;
+        match removed > 0 && removed == held || removed >= MANY && removed > held / 2 {
+            true => Err(FolderError::MostRemoved { removed, held }.into()),
+            false => Ok(()),
+        }
     }
 
     /// Removes the files, and the folders that become empty unless their sources exist. Returns
@@ -274,19 +299,17 @@ impl<'a> Search<'a> {
                 continue;
             }
             match self.targets.get(&*candidate) {
-                Some(target) if **target == path => return,
+                Some(target) if **target == path => return stale.kept += 1,
                 Some(target) if self.names.is_some() => {
                     replacement = Some(target.to_path_buf());
                     continue;
                 }
                 _ => {}
             }
-            if self.may_exist(&candidate) {
-                return;
-            }
             match is_gone(&candidate, EntryKind::File) {
+                _ if self.may_exist(&candidate) => return stale.kept += 1,
                 Ok(true) => {}
-                Ok(false) => return,
+                Ok(false) => return stale.kept += 1,
                 Err(e) => return stale.problems.push((candidate.clone(), Error::io(&candidate, e))),
             }
         }

@@ -182,7 +182,7 @@ def encrypt_tree(
     exclude_from: Path | None = None,
     preserve: bool = False,
     encrypt_names: FileKey | str | None = None,
-    delete: bool = False,
+    delete: bool | Literal["all"] = False,
     dry_run: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
@@ -213,10 +213,12 @@ def encrypt_tree(
         Name lengths and the shape of the tree stay visible. A name over 143 bytes, or 139 with the
         suffix ".sealed", is a LimitExceededError. After rotating the keyring, ``delete`` removes
         the files under retired keys.
-    delete : bool
+    delete : bool or "all"
         Whether to remove encrypted files with no source. The manifest, or ``key``, must show that
         sealane wrote them. Excluded files do not count as gone, nor does anything below a folder that
-        cannot be listed. A file or folder that has become the other is replaced.
+        cannot be listed. A file or folder that has become the other is replaced. If all files would
+        be removed, or most and at least 10, the source is probably wrong, so it is a ValueError
+        before anything is written; "all" removes them.
     dry_run : bool
         Write nothing; the report says what would be done.
 
@@ -225,8 +227,9 @@ def encrypt_tree(
     Raises
     ------
     ValueError
-        For an invalid pattern. With ``delete``, if ``src_dir`` has no file or is ``dst_dir``. With
-        ``encrypt_names``, if ``src_dir`` is ``dst_dir`` or the manifest is in ``dst_dir``.
+        For an invalid pattern. With ``delete``, if ``src_dir`` has no file, is ``dst_dir``, or
+        lacks all or most files of ``dst_dir``. With ``encrypt_names``, if ``src_dir`` is
+        ``dst_dir`` or the manifest is in ``dst_dir``.
     OSError
         If ``exclude_from`` or a folder cannot be read.
 

@@ -373,7 +373,7 @@ class Call:
         excluded: tuple[Iterable[str], Path | None] = ((), None),
         preserve: bool | Literal["all"] = False,
         names: FileKey | str | None = None,
-        delete: bool = False,
+        delete: bool | Literal["all"] = False,
         dry_run: bool = False,
         keeps_names: bool = False,
     ) -> Job:

@@ -296,6 +296,29 @@ def test_a_source_without_files_removes_nothing(source: Path, tmp_path: Path) ->
     assert names(tmp_path / "target") == names(source)
 
 
+@pytest.mark.parametrize("kind", ["its own threads", "forked"])
+@pytest.mark.parametrize("with_manifest", [False, True])
+def test_a_wrong_source_removes_nothing(
+    source: Path, tmp_path: Path, kind: str, reference: str, with_manifest: bool
+) -> None:
+    job = {"key": reference, "manifest": tmp_path / "notes" if with_manifest else None}
+    target, wrong = tmp_path / "target", tmp_path / "wrong"
+    with EXECUTORS[kind]() as executor:
+        sealane.encrypt_tree(source, target, **job, executor=executor)
+        wrong.mkdir()
+        (wrong / "other").write_bytes(b"other")
+        before = contents(target)
+        for dry_run in True, False:
+            with pytest.raises(ValueError, match=f"{len(TREE)} of the {len(TREE)} files.*delete='all'"):
+                sealane.encrypt_tree(wrong, target, **job, executor=executor, delete=True, dry_run=dry_run)
+        assert contents(target) == before
+        report = sealane.encrypt_tree(wrong, target, **job, executor=executor, delete="all")
+    assert (report.done, len(report.removed)) == (1, len(TREE))
+    assert names(target) == {"other"}
+    with pytest.raises(ValueError, match="delete must be True, False or 'all', not 'most'"):
+        sealane.encrypt_tree(wrong, target, key=KEY, delete="most")  # type: ignore[arg-type]
+
+
 def attributes(folder: Path, suffix: str = "") -> dict[str, tuple[int, int, str | None]]:
     """Modes, modification times and the paths in links, of ``folder`` and everything below it."""
     found = {}

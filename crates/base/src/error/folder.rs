@@ -19,6 +19,16 @@ pub enum FolderError {
     /// The source has no file (its disk may not be mounted), so nothing is removed.
     #[error("nothing was removed, because the source has no file; check that its disk is mounted")]
     EmptySource,
+    /// All or most of the encrypted files have no source, so the source may be a wrong one.
+    #[error(
+        "nothing was removed, because {removed} of the {held} files in the output folder have no source; check that this is the right source and that its disk is mounted, or remove them with --delete-all (in Python, delete='all')"
+    )]
+    MostRemoved {
+        /// Number of files to remove.
+        removed: usize,
+        /// Number of files that jobs wrote.
+        held: usize,
+    },
     /// The target folder is the source folder, where removing an encrypted file could remove the
     /// only copy.
     #[error("nothing was removed, because the output is the input folder; use another output folder")]

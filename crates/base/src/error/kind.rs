@@ -219,6 +219,7 @@ impl FolderError {
             | Self::IncompleteListing { .. }
             | Self::LinkLeadsOut(_)
             | Self::EmptySource
+            | Self::MostRemoved { .. }
             | Self::InPlace => Kind::Folder,
         }
     }

@@ -194,6 +194,7 @@ fn errors_have_kinds_with_names() {
                 F::IncompleteListing { problems: 1 }.into(),
                 F::LinkLeadsOut(path()).into(),
                 F::EmptySource.into(),
+                F::MostRemoved { removed: 1, held: 1 }.into(),
                 F::InPlace.into(),
             ],
         ),

@@ -47,6 +47,8 @@ pub struct JobOptions {
     pub kept: Vec<PathBuf>,
     /// Whether to remove encrypted files whose source is gone.
     pub delete: bool,
+    /// With `delete`: whether to remove even all or most of the files.
+    pub delete_all: bool,
     /// Whether to write nothing.
     pub dry_run: bool,
     /// Whether to read back and verify each encrypted file before it counts as finished.
