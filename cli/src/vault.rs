@@ -15,7 +15,8 @@ use sealane::Error;
 use sealane::file::Description;
 use sealane::os::{path_of, to_bytes};
 use sealane::vault::{
-    LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault, detect, marks, rclone_config, unlock,
+    LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault, check_remains, detect, marks, rclone_config,
+    unlock,
 };
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -174,10 +175,10 @@ impl<'a> Vaults<'a> {
             Some((if root == Path::new("") { ".".into() } else { root }, below))
         };
         // A relative path may begin inside the vault.
-        let Some((root, below)) = split(path).or_else(|| split(&std::path::absolute(path).ok()?)) else {
-            return Ok(None);
-        };
-        Ok(Some((root, names_of(&below, path)?)))
+        match split(path).or_else(|| split(&std::path::absolute(path).ok()?)) {
+            Some((root, below)) => Ok(Some((root, names_of(&below, path)?))),
+            None => refuse_remains(path).map(|()| None),
+        }
     }
 
     fn unlock(&self, root: &Path) -> Result<Box<dyn Vault>, Failure> {
@@ -194,6 +195,21 @@ impl<'a> Vaults<'a> {
         }
         let text = passphrase::ask(&self.with.asked, &name(root))?;
         unlock(storage, text.as_bytes()).map_err(about)
+    }
+}
+
+/// Refuses a path in a vault that has lost the file with its keys.
+fn refuse_remains(path: &Path) -> Result<(), Failure> {
+    let lost = |folder: &Path| {
+        let error = check_remains(&LocalFolder::open(folder).ok()?).err()?;
+        Some(Failure::about(&name(folder), error))
+    };
+    // The outermost: every folder of gocryptfs has such a file.
+    let above = |path: &Path| path.ancestors().filter_map(lost).last();
+    // A relative path may begin inside the vault.
+    match above(path).or_else(|| above(&std::path::absolute(path).ok()?)) {
+        Some(failure) => Err(failure),
+        None => Ok(()),
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use vectors::{Plain, Stored, VaultCase};
 
@@ -20,7 +21,7 @@ pub(crate) fn unpack(sandbox: &Sandbox, case: &VaultCase) {
         match stored {
             Stored::Folder => fs::create_dir_all(path).unwrap(),
             Stored::File(bytes) => fs::write(path, bytes).unwrap(),
-            Stored::Link(text) => std::os::unix::fs::symlink(OsStr::from_bytes(text), path).unwrap(),
+            Stored::Link(text) => symlink(OsStr::from_bytes(text), path).unwrap(),
         }
     }
     sandbox.write("pass", case.password.as_bytes());
@@ -169,6 +170,53 @@ fn mistakes_name_the_path_and_leave_nothing() {
     // With a key, a path means an encrypted file.
     sandbox.run("encrypt -k k -o vault/plain k").succeeded();
     assert!(sandbox.run("cat -k k vault/plain").succeeded() == sandbox.read("k"));
+}
+
+/// A vault without the file that holds its keys is named as that, by every command.
+#[test]
+fn a_vault_that_has_lost_its_keys() {
+    for (tool, file, lost) in [
+        ("gocryptfs", "/gcm.json", &["gocryptfs.conf"][..]),
+        ("cryptomator", "/v8-siv-gcm.json", &["vault.cryptomator", "masterkey.cryptomator"]),
+        ("cryptomator", "/v7.json", &["masterkey.cryptomator"]),
+    ] {
+        let (sandbox, case) = (Sandbox::new(), case(tool, file));
+        unpack(&sandbox, &case);
+        for name in lost {
+            fs::remove_file(sandbox.path("vault").join(name)).unwrap();
+        }
+        let stored = case.stored.iter().find(|(path, stored)| {
+            matches!(stored, Stored::File(_)) && path.contains(&b'/') && !path.ends_with(b".diriv")
+        });
+        let stored = String::from_utf8(stored.unwrap().0.clone()).unwrap();
+        let before = sandbox.content();
+        for words in [
+            "decrypt --recursive -o out vault",
+            "decrypt --recursive --suffix .x -o out vault",
+            "verify --recursive vault",
+            "ls vault",
+            "cat vault/sub/inner.bin",
+            &format!("cat vault/{stored}"),
+        ] {
+            let outcome = run(&sandbox, words);
+            assert_eq!((outcome.status, outcome.err.lines().count()), (Some(1), 1), "{words} {outcome:?}");
+            assert!(outcome.err.starts_with("sealane: vault: "), "{words} {outcome:?}");
+            assert!(lost.iter().all(|name| outcome.err.contains(name)), "{words} {outcome:?}");
+            assert!(sandbox.content() == before, "{words}: the folder has changed");
+        }
+        sandbox.run("inspect vault").failed(1, "missing, and with");
+        let inside = sandbox.shell("cd vault && sealane ls sub --passphrase-fd 3 3< ../pass");
+        inside.failed(1, "missing, and with");
+    }
+    // Names alone are no vault.
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("in/d/AB/notes")).unwrap();
+    fs::create_dir_all(sandbox.path("in/gocryptfs.diriv")).unwrap();
+    sandbox.write("in/d/AB/notes/x.c9r", b"x");
+    sandbox.write("in/x.c9r", b"x");
+    sandbox.write("pass", b"x");
+    let outcome = run(&sandbox, "verify --recursive in");
+    assert!(outcome.err.contains("in/x.c9r: expected an age file"), "{outcome:?}");
 }
 
 /// A fault is a line for its file, and the others are complete.

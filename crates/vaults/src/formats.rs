@@ -3,6 +3,7 @@
 use crate::contents::{in_vault, read_whole};
 use crate::storage::{EntryKind, Storage};
 use crate::vault::Vault;
+use crate::walk::join;
 use crate::{cryptomator, gocryptfs};
 use base::Error;
 use base64::Engine;
@@ -18,6 +19,11 @@ pub struct Format {
     pub name: &'static str,
     /// Files in the vault's own folder. A vault has at least one.
     marks: &'static [&'static str],
+    /// Paths that show a vault that has lost its marks. A name of `?` is any of its length; `*`,
+    /// at the start of a name, any bytes.
+    remains: &'static [&'static str],
+    /// What such a vault has lost, for errors.
+    lost: &'static str,
     /// What these files say about the vault: members of their JSON.
     facts: &'static [&'static str],
     unlock: Unlock,
@@ -29,12 +35,16 @@ const FORMATS: &[Format] = &[
     Format {
         name: "gocryptfs",
         marks: &[gocryptfs::CONFIG],
+        remains: &["gocryptfs.diriv"],
+        lost: "gocryptfs.conf is missing, and with it the keys of this vault of gocryptfs; take the file from a backup",
         facts: &["Version", "FeatureFlags", "Creator"],
         unlock: gocryptfs::unlock,
     },
     Format {
         name: "Cryptomator",
         marks: &[cryptomator::CONFIG, cryptomator::MASTER_KEY],
+        remains: &["d/??/??????????????????????????????/*.c9r"],
+        lost: "masterkey.cryptomator and vault.cryptomator are missing, and with them the keys of this vault of Cryptomator; take the files from a backup, such as those that end with .bkup",
         facts: &["format", "cipherCombo", "shorteningThreshold", "version"],
         unlock: cryptomator::unlock,
     },
@@ -74,12 +84,46 @@ pub fn marks() -> impl Iterator<Item = &'static str> {
 /// Returns the format of the vault in a storage, or `None` if no file there tells.
 ///
 /// # Errors
-/// Returns the errors of the storage.
+/// Returns the errors of the storage and of [`check_remains`].
 pub fn detect(storage: &dyn Storage) -> Result<Option<Format>, Error> {
     let names = storage.list(b"")?;
     let has =
         |mark: &str| names.iter().any(|entry| entry.kind == EntryKind::File && entry.name == mark.as_bytes());
-    Ok(FORMATS.iter().find(|format| format.marks.iter().any(|mark| has(mark))).copied())
+    match FORMATS.iter().find(|format| format.marks.iter().any(|mark| has(mark))) {
+        Some(format) => Ok(Some(*format)),
+        None => check_remains(storage).map(|()| None),
+    }
+}
+
+/// Refuses a folder that is a vault without the files that tell its format. Lists nothing in most
+/// folders that are none.
+///
+/// # Errors
+/// Returns [`Error::Format`].
+pub fn check_remains(storage: &dyn Storage) -> Result<(), Error> {
+    let remains = |format: &&Format| format.remains.iter().any(|path| holds(storage, b"", path));
+    match FORMATS.iter().find(remains) {
+        Some(format) => Err(Error::Format(format.lost)),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether a folder holds a file at a path of patterns.
+fn holds(storage: &dyn Storage, folder: &[u8], path: &str) -> bool {
+    let (name, rest) = path.split_once('/').map_or((path, None), |(name, rest)| (name, Some(rest)));
+    if !name.contains(['?', '*']) {
+        let below = join(folder, name.as_bytes());
+        return rest.map_or_else(|| storage.open(&below).is_ok(), |rest| holds(storage, &below, rest));
+    }
+    let is_name = |found: &[u8]| match name.strip_prefix('*') {
+        Some(end) => found.ends_with(end.as_bytes()),
+        None => found.len() == name.len(),
+    };
+    let entries = storage.list(folder).unwrap_or_default();
+    entries.iter().filter(|entry| is_name(&entry.name)).any(|entry| match rest {
+        Some(rest) => entry.kind == EntryKind::Folder && holds(storage, &join(folder, &entry.name), rest),
+        None => entry.kind == EntryKind::File,
+    })
 }
 
 /// Opens the vault in a storage with its passphrase.

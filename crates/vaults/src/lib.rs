@@ -30,7 +30,7 @@ mod tree;
 mod vault;
 mod walk;
 
-pub use formats::{Format, detect, marks, unlock};
+pub use formats::{Format, check_remains, detect, marks, unlock};
 pub use job::VaultJob;
 pub use listing::Listing;
 pub use local::LocalFolder;
