@@ -219,6 +219,49 @@ fn a_vault_that_has_lost_its_keys() {
     assert!(outcome.err.contains("in/x.c9r: expected an age file"), "{outcome:?}");
 }
 
+/// Without any file, no folder is left for them.
+#[test]
+fn an_output_that_received_nothing_is_not_left() {
+    let (sandbox, case) = (Sandbox::new(), case("gocryptfs", "/gcm.json"));
+    sandbox.run("keygen -o k2").succeeded();
+    fs::create_dir_all(sandbox.path("in/folder")).unwrap();
+    sandbox.write("in/folder/1", b"x");
+    sandbox.write("in/2", b"x");
+    sandbox.run("encrypt --recursive -k k -o sealed in").succeeded();
+    for (line, preserve) in [("decrypt", ""), ("decrypt", " --preserve"), ("encrypt", "")] {
+        let from = if line == "decrypt" { "sealed" } else { "none" };
+        fs::create_dir_all(sandbox.path("none/folder")).unwrap();
+        symlink("nowhere", sandbox.path("none/folder/dangling")).unwrap_or_default();
+        let line = format!("{line} --recursive{preserve} -k k2 -o out {from}");
+        assert_eq!(sandbox.run(&line).status, Some(1), "{line}");
+        assert!(!sandbox.path("out").exists(), "{line}");
+        // One that was there stays.
+        fs::create_dir(sandbox.path("out")).unwrap();
+        assert_eq!(sandbox.run(&line).status, Some(1), "{line}");
+        assert!(sandbox.path("out").is_dir(), "{line}");
+        fs::remove_dir_all(sandbox.path("out")).unwrap();
+    }
+    // Folders without files are a result.
+    fs::create_dir_all(sandbox.path("empty/folder")).unwrap();
+    sandbox.run("decrypt --recursive -k k -o out empty").succeeded();
+    assert!(sandbox.path("out/folder").is_dir());
+    fs::remove_dir_all(sandbox.path("out")).unwrap();
+
+    unpack(&sandbox, &case);
+    for (path, stored) in &case.stored {
+        let place = sandbox.path("vault").join(OsStr::from_bytes(path));
+        match stored {
+            Stored::Link(_) => fs::remove_file(place).unwrap(),
+            Stored::File(_) if !path.ends_with(b".conf") && !path.ends_with(b".diriv") => {
+                fs::write(place, b"not encrypted by gocryptfs").unwrap();
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(run(&sandbox, "decrypt --recursive -o out vault").status, Some(1));
+    assert!(!sandbox.path("out").exists());
+}
+
 /// A fault is a line for its file, and the others are complete.
 #[test]
 fn faults_are_listed_and_the_other_files_are_written() {

@@ -67,7 +67,7 @@ pub use tally::JobFile;
 use super::bulk::Operation;
 use super::inventory::InventoryDraft;
 use super::manifest::{FileFingerprint, Manifest, State};
-use super::removal::Stale;
+use super::removal::{Stale, remove_folder};
 use super::tree::{Tree, TreeOptions};
 use crate::jobs::{Done, Schedule};
 use base::Error;
@@ -80,6 +80,7 @@ use engine::options::{Durability, Options};
 use files::mark::FileMark;
 use inventory::{Inventories, NewInventory};
 use std::collections::BTreeSet;
+use std::fs;
 use std::mem;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,8 @@ pub struct Job {
     tree: Tree,
     /// Whether to create the folder of each target, because the job has no target folder.
     makes_parents: bool,
+    /// Whether the job has created the target folder.
+    made_root: bool,
     /// The files to process.
     files: Vec<JobFile>,
     /// Sources and targets of files that are already finished.
@@ -151,6 +154,7 @@ impl Job {
             options,
             tree,
             makes_parents,
+            made_root: false,
             files: Vec::new(),
             finished: Vec::new(),
             tally: Tally { summary, ..Tally::default() },
@@ -309,6 +313,7 @@ impl Job {
             (summary.done, summary.bytes, summary.source_bytes) = (self.files.len(), len, len);
             return Ok(());
         }
+        self.made_root = self.tree.root.as_ref().is_some_and(|root| !root.exists());
         self.make_way(operation, listen)?;
         let problems = match (self.makes_parents, self.options.preserve) {
             (true, _) => self.create_parents(),
@@ -476,7 +481,9 @@ impl Job {
         if let Some(operation) = operation.filter(|_| self.options.delete) {
             self.remove_stale(operation, listen)?;
         }
-        if self.options.preserve && !self.options.dry_run {
+        if self.made_root && new.is_none() && self.tally.summary.is_failure() {
+            self.remove_folders();
+        } else if self.options.preserve && !self.options.dry_run {
             let problems = self.tree.replicate(self.options.replica());
             self.fail(problems, listen)?;
         }
@@ -494,6 +501,16 @@ impl Job {
             (Some(manifest), true) => manifest.sync().map_err(JobError::about(manifest.path())),
             _ => Ok(()),
         }
+    }
+
+    /// Removes the folders that the job has created, as far as they are empty.
+    fn remove_folders(&self) {
+        let Some(root) = &self.tree.root else { return };
+        for folder in self.tree.folders.iter().rev() {
+            // Something may be in it.
+            let _ = remove_folder(root, folder);
+        }
+        let _ = fs::remove_dir(root);
     }
 
     fn copy_links(

@@ -18,6 +18,7 @@ use folders::jobs::Schedule;
 use folders::resolved;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -67,6 +68,7 @@ impl VaultJob<'_> {
         for (path, error) in std::mem::take(&mut run.problems) {
             send(listen, vec![run.failed(&path, error)])?;
         }
+        let made = self.options.output.as_ref().filter(|output| !output.exists());
         run.create(&folders, listen)?;
         run.files(&files, cancelled, listen)?;
         for link in &links {
@@ -81,9 +83,15 @@ impl VaultJob<'_> {
         }
         // Late, because each new name changes a folder's time; the deepest first.
         for folder in folders.iter().rev() {
-            if let Err(error) = run.keep_time(folder) {
+            if made.is_some() && run.summary.is_failure() {
+                // Something may be in it.
+                let _ = fs::remove_dir(&folder.target);
+            } else if let Err(error) = run.keep_time(folder) {
                 send(listen, vec![run.failed(&folder.target, error)])?;
             }
+        }
+        if let Some(output) = made.filter(|_| run.summary.is_failure()) {
+            let _ = fs::remove_dir(output);
         }
         send(listen, vec![Event::Ended(run.summary)])
     }

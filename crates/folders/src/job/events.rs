@@ -143,6 +143,14 @@ pub struct Summary {
     pub source_bytes: u64,
 }
 
+impl Summary {
+    /// Returns whether a job had something to do, and all of it failed.
+    #[doc(hidden)]
+    pub fn is_failure(&self) -> bool {
+        self.failed > 0 && self.done + self.skipped + self.links == 0
+    }
+}
+
 /// An error that ends a job.
 #[derive(Debug)]
 pub struct JobError {
