@@ -61,8 +61,8 @@ impl Private {
         }
         let (head, secret) = bytes.split_at_mut(SECRET_LEN - ENCRYPTED_LEN);
         match (&head[2..6], passphrase) {
-            ([0, 0, ..], None) => {}
-            ([0, 0, ..], Some(_)) => return Err(Misuse::KeyNotEncrypted.into()),
+            (b"\0\0B2", None) => {}
+            (b"\0\0B2", Some(_)) => return Err(Misuse::KeyNotEncrypted.into()),
             (b"ScB2", None) => return Err(Misuse::KeyPassphraseRequired.into()),
             (b"ScB2", Some(passphrase)) => {
                 let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
@@ -152,9 +152,10 @@ impl Signature {
         // The trusted comment is signed with its blanks.
         let mut line = |prefix| lines.next()?.strip_prefix(prefix);
         let fields = (|| Some((line(COMMENT)?, line("")?, line(TRUSTED)?, line("")?)))();
+        let fields = fields.filter(|(_, _, comment, _)| !comment.contains('\0'));
         let (_, first, comment, whole) = fields.ok_or(Rejection::Malformed)?;
         // The errors say no more than the rejection.
-        let decode = |text: &str| Base64::decode_vec(text.trim()).map_err(|_| Rejection::Malformed);
+        let decode = |text: &str| Base64::decode_vec(text).map_err(|_| Rejection::Malformed);
         let (first, whole) = (decode(first)?, decode(whole)?);
         let fields = || {
             let (kind, rest) = first.split_first_chunk()?;

@@ -20,6 +20,7 @@ mod jwe;
 mod keyring;
 mod keys;
 mod messages;
+mod minisign;
 mod nonces;
 mod paths;
 mod plugins;
