@@ -141,7 +141,7 @@ impl Source {
     /// Like [`Self::open`], for commands with the option `--recursive`.
     pub(crate) fn open_file(&self) -> Result<File, Failure> {
         self.open().map_err(|failure| match self {
-            Self::File(path) if path.is_dir() => failure.and("or add --recursive"),
+            Self::File(path) if path.is_dir() => failure.and("or add --recursive").or_lost(path),
             _ => failure,
         })
     }

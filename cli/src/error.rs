@@ -1,6 +1,7 @@
 //! Translation of errors into one line of text, a kind for `--json` and an exit status.
 
 use sealane::age::parse_recipients;
+use sealane::file::job::may_lack_description;
 use sealane::keys::{self, KeyFile, LoadOptions};
 use sealane::{Error, FolderError, Misuse, error};
 use std::io;
@@ -190,6 +191,14 @@ impl Failure {
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.text = format!("{}; {more}", self.text);
         self
+    }
+
+    /// Adds that a folder may have had a description.
+    pub(crate) fn or_lost(self, folder: &Path) -> Self {
+        match may_lack_description(folder) {
+            true => self.and("if 'sealane init' made the folder, restore its lost file .sealane"),
+            false => self,
+        }
     }
 
     pub(crate) fn kind(&self) -> Kind {

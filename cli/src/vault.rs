@@ -144,7 +144,8 @@ impl<'a> Vaults<'a> {
             false => (Vec::new(), "a vault of another tool has a passphrase, and no key"),
         };
         let marks = [marks, vec![".sealane"]].concat().join(", ");
-        Err(Failure::misuse(format!("{subject}: expected a path in a vault, found none of {marks}; {next}")))
+        let text = format!("{subject}: expected a path in a vault, found none of {marks}; {next}");
+        Err(Failure::misuse(text).or_lost(path))
     }
 
     /// Returns the folder of the vault that `path` is in, and the path in the vault.

@@ -93,7 +93,7 @@ impl Run for Inspect {
                 .map_err(sealane::Error::from)
                 .and_then(|size| file::inspect_source(&*found, size, self.format)),
         };
-        let info = info.map_err(|error| Failure::about(&name, error))?;
+        let info = info.map_err(|error| Failure::about(&name, error).or_lost(&self.input))?;
         if console.json {
             let document = json!({
                 "file": name,

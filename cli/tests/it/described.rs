@@ -194,6 +194,16 @@ fn forgotten_options_of_folders_without_a_description() {
     ] {
         sandbox.refuses(line, 2, words);
     }
+    let at_first_try = "if 'sealane init' made the folder, restore its lost file .sealane";
+    for name in ["plain", "named", "bare"] {
+        for line in ["decrypt -k k -o out", "verify -k k", "inspect"] {
+            sandbox.refuses(&format!("{line} {name}"), 1, at_first_try);
+        }
+    }
+    sandbox.refuses("ls -k k bare", 2, at_first_try);
+    assert!(!sandbox.run("verify -k k in").err.contains(".sealane"));
+    sandbox.write("in.inventory", b"a list in its default place");
+    sandbox.refuses("verify -k k in", 1, at_first_try);
     // Wanted all the same.
     sandbox
         .run_with(

@@ -60,6 +60,8 @@ pub use collisions::folded;
 pub use events::send;
 pub use events::{Action, Event, JobError, Listener, Pair, Summary};
 #[doc(hidden)]
+pub use forgotten::may_lack_description;
+#[doc(hidden)]
 pub use listing::leads_out;
 pub use options::{JobKeys, JobOptions};
 pub use tally::JobFile;

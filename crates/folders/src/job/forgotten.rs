@@ -9,7 +9,10 @@ use crate::description::Description;
 use crate::tree::Tree;
 use base::Error;
 use base::error::FolderError;
+use engine::folder::{EntryKind, Folder};
+use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Suffixes of encrypted files that have no other use.
@@ -47,11 +50,8 @@ pub(super) fn check(options: &JobOptions, tree: &Tree) -> Result<(), Error> {
     let mut files = tree.pairs.iter().map(|(source, _)| name(source)).collect::<Vec<_>>();
     let is_refused = |error: &Error| matches!(error, Error::Folder(FolderError::NameNotAuthentic));
     files.extend(tree.problems.iter().filter(|(_, error)| is_refused(error)).map(|(path, _)| name(path)));
-    if suffix.is_empty() && !files.is_empty() {
-        let is_end = |end: &&str| files.iter().all(|name| name.ends_with(end.as_bytes()));
-        if let Some(suffix) = SUFFIXES.into_iter().find(is_end) {
-            return Err(FolderError::SuffixForgotten { folder, suffix }.into());
-        }
+    if let Some(suffix) = known_suffix(&files).filter(|_| suffix.is_empty()) {
+        return Err(FolderError::SuffixForgotten { folder, suffix }.into());
     }
     if options.names.is_some() {
         return Ok(());
@@ -59,11 +59,34 @@ pub(super) fn check(options: &JobOptions, tree: &Tree) -> Result<(), Error> {
     // Without a place below the folder, it is the folder itself.
     let below = tree.folder_pairs.iter().filter(|(source, _)| !options.inputs.contains(source));
     files.extend(below.map(|(source, _)| name(source)));
-    let is_encrypted = |name: &Vec<u8>| looks_encrypted(name.strip_suffix(suffix).unwrap_or(name));
-    match !files.is_empty() && files.iter().all(is_encrypted) {
+    match are_encrypted(&files, suffix) {
         true => Err(FolderError::NamesEncrypted(folder).into()),
         false => Ok(()),
     }
+}
+
+/// Returns whether a folder without a description looks as if it had lost one: by the names in it,
+/// or by an inventory in its default place.
+pub fn may_lack_description(folder: &Path) -> bool {
+    let Ok(entries) = Folder::list(folder) else { return false };
+    let mut inventory = folder.as_os_str().to_owned();
+    inventory.push(".inventory");
+    let name = |(name, _): &(OsString, _)| name.as_encoded_bytes().to_owned();
+    let is_file = |(_, kind): &&(OsString, io::Result<EntryKind>)| matches!(kind, Ok(EntryKind::File));
+    let files: Vec<_> = entries.iter().filter(is_file).map(name).collect();
+    let all: Vec<_> = entries.iter().map(name).collect();
+    Path::new(&inventory).is_file() || known_suffix(&files).is_some() || are_encrypted(&all, b"")
+}
+
+/// Returns the suffix of encrypted files that all names have.
+fn known_suffix(names: &[Vec<u8>]) -> Option<&'static str> {
+    let is_end = |end: &&str| names.iter().all(|name| name.ends_with(end.as_bytes()));
+    SUFFIXES.into_iter().find(is_end).filter(|_| !names.is_empty())
+}
+
+fn are_encrypted(names: &[Vec<u8>], suffix: &[u8]) -> bool {
+    let is_encrypted = |name: &Vec<u8>| looks_encrypted(name.strip_suffix(suffix).unwrap_or(name));
+    !names.is_empty() && names.iter().all(is_encrypted)
 }
 
 /// Returns whether a name is written as encrypted names are. Of 28 hexadecimal digits, none is
