@@ -82,7 +82,9 @@ pub(crate) fn refuse<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result
         None => Ok(()),
         Some(found) => Err(Failure::misuse(format!(
             "{}: expected a path, found a URL; at URLs, sealane writes single encrypted files ('encrypt -o URL', \
-             'rewrap URL') and nothing else",
+             'rewrap URL') and nothing else; write to a path and copy it with the tool of the store, or pipe one file to \
+             it, as in 'sealane decrypt notes.age | aws s3 cp - s3://bucket/notes'; in Python, sealane.fs encrypts \
+             folders there",
             name(found)
         ))),
     }
