@@ -131,8 +131,9 @@ impl MasterKey {
             .map_err(|error| in_vault(name.as_bytes(), error))
     }
 
-    /// Unwraps the keys. Cryptomator normalizes passphrases (NFC), but vaults that its library made
-    /// for others may have one as it was typed.
+    /// Unwraps the keys. Cryptomator normalizes passphrases (NFC), but the library of format 8 does
+    /// not, so vaults of other programs may have one as it was typed. That costs a second scrypt
+    /// only if the first key is wrong and the passphrase is not in NFC.
     fn unlock(&self, passphrase: &[u8]) -> Result<Keys, Error> {
         let text = std::str::from_utf8(passphrase).unwrap_or_default();
         let normalized = Zeroizing::new(text.nfc().collect::<String>());
