@@ -52,6 +52,7 @@ mod inventory;
 mod kinds;
 mod listing;
 mod options;
+mod removals;
 mod tally;
 
 #[doc(hidden)]
@@ -69,7 +70,6 @@ pub use tally::JobFile;
 use super::bulk::Operation;
 use super::inventory::InventoryDraft;
 use super::manifest::{FileFingerprint, Manifest, State};
-use super::removal::{Stale, remove_folder};
 use super::tree::{Tree, TreeOptions};
 use crate::jobs::{Done, Schedule};
 use base::Error;
@@ -82,7 +82,6 @@ use engine::options::{Durability, Options};
 use files::mark::FileMark;
 use inventory::{Inventories, NewInventory};
 use std::collections::BTreeSet;
-use std::fs;
 use std::mem;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -151,7 +150,7 @@ impl Job {
     fn of(options: JobOptions, tree: Tree, makes_parents: bool) -> Self {
         let summary = Summary { excluded: tree.excluded, ..Summary::default() };
         Self {
-            roots: roots(&options),
+            roots: options.roots(),
             touched: BTreeSet::new(),
             options,
             tree,
@@ -288,8 +287,9 @@ impl Job {
     /// wrote.
     ///
     /// # Errors
-    /// Returns [`Error::Cancelled`], and with [`JobOptions::delete`] the errors of [`Stale::find`]
-    /// and [`FolderError::MostRemoved`]. Nothing is written then.
+    /// Returns [`Error::Cancelled`], and with [`JobOptions::delete`] the errors of
+    /// [`Stale::find`](crate::Stale::find) and [`FolderError::MostRemoved`]. Nothing is written
+    /// then.
     pub fn start(
         &mut self,
         operation: Option<&Operation>,
@@ -505,16 +505,6 @@ impl Job {
         }
     }
 
-    /// Removes the folders that the job has created, as far as they are empty.
-    fn remove_folders(&self) {
-        let Some(root) = &self.tree.root else { return };
-        for folder in self.tree.folders.iter().rev() {
-            // Something may be in it.
-            let _ = remove_folder(root, folder);
-        }
-        let _ = fs::remove_dir(root);
-    }
-
     fn copy_links(
         &mut self,
         operation: Option<&Operation>,
@@ -550,48 +540,12 @@ impl Job {
         Ok(())
     }
 
-    /// Returns the files to remove, as it is now.
-    fn find_stale(&self, operation: &Operation) -> Result<Stale, Error> {
-        let now = roots(&self.options);
-        let Self { options, tree, tally, .. } = self;
-        match self.roots.iter().zip(&now).filter(|(then, now)| then != now).count() {
-            0 => {}
-            problems => return Err(FolderError::IncompleteListing { problems }.into()),
-        }
-        let proof = (tally.manifest.as_ref(), &*tally.problems);
-        let stale = Stale::find(tree, &options.inputs, &options.suffix, operation, proof)?;
-        if !options.delete_all {
-            stale.check_source()?;
-        }
-        Ok(stale)
-    }
-
-    fn remove_stale(&mut self, operation: &Operation, listen: &mut Listener<'_>) -> Result<(), JobError> {
-        let mut stale = match self.find_stale(operation) {
-            Ok(stale) => stale,
-            Err(error) => return send(listen, vec![Event::NothingRemoved(error)]),
-        };
-        self.fail(mem::take(&mut stale.problems), listen)?;
-        let stays = stale.unproven.iter().map(|path| Event::Unproven(path));
-        send(listen, stays.chain(stale.unknown.iter().map(|path| Event::Unknown(path))).collect())?;
-        let results = match self.options.dry_run {
-            true => Vec::new(),
-            false => stale.remove(&self.tree, &self.options.inputs),
-        };
-        self.tally.removed(&stale, results, listen)
-    }
-
     fn fail(&mut self, problems: Vec<(PathBuf, Error)>, listen: &mut Listener<'_>) -> Result<(), JobError> {
         for (path, error) in problems {
             send(listen, vec![self.tally.failed(&path, error)])?;
         }
         Ok(())
     }
-}
-
-/// Returns the identities of the inputs now.
-fn roots(options: &JobOptions) -> Vec<Option<FileId>> {
-    options.inputs.iter().map(|input| FileId::at(input).ok().flatten()).collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::exclude::Exclude;
 use crate::inventory::{Inventory, InventoryKeys};
 use crate::names::NameKey;
 use crate::tree::{Links, Suffix};
+use engine::file_id::FileId;
 use engine::options::Durability;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -81,6 +82,11 @@ impl JobOptions {
             (true, false) => Replica::Limited,
             (true, true) => Replica::Whole,
         }
+    }
+
+    /// Returns the identities of the inputs now.
+    pub(super) fn roots(&self) -> Vec<Option<FileId>> {
+        self.inputs.iter().map(|input| FileId::at(input).ok().flatten()).collect()
     }
 
     pub(super) fn links(&self) -> Links {
