@@ -55,9 +55,7 @@ async def read_whole(store: Store, path: str, decryption: DecryptWith) -> bytes:
         if first is not None and len(first) < share.size:
             share.shrink(len(first))
             return await store.compute(_native.decrypt_bytes, first, decryption, size=len(first))
-        started = None if first is None else await store.compute(_started_with, begin, first)
-        del first
-        await _read_rest(store, path, started, begin, lambda _done, _total: None)
+        await _read_rest(store, path, first, begin, lambda _done, _total: None)
         return out.getvalue()
 
     with about(path):
@@ -87,16 +85,14 @@ async def read_to(store: Store, path: str, out: Any, decryption: DecryptWith, ca
             await store.compute(_decrypt_at_once, begin, first, size=store.quick(len(first)) if new else None)
             progress(plain_len(len(first)), plain_len(len(first)))
             return
-        started = None if first is None else await store.compute(_started_with, begin, first)
-        del first
         if isinstance(out, str):
-            await _read_rest(store, path, started, begin, progress)
+            await _read_rest(store, path, first, begin, progress)
             return
         # Only one attempt: a file object cannot be rewritten.
-        decryptor = await store.compute(begin) if started is None else started
+        decryptor = await store.compute(_started_with, begin, first)
         try:
             size = (await store.info(path))["size"]
-            await _decrypt_rest(store, path, size, decryptor, 0 if started is None else FIRST, progress)
+            await _decrypt_rest(store, path, size, decryptor, len(first or b""), progress)
         finally:
             # A cancelled task has waited for its thread, so nothing else uses the decryptor.
             decryptor.discard()
@@ -127,10 +123,10 @@ async def _with_beginning(
 
 
 async def _read_rest(
-    store: Store, path: str, started: Writer | None, begin: Callable[[], Writer], progress: Progress
+    store: Store, path: str, first: bytes | None, begin: Callable[[], Writer], progress: Progress
 ) -> None:
-    """Decrypts a file, or its rest after the bytes ``started`` has already decrypted."""
-    attempts = [started] if started is not None else []
+    """Decrypts a file, whose first bytes may be known."""
+    attempts = [] if first is None else [await store.compute(_started_with, begin, first)]
 
     async def work(info: dict[str, Any]) -> None:
         done, decryptor = (FIRST, attempts.pop()) if attempts else (0, await store.compute(begin))
@@ -158,11 +154,11 @@ async def _beginning(store: Store, path: str, length: int) -> bytes | None:
     return first
 
 
-def _started_with(begin: Callable[[], Writer], first: bytes) -> Writer:
-    """Returns a decryptor that has decrypted the first bytes of a file."""
+def _started_with(begin: Callable[[], Writer], first: bytes | None) -> Writer:
+    """Returns a decryptor that has decrypted the first bytes of a file, if they are known."""
     decryptor = begin()
     try:
-        decryptor.write(first)
+        decryptor.write(first or b"")
     except BaseException:
         decryptor.discard()
         raise
