@@ -116,96 +116,94 @@ pub(crate) fn hybrid_open<'py>(
     with_private(private, |private| opened(py, &*hybrid::opener(private, options).map_err(raise)?, blob, aad))
 }
 
-/// Encrypts a message with HPKE (RFC 9180) in any of its modes.
-///
-/// Without ``psk`` and ``sender`` it is the base mode, as in ``seal``. Other parameters and
-/// exceptions are as for ``seal``.
-///
-/// Parameters
-/// ----------
-/// psk, psk_id : bytes-like, optional
-///     A pre-shared key of at least 32 random bytes, and its identifier. It proves to the recipient
-///     that the sender has it.
-/// sender : sealane.keys.Key or str, optional
-///     The sender's private key, of the same kind as ``public``; not with x-wing. It proves to the
-///     recipient that the sender has it.
-///
-/// Examples
-/// --------
-/// >>> alice, bob = sealane.keys.generate("x25519"), sealane.keys.generate("x25519")
-/// >>> blob = sealane.hybrid.hpke_seal(bob.public, b"hello", sender=alice)
-/// >>> sealane.hybrid.hpke_open(bob, blob, sender=alice.public)
-/// b'hello'
-#[pyfunction]
-#[pyo3(
-    signature = (public, data, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None),
-    text_signature = "(public, data, aad=b'', info=b'', *, suite=None, psk=None, psk_id=None, sender=None)"
-)]
-pub(crate) fn hpke_seal<'py>(
-    py: Python<'py>,
-    public: &Any<'py>,
-    data: &Any<'py>,
-    aad: Option<&Any<'py>>,
-    info: Option<&Any<'py>>,
-    suite: Option<&str>,
-    psk: Option<&Any<'py>>,
-    psk_id: Option<&Any<'py>>,
-    sender: Option<&Any<'py>>,
-) -> PyResult<Bytes<'py>> {
-    read!(py; data; optional aad, info);
-    let aead = suite_named(suite)?.unwrap_or_default();
-    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-    let psk = pre_shared(&mut a, psk, &mut b, psk_id)?;
-    let sender = sender.map(|key| with_private(key, |key| key.try_into().map_err(raise))).transpose()?;
-    let public: hpke::PublicKey = with_public(public, |key| key.try_into().map_err(raise))?;
-    sealed(py, &HpkeSealer { public, aead, mode: mode(psk, sender.as_ref()), info }, data, aad)
+/// Defines a function for HPKE in any of its modes. `$key` is the recipient's key, `$message` what
+/// the function encrypts or decrypts, and `$core` the type that does it.
+macro_rules! hpke {
+    (
+        $(#[$doc:meta])*
+        $name:ident($key:ident by $with_key:ident, $message:ident, sender by $with_sender:ident),
+        $text_signature:literal, $work:ident by $core:ident
+    ) => {
+        $(#[$doc])*
+        #[pyfunction]
+        #[pyo3(
+            signature = (
+                $key, $message, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None
+            ),
+            text_signature = $text_signature
+        )]
+        pub(crate) fn $name<'py>(
+            py: Python<'py>,
+            $key: &Any<'py>,
+            $message: &Any<'py>,
+            aad: Option<&Any<'py>>,
+            info: Option<&Any<'py>>,
+            suite: Option<&str>,
+            psk: Option<&Any<'py>>,
+            psk_id: Option<&Any<'py>>,
+            sender: Option<&Any<'py>>,
+        ) -> PyResult<Bytes<'py>> {
+            let given = [psk, psk_id].map(|one| one.is_some());
+            read!(py; $message; optional aad, info, psk, psk_id);
+            let aead = suite_named(suite)?.unwrap_or_default();
+            let sender = sender.map(|key| $with_sender(key, |key| key.try_into().map_err(raise))).transpose()?;
+            let $key = $with_key($key, |key| key.try_into().map_err(raise))?;
+            let mode = mode(given, psk, psk_id, sender.as_ref())?;
+            $work(py, &$core { $key, aead, mode, info }, $message, aad)
+        }
+    };
 }
 
-/// Decrypts a message that ``hpke_seal`` returned.
-///
-/// Parameters
-/// ----------
-/// private, blob, aad, info, suite
-///     As for ``open``.
-/// psk, psk_id
-///     As for ``hpke_seal``.
-/// sender : sealane.keys.PublicKey or str, optional
-///     The sender's public key.
-///
-/// Raises
-/// ------
-/// AuthenticationError, FormatError, ValueError
-///     As ``open``. AuthenticationError also if the pre-shared key or the sender is wrong.
-///
-/// Examples
-/// --------
-/// >>> bob, psk = sealane.keys.generate("x25519"), os.urandom(32)
-/// >>> blob = sealane.hybrid.hpke_seal(bob.public, b"hello", psk=psk, psk_id=b"2026")
-/// >>> sealane.hybrid.hpke_open(bob, blob, psk=psk, psk_id=b"2026")
-/// b'hello'
-#[pyfunction]
-#[pyo3(
-    signature = (private, blob, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None),
-    text_signature = "(private, blob, aad=b'', info=b'', *, suite=None, psk=None, psk_id=None, sender=None)"
-)]
-pub(crate) fn hpke_open<'py>(
-    py: Python<'py>,
-    private: &Any<'py>,
-    blob: &Any<'py>,
-    aad: Option<&Any<'py>>,
-    info: Option<&Any<'py>>,
-    suite: Option<&str>,
-    psk: Option<&Any<'py>>,
-    psk_id: Option<&Any<'py>>,
-    sender: Option<&Any<'py>>,
-) -> PyResult<Bytes<'py>> {
-    read!(py; blob; optional aad, info);
-    let aead = suite_named(suite)?.unwrap_or_default();
-    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-    let psk = pre_shared(&mut a, psk, &mut b, psk_id)?;
-    let sender = sender.map(|key| with_public(key, |key| key.try_into().map_err(raise))).transpose()?;
-    let private: hpke::PrivateKey = with_private(private, |key| key.try_into().map_err(raise))?;
-    opened(py, &HpkeOpener { private, aead, mode: mode(psk, sender.as_ref()), info }, blob, aad)
+hpke! {
+    /// Encrypts a message with HPKE (RFC 9180) in any of its modes.
+    ///
+    /// Without ``psk`` and ``sender`` it is the base mode, as in ``seal``. Other parameters and
+    /// exceptions are as for ``seal``.
+    ///
+    /// Parameters
+    /// ----------
+    /// psk, psk_id : bytes-like, optional
+    ///     A pre-shared key of at least 32 random bytes, and its identifier. It proves to the recipient
+    ///     that the sender has it.
+    /// sender : sealane.keys.Key or str, optional
+    ///     The sender's private key, of the same kind as ``public``; not with x-wing. It proves to the
+    ///     recipient that the sender has it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> alice, bob = sealane.keys.generate("x25519"), sealane.keys.generate("x25519")
+    /// >>> blob = sealane.hybrid.hpke_seal(bob.public, b"hello", sender=alice)
+    /// >>> sealane.hybrid.hpke_open(bob, blob, sender=alice.public)
+    /// b'hello'
+    hpke_seal(public by with_public, data, sender by with_private),
+    "(public, data, aad=b'', info=b'', *, suite=None, psk=None, psk_id=None, sender=None)", sealed by HpkeSealer
+}
+
+hpke! {
+    /// Decrypts a message that ``hpke_seal`` returned.
+    ///
+    /// Parameters
+    /// ----------
+    /// private, blob, aad, info, suite
+    ///     As for ``open``.
+    /// psk, psk_id
+    ///     As for ``hpke_seal``.
+    /// sender : sealane.keys.PublicKey or str, optional
+    ///     The sender's public key.
+    ///
+    /// Raises
+    /// ------
+    /// AuthenticationError, FormatError, ValueError
+    ///     As ``open``. AuthenticationError also if the pre-shared key or the sender is wrong.
+    ///
+    /// Examples
+    /// --------
+    /// >>> bob, psk = sealane.keys.generate("x25519"), os.urandom(32)
+    /// >>> blob = sealane.hybrid.hpke_seal(bob.public, b"hello", psk=psk, psk_id=b"2026")
+    /// >>> sealane.hybrid.hpke_open(bob, blob, psk=psk, psk_id=b"2026")
+    /// b'hello'
+    hpke_open(private by with_private, blob, sender by with_public),
+    "(private, blob, aad=b'', info=b'', *, suite=None, psk=None, psk_id=None, sender=None)", opened by HpkeOpener
 }
 
 /// Defines a function with eciespy's arguments: a key, the data, and the configuration as keywords.
@@ -432,28 +430,20 @@ fn hex_or_bytes<K>(
     from_bytes(curve, bytes.bytes()).map_err(raise)
 }
 
-/// Returns HPKE's pre-shared key and its identifier, if given.
-fn pre_shared<'a, 'py>(
-    secret_slot: &'a mut Slot<'py>,
-    secret: Option<&'a Any<'py>>,
-    id_slot: &'a mut Slot<'py>,
-    id: Option<&'a Any<'py>>,
-) -> PyResult<Option<Psk<'a>>> {
-    match (secret, id) {
-        (None, None) => Ok(None),
-        (Some(secret), Some(id)) => {
-            let (secret, id) = (secret_slot.read(secret)?.bytes(), id_slot.read(id)?.bytes());
-            Psk::new(secret, id).map(Some).map_err(raise)
-        }
-        _ => Err(PyTypeError::new_err("psk and psk_id are used together: give both or neither")),
-    }
-}
-
-fn mode<'a, K>(psk: Option<Psk<'a>>, sender: Option<&'a K>) -> Mode<'a, K> {
-    match (psk, sender) {
-        (None, None) => Mode::Base,
-        (Some(psk), None) => Mode::Psk(psk),
-        (None, Some(sender)) => Mode::Auth(sender),
-        (Some(psk), Some(sender)) => Mode::AuthPsk(sender, psk),
-    }
+/// Returns the mode of HPKE. `given` says whether there are a pre-shared key and its identifier.
+fn mode<'a, K>(
+    given: [bool; 2],
+    psk: &'a [u8],
+    psk_id: &'a [u8],
+    sender: Option<&'a K>,
+) -> PyResult<Mode<'a, K>> {
+    let psk = match given {
+        [false, false] => return Ok(sender.map_or(Mode::Base, Mode::Auth)),
+        [true, true] => Psk::new(psk, psk_id).map_err(raise)?,
+        _ => return Err(PyTypeError::new_err("psk and psk_id are used together: give both or neither")),
+    };
+    Ok(match sender {
+        None => Mode::Psk(psk),
+        Some(sender) => Mode::AuthPsk(sender, psk),
+    })
 }
