@@ -294,7 +294,7 @@ impl Writer {
     /// Decrypts to ``dst``, a path or a binary file object; without ``dst`` it only verifies.
     #[staticmethod]
     fn decrypt(py: Python<'_>, dst: Option<&Any<'_>>, decryption: &DecryptWith) -> PyResult<Self> {
-        let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst, &decryption.0))?;
+        let sink = dst.map_or(Ok(FileSink::discard()), |dst| FileSink::new(py, dst, &decryption.0))?;
         let decryptor = file::Decryptor::new(sink, &decryption.0);
         Ok(Self::new(Content::Decrypted(decryptor), dst.map_or(Ok(None), path)?))
     }

@@ -148,7 +148,10 @@ impl Write for PyFile {
                 let n = match file.call_method1("write", (&bytes,)) {
                     // Many file-like objects take all bytes and return None. Only `io.RawIOBase`
                     // defines None, as zero bytes.
-                    Ok(none) if none.is_none() => (!is_raw(file)?).then_some(from.len()),
+                    Ok(none) if none.is_none() => {
+                        let raw = file.py().import("io")?.getattr("RawIOBase")?;
+                        (!file.is_instance(&raw)?).then_some(from.len())
+                    }
                     Ok(written) => Some(written.extract()?),
                     Err(error) => written_before_blocking(file.py(), error)?,
                 };
@@ -177,10 +180,6 @@ impl Write for PyFile {
     }
 }
 
-fn is_raw(file: &Any<'_>) -> PyResult<bool> {
-    file.is_instance(&file.py().import("io")?.getattr("RawIOBase")?)
-}
-
 /// Returns the number of bytes written before a `BlockingIOError`, or `None` if none were. Returns
 /// other errors unchanged.
 fn written_before_blocking(py: Python<'_>, error: PyErr) -> PyResult<Option<usize>> {
@@ -198,45 +197,47 @@ fn wait_until_writable(file: &Any<'_>) -> PyResult<()> {
     file.py().import("sealane._endpoints")?.call_method1("wait_until_writable", (file,)).map(drop)
 }
 
-/// The destination of plaintext: a file, a Python object or nothing.
+/// The destination of plaintext: a file, a Python object, or nothing.
 pub(crate) enum FileSink {
     /// A path; the new file appears once it is completely written and verified.
     Path(OutputFile),
-    Object(PyFile),
-    /// No destination: the file is only verified and the plaintext discarded.
-    Discard,
+    Other(Box<dyn Write + Send + Sync>),
 }
 
 impl FileSink {
     pub(crate) fn new(py: Python<'_>, dst: &Any<'_>, with: &DecryptWith) -> PyResult<Self> {
         match path(dst)? {
             Some(path) => py.detach(|| OutputFile::create_for(&path, with)).map(Self::Path).map_err(raise),
-            None => Ok(Self::Object(PyFile::new(dst))),
+            None => Ok(Self::Other(Box::new(PyFile::new(dst)))),
         }
+    }
+
+    /// Returns a destination for a file that is only verified: the plaintext is discarded.
+    pub(crate) fn discard() -> Self {
+        Self::Other(Box::new(io::sink()))
     }
 
     pub(crate) fn finish(self, durability: Durability) -> Result<(), Error> {
         match self {
             Self::Path(output) => output.finish(durability),
-            Self::Object(_) | Self::Discard => Ok(()),
+            Self::Other(_) => Ok(()),
+        }
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Path(output) => output,
+            Self::Other(other) => other,
         }
     }
 }
 
 impl Write for FileSink {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Path(output) => output.write(from),
-            Self::Object(object) => object.write(from),
-            Self::Discard => Ok(from.len()),
-        }
+        self.writer().write(from)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Path(output) => output.flush(),
-            Self::Object(object) => object.flush(),
-            Self::Discard => Ok(()),
-        }
+        self.writer().flush()
     }
 }
