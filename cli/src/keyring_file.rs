@@ -58,7 +58,7 @@ impl OpenKeyring {
                 (KeyFile::parse(&content, options).map_err(about)?, Protection::Passphrase(text.clone()))
             }
             Err(Error::Misuse(Misuse::KeyIdentityRequired)) => {
-                identities = loader.identities(&args.identities)?;
+                identities = loader.identities(&args.identities, &[])?;
                 options.identities = Some(&identities);
                 let found = KeyFile::parse(&content, options);
                 let recipients = recipients(&args.recipients, &args.recipients_files, console)?;

@@ -72,7 +72,7 @@ pub(crate) fn encrypt_with(
             loader.takes_stdin(path, "the recipients")?;
         }
         let mut recipients = recipients(&args.to.recipients, &args.to.recipients_files, console)?;
-        let identities = with_plugins(&args.plugins, console)?;
+        let identities = loader.identities(&[], &args.plugins)?;
         recipients.extend(identities.iter().map(Identity::recipient));
         params.recipients = Some(recipients);
         loader.files.extend(args.to.recipients_files.iter().cloned());
@@ -121,9 +121,7 @@ pub(crate) fn decrypt_with(
         let ask = loader.ask_later("the file".into());
         params.identities = Some(vec![Identity::passphrase_asking(ask, max)]);
     } else {
-        let mut identities = loader.identities(&identities)?;
-        identities.extend(with_plugins(&args.plugins, console)?);
-        params.identities = Some(identities);
+        params.identities = Some(loader.identities(&identities, &args.plugins)?);
     }
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
     params.max_work_factor = max_work_factor;
@@ -144,9 +142,7 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
             None => Identity::passphrase(&text),
         }]
     } else {
-        let mut identities = loader.identities(&args.identities)?;
-        identities.extend(with_plugins(&args.plugins, console)?);
-        identities
+        loader.identities(&args.identities, &args.plugins)?
     };
     let recipients = if args.passphrase {
         let text = passphrase::choose(&args.asked, "the files")?;
@@ -209,34 +205,27 @@ pub(crate) fn folder_lock(
             }
             FolderLock::Passphrase(passphrase::ask(unlock.asked, &name(found.path()))?)
         }
-        None => {
-            let mut all = loader.identities(&identities)?;
-            all.extend(with_plugins(unlock.plugins, console)?);
-            FolderLock::Identities(all)
-        }
+        None => FolderLock::Identities(loader.identities(&identities, unlock.plugins)?),
     };
     unlock.asked.refuse_unused(&name(found.path()))?;
     Ok((lock, loader.files))
 }
 
-/// Loads the key that wraps the keys of a folder, beside other keys.
-pub(crate) fn wrapping_key(
-    key: &Path,
+/// Loads what wraps the keys of a folder from now on: another key, a new passphrase or recipients.
+pub(crate) fn new_lock(
+    key: Option<&Path>,
     identity_files: &[PathBuf],
+    passphrase: bool,
+    to: &args::Recipients,
     asked: &args::Passphrase,
+    folder: &str,
     console: &Console,
 ) -> Result<FolderLock, Failure> {
-    Loader::new(asked, Inputs::default(), console).wrapping_key(key, identity_files)
-}
-
-/// Loads the recipients that the keys of a folder are encrypted for.
-pub(crate) fn recipients_lock(to: &args::Recipients, console: &Console) -> Result<FolderLock, Failure> {
-    recipients(&to.recipients, &to.recipients_files, console).map(FolderLock::Recipients)
-}
-
-/// Asks for the new passphrase of the keys of a folder.
-pub(crate) fn new_passphrase(asked: &args::Passphrase, folder: &str) -> Result<FolderLock, Failure> {
-    passphrase::choose(asked, folder).map(FolderLock::Passphrase)
+    match key {
+        Some(key) => Loader::new(asked, Inputs::default(), console).wrapping_key(key, identity_files),
+        None if passphrase => passphrase::choose(asked, folder).map(FolderLock::Passphrase),
+        None => recipients(&to.recipients, &to.recipients_files, console).map(FolderLock::Recipients),
+    }
 }
 
 /// Returns a key file's keyring.
@@ -268,15 +257,6 @@ fn failure(subject: &str, error: Error) -> Failure {
         Misuse::WorkFactorNeedsPassphrase => "--max-work-factor requires -p".to_owned(),
         _ => return Failure::about(subject, error),
     })
-}
-
-/// Returns the identities of the named plugins in their default mode.
-fn with_plugins(names: &[String], console: &Console) -> Result<Vec<Identity>, Failure> {
-    let identity = |name: &String| match Identity::from_plugin(name) {
-        Ok(identity) => Ok(identity.with_plugins(&plugins::at_terminal(console))),
-        Err(error) => Err(Failure::about(&format!("-j {name}"), error)),
-    };
-    names.iter().map(identity).collect()
 }
 
 /// Returns the recipients named directly and those in recipients files. Their plugins may run.
@@ -362,7 +342,7 @@ pub(crate) fn names(
             KeyFile::parse(&content, options)
         }
         Err(Error::Misuse(Misuse::KeyIdentityRequired)) if !identity_files.is_empty() => {
-            identities = loader.identities(identity_files)?;
+            identities = loader.identities(identity_files, &[])?;
             options.identities = Some(&identities);
             KeyFile::parse(&content, options)
         }
@@ -469,7 +449,7 @@ impl<'a> Loader<'a> {
         let about = |error| Failure::about(&name(key), error);
         let identities = match identity_files {
             [] => None,
-            files => Some(self.identities(files)?),
+            files => Some(self.identities(files, &[])?),
         };
         // Read only once, because the content of a pipe cannot be read again.
         let (content, pinned) = self.read_pinned(key, "the key")?;
@@ -496,7 +476,11 @@ impl<'a> Loader<'a> {
         Ok(found)
     }
 
-    pub(crate) fn identities(&mut self, files: &[PathBuf]) -> Result<Vec<Identity>, Failure> {
+    pub(crate) fn identities(
+        &mut self,
+        files: &[PathBuf],
+        plugins: &[String],
+    ) -> Result<Vec<Identity>, Failure> {
         let mut all: Vec<Identity> = Vec::new();
         for path in files {
             let about = |error| Failure::about(&name(path), error);
@@ -520,6 +504,9 @@ impl<'a> Loader<'a> {
                     }
                 },
             );
+        }
+        for name in plugins {
+            all.push(Identity::from_plugin(name).map_err(|e| Failure::about(&format!("-j {name}"), e))?);
         }
         let plugins = plugins::at_terminal(self.console);
         Ok(all.into_iter().map(|identity| identity.with_plugins(&plugins)).collect())

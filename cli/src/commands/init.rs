@@ -88,11 +88,7 @@ impl Run for Init {
         let about = |error| Failure::about(&shown, error);
         url::refuse([&self.folder])?;
         let WrapWith { key, identities, to, passphrase, asked } = &self.with;
-        let lock = match (key, passphrase) {
-            (Some(key), _) => keys::wrapping_key(key, identities, asked, console)?,
-            (None, true) => keys::new_passphrase(asked, &shown)?,
-            (None, false) => keys::recipients_lock(to, console)?,
-        };
+        let lock = keys::new_lock(key.as_deref(), identities, *passphrase, to, asked, &shown, console)?;
         let sign = |path| keys::signing_key(path, asked, keys::Inputs::default(), console);
         let sign_key = self.sign_key.as_deref().map(sign).transpose()?;
         asked.refuse_unused(&shown)?;

@@ -106,12 +106,9 @@ impl Rewrap {
                 opened.name()
             )));
         }
-        let lock = match wrapping_key {
-            Some(key) => keys::wrapping_key(key, &[], asked, console)?,
-            None if *passphrase => keys::new_passphrase(asked, &opened.name())?,
-            None => keys::recipients_lock(to, console)?,
-        };
-        asked.refuse_unused(&opened.name())?;
+        let (key, name) = (wrapping_key.as_deref(), opened.name());
+        let lock = keys::new_lock(key, &[], *passphrase, to, asked, &name, console)?;
+        asked.refuse_unused(&name)?;
         opened.folder.rewrap(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         console.warn(SAME_FOLDER_KEYS);
         Ok(())
