@@ -211,10 +211,8 @@ pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
     if io::stderr().is_terminal() {
         let _ = io::stderr().write_all(b"\r\x1b[2K");
     }
-    let failure = match advice {
-        Some(advice) => Failure::interrupted().and(advice),
-        None => Failure::interrupted(),
-    };
+    let interrupted = Failure::interrupted();
+    let failure = if let Some(advice) = advice { interrupted.and(advice) } else { interrupted };
     print_error(&line(&failure, json));
 }
 
@@ -224,12 +222,6 @@ pub(crate) fn announce(json: bool, text: &str) {
         true => print_error(&json_line(&json!({ "message": text }))),
         false => print_error(&format!("sealane: {text}")),
     }
-}
-
-/// Prints a new user's first commands. On standard error, because a script that passes no arguments
-/// is mistaken.
-pub(crate) fn print_first_commands(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 fn line(failure: &Failure, json: bool) -> String {

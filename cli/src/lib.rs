@@ -59,6 +59,7 @@ use console::Console;
 use error::Failure;
 use redact::Redactor;
 use std::ffi::OsString;
+use std::io::{self, Write};
 pub use url::{CreateUrl, OpenUrl, RewrapUrl, Upload, set_url_functions};
 
 /// Encrypts files in formats that other software reads.
@@ -113,7 +114,8 @@ pub fn run(args: Vec<OsString>) -> u8 {
 /// 3.14.0"`.
 pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
     if args.len() < 2 {
-        console::print_first_commands(FIRST_COMMANDS);
+        // On standard error, because a script that passes no arguments is mistaken.
+        let _ = io::stderr().write_all(FIRST_COMMANDS.as_bytes());
         return error::Kind::MISUSE.status();
     }
     endpoints::fill_closed_streams();
