@@ -47,14 +47,12 @@ impl Run for Doctor {
         } else if !console.quiet {
             console.print(&report.text())?;
         }
-        match report.problems.len() {
-            0 => Ok(()),
-            1 => Err(Failure::new(Kind::Problem, "1 problem found; the end of the report names it")),
-            n => Err(Failure::new(
-                Kind::Problem,
-                format!("{n} problems found; the end of the report names them"),
-            )),
-        }
+        let text = match report.problems.len() {
+            0 => return Ok(()),
+            1 => "1 problem found; the end of the report names it".to_owned(),
+            n => format!("{n} problems found; the end of the report names them"),
+        };
+        Err(Failure::new(Kind::Problem, text))
     }
 }
 
