@@ -1,6 +1,6 @@
 //! The examples of each command's help, run as printed.
 
-use crate::common::Sandbox;
+use crate::common::{Outcome, Sandbox};
 
 /// The files that the examples name.
 const FILES: &str = r#"
@@ -54,7 +54,8 @@ fn examples_of_the_help_run() {
     let commands = all.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().lines();
     let first: Vec<_> = all.split("kept encrypted:\n").nth(1).unwrap().lines().collect();
     assert!(first.len() >= 5, "{all}");
-    run("", &first);
+    let made = files();
+    run(&made, "", &first);
     let names = commands.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names: Vec<_> =
         names.map(|line| line.split([' ', ',']).find(|word| !word.is_empty()).unwrap()).collect();
@@ -65,15 +66,26 @@ fn examples_of_the_help_run() {
         assert!(examples.len() >= 2, "the help of {name} has the examples {examples:?}");
         // tests/it/mount.rs and the guide's page on vaults mount.
         if name != "mount" {
-            run(name, &examples);
+            run(&made, name, &examples);
         }
     }
 }
 
-fn run(name: &str, examples: &[&str]) {
+/// Makes the files once, because a passphrase takes a second.
+fn files() -> Sandbox {
     let sandbox = Sandbox::new();
-    let script = ["set -eu; export HOME=$PWD", FILES, before(name), "\n", &examples.join("\n")].concat();
-    let script: String = script.lines().map(|line| with_passphrase(line) + "\n").collect();
-    let done = sandbox.shell(&script);
+    shell(&sandbox, FILES).succeeded();
+    sandbox
+}
+
+fn run(made: &Sandbox, name: &str, examples: &[&str]) {
+    let sandbox = Sandbox::new();
+    let copy = format!("cp -R '{}/.' .\n", made.path("").display());
+    let done = shell(&sandbox, &[&copy, before(name), "\n", &examples.join("\n")].concat());
     assert_eq!(done.status, Some(0), "the examples of {name}: {examples:#?}: {}", done.err);
+}
+
+fn shell(sandbox: &Sandbox, script: &str) -> Outcome {
+    let script: String = script.lines().map(|line| with_passphrase(line) + "\n").collect();
+    sandbox.shell(&["set -eu; export HOME=$PWD\n", &script].concat())
 }
