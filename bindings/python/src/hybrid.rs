@@ -163,11 +163,11 @@ hpke! {
     /// Parameters
     /// ----------
     /// psk, psk_id : bytes-like, optional
-    ///     A pre-shared key of at least 32 random bytes, and its identifier. It proves to the recipient
-    ///     that the sender has it.
-    /// sender : sealane.keys.Key or str, optional
-    ///     The sender's private key, of the same kind as ``public``; not with x-wing. It proves to the
+    ///     A pre-shared key of at least 32 random bytes, and its identifier. It proves to the
     ///     recipient that the sender has it.
+    /// sender : sealane.keys.Key or str, optional
+    ///     The sender's private key, of the same kind as ``public``; not with x-wing. It proves to
+    ///     the recipient that the sender has it.
     ///
     /// Examples
     /// --------
