@@ -4,7 +4,7 @@ use sealane::age::parse_recipients;
 use sealane::file::job::may_lack_description;
 use sealane::keys::{self, KeyFile, LoadOptions};
 use sealane::{Error, FolderError, Misuse, error};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// A failure, as it is reported to the user.
@@ -153,23 +153,22 @@ impl Failure {
     /// names.
     pub(crate) fn io(subject: &str, error: &io::Error) -> Self {
         let text = match error.kind() {
-            io::ErrorKind::NotFound => "no such file or folder; check the name".into(),
-            io::ErrorKind::PermissionDenied => {
-                "permission denied; check the permissions of the file and its folder".into()
+            ErrorKind::NotFound => "no such file or folder; check the name",
+            ErrorKind::PermissionDenied => {
+                "permission denied; check the permissions of the file and its folder"
             }
-            io::ErrorKind::IsADirectory => "is a folder; name a file".into(),
-            io::ErrorKind::NotADirectory => "a part of the path is not a folder; check the name".into(),
-            io::ErrorKind::StorageFull => "the disk is full; free some space or choose another disk".into(),
-            io::ErrorKind::FileTooLarge => {
+            ErrorKind::IsADirectory => "is a folder; name a file",
+            ErrorKind::NotADirectory => "a part of the path is not a folder; check the name",
+            ErrorKind::StorageFull => "the disk is full; free some space or choose another disk",
+            ErrorKind::FileTooLarge => {
                 "the file would be longer than the limit of this process or of the disk; check 'ulimit -f'"
-                    .into()
             }
-            io::ErrorKind::QuotaExceeded => "the disk quota is exceeded; free some space".into(),
-            io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another folder".into(),
-            io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
-                "not a valid file name; check the name".into()
+            ErrorKind::QuotaExceeded => "the disk quota is exceeded; free some space",
+            ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another folder",
+            ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
+                "not a valid file name; check the name"
             }
-            _ => without_number(error),
+            _ => &without_number(error),
         };
         Self { kind: Kind::IO, text: format!("{subject}: {text}") }
     }
@@ -177,7 +176,7 @@ impl Failure {
     /// Returns the failure for an error of the operating system about standard output.
     pub(crate) fn stdout(error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self { kind: Kind::OutputClosed, text: String::new() },
+            ErrorKind::BrokenPipe => Self { kind: Kind::OutputClosed, text: String::new() },
             _ => Self::io(STDOUT, error),
         }
     }
