@@ -238,7 +238,8 @@ def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -
     told = 0
 
     def end(number: int, files: Files, future: Future[Failures]) -> None:
-        outcomes[number] = _outcome(future, files)
+        error = CancelledError() if future.cancelled() else future.exception()
+        outcomes[number] = future.result() if error is None else _lost(error, files)
         # Dask reruns a batch, and rewrites its files, if it loses a worker while a future for the
         # result exists.
         del running[number]
@@ -290,11 +291,6 @@ def _work(executor: Executor, task: Task, job: Job, progress: Progress | None) -
         for number, batch in unrecorded.items():
             job.record(batch, outcomes[number])
         raise
-
-
-def _outcome(future: Future[Failures], files: Files) -> Failures:
-    error = CancelledError() if future.cancelled() else future.exception()
-    return future.result() if error is None else _lost(error, files)
 
 
 def _lost(error: BaseException, files: Files) -> Failures:
