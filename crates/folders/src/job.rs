@@ -517,9 +517,8 @@ impl Job {
                 _ if self.leads_out(operation, link) => {
                     Err(FolderError::LinkLeadsOut(link.text.clone()).into())
                 }
-                _ if self.options.dry_run => Ok(()),
-                None => Ok(()),
-                Some(operation) => operation.replicate_link(root, link),
+                Some(operation) if !self.options.dry_run => operation.replicate_link(root, link),
+                _ => Ok(()),
             };
             let listed = copied.and_then(|()| match &mut self.tally.manifest {
                 Some(manifest) if !self.options.dry_run => manifest.add_link(pair.source, pair.target),

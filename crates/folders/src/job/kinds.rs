@@ -59,14 +59,11 @@ impl Job {
 
     /// Returns why a place stays taken.
     fn taken(&self, found: &str) -> String {
-        match self.options.delete {
-            true => format!(
-                "found a {found} of another kind than the source, and nothing shows that sealane wrote all of it; move it away"
-            ),
-            false => format!(
-                "found a {found} of another kind than the source; move it away, or use --delete, which removes what sealane wrote"
-            ),
-        }
+        let advice = match self.options.delete {
+            true => ", and nothing shows that sealane wrote all of it; move it away",
+            false => "; move it away, or use --delete, which removes what sealane wrote",
+        };
+        format!("found a {found} of another kind than the source{advice}")
     }
 
     /// Returns the conflicts, those of folders first and parents before their content.
