@@ -61,6 +61,9 @@ pub struct Removal {
     id: Option<FileId>,
     /// The same source's file under the primary name key. Without it, this one stays.
     replacement: Option<PathBuf>,
+    /// Whether nothing is in the source's place: it has not become a folder, or been below a folder
+    /// that is a file now.
+    vanished: bool,
 }
 
 impl Stale {
@@ -108,9 +111,10 @@ impl Stale {
     /// # Errors
     /// Returns [`FolderError::MostRemoved`].
     pub fn check_source(&self) -> Result<(), Error> {
-        let removed = self.removals.iter().filter(|removal| removal.replacement.is_none()).count();
+        let lost = |removal: &&Removal| removal.vanished && removal.replacement.is_none();
+        let removed = self.removals.iter().filter(lost).count();
         let held = self.removals.len() + self.kept;
-        match removed > 0 && removed == held || removed >= MANY && removed > held / 2 {
+        match removed > 1 && removed == held || removed >= MANY && removed > held / 2 {
             true => Err(FolderError::MostRemoved { removed, held }.into()),
             false => Ok(()),
         }
@@ -140,7 +144,8 @@ impl Stale {
 impl Removal {
     /// Returns the removal of a file or a link, as it is now.
     pub(crate) fn new(path: &Path, source: PathBuf) -> io::Result<Self> {
-        Ok(Self { id: FileId::of_name(path)?, path: path.to_owned(), source, replacement: None })
+        let id = FileId::of_name(path)?;
+        Ok(Self { id, path: path.to_owned(), source, replacement: None, vanished: false })
     }
 
     pub(crate) fn remove(&self, root: &Path) -> io::Result<()> {
@@ -292,7 +297,7 @@ impl<'a> Search<'a> {
 
     /// Adds a file or link to the stale ones if its source, `below` a source folder, is gone.
     fn look_at(&self, path: PathBuf, below: PathBuf, kind: EntryKind, stale: &mut Stale) {
-        let mut replacement = None;
+        let (mut replacement, mut vanished) = (None, true);
         for source in self.sources {
             let candidate = if source.is_dir() { source.join(&below) } else { source.to_path_buf() };
             if !source.is_dir() && source.file_name() != Some(below.as_os_str()) {
@@ -308,7 +313,7 @@ impl<'a> Search<'a> {
             }
             match is_gone(&candidate, EntryKind::File) {
                 _ if self.may_exist(&candidate) => return stale.kept += 1,
-                Ok(true) => {}
+                Ok(true) => vanished &= candidate.symlink_metadata().is_err_and(|e| e.kind() == ErrorKind::NotFound),
                 Ok(false) => return stale.kept += 1,
                 Err(e) => return stale.problems.push((candidate.clone(), Error::io(&candidate, e))),
             }
@@ -318,7 +323,7 @@ impl<'a> Search<'a> {
             Err(e) => return stale.problems.push((path.clone(), Error::io(&path, e))),
         };
         match is_ours(&path, kind, self.operation, self.manifest) {
-            true => stale.removals.push(Removal { path, source: below, id, replacement }),
+            true => stale.removals.push(Removal { path, source: below, id, replacement, vanished }),
             false => stale.unproven.push(path),
         }
     }
