@@ -37,6 +37,8 @@ from sqlalchemy.dialects import postgresql, sqlite
         lambda: User.data["a"],
         lambda: User.email.between("a", "b"),
         lambda: User.email.is_distinct_from("a"),
+        lambda: User.email.is_("a"),
+        lambda: User.email.is_not(User.name),
     ],
 )
 def test_what_cannot_be_computed_is_refused(compare: Callable[[], object]) -> None:
@@ -45,6 +47,10 @@ def test_what_cannot_be_computed_is_refused(compare: Callable[[], object]) -> No
 
 
 NAMES = sa.select(User.name)
+EMAIL = sa.select(User.email).limit(1).scalar_subquery()
+PLAIN_TABLE = sa.Table("plains", sa.MetaData(), sa.Column("id", sa.Integer), sa.Column("x", sa.Text))
+LENGTH = sa.select(sa.func.length(User.email)).limit(1).scalar_subquery()
+SUBQUERY = sa.select(sa.func.lower(User.email).label("x"), User.id).subquery()
 
 
 @pytest.mark.parametrize(
@@ -63,6 +69,12 @@ NAMES = sa.select(User.name)
         sa.select(sa.func.row_number().over(order_by=User.email)),
         sa.select(sa.cast(User.email, sa.Text)),
         sa.select(User.id).where(sa.cast(User.email, sa.Text).like("a%")),
+        sa.select(sa.extract("year", User.email)),
+        sa.select(User.id, User.email.label("x")).order_by(sa.desc("x")),
+        sa.select(User.id).order_by(sa.case((User.id == 2, "n"), else_=User.email)),
+        sa.select(sa.func.length(sa.select(User.email).limit(1).scalar_subquery())),
+        sa.insert(User).values([{"id": 5, "name": None}, {"id": LENGTH, "name": None}]),
+        sa.update(Document).where(Document.tenant == SUBQUERY.c.x).values(tenant="x"),
     ],
     ids=str,
 )
@@ -84,6 +96,9 @@ def test_the_database_computes_nothing_of_ciphertexts(engine: sa.Engine, stateme
         sa.intersect(NAMES, NAMES),
         sa.select(sa.func.count().over(partition_by=User.name)),
         sa.select(NAMES.distinct().subquery()),
+        sa.select(User.name.label("x"), sa.func.count()).group_by("x"),
+        sa.select(sa.func.count(sa.distinct(sa.case((User.id == 2, "n"), else_=User.name)))),
+        sa.select(sa.case((User.id == 1, User.name))).distinct(),
     ],
     ids=str,
 )
@@ -239,6 +254,14 @@ def test_an_upsert_by_another_name_of_the_column_is_refused(engine: sa.Engine) -
         sa.case({"a@x": True}, value=User.email, else_=False),
         User.id.in_(sa.select(User.id).where(sa.literal("x") == User.email)),
         sa.exists().where(sa.func.lower("x") == User.name),
+        sa.literal("a@x").in_([User.email, "y"]),
+        sa.literal("a@x").between(User.email, "z"),
+        sa.literal("a@x").in_(sa.select(User.email)),
+        sa.case((User.id == 2, "n"), else_=User.email) == "a@x",
+        User.email,
+        sa.and_(User.email, User.id > 0),
+        sa.case((User.email, True), else_=False),
+        sa.exists().where(Document.tenant == User.email),
     ],
 )
 def test_a_comparison_from_the_other_side_is_refused(engine: sa.Engine, where: Any) -> None:
@@ -248,6 +271,99 @@ def test_a_comparison_from_the_other_side_is_refused(engine: sa.Engine, where: A
         pytest.raises(TypeError, match=r"^users\.\w+ is encrypted: it can only"),
     ):
         connection.execute(sa.select(User.id).where(where))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        sa.select(sa.case((User.id == 2, "none"), else_=User.email)),
+        sa.select(sa.case((User.id == 2, User.name), else_=User.email)),
+        sa.select(sa.func.lag(User.email).over(order_by=User.id)),
+        sa.select(sa.select(sa.func.first_value(User.email).over().label("x")).subquery().c.x),
+        sa.select(Document.tenant).union_all(sa.select(User.email)),
+        sa.select(User.email).union_all(sa.select(Document.tenant)),
+        sa.select(User.email).union_all(sa.select(User.name)),
+        sa.select(sa.null().label("email")).union_all(sa.select(User.email)),
+        sa.insert(User).values(email="b@x").returning(sa.case((User.id == 2, "n"), else_=User.email)),
+    ],
+    ids=str,
+)
+def test_results_without_the_type_of_the_column_are_refused(engine: sa.Engine, statement: Any) -> None:
+    store(engine, User(email="a@x", name="n"))
+    with (
+        engine.connect() as connection,
+        pytest.raises(TypeError, match=r"^users\.\w+ is encrypted: its values would be returned without dec"),
+    ):
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        sa.update(PLAIN_TABLE).where(PLAIN_TABLE.c.id == User.id).values(x=User.email),
+        sa.update(PLAIN_TABLE).values({PLAIN_TABLE.c.x: EMAIL}),
+        sa.update(PLAIN_TABLE).values(x=sa.case((PLAIN_TABLE.c.x == "x", "y"), else_=EMAIL)),
+        sa.insert(PLAIN_TABLE).values(x=EMAIL),
+        sa.insert(PLAIN_TABLE).values([{"x": "x"}, {"x": EMAIL}]),
+        sa.insert(PLAIN_TABLE).from_select(["x"], sa.select(User.email)),
+        "upsert",
+    ],
+    ids=str,
+)
+def test_ciphertext_is_not_stored_in_another_column(engine: sa.Engine, statement: Any) -> None:
+    if statement == "upsert":
+        upsert = sqlite.insert if engine.name == "sqlite" else postgresql.insert
+        statement = upsert(PLAIN_TABLE).on_conflict_do_update(index_elements=["id"], set_={"x": EMAIL})
+    with (
+        engine.connect() as connection,
+        pytest.raises(TypeError, match=r"^users\.email is encrypted: plains\.x would get its ciphertext"),
+    ):
+        connection.execute(statement)
+
+
+def test_a_value_is_not_moved_to_another_row(engine: sa.Engine) -> None:
+    store(engine, User(email="a@x", notes="a"), User(email="b@x", notes="b"))
+    upsert = sqlite.insert if engine.name == "sqlite" else postgresql.insert
+    for_row = User.__table__.c.notes.type.for_row  # type: ignore[attr-defined]
+    other, new = orm.aliased(User), upsert(User).values(id=1, email="b@x", notes=for_row("new", id=1))
+    change = {"notes": new.excluded.notes}
+    for statement in (
+        sa.insert(User).from_select(["email", "notes"], sa.select(User.email, User.notes)),
+        sa.update(User).where(User.id != other.id).values(notes=other.notes),
+        new.on_conflict_do_update(index_elements=["email"], set_=change),
+    ):
+        with (
+            engine.connect() as connection,
+            pytest.raises(
+                TypeError, match=r"^users\.notes is bound to id, and the value to those of another"
+            ),
+        ):
+            connection.execute(statement)
+    with engine.begin() as connection:
+        connection.execute(new.on_conflict_do_update(index_elements=["id"], set_=change))
+    assert [user.notes for user in load(engine)] == ["new", "b"]
+
+
+def test_what_a_mapping_and_options_add_to_a_statement_is_checked(engine: sa.Engine) -> None:
+    class Base(orm.DeclarativeBase):
+        pass
+
+    class Person(Base):
+        __table__ = User.__table__
+        lower: orm.Mapped[str] = orm.column_property(sa.func.lower(__table__.c.email))  # type: ignore[attr-defined]
+
+    for statement, made in [
+        (sa.select(Person), "the database cannot compute lower"),
+        (
+            sa.select(User).options(orm.with_loader_criteria(User, User.id == User.email)),
+            "it can only be comp",
+        ),
+    ]:
+        with (
+            orm.Session(engine) as session,
+            pytest.raises(TypeError, match=f"^users.email is encrypted: {made}"),
+        ):
+            session.scalars(statement).all()
 
 
 def test_comparisons_with_null(engine: sa.Engine) -> None:
@@ -295,6 +411,26 @@ def test_indexes_and_constraints_of_no_use_are_refused() -> None:
         sa.Index("lower", sa.func.lower(table.c.a), unique=True)
     with pytest.raises(ValueError, match=r"^a: an encrypted value cannot be a primary key"):
         sa.Column("a", Encrypted(sa.Text, keyring=INDEX, searchable=True), primary_key=True)
+    for where in table.c.id == table.c.a, table.c.a == "x":
+        with pytest.raises((TypeError, ValueError), match=r"^t\.a(: the database cannot| is encrypted)"):
+            sa.Index("partial", table.c.id, sqlite_where=where)
+        with pytest.raises((TypeError, ValueError), match=r"^t\.a(: the database cannot| is encrypted)"):
+            table.append_constraint(sa.CheckConstraint(where))
+    table.append_constraint(sa.CheckConstraint(table.c.a.is_not(None)))
+    column = sa.Column("b", Encrypted(sa.Text, keyring=RING), sa.ForeignKey("t.id"))
+    with pytest.raises(ValueError, match=r"^b: an encrypted value cannot be a primary key or the target"):
+        sa.Table("u", sa.MetaData(), column)
+
+
+def test_a_foreign_key_to_an_encrypted_column_is_refused() -> None:
+    """SQLAlchemy gives it the type of that column."""
+    engine, data = sa.create_engine("sqlite://"), sa.MetaData()
+    encrypted = sa.Column("a", Encrypted(sa.Text, keyring=INDEX, searchable=True), unique=True)
+    sa.Table("t", data, sa.Column("id", sa.Integer, primary_key=True), encrypted)
+    table = sa.Table("u", data, sa.Column("b", sa.ForeignKey("t.a")))
+    data.create_all(engine)
+    with engine.connect() as connection, pytest.raises(ValueError, match=r"^b: an encrypted value cannot be"):
+        connection.execute(table.insert().values(b="x"))
 
 
 def test_expressions_of_the_column_itself(engine: sa.Engine) -> None:

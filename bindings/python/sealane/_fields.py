@@ -190,7 +190,10 @@ class Field:
     def find(self, value: Any) -> list[bytes]:
         """Returns the value encrypted under each enabled key, to be compared with a searchable column."""
         if not self.searchable:
-            raise TypeError(f"{self} is not searchable: equal values are encrypted differently")
+            raise TypeError(
+                f"{self} is not searchable: equal values are encrypted differently; pass searchable=True, or "
+                "find the row by another column"
+            )
         return list(self.keys.aead().encrypt_with_all_keys(self.encoded(value), self.aad(())))
 
     @forgetting

@@ -29,7 +29,7 @@ from sqlalchemy.sql import operators, visitors
 from sealane import _fields
 from sealane._fields import Bound, Field, KeyringLike, Sealed
 from sealane._frames import forgetting
-from sealane.sqlalchemy._statements import check_use, refused, selected
+from sealane.sqlalchemy._statements import check_use, fields_in, parts_of, refused, selected
 
 __all__ = ["Encrypted", "Sealed", "reencrypt"]
 
@@ -181,7 +181,7 @@ class Encrypted(sa.types.TypeDecorator[_T]):
             field: Field = self.expr.type.keyring  # type: ignore[attr-defined]
             if op is operators.distinct_op and field.searchable:
                 return super().operate(op, *other, **options)
-            if op in _NULL or (op in _EQUAL and (other[0] is None or isinstance(other[0], sa.Null))):
+            if op in (_NULL | _EQUAL) and (other[0] is None or isinstance(other[0], sa.Null)):
                 return super().operate(op, *other, **options)
             if op is operators.eq and _is_sql(other[0]):
                 # SQLAlchemy looks for columns in lists and dicts, so only a statement is refused.
@@ -257,7 +257,10 @@ def _executing(_connection: Any, _cursor: Any, _sql: str, _values: Any, context:
     compiled = context.compiled
     if compiled is None or compiled in _CHECKED:
         return
-    for element in visitors.iterate(compiled.statement):
+    statement = compiled.statement
+    if not isinstance(statement, sa.UpdateBase) and compiled.compile_state is not None:
+        statement = compiled.compile_state.statement  # of objects, with what the mapping and options add
+    for element in parts_of(statement):
         if isinstance(element, sa.Insert | sa.Update):
             _check_values(element)
         check_use(element)
@@ -270,7 +273,10 @@ def _check_values(statement: Any) -> None:
     for column in (sealed := _sealed_of(table)):
         _check_defaults(column, table)
     upsert: Any = statement._post_values_clause
-    updated = dict(getattr(upsert, "update_values_to_set", None) or getattr(upsert, "update", None) or {})
+    updated: dict[Any, Any] = {}
+    for one in getattr(upsert, "clauses", [upsert]):  # SQLite takes several
+        updated |= dict(getattr(one, "update_values_to_set", None) or getattr(one, "update", None) or {})
+    kept = {getattr(one, "name", one) for one in getattr(upsert, "inferred_target_elements", None) or ()}
     by_column = dict.fromkeys(table.c)
     for key in updated:
         # If a key is not a column's, SQLAlchemy sends the value as it is, and only warns.
@@ -281,28 +287,56 @@ def _check_values(statement: Any) -> None:
     pairs = [
         pair for each in (statement._values or {}, updated, *several) for pair in _pairs(statement, each)
     ]
+    moved = len(pairs)
     if (select := getattr(statement, "select", None)) is not None:
         names = statement._select_names or []
         for chosen in selected(select):
             each = chosen if len(chosen) == len(names) else [select] * len(names)
             pairs += zip(names, each, strict=True)
-    for key, value in pairs:
-        type_ = getattr(_column_of(statement, key) if _is_sql(value) else None, "type", None)
-        if isinstance(type_, Encrypted) and not _is_own(type_, value):
-            raise TypeError(f"{type_.keyring} is encrypted: the database cannot compute its values")
+    for number, (key, value) in enumerate(pairs):
+        if not _is_sql(value):
+            continue
+        value = value.__clause_element__() if hasattr(value, "__clause_element__") else value
+        column = _column_of(statement, key)
+        if isinstance(type_ := getattr(column, "type", None), Encrypted):
+            if not _is_own(type_, value):
+                raise TypeError(f"{type_.keyring} is encrypted: the database cannot compute its values")
+            if type_.row and isinstance(value, sa.Column):
+                # Of another table, it is what an INSERT would have stored.
+                is_same_row = isinstance(value.table, sa.Table) or kept.issuperset(type_.row)
+                if number >= moved or not is_same_row:
+                    raise TypeError(
+                        f"{type_.keyring} is bound to {', '.join(type_.row)}, and the value to those of "
+                        "another row: use objects or for_row(…), or upsert by these columns"
+                    )
+        for field in () if isinstance(type_, Encrypted) else fields_in(value):
+            raise TypeError(
+                f"{field} is encrypted: {statement.table.name}.{column.key} would get its ciphertext"
+            )
 
 
 def _check_defaults(column: Any, _table: Any) -> None:
     defaults = [one for one in (column.default, column.onupdate) if one is not None]
     computed = any(not (one.is_scalar or one.is_callable) for one in defaults)
+    if column.foreign_keys:
+        raise ValueError(f"{column.name}: {_fields.NO_KEY}")
     if computed or column.server_default or column.server_onupdate:
         raise ValueError(f"{column.name}: the database would store its default without encryption")
 
 
 @event.listens_for(sa.Index, "after_parent_attach")
 @event.listens_for(sa.UniqueConstraint, "after_parent_attach")
+@event.listens_for(sa.CheckConstraint, "after_parent_attach")
 def _check_index(made: Any, _table: Any) -> None:
     """Refuses an index or a constraint that is of no use."""
+    conditions = [made.sqltext] if isinstance(made, sa.CheckConstraint) else []
+    conditions += [value for name, value in made.dialect_kwargs.items() if name.endswith("_where")]
+    for part in (part for one in conditions for part in parts_of(one)):
+        check_use(part)
+        if isinstance(part, sa.TypeCoerce) and (field := next(fields_in(part.clause), None)):
+            raise ValueError(f"{field}: {_fields.NOT_COMPUTED}")
+    if isinstance(made, sa.CheckConstraint):
+        return
     for expression in getattr(made, "expressions", made.columns):
         column: Any
         for column in visitors.iterate(expression):
@@ -329,7 +363,6 @@ def _column_of(statement: Any, key: Any) -> Any:
 
 def _is_own(own: Encrypted[Any], value: Any) -> bool:
     """Returns whether an expression is a parameter or a value of the same column."""
-    value = value.__clause_element__() if hasattr(value, "__clause_element__") else value
     kind = getattr(value, "type", None)
     if isinstance(value, sa.BindParameter) and (value.type._isnull or isinstance(kind, _Stored)):
         return True
