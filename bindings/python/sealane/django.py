@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -26,12 +27,22 @@ from django.core import checks
 from django.core.exceptions import FieldError
 from django.db import models, transaction
 from django.db.models import expressions, functions, lookups, signals
+from django.db.models.sql.compiler import SQLCompiler
+from django.db.models.sql.query import Query
 
 from sealane import _fields
 from sealane._fields import Bound, Field, KeyringLike, Sealed
 from sealane._frames import forgetting
 
 __all__ = ["EncryptedBinaryField", "EncryptedJSONField", "EncryptedTextField", "Sealed", "reencrypt"]
+
+
+_INDEXES = (
+    "unique",
+    "db_index",
+    "primary_key",
+    *(f"unique_for_{part}" for part in ("date", "month", "year")),
+)
 
 
 class _Ciphertext(bytes):
@@ -55,7 +66,7 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
     ) -> None:
         if "db_default" in options:
             raise ValueError("the database would store db_default without encryption; pass default=")
-        if not searchable and any(options.get(name) for name in ("unique", "db_index", "primary_key")):
+        if not searchable and any(options.get(name) for name in _INDEXES):
             raise ValueError(_fields.NO_INDEX)
         if options.get("primary_key"):
             raise ValueError(_fields.NO_KEY)
@@ -77,6 +88,8 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
     def _misuses(self) -> Iterator[str]:
         meta = self.model._meta
         made: Any = [*meta.indexes, *meta.constraints]
+        if self.name in getattr(meta.pk, "field_names", ()):
+            yield _fields.NO_KEY
         named = [*meta.unique_together, *(getattr(one, "fields", ()) for one in made)]
         if not self.searchable and any(self.name in [one.lstrip("-") for one in names] for names in named):
             yield _fields.NO_INDEX
@@ -85,9 +98,20 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         ordered = [*order, *([latest] if isinstance(latest, str) else latest)]
         computed = [*ordered, *(one for each in made for one in getattr(each, "expressions", ()))]
         computed += [getattr(one, "expression", None) for one in meta.local_fields]
-        for part in _parts_of(*computed):
+        query = Query(self.model, alias_cols=False)
+        for part in _parts_of(*(one[0] if isinstance(one, tuple) else one for one in computed)):
             name = vars(part)["name"] if type(part) is models.F else part
             if isinstance(name, str) and name.lstrip("-") == self.name:
+                yield _fields.NOT_COMPUTED
+                return
+        for condition in filter(None, (getattr(one, "condition", None) for one in made)):
+            try:
+                where = query.build_where(condition)
+                _check_parts(where)
+                finds = any(isinstance(part, _In) and part.lhs.target == self for part in _parts_of(where))
+            except (FieldError, TypeError) as why:
+                finds = str(why).startswith(f"{self.sealing} ")
+            if finds:
                 yield _fields.NOT_COMPUTED
                 return
 
@@ -232,8 +256,17 @@ class _Column(expressions.Col):
     def as_sql(self, compiler: Any, connection: Any) -> Any:
         """Returns the SQL, or refuses a statement that computes with encrypted values."""
         if not hasattr(compiler, "sealane_checked"):
-            compiler.sealane_checked = True
-            _check_statement(compiler)
+            # A subquery or a part of a union does not know the statement around it, which may have
+            # no other encrypted column. But the compiler of that one is calling us.
+            compilers, frame = [compiler], sys._getframe()
+            while frame.f_back is not None and frame.f_code.co_name != "execute_sql":
+                frame = frame.f_back
+                if frame.f_code.co_name == "as_sql":
+                    compilers.append(frame.f_locals.get("self"))
+            for each in compilers:
+                if isinstance(each, SQLCompiler) and not hasattr(each, "sealane_checked"):
+                    each.sealane_checked = True  # type: ignore[attr-defined]
+                    _check_statement(each)
         return super().as_sql(compiler, connection)
 
 
@@ -241,17 +274,12 @@ def _check_statement(compiler: Any) -> None:
     """Refuses a statement whose result would come from ciphertexts instead of values."""
     query = compiler.query
     order = [one.resolve_expression(query, allow_joins=True) for one, _ in compiler._order_by_pairs()]
-    for part in _parts_of(query.where, *query.annotations.values(), *order):
-        sources = part.get_source_expressions() if isinstance(part, _COMPUTING) else ()
-        for field in _fields_in(*sources):
-            if getattr(part, "distinct", False) and not field.searchable:
-                raise FieldError(f"{field.sealing} is encrypted: {_fields.NOT_EQUAL}")
-            if not isinstance(part, _PASSING):
-                made = "an order" if isinstance(part, models.OrderBy) else type(part).__name__
-                raise FieldError(
-                    f"{field.sealing} is encrypted: the database cannot compute {made} of its values"
-                )
-    for target, _, value in getattr(query, "values", ()):
+    joins = [getattr(join, "filtered_relation", None) for join in query.alias_map.values()]
+    conditions = [join.resolved_condition for join in joins if join is not None]
+    stored = [(target, value) for target, _, value in getattr(query, "values", ())]
+    stored += [(one, getattr(new, one.attname)) for new in getattr(query, "objs", ()) for one in query.fields]
+    _check_parts(query.where, *query.annotations.values(), *conditions, *order, *(one for _, one in stored))
+    for target, value in stored:
         for field in _fields_in(value):
             if field != target:
                 raise FieldError(f"{field.sealing} is encrypted: {target} would get its ciphertext")
@@ -260,14 +288,50 @@ def _check_statement(compiler: Any) -> None:
         compared.append([query.resolve_ref(name) for name in query.distinct_fields])
     elif query.distinct:
         compared.append([*query.select, *query.annotation_select.values()])
-    if query.combinator and not query.combinator_all:
-        compared += [[*one.select, *one.annotation_select.values()] for one in query.combined_queries]
+    united = [_columns_of(one, query.selected, compiler.connection) for one in query.combined_queries]
+    compared += [] if query.combinator_all else united
     for columns in compared:
         # Beside a primary key, an encrypted value decides nothing.
         if not any(getattr(getattr(one, "target", None), "primary_key", False) for one in columns):
             for field in _fields_in(*columns):
                 if not field.searchable:
                     raise FieldError(f"{field.sealing} is encrypted: {_fields.NOT_EQUAL}")
+    for first, *others in zip(*united, strict=False):
+        for other in others:
+            own, found = list(_fields_in(first)), list(_fields_in(other))
+            if own != found and not (own and isinstance(other, models.Value) and other.value is None):
+                raise FieldError(
+                    f"{[*own, *found][0].sealing} is encrypted: beside it, a union has values of another "
+                    "column, which would not be decrypted; select the same field"
+                )
+
+
+def _check_parts(*expressions: Any) -> None:
+    """Refuses expressions that make something else of encrypted values than themselves."""
+    for part in _parts_of(*expressions):
+        for field in _fields_in(*getattr(part, "get_source_expressions", tuple)()):
+            if getattr(part, "distinct", False) and not field.searchable:
+                raise FieldError(f"{field.sealing} is encrypted: {_fields.NOT_EQUAL}")
+            if isinstance(part, _PASSING) and part.output_field != field:
+                raise FieldError(
+                    f"{field.sealing} is encrypted: {type(part).__name__} would return its ciphertext as "
+                    f"{type(part.output_field).__name__}; let it have values and the type of this field only"
+                )
+            if not isinstance(part, (*_PASSING, *_OTHER)):
+                made = "an order" if isinstance(part, models.OrderBy) else type(part).__name__
+                raise FieldError(
+                    f"{field.sealing} is encrypted: the database cannot compute {made} of its values"
+                )
+
+
+def _columns_of(query: Any, selected: Any, connection: Any) -> list[Any]:
+    """Returns what a part of a union selects: what the whole does, unless it has its own columns."""
+    query = query.clone()
+    if selected is not None and query.selected is None:
+        query.set_values(selected)
+    compiler = query.get_compiler(connection=connection)
+    compiler.setup_query()
+    return [expression for expression, *_ in compiler.select]
 
 
 def _parts_of(*expressions: Any) -> Iterator[Any]:
@@ -282,8 +346,10 @@ def _fields_in(*made: Any) -> Iterator[Any]:
     for one in made:
         if isinstance(one, _Column):
             yield one.target
-        elif not isinstance(one, _OTHER):
-            yield from _fields_in(*getattr(one, "get_source_expressions", tuple)())
+        elif isinstance(one, Query):
+            yield from _fields_in(*one.select, *one.annotation_select.values(), *one.combined_queries)
+        elif isinstance(one, _PASSING) and not isinstance(one, models.Exists):
+            yield from _fields_in(*one.get_source_expressions())
 
 
 class _In(lookups.In):
@@ -311,14 +377,13 @@ class _Exact(_In):
             self.rhs = None
 
 
-_COMPUTING = (models.Func, expressions.CombinedExpression, models.Lookup, models.OrderBy)
-_OTHER = (_In, lookups.IsNull, models.Count, models.ExpressionWrapper)
+_OTHER = (_In, lookups.IsNull, models.Count, models.ExpressionWrapper, models.Exists)
 """What has values of another type. Who wraps a column in one asks for its ciphertext."""
 _PASSING = (
-    *(*_OTHER, functions.Lag, functions.Lead),
-    *(functions.FirstValue, functions.LastValue, functions.NthValue),
+    *(models.Case, models.When, models.Subquery, models.Window, expressions.Ref),
+    *(functions.Lag, functions.Lead, functions.FirstValue, functions.LastValue, functions.NthValue),
 )
-"""What compares with ciphertexts, counts them, or returns them as they are."""
+"""What returns one of its values as it is."""
 
 
 class EncryptedTextField(_Encrypted, models.TextField):  # type: ignore[type-arg]

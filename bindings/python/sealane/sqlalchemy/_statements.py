@@ -161,8 +161,8 @@ def _check_results(element: Any) -> None:
     for column, field in pairs:
         if str(_field_of(column)) != str(field):
             raise TypeError(
-                f"{field} is encrypted: its values would be returned without decryption; give each expression "
-                "for it the column's type, with type_coerce(…, column.type)"
+                f"{field} is encrypted: its values would be returned without decryption; give each expression"
+                " for it the column's type, with type_coerce(…, column.type)"
             )
 
 
