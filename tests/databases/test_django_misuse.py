@@ -15,7 +15,6 @@ from django_app import Doctor, Inpatient, Note, Nurse, Patient
 from sealane._fields import NO_KEY
 from sealane.django import EncryptedTextField
 
-
 EMAIL = models.Subquery(Patient.objects.values("email")[:1])
 TEXT = models.TextField()
 PK = uuid.UUID(int=7)

@@ -146,9 +146,14 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
             options["keyring"] = self._keyring
         return name, path, args, options
 
-    def get_internal_type(self) -> str:
-        """Returns the field that has the same type in the database."""
-        return "BinaryField"
+    def db_type(self, connection: Any) -> Any:
+        """Returns the type of the column. The internal type stays that of the values, for ``dumpdata``."""
+        return models.BinaryField().db_type(connection)
+
+    cast_db_type = db_type
+
+    def db_check(self, connection: Any) -> None:
+        """Returns no check of the column: ciphertext is not JSON."""
 
     def row_of(self, instance: models.Model) -> list[Any]:
         """Returns the values that a value of this object is bound to, as the database returns them."""
