@@ -24,6 +24,8 @@ const STACK: usize = 1024;
 /// Rounds of PBKDF2 for new tokens: about 0.1 s. `token::PASSWORDS` of them are tried.
 const ROUNDS: u32 = 300_000;
 const SALT_LEN: usize = 16;
+/// Bytes of an encrypted key: those of a modulus of 8192 bits.
+const MAX_ENCRYPTED_KEY_LEN: usize = 1024;
 /// Bytes of a token's salt (RFC 7518, section 4.8.1.1).
 const MIN_SALT_LEN: usize = 8;
 
@@ -94,6 +96,10 @@ impl Entry {
         let needs_key = !matches!(alg.how, How::Direct | How::Agreement(None));
         if !needs_key && !encrypted_key.is_empty() {
             return Err(Error::Format("expected no encrypted key beside an agreed or shared key, found one"));
+        }
+        // No CEK or modulus is longer. AES Key Wrap takes six passes over what it unwraps.
+        if encrypted_key.len() > MAX_ENCRYPTED_KEY_LEN {
+            return Err(Error::Authentication);
         }
         let cek = match (alg.how, &self.material) {
             (How::Direct, Material::Symmetric(key)) => key.clone(),

@@ -9,8 +9,9 @@
 use super::algorithm::Accepted;
 use super::content::Sealed;
 use super::header::{Header, decode};
-use crate::encoding::json;
+use crate::encoding::json::{self, RawValue};
 use base::Error;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// Characters of a protected header.
@@ -32,6 +33,13 @@ pub(super) struct Token {
     pub(super) sealed: Sealed,
 }
 
+/// The member of a token in JSON that can be long.
+#[derive(Deserialize)]
+struct Outer<'a> {
+    #[serde(borrow)]
+    ciphertext: Option<&'a RawValue>,
+}
+
 pub(super) struct Recipient {
     /// An error if it asks for something unsupported; then other recipients may do.
     pub(super) header: Result<Header, Error>,
@@ -48,11 +56,12 @@ const REPEATED: Error =
 impl Token {
     pub(super) fn parse(text: &str, accepted: Accepted<'_>) -> Result<Self, Error> {
         if text.trim_start().starts_with('{') {
-            let members = json::unique(text).ok_or(EXPECTED)?;
-            let ciphertext = members.get("ciphertext").and_then(Value::as_str).map_or(0, str::len);
-            // Each recipient gets a copy of the shared parameters.
-            check(text.len().saturating_sub(ciphertext), JSON)?;
-            return Self::parse_json(members, accepted);
+            // First the limit: parsed values take many times the memory of their text, and each
+            // recipient gets a copy of the shared parameters.
+            let Outer { ciphertext } = json::object(text).ok_or(EXPECTED)?;
+            let ciphertext = ciphertext.map(RawValue::get).filter(|value| value.starts_with('"'));
+            check(text.len() - ciphertext.map_or(0, str::len), JSON)?;
+            return Self::parse_json(json::unique(text).ok_or(EXPECTED)?, accepted);
         }
         let parts: Vec<_> = text.splitn(6, '.').collect();
         let &[protected, encrypted_key, iv, ciphertext, tag] = &parts[..] else { return Err(EXPECTED) };
