@@ -229,6 +229,8 @@ def test_expressions_that_pass_values_on() -> None:
     found = Patient.objects.annotate(x=mine, y=some).filter(x__isnull=False).order_by("name")
     assert [(one.x, one.y) for one in found] == [("a@x", None), ("b@x", "b@x")]
     assert Patient.objects.annotate(n=models.Count("pk", filter=models.Q(email="a@x"))).count() == 2
+    some_email = Patient.objects.values("email").distinct()[:1]
+    assert Patient.objects.filter(models.Exists(some_email)).count() == 2
     assert Patient.objects.in_bulk(["a@x"], field_name="email").keys() == {"a@x"}
     counted = Patient.objects.values("email").annotate(n=models.Count("pk")).order_by("n")
     assert sorted(row["email"] for row in counted) == ["a@x", "b@x"]

@@ -37,14 +37,6 @@ from sealane._frames import forgetting
 __all__ = ["EncryptedBinaryField", "EncryptedJSONField", "EncryptedTextField", "Sealed", "reencrypt"]
 
 
-_INDEXES = (
-    "unique",
-    "db_index",
-    "primary_key",
-    *(f"unique_for_{part}" for part in ("date", "month", "year")),
-)
-
-
 class _Ciphertext(bytes):
     """What is stored as it is."""
 
@@ -66,7 +58,7 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
     ) -> None:
         if "db_default" in options:
             raise ValueError("the database would store db_default without encryption; pass default=")
-        if not searchable and any(options.get(name) for name in _INDEXES):
+        if not searchable and any(options.get(name) for name in ("unique", "db_index", "primary_key")):
             raise ValueError(_fields.NO_INDEX)
         if options.get("primary_key"):
             raise ValueError(_fields.NO_KEY)
@@ -317,12 +309,14 @@ def _check_parts(*expressions: Any) -> None:
         for field in _fields_in(*getattr(part, "get_source_expressions", tuple)()):
             if getattr(part, "distinct", False) and not field.searchable:
                 raise FieldError(f"{field.sealing} is encrypted: {_fields.NOT_EQUAL}")
+            if isinstance(part, _OTHER):
+                continue
             if isinstance(part, _PASSING) and part.output_field != field:
                 raise FieldError(
                     f"{field.sealing} is encrypted: {type(part).__name__} would return its ciphertext as "
                     f"{type(part.output_field).__name__}; let it have values and the type of this field only"
                 )
-            if not isinstance(part, (*_PASSING, *_OTHER)):
+            if not isinstance(part, _PASSING):
                 made = "an order" if isinstance(part, models.OrderBy) else type(part).__name__
                 raise FieldError(
                     f"{field.sealing} is encrypted: the database cannot compute {made} of its values"
@@ -353,7 +347,7 @@ def _fields_in(*made: Any) -> Iterator[Any]:
             yield one.target
         elif isinstance(one, Query):
             yield from _fields_in(*one.select, *one.annotation_select.values(), *one.combined_queries)
-        elif isinstance(one, _PASSING) and not isinstance(one, models.Exists):
+        elif isinstance(one, _PASSING) and not isinstance(one, _OTHER):
             yield from _fields_in(*one.get_source_expressions())
 
 

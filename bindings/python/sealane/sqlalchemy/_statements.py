@@ -19,7 +19,8 @@ def refused(field: Field) -> TypeError:
 def parts_of(statement: Any) -> Iterator[Any]:
     """Returns all parts of a statement, with the selects whose columns it has."""
     # By their numbers, because columns compare with SQL. The dict keeps them alive.
-    found, left = {}, [statement]
+    found: dict[int, Any] = {}
+    left = [statement]
     while left:
         if id(element := left.pop()) not in found:
             yield found.setdefault(id(element), element)
