@@ -7,6 +7,7 @@ use super::*;
 use crate::{KeyFile, LoadOptions, SecretKey};
 use messages::Key;
 use serde_json::json;
+use std::time::{Duration, Instant};
 use vectors::JwePart;
 
 fn secret(jwk: &str) -> SecretKey {
@@ -144,6 +145,23 @@ fn a_tag_is_half_of_the_hash() {
         );
     }
     assert_eq!(sealed.ciphertext.len(), 16);
+}
+
+/// Values of JSON take many times the memory of their text, and AES Key Wrap six passes.
+// claim: jwe-limits
+#[test]
+fn what_is_too_long_is_refused_before_it_is_parsed_or_unwrapped() {
+    let (keys, start) = (Keys::from(Key::from_bytes(&[7; 32])), Instant::now());
+    for name in ["x", "ciphertext", "recipients"] {
+        let many = format!(r#"{{"{name}":[{}0]}}"#, "0,".repeat(1 << 20));
+        assert!(matches!(keys.decrypt(&many, None), Err(Error::LimitExceeded(_))), "{name}");
+    }
+    let token = encrypt(b"hello", &[&keys], "A256KW", "A256GCM", Options::default()).unwrap();
+    let mut parts: Vec<_> = token.split('.').collect();
+    let long = "A".repeat(64 << 20);
+    parts[1] = &long;
+    assert!(matches!(keys.decrypt(&parts.join("."), None), Err(Error::Authentication)));
+    assert!(start.elapsed() < Duration::from_secs(2), "it was unwrapped");
 }
 
 #[test]

@@ -288,17 +288,6 @@ fn work_that_a_token_asks_for_is_limited() {
     // Shared parameters are copied for each recipient.
     let large = json!({"unprotected": {"x": "x".repeat(1 << 20)}, "recipients": vec![json!({}); 64]});
     assert!(matches!(key.decrypt(&large.to_string(), None), Err(Error::LimitExceeded(_))));
-    // Values of JSON take many times the memory of their text, also in the place of a long text.
-    for name in ["x", "ciphertext", "recipients"] {
-        let many = format!(r#"{{"{name}":[{}0]}}"#, "0,".repeat(1 << 20));
-        assert!(matches!(key.decrypt(&many, None), Err(Error::LimitExceeded(_))), "{name}");
-    }
-    let wrapped = compact(b"hello", &bytes(32), "A256KW", "A256GCM");
-    let mut parts: Vec<_> = wrapped.split('.').collect();
-    let (long, began) = ("A".repeat(64 << 20), Instant::now());
-    parts[1] = &long;
-    assert!(matches!(bytes(32).decrypt(&parts.join("."), None), Err(Error::Authentication)));
-    assert!(began.elapsed() < Duration::from_secs(2), "an encrypted key is unwrapped whole");
     let options = Options { serialization: Serialization::General, ..Options::default() };
     let content = vec![7; 3 << 20];
     let token = jwe::encrypt(&content, &[&bytes(32)], "A256KW", "A256GCM", options).unwrap();
