@@ -41,8 +41,8 @@ pub(crate) struct Encrypt {
     /// With --recursive: remove encrypted files below OUT if their source below IN is gone, or
     /// their name is under a retired key of --encrypt-names. Removes only files that the manifest
     /// lists or the key (-k) opens. A file or folder that has become the other is replaced. If all
-    /// of the files would be removed, or most and at least 10, IN is probably wrong, and nothing is
-    /// done
+    /// files (two or more) would be removed, or most and at least 10, IN is probably wrong, and
+    /// nothing is done
     #[arg(long)]
     delete: bool,
     /// With --recursive: like --delete, but remove even all or most of the files

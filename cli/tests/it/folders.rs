@@ -490,9 +490,9 @@ fn a_wrong_source_costs_no_encrypted_file() {
         }
         sandbox.write("wrong/other", b"other");
         refuses(&of_20(20));
-        // A file in the place of a folder.
+        // What a file replaces does not count.
         sandbox.write("wrong/0", b"other");
-        refuses(&of_20(20));
+        refuses(&of_20(13));
         fs::remove_file(sandbox.path("wrong/0")).unwrap();
         for number in 0..9 {
             fs::create_dir_all(sandbox.path(format!("wrong/{}", number % 3))).unwrap();
@@ -516,6 +516,34 @@ fn a_wrong_source_costs_no_encrypted_file() {
         fs::remove_file(sandbox.path("wrong/other")).unwrap();
         sandbox.run(&format!("{all} wrong")).failed(1, "the source has no file");
     }
+}
+
+#[test]
+fn a_small_folder_can_change_as_a_whole() {
+    let sandbox = Sandbox::new();
+    let encrypt = || sandbox.run("encrypt --recursive --delete -k k --suffix .s -o vault in");
+    fs::create_dir_all(sandbox.path("in/folder")).unwrap();
+    sandbox.write("in/folder/inner", b"x");
+    sandbox.write("in/file", b"x");
+    encrypt().succeeded();
+    fs::remove_dir_all(sandbox.path("in/folder")).unwrap();
+    sandbox.write("in/folder", b"x");
+    fs::remove_file(sandbox.path("in/file")).unwrap();
+    fs::create_dir(sandbox.path("in/file")).unwrap();
+    sandbox.write("in/file/inner", b"x");
+    encrypt().succeeded();
+    assert!(sandbox.path("vault/folder.s").is_file() && sandbox.path("vault/file/inner.s").is_file());
+    assert!(!sandbox.path("vault/file.s").exists() && !sandbox.path("vault/folder").exists());
+    // Both are gone now, and then one.
+    fs::rename(sandbox.path("in"), sandbox.path("old")).unwrap();
+    fs::create_dir(sandbox.path("in")).unwrap();
+    sandbox.write("in/new", b"x");
+    encrypt().failed(1, "2 of the 2 files in the output folder have no source");
+    fs::remove_dir_all(sandbox.path("vault")).unwrap();
+    encrypt().succeeded();
+    fs::rename(sandbox.path("in/new"), sandbox.path("in/newer")).unwrap();
+    encrypt().succeeded();
+    assert!(sandbox.path("vault/newer.s").is_file() && !sandbox.path("vault/new.s").exists());
 }
 
 #[test]

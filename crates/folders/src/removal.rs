@@ -11,8 +11,9 @@
 //!
 //! Even if each removal is certain, the source may be a wrong folder, or a disk that is not
 //! mounted. So we remove nothing if the source has none of the files, or if [`MANY`] of them or
-//! more, and most, are gone. Unison and `rclone bisync` stop at all and at half by default; rsync
-//! and `rclone sync` only with `--max-delete`.
+//! more, and most, are gone. A single file may go, and what became a folder is not gone. Unison and
+//! `rclone bisync` stop at all and at half by default; rsync and `rclone sync` only with
+//! `--max-delete`.
 
 use super::bulk::Operation;
 use super::manifest::Manifest;

@@ -216,9 +216,9 @@ def encrypt_tree(
     delete : bool or "all"
         Whether to remove encrypted files with no source. The manifest, or ``key``, must show that
         sealane wrote them. Excluded files do not count as gone, nor does anything below a folder that
-        cannot be listed. A file or folder that has become the other is replaced. If all files would
-        be removed, or most and at least 10, the source is probably wrong, so it is a ValueError
-        before anything is written; "all" removes them.
+        cannot be listed. A file or folder that has become the other is replaced. If all files (two
+        or more) would be removed, or most and at least 10, the source is probably wrong, so it is a
+        ValueError before anything is written; "all" removes them.
     dry_run : bool
         Write nothing; the report says what would be done.
 
