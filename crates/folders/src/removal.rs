@@ -314,7 +314,7 @@ impl<'a> Search<'a> {
             }
             match is_gone(&candidate, EntryKind::File) {
                 _ if self.may_exist(&candidate) => return stale.kept += 1,
-                Ok(true) => vanished &= candidate.symlink_metadata().is_err_and(|e| e.kind() == ErrorKind::NotFound),
+                Ok(true) => vanished &= is_missing(&candidate),
                 Ok(false) => return stale.kept += 1,
                 Err(e) => return stale.problems.push((candidate.clone(), Error::io(&candidate, e))),
             }
@@ -338,6 +338,11 @@ fn is_gone(path: &Path, kind: EntryKind) -> io::Result<bool> {
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(true),
         Err(e) => Err(e),
     }
+}
+
+/// Returns whether nothing is at a path, nor a file in place of a folder above it.
+fn is_missing(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|e| e.kind() == ErrorKind::NotFound)
 }
 
 #[cfg(all(test, unix))]

@@ -32,7 +32,8 @@ fn a_file_that_was_replaced_meanwhile_stays() {
     let path = root.join("file");
     fs::write(&path, "old").unwrap();
     let id = FileId::of_name(&path).unwrap();
-    let removal = Removal { path: path.clone(), source: "file".into(), id, replacement: None, vanished: true };
+    let removal =
+        Removal { path: path.clone(), source: "file".into(), id, replacement: None, vanished: true };
     fs::write(root.join("new"), "new").unwrap();
     fs::rename(root.join("new"), &path).unwrap();
     assert_eq!(removal.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
