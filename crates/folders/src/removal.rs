@@ -112,10 +112,11 @@ impl Stale {
     /// # Errors
     /// Returns [`FolderError::MostRemoved`].
     pub fn check_source(&self) -> Result<(), Error> {
-        let lost = |removal: &&Removal| removal.vanished && removal.replacement.is_none();
-        let removed = self.removals.iter().filter(lost).count();
-        let held = self.removals.len() + self.kept;
-        match removed > 1 && removed == held || removed >= MANY && removed > held / 2 {
+        let (replaced, rest): (Vec<_>, Vec<_>) =
+            self.removals.iter().partition(|it| it.replacement.is_some());
+        let removed = rest.iter().filter(|removal| removal.vanished).count();
+        let (kept, held) = (self.kept + replaced.len(), self.removals.len() + self.kept);
+        match removed > 1 && kept == 0 || removed >= MANY && removed > held / 2 {
             true => Err(FolderError::MostRemoved { removed, held }.into()),
             false => Ok(()),
         }

@@ -306,7 +306,7 @@ def test_a_wrong_source_removes_nothing(
     with EXECUTORS[kind]() as executor:
         sealane.encrypt_tree(source, target, **job, executor=executor)
         wrong.mkdir()
-        (wrong / "other").write_bytes(b"other")
+        (wrong / "unrelated").write_bytes(b"other")
         before = contents(target)
         for dry_run in True, False:
             with pytest.raises(ValueError, match=f"{len(TREE)} of the {len(TREE)} files.*delete='all'"):
@@ -314,7 +314,7 @@ def test_a_wrong_source_removes_nothing(
         assert contents(target) == before
         report = sealane.encrypt_tree(wrong, target, **job, executor=executor, delete="all")
     assert (report.done, len(report.removed)) == (1, len(TREE))
-    assert names(target) == {"other"}
+    assert names(target) == {"unrelated"}
     with pytest.raises(ValueError, match="delete must be True, False or 'all', not 'most'"):
         sealane.encrypt_tree(wrong, target, key=KEY, delete="most")  # type: ignore[arg-type]
 
