@@ -54,6 +54,16 @@ def postgres_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture
+def tables() -> Iterator[None]:
+    """The tables of Django's models."""
+    import django_app
+
+    django_app.create_tables()
+    yield
+    django_app.delete_tables()
+
+
 EMPTY = """
 select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid();

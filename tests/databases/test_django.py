@@ -5,11 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import django_app
 import pytest
 import sealane
 from django.conf import settings
@@ -18,18 +17,12 @@ from django.db import IntegrityError, connection, models, transaction
 from django.db.migrations.writer import MigrationWriter
 from django.db.models.functions import Coalesce, FirstValue, Lower
 from django_app import INDEX, RING, Doctor, Inpatient, Note, Nurse, Patient, Visitor
+from schema import SECRET
 from sealane.django import EncryptedBinaryField, EncryptedJSONField, EncryptedTextField, Sealed, reencrypt
 from sealane.exceptions import EncryptedFieldError
 from sealane.keys import Keyring
 
-SECRET = "secret 51d0 value"
-
-
-@pytest.fixture(autouse=True)
-def tables() -> Iterator[None]:
-    django_app.create_tables()
-    yield
-    django_app.delete_tables()
+pytestmark = pytest.mark.usefixtures("tables")
 
 
 def raw(statement: str, *values: object) -> Any:

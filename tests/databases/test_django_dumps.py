@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import django_app
 import pytest
 from django.apps import apps
 from django.core import serializers
 from django.db import connection
 from django_app import Note, Patient
+from schema import SECRET
 from sealane.django import EncryptedTextField
 
-SECRET = "secret 51d0 value"
-
-
-@pytest.fixture(autouse=True)
-def tables() -> Iterator[None]:
-    django_app.create_tables()
-    yield
-    django_app.delete_tables()
+pytestmark = pytest.mark.usefixtures("tables")
 
 
 @pytest.mark.parametrize("format_", ["xml", "json", "jsonl", "yaml"])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import django_app
 import pytest
 from django.core.exceptions import FieldError
 from django.db import connection, models
@@ -15,16 +14,10 @@ from django_app import Doctor, Inpatient, Note, Nurse, Patient
 from sealane._fields import NO_KEY
 from sealane.django import EncryptedTextField
 
+pytestmark = pytest.mark.usefixtures("tables")
 EMAIL = models.Subquery(Patient.objects.values("email")[:1])
 TEXT = models.TextField()
 PK = uuid.UUID(int=7)
-
-
-@pytest.fixture(autouse=True)
-def tables() -> Iterator[None]:
-    django_app.create_tables()
-    yield
-    django_app.delete_tables()
 
 
 @pytest.mark.parametrize(
