@@ -24,8 +24,8 @@
 //!   [`State::update`].
 //! - Lanes are independent, so a vector that is wider than a register is processed one part after
 //!   the other, several updates at a time, see [`run`].
-//! - In decryption, Update does not wait for the plaintext c ^ Z. Its round key is the ciphertext,
-//!   which is known earlier, and Z is added afterwards.
+//! - In decryption, the round of Update does not wait for the plaintext c ^ Z. Its round key is zero,
+//!   and the plaintext is added afterwards; or c, and Z is added.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -355,8 +355,11 @@ fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     let absorbing_words = state.absorbing_words();
     if SEAL {
         state.step(b, from, absorbing_words);
+    } else if N == 2 || B::LANES == 1 {
+        // `to` alone depends on Z, so instructions that XOR three operands save one of four.
+        state.step(b, [b.splat(&[0; 16]); N], xor(b, absorbing_words, to));
     } else {
-        // The plaintext is the xor of `from` and `stream`, and `from` is known earlier.
+        // The other way, AEGIS-256 with several lanes takes 2 to 12 % longer (Zen 4).
         state.step(b, from, xor(b, absorbing_words, stream));
     }
 }
