@@ -131,6 +131,7 @@ def main() -> None:
         secret = str(place / "secret")
         subprocess.run([program, "mount", *words, secret, str(place / "sealane")], check=True)
         folder = sealane.Folder(secret, passphrase=b"correct")
+        remote = sealane.Folder(place / "store", rclone="it")
         ours = [program, "cat", *words]
         theirs = ["rclone", "cat", "it:file"]
         reads: dict[str, Callable[[], None]] = {
@@ -140,6 +141,7 @@ def main() -> None:
             "gocryptfs: sealane.Folder": lambda: in_order_in(folder),
             "gocryptfs: sealane cat": lambda: piped([*ours, f"{secret}/file"]),
             "rclone: rclone cat": lambda: piped(theirs),
+            "rclone: sealane.Folder": lambda: in_order_in(remote),
             "rclone: sealane cat": lambda: piped([program, "cat", "--rclone", "it", "file"]),
         }
         for state in ("warm", "again", "cold"):

@@ -427,6 +427,7 @@ VAULTS = {
     "gocryptfs: sealane mount": ("gocryptfs: its mount", (1, 1)),
     "gocryptfs: sealane cat": ("gocryptfs: its mount", (2, 3)),
     "gocryptfs: sealane.Folder": ("gocryptfs: its mount", (2, 3)),
+    "rclone: sealane.Folder": ("rclone: rclone cat", (2, 3)),
     "rclone: sealane cat": ("rclone: rclone cat", (2, 3)),
 }
 """What each is compared with, and the goals in order and at random places."""
