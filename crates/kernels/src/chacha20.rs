@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
+use crate::batch::parts as batch_parts;
 use crate::cpu::Features;
 use crate::error::{KeyError, MessageError, Part};
 use crate::poly1305::scalar::State as Mac;
@@ -19,8 +20,10 @@ use crate::tables::chacha20::{CHACHA20, ChaCha20Functions};
 use crate::variant::{Refusal, Selected, Variant, cipher, debug_key, describe_key};
 use crate::zero::wipe_dead_stack;
 use alloc::boxed::Box;
+use alloc::vec;
 pub(crate) use body::Key;
 
+pub(crate) mod batch;
 pub(crate) mod body;
 mod rounds;
 
@@ -216,7 +219,37 @@ fn passes(variant: Selected<ChaCha20Functions>, answer: &KnownAnswer) -> bool {
             Nonce::Long(nonce) => key.xor_at(nonce, counter, offset, piece).is_ok(),
         },
     );
-    done && digest(stream) == answer.stream && authenticates(&key, answer, stream)
+    done && digest(stream) == answer.stream && authenticates(&key, answer, stream) && seals_batches(&key.0)
+}
+
+/// Returns whether each message of a batch has the ciphertext and tag that the keystream gives, and
+/// the batch opens to the plaintexts. The lengths reach each number of states.
+fn seals_batches(ChaCha20 { key, variant }: &ChaCha20) -> bool {
+    const LENS: [usize; 14] = [64, 0, 20, 130, 64, 63, 200, 512, 64, 33, 129, 7, 64, 65];
+    let nonces: [[u8; 12]; 14] = core::array::from_fn(|i| [i as u8; 12]);
+    let plaintexts = LENS.map(text);
+    let mut sealed = LENS.map(|len| vec![0; 12 + len + 16]);
+    let (mut opened, mut tags) = (LENS.map(|len| vec![0; len]), [[0; 16]; 14]);
+    variant.seal_batch(key, AAD, &nonces, &plaintexts, &mut sealed.each_mut().map(|sealed| &mut sealed[..]));
+    variant.open_batch(
+        key,
+        AAD,
+        &sealed.each_ref().map(|sealed| &sealed[..]),
+        &mut opened.each_mut().map(|opened| &mut opened[..]),
+        &mut tags,
+    );
+    opened == plaintexts
+        && (0..14).all(|i| {
+            let (nonce, ciphertext, tag) = batch_parts::<12>(&sealed[i]);
+            let mut stream = vec![0; 64 + LENS[i]];
+            stream[64..].copy_from_slice(plaintexts[i]);
+            variant.xor(key, nonce, 0, 0, InOut::in_place(&mut stream));
+            let mut mac = Mac::start(stream.first_chunk().expect("32 of 64 bytes"));
+            mac.padded(AAD);
+            mac.padded(&stream[64..]);
+            mac.blocks(&(AAD.len() as u128 | (LENS[i] as u128) << 64).to_le_bytes());
+            *nonce == nonces[i] && ciphertext == &stream[64..] && *tag == mac.finish() && *tag == tags[i]
+        })
 }
 
 /// Returns whether the ciphertext `sealed` has the known tag, also if it is computed between the

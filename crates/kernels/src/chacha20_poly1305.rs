@@ -41,6 +41,8 @@ use crate::vector::inout::{SourceCopy, read_once};
 use crate::zero::{wipe, wipe_dead_stack};
 use alloc::boxed::Box;
 
+mod batch;
+
 /// Maximum number of bytes of the data: 2^32 blocks without block 0, which makes the Poly1305 key.
 const LONGEST: u128 = (1 << 38) - 64;
 /// Bytes encrypted and then authenticated at a time: source and destination fit into the L1 cache.

@@ -46,6 +46,7 @@ extern crate alloc;
 
 pub mod aegis;
 pub mod aes;
+mod batch;
 pub mod chacha20;
 pub mod chacha20_poly1305;
 pub mod cpu;

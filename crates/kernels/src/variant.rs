@@ -128,6 +128,11 @@ impl<F> Selected<F> {
         self.0.variant.name
     }
 
+    /// Returns whether this is the variant without processor features.
+    pub(crate) fn is_portable(self) -> bool {
+        self.0.variant.needs.is_empty()
+    }
+
     /// Returns whether a short message leaves keys on the stack.
     pub(crate) fn spills(self) -> bool {
         self.0.spills

@@ -47,6 +47,28 @@ pub(crate) trait Sealing {
     fn seal_vartime(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]);
 }
 
+macro_rules! in_batches {
+    () => {
+        fn seal_batch(&self, nonce: &[u8], aad: &[u8], plain: &[u8], sealed: &mut [Vec<u8>; BATCH]) -> bool {
+            let Ok(nonce) = nonce.try_into() else { return false };
+            let mut sealed = sealed.each_mut().map(|sealed| &mut sealed[..]);
+            self.seal_batch(&[nonce; BATCH], aad, &[plain; BATCH], &mut sealed).expect("not too long");
+            true
+        }
+        #[inline(never)] // the reports of valgrind must be in this function or in its callees
+        fn open_batch(
+            &self,
+            aad: &[u8],
+            sealed: &[Vec<u8>; BATCH],
+            opened: &mut [Vec<u8>; BATCH],
+        ) -> Option<bool> {
+            let sealed = sealed.each_ref().map(|sealed| &sealed[..]);
+            let mut opened = opened.each_mut().map(|opened| &mut opened[..]);
+            Some(self.open_batch(aad, &sealed, &mut opened).is_ok())
+        }
+    };
+}
+
 impl Sealing for Gcm {
     const KEY_LENGTHS: &[usize] = &[16, 24, 32];
     /// Nonces of other lengths than 12 are hashed, so that even the counter is secret.
@@ -72,23 +94,7 @@ impl Sealing for Gcm {
         *tag = stream.finish();
         true
     }
-    fn seal_batch(&self, nonce: &[u8], aad: &[u8], plain: &[u8], sealed: &mut [Vec<u8>; BATCH]) -> bool {
-        let Ok(nonce) = nonce.try_into() else { return false };
-        let mut sealed = sealed.each_mut().map(|sealed| &mut sealed[..]);
-        self.seal_batch(&[nonce; BATCH], aad, &[plain; BATCH], &mut sealed).expect("not too long");
-        true
-    }
-    #[inline(never)] // the reports of valgrind must be in this function or in its callees
-    fn open_batch(
-        &self,
-        aad: &[u8],
-        sealed: &[Vec<u8>; BATCH],
-        opened: &mut [Vec<u8>; BATCH],
-    ) -> Option<bool> {
-        let sealed = sealed.each_ref().map(|sealed| &sealed[..]);
-        let mut opened = opened.each_mut().map(|opened| &mut opened[..]);
-        Some(self.open_batch(aad, &sealed, &mut opened).is_ok())
-    }
+    in_batches! {}
     #[inline(never)] // the reports of valgrind must be in this function or in its callees
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
         self.open(nonce, aad, data, tag).is_ok()
@@ -173,7 +179,7 @@ impl<const KEY: usize, const DEGREE: usize> Sealing for OneAegis<KEY, DEGREE> {
 }
 
 macro_rules! chacha {
-    ($cipher:ident $nonce:literal) => {
+    ($cipher:ident $nonce:literal $($own:tt)*) => {
         impl Sealing for $cipher {
             const KEY_LENGTHS: &[usize] = &[32];
             const NONCE_LENGTHS: &[usize] = &[$nonce];
@@ -187,6 +193,7 @@ macro_rules! chacha {
             fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
                 self.seal(nonce.try_into().expect("its length"), aad, data, tag).expect("not too long");
             }
+            $($own)*
             #[inline(never)] // the reports of valgrind must be in this function or in its callees
             fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
                 self.open(nonce.try_into().expect("its length"), aad, data, tag).is_ok()
@@ -199,7 +206,7 @@ macro_rules! chacha {
     };
 }
 
-chacha! { ChaCha20Poly1305 12 }
+chacha! { ChaCha20Poly1305 12 in_batches! {} }
 chacha! { XChaCha20Poly1305 24 }
 
 /// Returns the nonce for a message with associated data: XSalsa20-Poly1305 has none, so they are a

@@ -60,7 +60,7 @@ impl Drop for Key {
 }
 
 /// The first row of every state, the constant words of RFC 8439, section 2.3.
-const CONSTANTS: [u8; 16] = *b"expand 32-byte k";
+pub(super) const CONSTANTS: [u8; 16] = *b"expand 32-byte k";
 /// Number of bytes in the widest vector.
 const WIDEST: usize = 64;
 
@@ -263,7 +263,7 @@ impl Drop for Buffer {
 
 /// Returns word `i` of a row.
 #[inline(always)]
-fn word(row: &[u8], i: usize) -> u32 {
+pub(super) fn word(row: &[u8], i: usize) -> u32 {
     u32::from_le_bytes(*row[4 * i..].first_chunk().unwrap())
 }
 
@@ -470,24 +470,15 @@ impl<Q: Quads> Stream<'_, Q> {
     #[inline(always)]
     fn xor_result<const HEAD: usize, const OPEN: bool>(
         &self,
-        mut s: State<Q, 4>,
+        s: State<Q, 4>,
         counters: Q::V,
         mut data: InOut<'_>,
         head: &mut [u8],
         copy: &mut [u8],
     ) {
         let q = self.q;
-        let key = q.opaque_ref(self.key);
-        unroll!(i < 4 => {
-            s.a[i] = q.add(s.a[i], q.splat(word(&CONSTANTS, i)));
-            s.b[i] = q.add(s.b[i], q.splat(word(&key.0[0], i)));
-            s.c[i] = q.add(s.c[i], q.splat(word(&key.0[1], i)));
-            s.d[i] = q.add(s.d[i], if i == 0 { counters } else { q.splat(word(self.nonce, (i + 3) % 4)) });
-        });
-        s.a = q.transpose(s.a);
-        s.b = q.transpose(s.b);
-        s.c = q.transpose(s.c);
-        s.d = q.transpose(s.d);
+        let row_d = |i| if i == 0 { counters } else { q.splat(word(self.nonce, (i + 3) % 4)) };
+        let s = words_to_rows(q, self.key, s, row_d);
         unroll!(i < 4 => {
             let v = s.keystream(q, i);
             unroll!(j < 4 => {
@@ -507,4 +498,27 @@ impl<Q: Quads> Stream<'_, Q> {
             });
         });
     }
+}
+
+/// Adds the initial state, whose row `d` is given, to a state in words after its rounds, and
+/// transposes it to rows.
+#[inline(always)]
+pub(super) fn words_to_rows<Q: Quads>(
+    q: Q,
+    key: &Key,
+    mut s: State<Q, 4>,
+    row_d: impl Fn(usize) -> Q::V,
+) -> State<Q, 4> {
+    let key = q.opaque_ref(key);
+    unroll!(i < 4 => {
+        s.a[i] = q.add(s.a[i], q.splat(word(&CONSTANTS, i)));
+        s.b[i] = q.add(s.b[i], q.splat(word(&key.0[0], i)));
+        s.c[i] = q.add(s.c[i], q.splat(word(&key.0[1], i)));
+        s.d[i] = q.add(s.d[i], row_d(i));
+    });
+    s.a = q.transpose(s.a);
+    s.b = q.transpose(s.b);
+    s.c = q.transpose(s.c);
+    s.d = q.transpose(s.d);
+    s
 }

@@ -21,6 +21,7 @@
 
 use super::body::short;
 use crate::InOut;
+use crate::batch::{Sealed, parts};
 use crate::ghash::{BigEndian, ByteOrder, Sum};
 use crate::stitch::{Call, Hashed, Key};
 use crate::vector::{Products, each_round, unroll};
@@ -56,22 +57,6 @@ const COUNTERS: [[u8; 16]; SHORT / 16] = {
     }
     counters
 };
-
-/// Parts of a sealed message.
-pub(crate) struct Sealed<'a> {
-    pub(crate) nonce: &'a mut [u8; NONCE_LEN],
-    pub(crate) data: &'a mut [u8],
-    pub(crate) tag: &'a mut [u8; 16],
-}
-
-impl<'a> Sealed<'a> {
-    #[inline(always)]
-    pub(crate) fn parts(sealed: &'a mut [u8]) -> Self {
-        let (nonce, body) = sealed.split_first_chunk_mut().expect("a nonce");
-        let (data, tag) = body.split_last_chunk_mut().expect("a tag");
-        Self { nonce, data, tag }
-    }
-}
 
 /// Vectors for the data of `M` short messages, and one for the masks.
 const VECTORS: usize = SHORT / 16 + 1;
@@ -253,8 +238,7 @@ pub(crate) fn open<B: Products, const R: usize>(
     };
     let messages = sealed[done..].iter().zip(&mut plaintexts[done..]).zip(&mut expected_tags[done..]);
     for ((sealed, plaintext), expected_tag) in messages {
-        let (nonce, body) = sealed.split_first_chunk().expect("a nonce");
-        let (ciphertext, _) = body.split_last_chunk::<16>().expect("a tag");
+        let (nonce, ciphertext, _) = parts(sealed);
         let key = b.opaque_ref(key);
         let mut data = InOut::apart(ciphertext, plaintext);
         short::<B, R, false>(b, key, j0(nonce), aad_hash, aad_len, &mut data, expected_tag);

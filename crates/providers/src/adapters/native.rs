@@ -107,10 +107,10 @@ macro_rules! on_threads {
     };
 }
 
-aead_keys! {
-    Gcm, nonce_array::<12>, {
-        on_threads! { nonce_array::<12> }
-
+/// Implements the methods of [`AeadKey`] for batches: messages with shared associated data are
+/// processed together.
+macro_rules! in_batches {
+    ($nonce_len:literal) => {
         fn seal_batch(
             &self,
             nonces: &[u8],
@@ -134,7 +134,7 @@ aead_keys! {
             plaintexts: &mut [&mut [u8]],
         ) -> Result<(), BatchError<AuthenticationError>> {
             match aad {
-                BatchAad::Shared(aad) if nonce_len == 12 => {
+                BatchAad::Shared(aad) if nonce_len == $nonce_len => {
                     self.open_batch(aad, sealed, plaintexts).map_err(|(index, _)| BatchError {
                         index,
                         // A refused length is opaque, as in `open`.
@@ -145,8 +145,18 @@ aead_keys! {
             }
         }
     };
+}
+
+aead_keys! {
+    Gcm, nonce_array::<12>, {
+        on_threads! { nonce_array::<12> }
+        in_batches! { 12 }
+    };
     GcmSiv, nonce_array::<12>, { on_threads! { nonce_array::<12> } };
-    chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>, { on_threads! { nonce_array::<12> } };
+    chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>, {
+        on_threads! { nonce_array::<12> }
+        in_batches! { 12 }
+    };
     chacha20_poly1305::XChaCha20Poly1305, nonce_array::<24>, { on_threads! { nonce_array::<24> } };
     // The kernel checks the length, because it depends on the kind.
     Aegis, Ok::<_, MessageError>;
