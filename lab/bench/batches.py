@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 import sealane
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
 
 def measure(calls: dict[str, Callable[[], object]], rounds: int, count: int) -> dict[str, float]:
@@ -37,7 +37,7 @@ def of_length(aead: sealane.Aead, length: int, rounds: int, count: int) -> dict[
     sealed = aead.seal_many(messages)
     packed = aead.seal_packed(data, offsets)
     seal, unseal = aead.seal, aead.open
-    theirs = AESGCM(bytes(32)).encrypt
+    theirs = (ChaCha20Poly1305 if aead.algorithm == "chacha20-poly1305" else AESGCM)(bytes(32)).encrypt
     return measure(
         {
             "seal each": lambda: [seal(message) for message in messages],
