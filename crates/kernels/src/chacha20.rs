@@ -21,6 +21,7 @@ use crate::variant::{Refusal, Selected, Variant, cipher, debug_key, describe_key
 use crate::zero::wipe_dead_stack;
 use alloc::boxed::Box;
 use alloc::vec;
+use batch::Blocks;
 pub(crate) use body::Key;
 
 pub(crate) mod batch;
@@ -230,9 +231,18 @@ fn seals_batches(ChaCha20 { key, variant }: &ChaCha20) -> bool {
     let plaintexts = LENS.map(text);
     let mut sealed = LENS.map(|len| vec![0; 12 + len + 16]);
     let (mut opened, mut tags) = (LENS.map(|len| vec![0; len]), [[0; 16]; 14]);
-    variant.seal_batch(key, AAD, &nonces, &plaintexts, &mut sealed.each_mut().map(|sealed| &mut sealed[..]));
+    let blocks = &mut Blocks::EMPTY;
+    variant.seal_batch(
+        key,
+        blocks,
+        AAD,
+        &nonces,
+        &plaintexts,
+        &mut sealed.each_mut().map(|sealed| &mut sealed[..]),
+    );
     variant.open_batch(
         key,
+        blocks,
         AAD,
         &sealed.each_ref().map(|sealed| &sealed[..]),
         &mut opened.each_mut().map(|opened| &mut opened[..]),

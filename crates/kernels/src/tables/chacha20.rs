@@ -1,7 +1,7 @@
 //! The table with the functions of ChaCha20 that each instruction set computes in its own way.
 
 use crate::InOut;
-use crate::chacha20::batch;
+use crate::chacha20::batch::{self, Blocks};
 use crate::chacha20::body::{self as chacha20, Key};
 use crate::cpu::Needs;
 use crate::poly1305::scalar::State;
@@ -21,10 +21,10 @@ variants! {
             mac: &mut State, data: InOut<'_>
         ) by bool = [chacha20::stitched::<_, W, false>, chacha20::stitched::<_, W, true>];
         /// Calls [`batch::seal`].
-        fn seal_batch(key: &Key, aad: &[u8], nonces: &[[u8; 12]], plaintexts: &[&[u8]], sealed: &mut [&mut [u8]]) =
+        fn seal_batch(key: &Key, blocks: &mut Blocks, aad: &[u8], nonces: &[[u8; 12]], plaintexts: &[&[u8]], sealed: &mut [&mut [u8]]) =
             [batch::seal::<_, W>];
         /// Calls [`batch::open`].
-        fn open_batch(key: &Key, aad: &[u8], sealed: &[&[u8]], plaintexts: &mut [&mut [u8]], expected_tags: &mut [[u8; 16]]) =
+        fn open_batch(key: &Key, blocks: &mut Blocks, aad: &[u8], sealed: &[&[u8]], plaintexts: &mut [&mut [u8]], expected_tags: &mut [[u8; 16]]) =
             [batch::open::<_, W>];
         /// Calls [`chacha20::subkey`].
         fn subkey(key: &Key, nonce: &[u8; 16], to: &mut Key) = [chacha20::subkey];
