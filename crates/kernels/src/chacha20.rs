@@ -231,10 +231,10 @@ fn seals_batches(ChaCha20 { key, variant }: &ChaCha20) -> bool {
     let plaintexts = LENS.map(text);
     let mut sealed = LENS.map(|len| vec![0; 12 + len + 16]);
     let (mut opened, mut tags) = (LENS.map(|len| vec![0; len]), [[0; 16]; 14]);
-    let blocks = &mut Blocks::EMPTY;
+    let mut blocks = Blocks::EMPTY;
     variant.seal_batch(
         key,
-        blocks,
+        &mut blocks,
         AAD,
         &nonces,
         &plaintexts,
@@ -242,7 +242,7 @@ fn seals_batches(ChaCha20 { key, variant }: &ChaCha20) -> bool {
     );
     variant.open_batch(
         key,
-        blocks,
+        &mut blocks,
         AAD,
         &sealed.each_ref().map(|sealed| &sealed[..]),
         &mut opened.each_mut().map(|opened| &mut opened[..]),

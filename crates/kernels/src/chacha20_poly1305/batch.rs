@@ -32,7 +32,8 @@ impl ChaCha20Poly1305 {
     ) -> Result<(), (usize, MessageError)> {
         let is_short = |len| self.is_short(aad.len(), len);
         let short = |nonces: &[[u8; 12]], from: &[&[u8]], to: &mut [&mut [u8]]| {
-            self.variants.stream.seal_batch(&self.key, &mut Blocks::EMPTY, aad, nonces, from, to);
+            let mut blocks = Blocks::EMPTY;
+            self.variants.stream.seal_batch(&self.key, &mut blocks, aad, nonces, from, to);
             wipe_dead_stack::<FRAME_WORDS>();
         };
         batch::seal(LEAST, is_short, nonces, plaintexts, sealed, short, |nonce, data, tag| {
@@ -57,7 +58,8 @@ impl ChaCha20Poly1305 {
     ) -> Result<(), (usize, OpenError)> {
         let is_short = |len| self.is_short(aad.len(), len);
         let short = |from: &[&[u8]], to: &mut [&mut [u8]], tags: &mut [[u8; 16]]| {
-            self.variants.stream.open_batch(&self.key, &mut Blocks::EMPTY, aad, from, to, tags);
+            let mut blocks = Blocks::EMPTY;
+            self.variants.stream.open_batch(&self.key, &mut blocks, aad, from, to, tags);
             wipe_dead_stack::<FRAME_WORDS>();
         };
         batch::open(LEAST, is_short, sealed, plaintexts, short, |nonce, data, tag| {
