@@ -48,9 +48,6 @@ use zeroize::Zeroizing;
 /// Default time that a plugin may be silent, for example while it waits for the touch of a hardware
 /// key.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
-/// A plugin may be silent this many times as long in a whole conversation: enough for touches for
-/// several recipients.
-const SILENCES: u32 = 10;
 
 /// Human-readable parts of the Bech32 encodings.
 const RECIPIENT: &str = "age1";

@@ -5,7 +5,7 @@
 //! zombie.
 
 use super::command::{Command, MAX_COMMAND_LEN};
-use super::{Interaction, Plugins, SILENCES, failure, program};
+use super::{Interaction, Plugins, failure, program};
 use base::error::PluginProblem;
 use base::{Error, interrupt, memory};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -22,6 +22,9 @@ use zeroize::Zeroizing;
 const PERIOD: Duration = Duration::from_millis(50);
 /// Silence after which the user is reminded of the plugin.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// A plugin may be silent this many times as long in a whole conversation: enough for touches for
+/// several recipients.
+const SILENCES: u32 = 10;
 /// Time for a plugin to end after the conversation.
 const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
