@@ -141,12 +141,18 @@ fn dispatch(command: &Command, host: &str, redactor: Redactor) -> u8 {
     let command = command.get();
     let options = command.output_options();
     let console = Console::new(options.json, options.quiet, redactor);
-    let done = command.run(&Context { console: &console, host, program: Program::command });
+    let done = command.run(&Context { console: &console, host, program });
     sealane::wipe_stack();
     if let Err(failure) = done {
         console.fail(&failure);
     }
     console.status()
+}
+
+/// Returns the definition of the whole command line, for documentation that is made from it.
+#[doc(hidden)]
+pub fn program() -> clap::Command {
+    Program::command()
 }
 
 /// Prints the requested help text, or reports a mistake in the arguments.
@@ -176,7 +182,7 @@ mod test {
 
     #[test]
     fn every_command_has_examples_that_it_takes() {
-        for command in Program::command().get_subcommands().filter(|it| !it.is_hide_set()) {
+        for command in Program::command().get_subcommands() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let examples: Vec<_> = help.lines().filter_map(|line| line.split_once("sealane ")).collect();
             assert!(!examples.is_empty(), "{}", command.get_name());

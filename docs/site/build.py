@@ -158,9 +158,9 @@ def write_python_reference() -> list[tuple[str, str]]:
 
 
 def write_program_reference() -> None:
-    """Writes the reference of the program, which the program prints itself."""
-    command = [sys.executable, "-m", "sealane", "reference"]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    """Writes the reference of the program, which an example of its crate prints."""
+    command = ["cargo", "run", "--quiet", "--package", "sealane-cli", "--example", "reference"]
+    text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     (PAGES / "reference" / "program.md").write_text(text, encoding="utf-8")
 
 

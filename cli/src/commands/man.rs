@@ -43,8 +43,7 @@ fn pages(command: &Command, page: &str, folder: &Path) -> Result<(), Failure> {
     let mut file = OutputFile::create(&path).map_err(about)?;
     file.write_all(&text).map_err(|e| Failure::io(&name(&path), &e))?;
     file.finish(Durability::Cached).map_err(about)?;
-    let visible = |inner: &&Command| !inner.is_hide_set() && inner.get_name() != "help";
-    for inner in command.get_subcommands().filter(visible) {
+    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
         pages(inner, &format!("{page}-{}", inner.get_name()), folder)?;
     }
     Ok(())

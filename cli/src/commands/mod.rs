@@ -19,7 +19,6 @@ mod man;
 #[cfg(all(feature = "mount", target_os = "linux"))]
 mod mount;
 mod providers;
-mod reference;
 mod rewrap;
 mod rotate;
 mod sign;
@@ -65,5 +64,4 @@ commands! {
     Doctor: Shown<doctor::Doctor>,
     Completions: completions::Completions,
     Man: man::Man,
-    Reference: reference::Reference,
 }

@@ -3,6 +3,7 @@
 #[cfg(unix)]
 use crate::common::works;
 use crate::common::{Sandbox, data};
+use crate::reference;
 use serde_json::Value;
 #[cfg(unix)]
 use std::fs::{self, Permissions};
@@ -211,13 +212,12 @@ fn manual_pages_of_every_command() {
         assert!(encrypt.contains(words), "{words}: {encrypt}");
     }
     assert!(page("sealane-keyring-rotate").contains(".SH NAME"));
-    assert!(!sandbox.path("pages/man1/sealane-reference.1").exists());
 }
 
 #[test]
 fn the_reference_has_every_command_and_option() {
     let sandbox = Sandbox::new();
-    let page = sandbox.run("reference").text();
+    let page = reference::page(cli::program());
     let help = sandbox.run("--help").text();
     let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\nOptions:").next().unwrap();
     let names: Vec<_> = commands
@@ -228,7 +228,7 @@ fn the_reference_has_every_command_and_option() {
         .filter_map(|line| line.split([' ', ',']).next())
         .filter(|name| *name != "help")
         .collect();
-    assert!(names.len() > 10 && !names.contains(&"reference"), "{names:?}");
+    assert!(names.len() > 10, "{names:?}");
     for name in names {
         assert!(page.contains(&format!("\n## sealane {name}\n")), "{name}");
         for option in sandbox.run(&format!("{name} --help")).text().split_whitespace() {

@@ -19,6 +19,8 @@ mod passphrase_command;
 mod prompt;
 mod recipients;
 mod recursive;
+#[path = "../../examples/reference/page.rs"]
+mod reference;
 mod rewrap;
 mod round_trips;
 mod salvage;

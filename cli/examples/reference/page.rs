@@ -1,32 +1,23 @@
-//! `sealane reference`: prints all commands as a Markdown page, for the documentation site.
+//! The page with all commands of a program.
 
-use crate::command::{Context, Run};
-use crate::error::Failure;
-use clap::{Arg, Args, Command};
+use clap::{Arg, Command};
 
-/// Print all commands and their options as Markdown
-#[derive(Args)]
-#[command(hide = true)]
-pub(crate) struct Reference {}
-
-impl Run for Reference {
-    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
-        let mut program = (context.program)();
-        // Fills in the usage lines and the names of the commands.
-        program.build();
-        let mut text = String::from("# Command line\n\n");
-        text += &format!("{}\n", paragraphs(&program));
-        text += "\n| command | content |\n|---|---|\n";
-        for command in visible(&program) {
-            let name = command.get_name();
-            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            text += &format!("| [`sealane {name}`](#sealane-{name}) | {} |\n", cell(&about));
-        }
-        for command in visible(&program) {
-            section(command, 2, &mut text);
-        }
-        context.console.print(&text)
+/// Returns the page of a program.
+pub(crate) fn page(mut program: Command) -> String {
+    // Fills in the usage lines and the names of the commands.
+    program.build();
+    let mut text = String::from("# Command line\n\n");
+    text += &format!("{}\n", paragraphs(&program));
+    text += "\n| command | content |\n|---|---|\n";
+    for command in visible(&program) {
+        let name = command.get_name();
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        text += &format!("| [`sealane {name}`](#sealane-{name}) | {} |\n", cell(&about));
     }
+    for command in visible(&program) {
+        section(command, 2, &mut text);
+    }
+    text
 }
 
 /// Appends the sections of a command and its subcommands.
@@ -53,7 +44,7 @@ fn section(command: &Command, level: usize, text: &mut String) {
 }
 
 fn visible(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
+    command.get_subcommands().filter(|inner| inner.get_name() != "help")
 }
 
 /// Returns a command's long description. Empty lines separate its paragraphs.
