@@ -1,58 +1,40 @@
 //! A cipher suite's AEAD and its keys.
 
-use rustls::crypto::cipher::{AeadKey, BorrowedPayload, Iv, PrefixedPayload};
+use rustls::crypto::cipher::{AeadKey, BorrowedPayload, Iv, PrefixedPayload, UnsupportedOperationError};
 use rustls::{CipherSuite, ConnectionTrafficSecrets, Error};
 use sealane::Algorithm;
-use sealane::provider::{self, InOut, Unavailable, choose};
+use sealane::provider::{self, InOut, choose};
 
 /// Length of a record's authentication tag in bytes.
 pub(crate) const TAG_LEN: usize = 16;
 
-/// A TLS AEAD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Suite {
-    Aes128Gcm,
-    Aes256Gcm,
-    ChaCha20Poly1305,
+/// Returns a cipher suite's AEAD, if sealane has it.
+pub(crate) fn algorithm_of(suite: CipherSuite) -> Option<Algorithm> {
+    match suite {
+        CipherSuite::TLS13_AES_128_GCM_SHA256
+        | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+        | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => Some(Algorithm::Aes128Gcm),
+        CipherSuite::TLS13_AES_256_GCM_SHA384
+        | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
+        | CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => Some(Algorithm::Aes256Gcm),
+        CipherSuite::TLS13_CHACHA20_POLY1305_SHA256
+        | CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256
+        | CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 => Some(Algorithm::ChaCha20Poly1305),
+        _ => None,
+    }
 }
 
-impl Suite {
-    /// Returns a cipher suite's AEAD, if sealane has it.
-    pub(crate) fn of(suite: CipherSuite) -> Option<Self> {
-        match suite {
-            CipherSuite::TLS13_AES_128_GCM_SHA256
-            | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
-            | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => Some(Self::Aes128Gcm),
-            CipherSuite::TLS13_AES_256_GCM_SHA384
-            | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
-            | CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => Some(Self::Aes256Gcm),
-            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256
-            | CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256
-            | CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 => Some(Self::ChaCha20Poly1305),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn algorithm(self) -> Algorithm {
-        match self {
-            Self::Aes128Gcm => Algorithm::Aes128Gcm,
-            Self::Aes256Gcm => Algorithm::Aes256Gcm,
-            Self::ChaCha20Poly1305 => Algorithm::ChaCha20Poly1305,
-        }
-    }
-
-    /// Checks that this machine can make keys.
-    pub(crate) fn check(self) -> Result<(), Unavailable> {
-        choose(self.algorithm(), None).map(drop)
-    }
-
-    /// Returns the keys in the form for kernel TLS.
-    pub(crate) fn secrets(self, key: AeadKey, iv: Iv) -> ConnectionTrafficSecrets {
-        match self {
-            Self::Aes128Gcm => ConnectionTrafficSecrets::Aes128Gcm { key, iv },
-            Self::Aes256Gcm => ConnectionTrafficSecrets::Aes256Gcm { key, iv },
-            Self::ChaCha20Poly1305 => ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv },
-        }
+/// Returns the keys in the form for kernel TLS.
+pub(crate) fn secrets(
+    algorithm: Algorithm,
+    key: AeadKey,
+    iv: Iv,
+) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
+    match algorithm {
+        Algorithm::Aes128Gcm => Ok(ConnectionTrafficSecrets::Aes128Gcm { key, iv }),
+        Algorithm::Aes256Gcm => Ok(ConnectionTrafficSecrets::Aes256Gcm { key, iv }),
+        Algorithm::ChaCha20Poly1305 => Ok(ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv }),
+        _ => Err(UnsupportedOperationError),
     }
 }
 
@@ -61,8 +43,8 @@ impl Suite {
 pub(crate) struct RecordKey(Option<Box<dyn provider::AeadKey>>);
 
 impl RecordKey {
-    pub(crate) fn new(suite: Suite, key: &AeadKey) -> Self {
-        let entry = choose(suite.algorithm(), None).ok();
+    pub(crate) fn new(algorithm: Algorithm, key: &AeadKey) -> Self {
+        let entry = choose(algorithm, None).ok();
         Self(entry.and_then(|entry| entry.key(key.as_ref()).ok()))
     }
 

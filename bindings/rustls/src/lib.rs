@@ -33,10 +33,10 @@ mod aead;
 mod tls12;
 mod tls13;
 
-use aead::Suite;
+use aead::algorithm_of;
 use rustls::crypto::CryptoProvider;
 use rustls::{CipherSuiteCommon, SupportedCipherSuite, Tls12CipherSuite, Tls13CipherSuite};
-use sealane::provider::Unavailable;
+use sealane::provider::{Unavailable, choose};
 
 /// Replaces a rustls provider's AEADs with sealane's.
 ///
@@ -52,15 +52,15 @@ pub fn with_sealane(base: CryptoProvider) -> Result<CryptoProvider, Unavailable>
 }
 
 fn replaced(suite: &SupportedCipherSuite) -> Result<SupportedCipherSuite, Unavailable> {
-    let Some(ours) = Suite::of(suite.suite()) else { return Ok(*suite) };
+    let Some(ours) = algorithm_of(suite.suite()) else { return Ok(*suite) };
     // Each connection makes a key. Check now that this will succeed.
-    ours.check()?;
+    choose(ours, None)?;
     Ok(match suite {
         SupportedCipherSuite::Tls13(base) => {
             SupportedCipherSuite::Tls13(Box::leak(Box::new(Tls13CipherSuite {
                 common: common(&base.common),
                 hkdf_provider: base.hkdf_provider,
-                aead_alg: tls13::records(ours),
+                aead_alg: Box::leak(Box::new(tls13::Records(ours))),
                 quic: base.quic,
             })))
         }
@@ -70,7 +70,7 @@ fn replaced(suite: &SupportedCipherSuite) -> Result<SupportedCipherSuite, Unavai
                 prf_provider: base.prf_provider,
                 kx: base.kx,
                 sign: base.sign,
-                aead_alg: tls12::records(ours),
+                aead_alg: Box::leak(Box::new(tls12::Records::of(ours))),
             })))
         }
     })

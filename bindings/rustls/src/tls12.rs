@@ -4,30 +4,22 @@
 //! draws a random start and XORs it with the sequence number, so no nonce repeats.
 //! ChaCha20-Poly1305 records use TLS 1.3's nonces.
 
-use crate::aead::{RecordKey, Suite, TAG_LEN};
+use crate::aead::{RecordKey, TAG_LEN, secrets};
 use rustls::crypto::cipher::{
     AeadKey, InboundOpaqueMessage, InboundPlainMessage, Iv, KeyBlockShape, MessageDecrypter,
     MessageEncrypter, NONCE_LEN, Nonce, OutboundOpaqueMessage, OutboundPlainMessage, PrefixedPayload,
     Tls12AeadAlgorithm, UnsupportedOperationError, make_tls12_aad,
 };
 use rustls::{ConnectionTrafficSecrets, Error};
+use sealane::Algorithm;
 
 /// Nonce bytes in each AES-GCM record.
 const EXPLICIT_LEN: usize = 8;
 /// Maximum plaintext bytes per record (RFC 5246, section 6.2.1).
 const MAX_FRAGMENT_LEN: usize = 1 << 14;
 
-/// Records of a cipher suite, with this number of nonce bytes in each.
-struct Records(Suite, usize);
-
-/// Returns the records of the cipher suites with an AEAD.
-pub(crate) fn records(suite: Suite) -> &'static dyn Tls12AeadAlgorithm {
-    match suite {
-        Suite::Aes128Gcm => &Records(Suite::Aes128Gcm, EXPLICIT_LEN),
-        Suite::Aes256Gcm => &Records(Suite::Aes256Gcm, EXPLICIT_LEN),
-        Suite::ChaCha20Poly1305 => &Records(Suite::ChaCha20Poly1305, 0),
-    }
-}
+/// Records of the cipher suites with an AEAD, with this number of nonce bytes in each.
+pub(crate) struct Records(Algorithm, usize);
 
 /// The key and the start of the nonces for one direction. `explicit` is the number of nonce bytes
 /// before the ciphertext.
@@ -38,6 +30,10 @@ struct Direction {
 }
 
 impl Records {
+    pub(crate) fn of(algorithm: Algorithm) -> Self {
+        Self(algorithm, if algorithm == Algorithm::ChaCha20Poly1305 { 0 } else { EXPLICIT_LEN })
+    }
+
     fn direction(&self, key: &AeadKey, iv: &[u8], explicit: &[u8]) -> Direction {
         Direction { key: RecordKey::new(self.0, key), iv: self.iv(iv, explicit), explicit: self.1 }
     }
@@ -63,7 +59,7 @@ impl Tls12AeadAlgorithm for Records {
 
     fn key_block_shape(&self) -> KeyBlockShape {
         KeyBlockShape {
-            enc_key_len: self.0.algorithm().key_len(),
+            enc_key_len: self.0.key_len(),
             fixed_iv_len: NONCE_LEN - self.1,
             explicit_nonce_len: self.1,
         }
@@ -75,7 +71,7 @@ impl Tls12AeadAlgorithm for Records {
         iv: &[u8],
         explicit: &[u8],
     ) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
-        Ok(self.0.secrets(key, self.iv(iv, explicit)))
+        secrets(self.0, key, self.iv(iv, explicit))
     }
 }
 

@@ -3,25 +3,17 @@
 //! The nonce is the IV XOR the sequence number, and the associated data is the record's header. The
 //! content type follows the plaintext.
 
-use crate::aead::{RecordKey, Suite, TAG_LEN};
+use crate::aead::{RecordKey, TAG_LEN, secrets};
 use rustls::crypto::cipher::{
     AeadKey, InboundOpaqueMessage, InboundPlainMessage, Iv, MessageDecrypter, MessageEncrypter, Nonce,
     OutboundOpaqueMessage, OutboundPlainMessage, PrefixedPayload, Tls13AeadAlgorithm,
     UnsupportedOperationError, make_tls13_aad,
 };
 use rustls::{ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion};
+use sealane::Algorithm;
 
-/// Records of a cipher suite.
-struct Records(Suite);
-
-/// Returns the records of the cipher suites with an AEAD.
-pub(crate) fn records(suite: Suite) -> &'static dyn Tls13AeadAlgorithm {
-    match suite {
-        Suite::Aes128Gcm => &Records(Suite::Aes128Gcm),
-        Suite::Aes256Gcm => &Records(Suite::Aes256Gcm),
-        Suite::ChaCha20Poly1305 => &Records(Suite::ChaCha20Poly1305),
-    }
-}
+/// Records of the cipher suites with an AEAD.
+pub(crate) struct Records(pub(crate) Algorithm);
 
 /// The key and IV for one direction.
 struct Direction {
@@ -39,7 +31,7 @@ impl Tls13AeadAlgorithm for Records {
     }
 
     fn key_len(&self) -> usize {
-        self.0.algorithm().key_len()
+        self.0.key_len()
     }
 
     fn extract_keys(
@@ -47,7 +39,7 @@ impl Tls13AeadAlgorithm for Records {
         key: AeadKey,
         iv: Iv,
     ) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
-        Ok(self.0.secrets(key, iv))
+        secrets(self.0, key, iv)
     }
 }
 
