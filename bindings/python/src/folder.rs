@@ -48,7 +48,6 @@ impl Vault {
         path, *, key = None, recipients = None, passphrase = None, suffix = ".sealed", encrypt_names = false,
         preserve = false, write_only = false, sign_key = None, sign_passphrase = None
     ))]
-    #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
     fn create(
         py: Python<'_>,
         path: PathBuf,
@@ -89,7 +88,6 @@ impl Vault {
         path, *, storage = None, description = None, key = None, identities = None, passphrase = None,
         fingerprint = None
     ))]
-    #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
     fn open(
         py: Python<'_>,
         path: PathBuf,
