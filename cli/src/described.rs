@@ -60,15 +60,10 @@ pub(crate) fn find_output(output: Option<&PathBuf>) -> Result<Option<Description
 }
 
 impl Described {
-    /// Opens a folder. `contradiction` is an option that only applies to others.
-    pub(crate) fn open(
-        found: Description,
-        unlock: &Unlock<'_>,
-        contradiction: Option<&str>,
-        console: &Console,
-    ) -> Result<Self, Failure> {
+    /// Opens a folder, unless an option contradicts its description.
+    pub(crate) fn open(found: Description, unlock: &Unlock<'_>, console: &Console) -> Result<Self, Failure> {
         let path = name(found.path());
-        if let Some(option) = contradiction {
+        if let Some(option) = unlock.contradiction {
             return Err(Failure::misuse(format!(
                 "{option} contradicts {path}: the description determines keys and format; leave the option out"
             )));

@@ -125,8 +125,7 @@ impl<'a> Vaults<'a> {
             }
             Err(Error::Io { .. }) => Ok(None),
             found => {
-                let (unlock, contradiction) = (self.with.unlock(), self.with.contradiction());
-                let opened = Described::open(found.map_err(about)?, &unlock, contradiction, self.console)?;
+                let opened = Described::open(found.map_err(about)?, &self.with.unlock(), self.console)?;
                 Ok(Some(Box::new(OwnFolder::new(storage, &opened.folder).map_err(about)?)))
             }
         }
@@ -190,8 +189,7 @@ impl<'a> Vaults<'a> {
             return rclone(remote)?.0.open(storage).map_err(about);
         }
         if let Some(found) = Description::find(root).map_err(about)? {
-            let (unlock, contradiction) = (self.with.unlock(), self.with.contradiction());
-            let opened = Described::open(found, &unlock, contradiction, self.console)?;
+            let opened = Described::open(found, &self.with.unlock(), self.console)?;
             return Ok(Box::new(OwnFolder::new(storage, &opened.folder).map_err(about)?));
         }
         let text = passphrase::ask(&self.with.asked, &name(root))?;

@@ -214,6 +214,8 @@ pub(crate) struct Unlock<'a> {
     pub(crate) plugins: &'a [String],
     pub(crate) passphrase: bool,
     pub(crate) asked: &'a Passphrase,
+    /// An option that does not apply to such a folder.
+    pub(crate) contradiction: Option<&'static str>,
 }
 
 macro_rules! unlocking {
@@ -228,6 +230,7 @@ macro_rules! unlocking {
                     plugins: &self.plugins,
                     passphrase: self.passphrase,
                     asked: &self.asked,
+                    contradiction: self.contradiction(),
                 }
             }
         }
@@ -238,7 +241,7 @@ unlocking! { EncryptWith DecryptWith }
 
 impl EncryptWith {
     /// Returns an option that does not apply to a folder that describes itself.
-    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+    fn contradiction(&self) -> Option<&'static str> {
         super::first([
             ("-r", !self.to.recipients.is_empty()),
             ("-R", !self.to.recipients_files.is_empty()),
@@ -259,14 +262,15 @@ impl Recipients {
 impl RotateWith {
     /// Returns the options that open a folder that describes itself.
     pub(crate) fn unlock(&self) -> Unlock<'_> {
-        let (key, identities) = (self.key.as_ref(), &self.identities);
-        Unlock { key, kid: None, identities, plugins: &[], passphrase: false, asked: &self.asked }
+        let (key, identities, asked) = (self.key.as_ref(), &self.identities, &self.asked);
+        let contradiction = (!self.context.is_empty()).then_some("-c");
+        Unlock { key, kid: None, identities, plugins: &[], passphrase: false, asked, contradiction }
     }
 }
 
 impl DecryptWith {
     /// Returns an option that does not apply to a folder that describes itself.
-    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+    fn contradiction(&self) -> Option<&'static str> {
         let is_other = self.format.is_some_and(|format| format != Format::Chunked);
         super::first([("-c", !self.context.is_empty()), ("--format", is_other)])
     }
@@ -290,7 +294,7 @@ impl RewrapWith {
     /// Returns the options that open a folder that describes itself.
     pub(crate) fn unlock<'a>(&'a self, asked: &'a Passphrase) -> Unlock<'a> {
         let (key, identities, plugins) = (self.key.as_ref(), &self.identities, &self.plugins);
-        Unlock { key, kid: None, identities, plugins, passphrase: false, asked }
+        Unlock { key, kid: None, identities, plugins, passphrase: false, asked, contradiction: None }
     }
 
     /// Returns whether a key is derived from a passphrase for each file, which takes about a

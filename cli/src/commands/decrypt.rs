@@ -56,7 +56,7 @@ impl Run for Decrypt {
                 return Err(Failure::misuse("--salvage reads files, found a folder; name its files"));
             }
             self.transfer.folders.check(&found, self.transfer.selection.preserve || self.preserve_all)?;
-            let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
+            let opened = Described::open(found, &self.with.unlock(), console)?;
             return Recursive::transfer(&self.transfer, true, console)?
                 .described(&opened, self.transfer.manifest.as_ref())?
                 .preserving_all(self.preserve_all)

@@ -66,7 +66,7 @@ impl Run for Encrypt {
             url::refuse(&self.transfer.inputs)?;
             self.transfer.folders.check(&found, self.transfer.selection.preserve)?;
             let signing = self.signing_key(console)?;
-            let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
+            let opened = Described::open(found, &self.with.unlock(), console)?;
             let recursive = Recursive::transfer(&self.transfer, false, console)?
                 .described(&opened, self.transfer.manifest.as_ref())?;
             return self.run_recursive(recursive, signing, Some(&opened), console);

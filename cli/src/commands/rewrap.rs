@@ -61,10 +61,8 @@ impl Run for Rewrap {
     /// Rewraps every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         if let Some(found) = described::find(&self.inputs)? {
-            return self.rewrap_folder(
-                Described::open(found, &self.with.unlock(&self.with.old()), None, console)?,
-                console,
-            );
+            let opened = Described::open(found, &self.with.unlock(&self.with.old()), console)?;
+            return self.rewrap_folder(opened, console);
         }
         if self.with.key.is_some() || self.with.wrapping_key.is_some() {
             return Err(Failure::misuse(

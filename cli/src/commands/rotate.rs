@@ -40,9 +40,7 @@ impl Run for Rotate {
     /// Processes every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         if let Some(found) = described::find(&self.inputs)? {
-            let contradiction = (!self.with.context.is_empty()).then_some("-c");
-            let opened = Described::open(found, &self.with.unlock(), contradiction, console)?;
-            return self.rotate(opened, console);
+            return self.rotate(Described::open(found, &self.with.unlock(), console)?, console);
         }
         let recursive = Recursive::replacing(&self.inputs, None, None, &self.writing, console);
         recursive.run(|inputs| keys::rotation(&self.with, inputs, console).map(Operation::Rotate), false)

@@ -45,7 +45,7 @@ impl Run for Verify {
         let job = || Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console);
         if let Some(found) = described::find(&self.inputs)? {
             self.folders.check(&found, self.selection.preserve)?;
-            let opened = Described::open(found, &self.with.unlock(), self.with.contradiction(), console)?;
+            let opened = Described::open(found, &self.with.unlock(), console)?;
             let inventory = opened.inventory_args(&self.listing)?;
             let recursive = job()?.described(&opened, None)?.comparing(&inventory)?;
             return recursive.run(|inputs| opened.decrypt_with(inputs).map(Operation::Verify), false);
