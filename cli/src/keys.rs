@@ -137,10 +137,8 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
     loader.files.extend(old.descriptor.map(passphrase::path));
     let identities = if args.identities.is_empty() && args.plugins.is_empty() {
         let text = passphrase::ask_old(&old, "the files")?;
-        vec![match args.max_work_factor {
-            Some(max) => Identity::passphrase_with_max_work_factor(&text, max),
-            None => Identity::passphrase(&text),
-        }]
+        let max = args.max_work_factor.unwrap_or(MAX_WORK_FACTOR);
+        vec![Identity::passphrase_with_max_work_factor(&text, max)]
     } else {
         loader.identities(&args.identities, &args.plugins)?
     };

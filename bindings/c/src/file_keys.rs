@@ -76,10 +76,8 @@ exports! {
     }
 
     fn sealane_encrypt_with_passphrase(passphrase: &str, work_factor: u32, flags: u32) -> Owned<EncryptWith> {
-        let recipient = match factor("work_factor", work_factor)? {
-            None => age::Recipient::passphrase(passphrase)?,
-            Some(factor) => age::Recipient::passphrase_with_work_factor(passphrase, factor)?,
-        };
+        let factor = factor("work_factor", work_factor)?.unwrap_or(age::DEFAULT_WORK_FACTOR);
+        let recipient = age::Recipient::passphrase_with_work_factor(passphrase, factor)?;
         let (recipients, armor) = (Some(vec![recipient]), armor(flags)?);
         encrypt_with(EncryptParams { recipients, armor, ..EncryptParams::default() })
     }
