@@ -287,3 +287,19 @@ fn a_full_disk_and_a_read_only_disk_are_reported() {
     sandbox.refuses("decrypt -k k -o small/keep sealed", 1, "small/keep: the file system is read-only");
     sandbox.refuses("keygen -o small/key", 1, "small/key: the file system is read-only");
 }
+
+/// The key alone cannot show it: chunked-encryption@v1 has no mark.
+#[test]
+fn a_file_that_is_not_encrypted_is_named() {
+    let sandbox = Sandbox::new();
+    for (mark, found) in
+        [("PAR1", "a Parquet file"), ("caf\u{e9}\n", "text"), ("name,price\n", "text"), ("%PDF-", "PDF")]
+    {
+        sandbox.write("plain", mark.repeat(100).as_bytes());
+        let said = format!("plain: authentication failed: expected an encrypted file, found {found}");
+        for command in ["decrypt -o out", "verify", "cat"] {
+            sandbox.refuses(&format!("{command} -k k plain"), 1, &said);
+        }
+        sandbox.refuses_input("decrypt -k k -o out", &sandbox.read("plain"), 1, &said["plain".len()..]);
+    }
+}

@@ -58,6 +58,9 @@ pub enum Error {
     /// the data is wrong.
     #[error("authentication failed")]
     Authentication,
+    /// The key does not open a file, which begins like one of another format, or like text.
+    #[error("authentication failed: {0}")]
+    Foreign(&'static str),
     /// A chunk of a file does not authenticate although the key is verified.
     #[error(
         "authentication failed: chunk {index} at byte {offset} was changed, or the file was cut off there"

@@ -3,6 +3,7 @@
 use super::age_file::{AgeIdentities, AgeRecipients};
 use super::chunked::ChunkedFile;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile, SymmetricFile};
+use super::foreign::foreign;
 use super::format::Format;
 use super::protected::Protected;
 use super::tink::TinkFile;
@@ -303,7 +304,10 @@ impl DecryptWith {
     }
 
     pub(super) fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
-        self.file.open_file(prefix, extent)
+        self.file.open_file(prefix, extent).map_err(|error| match (error, foreign(prefix)) {
+            (Error::Authentication, Some(found)) => Error::Foreign(found),
+            (error, _) => error,
+        })
     }
 
     /// Derives the cipher of a file in a source.

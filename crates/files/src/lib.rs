@@ -8,6 +8,7 @@ mod chunked;
 mod file_cipher;
 mod file_hash;
 pub mod file_keys;
+mod foreign;
 mod format;
 mod inspect;
 pub mod mark;

@@ -96,6 +96,7 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Authentication
+            | Self::Foreign(_)
             | Self::DamagedChunk { .. }
             | Self::KeyMismatch { .. }
             | Self::OtherKey { .. } => Kind::Authentication,

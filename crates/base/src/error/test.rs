@@ -85,6 +85,7 @@ fn errors_have_kinds_with_names() {
             "AuthenticationError",
             vec![
                 Error::Authentication,
+                Error::Foreign("expected an encrypted file, found gzip"),
                 Error::DamagedChunk { index: 1, offset: 2 },
                 Error::KeyMismatch { manifest: path(), target: path() },
                 F::SignatureMissing(path()).into(),
