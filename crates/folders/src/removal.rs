@@ -72,7 +72,7 @@ impl Stale {
     /// lists the sources, made with `sources` and `suffix`. Removes nothing.
     ///
     /// An encrypted file belongs to a job if the manifest lists it and it is unchanged since, or if
-    /// the key of `operation` opens it. Recipients and passphrases prove nothing, so they need a
+    /// the key of `operation` opens it, or the name key the path in a link. Recipients and passphrases prove nothing, so they need a
     /// manifest. An excluded source that exists is not gone. With encrypted names, a file's source
     /// is found by its decrypted name. A file under a retired name key is stale if the job has
     /// another target for its source. Sources below a path of `uncertain` may exist.
@@ -184,15 +184,23 @@ pub(crate) fn remove_folder(root: &Path, folder: &Path) -> io::Result<()> {
     folder.remove_folder(&name)
 }
 
-/// Proves that an earlier job wrote a file or a link, with the manifest or the key.
+/// Proves that an earlier job wrote a file, or a link whose unencrypted path is `plain`, with the
+/// manifest or a key.
 pub(crate) fn is_ours(
     path: &Path,
+    plain: &Path,
     kind: EntryKind,
-    operation: Option<&Operation>,
+    (operation, names): (Option<&Operation>, Option<&NameKey>),
     manifest: Option<&Manifest>,
 ) -> bool {
     manifest.is_some_and(|manifest| manifest.wrote(path))
-        || kind == EntryKind::File && operation.is_some_and(|operation| operation.opens(path))
+        || match kind {
+            EntryKind::File => operation.is_some_and(|operation| operation.opens(path)),
+            EntryKind::Link => names.is_some_and(|names| {
+                path.read_link().is_ok_and(|text| names.decrypt_link(&text, plain).is_ok())
+            }),
+            _ => false,
+        }
 }
 
 pub(crate) struct Search<'a> {
@@ -324,7 +332,7 @@ impl<'a> Search<'a> {
             Ok(id) => id,
             Err(e) => return stale.problems.push((path.clone(), Error::io(&path, e))),
         };
-        match is_ours(&path, kind, self.operation, self.manifest) {
+        match is_ours(&path, &below, kind, (self.operation, self.names), self.manifest) {
             true => stale.removals.push(Removal { path, source: below, id, replacement, vanished }),
             false => stale.unproven.push(path),
         }

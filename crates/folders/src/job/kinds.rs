@@ -107,7 +107,7 @@ impl Job {
             let sources: Vec<_> = options.inputs.iter().map(|input| &**input).collect();
             let search = Search::new(tree, &sources, &options.suffix, operation, manifest, &tally.problems);
             search.walk(target.clone(), plain, &mut stale);
-        } else if is_ours(target, *found, operation, manifest) {
+        } else if is_ours(target, &plain, *found, (operation, tree.names.as_ref()), manifest) {
             stale.removals.extend(Removal::new(target, plain).ok());
         }
         let remove = |removal: &Removal| removal.remove(root).map_err(|e| Error::io(&removal.path, e));
