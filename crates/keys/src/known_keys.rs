@@ -230,7 +230,9 @@ impl KnownKeys {
         })?;
         let lines: Vec<_> = text.lines().map(str::to_owned).collect();
         for (at, line) in lines.iter().enumerate() {
-            let key = line.split_once(' ').map(|(key, _)| key.parse::<Fingerprint>());
+            // No place begins with a space: this line would pin nothing.
+            let found = line.split_once(' ').filter(|(_, place)| !place.starts_with(' '));
+            let key = found.map(|(key, _)| key.parse::<Fingerprint>());
             if !line.is_empty() && !line.starts_with('#') && !matches!(key, Some(Ok(_))) {
                 let text = format!(
                     "line {}: expected key-sha256:… and a place, found other text; mend or remove this line",
@@ -395,6 +397,9 @@ mod test {
         add(path.clone(), "age:/a", &key(2), |known| known.lines.retain(|line| !is_of(line, "age:/a")))
             .unwrap();
         assert!(fs::read_to_string(&path).unwrap().ends_with(&format!("\n{} age:/a\n", key(2))));
+        // A second space would belong to the place, and the line would pin no key.
+        fs::write(&path, format!("{one}  age:/a\n")).unwrap();
+        assert!(matches!(KnownKeys::read(path), Err(Error::Io { .. })));
         fs::remove_dir_all(folder).unwrap();
     }
 }
