@@ -6,12 +6,13 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 /// Each command that writes. `OUT` is a path of descriptor 3.
-const LINES: [&str; 5] = [
+const LINES: [&str; 6] = [
     "sealane encrypt -k k -o OUT m",
     "sealane decrypt -k k -o OUT sealed",
     "sealane keygen -o OUT -q",
     "sealane rewrap -q -i me -R me.pub -o OUT age",
     "sealane encrypt -R me.pub -a -o OUT m",
+    "sealane sign -k signer -o OUT m",
 ];
 
 fn sandbox() -> Sandbox {
@@ -20,7 +21,7 @@ fn sandbox() -> Sandbox {
     symlink("/dev/fd/3", sandbox.path("link")).unwrap();
     symlink("link", sandbox.path("link to link")).unwrap();
     let prepare = "sealane keygen -t age -o me > me.pub && sealane encrypt -k k -o sealed m && \
-                   sealane encrypt -R me.pub -o age m";
+                   sealane encrypt -R me.pub -o age m && sealane keygen -t ed25519 -o signer";
     sandbox.shell(prepare).succeeded();
     sandbox
 }

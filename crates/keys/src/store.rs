@@ -37,7 +37,8 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
     let about = |e| Error::io(path, e);
     if let Some(mut file) = stream(path).map_err(about)? {
         // A shorter key would leave the end of the old one.
-        if existing == Existing::Replace && file.metadata().map_err(about)?.is_file() {
+        let replaces_key = existing == Existing::Replace && access == Access::OwnerOnly;
+        if replaces_key && file.metadata().map_err(about)?.is_file() {
             let text = "an open descriptor is not replaced; name the file";
             return Err(about(io::Error::new(io::ErrorKind::Unsupported, text)));
         }
