@@ -94,3 +94,9 @@ def test_a_stored_name_that_stands_twice() -> None:
     assert material(stored, None)["masterKeyID"] == "a"
     with pytest.raises(FormatError, match="does not store its keys as PyArrow does"):
         material(stored[:-1] + b', "masterKeyID": "b"}', None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_keys_that_pyarrow_would_change(name: str) -> None:
+    with pytest.raises(ValueError, match="cannot be empty, contain ':', ';' or ',', or begin or end with a"):
+        ParquetKeys({name: "env:A"})
