@@ -11,7 +11,7 @@ use crate::stream;
 use crate::vault::Vaults;
 use clap::{Args, ValueHint};
 use sealane::file::Reader;
-use sealane::vault::Contents;
+use sealane::vault::{Contents, open_file};
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,8 @@ impl Run for Cat {
         for input in &self.inputs {
             if let Some(place) = vaults.find(input)? {
                 let out = endpoints::stdout().map_err(|e| Failure::stdout(&e))?;
-                let contents = place.vault.open(&place.path).map_err(|e| Failure::about(&place.name(), e))?;
+                let contents = open_file(&*place.vault, &place.path);
+                let contents = contents.map_err(|e| Failure::about(&place.name(), e))?;
                 self.print(&*contents, &place.name(), out, console)?;
                 continue;
             }

@@ -114,7 +114,8 @@ pub mod vault {
     #[doc(inline)]
     pub use vaults::{
         Contents, Entry, EntryKind, Format, Listing, LocalFolder, OwnFolder, Rclone, SingleFile, Storage,
-        Vault, VaultJob, Walk, check_remains, detect, find, join, list, marks, rclone_config, split, unlock,
+        Vault, VaultJob, Walk, check_remains, detect, find, join, list, marks, open_file, rclone_config,
+        split, unlock,
     };
 }
 pub mod provider;

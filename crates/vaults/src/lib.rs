@@ -39,7 +39,7 @@ pub use rclone::{Rclone, rclone_config};
 pub use single::SingleFile;
 pub use storage::{Entry, EntryKind, Storage};
 pub use vault::{Contents, Vault};
-pub use walk::{Walk, find, join, list, split};
+pub use walk::{Walk, find, join, list, open_file, split};
 
 #[cfg(test)]
 mod test;

@@ -2,7 +2,7 @@
 
 use crate::listing::Listing;
 use crate::storage::{Entry, EntryKind};
-use crate::vault::Vault;
+use crate::vault::{Contents, Vault};
 use base::Error;
 use std::io::ErrorKind;
 
@@ -37,6 +37,17 @@ pub fn find(vault: &dyn Vault, path: &[u8]) -> Result<Entry, Error> {
     let (folder, name) = split(path);
     let found = list(vault, folder)?.entries.into_iter().find(|entry| entry.name == name);
     found.ok_or_else(|| std::io::Error::from(ErrorKind::NotFound).into())
+}
+
+/// Opens a file of a vault. Folders have no stored file, and are told apart from missing files.
+///
+/// # Errors
+/// Returns the errors of [`Vault::open`].
+pub fn open_file(vault: &dyn Vault, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
+    vault.open(path).map_err(|error| match vault.list(path) {
+        Ok(_) => std::io::Error::from(ErrorKind::IsADirectory).into(),
+        Err(_) => error,
+    })
 }
 
 /// Splits a path into its folder and its name.

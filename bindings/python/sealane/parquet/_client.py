@@ -115,8 +115,8 @@ def check_names(keys: Mapping[str, str]) -> dict[str, str]:
             raise TypeError(f"the name of a master key must be a str, not {type(name).__name__}")
         if not name or set(name) & set(":;,") or name != name.strip():
             raise ValueError(
-                f"{name!r}: the name of a master key cannot be empty, contain ':', ';' or ',', or begin or end "
-                "with a space"
+                f"{name!r}: the name of a master key cannot be empty, contain ':', ';' or ',', or begin or "
+                "end with a space"
             )
         _reference.check(reference)
     return dict(keys)
