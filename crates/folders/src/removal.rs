@@ -72,10 +72,11 @@ impl Stale {
     /// lists the sources, made with `sources` and `suffix`. Removes nothing.
     ///
     /// An encrypted file belongs to a job if the manifest lists it and it is unchanged since, or if
-    /// the key of `operation` opens it, or the name key the path in a link. Recipients and passphrases prove nothing, so they need a
-    /// manifest. An excluded source that exists is not gone. With encrypted names, a file's source
-    /// is found by its decrypted name. A file under a retired name key is stale if the job has
-    /// another target for its source. Sources below a path of `uncertain` may exist.
+    /// the key of `operation` opens it, or the name key the path in a link. Recipients and
+    /// passphrases prove nothing, so they need a manifest. An excluded source that exists is not
+    /// gone. With encrypted names, a file's source is found by its decrypted name. A file under a
+    /// retired name key is stale if the job has another target for its source. Sources below a path
+    /// of `uncertain` may exist.
     ///
     /// # Errors
     /// Returns [`FolderError::EmptySource`] if `tree` has no file and nothing is uncertain;
