@@ -147,7 +147,7 @@ fn mistakes_name_the_path_and_leave_nothing() {
     for (words, status, text) in [
         ("ls vault/none", 1, "vault/none: no such file"),
         ("cat vault/none", 1, "vault/none: no such file"),
-        ("cat vault/.", 1, "vault: is a folder"),
+        ("cat vault/.", 1, "vault/.: is a folder"),
         ("cat vault/sub/../one.bin", 2, "vault/sub/../one.bin: expected names and no '..'"),
         ("ls .", 2, ".: expected a path in a vault, found none of gocryptfs.conf"),
         ("ls none/below", 1, "none/below: no such file"),
