@@ -24,8 +24,8 @@
 //!   [`State::update`].
 //! - Lanes are independent, so a vector that is wider than a register is processed one part after
 //!   the other, several updates at a time, see [`run`].
-//! - In decryption, the round of Update does not wait for the plaintext c ^ Z. Its round key is zero,
-//!   and the plaintext is added afterwards; or c, and Z is added.
+//! - In decryption, the round of Update does not wait for the plaintext c ^ Z. Its round key is
+//!   zero, and the plaintext is added afterwards; or c, and Z is added.
 #![forbid(unsafe_code)]
 
 use crate::InOut;

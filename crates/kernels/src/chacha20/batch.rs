@@ -28,24 +28,24 @@ use crate::zero::wipe;
 /// Largest length in bytes of the data of a short message. A longer message takes longer in a batch
 /// than alone on AVX2.
 pub(crate) const SHORT: usize = 448;
-/// The same for the portable variant, whose vectors have a single quad. It gains 12 % at this length
-/// and lost 10 % at the other one (Zen 4).
+/// The same for the portable variant, whose vectors have a single quad. It gains 12 % at this
+/// length and lost 10 % at the other one (Zen 4).
 pub(crate) const SHORT_PORTABLE: usize = 64;
 /// Number of blocks that are computed before their messages are processed: two states of the widest
 /// variant.
 const BLOCKS: usize = 32;
 
-/// Returns the number of blocks of a message with this length of the data. The first one has the key
-/// of Poly1305.
+/// Returns the number of blocks of a message with this length of the data. The first one has the
+/// key of Poly1305.
 const fn blocks_of(len: usize) -> usize {
     1 + len.div_ceil(64)
 }
 
 const _: () = assert!(blocks_of(SHORT) <= BLOCKS, "every short message has room");
 
-/// Blocks of the keystream for several messages, one after the other. Wiped from memory on drop. The
-/// caller makes it: the analysis of the machine code takes a stack frame with an array of secrets for
-/// secret as a whole.
+/// Blocks of the keystream for several messages, one after the other. Wiped from memory on drop.
+/// The caller makes it: the analysis of the machine code takes a stack frame with an array of
+/// secrets for secret as a whole.
 #[repr(C, align(64))]
 pub(crate) struct Blocks {
     keystream: [[u8; 64]; BLOCKS],
