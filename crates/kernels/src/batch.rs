@@ -35,8 +35,8 @@ pub(crate) fn parts<const NONCE_LEN: usize>(sealed: &[u8]) -> (&[u8; NONCE_LEN],
 }
 
 /// Seals each of `plaintexts` under the nonce with its index, to `nonce || ciphertext || tag` in
-/// the destination with its index. `short` seals a run of at least `least` messages whose lengths
-/// are short, and `single` any other message.
+/// the destination with its index. `short` seals runs of messages whose lengths are short, as many
+/// of a run as `together` returns, and `single` any other message.
 ///
 /// # Errors
 /// Returns the error of the first message that has one, with its index.
@@ -45,7 +45,7 @@ pub(crate) fn parts<const NONCE_LEN: usize>(sealed: &[u8]) -> (&[u8; NONCE_LEN],
 /// Panics if there is not one nonce and one destination of the right length for each message.
 #[inline(always)]
 pub(crate) fn seal<const NONCE_LEN: usize>(
-    least: usize,
+    together: impl Fn(usize) -> usize,
     is_short: impl Fn(usize) -> bool,
     nonces: &[[u8; NONCE_LEN]],
     plaintexts: &[&[u8]],
@@ -57,7 +57,8 @@ pub(crate) fn seal<const NONCE_LEN: usize>(
     let mut at = 0;
     while at < plaintexts.len() {
         let run = plaintexts[at..].iter().take_while(|plaintext| is_short(plaintext.len())).count();
-        if run < least {
+        let run = together(run);
+        if run == 0 {
             let to = Sealed::parts(sealed[at]);
             let data = InOut::apart(plaintexts[at], to.data);
             single(&nonces[at], data, to.tag).map_err(|error| (at, error))?;
@@ -73,8 +74,8 @@ pub(crate) fn seal<const NONCE_LEN: usize>(
 }
 
 /// Opens each message `nonce || ciphertext || tag` of `sealed` to the destination with its index.
-/// `short` decrypts a run of at least `least` short messages and stores the tags that they should
-/// have; `single` opens any other message.
+/// `short` decrypts runs of short messages, as many of a run as `together` returns, and stores the
+/// tags that they should have; `single` opens any other message.
 ///
 /// # Errors
 /// Returns the error of the first message that has one, with its index. The destinations from this
@@ -84,7 +85,7 @@ pub(crate) fn seal<const NONCE_LEN: usize>(
 /// Panics if there is not one destination of the right length for each message.
 #[inline(always)]
 pub(crate) fn open<const NONCE_LEN: usize>(
-    least: usize,
+    together: impl Fn(usize) -> usize,
     is_short: impl Fn(usize) -> bool,
     sealed: &[&[u8]],
     plaintexts: &mut [&mut [u8]],
@@ -99,8 +100,8 @@ pub(crate) fn open<const NONCE_LEN: usize>(
             is_short(plaintext.len()) && sealed.len() == plaintext.len() + NONCE_LEN + 16
         };
         let group = sealed[at..].iter().zip(&plaintexts[at..]).take(GROUP);
-        let run = group.take_while(is_short).count();
-        if run < least {
+        let run = together(group.take_while(is_short).count());
+        if run == 0 {
             let (nonce, ciphertext, tag) = parts(sealed[at]);
             single(nonce, InOut::apart(ciphertext, plaintexts[at]), tag).map_err(|error| (at, error))?;
             at += 1;

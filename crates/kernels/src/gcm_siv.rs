@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
+use crate::batch::Sealed;
 use crate::cpu::Features;
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
@@ -23,8 +24,11 @@ use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
 use crate::zero::wipe_dead_stack;
 use alloc::boxed::Box;
+use alloc::vec;
 
+pub(crate) mod batch;
 pub(crate) mod body;
+mod many;
 mod segments;
 
 use body::KeySize;
@@ -138,7 +142,8 @@ fn check_and_pad(nonce: &[u8; 12], aad: &[u8], len: usize) -> Result<u128, Messa
     Ok(u128::from_le_bytes(block))
 }
 
-/// Returns whether a message, sealed out of place and opened in place, has the known results.
+/// Returns whether a message, sealed out of place and opened in place, has the known results, alone
+/// and in a batch.
 fn passes(variant: Selected<GcmSivFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(siv) = GcmSiv::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     let (mut data, mut tag) = ([0; TEXT.len()], [0; 16]);
@@ -148,4 +153,26 @@ fn passes(variant: Selected<GcmSivFunctions>, answer: &KnownAnswer) -> bool {
         && digest(data) == answer.sealed
         && siv.open(&NONCE, answer.aad, InOut::in_place(data), &tag).is_ok()
         && data == answer.plain
+        && batch_agrees(&siv, answer)
+}
+
+/// Returns whether a batch of messages of different lengths opens, as a batch and one by one.
+fn batch_agrees(siv: &GcmSiv, answer: &KnownAnswer) -> bool {
+    let plaintexts = [0, 7, 59, 16, 18].map(|len| &answer.plain[..len.min(answer.plain.len())]);
+    let mut sealed = plaintexts.map(|plain| vec![0; NONCE.len() + plain.len() + 16]);
+    let mut opened = plaintexts.map(|plain| vec![0; plain.len()]);
+    let mut to = sealed.each_mut().map(|sealed| &mut sealed[..]);
+    siv.seal_batch(&[NONCE; 5], answer.aad, &plaintexts, &mut to).is_ok()
+        && siv
+            .open_batch(
+                answer.aad,
+                &sealed.each_ref().map(|sealed| &sealed[..]),
+                &mut opened.each_mut().map(|opened| &mut opened[..]),
+            )
+            .is_ok()
+        && opened == plaintexts
+        && sealed.iter_mut().zip(plaintexts).all(|(sealed, plain)| {
+            let Sealed { nonce, data, tag } = Sealed::parts(sealed);
+            siv.open(nonce, answer.aad, InOut::in_place(data), tag).is_ok() && data == plain
+        })
 }

@@ -205,7 +205,7 @@ fn double(h: u128) -> u128 {
 
 /// Multiplies lane by lane, so that each product stays in its lane.
 #[inline(always)]
-fn times<B: Products>(b: B, x: B::V, y: B::V) -> B::V {
+pub(crate) fn times<B: Products>(b: B, x: B::V, y: B::V) -> B::V {
     let mut sum = Sum::new(b);
     sum.add(b, x, y, b.xor(y, b.swap_halves(y)));
     sum.reduce(b)

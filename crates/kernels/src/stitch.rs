@@ -517,13 +517,13 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
 
 /// Loads a vector or part of one. With masks, a part is as fast as the whole.
 #[inline(always)]
-fn load<B: Products>(b: B, from: &[u8]) -> B::V {
+pub(crate) fn load<B: Products>(b: B, from: &[u8]) -> B::V {
     if B::LANES < 4 && from.len() == B::BYTES { b.load(from) } else { b.load_part(from, 0) }
 }
 
 /// Stores a vector or a part of one.
 #[inline(always)]
-fn store<B: Products>(b: B, v: B::V, to: &mut [u8]) {
+pub(crate) fn store<B: Products>(b: B, v: B::V, to: &mut [u8]) {
     if B::LANES < 4 && to.len() == B::BYTES {
         b.store(v, to);
     } else {

@@ -118,6 +118,7 @@ impl Sealing for GcmSiv {
         let nonce = nonce.try_into().expect("12 bytes");
         self.seal(nonce, aad, data, tag).expect("not too long");
     }
+    in_batches! {}
     #[inline(never)] // the reports of valgrind must be in this function or in its callees
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
         self.open(nonce.try_into().expect("12 bytes"), aad, data, tag).is_ok()

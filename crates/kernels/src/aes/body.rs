@@ -38,38 +38,74 @@ pub(crate) fn expand<B: Blocks>(b: B, key: &[u8], schedule: &mut Schedule) {
     let (first, rest) = key.split_first_chunk().expect("16, 24 or 32 bytes");
     let first = b.zero_extend(first);
     if let Some(second) = rest.first_chunk() {
-        expand_256(b, first, b.zero_extend(second), schedule);
+        expand_256(b, [first], [b.zero_extend(second)], schedule);
     } else if let Some(second) = rest.first_chunk() {
         expand_192(b, first, second, schedule);
     } else {
-        expand_128(b, first, schedule);
+        expand_128(b, [first], schedule);
+    }
+}
+
+/// Where `N` key schedules that are computed side by side store their round keys.
+pub(crate) trait RoundKeys<B: Blocks, const N: usize> {
+    fn put(&mut self, b: B, r: usize, key: [B::V; N]);
+}
+
+/// Stores the keys in lane 0.
+impl<B: Blocks> RoundKeys<B, 1> for Schedule {
+    #[inline(always)]
+    fn put(&mut self, b: B, r: usize, [key]: [B::V; 1]) {
+        self.0[r] = b.first_lane(key);
+    }
+}
+
+/// Stores the keys in every lane.
+impl<B: Blocks, const N: usize> RoundKeys<B, N> for [[B::V; N]; 15] {
+    #[inline(always)]
+    fn put(&mut self, _: B, r: usize, key: [B::V; N]) {
+        self[r] = key;
     }
 }
 
 // The key schedule is computed in vectors, because moving a word to the S-box instruction and back
 // takes twice as long.
 
-/// Expands a key of 128 bits.
+/// Expands keys of 128 bits.
 #[inline(always)]
-pub(crate) fn expand_128<B: Blocks>(b: B, mut key: B::V, schedule: &mut Schedule) {
-    schedule.0[0] = b.first_lane(key);
+pub(crate) fn expand_128<B: Blocks, const N: usize>(
+    b: B,
+    mut key: [B::V; N],
+    keys: &mut impl RoundKeys<B, N>,
+) {
+    keys.put(b, 0, key);
     repeat!(B, i < 10 => {
-        key = b.xor(begin(b, key, i), b.sub_word(b.rot_word(b.column::<3>(key))));
-        schedule.0[i + 1] = b.first_lane(key);
+        unroll!(n < N => {
+            key[n] = b.xor(begin(b, key[n], i), b.sub_word(b.rot_word(b.column::<3>(key[n]))));
+        });
+        keys.put(b, i + 1, key);
     });
 }
 
-/// Expands a key of 256 bits: the first half in `even`, the second in `odd`.
+/// Expands keys of 256 bits: the first halves in `even`, the second ones in `odd`.
 #[inline(always)]
-pub(crate) fn expand_256<B: Blocks>(b: B, mut even: B::V, mut odd: B::V, schedule: &mut Schedule) {
-    schedule.0[0] = b.first_lane(even);
+pub(crate) fn expand_256<B: Blocks, const N: usize>(
+    b: B,
+    mut even: [B::V; N],
+    mut odd: [B::V; N],
+    keys: &mut impl RoundKeys<B, N>,
+) {
+    keys.put(b, 0, even);
     repeat!(B, i < 7 => {
         if i > 0 {
-            odd = b.xor(b.running_sum(odd), b.sub_word(b.column::<3>(even)));
+            unroll!(n < N => {
+                odd[n] = b.xor(b.running_sum(odd[n]), b.sub_word(b.column::<3>(even[n])));
+            });
         }
-        schedule.0[2 * i + 1] = b.first_lane(odd);
-        even = b.xor(begin(b, even, i), b.sub_word(b.rot_word(b.column::<3>(odd))));
-        schedule.0[2 * i + 2] = b.first_lane(even);
+        keys.put(b, 2 * i + 1, odd);
+        unroll!(n < N => {
+            even[n] = b.xor(begin(b, even[n], i), b.sub_word(b.rot_word(b.column::<3>(odd[n]))));
+        });
+        keys.put(b, 2 * i + 2, even);
     });
 }
 

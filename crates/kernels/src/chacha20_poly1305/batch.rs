@@ -14,6 +14,10 @@ const FRAME_WORDS: usize = SPILLED_WORDS + 128;
 /// AVX2 (Zen 4).
 const LEAST: usize = 4;
 
+fn together(run: usize) -> usize {
+    if run < LEAST { 0 } else { run }
+}
+
 impl ChaCha20Poly1305 {
     /// Seals each of `plaintexts` under the nonce with its index, to `nonce || ciphertext || tag`
     /// in the destination with its index. All messages have the same associated data.
@@ -36,7 +40,7 @@ impl ChaCha20Poly1305 {
             self.variants.stream.seal_batch(&self.key, &mut blocks, aad, nonces, from, to);
             wipe_dead_stack::<FRAME_WORDS>();
         };
-        batch::seal(LEAST, is_short, nonces, plaintexts, sealed, short, |nonce, data, tag| {
+        batch::seal(together, is_short, nonces, plaintexts, sealed, short, |nonce, data, tag| {
             self.seal(nonce, aad, data, tag)
         })
     }
@@ -62,7 +66,7 @@ impl ChaCha20Poly1305 {
             self.variants.stream.open_batch(&self.key, &mut blocks, aad, from, to, tags);
             wipe_dead_stack::<FRAME_WORDS>();
         };
-        batch::open(LEAST, is_short, sealed, plaintexts, short, |nonce, data, tag| {
+        batch::open(together, is_short, sealed, plaintexts, short, |nonce, data, tag| {
             self.open(nonce, aad, data, tag)
         })
     }

@@ -121,7 +121,7 @@ fn side_by_side<B: Products, const R: usize, const SEAL: bool, const M: usize, c
 
 /// Returns lane 0 of vector 0, lane 1 of vector 1 and so on.
 #[inline(always)]
-fn lanes_of<B: Products, const M: usize>(b: B, v: [B::V; M]) -> B::V {
+pub(crate) fn lanes_of<B: Products, const M: usize>(b: B, v: [B::V; M]) -> B::V {
     let low = b.alternate::<1>(v[0], v[1 % M]);
     if M == 2 { low } else { b.alternate::<2>(low, b.alternate::<1>(v[2 % M], v[3 % M])) }
 }

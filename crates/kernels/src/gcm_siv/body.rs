@@ -228,9 +228,9 @@ fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonc
     let one = b.one();
     let first = one.zero_extend(&derived.key(2));
     if rounds == 10 {
-        aes::expand_128(one, first, &mut key.schedule);
+        aes::expand_128(one, [first], &mut key.schedule);
     } else {
-        aes::expand_256(one, first, one.zero_extend(&derived.key(4)), &mut key.schedule);
+        aes::expand_256(one, [first], [one.zero_extend(&derived.key(4))], &mut key.schedule);
     }
     key.short_powers.set_up_polyval(b, derived.key(0));
 }

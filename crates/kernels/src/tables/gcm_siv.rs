@@ -3,6 +3,8 @@
 use crate::InOut;
 use crate::aes::body as aes;
 use crate::cpu::Needs;
+use crate::gcm::batch::NONCE_LEN;
+use crate::gcm_siv::batch;
 use crate::gcm_siv::body::{self as gcm_siv, KeySize, MessageKeys};
 use crate::ghash::{self, BulkPowers, LittleEndian, ShortPowers};
 use crate::variant::{Entry, Selected, Table, UNTESTED, Variant};
@@ -20,6 +22,12 @@ variants! {
         /// Calls [`gcm_siv::run`], opening.
         fn open(key: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) by KeySize =
             [gcm_siv::run::<_, W, R, false>; R = 10, 14];
+        /// Calls [`batch::seal`].
+        fn seal_batch(key: &Schedule, aad: &[u8], nonces: &[[u8; NONCE_LEN]], plaintexts: &[&[u8]], sealed: &mut [&mut [u8]])
+            by KeySize = [batch::seal::<_, R>; R = 10, 14];
+        /// Calls [`batch::open`].
+        fn open_batch(key: &Schedule, aad: &[u8], sealed: &[&[u8]], plaintexts: &mut [&mut [u8]], expected_tags: &mut [[u8; 16]])
+            by KeySize = [batch::open::<_, R>; R = 10, 14];
         /// Calls [`gcm_siv::message_keys`].
         fn message_keys(key: &Schedule, nonce: u128, keys: &mut MessageKeys) by KeySize =
             [gcm_siv::message_keys::<_, R>; R = 10, 14];

@@ -246,8 +246,16 @@ pub(crate) trait Products: Blocks {
     fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         self.xor(self.xor(a, b), c)
     }
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// Adds little-endian 32-bit words, modulo 2^32.
     fn add32(self, a: Self::V, b: Self::V) -> Self::V;
+
+    // ---- AES with round keys of its own in each lane ----------------------------------------
+
+    /// Computes a round of AES with this round key.
+    fn aes_round_with(self, v: Self::V, key: Self::V) -> Self::V;
+    /// Computes the last round of AES with this round key.
+    fn aes_last_with(self, v: Self::V, key: Self::V) -> Self::V;
 
     // ---- polynomials over GF(2) -------------------------------------------------------------
 

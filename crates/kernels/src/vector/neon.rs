@@ -186,6 +186,18 @@ impl Products for Neon {
         v
     }
     #[inline(always)]
+    fn and(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        op!(vandq_u8(a, b))
+    }
+    #[inline(always)]
+    fn aes_round_with(self, v: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
+        self.xor(op!(round(v, self.load(&[0; 16]))), key)
+    }
+    #[inline(always)]
+    fn aes_last_with(self, v: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
+        self.xor(op!(last_round(v, self.load(&[0; 16]))), key)
+    }
+    #[inline(always)]
     fn add32(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         op!(vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b))))
     }

@@ -11,8 +11,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
-use super::Products;
-use super::portable::{Portable, V};
+use super::portable::{Portable, V, last_round, round};
+use super::{Blocks, Products};
 
 impl Products for Portable {
     #[inline(never)]
@@ -41,6 +41,15 @@ impl Products for Portable {
         core::array::from_fn(|i| v[i ^ N])
     }
 
+    fn and(self, a: V, b: V) -> V {
+        core::array::from_fn(|i| a[i] & b[i])
+    }
+    fn aes_round_with(self, v: V, key: V) -> V {
+        self.xor(round(&v), key)
+    }
+    fn aes_last_with(self, v: V, key: V) -> V {
+        self.xor(last_round(&v), key)
+    }
     #[inline(never)]
     fn add32(self, a: V, b: V) -> V {
         let word = |x: u128, k: u32| (x >> k) as u32;

@@ -8,6 +8,7 @@ use kernels::InOut;
 use kernels::chacha20_poly1305::ChaCha20Poly1305;
 use kernels::error::{MessageError, OpenError};
 use kernels::gcm::Gcm;
+use kernels::gcm_siv::GcmSiv;
 
 /// An AEAD with batches.
 trait Batches: Aead {
@@ -80,6 +81,7 @@ macro_rules! batches {
 batches! {
     chacha20_poly1305: ChaCha20Poly1305;
     gcm: Gcm;
+    gcm_siv: GcmSiv;
 }
 
 /// Short and long messages in several orders, and more messages than tags are compared at once.

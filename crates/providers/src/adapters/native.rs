@@ -152,7 +152,10 @@ aead_keys! {
         on_threads! { nonce_array::<12> }
         in_batches! { 12 }
     };
-    GcmSiv, nonce_array::<12>, { on_threads! { nonce_array::<12> } };
+    GcmSiv, nonce_array::<12>, {
+        on_threads! { nonce_array::<12> }
+        in_batches! { 12 }
+    };
     chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>, {
         on_threads! { nonce_array::<12> }
         in_batches! { 12 }

@@ -31,9 +31,15 @@ impl Gcm {
             self.variant.seal_batch(self.size, &self.key, aad_hash, aad_len, nonces, from, to);
             self.clean_stack(SHORT * nonces.len());
         };
-        batch::seal(1, is_short, nonces, plaintexts, sealed, short, |nonce, data, tag| {
-            self.seal(nonce, aad, data, tag)
-        })
+        batch::seal(
+            |run| run,
+            is_short,
+            nonces,
+            plaintexts,
+            sealed,
+            short,
+            |nonce, data, tag| self.seal(nonce, aad, data, tag),
+        )
     }
 
     /// Opens each message `nonce || ciphertext || tag` of `sealed` to the destination with its
@@ -56,9 +62,14 @@ impl Gcm {
             self.variant.open_batch(self.size, &self.key, aad_hash, aad_len, from, to, tags);
             self.clean_stack(SHORT * from.len());
         };
-        batch::open(1, is_short, sealed, plaintexts, short, |nonce: &[u8; NONCE_LEN], data, tag| {
-            self.open(nonce, aad, data, tag)
-        })
+        batch::open(
+            |run| run,
+            is_short,
+            sealed,
+            plaintexts,
+            short,
+            |nonce: &[u8; NONCE_LEN], data, tag| self.open(nonce, aad, data, tag),
+        )
     }
 
     /// Returns the hash and the length of associated data.
