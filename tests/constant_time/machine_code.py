@@ -250,6 +250,8 @@ class Function:
                 masked = "{k" in operand
                 for byte in range(place, place + size):
                     state.stack[byte] = worst([kind, state.stack.get(byte, SECRET)]) if masked else kind
+                if not masked:
+                    state.stack[place] = self.lowest(state, instruction, kind)
             elif place == STACK:
                 if kind != PUBLIC:
                     self.spoil(state)
@@ -262,11 +264,12 @@ class Function:
             return
         register = operand.split("{")[0]
         whole = WHOLE[register]
-        low = kind
+        low = self.lowest(state, instruction, kind)
         if NARROW.match(register) or ("{k" in operand and "{z}" not in operand):
             kind = worst([kind, state.registers.get(whole, SECRET)])
         if not whole.startswith(("v", "k")):
-            state.registers[f"low {whole}"] = low if LOWEST.match(register) else kind
+            keeps_more = NARROW.match(register) and not LOWEST.match(register)
+            state.registers[f"low {whole}"] = kind if keeps_more else low
             number = instruction.operands[-1]
             known = instruction.name == "mov" and re.match(r"0x[0-9a-f]+$", number)
             known = known and not NARROW.match(register)
@@ -274,6 +277,16 @@ class Function:
             if instruction.name == "mov" and (copies := COPIES.search(instruction.text)):
                 state.registers[f"number {whole}"] = copies[0]  # called more than once, from a register
         state.registers[whole] = kind
+
+    def lowest(self, state: State, instruction: Instruction, kind: Kind) -> Kind:
+        """Returns the kind of the lowest byte of a result: `mov` copies a flag with its register."""
+        source = instruction.operands[-1]
+        if kind != SECRET or instruction.name != "mov":
+            return kind
+        if "[" in source:
+            place, _ = self.address(state, instruction, source)
+            return state.stack.get(place, SECRET) if isinstance(place, int) else kind
+        return state.registers.get(f"low {WHOLE[source]}", SECRET) if re.match(r"[er]", source) else kind
 
     def spoil(self, state: State) -> None:
         """Marks the arrays of this frame as secret after a write to an unknown index.

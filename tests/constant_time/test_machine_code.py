@@ -43,6 +43,10 @@ LEAKS = {
     "a lane": "vmovdqu xmm0,XMMWORD PTR [rdi]; vmovq rax,xmm0; mov rdx,QWORD PTR [rax]; ret",
     "through the stack": "mov rax,QWORD PTR [rdi]; mov QWORD PTR [rsp-0x8],rax; mov edx,DWORD PTR [rsp-0x4];"
     "test dl,dl; js 28; ret",
+    "in the other bytes of a register": "mov eax,DWORD PTR [rdi]; mov al,0x1; mov DWORD PTR [rsp-0x8],eax;"
+    "cmp BYTE PTR [rsp-0x7],0x0; je 0; ret",
+    "in all bytes of a register": "mov eax,DWORD PTR [rdi]; mov al,0x1; mov DWORD PTR [rsp-0x8],eax;"
+    "mov edx,DWORD PTR [rsp-0x8]; test edx,edx; je 0; ret",
     "through flags": "cmp QWORD PTR [rdi],0x1; sbb rax,rax; mov rdx,QWORD PTR [rdi+rax*1]; ret",
     "a chosen address": "cmp QWORD PTR [rdi],0x1; cmove rdx,rsi; mov rdx,QWORD PTR [rdx]; ret",
     "a product": "mulx rcx,rax,rdi; mov cl,BYTE PTR [rdi+rax*1]; ret",
@@ -76,6 +80,8 @@ FINE = {
     "a selection": "mov rax,QWORD PTR [rdi]; test rax,rax; cmove rax,rcx; ret",
     "saved registers": "push rbx; mov rbx,QWORD PTR [rdi]; pop rbx; xor eax,eax; test eax,eax; je 0; ret",
     "one byte of a register": "cmp rdx,0x8; setb r11b; test r11b,r11b; je 20; ret",
+    "one byte of a register, through the stack": "mov al,0x1; mov DWORD PTR [rsp-0x8],eax;"
+    "mov edx,DWORD PTR [rsp-0x8]; mov ecx,edx; test cl,cl; je 0; ret",
     "an array on the stack wiped by index": "xor eax,eax; mov QWORD PTR [rsp-0x8],rdx; lea rsi,[rsp-0x48];"
     "mov QWORD PTR [rsi+rax*1],0x0; vmovdqu xmm0,XMMWORD PTR [rdi];"
     "vmovdqu XMMWORD PTR [rsp+rax*1-0x48],xmm0; add rax,0x8; cmp rax,0x40; jne 18;"

@@ -33,7 +33,6 @@ const BLOCKS: usize = SHORT / 16;
 /// messages take more time each.
 pub(crate) const MESSAGES: usize = 4;
 
-const LOW_HALF: [u8; 16] = (u64::MAX as u128).to_le_bytes();
 const TOP_BIT: [u8; 16] = (1u128 << 127).to_le_bytes();
 const BELOW_TOP_BIT: [u8; 16] = (u128::MAX >> 1).to_le_bytes();
 /// The mask of block `i` of a message with `n` blocks is at index `n + BLOCKS - 1 - i`.
@@ -93,14 +92,14 @@ impl<B: Products, const N: usize, const L: usize> Messages<B, N, L> {
             });
             unroll!(i < 6 => {
                 if i < count {
-                    e[i][n] = b.and(b.aes_last(s[i], &keys, R, zero), b.splat(&LOW_HALF));
+                    e[i][n] = b.aes_last(s[i], &keys, R, zero);
                 }
             });
         });
         let mut derived = [[zero; N]; 3];
         let (mut nonces, mut keys) = ([zero; N], [[zero; N]; 15]);
         unroll!(n < N => {
-            unroll!(i < 3 => { derived[i][n] = b.xor(e[2 * i][n], b.swap_halves(e[2 * i + 1][n])); });
+            unroll!(i < 3 => { derived[i][n] = b.low_halves(e[2 * i][n], e[2 * i + 1][n]); });
             nonces[n] = lanes_of(b, padded[n]);
         });
         if R == 10 {

@@ -231,6 +231,8 @@ pub(crate) trait Products: Blocks {
     fn truncate(self, v: Self::V, n: usize) -> Self::V;
     /// Exchanges the 64-bit halves of every block.
     fn swap_halves(self, v: Self::V) -> Self::V;
+    /// Joins the low 64-bit halves of the blocks: `a`'s, then `b`'s.
+    fn low_halves(self, a: Self::V, b: Self::V) -> Self::V;
     /// Returns the xor of all lanes in lane 0, and zero in the others.
     fn xor_lanes(self, v: Self::V) -> Self::V;
     /// Takes `N` lanes from `a`, the next `N` from `b`, and so on. Each lane stays at its index.

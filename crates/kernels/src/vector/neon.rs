@@ -186,6 +186,10 @@ impl Products for Neon {
         v
     }
     #[inline(always)]
+    fn low_halves(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        op!(vreinterpretq_u8_u64(vzip1q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))))
+    }
+    #[inline(always)]
     fn and(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         op!(vandq_u8(a, b))
     }

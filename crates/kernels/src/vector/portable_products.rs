@@ -41,6 +41,9 @@ impl Products for Portable {
         core::array::from_fn(|i| v[i ^ N])
     }
 
+    fn low_halves(self, a: V, b: V) -> V {
+        core::array::from_fn(|i| u128::from(a[i] as u64) | b[i] << 64)
+    }
     fn and(self, a: V, b: V) -> V {
         core::array::from_fn(|i| a[i] & b[i])
     }

@@ -18,7 +18,7 @@ const FIELD: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0xc2];
 macro_rules! products {
     (
         $name:ident, $v:ident, $features:literal, $reg:ident, $fence:ident;
-        $and:ident $add:ident $shuffle:ident $round:ident $last:ident $clmul:ident;
+        $and:ident $join:ident $add:ident $shuffle:ident $round:ident $last:ident $clmul:ident;
         $($own:tt)*
     ) => {
         impl $name<true> {
@@ -34,6 +34,8 @@ macro_rules! products {
         impl Products for $name<true> {
             #[inline(always)]
             fn and(self, a: $v, b: $v) -> $v { op!($and(a, b)) }
+            #[inline(always)]
+            fn low_halves(self, a: $v, b: $v) -> $v { op!($join(a, b)) }
             #[inline(always)]
             fn aes_round_with(self, v: $v, key: $v) -> $v { op!($round(v, key)) }
             #[inline(always)]
@@ -72,7 +74,7 @@ macro_rules! products {
 
 products! {
     Xmm, __m128i, "aes,pclmulqdq,avx", xmm_reg, fence_x;
-    _mm_and_si128 _mm_add_epi32 _mm_shuffle_epi32 _mm_aesenc_si128 _mm_aesenclast_si128 _mm_clmulepi64_si128;
+    _mm_and_si128 _mm_unpacklo_epi64 _mm_add_epi32 _mm_shuffle_epi32 _mm_aesenc_si128 _mm_aesenclast_si128 _mm_clmulepi64_si128;
 
     #[inline(always)]
     fn truncate(self, v: __m128i, n: usize) -> __m128i { op!(_mm_and_si128(v, self.load(&PREFIX_MASK[32 - n.min(16)..]))) }
@@ -86,7 +88,7 @@ products! {
 
 products! {
     Ymm, __m256i, "vaes,vpclmulqdq,aes,pclmulqdq,avx2", ymm_reg, fence_y;
-    _mm256_and_si256 _mm256_add_epi32 _mm256_shuffle_epi32 _mm256_aesenc_epi128 _mm256_aesenclast_epi128
+    _mm256_and_si256 _mm256_unpacklo_epi64 _mm256_add_epi32 _mm256_shuffle_epi32 _mm256_aesenc_epi128 _mm256_aesenclast_epi128
     _mm256_clmulepi64_epi128;
 
     #[inline(always)]
@@ -105,7 +107,7 @@ products! {
 
 products! {
     Zmm, __m512i, "vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,bmi2", zmm_reg, fence_z;
-    _mm512_and_si512 _mm512_add_epi32 _mm512_shuffle_epi32 _mm512_aesenc_epi128 _mm512_aesenclast_epi128
+    _mm512_and_si512 _mm512_unpacklo_epi64 _mm512_add_epi32 _mm512_shuffle_epi32 _mm512_aesenc_epi128 _mm512_aesenclast_epi128
     _mm512_clmulepi64_epi128;
 
     #[inline(always)]
