@@ -52,8 +52,8 @@ pub struct ChaCha20 {
 const END: u128 = 64 << 32;
 /// Maximum number of bytes for which the registers suffice.
 pub(crate) const MAX_UNSPILLED_LEN: usize = 256;
-/// Largest size of a variant's stack frame, in words of 64 bits.
-pub(crate) const SPILLED_WORDS: usize = 256;
+/// Largest size of the stack frame of `xor` and `begin`, in words of 64 bits.
+pub(crate) const SPILLED_WORDS: usize = 192;
 
 cipher! {
     CHACHA20: ChaCha20Functions;

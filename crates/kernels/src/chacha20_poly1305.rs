@@ -258,7 +258,8 @@ impl Message<'_> {
             self.variants.stream.begin(self.key, self.nonce, &mut first.0, data.part(0, len));
             short(first.mac_key(), aad, data.target())
         } else {
-            self.seal_long(&mut first, aad, &mut data)
+            let mut mac = Mac::EMPTY;
+            self.seal_long(&mut mac, &mut first, aad, &mut data)
         };
         self.clean(len, aad.len());
         Ok(())
@@ -281,7 +282,8 @@ impl Message<'_> {
             self.clean(len, aad.len());
             ct::verified(&mut expected_tag, tag, data)
         } else {
-            let mut expected_tag = self.open_long(&mut first, aad, &mut data);
+            let mut mac = Mac::EMPTY;
+            let mut expected_tag = self.open_long(&mut mac, &mut first, aad, &mut data);
             self.clean(len, aad.len());
             ct::verified(&mut expected_tag, tag, data)
         }
@@ -332,16 +334,17 @@ impl Message<'_> {
         *sum = mac.accumulator();
     }
 
-    /// Seals a long message in pieces, writes block 0 to `first`, and returns the tag.
+    /// Seals a long message in pieces, writes block 0 to `first`, and returns the tag. `mac` is the
+    /// caller's: wiping it with the stack frame of this call would take twice as long.
     #[inline(never)]
-    fn seal_long(self, first: &mut Block, aad: &[u8], data: &mut InOut<'_>) -> [u8; 16] {
-        let (len, mut mac, done) = (data.len(), Mac::EMPTY, PIECE.min(data.len()));
+    fn seal_long(self, mac: &mut Mac, first: &mut Block, aad: &[u8], data: &mut InOut<'_>) -> [u8; 16] {
+        let (len, done) = (data.len(), PIECE.min(data.len()));
         let mut piece = data.part(0, done);
         self.variants.stream.begin(self.key, self.nonce, &mut first.0, piece.part(0, done));
         mac.begin(self.variants.mac, first.mac_key(), aad.len().max(done));
         mac.padded(self.variants.mac, aad);
         mac.padded(self.variants.mac, piece.target());
-        self.seal_pieces(done, &mut mac, &mut data.part(done, len - done));
+        self.seal_pieces(done, mac, &mut data.part(done, len - done));
         mac.finish(aad.len(), len)
     }
 
@@ -361,13 +364,12 @@ impl Message<'_> {
     /// Decrypts a long message in pieces, writes block 0 to `first`, and returns the tag that it
     /// must have.
     #[inline(never)]
-    fn open_long(self, first: &mut Block, aad: &[u8], data: &mut InOut<'_>) -> [u8; 16] {
-        let (len, mut mac) = (data.len(), Mac::EMPTY);
-        let piece_len = open_piece_len(len);
+    fn open_long(self, mac: &mut Mac, first: &mut Block, aad: &[u8], data: &mut InOut<'_>) -> [u8; 16] {
+        let (len, piece_len) = (data.len(), open_piece_len(data.len()));
         self.variants.stream.begin(self.key, self.nonce, &mut first.0, InOut::in_place(&mut []));
         mac.begin(self.variants.mac, first.mac_key(), aad.len().max(len.min(piece_len)));
         mac.padded(self.variants.mac, aad);
-        self.open_pieces(0, piece_len, &mut mac, data);
+        self.open_pieces(0, piece_len, mac, data);
         mac.finish(aad.len(), len)
     }
 
@@ -481,13 +483,14 @@ impl Message<'_> {
     /// were called.
     #[inline(always)]
     fn clean(self, len: usize, aad: usize) {
-        let stitched = self.stitches(len, aad);
-        if aad >= LONG || len >= LONG && !stitched {
+        if aad >= LONG {
             // The powers are already wiped, but not the values spilled while they were used.
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS + size_of::<Mac>() / 8 + 64 }>();
-        } else if stitched {
+        } else if self.stitches(len, aad) {
             // A group of ciphertext and the end of the source are on the stack too.
-            wipe_dead_stack::<{ chacha20::SPILLED_WORDS + 128 }>();
+            wipe_dead_stack::<{ chacha20::SPILLED_WORDS + 144 }>();
+        } else if len >= LONG {
+            wipe_dead_stack::<{ chacha20::SPILLED_WORDS + 32 }>();
         } else if len > MAX_UNSPILLED_LEN || self.variants.stream.spills() {
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS }>();
         } else {

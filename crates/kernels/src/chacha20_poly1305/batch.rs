@@ -9,7 +9,7 @@ use crate::error::{MessageError, OpenError};
 use crate::zero::wipe_dead_stack;
 
 /// Largest size of the stack frame of a batch, in words of 64 bits.
-const FRAME_WORDS: usize = SPILLED_WORDS + 128;
+const FRAME_WORDS: usize = SPILLED_WORDS + 160;
 /// Number of messages from which on a run takes less time together than one by one, on AVX-512 and
 /// AVX2 (Zen 4).
 const LEAST: usize = 4;
