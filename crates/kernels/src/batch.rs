@@ -6,6 +6,7 @@ use crate::InOut;
 use crate::ct;
 use crate::error::{MessageError, OpenError};
 use crate::zero::wipe;
+use alloc::vec;
 
 /// Number of messages that are decrypted before their tags are compared.
 pub(crate) const GROUP: usize = 64;
@@ -120,4 +121,27 @@ pub(crate) fn open<const NONCE_LEN: usize>(
         at += run;
     }
     Ok(())
+}
+
+/// Returns whether a batch of messages of different lengths opens, as a batch and one by one, for
+/// self-tests.
+pub(crate) fn self_test(
+    plain: &[u8],
+    seal_batch: impl Fn(&[[u8; 12]], &[&[u8]], &mut [&mut [u8]]) -> bool,
+    open_batch: impl Fn(&[&[u8]], &mut [&mut [u8]]) -> bool,
+    open: impl Fn(&[u8; 12], InOut<'_>, &[u8; 16]) -> bool,
+) -> bool {
+    let plaintexts = [0, 20, 37, 59].map(|len| &plain[..len.min(plain.len())]);
+    let mut sealed = plaintexts.map(|plain| vec![0; 12 + plain.len() + 16]);
+    let mut opened = plaintexts.map(|plain| vec![0; plain.len()]);
+    seal_batch(&[[7; 12]; 4], &plaintexts, &mut sealed.each_mut().map(|sealed| &mut sealed[..]))
+        && open_batch(
+            &sealed.each_ref().map(|sealed| &sealed[..]),
+            &mut opened.each_mut().map(|opened| &mut opened[..]),
+        )
+        && opened == plaintexts
+        && sealed.iter_mut().zip(plaintexts).all(|(sealed, plain)| {
+            let Sealed { nonce, data, tag } = Sealed::parts(sealed);
+            open(nonce, InOut::in_place(data), tag) && data == plain
+        })
 }
