@@ -15,7 +15,13 @@ import time
 from collections.abc import Callable
 
 import sealane
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESGCMSIV, ChaCha20Poly1305
+
+PEERS: dict[str, Callable[[bytes], AESGCM | AESGCMSIV | ChaCha20Poly1305]] = {
+    "aes-256-gcm": AESGCM,
+    "aes-256-gcm-siv": AESGCMSIV,
+    "chacha20-poly1305": ChaCha20Poly1305,
+}
 
 
 def measure(calls: dict[str, Callable[[], object]], rounds: int, count: int) -> dict[str, float]:
@@ -37,7 +43,7 @@ def of_length(aead: sealane.Aead, length: int, rounds: int, count: int) -> dict[
     sealed = aead.seal_many(messages)
     packed = aead.seal_packed(data, offsets)
     seal, unseal = aead.seal, aead.open
-    theirs = (ChaCha20Poly1305 if aead.algorithm == "chacha20-poly1305" else AESGCM)(bytes(32)).encrypt
+    theirs = PEERS[aead.algorithm](bytes(32)).encrypt
     return measure(
         {
             "seal each": lambda: [seal(message) for message in messages],
