@@ -1,11 +1,10 @@
 //! Keys from passphrases: Argon2id (RFC 9106).
 
 use crate::approved::Computation;
+use crate::prelude::*;
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use base::interrupt::interruptible;
 use base::lanes::with_threads_for;
-use base::{Error, Misuse, memory};
-use zeroize::Zeroizing;
 
 /// The cost parameters of Argon2id. The default is the second recommended option of RFC 9106,
 /// section 4, for machines where 2 GiB are too much: 64 MiB, 3 passes and 4 lanes.

@@ -10,6 +10,7 @@
 
 use crate::approved::Computation;
 use crate::encoding::json;
+use crate::prelude::*;
 use crate::secret::wiping_stack;
 use aws_lc_rs::cipher::{
     AES_128, DecryptionContext, EncryptionContext, PaddedBlockDecryptingKey, PaddedBlockEncryptingKey,
@@ -18,12 +19,10 @@ use aws_lc_rs::cipher::{
 use aws_lc_rs::error::Unspecified;
 use aws_lc_rs::hmac;
 use aws_lc_rs::iv::FixedLength;
-use base::{Error, Misuse, debug_fields, memory};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use base64ct::Base64Url;
-use messages::{Key, nonce};
-use zeroize::Zeroizing;
+use messages::nonce;
 
 /// Words of stack on which the library moves keys by value.
 const STACK: usize = 1024;

@@ -19,11 +19,8 @@
 use super::approved::expand_hkdf;
 use super::secret::wiping_stack;
 use super::{KeyFile, Keyring, SecretKey};
+use crate::prelude::*;
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
-use base::{Error, Misuse};
-use messages::Key;
-use std::fmt;
-use std::str::FromStr;
 
 const SALT: &[u8] = b"sealane key fingerprint v1";
 const NAME: &str = "key-sha256:";

@@ -1,8 +1,7 @@
 //! The files of a folder, to search for keys.
 
-use base::Error;
+use crate::prelude::*;
 use engine::folder::Folder;
-use std::path::{Path, PathBuf};
 
 /// Lists the files of a folder by name, without subfolders.
 ///

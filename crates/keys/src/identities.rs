@@ -3,8 +3,7 @@
 use super::store;
 use crate::age::{self, Identity, parse_identities};
 use crate::encoding::{pem, text::text_of};
-use base::{Error, Misuse};
-use std::path::Path;
+use crate::prelude::*;
 
 /// Loads the identities of a file: lines of `AGE-SECRET-KEY-…`, such lines in an age file under a
 /// passphrase, or one OpenSSH private key.

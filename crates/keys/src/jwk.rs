@@ -9,11 +9,9 @@
 //! RFC 7517 requires, and not saved.
 
 use crate::encoding::json::{self, RawValue};
-use base::{Error, Misuse};
+use crate::prelude::*;
 use base64ct::{Base64UrlUnpadded, Encoding};
-use messages::Key;
 use serde::Deserialize;
-use zeroize::Zeroizing;
 
 const EXPECTED: Error = Error::Format(
     "expected a JSON Web Key like {\"kty\":\"oct\",\"k\":\"...\"}, found other JSON, or a repeated member",

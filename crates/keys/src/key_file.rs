@@ -9,13 +9,10 @@ use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::encoding::pkcs8::{self, Algorithm, Private};
 use crate::encoding::{der, pbes2, pem, text::text_of};
 use crate::openssh;
+use crate::prelude::*;
 use crate::secret::wiping_stack;
-use base::{Error, Misuse};
-use messages::Key;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::path::Path;
-use zeroize::Zeroizing;
 
 const EXPECTED: Error = Error::Format(
     "expected a key file: a JSON Web Key, PEM, DER, AGE-SECRET-KEY-..., age1..., an SSH key, hexadecimal digits, a Tink \

@@ -1,8 +1,6 @@
 //! The kinds of key and their names.
 
-use base::Error;
-use std::fmt;
-use std::str::FromStr;
+use crate::prelude::*;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $name:literal;)*) => {

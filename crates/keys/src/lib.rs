@@ -20,6 +20,7 @@ pub mod keyring;
 mod kind;
 mod known_keys;
 mod openssh;
+mod prelude;
 mod public_key;
 mod reference;
 mod scrypt;

@@ -1,11 +1,10 @@
 //! Keys in OpenSSH's formats (sshd(8), PROTOCOL.key), over the crate `ssh-key`.
 
 use crate::encoding::pem::Block;
+use crate::prelude::*;
 use base::interrupt::interruptible;
-use base::{Error, Misuse};
 use ssh_key::encoding::Decode;
 use ssh_key::{Cipher, Kdf, PrivateKey, PublicKey};
-use zeroize::Zeroizing;
 
 /// The PEM label of a private key.
 pub(crate) const LABEL: &str = "OPENSSH PRIVATE KEY";

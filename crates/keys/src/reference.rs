@@ -28,12 +28,10 @@ use super::fingerprint::Fingerprint;
 use super::keyring::EncryptedKeyring;
 use super::token::TokenKey;
 use super::{KeyFile, LoadOptions, SecretKey, known_keys, store, wrapping};
-use base::{Error, Misuse};
+use crate::prelude::*;
+use std::env;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::{env, fmt};
-use zeroize::Zeroizing;
 
 /// Where a key is, such as in a file or an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,11 +16,10 @@
 //! words, and the compiler finds it: 128 MiB take 0.2 s, and 0.3 s in OpenSSL 3.0.
 
 use crate::approved::Computation;
+use crate::prelude::*;
 use base::interrupt::Pace;
-use base::{Error, memory};
 use hkdf::hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use zeroize::Zeroizing;
 
 /// Cost of a byte of B (PBKDF2 writes and reads it), relative to a byte of the table.
 const PBKDF2_WORK: u64 = 4;

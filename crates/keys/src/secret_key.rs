@@ -4,10 +4,8 @@ use super::jwk::Jwk;
 use super::{Kind, PublicKey};
 use crate::age;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
-use base::Error;
+use crate::prelude::*;
 use base::interrupt::interruptible;
-use messages::Key;
-use std::fmt;
 
 /// A private or symmetric key, wiped on drop. `Debug` shows only its kind or length.
 ///

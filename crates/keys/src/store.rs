@@ -2,16 +2,15 @@
 //! secret one.
 
 use super::Existing;
-use base::{Error, Misuse, interrupt};
+use crate::prelude::*;
+use base::interrupt;
 use engine::file_id::FileId;
 use engine::io::open;
 use engine::options::Durability;
 use engine::place::stream;
 use engine::staged::{Access, StagedFile};
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
+use std::io::{Read, Write};
 
 /// Maximum length of a key file in bytes: a longer file was named by mistake.
 pub(super) const MAX_LEN: usize = 1 << 18;

@@ -1,10 +1,9 @@
 //! Keys of key services and tokens that wrap keyrings.
 
 use super::token::TokenKey;
-use base::Error;
+use crate::prelude::*;
 use std::fmt::Display;
 use std::sync::OnceLock;
-use zeroize::Zeroizing;
 
 /// Decrypts a ciphertext with the wrapping key of this name.
 pub type Unwrap = fn(name: &str, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error>;

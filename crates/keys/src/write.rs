@@ -5,10 +5,7 @@ use crate::age;
 use crate::asymmetric::secp256k1::Encoding;
 use crate::encoding::pkcs8::{self, Algorithm};
 use crate::encoding::{pbes2, pem};
-use base::Error;
-use std::fmt;
-use std::path::Path;
-use zeroize::Zeroizing;
+use crate::prelude::*;
 
 impl SecretKey {
     /// Encodes the key as the text of a key file, encrypted if there is a passphrase.

@@ -1,12 +1,9 @@
 //! The file key and the keys derived from it.
 
-use base::Error;
+use crate::prelude::*;
 use hkdf::Hkdf;
 use hkdf::hmac::{Hmac, KeyInit, Mac};
-use messages::{Aead, Key};
-use providers::{Algorithm, InOut};
 use sha2::Sha256;
-use zeroize::Zeroizing;
 
 /// Length of a file key in bytes.
 pub(super) const LEN: usize = 16;

@@ -10,11 +10,9 @@
 
 use super::file_key::FileKey;
 use super::stanza::{self, Stanza};
-use base::{Error, memory};
+use crate::prelude::*;
 use engine::prefix::Parsed;
-use std::fmt;
 use std::ops::Range;
-use subtle::ConstantTimeEq;
 
 /// Maximum length of a header in bytes, enough for some thousand post-quantum recipients.
 pub const MAX_HEADER_LEN: usize = 16 << 20;

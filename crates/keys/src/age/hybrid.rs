@@ -14,8 +14,7 @@ use super::stanza::{Stanza, argument, to_argument};
 use super::x25519;
 use crate::asymmetric::xwing::{CIPHERTEXT_LEN, PrivateKey, PublicKey};
 use crate::asymmetric::{hpke, x25519 as curve};
-use base::Error;
-use zeroize::Zeroizing;
+use crate::prelude::*;
 
 pub(super) const KIND: &str = "mlkem768x25519";
 /// Human-readable parts of the Bech32 encodings.

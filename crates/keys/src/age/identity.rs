@@ -12,9 +12,8 @@ use super::{hybrid, scrypt, ssh, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::encoding::pem;
-use base::{Error, debug_text, interrupt};
-use std::str::FromStr;
-use zeroize::Zeroizing;
+use crate::prelude::*;
+use base::interrupt;
 
 /// A private key or a passphrase that decrypts files. It is wiped on drop, and `Debug` does not
 /// show it.

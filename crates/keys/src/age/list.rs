@@ -3,8 +3,7 @@
 
 use super::{Identity, Recipient};
 use crate::encoding::pem;
-use base::Error;
-use std::str::FromStr;
+use crate::prelude::*;
 
 /// Parses a list of recipients, one per line.
 ///

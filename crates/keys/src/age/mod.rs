@@ -32,10 +32,9 @@ pub use stanza::Stanza;
 
 pub use payload::{NONCE_LEN, Payload, layout};
 
-use base::{Error, memory};
+use crate::prelude::*;
 use engine::pipeline::{OpenChunks, open_chunks, seal_chunks};
 use std::io::Write;
-use zeroize::Zeroizing;
 
 /// Wraps the file key of the header at the start of `prefix` for `recipients`. Returns the new
 /// header and the length of the old one.

@@ -12,12 +12,10 @@
 use super::file_key::FileKey;
 use super::header::Header;
 use super::{Identity, Recipient, identity, recipient};
-use base::{Error, debug_fields};
+use crate::prelude::*;
 use engine::pipeline::{ChunkCipher, OpenChunks};
 use engine::plan::{ChunkPosition, End, Layout};
 use engine::prefix::Parsed;
-use messages::Aead;
-use providers::InOut;
 
 /// Plaintext bytes in a full chunk.
 pub(crate) const CHUNK_LEN: usize = 1 << 16;

@@ -10,10 +10,8 @@ use super::{hybrid, scrypt, ssh, tag, x25519};
 use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::openssh;
-use base::{Error, Misuse, debug_text};
+use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 
 /// A public key or a passphrase to encrypt a file for.
 ///

@@ -12,11 +12,9 @@ use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
 use super::ssh::AskPassphrase;
 use super::stanza::{SCRYPT, Stanza, argument, to_argument};
+use crate::prelude::*;
 use crate::scrypt::Params;
-use base::{Error, Misuse};
-use std::sync::{Arc, Mutex, PoisonError};
-use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
+use std::sync::{Mutex, PoisonError};
 
 /// Default work factor of new files (base-2 logarithm of N): 256 MiB of memory and about one
 /// second.

@@ -20,15 +20,14 @@ use crate::asymmetric::rsa::{self, Oaep};
 use crate::asymmetric::{ed25519, x25519 as curve};
 use crate::encoding::pem;
 use crate::openssh::{self, MISMATCH, NOT_PRIVATE, NOT_PUBLIC, UNSUPPORTED};
+use crate::prelude::*;
 use crate::secret::wiping_stack;
-use base::{Error, Misuse};
 use curve25519_dalek::edwards::CompressedEdwardsY;
 use sha2::{Digest, Sha256};
 use ssh_key::private::KeypairData;
 use ssh_key::public::KeyData;
 use ssh_key::{PrivateKey, PublicKey};
-use std::sync::{Arc, Mutex, PoisonError};
-use zeroize::Zeroizing;
+use std::sync::{Mutex, PoisonError};
 
 pub(super) const ED25519: &str = "ssh-ed25519";
 pub(super) const RSA: &str = "ssh-rsa";

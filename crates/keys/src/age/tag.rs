@@ -19,10 +19,9 @@ use super::header::Writer;
 use super::stanza::to_argument;
 use super::text::{Case, encode};
 use crate::asymmetric::{hpke, mlkem768_p256, p256};
-use base::Error;
+use crate::prelude::*;
 use hkdf::HkdfExtract;
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
 
 /// Human-readable parts of the Bech32 encodings.
 pub(super) const CLASSICAL: &str = "age1tag";

@@ -1,9 +1,8 @@
 //! The text encoding of keys: Bech32 (BIP 173) without its length limit.
 
-use base::Error;
+use crate::prelude::*;
 use bech32::primitives::decode::CheckedHrpstring;
 use bech32::{Bech32, Checksum, Hrp};
-use zeroize::Zeroizing;
 
 /// Maximum characters. A post-quantum recipient has 1959.
 const MAX_LEN: usize = 4096;

@@ -12,8 +12,7 @@ use super::file_key::{FileKey, WRAPPED_LEN, derive};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
 use crate::asymmetric::x25519::{PrivateKey, PublicKey};
-use base::{Error, Misuse};
-use zeroize::Zeroizing;
+use crate::prelude::*;
 
 pub(super) const KIND: &str = "X25519";
 /// Human-readable parts of the Bech32 encodings.

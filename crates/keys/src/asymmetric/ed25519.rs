@@ -9,11 +9,10 @@
 //! curve25519-dalek computes it in constant time.
 
 use crate::approved::Computation;
+use crate::prelude::*;
 use crate::secret::{Secret, wiping_stack};
-use base::Error;
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use sha2::{Digest, Sha512};
-use zeroize::Zeroizing;
 
 /// Length in bytes of a private key, a public key and a shared point.
 pub const KEY_LEN: usize = 32;

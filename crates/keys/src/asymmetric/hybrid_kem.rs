@@ -12,9 +12,8 @@
 //! neither a seed nor randomness, and its own generator needs 40 ms for its first bytes in each
 //! process.
 
-use base::Error;
+use crate::prelude::*;
 use sha3::{Digest, Sha3_256};
-use zeroize::Zeroizing;
 
 /// Words of stack to wipe after `libcrux-ml-kem` has used secrets: it does not wipe its stack, up
 /// to 64 KiB (measured).

@@ -15,9 +15,8 @@
 use super::hybrid_kem::{self, ML_KEM_PUBLIC_LEN, hybrid_kem};
 use super::p256;
 use crate::approved::Computation;
-use base::Error;
+use crate::prelude::*;
 use shake::XofReader;
-use zeroize::Zeroizing;
 
 /// Length of a public key in bytes: 1184 of ML-KEM-768 and 65 of P-256.
 pub const PUBLIC_LEN: usize = ML_KEM_PUBLIC_LEN + p256::PUBLIC_LEN;

@@ -12,13 +12,11 @@
 //! software writes them.
 
 use crate::approved::Computation;
+use crate::prelude::*;
 use crate::secret::{Secret, wiping_stack};
 use aws_lc_rs::agreement as library;
-use base::Error;
 use crypto_bigint::modular::{FixedMontyForm, FixedMontyParams};
 use crypto_bigint::{Odd, U256};
-use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// Length in bytes of a private key and a shared secret.
 pub const PRIVATE_LEN: usize = 32;

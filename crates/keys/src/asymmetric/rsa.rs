@@ -10,6 +10,7 @@
 //! including the padding check.
 
 use crate::approved::Computation;
+use crate::prelude::*;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::error::KeyRejected;
 use aws_lc_rs::rsa::{
@@ -17,9 +18,7 @@ use aws_lc_rs::rsa::{
     OaepAlgorithm, OaepPrivateDecryptingKey, OaepPublicEncryptingKey, PrivateDecryptingKey,
     PublicEncryptingKey,
 };
-use base::{Error, Misuse, debug_text, random};
-use std::sync::Arc;
-use zeroize::Zeroizing;
+use base::random;
 
 /// The library's errors have no content. Here, only an allocation can have failed.
 const OUT_OF_MEMORY: Error = Error::LimitExceeded("RSA could not be computed: memory is exhausted");

@@ -11,11 +11,10 @@
 //! one compressed and one uncompressed encoding.
 
 use crate::approved::Computation;
+use crate::prelude::*;
 use crate::secret::{Secret, wiping_stack};
-use base::{Error, debug_text};
 use secp256k1 as library;
 use sha3::{Digest, Keccak256};
-use zeroize::Zeroizing;
 
 /// Length of a private key in bytes, a big-endian number.
 pub const PRIVATE_LEN: usize = 32;

@@ -7,12 +7,9 @@
 //! ```
 
 use crate::approved::Computation;
+use crate::prelude::*;
 use crate::secret::{Secret, wiping_stack};
 use aws_lc_rs::agreement as library;
-use base::Error;
-use std::sync::Arc;
-use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
 
 /// Length in bytes of a private key, a public key and a shared secret.
 pub const LEN: usize = 32;

@@ -15,9 +15,8 @@
 use super::hybrid_kem::{self, ML_KEM_PUBLIC_LEN, hybrid_kem};
 use super::x25519;
 use crate::approved::Computation;
-use base::Error;
+use crate::prelude::*;
 use shake::XofReader;
-use zeroize::Zeroizing;
 
 /// Length of a public key in bytes: 1184 of ML-KEM-768 and 32 of X25519.
 pub const PUBLIC_LEN: usize = ML_KEM_PUBLIC_LEN + x25519::LEN;

@@ -10,10 +10,9 @@
 //! ```
 
 use super::pem::Block;
-use base::{Error, memory};
+use crate::prelude::*;
 use pkcs8::der::asn1::AnyRef;
 use pkcs8::der::{Decode, SliceReader, Tag, Tagged};
-use zeroize::Zeroizing;
 
 /// Returns the key with its PEM label; `None` if `content` is not the DER of one key.
 ///

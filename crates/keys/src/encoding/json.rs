@@ -4,13 +4,12 @@
 //! quotes a value of an unexpected type. So we borrow the values from the document as written, and
 //! decode them here.
 
+use crate::prelude::*;
 use base64ct::Encoding;
 use serde::de::{self, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 pub(crate) use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::fmt;
-use zeroize::Zeroizing;
 
 /// Parses an object. Members are `&RawValue` or ignored, so that no error quotes a value.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {

@@ -5,10 +5,9 @@
 //! environment variables hold one line. Everything else is strict: the labels must be equal, and
 //! the base64 canonical.
 
-use base::{Error, memory};
+use crate::prelude::*;
 use base64ct::{Base64, Encoding};
 use pkcs8::der::pem;
-use zeroize::Zeroizing;
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";

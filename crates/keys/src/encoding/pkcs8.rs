@@ -12,13 +12,12 @@
 //! (CVE-2020-0601).
 
 use super::sequence::sequence;
-use base::Error;
+use crate::prelude::*;
 use pkcs8::der::asn1::{AnyRef, BitStringRef, OctetStringRef, UintRef};
 use pkcs8::der::{Decode, Encode, SecretDocument};
 use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use sec1::{EcParameters, EcPrivateKey};
-use zeroize::Zeroizing;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {

@@ -21,9 +21,8 @@
 
 use super::message::{Opener, Sealer};
 use crate::asymmetric::rsa::{Oaep, PrivateKey, PublicKey};
-use base::{Error, Misuse, debug_text, memory};
-use messages::{Aead, Key};
-use providers::{AeadKey, Algorithm, InOut, raw};
+use crate::prelude::*;
+use providers::{AeadKey, raw};
 
 /// Tag length in bytes.
 pub const TAG_LEN: usize = 16;

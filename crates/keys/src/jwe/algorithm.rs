@@ -1,10 +1,9 @@
 //! The algorithms by their registered names (RFC 7518, sections 4.1 and 5.1).
 
 use crate::asymmetric::rsa::Oaep;
+use crate::prelude::*;
 use aws_lc_rs::cipher::{self, AES_128, AES_192, AES_256};
 use aws_lc_rs::{hmac, pbkdf2};
-use base::{Error, Misuse};
-use providers::Algorithm;
 
 /// How a token's content encryption key gets from the sender to the recipient (`alg`).
 pub(super) struct Alg {

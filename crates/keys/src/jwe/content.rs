@@ -12,6 +12,7 @@
 
 use super::algorithm::{Cipher, Enc};
 use crate::approved::Computation;
+use crate::prelude::*;
 use crate::secret::wiping_stack;
 use aws_lc_rs::cipher::{
     self, DecryptionContext, EncryptionContext, PaddedBlockDecryptingKey, PaddedBlockEncryptingKey,
@@ -19,10 +20,7 @@ use aws_lc_rs::cipher::{
 };
 use aws_lc_rs::error::Unspecified;
 use aws_lc_rs::hmac;
-use base::{Error, memory};
-use messages::{Aead, Key, nonce};
-use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
+use messages::nonce;
 
 /// Words of stack on which the library moves keys by value.
 const STACK: usize = 1024;

@@ -4,10 +4,8 @@ use super::algorithm::{Accepted, Alg, Enc, How};
 use crate::asymmetric::{p256, rsa, x25519};
 use crate::encoding::{json, pkcs8};
 use crate::jwk::{self, Members};
+use crate::prelude::*;
 use crate::{Jwk, KeyFile, Keyring, LoadOptions, PublicKey, SecretKey};
-use base::{Error, Misuse, debug_fields};
-use messages::Key;
-use zeroize::Zeroizing;
 
 /// Keys to encrypt and decrypt tokens: one, or those of a keyring or a JSON Web Key Set.
 #[derive(Clone)]

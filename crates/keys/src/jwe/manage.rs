@@ -6,18 +6,17 @@ use super::key::{Entry, Material};
 use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
 use crate::encoding::pbes2;
+use crate::prelude::*;
 use crate::secret::wiping_stack;
 use crate::{PublicKey, SecretKey};
 use aes_kw::{KeyInit, KwAes192};
 use aws_lc_rs::kdf::{SskdfDigestAlgorithmId, get_sskdf_digest_algorithm, sskdf_digest};
 use aws_lc_rs::key_wrap::{AES_128, AES_256, AesKek, KeyWrap};
-use base::{Error, memory, random};
+use base::random;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use messages::{Aead, Key};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU32;
-use zeroize::Zeroizing;
 
 /// Words of stack on which the library keeps round keys.
 const STACK: usize = 1024;

@@ -38,15 +38,14 @@ mod token;
 
 pub use key::Keys;
 
+use crate::prelude::*;
 use algorithm::{Accepted, Alg, Enc, How};
-use base::{Error, Misuse};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use header::Header;
 use key::Direction;
 use serde_json::{Map, Value, json};
 use token::Token;
-use zeroize::Zeroizing;
 
 /// Attempts with a recipient and a key for a token without a `kid`.
 const MAX_ATTEMPTS: usize = 64;

@@ -10,10 +10,7 @@
 //! format `KmsEnvelopeAead`.
 
 use super::kind::KeyType;
-use base::Error;
-use messages::{Aead, Key};
-use providers::Algorithm;
-use zeroize::Zeroizing;
+use crate::prelude::*;
 
 /// The type of the fresh key.
 const KEY: KeyType = KeyType::Aead(Algorithm::Aes256Gcm);

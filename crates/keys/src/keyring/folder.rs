@@ -16,15 +16,12 @@ use super::kind::{KeyType, Purpose};
 use super::{EncryptedKeyring, Entry, KeyState, Keyring, Prefix, json, new_id, proto};
 use crate::age::{self, Identity, Recipient};
 use crate::approved::expand_hkdf;
+use crate::prelude::*;
 use crate::secret::wiping_stack;
 use crate::wrapping;
 use crate::{Fingerprint, KeyringAead};
 use ::messages::Key;
 use aws_lc_rs::{hkdf, hmac};
-use base::{Error, Misuse, debug_text};
-use providers::Algorithm;
-use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
 
 const LABEL: &[u8] = b"sealane folder description v1";
 /// Binds what a symmetric key wraps to this use: others may choose what it seals elsewhere.

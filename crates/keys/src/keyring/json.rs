@@ -11,11 +11,10 @@ use super::proto::{
     self, KeyData, KeysetInfo, KeysetKey, MATERIAL, OUTPUT_PREFIX, PublicKeyInfo, STATUS, json_name,
 };
 use crate::encoding::json::{self, RawValue};
-use base::Error;
+use crate::prelude::*;
 use base64ct::{Base64, Encoding};
 use serde::Deserialize;
-use std::fmt::{self, Write};
-use zeroize::Zeroizing;
+use std::fmt::Write;
 
 const KEYSET: Error = Error::Format(
     "expected a cleartext Tink keyset: JSON with the members primaryKeyId and key, each once and no unknown ones",

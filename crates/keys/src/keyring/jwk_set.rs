@@ -8,9 +8,7 @@ use super::kind::KeyType;
 use super::{KeyState, Keyring, Prefix};
 use crate::Jwk;
 use crate::jwk::symmetric_keys;
-use base::Error;
-use providers::Algorithm;
-use zeroize::Zeroizing;
+use crate::prelude::*;
 
 /// AEADs in IANA's registry "JSON Web Signature and Encryption Algorithms".
 const ALGORITHMS: [(&str, Algorithm); 2] =

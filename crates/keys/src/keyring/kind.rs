@@ -2,12 +2,8 @@
 
 use super::proto::{self, AesGcmHkdfStreamingParams, KeyMessage, XAesGcmParams};
 use super::streaming::{HASHES, Parameters, Segment, Template};
-use base::{Error, Misuse};
-use messages::Key;
+use crate::prelude::*;
 use prost::Message;
-use providers::Algorithm;
-use std::str::FromStr;
-use zeroize::Zeroizing;
 
 /// Common beginning of Tink's type URLs.
 const PREFIX: &str = "type.googleapis.com/google.crypto.tink.";

@@ -25,13 +25,9 @@ pub use kind::{KeyType, Purpose};
 pub use streaming::{HASHES, Hash, PREFIX_LEN, Parameters, SEGMENTS, Segment, TEMPLATES, Template};
 
 use super::store::MAX_LEN;
+use crate::prelude::*;
 use ::messages::Key;
-use base::{Error, Misuse};
 use proto::{KeyData, KeysetKey, OUTPUT_PREFIX, STATUS, SYMMETRIC};
-use providers::Algorithm;
-use std::fmt;
-use std::str::FromStr;
-use zeroize::Zeroizing;
 
 /// Maximum number of keys in a keyring; keeps every key file below 256 KiB.
 const MAX_KEYS: usize = 512;

@@ -1,9 +1,7 @@
 //! Hash functions, parameters and templates of Tink's AES-GCM-HKDF streaming keys.
 
+use crate::prelude::*;
 use aws_lc_rs::hkdf;
-use base::{Error, Misuse};
-use messages::Key;
-use providers::Algorithm;
 
 const TAG_LEN: usize = 16;
 /// Length in bytes of the nonce prefix in a file's header.

@@ -3,8 +3,7 @@
 use super::{minisign_key, ssh};
 use crate::approved::Computation;
 use crate::encoding::{pem, text::text_of};
-use base::{Error, debug_text};
-use std::sync::Arc;
+use crate::prelude::*;
 
 /// A private signing key, wiped on drop and hidden from `Debug`.
 #[derive(Clone)]

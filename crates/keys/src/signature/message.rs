@@ -4,12 +4,11 @@ use super::key::{Private, SigningKey};
 use super::names::{FILE_NAMESPACE, NAMESPACE};
 use super::signers::{Public, Signers};
 use super::{minisign_key, ssh};
+use crate::prelude::*;
 use aws_lc_rs::digest::{Context, SHA256, SHA512};
 use base::error::Rejection;
-use base::{Error, Misuse};
 use blake2::{Blake2b512, Digest};
 use ssh_key::HashAlg;
-use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Maximum length of a signature in bytes.

@@ -12,15 +12,14 @@
 //! is combined with the output of scrypt by XOR; else it is 00 00. The numbers are little-endian.
 //! Sources: jedisct1.github.io/minisign, and `pickparams` of libsodium's `crypto_pwhash_scrypt.c`.
 
+use crate::prelude::*;
 use crate::scrypt::Params;
 use crate::secret::wiping_stack;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use base::error::Rejection;
-use base::{Error, Misuse};
 use base64ct::{Base64, Encoding};
 use blake2::digest::consts::U32;
 use blake2::{Blake2b, Digest};
-use zeroize::Zeroizing;
 
 /// Length of an encoded secret key in bytes.
 const SECRET_LEN: usize = 158;

@@ -3,13 +3,12 @@
 use crate::approved::Computation;
 use crate::encoding::{pbes2::EMPTY_PASSPHRASE, pem};
 use crate::openssh;
+use crate::prelude::*;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
-use base::Error;
 use base::interrupt::interruptible;
 use ssh_key::private::{Ed25519Keypair, Ed25519PrivateKey};
 use ssh_key::public::Ed25519PublicKey;
 use ssh_key::{Cipher, Kdf, PrivateKey};
-use zeroize::Zeroizing;
 
 /// The rounds of `ssh-keygen`.
 const ROUNDS: u32 = 24;

@@ -16,11 +16,9 @@ mod uri;
 
 pub use pin::{PinPrompt, set_pin_prompt};
 
-use base::{Error, debug_text};
+use crate::prelude::*;
 use failure::Failure;
-use std::fmt;
 use uri::Uri;
-use zeroize::Zeroizing;
 
 /// Maximum length of a wrapped keyring in bytes: 4 KiB, as with key services.
 pub const MAX_KEYSET_LEN: usize = 4096;
@@ -54,9 +52,9 @@ impl TokenKey {
     /// Returns [`Misuse::Reference`](base::Misuse::Reference) for an unknown, malformed or missing
     /// attribute.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let attributes = text.strip_prefix("pkcs11:").ok_or(base::Misuse::Reference(
-            "expected a PKCS#11 URI, for example pkcs11:token=NAME;object=NAME",
-        ))?;
+        let attributes = text
+            .strip_prefix("pkcs11:")
+            .ok_or(Misuse::Reference("expected a PKCS#11 URI, for example pkcs11:token=NAME;object=NAME"))?;
         Ok(Self { uri: Uri::parse(attributes)?, text: Zeroizing::new(text.to_owned()) })
     }
 

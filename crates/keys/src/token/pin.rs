@@ -1,12 +1,10 @@
 //! PINs of tokens: from the URI, a file, the environment or the user.
 
 use super::failure::Failure;
+use crate::prelude::*;
 use crate::store;
-use base::Error;
 use std::env;
-use std::path::PathBuf;
 use std::sync::OnceLock;
-use zeroize::Zeroizing;
 
 /// The variable with the PIN, if the URI has neither a file nor the PIN.
 const VARIABLE: &str = "SEALANE_PKCS11_PIN";

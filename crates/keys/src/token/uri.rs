@@ -8,9 +8,7 @@
 //! attribute.
 
 use super::pin::Pin;
-use base::{Error, Misuse};
-use std::path::PathBuf;
-use zeroize::Zeroizing;
+use crate::prelude::*;
 
 /// The class of an object on a token. We only list keys that decrypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,8 @@
 //! gives its line.
 
 use super::{BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line};
-use base::{Error, memory};
+use crate::prelude::*;
 use engine::io::ReadAt;
-use std::io;
 
 /// Lines read and decoded together, to save calls of the source.
 const BATCH: u64 = 1 << 12;

@@ -3,10 +3,9 @@
 use super::command::{Command, Message};
 use super::process::Process;
 use super::{Input, Plugins, failure};
-use base::Error;
+use crate::prelude::*;
 use base::error::{PluginError, PluginProblem, escaped};
 use base64ct::{Base64Unpadded, Encoding};
-use zeroize::Zeroizing;
 
 /// Maximum length in bytes of a text for the user, and of the user's input.
 const MAX_TEXT_LEN: usize = 4096;

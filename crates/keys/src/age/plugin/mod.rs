@@ -35,15 +35,12 @@ pub(super) use unwrap::unwrap;
 pub(super) use wrap::wrap;
 
 use super::text::{self, Case};
+use crate::prelude::*;
 use base::error::{PluginError, PluginProblem};
-use base::{Error, debug_fields};
 #[cfg(not(unix))]
 use other as process;
 use std::ffi::OsString;
-use std::sync::Arc;
 use std::time::Duration;
-use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
 
 /// Default time that a plugin may be silent, for example while it waits for the touch of a hardware
 /// key.

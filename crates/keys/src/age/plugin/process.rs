@@ -6,17 +6,16 @@
 
 use super::command::{Command, MAX_COMMAND_LEN};
 use super::{Interaction, Plugins, failure, program};
+use crate::prelude::*;
 use base::error::PluginProblem;
-use base::{Error, interrupt, memory};
+use base::interrupt;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use zeroize::Zeroizing;
 
 /// Time between checks for cancellation.
 const PERIOD: Duration = Duration::from_millis(50);

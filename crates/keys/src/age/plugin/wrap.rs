@@ -6,11 +6,10 @@ use super::{Address, Role};
 use crate::age::file_key::FileKey;
 use crate::age::header::{MAX_HEADER_LEN, Writer};
 use crate::age::stanza;
-use base::Error;
+use crate::prelude::*;
 use base::error::PluginProblem;
 use base64ct::{Base64Unpadded, Encoding};
 use std::collections::BTreeSet;
-use zeroize::Zeroizing;
 
 const STANZA: PluginProblem =
     PluginProblem::Protocol("expected 'recipient-stanza 0' and the words of a stanza, found other arguments");

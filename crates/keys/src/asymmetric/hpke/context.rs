@@ -8,10 +8,8 @@
 use super::kdf::{Kdf, NONCE_LEN, Secret};
 use super::kem::{self, Ephemeral};
 use super::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey};
-use base::{Error, ForkGuard, debug_fields, memory};
-use messages::Key;
-use providers::InOut;
-use zeroize::Zeroizing;
+use crate::prelude::*;
+use base::ForkGuard;
 
 /// Difference in length between a ciphertext and its plaintext: the tag, the same for all AEADs.
 pub const TAG_LEN: usize = 16;

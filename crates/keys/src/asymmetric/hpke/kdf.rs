@@ -1,10 +1,9 @@
 //! HKDF with the labels of HPKE (RFC 9180, section 4).
 
 use super::{Aead, Kem};
-use base::Error;
+use crate::prelude::*;
 use hkdf::{Hkdf, HkdfExtract};
 use sha2::Sha256;
-use zeroize::Zeroizing;
 
 /// Identifier of HKDF-SHA256 in the IANA registry of HPKE.
 const KDF_ID: u16 = 0x0001;

@@ -1,8 +1,7 @@
 //! The algorithms of a suite. The keys determine the KEM.
 
 use crate::asymmetric::{key_enums, mlkem768_p256, p256, x25519, xwing};
-use base::Error;
-use providers::Algorithm;
+use crate::prelude::*;
 
 /// The key encapsulation mechanism: transports a fresh shared secret to the recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,8 @@
 //! The configuration of ECIES, with eciespy's names.
 
 use crate::asymmetric::secp256k1::Encoding;
-use base::{Error, Misuse};
-use providers::{AeadKey, Algorithm, raw};
-use std::str::FromStr;
+use crate::prelude::*;
+use providers::{AeadKey, raw};
 
 /// Length in bytes of the tag, before the ciphertext in a message.
 pub const TAG_LEN: usize = 16;

@@ -2,10 +2,9 @@
 
 use super::{Config, Curve, Encoding};
 use crate::asymmetric::{ed25519, key_enums, secp256k1, x25519};
-use base::{Error, Misuse};
+use crate::prelude::*;
 use hkdf::HkdfExtract;
 use sha2::Sha256;
-use zeroize::Zeroizing;
 
 const NO_EPHEMERAL_KEY: Error = Error::Format(
     "expected a message that begins with a public key in the curve and encoding of the configuration",

@@ -39,9 +39,8 @@ pub use keys::{PrivateKey, PublicKey};
 
 use super::message::{Opener, Sealer};
 use crate::approved::Computation;
-use base::Error;
+use crate::prelude::*;
 use messages::nonce;
-use providers::InOut;
 
 /// Seals messages for a public key with ECIES.
 #[derive(Debug)]
