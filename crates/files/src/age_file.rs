@@ -2,10 +2,9 @@
 
 use super::armor::DearmoredSource;
 use super::file_cipher::{CreateFile, Description, FileCipher, OpenFile};
-use base::Error;
-use engine::io::ReadAt;
-use engine::prefix::{Parsed, Prefix, parse_prefix};
-use keys::age::{self, Armor, Header, Identity, NONCE_LEN, Payload, Recipient};
+use crate::prelude::*;
+use engine::prefix::parse_prefix;
+use keys::age::{self, Header, Identity, NONCE_LEN, Payload, Recipient};
 
 /// The first bytes of an age file: binary, armored.
 const MARKS: [&[u8]; 2] = [b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----"];

@@ -1,10 +1,9 @@
 //! Adapts a file's bytes to and from optional armor.
 
-use base::{Error, memory};
-use engine::io::{Concurrency, ReadAt};
-use keys::age::Armor;
+use crate::prelude::*;
+use engine::io::Concurrency;
 use keys::age::armor::{Decoder, Encoder, View};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Adds armor, if requested, to a file's bytes on their way to a writer.
 pub(super) enum ArmorWriter<W: Write> {

@@ -1,9 +1,8 @@
 //! Output of a stream for callers without a writer.
 
-use base::debug_fields;
-use base::memory::Wiped;
+use crate::prelude::*;
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// A queue of bytes: a stream writes to it, and the caller takes bytes out when it wants them.
 ///

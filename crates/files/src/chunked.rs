@@ -14,14 +14,11 @@
 
 use super::age_file::refuse_age;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile};
+use crate::prelude::*;
 use aws_lc_rs::hkdf;
-use base::{Error, Misuse, debug_fields};
-use engine::pipeline::{ChunkCipher, OpenChunks};
-use engine::plan::{ChunkPosition, End, Layout};
-use engine::prefix::{Parsed, Prefix};
-use keys::Keyring;
+use engine::pipeline::OpenChunks;
 use keys::approved::{Computation, expand_hkdf};
-use messages::{Aead, Key};
+use messages::Aead;
 use providers::{Algorithm, InOut};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;

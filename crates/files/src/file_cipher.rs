@@ -1,10 +1,6 @@
 //! What a file format implements, so that everything else works with all formats.
 
-use base::Error;
-use engine::pipeline::ChunkCipher;
-use engine::plan::Layout;
-use engine::prefix::{Parsed, Prefix};
-use keys::age::Armor;
+use crate::prelude::*;
 use std::fmt::Debug;
 
 /// The chunk cipher of one file, with its key.

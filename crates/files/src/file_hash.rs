@@ -10,12 +10,10 @@
 //! tree hash of RFC 6962, section 2.1: the left part of a tree of n leaves has the largest power of
 //! two below n. SHA-256 makes it collision-resistant for everybody, holders of the keys included.
 
-use base::{Error, memory};
-use engine::io::{Concurrency, ReadAt, WriteAt};
+use crate::prelude::*;
+use engine::io::{Concurrency, WriteAt};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io;
 use std::sync::{Mutex, PoisonError};
 
 pub(crate) const HASH_LEN: usize = 32;

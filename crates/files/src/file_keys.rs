@@ -7,15 +7,10 @@ use super::foreign::foreign;
 use super::format::Format;
 use super::protected::Protected;
 use super::tink::TinkFile;
-use base::{Error, Misuse, debug_fields};
-use engine::io::ReadAt;
-use engine::prefix::{Parsed, Prefix, parse_prefix};
-use keys::age::{self, Armor, Identity, Recipient};
-use keys::{Keyring, Purpose};
-use messages::Key;
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use crate::prelude::*;
+use engine::prefix::parse_prefix;
+use keys::Purpose;
+use keys::age::{self, Identity, Recipient};
 
 /// A symmetric key for files: a plain key, or a keyring that determines the format.
 #[derive(Clone, Debug)]

@@ -3,12 +3,9 @@
 use super::file_cipher::{Description, SymmetricFile};
 use super::tink::{self, Segment, TinkFile};
 use super::{age_file, chunked};
-use base::{Error, Misuse};
-use engine::io::ReadAt;
-use keys::{KeyType, Keyring, Prefix};
-use messages::Key;
+use crate::prelude::*;
+use keys::{KeyType, Prefix};
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// A file format. Users type its name, such as `tink-1mb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

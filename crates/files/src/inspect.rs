@@ -4,10 +4,7 @@ use super::file_cipher::Description;
 use super::foreign::foreign;
 use super::format::{FORMATS, Format};
 use super::paths::Source;
-use base::{Error, Misuse};
-use engine::io::ReadAt;
-use keys::age::Armor;
-use std::path::Path;
+use crate::prelude::*;
 
 /// Format, recipients and size of an encrypted file, read without a key. Not verified.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ pub mod memory;
 pub mod output;
 mod parquet;
 pub mod paths;
+mod prelude;
 pub mod protected;
 mod ranges;
 pub mod reader;

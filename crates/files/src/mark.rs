@@ -6,13 +6,12 @@
 
 use super::armor::DearmoredSource;
 use super::file_hash::{FileHash, HASH_LEN};
-use base::{Error, memory};
-use engine::io::{ReadAt, open_regular};
+use crate::prelude::*;
+use engine::io::open_regular;
 use engine::options::Options;
 use engine::pipeline::run_reporting;
 use engine::prefix::parse_prefix;
-use keys::age::{Armor, Header};
-use std::path::Path;
+use keys::age::Header;
 
 /// Maximum bytes taken from the start of a file for a mark of version 1. In chunked-encryption@v1:
 /// salt and commitment; in Tink files: the header and some ciphertext.

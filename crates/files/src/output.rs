@@ -1,7 +1,7 @@
 //! Output files, written in order, that appear complete.
 
 use super::file_keys::{DecryptWith, EncryptWith};
-use base::{Error, debug_fields};
+use crate::prelude::*;
 use engine::attributes::Attributes;
 use engine::file_id::FileId;
 use engine::folder::{Entry, EntryKind};
@@ -9,9 +9,7 @@ use engine::options::Durability;
 use engine::os;
 use engine::place::{Place, descriptor};
 use engine::staged::{Access, Existing, StagedFile};
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::Write;
 
 /// A new file that gets its name in [`OutputFile::finish`]. If dropped earlier, it leaves nothing
 /// on disk.

@@ -7,17 +7,15 @@ use super::output::{OutputFile, Target};
 use super::protected::Protected;
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Reader};
-use base::{Error, Misuse};
+use crate::prelude::*;
 use engine::attributes::Attributes;
 use engine::file_id::FileId;
-use engine::io::{Discard, NamedSource, ReadAt, metadata, open};
+use engine::io::{Discard, NamedSource, metadata, open};
 use engine::pipeline::{open_all, seal_all};
 use engine::plan::Plan;
 use engine::staged::StagedFile;
-use keys::age::Armor;
-use std::fs::{File, Metadata};
-use std::io::{self, ErrorKind, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::fs::Metadata;
+use std::io::{ErrorKind, Read, Seek};
 use std::sync::OnceLock;
 
 /// Encrypts the file `from` to the file `to`. `to` appears complete or not at all.

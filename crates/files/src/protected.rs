@@ -1,12 +1,9 @@
 //! Inputs of a call. Its outputs must not replace them.
 
-use base::{Error, Misuse};
+use crate::prelude::*;
 use engine::file_id::FileId;
 use engine::io::metadata;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Files that a call reads besides its source, such as the key file. Cheap to clone.
 #[derive(Clone, Debug, Default)]

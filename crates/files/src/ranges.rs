@@ -3,10 +3,7 @@
 use super::chunked::{HEADER_LEN, LAYOUT};
 use super::file_cipher::FileCipher;
 use super::file_keys::DecryptWith;
-use base::memory::Wiped;
-use base::{Error, memory};
-use engine::plan::Job;
-use engine::prefix::{Parsed, Prefix};
+use crate::prelude::*;
 use std::ops::Range;
 
 /// Returns the size in bytes of a chunked-encryption@v1 file with a plaintext of `plain_len` bytes.

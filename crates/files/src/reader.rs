@@ -2,10 +2,9 @@
 
 use super::armor::DearmoredSource;
 use super::file_keys::DecryptWith;
-use base::{Error, debug_fields};
-use engine::io::ReadAt;
+use crate::prelude::*;
 use engine::reader::ChunkReader;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 
 /// Decrypts an encrypted file at any position. Threads may share it.
 ///

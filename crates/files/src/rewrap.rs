@@ -8,17 +8,14 @@ use super::output::{OutputFile, Target};
 use super::paths::Source;
 use super::protected::Protected;
 use super::{DecryptWith, Options};
-use base::{Error, Misuse, memory};
+use crate::prelude::*;
 use engine::folder::EntryKind;
-use engine::io::{ReadAt, WriteAt};
+use engine::io::WriteAt;
 use engine::pipeline::run_reporting;
-use engine::prefix::{Parsed, parse_prefix};
+use engine::prefix::parse_prefix;
 use keys::age::armor::Encoder;
-use keys::age::{self, Armor, Identity, NONCE_LEN, Recipient};
-use std::fs::File;
+use keys::age::{self, Identity, NONCE_LEN, Recipient};
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Bytes that a thread copies at once.
 const PIECE: u64 = 1 << 20;

@@ -9,15 +9,12 @@ use super::output::{OutputFile, Target};
 use super::paths::{Source, allocate};
 use super::protected::Protected;
 use super::reader::Reader;
-use base::{Error, Misuse};
+use crate::prelude::*;
 use engine::attributes::Attributes;
 use engine::file_id::FileId;
-use engine::io::{Concurrency, NamedSource, ReadAt};
+use engine::io::{Concurrency, NamedSource};
 use engine::pipeline::seal_all;
-use keys::Keyring;
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs;
 
 const IRREGULAR: &str = "expected a regular encrypted file, found a pipe or a device";
 

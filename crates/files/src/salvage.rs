@@ -8,16 +8,13 @@ use super::file_cipher::FileCipher;
 use super::file_keys::DecryptWith;
 use super::output::Target;
 use super::paths::{Source, output};
-use base::memory::Wiped;
-use base::{Error, Misuse, memory};
-use engine::io::{NamedSource, ReadAt, WriteAt};
+use crate::prelude::*;
+use engine::io::{NamedSource, WriteAt};
 use engine::options::Options;
 use engine::pipeline::OpenChunks;
-use engine::plan::{ChunkPosition, End, Job, Plan};
+use engine::plan::Plan;
 use engine::salvage::{any_opens, open_intact, opens};
-use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
 
 /// For a key that fits the header. In age files, the MAC does not cover the nonce.
 const NO_CHUNK: Error =

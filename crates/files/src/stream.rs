@@ -4,12 +4,10 @@ use super::Options;
 use super::armor::{ArmorReader, ArmorWriter};
 use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
-use base::memory::Wiped;
-use base::{Error, ForkGuard, Misuse, debug_fields, memory};
-use engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
-use engine::plan::{ChunkPosition, End, Job};
-use engine::prefix::{Parsed, Prefix};
-use std::io::{self, Read, Write};
+use crate::prelude::*;
+use base::ForkGuard;
+use engine::pipeline::{open_chunks, seal_chunks};
+use std::io::{Read, Write};
 
 /// Plaintext bytes collected before they are processed and written.
 const BATCH_LEN: u64 = 1 << 20;

@@ -2,9 +2,8 @@
 
 use super::output::{OutputFile, Target};
 use super::{Durability, EncryptWith, Encryptor};
-use base::Error;
+use crate::prelude::*;
 use engine::folder::Entry;
-use std::path::{Path, PathBuf};
 
 /// Encrypts pieces of any size to a new file. It gets its name in [`Writer::finish`]; a writer
 /// dropped earlier leaves nothing on disk.

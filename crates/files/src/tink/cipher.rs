@@ -1,13 +1,12 @@
 //! The segment cipher of Tink's AES-GCM-HKDF streaming.
 
 use super::parameters::{layout, split};
+use crate::prelude::*;
 use aws_lc_rs::hkdf;
-use base::{Error, debug_fields};
-use engine::pipeline::{ChunkCipher, OpenChunks};
-use engine::plan::{ChunkPosition, Layout};
+use engine::pipeline::OpenChunks;
 use keys::approved::{Computation, expand_hkdf};
 use keys::keyring::{HASHES, Hash, PREFIX_LEN, Parameters, SEGMENTS};
-use messages::{Aead, Key};
+use messages::Aead;
 use providers::InOut;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};

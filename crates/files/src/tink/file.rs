@@ -4,12 +4,9 @@ use super::cipher::Tink;
 use super::parameters::{TAG_LEN, split};
 use crate::age_file::refuse_age;
 use crate::file_cipher::{CreateFile, FileCipher, OpenFile};
-use base::memory::Wiped;
-use base::{Error, Misuse, memory};
-use engine::plan::ChunkPosition;
-use engine::prefix::{Parsed, Prefix};
+use crate::prelude::*;
 use engine::salvage::opens;
-use keys::{Keyring, Purpose};
+use keys::Purpose;
 
 /// A keyring of streaming keys and its files' context (Tink: associated data).
 #[derive(Debug)]

@@ -1,9 +1,7 @@
 //! Headers and layout of a streaming key's files.
 
 use crate::file_cipher::Description;
-use base::Error;
-use engine::io::ReadAt;
-use engine::plan::{End, Layout};
+use crate::prelude::*;
 use keys::keyring::{Hash, PREFIX_LEN, Parameters, SEGMENTS, Segment};
 
 pub(super) const TAG_LEN: usize = 16;

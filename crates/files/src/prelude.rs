@@ -1,0 +1,13 @@
+//! What many files of this crate use of other crates. Only other crates: no two files may need each
+//! other.
+
+pub(crate) use base::memory::{self, Wiped};
+pub(crate) use base::{Error, Misuse, debug_fields};
+pub(crate) use engine::io::ReadAt;
+pub(crate) use engine::pipeline::ChunkCipher;
+pub(crate) use engine::plan::{ChunkPosition, End, Job, Layout};
+pub(crate) use engine::prefix::{Parsed, Prefix};
+pub(crate) use keys::{Keyring, age::Armor};
+pub(crate) use messages::Key;
+pub(crate) use std::path::{Path, PathBuf};
+pub(crate) use std::{fs::File, io, sync::Arc};
