@@ -1,18 +1,15 @@
 //! What a [job](super::job) does with each of its files.
 
-use base::Error;
+use crate::prelude::*;
 use engine::io::open_regular;
-use engine::options::Options;
 use engine::place::parent;
 use files::file_keys::{DecryptWith, EncryptWith};
-use files::mark::FileMark;
 use files::output::Target;
 use files::paths::{Source, decrypt, encrypt_marked, verify_file, verify_marked};
 use files::protected::Protected;
 use files::reader::Reader;
 use files::rewrap::{Rewrap, rewrap};
 use files::rotate::{Rotation, rotate};
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// What a job does with each file.

@@ -4,11 +4,9 @@ use crate::description::{Description, Document};
 use crate::identifier::new_identifier;
 use crate::job::JobOptions;
 use crate::names::NameKey;
+use crate::prelude::*;
 use crate::tree::{Links, Suffix, Tree, TreeOptions};
-use base::error::FolderError;
-use base::{Error, Misuse};
-use engine::folder::{Folder, create_all, private_folders};
-use engine::options::Durability;
+use engine::folder::{create_all, private_folders};
 use engine::place::parent;
 use engine::staged::{Access, Existing, StagedFile};
 use files::file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith};
@@ -17,9 +15,7 @@ use keys::age::Identity;
 use keys::age::Recipient;
 use keys::signature::SigningKey;
 use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, known_line, remember_key};
-use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
 /// The options of a new folder that describes itself.
 #[derive(Clone, Debug, Default)]
@@ -234,7 +230,7 @@ impl DescribedFolder {
     /// Returns [`Error::Io`] if the user has no such folder, or it cannot be created.
     pub fn manifest(&self) -> Result<PathBuf, Error> {
         let state = keys::state_folder()
-            .map_err(|why| std::io::Error::other(format!("no place for a manifest: {why}")))?;
+            .map_err(|why| io::Error::other(format!("no place for a manifest: {why}")))?;
         let folder = state.join("manifests");
         private_folders().recursive(true).create(&folder).map_err(|e| Error::io(&folder, e))?;
         Ok(folder.join(self.description.identifier()))

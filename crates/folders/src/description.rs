@@ -19,19 +19,15 @@
 //! The file is exactly as we write it, byte by byte, so every change is found.
 
 use crate::identifier::is_identifier;
+use crate::prelude::*;
 use crate::tree::Suffix;
-use base::Error;
-use base::error::FolderError;
 use base::os;
-use engine::folder::Folder;
 use engine::io::open_regular;
 use keys::age::Header;
 use keys::age::armor::decode;
 use keys::signature::Signers;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsStr;
 use std::io::Read;
-use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]

@@ -1,8 +1,7 @@
 //! Leaves files and folders out of a bulk job, by the rules of `.gitignore`.
 
-use base::error::FolderError;
+use crate::prelude::*;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::path::Path;
 
 /// Patterns of files and folders that a bulk job leaves out, in `.gitignore` syntax (manual page
 /// gitignore(5)).

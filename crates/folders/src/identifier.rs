@@ -1,7 +1,6 @@
 //! Identifiers of folders, in inventories and descriptions.
 
-use base::Error;
-use base::error::FolderError;
+use crate::prelude::*;
 use data_encoding::HEXLOWER;
 
 /// Length in bytes of a folder's identifier.

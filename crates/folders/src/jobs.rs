@@ -5,12 +5,11 @@
 //! draw a progress bar or run an interpreter. It processes files only if the system refuses to make
 //! threads.
 
-use base::Error;
+use crate::prelude::*;
 use base::debug_fields;
 use base::memory::affordable_threads;
 use base::os::without_signals;
 use base::threads::{PARALLEL_FILE_LEN, thread_count};
-use engine::options::{Durability, Options};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -135,7 +134,7 @@ impl<W: Fn(usize, Options<'_>) -> Result<(), Error>> Round<'_, W> {
                 self.process(file);
                 last = false;
             }
-            let ended = std::mem::take(&mut *self.ended());
+            let ended = mem::take(&mut *self.ended());
             self.reported.notify_all();
             if first_error.is_ok() || !ended.is_empty() {
                 let report = Report { ended, bytes: self.bytes.load(Ordering::Relaxed) };

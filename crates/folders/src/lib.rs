@@ -13,6 +13,7 @@ pub mod jobs;
 mod manifest;
 mod name;
 mod names;
+mod prelude;
 mod removal;
 mod replica;
 mod tree;

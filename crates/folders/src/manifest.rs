@@ -14,17 +14,16 @@
 //! name that `open` takes.
 
 use super::name::{Name, quoted};
-use base::Error;
+use crate::prelude::*;
 use base::random::RandomHasher;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use files::mark::{Content, FileMark};
+use files::mark::Content;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::time::UNIX_EPOCH;
 
 const HEADER: &str = "{\"sealane\":\"manifest\",\"version\":1}\n";
@@ -287,7 +286,7 @@ impl Manifest {
         io::Seek::seek(&mut self.file, io::SeekFrom::Start(self.len))?;
         match self.file.write(line)? {
             n if n == line.len() => self.len += n as u64,
-            _ => return Err(io::Error::from(io::ErrorKind::StorageFull).into()),
+            _ => return Err(io::Error::from(ErrorKind::StorageFull).into()),
         }
         Ok(())
     }
@@ -355,10 +354,10 @@ fn mtime_ns(found: &Metadata) -> io::Result<i128> {
 fn lock(file: &File) -> io::Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
-            Err(io::Error::new(io::ErrorKind::ResourceBusy, "another job is using this manifest"))
+            Err(io::Error::new(ErrorKind::ResourceBusy, "another job is using this manifest"))
         }
         // Some network file systems do not support locks.
-        Err(TryLockError::Error(e)) if e.kind() != io::ErrorKind::Unsupported => Err(e),
+        Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Unsupported => Err(e),
         _ => Ok(()),
     }
 }

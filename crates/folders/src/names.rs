@@ -11,16 +11,13 @@
 //! folder's path does not end with a slash, so a link's encrypted path is not a valid name in any
 //! folder.
 
-use base::Error;
-use base::error::FolderError;
+use crate::prelude::*;
 use base::os;
 use data_encoding::BASE32_DNSSEC as BASE32HEX;
 use keys::Keyring;
 use keys::KeyringDeterministicAead;
 use messages::{DeterministicAead, DeterministicAlgorithm, Key};
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 use std::sync::Arc;
 
 /// Maximum bytes per name, on almost every file system.

@@ -19,15 +19,10 @@ use super::bulk::Operation;
 use super::manifest::Manifest;
 use super::names::NameKey;
 use super::tree::{Tree, sorted, without_suffix};
-use base::Error;
-use base::error::FolderError;
+use crate::prelude::*;
 use engine::file_id::FileId;
-use engine::folder::{EntryKind, resolve};
+use engine::folder::resolve;
 use engine::place::Place;
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
 
 /// Number of removals from which most of the files of a folder are too many.
 const MANY: usize = 10;

@@ -6,15 +6,10 @@
 
 use super::bulk::{Operation, Replica};
 use super::tree::{Link, Tree};
-use base::Error;
+use crate::prelude::*;
 use engine::attributes::Attributes;
-use engine::folder::{EntryKind, Folder, private_folders};
+use engine::folder::private_folders;
 use engine::place::Place;
-use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::Path;
-use std::path::PathBuf;
 
 /// Mode of a folder until it gets its source's attributes: for the owner only.
 const PRIVATE: u32 = 0o700;

@@ -2,18 +2,10 @@
 
 use super::exclude::Exclude;
 use super::names::NameKey;
-use base::error::FolderError;
-use base::{Error, Misuse};
-use engine::folder::{
-    EntryKind, Folder, Listed, check_name, is_part_of_name, refuse_url, refused_link, resolve,
-};
+use crate::prelude::*;
+use engine::folder::{Listed, check_name, is_part_of_name, refuse_url, refused_link, resolve};
 use engine::io::SPECIAL;
 use engine::place::parent;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
 
 /// How to make a target's name from its source's. The suffix may be empty.
 #[derive(Clone, Copy, Debug)]
@@ -356,7 +348,7 @@ impl Walk<'_> {
     /// Removes files and links of the current source with equal decrypted paths, because we cannot
     /// know which is right.
     fn refuse_duplicates(&mut self) {
-        let decrypted = std::mem::take(&mut self.decrypted);
+        let decrypted = mem::take(&mut self.decrypted);
         let groups = || decrypted.values().filter(|sources| sources.len() > 1);
         let all: BTreeSet<&PathBuf> = groups().flatten().collect();
         if all.is_empty() {

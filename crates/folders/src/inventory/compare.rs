@@ -2,10 +2,8 @@
 
 use super::{Inventory, below};
 use crate::name::Name;
-use base::Error;
-use files::mark::FileMark;
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
+use std::collections::HashMap;
 
 /// A difference between a folder and its inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +105,7 @@ impl Inventory {
         let listed: HashMap<_, _> = self.files.iter().map(|(name, version)| (&version.mark, name)).collect();
         let former: HashMap<_, _> = self.former.iter().map(|old| (&old.version.mark, old.until)).collect();
         let mut findings = Vec::new();
-        let mut renamed = std::collections::BTreeSet::new();
+        let mut renamed = BTreeSet::new();
         let mut add = |name: &Name, difference| {
             findings.push(Finding { path: name.to_path(), difference });
         };

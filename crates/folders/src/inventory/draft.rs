@@ -2,9 +2,8 @@
 
 use super::{Former, Inventory, Version, below};
 use crate::name::Name;
-use base::Error;
-use files::mark::{Content, FileMark};
-use std::path::Path;
+use crate::prelude::*;
+use files::mark::Content;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Maximum number of former versions. The oldest are forgotten.

@@ -6,15 +6,10 @@ use super::draft::InventoryDraft;
 use super::signed::InventoryKeys;
 use crate::description::Description;
 use crate::jobs::Schedule;
+use crate::prelude::*;
 use crate::tree::{Link, Links, Suffix, Tree, TreeOptions};
-use base::Error;
-use engine::options::{Durability, Options};
 use files::file_keys::EncryptWith;
-use files::mark::FileMark;
-use std::ffi::OsStr;
-use std::fs;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 

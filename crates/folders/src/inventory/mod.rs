@@ -33,26 +33,23 @@ mod draft;
 mod folder;
 mod signed;
 
+use crate::prelude::*;
 pub use compare::{Difference, Finding};
 pub use draft::InventoryDraft;
-use files::mark::FileMark;
 pub(crate) use folder::Content as FolderContent;
 pub use folder::{compare_inventory, write_inventory};
 pub use signed::InventoryKeys;
 
 use super::identifier::is_identifier;
 use super::name::Name;
-use base::error::FolderError;
-use base::{Error, Misuse};
 // Marks are public, so we use an encoder with tables; it is faster than the constant-time code of
 // base64ct.
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use files::mark::{Content, HEAD_LEN, Head};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 
 /// The files and links of an encrypted folder. Names are relative to it.
 #[derive(Debug, Default)]

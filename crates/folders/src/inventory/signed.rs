@@ -3,20 +3,16 @@
 use super::Inventory;
 use super::draft::{Absent, InventoryDraft};
 use crate::identifier::{check_identifier, new_identifier};
-use base::Error;
-use base::error::FolderError;
+use crate::prelude::*;
 use base::memory::append;
 use base::os::with_suffix;
 use engine::io::open_regular;
-use engine::options::Durability;
 use engine::place::{descriptor, parent};
 use files::file_keys::{DecryptWith, EncryptWith};
 use files::memory;
 use files::output::OutputFile;
 use keys::signature::{MAX_SIGNATURE_LEN, Rejection, Signers, SigningKey};
-use std::fs;
-use std::io::{self, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{Read, Write};
 
 /// The file of an inventory and the key to sign it.
 #[derive(Debug)]

@@ -83,7 +83,7 @@ fn names_of_every_kind_are_kept() {
     #[cfg(unix)]
     let names = {
         use std::os::unix::ffi::OsStrExt;
-        [names, vec![std::ffi::OsStr::from_bytes(b"\xff\x80x\xc3").into()]].concat()
+        [names, vec![OsStr::from_bytes(b"\xff\x80x\xc3").into()]].concat()
     };
     let mut draft = InventoryDraft::after(None);
     for (at, name) in names.iter().enumerate() {
@@ -167,22 +167,22 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("sealane-inventory-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
 #[test]
 fn files_that_the_job_does_not_have() {
     let folder = Folder::new("absent");
-    std::fs::write(folder.0.join("there"), "").unwrap();
+    fs::write(folder.0.join("there"), "").unwrap();
     for (absent, left) in
         [(Absent::Stay, &["failed", "gone", "there"][..]), (Absent::Removed, &["failed", "there"])]
     {
@@ -204,7 +204,7 @@ fn files_that_the_job_does_not_have() {
 #[test]
 fn links_that_the_job_does_not_have() {
     let folder = Folder::new("links");
-    std::fs::write(folder.0.join("there"), "").unwrap();
+    fs::write(folder.0.join("there"), "").unwrap();
     let root = &folder.0;
     for (absent, left) in [
         (Absent::Stay, &[("changed", "2"), ("gone", "1"), ("there", "1")][..]),
@@ -326,7 +326,7 @@ fn versions_of_version_1_get_hashes() {
     let field = format!("\"head\":\"{}\"", STANDARD.encode(&content[..56]));
     let json = first_version(&field, 100, &content[84..]);
     let listed = || InventoryDraft::after(Some(Inventory::parse(json.as_bytes()).unwrap()));
-    std::fs::write(&path, &content).unwrap();
+    fs::write(&path, &content).unwrap();
     let mark = FileMark::of(&path).unwrap();
     let mut draft = listed();
     assert!(draft.add_unchanged(root, &path, mark.clone()).unwrap());
@@ -334,7 +334,7 @@ fn versions_of_version_1_get_hashes() {
         assert_eq!(history(&now), (vec![("a".into(), 5)], vec![]));
         assert_eq!(now.files.values().next().unwrap().mark, mark);
     }
-    std::fs::write(&path, [9; 100]).unwrap();
+    fs::write(&path, [9; 100]).unwrap();
     let other = FileMark::of(&path).unwrap();
     let mut draft = listed();
     assert!(!draft.add_unchanged(root, &path, other.clone()).unwrap());
@@ -353,7 +353,7 @@ fn marks_of_files() {
 
     let folder = Folder::new("marks");
     let path = folder.0.join("file");
-    let store = |content: &[u8]| std::fs::write(&path, content).unwrap();
+    let store = |content: &[u8]| fs::write(&path, content).unwrap();
     let recipient = age::Identity::generate(Kind::X25519).unwrap().recipient();
     let sealed = age::seal(&[1; 100], std::slice::from_ref(&recipient), Armor::Binary).unwrap();
     store(&sealed);
@@ -461,7 +461,7 @@ fn names_are_quoted_as_json() {
     #[cfg(unix)]
     {
         use std::os::unix::ffi::OsStrExt;
-        let path = Path::new(std::ffi::OsStr::from_bytes(b"a\"\xff\xc3\xa4\x80"));
+        let path = Path::new(OsStr::from_bytes(b"a\"\xff\xc3\xa4\x80"));
         let mut json = String::new();
         Name::of(path).append_quoted(&mut json);
         assert_eq!(json, "\"a\\\"\\udcffä\\udc80\"");

@@ -6,15 +6,10 @@
 
 use super::options::JobOptions;
 use crate::names::{NameKey, resolved};
+use crate::prelude::*;
 use crate::tree::{Tree, comparable};
-use base::error::FolderError;
-use base::{Error, Misuse};
 use engine::file_id::FileId;
 use engine::place::parent;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Refuses pairs if a target has two sources, or is a source or the manifest.
 ///

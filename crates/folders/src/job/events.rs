@@ -1,9 +1,8 @@
 //! What a job reports while it runs.
 
 use crate::inventory::Difference;
-use base::Error;
+use crate::prelude::*;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
 /// Receives the events of a job on the thread that runs it. Returns whether the job continues. The
 /// list may be empty while the job looks at its sources.

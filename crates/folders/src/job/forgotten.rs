@@ -6,14 +6,8 @@
 
 use super::options::JobOptions;
 use crate::description::Description;
+use crate::prelude::*;
 use crate::tree::Tree;
-use base::Error;
-use base::error::FolderError;
-use engine::folder::{EntryKind, Folder};
-use std::ffi::OsString;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 
 /// Suffixes of encrypted files that have no other use.
 const SUFFIXES: [&str; 4] = [".sealed", ".age", ".enc", ".encrypted"];

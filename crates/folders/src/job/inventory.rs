@@ -4,11 +4,8 @@ use super::events::JobError;
 use super::options::JobOptions;
 use crate::bulk::Operation;
 use crate::inventory::{Inventory, InventoryDraft, InventoryKeys};
-use base::Error;
-use base::error::FolderError;
+use crate::prelude::*;
 use files::file_keys::EncryptWith;
-use files::mark::FileMark;
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// The inventory written at the end of a job.

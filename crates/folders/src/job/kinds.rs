@@ -4,13 +4,10 @@ use super::Job;
 use super::events::{JobError, Listener, send};
 use super::tally::JobFile;
 use crate::bulk::Operation;
+use crate::prelude::*;
 use crate::removal::{Removal, Search, Stale, is_ours, remove_folder};
 use crate::tree::Links;
-use base::Error;
-use engine::folder::{EntryKind, refused_link};
-use std::io::{self, ErrorKind};
-use std::mem;
-use std::path::{Path, PathBuf};
+use engine::folder::refused_link;
 
 /// Something of another kind in the place of a target.
 struct Conflict {

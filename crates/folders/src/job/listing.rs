@@ -8,11 +8,9 @@ use super::tally::JobFile;
 use crate::bulk::{Operation, Replica};
 use crate::inventory::{FolderContent, Inventory};
 use crate::manifest::{FileFingerprint, Manifest};
+use crate::prelude::*;
 use crate::tree::Link;
-use base::Error;
-use std::collections::BTreeMap;
-use std::mem;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 
 impl Job {
     /// Adds the files and links of the job to the inventory. Reads the files without a known mark,

@@ -4,12 +4,10 @@ use crate::bulk::{Operation, Replica};
 use crate::exclude::Exclude;
 use crate::inventory::{Inventory, InventoryKeys};
 use crate::names::NameKey;
+use crate::prelude::*;
 use crate::tree::{Links, Suffix};
 use engine::file_id::FileId;
-use engine::options::Durability;
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 /// The options of a [`Job`](super::Job).
 #[derive(Clone, Debug, Default)]

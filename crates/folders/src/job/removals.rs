@@ -3,11 +3,8 @@
 use super::Job;
 use super::events::{Event, JobError, Listener, send};
 use crate::bulk::Operation;
+use crate::prelude::*;
 use crate::removal::{Stale, remove_folder};
-use base::Error;
-use base::error::FolderError;
-use std::fs;
-use std::mem;
 
 impl Job {
     /// Returns the files to remove, as it is now.

@@ -3,12 +3,8 @@
 use super::events::{Action, Event, JobError, Listener, Pair, Summary, send};
 use crate::jobs::Done;
 use crate::manifest::{FileFingerprint, Manifest};
+use crate::prelude::*;
 use crate::removal::Stale;
-use base::Error;
-use files::mark::FileMark;
-use std::collections::BTreeSet;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
 /// A file that a job processes.
 #[derive(Clone, Debug)]

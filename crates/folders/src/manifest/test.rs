@@ -301,7 +301,7 @@ fn rejects_a_second_job_at_the_same_time() {
 fn names_of_any_bytes_are_distinguished() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new("bytes");
-    let name = |bytes: &[u8]| folder.0.join(std::ffi::OsStr::from_bytes(bytes));
+    let name = |bytes: &[u8]| folder.0.join(OsStr::from_bytes(bytes));
     // Half a character, bytes that are never valid, and characters that a careless writer would
     // use for a byte.
     let names = [
