@@ -1,14 +1,10 @@
 //! Files made of chunks, and small files that are read whole.
 
 pub(crate) use crate::listing::in_vault;
+use crate::prelude::*;
 use crate::storage::Storage;
 use crate::vault::Contents;
-use base::{Error, memory};
-use engine::io::ReadAt;
-use engine::pipeline::OpenChunks;
-use engine::plan::Layout;
 use engine::reader::ChunkReader;
-use zeroize::Zeroizing;
 
 /// A file of a vault: chunks of one length, except for the last.
 struct Chunks {

@@ -1,16 +1,14 @@
 //! The formats of other tools.
 
 use crate::contents::{in_vault, read_whole};
+use crate::prelude::*;
 use crate::storage::{EntryKind, Storage};
 use crate::vault::Vault;
 use crate::walk::join;
 use crate::{cryptomator, gocryptfs};
-use base::Error;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
-use std::io::ErrorKind;
-use std::sync::Arc;
 
 /// A format whose vaults are recognized by a file in them, and opened with a passphrase.
 #[derive(Clone, Copy, Debug)]

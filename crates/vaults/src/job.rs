@@ -1,12 +1,13 @@
 //! Decrypts or verifies all files of a vault, as a job over folders.
 
+use crate::prelude::*;
 use crate::storage::{Entry, EntryKind};
 use crate::vault::{Contents, Vault};
 use crate::walk::{Walk, find, split};
+use base::Misuse;
 use base::error::FolderError;
 use base::memory::Wiped;
-use base::os::{self, path_of};
-use base::{Error, Misuse, memory};
+use base::os;
 use engine::folder::{Folder, check_name, create_all};
 use engine::io::{Discard, WriteAt};
 use engine::options::Options;
@@ -19,8 +20,6 @@ use folders::resolved;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
 /// Plaintext bytes that a thread decrypts at once: many chunks of every format.
 const PIECE_LEN: u64 = 1 << 20;

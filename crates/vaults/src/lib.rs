@@ -23,6 +23,7 @@ mod listing;
 mod local;
 mod own;
 mod passphrase;
+mod prelude;
 mod rclone;
 mod single;
 mod storage;

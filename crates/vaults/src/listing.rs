@@ -1,8 +1,7 @@
 //! What a folder of a vault contains, and errors about what is stored there.
 
+use crate::prelude::*;
 use crate::storage::{Entry, EntryKind};
-use base::os::path_of;
-use base::{Error, FolderError};
 
 /// What a folder of a vault contains.
 #[derive(Debug, Default)]

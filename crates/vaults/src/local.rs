@@ -1,13 +1,11 @@
 //! A vault in a local folder.
 
+use crate::prelude::*;
 use crate::storage::{Entry, EntryKind, Storage};
-use base::os::{self, path_of};
-use base::{Error, debug_fields};
+use base::os;
 use engine::folder::Folder;
-use engine::io::ReadAt;
 use std::ffi::OsStr;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::io;
 
 /// A folder of this machine. Links in it are never followed: an attacker with write access could
 /// have made them. Pipes, sockets and devices are never opened.

@@ -1,18 +1,16 @@
 //! Our own folders that describe themselves.
 
 use crate::listing::Listing;
+use crate::prelude::*;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::about;
 use crate::vault::{Contents, Vault};
 use crate::walk::join;
-use base::os::{self, path_of};
-use base::{Error, Misuse, debug_fields};
-use engine::io::ReadAt;
+use base::Misuse;
+use base::os;
 use files::{DecryptWith, Format, Reader, inspect_source, plain_len};
 use folders::{DescribedFolder, Description, FOR_IDENTITIES, NameKey};
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A folder with a description, see [`DescribedFolder`], as a vault.
 pub struct OwnFolder {

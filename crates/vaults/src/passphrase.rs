@@ -1,8 +1,7 @@
 //! Keys from passphrases, with the parameters of a file that nobody authenticated.
 
-use base::Error;
+use crate::prelude::*;
 use keys::ScryptParams;
-use zeroize::Zeroizing;
 
 /// Computes 32 bytes with scrypt. Checks the cost before the work.
 ///

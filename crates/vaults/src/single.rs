@@ -1,15 +1,11 @@
 //! One encrypted file as a vault.
 
 use crate::listing::Listing;
+use crate::prelude::*;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::vault::{Contents, Vault};
-use base::os::path_of;
-use base::{Error, debug_fields};
-use engine::io::{ReadAt, open_regular};
+use engine::io::open_regular;
 use files::{DecryptWith, Reader};
-use std::io::ErrorKind;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 /// An encrypted file as a vault that contains it alone, under its name without `.sealed` or `.age`.

@@ -1,8 +1,7 @@
 //! Where the encrypted files of a vault lie.
 
-use base::Error;
+use crate::prelude::*;
 pub use engine::folder::EntryKind;
-use engine::io::ReadAt;
 use std::time::SystemTime;
 
 /// Where the encrypted files of a vault lie.

@@ -2,11 +2,10 @@
 
 use crate::contents::{in_vault, read_whole};
 use crate::listing::{Found, Listing, checked};
+use crate::prelude::*;
 use crate::storage::Storage;
 use crate::vault::{Contents, Vault};
 use crate::walk::join;
-use base::os::path_of;
-use base::{Error, FolderError};
 use std::io;
 
 /// Maximum number of names in a path. A vault whose folders contain themselves has no end.
@@ -94,7 +93,7 @@ pub(crate) fn link_text(text: Vec<u8>) -> Result<Vec<u8>, Error> {
 
 /// Returns whether an error says that the storage has nothing there.
 fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Reads the file `name`, which each stored folder has, and which describes it.

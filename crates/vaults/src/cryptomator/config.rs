@@ -9,16 +9,15 @@
 
 use crate::contents::{in_vault, read_whole};
 use crate::passphrase::scrypt;
+use crate::prelude::*;
 use crate::storage::Storage;
 use aws_lc_rs::hmac;
 use aws_lc_rs::key_wrap::{AES_256, AesKek, KeyWrap};
-use base::Error;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use unicode_normalization::UnicodeNormalization;
-use zeroize::Zeroizing;
 
 pub(crate) const CONFIG: &str = "vault.cryptomator";
 pub(crate) const MASTER_KEY: &str = "masterkey.cryptomator";

@@ -14,19 +14,14 @@
 
 use super::config::{Combo, Config, Keys};
 use crate::contents::{chunks, in_vault};
+use crate::prelude::*;
 use crate::storage::Storage;
 use crate::vault::Contents;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
-use base::{Error, debug_fields, memory};
-use engine::io::ReadAt;
-use engine::pipeline::OpenChunks;
-use engine::plan::{ChunkPosition, End, Layout};
 use messages::hazmat::AesCtr;
 use messages::{Aead, Key};
-use providers::{Algorithm, InOut};
-use std::sync::Arc;
-use zeroize::Zeroizing;
+use providers::Algorithm;
 
 /// Length of the plaintext of a header in bytes: reserved bytes, and the key of the file.
 const RESERVED: usize = 8;

@@ -17,20 +17,19 @@ mod content;
 
 use crate::contents::{in_vault, plaintext, read_whole};
 use crate::listing::Found;
+use crate::prelude::*;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, description, link_text};
 use crate::vault::{Contents, Vault};
 use crate::walk::join;
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
-use base::{Error, FolderError};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 pub(crate) use config::{CONFIG, MASTER_KEY};
 use content::Ciphers;
 use data_encoding::BASE32;
-use providers::{InOut, raw};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum length of an identifier in bytes; the tool writes 36.
 const MAX_ID: usize = 1000;

@@ -9,14 +9,13 @@
 //! Only the wrapped key is authenticated. Who can write to the file can change all options.
 
 use crate::passphrase::scrypt;
-use base::Error;
+use crate::prelude::*;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hkdf::Hkdf;
-use providers::{AeadKey, InOut, raw};
+use providers::AeadKey;
 use serde::Deserialize;
 use sha2::{Digest, Sha256, Sha512};
-use zeroize::Zeroizing;
 
 const VERSION: u32 = 2;
 /// The longest text of a name that a file system takes, and the default of `LongNameMax`.

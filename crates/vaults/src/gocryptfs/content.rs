@@ -11,13 +11,9 @@
 //! zeros. Nothing authenticates it.
 
 use super::config::{Config, Flag, GCM, MasterKey, SIV, XCHACHA};
-use base::{Error, debug_fields};
-use engine::io::ReadAt;
-use engine::pipeline::OpenChunks;
-use engine::plan::{ChunkPosition, End, Layout};
+use crate::prelude::*;
 use messages::{Aead, Key};
-use providers::{AeadKey, Algorithm, InOut, raw};
-use std::sync::Arc;
+use providers::{AeadKey, Algorithm};
 
 const HEADER: usize = 18;
 const BLOCK: usize = 4096;

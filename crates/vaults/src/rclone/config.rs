@@ -4,11 +4,8 @@
 //! file has them.
 
 use super::names::Encoding;
-use base::Error;
+use crate::prelude::*;
 use data_encoding::BASE64URL_NOPAD;
-use providers::{InOut, raw};
-use std::path::PathBuf;
-use zeroize::Zeroizing;
 
 /// The key of rclone's `obscure`. It is public.
 const OBSCURING: [u8; 32] = *b"\x9c\x93\x5b\x48\x73\x0a\x55\x4d\x6b\xfd\x7c\x63\xc8\x86\xa9\x2b\

@@ -9,12 +9,8 @@
 //! The header is not authenticated by itself. A file without its first k chunks is one under the
 //! nonce + k, so neither the beginning of a file nor its end is authentic.
 
-use base::{Error, debug_fields};
-use engine::io::ReadAt;
-use engine::pipeline::OpenChunks;
-use engine::plan::{ChunkPosition, End, Layout};
-use providers::{InOut, raw::XSalsa20Poly1305};
-use std::sync::Arc;
+use crate::prelude::*;
+use providers::raw::XSalsa20Poly1305;
 
 const MAGIC: [u8; 8] = *b"RCLONE\0\0";
 const HEADER: usize = 32;
@@ -83,8 +79,7 @@ mod test {
 
     #[test]
     fn nonces_carry_through_all_bytes_and_wrap() {
-        let file =
-            |nonce| File { key: Arc::new(providers::raw::xsalsa20_poly1305(&[7; 32]).unwrap()), nonce };
+        let file = |nonce| File { key: Arc::new(raw::xsalsa20_poly1305(&[7; 32]).unwrap()), nonce };
         let mut expected = [0; 24];
         assert_eq!(file([0xff; 24]).nonce(1), expected);
         expected[0] = 4;

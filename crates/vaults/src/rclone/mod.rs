@@ -15,20 +15,17 @@ mod names;
 
 use crate::contents::{Clear, chunks, in_vault, plain_len};
 use crate::listing::Found;
+use crate::prelude::*;
 use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault};
 use crate::vault::{Contents, Vault};
 use crate::walk::join;
-use base::{Error, FolderError, debug_fields};
 use config::{Config, Mode};
 use content::{File, LAYOUT};
 use engine::io::open_regular;
 use keys::ScryptParams;
 use names::Names;
-use providers::raw::{self, XSalsa20Poly1305};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use zeroize::Zeroizing;
+use providers::raw::XSalsa20Poly1305;
 
 /// The salt without a `password2`.
 const SALT: [u8; 16] = *b"\xa8\x0d\xf4\x3a\x8f\xbd\x03\x08\xa7\xca\xb8\x3e\x58\x1f\x86\xb1";
