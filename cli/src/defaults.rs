@@ -9,12 +9,10 @@
 //!
 //! The file is TOML, but only these two lines are read, with plain strings.
 
-use crate::error::{Failure, name};
+use crate::prelude::*;
 use sealane::keys::{is_secret, may_be_key};
 use std::env;
-use std::ffi::OsString;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
 
 /// Maximum length of the configuration in bytes.
 const MAX_LEN: u64 = 64 << 10;

@@ -1,14 +1,11 @@
 //! Folders that describe themselves, opened with one key option.
 
 use crate::args::{ReadInventory, Unlock};
-use crate::console::Console;
-use crate::error::{Failure, name};
 use crate::keys::{self, Inputs};
-use sealane::Error;
+use crate::prelude::*;
 use sealane::file::{self, DescribedFolder, Description};
 use sealane::keys::FolderLock;
 use sealane::signature::Signers;
-use std::path::{Path, PathBuf};
 
 /// A folder that describes itself, with its keys.
 pub(crate) struct Described {
@@ -100,7 +97,7 @@ impl Described {
     pub(crate) fn inventory(&self) -> Result<PathBuf, Failure> {
         let folder = self.folder.description().path().parent().unwrap_or(Path::new("."));
         match folder.file_name().map(|name| [name, ".inventory".as_ref()].into_iter().collect()) {
-            Some(name) => Ok(folder.with_file_name::<std::ffi::OsString>(name)),
+            Some(name) => Ok(folder.with_file_name::<OsString>(name)),
             None => Err(Failure::misuse(
                 "--sign-key and --signer need --inventory FILE, because the folder has no name",
             )),

@@ -1,22 +1,19 @@
 //! `--recursive`: whole folders, as a job of the core. Maps the options and prints the events.
 
 use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer, Writing};
-use crate::console::{Bar, Console};
+use crate::console::Bar;
 use crate::described::Described;
-use crate::error::{Failure, Kind, name};
 use crate::interrupt::{self, Watch};
 use crate::keys::{self, Inputs, Names};
+use crate::prelude::*;
 use crate::signal;
 use crate::vault;
-use sealane::Error;
 use sealane::file::bulk::Operation;
 use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Listener, Pair, Summary};
 use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
 use sealane::signature::Signers;
 use sealane::vault::{EntryKind, VaultJob};
-use serde_json::json;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
 /// Number of files from which a warning says that a passphrase takes about one second for each
 /// file.
@@ -445,7 +442,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints a document with source and target, with `--json` only.
-    fn pair(&self, pair: Pair<'_>, add: impl FnOnce(&mut serde_json::Value)) -> Result<(), Failure> {
+    fn pair(&self, pair: Pair<'_>, add: impl FnOnce(&mut Value)) -> Result<(), Failure> {
         self.console.document(|| {
             let mut document = json!({"source": name(pair.source), "target": name(pair.target)});
             add(&mut document);

@@ -1,17 +1,14 @@
 //! A keyring's file, locked while a command changes it.
 
 use crate::args;
-use crate::console::Console;
-use crate::error::{Failure, name};
 use crate::keys::{Inputs, Loader, as_keyring, check_pin, recipients};
 use crate::os;
 use crate::passphrase;
+use crate::prelude::*;
+use sealane::Misuse;
 use sealane::age::Recipient;
 use sealane::keys::{Existing, KeyFile, Keyring, LoadOptions, PinnedReference};
-use sealane::{Error, Misuse};
-use std::fs::{File, TryLockError};
-use std::path::PathBuf;
-use zeroize::Zeroizing;
+use std::fs::TryLockError;
 
 /// A keyring and its locked file.
 pub(crate) struct OpenKeyring {

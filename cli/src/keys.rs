@@ -1,7 +1,6 @@
 //! Loads the keys, recipients and passphrases that a command's options name.
 
-use crate::console::Console;
-use crate::error::{Failure, Kind, name};
+use crate::prelude::*;
 use crate::{args, defaults, endpoints, passphrase, plugins};
 use sealane::age::{Armor, AskPassphrase, Identity, MAX_WORK_FACTOR, Recipient, parse_recipients};
 use sealane::file::{
@@ -9,13 +8,8 @@ use sealane::file::{
 };
 use sealane::keys::{self, FolderLock, KeyFile, Keyring, LoadOptions, PinnedReference, Reference, SecretKey};
 use sealane::signature::{Signers, SigningKey};
-use sealane::{Error, Key, Misuse, os};
+use sealane::{Key, Misuse, os};
 use std::fs::Metadata;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use zeroize::Zeroizing;
 
 /// A command's other files; its keys are loaded beside them.
 #[derive(Default)]

@@ -43,6 +43,7 @@ mod mount;
 mod os;
 mod passphrase;
 mod plugins;
+mod prelude;
 mod redact;
 mod salvage;
 mod signal;
@@ -51,6 +52,7 @@ mod transfer;
 mod url;
 mod vault;
 
+use crate::prelude::*;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use command::Context;
@@ -58,8 +60,6 @@ use commands::Command;
 use console::Console;
 use error::Failure;
 use redact::Redactor;
-use std::ffi::OsString;
-use std::io::{self, Write};
 pub use url::{CreateUrl, OpenUrl, RewrapUrl, Upload, set_url_functions};
 
 /// Encrypts files in formats that other software reads.
@@ -116,7 +116,7 @@ pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
     if args.len() < 2 {
         // On standard error, because a script that passes no arguments is mistaken.
         let _ = io::stderr().write_all(FIRST_COMMANDS.as_bytes());
-        return error::Kind::MISUSE.status();
+        return Kind::MISUSE.status();
     }
     endpoints::fill_closed_streams();
     // In the Python package, an earlier command of this process has set it.

@@ -1,11 +1,10 @@
 //! The machine, the build of this program and its implementations, for bug reports.
 
-use crate::error::Failure;
+use crate::prelude::*;
 use sealane::hazmat::AesCtr;
 use sealane::provider::{FIPS, computations, fips_module};
-use sealane::{Aead, Algorithm, Error, Key, ListedVariant};
+use sealane::{Aead, Algorithm, Key, ListedVariant};
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::env::consts;
 use std::fs;
 use std::thread;

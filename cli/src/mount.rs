@@ -3,23 +3,20 @@
 //! The kernel sends requests, which several threads answer. Every name that it has asked for keeps
 //! its number until the end. Folders and attributes are listed again after [`LIFETIME`].
 
+use crate::prelude::*;
 use fuser::{
     Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
     MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyStatfs, Request, Session,
 };
-use sealane::Error;
 use sealane::file::job::leads_out;
 use sealane::vault::{Contents, Entry, EntryKind, Vault, join, list, split};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 /// How long the kernel and this process keep a list of names.
 const LIFETIME: Duration = Duration::from_secs(1);
@@ -117,7 +114,7 @@ impl Mounted {
 
     fn report(&self, path: &[u8], error: Error) {
         let path = self.mount.root.join(OsStr::from_bytes(path));
-        (self.mount.log)(crate::error::Failure::about(&crate::error::name(&path), error).text());
+        (self.mount.log)(Failure::about(&name(&path), error).text());
     }
 
     fn list(&self, path: &Arc<[u8]>) -> Result<Arc<Vec<Entry>>, Errno> {

@@ -2,15 +2,10 @@
 
 use crate::args;
 use crate::console;
-use crate::error::{Failure, Kind};
+use crate::prelude::*;
 use crate::{interrupt, os};
-use sealane::{Error, Key};
-use std::ffi::OsStr;
-use std::io::{self, Read};
-use std::path::PathBuf;
+use sealane::Key;
 use std::process::Stdio;
-use std::sync::atomic::Ordering;
-use zeroize::Zeroizing;
 
 /// Maximum bytes of a passphrase, however it is given: what a terminal's line can hold. Linux drops
 /// what is typed after 4095 bytes, so one byte less shows that nothing was dropped.

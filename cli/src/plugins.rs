@@ -1,15 +1,13 @@
 //! User interface of age plugins: messages on standard error, questions at the terminal.
 
-use crate::console::{self, Console};
+use crate::console;
 use crate::passphrase;
+use crate::prelude::*;
 use crate::signal;
-use sealane::Error;
 use sealane::age::Plugins;
 use sealane::age::plugin::{Input, Interaction};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
-use zeroize::Zeroizing;
+use std::io::{BufRead, BufReader};
+use std::sync::{Mutex, PoisonError};
 
 /// Maximum bytes in a typed line.
 const MAX_LEN: u64 = 1 << 12;

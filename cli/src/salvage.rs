@@ -1,13 +1,11 @@
 //! `decrypt --salvage`: recovers the parts of damaged files that verify.
 
 use crate::args::Transfer;
-use crate::console::Console;
 use crate::endpoints::{Pair, Target};
-use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
 use crate::keys::Inputs;
+use crate::prelude::*;
 use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Salvaged};
-use serde_json::{Value, json};
 
 /// Salvages every file, even after one has failed.
 pub(crate) fn run(
@@ -58,7 +56,7 @@ fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Conso
 }
 
 /// Adds to an error that nothing was written: usually a salvaged file is.
-fn nothing(name: &str, error: sealane::Error) -> Failure {
+fn nothing(name: &str, error: Error) -> Failure {
     let failure = Failure::about(name, error);
     match failure.kind().name() {
         "authentication" | "truncated" | "format" => failure.and("no chunk verifies, so nothing was written"),

@@ -2,15 +2,13 @@
 
 use crate::console::Bar;
 use crate::endpoints::{self, Source};
-use crate::error::{Failure, Kind, STDOUT};
+use crate::error::STDOUT;
+use crate::prelude::*;
 use crate::{signal, url};
-use sealane::Error;
 use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, ReadAt, Reader};
 use sealane::vault::Contents;
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::Seek;
 use std::ops::Range;
-use std::path::Path;
 
 /// Bytes read from a [`Reader`] at once: enough for several threads.
 const PIECE_LEN: usize = 8 << 20;

@@ -1,17 +1,14 @@
 //! `encrypt` and `decrypt` of single files and streams.
 
 use crate::args::{Transfer, Writing};
-use crate::console::{Bar, Console};
+use crate::console::Bar;
 use crate::endpoints::{self, Pair, Source, Target};
-use crate::error::{Failure, Kind, STDOUT};
+use crate::error::STDOUT;
 use crate::interrupt::Watch;
 use crate::keys::Inputs;
+use crate::prelude::*;
 use crate::{signal, stream, url};
-use sealane::Error;
 use sealane::file::{EncryptWith, Options, OutputFile};
-use serde_json::json;
-use std::fs::File;
-use std::path::Path;
 
 /// A function of [`sealane::file`] that reads an open file and writes a path.
 type ToFile<W> = fn(File, &Path, &Path, &W, Options<'_>) -> Result<(), Error>;

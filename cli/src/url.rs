@@ -1,14 +1,11 @@
 //! Files and folders at URLs such as S3's: the Python package can reach them, this crate cannot.
 
-use crate::error::{Failure, name};
+use crate::prelude::*;
 use crate::signal;
-use sealane::Error;
 use sealane::file::{ReadAt, Rewrap};
 pub(crate) use sealane::os::url_of as of;
 use sealane::vault::{OwnFolder, Storage};
-use std::io::Write;
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// Rewraps the age file at a URL, in place or to another URL. Calls `cancelled` between requests
 /// and returns [`Error::Cancelled`] once it returns true.

@@ -5,13 +5,11 @@
 //! URL is read like a path, and an encrypted file at one is a vault that contains it alone.
 
 use crate::args;
-use crate::console::Console;
 use crate::described::Described;
-use crate::error::{Failure, name};
 use crate::keys::{self, Inputs};
 use crate::passphrase;
+use crate::prelude::*;
 use crate::url;
-use sealane::Error;
 use sealane::file::Description;
 use sealane::os::{path_of, to_bytes};
 use sealane::vault::{
@@ -19,8 +17,7 @@ use sealane::vault::{
     unlock,
 };
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::path::Component;
 
 /// A place in an open vault.
 #[derive(Clone)]

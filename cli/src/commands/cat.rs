@@ -1,20 +1,16 @@
 //! `sealane cat`: prints plaintext bytes of encrypted files, and of files in vaults.
 
 use crate::args::DecryptWith;
-use crate::command::{Context, Run};
-use crate::console::Console;
 use crate::endpoints::{self, Source, Target};
-use crate::error::{Failure, STDOUT};
+use crate::error::STDOUT;
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
+use crate::prelude::*;
 use crate::stream;
 use crate::vault::Vaults;
-use clap::{Args, ValueHint};
 use sealane::file::Reader;
 use sealane::vault::{Contents, open_file};
-use std::fs::File;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 /// Print encrypted files, or a range of their bytes
 ///

@@ -1,8 +1,6 @@
 //! `sealane completions`: prints a completion script for a shell.
 
-use crate::command::{Context, Run};
-use crate::error::Failure;
-use clap::Args;
+use crate::prelude::*;
 use clap_complete::Shell;
 
 /// Print a completion script for a shell

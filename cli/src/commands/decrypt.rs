@@ -1,14 +1,12 @@
 //! `sealane decrypt`: files, standard input and whole folders.
 
 use crate::args::{DecryptWith, OutputOptions, Transfer, refuse_folder_options};
-use crate::command::{Context, Run};
 use crate::described::{self, Described};
-use crate::error::Failure;
 use crate::folder_job::Recursive;
+use crate::prelude::*;
 use crate::transfer::{self, Functions};
 use crate::vault::Vaults;
 use crate::{keys, salvage, stream, url};
-use clap::Args;
 use sealane::file::bulk::Operation;
 
 /// Decrypt files, or standard input

@@ -1,18 +1,14 @@
 //! `sealane doctor`: prints the facts that a bug report needs.
 
-use crate::command::{Context, Run};
 use crate::console::escaped;
 use crate::defaults::{self, Found};
-use crate::error::{Failure, Kind, name};
 use crate::machine::{self, Machine, check_environment, document, fips_document, fips_line};
-use clap::{Args, ValueHint};
+use crate::prelude::*;
 use sealane::keys::{KeyFile, LoadOptions, Reference, TokenKey, files_in, is_hexadecimal_key};
 use sealane::provider::{Features, features};
 use sealane::{ListedVariant, Provider, os};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Print the facts for a bug report: processor, self-tests, providers, versions, exposed key files
 ///

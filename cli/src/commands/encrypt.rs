@@ -1,15 +1,12 @@
 //! `sealane encrypt`: files, standard input and whole folders.
 
 use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory, refuse_folder_options};
-use crate::command::{Context, Run};
-use crate::console::Console;
 use crate::described::{self, Described};
-use crate::error::Failure;
 use crate::folder_job::Recursive;
+use crate::prelude::*;
 use crate::transfer::{self, Functions};
 use crate::url;
 use crate::{keys, stream};
-use clap::Args;
 use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
 use sealane::signature::{Signers, SigningKey};

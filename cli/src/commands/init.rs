@@ -1,14 +1,10 @@
 //! `sealane init`: makes a folder that describes itself.
 
 use crate::args::{Passphrase, Recipients};
-use crate::command::{Context, Run};
-use crate::error::{Failure, name};
 use crate::interrupt::Watch;
+use crate::prelude::*;
 use crate::{keys, url};
-use clap::{Args, ValueHint};
 use sealane::file::{DescribedFolder, NewFolder};
-use serde_json::json;
-use std::path::PathBuf;
 
 /// Make an encrypted folder that describes itself
 ///

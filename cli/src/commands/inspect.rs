@@ -1,15 +1,12 @@
 //! `sealane inspect`: describes an encrypted file without a key.
 
 use crate::args::formats;
-use crate::command::{Context, Run};
-use crate::console::{Console, escaped};
-use crate::error::{Failure, name};
+use crate::console::escaped;
+use crate::prelude::*;
 use crate::{url, vault};
-use clap::{Args, ValueHint};
 use sealane::age::Armor;
 use sealane::file::{self, Description, Format};
-use serde_json::{Map, json};
-use std::path::PathBuf;
+use serde_json::Map;
 
 /// Show what an encrypted file, folder or vault is, without a key
 ///
@@ -90,7 +87,7 @@ impl Run for Inspect {
             None => file::inspect(&self.input, self.format),
             Some(found) => found
                 .size()
-                .map_err(sealane::Error::from)
+                .map_err(Error::from)
                 .and_then(|size| file::inspect_source(&*found, size, self.format)),
         };
         let info = info.map_err(|error| Failure::about(&name, error).or_lost(&self.input))?;

@@ -1,23 +1,16 @@
 //! `sealane keygen`: generates keys and prints the public key of a private key.
 
 use crate::args::{Passphrase, key_types};
-use crate::command::{Context, Run};
-use crate::console::Console;
-use crate::error::{self, Failure, name};
+use crate::error;
 use crate::interrupt::Watch;
+use crate::prelude::*;
 use crate::{keys, passphrase};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueHint};
-use sealane::Error;
 use sealane::age::Recipient;
 use sealane::keys::{
     Existing, KeyInfo, KeyType, Keyring, Kind, PinnedReference, Prefix, PublicKey, SecretKey, save_secret,
 };
 use sealane::signature::NewSigningKey;
-use serde_json::json;
-use std::io;
-use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
 
 /// Generate a key
 ///

@@ -1,18 +1,15 @@
 //! `sealane keyring`: lists and changes the keys of a keyring.
 
 use crate::args::{KeyringFile, OutputOptions, key_types};
-use crate::command::{Context, Run, Shown};
-use crate::console::Console;
-use crate::error::{Failure, name};
+use crate::command::Shown;
 use crate::interrupt::Watch;
 use crate::keyring_file::OpenKeyring;
 use crate::keys;
+use crate::prelude::*;
+use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueHint};
+use sealane::keys::Keyring as Keys;
 use sealane::keys::{KeyInfo, KeyType, Prefix};
-use sealane::{Error, keys::Keyring as Keys};
-use serde_json::json;
-use std::path::PathBuf;
 
 /// List and change the keys of a keyring
 ///

@@ -1,17 +1,12 @@
 //! `sealane ls`: lists a vault by its plaintext names.
 
 use crate::args::DecryptWith;
-use crate::command::{Context, Run};
-use crate::console::Console;
-use crate::error::{Failure, name};
 use crate::interrupt::Watch;
+use crate::prelude::*;
 use crate::signal;
 use crate::vault::{Place, Vaults};
-use clap::{Args, ValueHint};
 use sealane::os::path_of;
 use sealane::vault::{Entry, EntryKind, Walk};
-use serde_json::json;
-use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// List the files of a vault by their plaintext names

@@ -1,12 +1,9 @@
 //! `sealane man`: writes the manual pages of all commands.
 
-use crate::command::{Context, Run};
-use crate::error::{Failure, name};
-use clap::{Args, Command, ValueHint};
+use crate::prelude::*;
+use clap::Command;
 use sealane::file::{Durability, OutputFile};
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
 /// Write the manual pages of all commands to a folder
 ///

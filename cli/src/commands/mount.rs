@@ -1,25 +1,19 @@
 //! `sealane mount`: a vault or an encrypted file as a file system, read only.
 
 use crate::args::DecryptWith;
-use crate::command::{Context, Run};
-use crate::console::{self, Console};
-use crate::error::{Failure, name};
+use crate::console;
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
+use crate::prelude::*;
 use crate::vault::{Place, Vaults};
 use crate::{mount, signal, url};
-use clap::{Args, ValueHint};
 use sealane::vault::{EntryKind, SingleFile, Vault, find};
-use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::thread::sleep;
-use std::time::Duration;
 
 /// Mount a vault or an encrypted file, read only
 ///

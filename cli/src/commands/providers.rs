@@ -1,13 +1,10 @@
 //! `sealane providers`: lists the implementations of each algorithm on this machine.
 
-use crate::command::{Context, Run};
-use crate::error::Failure;
 use crate::machine::{check_environment, document, fips_document, fips_line};
-use clap::Args;
+use crate::prelude::*;
 use clap::builder::PossibleValuesParser;
 use sealane::provider::{FIPS, computations};
 use sealane::{Algorithm, ListedVariant};
-use serde_json::{Value, json};
 
 /// List the implementations of each algorithm on this machine
 ///

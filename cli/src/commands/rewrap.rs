@@ -1,20 +1,15 @@
 //! `sealane rewrap`: changes the recipients or the passphrase of age files.
 
 use crate::args::{RewrapWith, Writing, first};
-use crate::command::{Context, Run};
-use crate::console::Console;
 use crate::described::{self, Described};
 use crate::endpoints::{self, Source, Target};
-use crate::error::{Failure, Kind, name};
 use crate::folder_job::{Recursive, SAME_FILE_KEYS};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
+use crate::prelude::*;
 use crate::url;
-use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
 use sealane::file::{self, Rewrap as Keys};
-use serde_json::json;
-use std::path::{Path, PathBuf};
 
 /// Change the recipients or the passphrase of age files, without decrypting their content
 ///

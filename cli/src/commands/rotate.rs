@@ -1,16 +1,12 @@
 //! `sealane rotate`: moves files to the primary key of a keyring.
 
 use crate::args::{RotateWith, Writing};
-use crate::command::{Context, Run};
-use crate::console::Console;
 use crate::described::{self, Described};
-use crate::error::{Failure, name};
 use crate::folder_job::Recursive;
 use crate::keys;
-use clap::{Args, ValueHint};
+use crate::prelude::*;
 use sealane::file::Rotation;
 use sealane::file::bulk::Operation;
-use std::path::PathBuf;
 
 /// Encrypt files again that are under retired keys of a keyring
 ///

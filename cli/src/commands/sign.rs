@@ -1,19 +1,14 @@
 //! `sealane sign`: detached signatures of files and standard input.
 
 use crate::args::Passphrase;
-use crate::command::{Context, Run};
-use crate::console::Console;
 use crate::endpoints::{Pair, Source, Target};
-use crate::error::{Failure, Kind, name};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
+use crate::prelude::*;
 use crate::stream;
-use clap::{Args, ValueHint};
 use sealane::keys::{Existing, refuse_replacing, save_public};
 use sealane::os::with_suffix;
 use sealane::signature::{FILE_NAMESPACE, Signing, SigningKey};
-use serde_json::json;
-use std::path::PathBuf;
 
 /// Sign files, or standard input
 ///

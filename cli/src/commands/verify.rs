@@ -1,20 +1,16 @@
 //! `sealane verify`: decrypts files without writing plaintext.
 
 use crate::args::{DecryptWith, Effort, Folders, ReadInventory, Selection, refuse_folder_options};
-use crate::command::{Context, Run};
-use crate::console::Console;
 use crate::described::{self, Described};
 use crate::endpoints::Source;
-use crate::error::{Failure, Kind};
 use crate::folder_job::{Recursive, report_verified};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
+use crate::prelude::*;
 use crate::url;
 use crate::vault::Vaults;
-use clap::{Args, ValueHint};
 use sealane::file;
 use sealane::file::bulk::Operation;
-use std::path::PathBuf;
 
 /// Verify every byte of encrypted files, without writing the plaintext
 #[derive(Args)]

@@ -1,18 +1,12 @@
 //! `sealane verify-signature`: verifies detached signatures.
 
-use crate::command::{Context, Run};
 use crate::endpoints::Source;
-use crate::error::{Failure, name};
 use crate::interrupt::Watch;
+use crate::prelude::*;
 use crate::{keys, stream};
-use clap::{Args, ValueHint};
-use sealane::Error;
 use sealane::file::{open_file, open_regular};
 use sealane::os::with_suffix;
 use sealane::signature::{FILE_NAMESPACE, MAX_SIGNATURE_LEN, Signers, Verifying};
-use serde_json::json;
-use std::io::Read;
-use std::path::PathBuf;
 
 /// Verify the signature of a file, or of standard input
 ///
