@@ -1,9 +1,6 @@
 //! `sealane.Aead`: authenticated encryption of one message.
 
 use crate::batch;
-use crate::buffer::{Slot, read};
-use crate::detach::detached;
-use crate::error::raise;
 use crate::keys::Keyring;
 use crate::prelude::*;
 use crate::sealer::{self, aead_methods};

@@ -1,7 +1,5 @@
 //! Arguments that several classes take: names of algorithms, providers and variants, and tags.
 
-use crate::buffer::read;
-use crate::error::raise;
 use crate::prelude::*;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
 use sealane::{Algorithm, DeterministicAlgorithm, Provider};

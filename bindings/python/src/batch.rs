@@ -1,8 +1,7 @@
 //! Many messages in one call: lists of buffers, and packed messages such as a column of Arrow.
 
-use crate::buffer::{Slot, copied, fresh, fresh_many, read, with_memory};
-use crate::detach::detached;
-use crate::error::{raise, usage_limit_warning};
+use crate::buffer::{fresh_many, with_memory};
+use crate::error::usage_limit_warning;
 use crate::prelude::*;
 use pyo3::types::PyMemoryView;
 use sealane::Offset;

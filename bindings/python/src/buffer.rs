@@ -17,10 +17,13 @@ mod populate;
 pub(crate) use populate::Writers;
 
 use crate::error::raise;
-use crate::prelude::*;
+use crate::objects::{Any, Bytes};
 use populate::{Advice, with_populated_pages};
-use pyo3::exceptions::PyMemoryError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealane::{InOut, Misuse};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;

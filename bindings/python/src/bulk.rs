@@ -1,7 +1,6 @@
 //! The operation of a job on each file, for `sealane/_bulk`, and the batches of its workers.
 
 use crate::detach::{continue_unless_raised, with_hooks};
-use crate::error::{raise, raise_among};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::keys::Keyring;

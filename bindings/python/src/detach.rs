@@ -2,9 +2,10 @@
 //! reattaching.
 
 use crate::error::raise;
-use crate::prelude::*;
+use pyo3::prelude::*;
+use sealane::Error;
 use sealane::interrupt::with_check;
-use std::cell::Cell;
+use std::{cell::Cell, ops::ControlFlow};
 
 /// Length from which work runs detached from the interpreter.
 ///

@@ -1,8 +1,6 @@
 //! `sealane.DeterministicAead`: equal messages encrypt to equal ciphertexts.
 
-use crate::buffer::{copied, read, with_memory};
-use crate::detach::detached;
-use crate::error::raise;
+use crate::buffer::with_memory;
 use crate::keys::Keyring;
 use crate::prelude::*;
 use crate::sealer::{self, key_methods};

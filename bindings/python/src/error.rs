@@ -1,12 +1,13 @@
 //! Translates core errors to Python exceptions.
 
-use crate::prelude::*;
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use sealane::error::{Kind, PluginError, PluginProblem, escaped};
-use sealane::keys;
+use sealane::{Error, Misuse, keys};
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 /// Returns the Python exception for a core error.
 #[cold]

@@ -1,8 +1,5 @@
 //! The tokens of `sealane.compat.fernet`.
 
-use crate::buffer::{copied, fresh};
-use crate::detach::detached;
-use crate::error::raise;
 use crate::prelude::*;
 use crate::secrets;
 use sealane::fernet::Token;

@@ -9,9 +9,8 @@ pub(crate) use decryptor::Decryptor;
 pub(crate) use ranges::{Ranges, plain_len, sealed_len, sealed_range};
 
 use crate::arguments;
-use crate::buffer::{Slot, fresh, read};
-use crate::detach::{continue_unless_raised, interruptible};
-use crate::error::{raise, raise_about, raise_at, raise_below};
+use crate::detach::continue_unless_raised;
+use crate::error::raise_below;
 use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
 use crate::prelude::*;
 use crate::shared::Shared;

@@ -1,8 +1,6 @@
 //! `EncryptWith` and `DecryptWith`: the keyword arguments that all file operations share.
 
-use crate::buffer::Slot;
-use crate::detach::interruptible;
-use crate::error::{raise, raise_name};
+use crate::error::raise_name;
 use crate::keys;
 use crate::keys::{Key, Keyring};
 use crate::prelude::*;

@@ -4,8 +4,7 @@ mod store;
 
 use crate::arguments::resolved;
 use crate::bulk::{Operation, patterns, replica};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about, raise_among, raise_below};
+use crate::error::raise_below;
 use crate::file::{Readable, Reader, durability};
 use crate::keys::{self, Keyring};
 use crate::prelude::*;

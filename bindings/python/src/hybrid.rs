@@ -1,8 +1,6 @@
 //! `sealane.hybrid`: encryption of messages to a public key.
 
-use crate::buffer::{Slot, fresh, read};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about_key, raise_name};
+use crate::error::{raise_about_key, raise_name};
 use crate::keys::{Key, PublicKey};
 use crate::prelude::*;
 use crate::{arguments, secrets};

@@ -1,6 +1,5 @@
 //! Integer arguments: converts unbounded Python integers to fixed sizes.
 
-use crate::error::raise;
 use crate::prelude::*;
 use pyo3::exceptions::PyOverflowError;
 

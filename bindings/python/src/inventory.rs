@@ -1,7 +1,5 @@
 //! The native part of `sealane/_inventory.py`.
 
-use crate::detach::interruptible;
-use crate::error::raise;
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::prelude::*;

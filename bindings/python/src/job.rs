@@ -3,7 +3,6 @@
 pub(crate) mod report;
 
 use crate::bulk::{Operation, deletion, patterns, replica};
-use crate::error::{raise, raise_among, raise_at};
 use crate::file::durability;
 use crate::file_keys;
 use crate::folder::DescribedFolder;

@@ -1,9 +1,7 @@
 //! `sealane.jwe`: JSON Web Encryption.
 
 use crate::arguments::{named, resolved};
-use crate::buffer::{copied, read};
-use crate::detach::{DETACH_LEN, interruptible};
-use crate::error::raise;
+use crate::detach::DETACH_LEN;
 use crate::keys::{self, Key, Keyring, PublicKey};
 use crate::prelude::*;
 use crate::secrets;

@@ -38,8 +38,7 @@ mod secrets;
 mod shared;
 mod signing;
 
-use pyo3::prelude::*;
-use std::ffi::OsString;
+use crate::prelude::*;
 
 /// Runs the program ``sealane`` and returns its exit status. ``args[0]`` is the program name.
 #[pyfunction]

@@ -1,6 +1,5 @@
 //! The native part of `sealane/parquet/_footer.py`.
 
-use crate::error::raise;
 use crate::prelude::*;
 use sealane::file::{ParquetColumnKey, ParquetFooter};
 

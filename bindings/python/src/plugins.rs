@@ -1,7 +1,6 @@
 //! Age plugins: this process's permission to run them, and the Python callbacks that reach the
 //! user.
 
-use crate::error::raise;
 use crate::keys::Key;
 use crate::prelude::*;
 use crate::secrets;

@@ -1,6 +1,9 @@
-//! What almost every file of this crate uses of other crates, and the short names of objects. Only
-//! other crates and `objects`: no two files may need each other.
+//! What almost every file of this crate uses: names of other crates, errors, buffers, and the short
+//! names of objects. The files that define these cannot use it: no two files may need each other.
 
+pub(crate) use crate::buffer::{Slot, copied, fresh, read};
+pub(crate) use crate::detach::{detached, interruptible};
+pub(crate) use crate::error::{raise, raise_about, raise_among, raise_at};
 pub(crate) use crate::objects::{Any, Bytes};
 pub(crate) use pyo3::exceptions::{PyTypeError, PyValueError};
 pub(crate) use pyo3::prelude::*;

@@ -1,7 +1,6 @@
 //! Converts lists of recipients and identities from Python.
 
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about_key};
+use crate::error::raise_about_key;
 use crate::keys::{Key, PublicKey};
 use crate::plugins;
 use crate::prelude::*;

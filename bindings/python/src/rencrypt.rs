@@ -2,9 +2,7 @@
 //!
 //! A message is `ciphertext || tag || nonce`. Its associated data is `aad || u64_le(block_index)`.
 
-use crate::buffer::{Layout, Slot};
-use crate::detach::detached;
-use crate::error::raise;
+use crate::buffer::Layout;
 use crate::prelude::*;
 use crate::sealer::authentication_error;
 use crate::{arguments, integers, keys};

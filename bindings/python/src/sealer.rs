@@ -7,9 +7,7 @@
 use crate::arguments;
 use crate::batch::warn_near_limit;
 use crate::buffer::Writers;
-use crate::buffer::{Layout, Slot, Source, Target, copied, fresh_by, read};
-use crate::detach::detached;
-use crate::error::raise;
+use crate::buffer::{Layout, Source, Target, fresh_by};
 use crate::keys::Keyring;
 use crate::prelude::*;
 use sealane::MessageKey;

@@ -1,6 +1,5 @@
 //! Secret arguments: passphrases, and keys as text.
 
-use crate::buffer::Slot;
 use crate::prelude::*;
 
 /// Returns the text of a `str` or a UTF-8 buffer, in memory that is wiped.

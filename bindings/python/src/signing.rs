@@ -1,8 +1,5 @@
 //! The native part of `sealane/signing.py`.
 
-use crate::buffer::read;
-use crate::detach::interruptible;
-use crate::error::{raise, raise_among, raise_at};
 use crate::prelude::*;
 use crate::secrets;
 use crate::shared::Shared;

@@ -1,7 +1,5 @@
 //! `sealane.Decryptor`: returns plaintext as the encrypted file arrives.
 
-use crate::buffer::read;
-use crate::error::raise;
 use crate::file_keys;
 use crate::file_keys::DecryptWith;
 use crate::prelude::*;

@@ -1,7 +1,5 @@
 //! Sources and destinations of file operations: paths and Python file objects.
 
-use crate::buffer::Slot;
-use crate::error::raise;
 use crate::integers;
 use crate::prelude::*;
 use crate::shared::{CallLock, Inside, OnBehalf};

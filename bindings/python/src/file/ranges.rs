@@ -1,7 +1,5 @@
 //! Decryption of ranges for `sealane.fs`, which fetches only the needed bytes.
 
-use crate::buffer::{Slot, fresh};
-use crate::error::raise;
 use crate::file_keys::DecryptWith;
 use crate::prelude::*;
 use sealane::file;

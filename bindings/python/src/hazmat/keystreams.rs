@@ -1,9 +1,7 @@
 //! `sealane.hazmat.{AesCtr, ChaCha20, XChaCha20, SpeckCtr}`: keystreams with three calls each.
 
 use crate::buffer::Writers;
-use crate::buffer::{Slot, fresh_by, read};
-use crate::detach::detached;
-use crate::error::raise;
+use crate::buffer::fresh_by;
 use crate::prelude::*;
 use crate::{arguments, integers, keys};
 

@@ -1,7 +1,5 @@
 //! `sealane.hazmat.Poly1305`.
 
-use crate::buffer::{Slot, read};
-use crate::error::raise;
 use crate::prelude::*;
 use crate::shared::Shared;
 use crate::{arguments, keys};

@@ -1,8 +1,5 @@
 //! `sealane.hazmat.Speck`.
 
-use crate::buffer::{fresh, read};
-use crate::detach::detached;
-use crate::error::raise;
 use crate::prelude::*;
 use crate::{arguments, keys};
 

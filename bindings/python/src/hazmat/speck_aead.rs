@@ -1,9 +1,6 @@
 //! `sealane.hazmat.Aead`: Speck-Poly1305. In the native module it is `SpeckAead`, because `Aead` is
 //! taken.
 
-use crate::buffer::read;
-use crate::detach::detached;
-use crate::error::raise;
 use crate::prelude::*;
 use crate::sealer::{self, aead_methods};
 use crate::{arguments, keys};

@@ -1,7 +1,5 @@
 //! `sealane.hazmat.{AeadEncryptor, AeadDecryptor}`: one message in pieces.
 
-use crate::buffer::{Slot, fresh, read};
-use crate::error::raise;
 use crate::prelude::*;
 use crate::shared::Shared;
 use crate::{arguments, keys};

@@ -1,8 +1,7 @@
 //! What a job over many files reported, as the arguments of ``BulkReport``.
 
 use crate::bulk::SIGNAL_INTERVAL;
-use crate::detach::{continue_unless_raised, interruptible};
-use crate::error::{raise, raise_among, raise_at};
+use crate::detach::continue_unless_raised;
 use crate::prelude::*;
 use pyo3::exceptions::PyBaseException;
 use pyo3::types::{IntoPyDict, PyDict};

@@ -1,6 +1,5 @@
 //! The classes `Key` and `PublicKey`, without their methods: other files take them as arguments.
 
-use crate::buffer::Slot;
 use crate::prelude::*;
 use pyo3::types::PyType;
 use sealane::keys::{self, Existing};

@@ -2,7 +2,6 @@
 //! package.
 
 use super::keyring::Keyring;
-use crate::error::raise;
 use crate::prelude::*;
 use crate::secrets;
 use sealane::keys::EncryptedKeyring;

@@ -3,8 +3,6 @@
 
 use super::classes::Key;
 use super::keyring::Keyring;
-use crate::detach::interruptible;
-use crate::error::raise;
 use crate::prelude::*;
 use crate::recipients;
 use pyo3::exceptions::PyUserWarning;

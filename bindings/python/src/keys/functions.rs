@@ -3,9 +3,6 @@
 use super::classes::{Key, PublicKey, at_most_one};
 use super::fingerprint::warn;
 use super::keyring::Keyring;
-use crate::buffer::{copied, read};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about, raise_among, raise_at};
 use crate::prelude::*;
 use crate::{arguments, recipients, secrets};
 use sealane::keys::{self, Cost, Kind, LoadOptions};

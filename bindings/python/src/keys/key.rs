@@ -2,8 +2,6 @@
 
 use super::classes::{Key, PublicKey, extract, hex, only_secp256k1};
 use super::saving::save;
-use crate::detach::interruptible;
-use crate::error::raise;
 use crate::prelude::*;
 use crate::secrets;
 use sealane::keys::Jwk;

@@ -2,8 +2,6 @@
 
 use super::classes::{PublicKey, existing, hex, only_secp256k1};
 use super::functions::absolute;
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about, raise_among};
 use crate::prelude::*;
 use crate::secrets;
 use sealane::asymmetric::secp256k1::Encoding;

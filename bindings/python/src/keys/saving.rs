@@ -1,8 +1,6 @@
 //! How `sealane.keys.Key` and `sealane.keys.Keyring` are written to a file.
 
 use super::classes::{at_most_one, existing};
-use crate::detach::interruptible;
-use crate::error::{raise, raise_about};
 use crate::prelude::*;
 use crate::{recipients, secrets};
 use sealane::keys::refuse_replacing;

@@ -1,6 +1,5 @@
 //! Keys of PKCS#11 tokens that wrap keyrings.
 
-use crate::error::raise;
 use crate::prelude::*;
 use crate::secrets;
 use sealane::keys::TokenKey;
