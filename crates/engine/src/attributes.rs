@@ -2,8 +2,7 @@
 
 use super::folder::Folder;
 use super::os::rights;
-use std::fs::{File, Metadata};
-use std::io;
+use crate::prelude::*;
 
 /// The attributes of a file or a folder.
 #[derive(Clone, Debug)]

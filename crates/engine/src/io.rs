@@ -1,10 +1,7 @@
 //! Positional reads and writes, safe to call from several threads at once.
 
 use crate::os;
-use base::Error;
-use std::fs::{File, Metadata};
-use std::io;
-use std::path::Path;
+use crate::prelude::*;
 
 /// A source readable at any position, such as a file or a byte slice.
 pub trait ReadAt: Send + Sync {
@@ -36,7 +33,7 @@ pub trait ReadAt: Send + Sync {
             match self.read_at(offset, into) {
                 Ok(0) => {
                     return Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
+                        ErrorKind::UnexpectedEof,
                         "the source became shorter while it was read",
                     ));
                 }
@@ -44,7 +41,7 @@ pub trait ReadAt: Send + Sync {
                     offset += n as u64;
                     into = &mut into[n..];
                 }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }
         }
@@ -92,9 +89,7 @@ pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
 /// where the system says permission denied.
 pub fn open(path: &Path) -> io::Result<File> {
     os::open(path).map_err(|e| match e.kind() {
-        io::ErrorKind::PermissionDenied if os::REFUSES_FOLDERS && path.is_dir() => {
-            io::ErrorKind::IsADirectory.into()
-        }
+        ErrorKind::PermissionDenied if os::REFUSES_FOLDERS && path.is_dir() => ErrorKind::IsADirectory.into(),
         _ => e,
     })
 }
@@ -107,10 +102,10 @@ pub const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a 
 /// # Errors
 /// Returns [`Error::Io`] with the path, also for a folder, a pipe, a socket and a device.
 pub fn regular(path: &Path) -> Result<Metadata, Error> {
-    let found = std::fs::metadata(path).and_then(|found| match found.is_file() {
+    let found = fs::metadata(path).and_then(|found| match found.is_file() {
         true => Ok(found),
-        false if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        false => Err(io::Error::new(io::ErrorKind::Unsupported, SPECIAL)),
+        false if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        false => Err(io::Error::new(ErrorKind::Unsupported, SPECIAL)),
     });
     found.map_err(|e| Error::io(path, e))
 }
@@ -213,7 +208,7 @@ mod test {
                 });
             }
         });
-        assert!(std::fs::read(&path).unwrap() == content);
+        assert!(fs::read(&path).unwrap() == content);
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let (file, content) = (&file, &content);
@@ -226,14 +221,14 @@ mod test {
                 });
             }
         });
-        std::fs::remove_file(path).unwrap();
+        fs::remove_file(path).unwrap();
     }
 
     #[test]
     fn a_folder_is_reported_as_a_folder() {
         let opened = open(&std::env::temp_dir()).and_then(|file| file.metadata());
         // Unix can open folders.
-        assert!(opened.map_or_else(|e| e.kind() == io::ErrorKind::IsADirectory, |found| found.is_dir()));
-        assert_eq!(open(Path::new("/no/such/file")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(opened.map_or_else(|e| e.kind() == ErrorKind::IsADirectory, |found| found.is_dir()));
+        assert_eq!(open(Path::new("/no/such/file")).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

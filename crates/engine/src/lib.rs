@@ -22,6 +22,7 @@ pub mod place;
 #[doc(hidden)]
 pub mod plan;
 pub mod prefix;
+mod prelude;
 #[doc(hidden)]
 pub mod reader;
 #[doc(hidden)]

@@ -4,10 +4,9 @@
 use super::io::{NamedSource, WriteAt};
 use super::options::Options;
 use super::plan::{ChunkPosition, Job, Layout, Plan};
-use base::memory::Wiped;
+use crate::prelude::*;
 use base::parallel::{Workers, run_jobs};
 use base::threads::thread_count;
-use base::{Error, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Decrypts the chunks of a file format with one file's key.

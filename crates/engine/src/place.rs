@@ -3,10 +3,7 @@
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::file_id::FileId;
 use super::folder::{Entry, EntryKind, Folder, check_name, refused_link, resolve, temporary_name};
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 
 /// Where an output goes: an open folder, a name in it, and the file that has the name now.
 pub struct Place {

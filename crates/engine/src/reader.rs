@@ -4,9 +4,8 @@ use super::io::{Concurrency, ReadAt};
 use super::pipeline::OpenChunks;
 use super::plan::{ChunkPosition, Plan};
 use super::scratch::with_scratch;
-use base::memory::Wiped;
+use crate::prelude::*;
 use base::parallel::{Workers, run_parts};
-use base::{Error, debug_fields, memory};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Approximate maximum plaintext bytes per read of the source. Shorter reads cost more system time

@@ -7,8 +7,7 @@ use super::io::{NamedSource, WriteAt};
 use super::options::Options;
 use super::pipeline::{OpenChunks, run_reporting, write};
 use super::plan::{ChunkPosition, Job, Layout};
-use base::memory::Wiped;
-use base::{Error, memory};
+use crate::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 

@@ -11,11 +11,8 @@ use super::folder::{Entry, EntryKind, Folder, temporary_name};
 use super::os::{self, rights};
 use super::place::Place;
 use crate::options::Durability;
-use base::{Error, ForkGuard};
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, ErrorKind, Seek};
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
+use std::io::Seek;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Access rights of the new file.

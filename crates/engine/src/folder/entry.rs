@@ -1,9 +1,8 @@
 //! Names in a folder.
 
 use crate::file_id::FileId;
-use std::ffi::OsString;
+use crate::prelude::*;
 use std::fs::FileType;
-use std::io::{self, ErrorKind};
 use std::time::SystemTime;
 
 /// The type of a file.

@@ -8,10 +8,9 @@ mod entry;
 mod names;
 
 pub use crate::os::{Folder, private_folders, resolve};
+use crate::prelude::*;
 pub use entry::{Entry, EntryKind, Listed, refused_link};
 pub use names::{check_name, is_part_of_name, temporary_name};
-use std::path::Path;
-use std::{fs, io};
 
 /// Creates a folder that the caller named, and those above it.
 ///
@@ -30,7 +29,7 @@ pub fn create_all(folder: &Path) -> io::Result<()> {
 pub fn refuse_url(path: &Path) -> io::Result<()> {
     match base::os::url_of(path) {
         None => Ok(()),
-        Some(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, URL)),
+        Some(_) => Err(io::Error::new(ErrorKind::InvalidInput, URL)),
     }
 }
 

@@ -1,8 +1,7 @@
 //! Names of temporary files, and names that a file on Windows cannot have.
 
 use crate::os::ANY_NAME;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, ErrorKind};
+use crate::prelude::*;
 
 /// Checks the name of a new file or folder on Windows. Accepts every name on other systems.
 ///

@@ -3,15 +3,14 @@
 use super::retried;
 use crate::file_id::FileId;
 use crate::folder::{Entry, EntryKind, Listed, refused_link};
+use crate::prelude::*;
 use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
-use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File, Metadata};
-use std::io::{self, ErrorKind};
+use std::fs::DirBuilder;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
 use std::time::{Duration, UNIX_EPOCH};
@@ -27,7 +26,7 @@ const OPEN_FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags
 
 /// Returns the path of an existing file or folder without links.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
-    std::fs::canonicalize(path)
+    fs::canonicalize(path)
 }
 
 /// Returns a builder of folders that only their owner can list.

@@ -4,13 +4,11 @@ pub(crate) mod folder;
 pub(crate) mod rights;
 
 use crate::file_id::FileId;
+use crate::prelude::*;
 use base::interrupt;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
 
 impl FileId {
     /// Returns the identity of an open file with this metadata. `None` for a device or a pipe on

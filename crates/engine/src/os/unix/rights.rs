@@ -2,8 +2,7 @@
 
 use super::folder::Folder;
 use crate::folder::temporary_name;
-use std::fs::{File, Metadata};
-use std::io;
+use crate::prelude::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
 /// Gives `new` the owner, group, mode and ACL of the file it replaces, where permitted. `old` is

@@ -2,11 +2,10 @@
 
 use crate::file_id::FileId;
 use crate::folder::{Entry, EntryKind, Listed, check_name, refused_link};
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind};
+use crate::prelude::*;
+use std::fs::DirBuilder;
 use std::os::windows::fs::OpenOptionsExt;
-use std::path::{Component, Path, PathBuf, Prefix};
+use std::path::{Component, Prefix};
 
 /// A folder, looked up by path on each call. The path begins with `\\?\`: all links on the way were
 /// resolved when the folder was opened, and names below it can be as long as the file system

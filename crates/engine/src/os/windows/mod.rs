@@ -4,10 +4,8 @@ pub(crate) mod folder;
 pub(crate) mod rights;
 
 use crate::file_id::FileId;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind};
+use crate::prelude::*;
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
 
 impl FileId {
     /// `FILE_FLAG_BACKUP_SEMANTICS`, needed to open folders.

@@ -1,8 +1,7 @@
 //! Attributes of files and folders. Each keeps the access control list inherited from its folder.
 
 use super::folder::Folder;
-use std::fs::{File, Metadata};
-use std::io;
+use crate::prelude::*;
 
 /// Gives `new` the attributes of the file it replaces (read-only, hidden).
 pub(crate) fn inherit(new: &File, _: &File, old: &Metadata) -> io::Result<()> {

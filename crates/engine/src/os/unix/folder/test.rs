@@ -10,9 +10,9 @@ use std::os::unix::fs::symlink;
 /// link.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("sealane-folder-{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(folder.join("sub/deep")).unwrap();
-    std::fs::write(folder.join("file"), b"content").unwrap();
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("sub/deep")).unwrap();
+    fs::write(folder.join("file"), b"content").unwrap();
     symlink("file", folder.join("link")).unwrap();
     symlink("sub", folder.join("way")).unwrap();
     symlink("nothing", folder.join("broken")).unwrap();
@@ -40,7 +40,7 @@ fn every_descriptor_closes_on_exec() {
     let mut unnamed = Folder::open("/dev/shm".as_ref()).unwrap().create_unnamed(0o600).unwrap().unwrap();
     unnamed.write_all(b"written").unwrap();
     assert!(closes(&unnamed));
-    std::fs::remove_dir_all(&path).unwrap();
+    fs::remove_dir_all(&path).unwrap();
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn links_and_paths_upwards_are_refused() {
     let file = folder.open_special("file".as_ref()).unwrap_err();
     assert_eq!(file.kind(), ErrorKind::ResourceBusy);
     assert!(folder.create_new("file".as_ref(), 0o600).is_err());
-    std::fs::remove_dir_all(&path).unwrap();
+    fs::remove_dir_all(&path).unwrap();
 }
 
 /// The type is the same from the list, from the name, and from the metadata.
@@ -89,5 +89,5 @@ fn types_of_entries() {
         assert_eq!(EntryKind::from(metadata.file_type()), kind, "{name}");
     }
     assert!(Folder::list(&path.join("file")).is_err());
-    std::fs::remove_dir_all(&path).unwrap();
+    fs::remove_dir_all(&path).unwrap();
 }

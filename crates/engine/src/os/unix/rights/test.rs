@@ -24,8 +24,8 @@ fn list() -> Vec<u8> {
 #[cfg(target_os = "linux")]
 fn a_new_file_has_the_rights_of_the_replaced_one() {
     let folder = std::env::temp_dir().join(format!("sealane-rights-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
     let file = |name: &str, mode: u32, has_list: bool| {
         let file = File::create_new(folder.join(name)).unwrap();
         file.set_permissions(PermissionsExt::from_mode(mode)).unwrap();
@@ -49,7 +49,7 @@ fn a_new_file_has_the_rights_of_the_replaced_one() {
             assert_eq!((now.uid(), now.gid(), now.mode()), (found.uid(), found.gid(), found.mode()));
         }
     }
-    std::fs::remove_dir_all(&folder).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Compares every kind of user's rights before and after.
