@@ -1,8 +1,7 @@
 //! Authenticated encryption of one message.
 
 use crate::Key;
-use base::{Error, Misuse, debug_fields};
-use providers::{Algorithm, Provider};
+use crate::prelude::*;
 
 mod batch;
 mod counter;

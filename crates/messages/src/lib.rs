@@ -7,6 +7,7 @@ mod key;
 #[doc(hidden)]
 pub mod named;
 pub mod nonce;
+mod prelude;
 #[cfg(feature = "aead-traits")]
 pub mod rustcrypto;
 

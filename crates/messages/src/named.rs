@@ -1,9 +1,8 @@
 //! Algorithms, providers and keystreams by name, for bindings of languages without Rust's types.
 
 use crate::hazmat::{AesCtr, ByteOrder, ChaCha20, SpeckCtr, SpeckSize, XChaCha20};
+use crate::prelude::*;
 use crate::{Aead, Key, MessageKeys};
-use base::{Error, Misuse};
-use providers::{Algorithm, InOut, Provider};
 
 /// Returns the algorithm with this name.
 pub fn algorithm(name: &str) -> Result<Algorithm, Misuse> {

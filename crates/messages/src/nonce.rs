@@ -11,10 +11,9 @@
 //! machines that run from snapshots, use an algorithm that tolerates a repeated nonce
 //! (AES-GCM-SIV), or explicit nonces.
 
+use crate::prelude::*;
 use base::random::process_mark;
-use base::{Error, Misuse, memory};
 use std::cell::RefCell;
-use zeroize::Zeroizing;
 
 const BUFFER: usize = 4096;
 
@@ -73,7 +72,7 @@ enum Source {
     /// Bytes from the thread's buffer.
     Drawn(Vec<u8>),
     /// Keystream under this batch's own key.
-    Keystream(providers::raw::Aes),
+    Keystream(raw::Aes),
 }
 
 impl BatchNonces {
@@ -107,16 +106,16 @@ impl BatchNonces {
 }
 
 /// Returns an AES-256 key for a single use.
-fn random_key() -> Result<providers::raw::Aes, Error> {
+fn random_key() -> Result<raw::Aes, Error> {
     let mut seed = Zeroizing::new([0; 32]);
     base::random::fill(&mut *seed)?;
-    Ok(providers::raw::aes(&*seed)?)
+    Ok(raw::aes(&*seed)?)
 }
 
 /// Writes keystream from byte `at` on.
-fn keystream(aes: &providers::raw::Aes, at: u64, out: &mut [u8]) {
+fn keystream(aes: &raw::Aes, at: u64, out: &mut [u8]) {
     out.fill(0);
-    aes.xor_at(&[0; 16], at, providers::InOut::in_place(out)).expect("memory ends before 2^64");
+    aes.xor_at(&[0; 16], at, InOut::in_place(out)).expect("memory ends before 2^64");
 }
 
 impl Generator {

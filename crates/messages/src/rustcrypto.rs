@@ -29,12 +29,11 @@
 pub use ::aead;
 
 use crate::Key;
+use crate::prelude::*;
 use aead::array::typenum::Unsigned;
 use aead::consts::{U12, U16, U24, U32};
 use aead::inout::InOutBuf;
 use aead::{AeadCore, AeadInOut, KeyInit, KeySizeUser, Nonce, Tag, TagPosition};
-use base::Error;
-use providers::{Algorithm, InOut};
 use std::sync::Arc;
 
 macro_rules! types {

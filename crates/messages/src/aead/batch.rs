@@ -11,12 +11,9 @@
 use super::key::{Direction, GROUP, in_batch};
 use super::keys::{MessageKeys, Prefixed};
 use super::packed::{self, Offset, Packed, data_range, index_of, packed_len};
+use crate::prelude::*;
 use base::parallel::{Workers, run_parts};
-use base::{Error, Misuse, memory};
-use providers::BatchAad;
-use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use zeroize::Zeroizing;
 
 impl MessageKeys {
     /// Seals each message under a fresh random nonce, with the associated data of the same index,

@@ -3,11 +3,10 @@
 use super::usage::{Limit, Usage};
 use crate::Key;
 use crate::nonce::{self, BatchNonces};
+use crate::prelude::*;
 use base::error::MessagePart;
 use base::parallel::FreeThreads;
-use base::{Error, Misuse, debug_fields, memory};
-use providers::{AeadKey, Algorithm, BatchAad, BatchError, InOut, Provider};
-use std::num::NonZeroUsize;
+use providers::BatchError;
 
 /// Tag length of every algorithm, in bytes.
 pub(crate) const TAG_LEN: usize = 16;

@@ -10,10 +10,7 @@
 
 use super::key::{MessageKey, TAG_LEN, in_batch};
 use super::packed::{Offset, Packed, data_range, index_of, offset};
-use base::{Error, Misuse, debug_fields, memory};
-use providers::{BatchAad, InOut, Provider};
-use std::num::NonZeroUsize;
-use zeroize::Zeroizing;
+use crate::prelude::*;
 
 /// Prefix length in bytes.
 const PREFIX_LEN: usize = 5;

@@ -4,10 +4,9 @@
 //! `data[offsets[i]..offsets[i + 1]]`, so `n` messages have `n + 1` offsets.
 
 use super::key::in_batch;
+use crate::prelude::*;
 use base::error::OffsetProblem;
 use base::parallel::PARALLEL_LEN;
-use base::{Error, Misuse, memory};
-use std::num::NonZeroUsize;
 use std::ops::Range;
 
 /// Fixed cost of a message, in bytes that take as long: 25 ns for a message of 16 bytes, and 172 to

@@ -12,8 +12,7 @@
 //! the rest of the block is lost. So the count may be up to twice too high, but is never too low.
 
 use super::counter::Counter;
-use base::Error;
-use providers::Algorithm;
+use crate::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 

@@ -1,8 +1,7 @@
 //! AES in counter mode, at any offset.
 
 use super::keystream::xor_on_threads;
-use base::{Error, Misuse};
-use providers::InOut;
+use crate::prelude::*;
 
 /// The keystream of AES-128, AES-192 or AES-256 in counter mode (NIST SP 800-38A, section 6.5), up
 /// to 2^64 bytes.
@@ -23,7 +22,7 @@ use providers::InOut;
 /// # Ok::<(), sealane::Error>(())
 /// ```
 pub struct AesCtr {
-    aes: providers::raw::Aes,
+    aes: raw::Aes,
     iv: [u8; 16],
 }
 
@@ -36,7 +35,7 @@ impl AesCtr {
     /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel works.
     pub fn new(key: &[u8], iv: &[u8]) -> Result<Self, Error> {
         let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv.len(), want: 16 })?;
-        Ok(Self { aes: providers::raw::aes(key)?, iv })
+        Ok(Self { aes: raw::aes(key)?, iv })
     }
 
     /// Returns the variant in use, such as `"vaes512"`.

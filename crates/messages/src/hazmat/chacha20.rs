@@ -2,8 +2,7 @@
 
 use super::keystream::xor_on_threads;
 use super::{key_array, nonce_array};
-use base::Error;
-use providers::{InOut, raw};
+use crate::prelude::*;
 
 /// The keystream of ChaCha20 (RFC 8439, section 2.4): 2^32 blocks of 64 bytes per 12-byte nonce.
 ///

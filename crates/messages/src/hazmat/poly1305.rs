@@ -1,10 +1,9 @@
 //! The one-time authenticator Poly1305.
 
 use super::{ChaCha20, key_array, tag_array};
+use crate::prelude::*;
+use base::ForkGuard;
 use base::parallel::FreeThreads;
-use base::{Error, ForkGuard, debug_fields};
-use providers::raw;
-use zeroize::Zeroizing;
 
 /// The one-time authenticator Poly1305 (RFC 8439, section 2.5).
 ///

@@ -2,8 +2,7 @@
 
 use super::keystream::xor_on_threads;
 use super::{ByteOrder, SpeckSize};
-use base::{Error, Misuse, debug_fields};
-use providers::{InOut, raw};
+use crate::prelude::*;
 
 /// The block cipher Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block
 /// Ciphers", ePrint 2013/404).

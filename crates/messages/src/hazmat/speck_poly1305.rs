@@ -3,9 +3,8 @@
 use super::{ByteOrder, PIECE, Poly1305, SpeckSize};
 use crate::aead::{Counter, Limit, MessageKey, MessageKeys};
 use crate::message_keys;
-use base::{Error, Misuse};
-use providers::{AeadKey, AuthenticationError, InOut, SealError, SourceCopy, raw};
-use zeroize::Zeroizing;
+use crate::prelude::*;
+use providers::{AuthenticationError, SealError, SourceCopy};
 
 /// The AEAD of SpeckEx, such as `"speck128-256-poly1305"`: Speck in counter mode, with a one-time
 /// Poly1305 key from the same keystream.
