@@ -1,11 +1,8 @@
 //! Messages: seal and open with random nonces, encrypt and decrypt with explicit nonces.
 
-use crate::error::CallError;
 use crate::keys::Secret;
-use crate::output::{transformed, written};
-use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
-use rustler::{Binary, Env, Resource, ResourceArc};
-use sealane::{Key, MessageKeys, hazmat, named};
+use crate::prelude::*;
+use sealane::{MessageKeys, hazmat};
 
 /// An algorithm with a key.
 pub(crate) struct Aead(MessageKeys);

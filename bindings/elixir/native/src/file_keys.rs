@@ -1,13 +1,12 @@
 //! Keys and formats of files.
 
-use crate::error::CallError;
 use crate::keys::Secret;
-use crate::schedule::on_dirty_scheduler;
-use rustler::{Binary, NifTaggedEnum, Resource, ResourceArc};
+use crate::prelude::*;
+use rustler::NifTaggedEnum;
+use sealane::Misuse;
 use sealane::age::{self, Armor};
-use sealane::file::{self, DecryptParams, EncryptParams, FileKey};
+use sealane::file::{DecryptParams, EncryptParams, FileKey};
 use sealane::keys::{Keyring, SecretKey};
-use sealane::{Key, Misuse};
 use std::panic::RefUnwindSafe;
 
 /// Largest work factor in age files.

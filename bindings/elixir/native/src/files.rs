@@ -1,12 +1,9 @@
 //! Files by path, and files in memory.
 
-use crate::error::CallError;
 use crate::file_keys::{DecryptWith, EncryptWith};
-use crate::output::written;
-use crate::schedule::on_dirty_scheduler;
-use rustler::{Binary, Env, LocalPid, ResourceArc};
-use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability};
-use sealane::os::path_of;
+use crate::prelude::*;
+use rustler::LocalPid;
+use sealane::file::{BufferDecryptor, BufferEncryptor, Durability};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 

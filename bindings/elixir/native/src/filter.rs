@@ -1,11 +1,8 @@
 //! Streams: pieces go in, encrypted or decrypted bytes come out.
 
-use crate::error::CallError;
 use crate::file_keys::{DecryptWith, EncryptWith};
-use crate::output::written;
-use crate::schedule::on_dirty_scheduler;
+use crate::prelude::*;
 use crate::shared::{Exclusive, ended};
-use rustler::{Binary, Env, Resource, ResourceArc};
 use sealane::file::{ByteQueue, Decryptor, Encryptor};
 
 enum Work {

@@ -1,9 +1,7 @@
 //! Messages for the holder of a private key.
 
 use crate::keys::Secret;
-use crate::output::written;
-use crate::schedule::on_dirty_scheduler;
-use rustler::{Binary, ResourceArc};
+use crate::prelude::*;
 use sealane::hybrid::{self, Options};
 use sealane::keys::PublicKey;
 

@@ -1,12 +1,7 @@
 //! Keys held by the library: generate, load, save and derive.
 
-use crate::error::CallError;
-use crate::output::copied;
-use crate::schedule::on_dirty_scheduler;
-use rustler::{Binary, Resource, ResourceArc};
-use sealane::Key;
+use crate::prelude::*;
 use sealane::keys::{self, Cost, Existing, Kind, LoadOptions, PublicKey, SecretKey};
-use sealane::os::path_of;
 use std::panic::RefUnwindSafe;
 
 /// A private or symmetric key.

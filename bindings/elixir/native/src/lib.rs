@@ -19,6 +19,7 @@ mod hybrid;
 mod keys;
 mod library;
 mod output;
+mod prelude;
 mod raw;
 mod reader;
 mod schedule;

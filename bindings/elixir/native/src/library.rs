@@ -1,8 +1,7 @@
 //! Version, listings, and name lookup.
 
-use crate::output::copied;
-use crate::schedule::on_dirty_scheduler;
-use sealane::{Algorithm, Key, ListedVariant};
+use crate::prelude::*;
+use sealane::{Algorithm, ListedVariant};
 
 #[rustler::nif]
 fn version() -> &'static str {

@@ -1,10 +1,8 @@
 //! Keystreams at any offset and Poly1305.
 
-use crate::output::{copied, transformed};
-use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
-use rustler::{Binary, Resource, ResourceArc};
+use crate::prelude::*;
+use sealane::Error;
 use sealane::hazmat::{Poly1305, TAG_LEN};
-use sealane::{Error, named};
 
 /// A keystream with its key and IV.
 pub(crate) struct Keystream(named::Keystream);

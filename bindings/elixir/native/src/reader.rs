@@ -1,13 +1,8 @@
 //! Encrypted files with random access.
 
-use crate::error::CallError;
 use crate::file_keys::DecryptWith;
-use crate::output::written;
-use crate::schedule::on_dirty_scheduler;
+use crate::prelude::*;
 use crate::shared::ended;
-use rustler::{Binary, Resource, ResourceArc};
-use sealane::file;
-use sealane::os::path_of;
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -1,8 +1,7 @@
 //! Signatures of messages that are passed in pieces.
 
-use crate::schedule::on_dirty_scheduler;
+use crate::prelude::*;
 use crate::shared::{Exclusive, ended};
-use rustler::{Binary, Resource, ResourceArc};
 use sealane::signature::{FILE_NAMESPACE, Signers, Signing, SigningKey, Verifying};
 
 enum Work {

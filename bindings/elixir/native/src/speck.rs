@@ -1,11 +1,9 @@
 //! Speck in SpeckEx's style: a key comes with each call.
 
-use crate::error::CallError;
-use crate::output::{Output, transformed};
-use crate::schedule::{on_both_schedulers, on_dirty_scheduler};
-use rustler::{Atom, Binary, Resource, ResourceArc};
+use crate::output::Output;
+use crate::prelude::*;
+use sealane::InOut;
 use sealane::hazmat::{Aead, ByteOrder, Speck, SpeckCtr, SpeckSize, TAG_LEN};
-use sealane::{InOut, named};
 
 /// A key of the block cipher.
 pub(crate) struct Blocks {

@@ -2,11 +2,9 @@
 
 use crate::file_keys::EncryptWith;
 use crate::files::durability;
-use crate::schedule::on_dirty_scheduler;
+use crate::prelude::*;
 use crate::shared::{Exclusive, ended};
-use rustler::{Binary, Resource, ResourceArc};
-use sealane::os::path_of;
-use sealane::{file, without_signals};
+use sealane::without_signals;
 
 /// An encrypted file without a name yet. If it is dropped, for example because its process ended,
 /// nothing remains.
@@ -18,7 +16,7 @@ impl Resource for Writer {
 
     /// The garbage collector runs on a normal scheduler, and removing a long file takes a while.
     /// Without a thread, the closure is dropped here, and the writer with it.
-    fn destructor(self, _: rustler::Env<'_>) {
+    fn destructor(self, _: Env<'_>) {
         let builder = std::thread::Builder::new().name("sealane".into());
         let _ = without_signals(|| builder.spawn(move || drop(self)));
     }
