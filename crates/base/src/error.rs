@@ -268,6 +268,9 @@ pub enum Error {
     Cancelled,
 }
 
+/// A result whose error is [`Error`] unless another one is named.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 #[doc(hidden)]
 impl Error {
     /// Converts an operating system error about `path`.

@@ -16,5 +16,5 @@ pub mod random;
 mod test;
 pub mod threads;
 
-pub use error::{Error, FolderError, Misuse};
+pub use error::{Error, FolderError, Misuse, Result};
 pub use fork::ForkGuard;

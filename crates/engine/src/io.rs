@@ -69,7 +69,7 @@ pub struct NamedSource<'a> {
 
 impl NamedSource<'_> {
     #[doc(hidden)]
-    pub fn read_exact_at(self, offset: u64, into: &mut [u8]) -> Result<(), Error> {
+    pub fn read_exact_at(self, offset: u64, into: &mut [u8]) -> Result<()> {
         self.source.read_exact_at(offset, into).map_err(|e| Error::io(self.path, e))
     }
 }
@@ -101,7 +101,7 @@ pub const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a 
 ///
 /// # Errors
 /// Returns [`Error::Io`] with the path, also for a folder, a pipe, a socket and a device.
-pub fn regular(path: &Path) -> Result<Metadata, Error> {
+pub fn regular(path: &Path) -> Result<Metadata> {
     let found = fs::metadata(path).and_then(|found| match found.is_file() {
         true => Ok(found),
         false if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
@@ -115,7 +115,7 @@ pub fn regular(path: &Path) -> Result<Metadata, Error> {
 ///
 /// # Errors
 /// Returns the errors of [`regular`].
-pub fn open_regular(path: &Path) -> Result<File, Error> {
+pub fn open_regular(path: &Path) -> Result<File> {
     regular(path)?;
     let mut options = File::options();
     // It may have become a pipe since.

@@ -1,6 +1,6 @@
 //! Options and progress of file operations.
 
-use base::{Error, ForkGuard, debug_fields};
+use base::{Error, ForkGuard, Result, debug_fields};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
@@ -58,7 +58,7 @@ pub struct Progress<'a> {
 impl Progress<'_> {
     /// Reports `done` bytes if a step is complete.
     #[doc(hidden)]
-    pub fn update(&mut self, done: u64) -> Result<(), Error> {
+    pub fn update(&mut self, done: u64) -> Result<()> {
         if done < self.next || Some(done) == self.total {
             return Ok(());
         }
@@ -68,14 +68,14 @@ impl Progress<'_> {
 
     /// Reports that the operation is complete: `done` bytes in all.
     #[doc(hidden)]
-    pub fn finish(&mut self, done: u64) -> Result<(), Error> {
+    pub fn finish(&mut self, done: u64) -> Result<()> {
         self.total = Some(done);
         self.report(done)
     }
 
     /// Reports `done` bytes at once. The callback can cancel the operation.
     #[doc(hidden)]
-    pub fn report(&mut self, done: u64) -> Result<(), Error> {
+    pub fn report(&mut self, done: u64) -> Result<()> {
         match self.callback.as_mut().map(|callback| callback(done, self.total)) {
             Some(ControlFlow::Break(())) => Err(Error::Cancelled),
             Some(ControlFlow::Continue(())) => self.guard.map_or(Ok(()), ForkGuard::check),

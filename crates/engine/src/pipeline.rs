@@ -18,7 +18,7 @@ pub trait OpenChunks: std::fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`], whatever the cause.
-    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error>;
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<()>;
 
     /// Returns whether the key is known to be right (the header commits to it, for example).
     fn key_is_verified(&self) -> bool {
@@ -29,7 +29,7 @@ pub trait OpenChunks: std::fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns [`Error::DamagedChunk`] if the key is verified, [`Error::Authentication`] if not.
-    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<()> {
         match self.decrypt(position, sealed, plain) {
             Err(Error::Authentication) => Err(self.damaged(position.index)),
             result => result,
@@ -48,7 +48,7 @@ pub trait OpenChunks: std::fmt::Debug + Send + Sync {
 /// Encrypts and decrypts the chunks of a file format with one file's key.
 pub trait ChunkCipher: OpenChunks {
     /// Seals a chunk into `sealed`; it is longer than `plain` by the layout's overhead.
-    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<()>;
 }
 
 pub fn seal_chunks(
@@ -56,7 +56,7 @@ pub fn seal_chunks(
     job: &Job,
     mut plain: &[u8],
     mut sealed: &mut [u8],
-) -> Result<(), Error> {
+) -> Result<()> {
     let layout = cipher.layout();
     for (position, len) in job.positions(layout) {
         let (from, plain_rest) = plain.split_at(len);
@@ -72,7 +72,7 @@ pub fn open_chunks(
     job: &Job,
     mut sealed: &[u8],
     mut plain: &mut [u8],
-) -> Result<(), Error> {
+) -> Result<()> {
     let layout = cipher.layout();
     for (position, len) in job.positions(layout) {
         let (from, sealed_rest) = sealed.split_at(len + layout.overhead as usize);
@@ -91,7 +91,7 @@ pub fn seal_all(
     source: NamedSource<'_>,
     sink: &dyn WriteAt,
     options: &mut Options<'_>,
-) -> Result<(), Error> {
+) -> Result<()> {
     each_job(plan, header.len(), options, |job, plain, sealed| {
         // One write for the header and the first chunks: most files are small.
         let head = if job.chunks.start == 0 { header } else { &[] };
@@ -111,7 +111,7 @@ pub fn open_all(
     source: NamedSource<'_>,
     sink: &dyn WriteAt,
     options: &mut Options<'_>,
-) -> Result<(), Error> {
+) -> Result<()> {
     each_job(plan, 0, options, |job, plain, sealed| {
         let (plain, sealed) = (&mut plain[..job.plain_len()], &mut sealed[..job.sealed_len()]);
         source.read_exact_at(job.sealed.start, sealed)?;
@@ -128,7 +128,7 @@ const WRITE_LEN: usize = 1 << 18;
 ///
 /// With pieces of that length from an odd position on, encrypting a file with two threads took 1.18
 /// times as long (measured on Linux 6.18 with ext4).
-pub(crate) fn write(sink: &dyn WriteAt, mut offset: u64, mut bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn write(sink: &dyn WriteAt, mut offset: u64, mut bytes: &[u8]) -> Result<()> {
     while !bytes.is_empty() {
         let len = WRITE_LEN - offset as usize % WRITE_LEN;
         let (piece, rest) = bytes.split_at(len.min(bytes.len()));
@@ -144,8 +144,8 @@ fn each_job(
     plan: Plan,
     head: usize,
     options: &mut Options<'_>,
-    work: impl Fn(&Job, &mut [u8], &mut [u8]) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
+    work: impl Fn(&Job, &mut [u8], &mut [u8]) -> Result<()> + Sync,
+) -> Result<()> {
     let buffers = || {
         let plain = Wiped::new(memory::zeroed(plan.max_plain_len())?);
         Ok((plain, memory::zeroed(head + plan.max_sealed_len())?))
@@ -163,9 +163,9 @@ pub fn run_reporting<B>(
     jobs: u64,
     total: u64,
     options: &mut Options<'_>,
-    buffers: impl Fn() -> Result<B, Error> + Sync,
-    work: impl Fn(u64, &mut B) -> Result<usize, Error> + Sync,
-) -> Result<(), Error> {
+    buffers: impl Fn() -> Result<B> + Sync,
+    work: impl Fn(u64, &mut B) -> Result<usize> + Sync,
+) -> Result<()> {
     let done = AtomicU64::new(0);
     // For a single job the cores are not counted: most files are small.
     let threads = if jobs > 1 { thread_count(options.threads) } else { 1 };

@@ -4,7 +4,7 @@
 //! Example: with a header of 56 bytes and chunks of 16,384 bytes that seal to 16,400, a plaintext
 //! of 40,000 bytes is three chunks, the last of 7,232 bytes, and the file has 40,104 bytes.
 
-use base::Error;
+use base::{Error, Result};
 use std::ops::Range;
 
 /// Approximate plaintext bytes per job. 256 KiB was fastest for positional writes, and stays in L2
@@ -123,7 +123,7 @@ impl Layout {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the format has no files of this length.
-    pub fn plan_plain(self, plain_len: u64) -> Result<Plan, Error> {
+    pub fn plan_plain(self, plain_len: u64) -> Result<Plan> {
         let plan = Plan { layout: self, plain_len };
         if plain_len > 1 << 62 || plan.chunks() > self.max_chunks {
             return Err(Error::LimitExceeded("the file is longer than the format can carry"));
@@ -136,7 +136,7 @@ impl Layout {
     /// # Errors
     /// Returns [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`] if
     /// the file is too long.
-    pub fn plan_sealed(self, sealed_len: u64) -> Result<Plan, Error> {
+    pub fn plan_sealed(self, sealed_len: u64) -> Result<Plan> {
         let body = sealed_len.checked_sub(self.header).ok_or(Error::Truncated)?;
         // Adds the plaintext bytes that the header displaces.
         let body = body.saturating_add(self.lead);

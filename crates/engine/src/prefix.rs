@@ -1,7 +1,7 @@
 //! Parses the beginning of a file before the rest is there.
 
 use super::io::ReadAt;
-use base::{Error, memory};
+use base::{Error, Result, memory};
 
 /// Whether a prefix is the complete file or only its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ impl<T> Parsed<T> {
 pub fn parse_prefix<T>(
     source: &dyn ReadAt,
     size: u64,
-    mut parse: impl FnMut(&[u8], Prefix) -> Result<Parsed<T>, Error>,
-) -> Result<T, Error> {
+    mut parse: impl FnMut(&[u8], Prefix) -> Result<Parsed<T>>,
+) -> Result<T> {
     let mut bytes = Vec::new();
     loop {
         let extent = if bytes.len() as u64 == size { Prefix::Whole } else { Prefix::Partial };

@@ -2,7 +2,7 @@
 //! other.
 
 pub(crate) use base::memory::{self, Wiped};
-pub(crate) use base::{Error, ForkGuard, debug_fields};
+pub(crate) use base::{Error, ForkGuard, Result, debug_fields};
 pub(crate) use std::ffi::{OsStr, OsString};
 pub(crate) use std::fs::{self, File, Metadata, OpenOptions};
 pub(crate) use std::io::{self, ErrorKind};

@@ -69,7 +69,7 @@ impl<S: ReadAt> ChunkReader<S> {
     /// # Errors
     /// Returns [`Error::Truncated`] if no complete file has this size; the errors of
     /// [`Self::read_at`].
-    pub fn new(source: S, sealed_len: u64, cipher: Box<dyn OpenChunks>) -> Result<Self, Error> {
+    pub fn new(source: S, sealed_len: u64, cipher: Box<dyn OpenChunks>) -> Result<Self> {
         let plan = cipher.layout().plan_sealed(sealed_len)?;
         // Full capacity from the start: growing would leave an unwiped copy.
         let capacity = plan.layout.chunk.min(plan.plain_len) as usize;
@@ -91,7 +91,7 @@ impl<S: ReadAt> ChunkReader<S> {
     /// # Errors
     /// Returns [`Error::DamagedChunk`] if a chunk does not verify; [`Error::Io`] if the source
     /// cannot be read. On failure each byte of `into` is unchanged, zero or verified plaintext.
-    pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         let rest = self.size().saturating_sub(offset);
         let len = usize::try_from(rest).unwrap_or(usize::MAX).min(into.len());
         let copied = self.copy_recent(offset, &mut into[..len]);
@@ -145,7 +145,7 @@ impl<S: ReadAt> ChunkReader<S> {
         sealed: &[u8],
         len: usize,
         copy: impl FnOnce(&[u8]),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         match self.recent() {
             Some(mut recent) => copy(recent.open(&*self.cipher, position, sealed, len)?),
             None => {
@@ -176,7 +176,7 @@ impl<S: ReadAt> ChunkReader<S> {
     }
 
     /// Reads all chunks of `into` at once and opens them, complete ones in place.
-    fn read_piece(&self, at: u64, into: &mut [u8], start_helpers: &dyn Fn()) -> Result<(), Error> {
+    fn read_piece(&self, at: u64, into: &mut [u8], start_helpers: &dyn Fn()) -> Result<()> {
         let layout = self.plan.layout;
         let end = at + into.len() as u64;
         let job = self.plan.span(layout.chunk_of(at)..layout.chunk_of(end - 1) + 1);
@@ -211,7 +211,7 @@ impl Recent {
         position: ChunkPosition,
         sealed: &[u8],
         len: usize,
-    ) -> Result<&[u8], Error> {
+    ) -> Result<&[u8]> {
         self.index = None;
         memory::resize(&mut self.plain, len)?;
         cipher.open(position, sealed, &mut self.plain)?;

@@ -26,7 +26,7 @@ pub fn open_intact(
     source: NamedSource<'_>,
     sink: &dyn WriteAt,
     options: &mut Options<'_>,
-) -> Result<Vec<Range<u64>>, Error> {
+) -> Result<Vec<Range<u64>>> {
     let layout = cipher.layout();
     let per_job = layout.chunks_in(JOB_LEN).min(chunks.max(1));
     let jobs = chunks.div_ceil(per_job);
@@ -53,7 +53,7 @@ fn open_job(
     sink: &dyn WriteAt,
     plain: &mut [u8],
     sealed: &mut [u8],
-) -> Result<Vec<u64>, Error> {
+) -> Result<Vec<u64>> {
     let layout = cipher.layout();
     let whole = source.read_exact_at(job.sealed.start, &mut sealed[..job.sealed_len()]).is_ok();
     let mut bad = Vec::new();
@@ -86,7 +86,7 @@ pub fn opens(
     position: ChunkPosition,
     sealed: &[u8],
     plain: &mut [u8],
-) -> Result<bool, Error> {
+) -> Result<bool> {
     Ok(Error::authentic(cipher.decrypt(position, sealed, plain))?.is_some())
 }
 
@@ -94,11 +94,7 @@ pub fn opens(
 ///
 /// # Errors
 /// Returns the errors of [`opens`]. An unreadable chunk does not verify.
-pub fn any_opens(
-    cipher: &dyn OpenChunks,
-    chunks: Range<u64>,
-    source: NamedSource<'_>,
-) -> Result<bool, Error> {
+pub fn any_opens(cipher: &dyn OpenChunks, chunks: Range<u64>, source: NamedSource<'_>) -> Result<bool> {
     let Layout { chunk, .. } = cipher.layout();
     let mut sealed = memory::zeroed(cipher.layout().sealed_chunk_len() as usize)?;
     let mut plain = Wiped::new(memory::zeroed(chunk as usize)?);

@@ -1,6 +1,6 @@
 //! Scratch buffers for sealed bytes, one per thread, reused from call to call.
 
-use base::{Error, memory};
+use crate::prelude::*;
 use std::cell::Cell;
 
 /// Bytes in a thread's buffer. Calls use it from start to end, then start over: Linux copies to
@@ -34,11 +34,7 @@ thread_local! {
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`]; the errors of `f`.
-pub fn with_scratch<T>(
-    len: usize,
-    offset: u64,
-    f: impl FnOnce(&mut [u8]) -> Result<T, Error>,
-) -> Result<T, Error> {
+pub fn with_scratch<T>(len: usize, offset: u64, f: impl FnOnce(&mut [u8]) -> Result<T>) -> Result<T> {
     // We take the buffer rather than borrow it: `f` may call this function again. `try_with` fails
     // in a thread that is about to end.
     let mut scratch = SCRATCH.try_with(|cell| cell.replace(Scratch::EMPTY)).unwrap_or(Scratch::EMPTY);

@@ -64,13 +64,13 @@ impl StagedFile {
     /// Creates an empty file that can become `target`. If `target` is a symbolic link, the file
     /// behind it is replaced.
     #[doc(hidden)]
-    pub fn new(target: &Path, access: Access) -> Result<Self, Error> {
+    pub fn new(target: &Path, access: Access) -> Result<Self> {
         Self::at(Place::of(target).map_err(|e| Error::io(target, e))?, access)
     }
 
     /// Creates an empty file that can become `place`: a free name or a regular file.
     #[doc(hidden)]
-    pub fn at(place: Place, access: Access) -> Result<Self, Error> {
+    pub fn at(place: Place, access: Access) -> Result<Self> {
         let Place { folder, name, found, path } = place;
         let about = |e| Error::io(&path, e);
         if let Some(found) = &found {
@@ -96,7 +96,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// Returns [`Misuse::Forked`](base::Misuse::Forked) in a forked child.
-    pub fn check_process(&self) -> Result<(), Error> {
+    pub fn check_process(&self) -> Result<()> {
         self.guard.check()
     }
 
@@ -104,13 +104,13 @@ impl StagedFile {
     /// found before any work is done, and threads can write in parallel. Without allocation each
     /// write extends the file under the inode's lock: 5 instead of 11 GB/s (measured).
     #[doc(hidden)]
-    pub fn allocate(&self, len: u64) -> Result<(), Error> {
+    pub fn allocate(&self, len: u64) -> Result<()> {
         allocate(&self.file, len).map_err(|e| Error::io(&self.path, e))
     }
 
     /// Gives the file its name: it appears complete at its target or not at all.
     #[doc(hidden)]
-    pub fn commit(mut self, existing: Existing, durability: Durability) -> Result<(), Error> {
+    pub fn commit(mut self, existing: Existing, durability: Durability) -> Result<()> {
         self.check_process()?;
         self.give_name(existing, durability).map_err(|e| Error::io(&self.path, e))
     }

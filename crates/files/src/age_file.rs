@@ -14,7 +14,7 @@ const MARKS: [&[u8]; 2] = [b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTE
 pub(super) struct AgeRecipients(pub(super) Vec<Recipient>);
 
 impl CreateFile for AgeRecipients {
-    fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+    fn create_file(&self) -> Result<(FileCipher, Vec<u8>)> {
         let (payload, header) = Payload::create(&self.0)?;
         Ok((Box::new(payload), header))
     }
@@ -25,11 +25,11 @@ impl CreateFile for AgeRecipients {
 pub(super) struct AgeIdentities(pub(super) Vec<Identity>);
 
 impl OpenFile for AgeIdentities {
-    fn open_file(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<FileCipher>, Error> {
+    fn open_file(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<FileCipher>> {
         Ok(Payload::begin(prefix, &self.0)?.map(|payload| Box::new(payload) as FileCipher))
     }
 
-    fn open_damaged(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
+    fn open_damaged(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<Vec<FileCipher>>> {
         let found = Payload::begin_damaged(prefix, &self.0)?;
         Ok(found.map(|payload| vec![Box::new(payload) as FileCipher]))
     }
@@ -41,7 +41,7 @@ impl OpenFile for AgeIdentities {
 
 /// Returns an error if `prefix` begins an age file. Files for symmetric keys begin with a random
 /// salt or a header length, and never with one of these marks.
-pub(super) fn refuse_age(prefix: &[u8]) -> Result<(), Error> {
+pub(super) fn refuse_age(prefix: &[u8]) -> Result<()> {
     match MARKS.iter().any(|mark| prefix.starts_with(mark)) {
         true => Err(Error::Format(
             "expected a file encrypted with a symmetric key, found an age file; use an identity or a passphrase",
@@ -55,7 +55,7 @@ pub(super) fn detect(prefix: &[u8]) -> bool {
     Armor::detect(prefix) == Some(Armor::Ascii) || !matches!(Header::parse(prefix), Err(Error::Format(_)))
 }
 
-pub(super) fn describe(source: &dyn ReadAt, _: u64) -> Result<Description, Error> {
+pub(super) fn describe(source: &dyn ReadAt, _: u64) -> Result<Description> {
     let source = DearmoredSource::new(source, Armor::detect)?;
     let len = source.size()?;
     let (header, header_len) = parse_prefix(&source, len, |prefix, _| Header::parse(prefix))?;

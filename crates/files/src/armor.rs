@@ -58,7 +58,7 @@ impl ArmorReader {
         detect: impl Fn(&[u8]) -> Option<Armor>,
         piece: &'a [u8],
         buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8], Error> {
+    ) -> Result<&'a [u8]> {
         buffer.clear();
         if let Self::Unknown(prefix) = self {
             memory::append(prefix, piece)?;
@@ -80,7 +80,7 @@ impl ArmorReader {
         &mut self,
         detect: impl Fn(&[u8]) -> Option<Armor>,
         buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8], Error> {
+    ) -> Result<&'a [u8]> {
         buffer.clear();
         match std::mem::replace(self, Self::Binary) {
             Self::Unknown(prefix) => self.start(detect(&prefix), prefix, buffer),
@@ -94,7 +94,7 @@ impl ArmorReader {
         armor: Option<Armor>,
         prefix: Vec<u8>,
         buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8], Error> {
+    ) -> Result<&'a [u8]> {
         match armor {
             Some(Armor::Ascii) => {
                 let mut decoder = Box::new(Decoder::new());
@@ -119,7 +119,7 @@ pub(super) enum DearmoredSource<S> {
 }
 
 impl<S: ReadAt> DearmoredSource<S> {
-    pub(super) fn new(source: S, detect: impl Fn(&[u8]) -> Option<Armor>) -> Result<Self, Error> {
+    pub(super) fn new(source: S, detect: impl Fn(&[u8]) -> Option<Armor>) -> Result<Self> {
         let size = source.size()?;
         // Files for a symmetric key are never armored, so we read nothing.
         let mut armor = detect(&[]);

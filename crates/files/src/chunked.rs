@@ -80,14 +80,14 @@ impl ChunkedFile {
 }
 
 impl CreateFile for ChunkedFile {
-    fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+    fn create_file(&self) -> Result<(FileCipher, Vec<u8>)> {
         let (chunked, header) = Chunked::create(&self.keys[0], &self.context)?;
         Ok((Box::new(chunked), header.to_vec()))
     }
 }
 
 impl OpenFile for ChunkedFile {
-    fn open_file(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<FileCipher>, Error> {
+    fn open_file(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<FileCipher>> {
         refuse_age(prefix)?;
         let Some(header) = prefix.first_chunk() else { return Ok(Parsed::NeedsMore(HEADER_LEN)) };
         for key in &self.keys {
@@ -101,10 +101,10 @@ impl OpenFile for ChunkedFile {
 
     /// Ignores the commitment: the keys follow from the salt alone. A file with a damaged salt is
     /// lost.
-    fn open_damaged(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
+    fn open_damaged(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<Vec<FileCipher>>> {
         let Some(salt) = prefix.get(..SALT_LEN) else { return Ok(Parsed::NeedsMore(HEADER_LEN)) };
         let cipher = |key| Ok(Box::new(Derived::new(key, &self.context, salt)?.cipher()?) as FileCipher);
-        self.keys.iter().map(cipher).collect::<Result<_, Error>>().map(Parsed::Ready)
+        self.keys.iter().map(cipher).collect::<Result<_>>().map(Parsed::Ready)
     }
 
     fn supports_ranges(&self) -> bool {
@@ -129,7 +129,7 @@ struct Chunked {
 type Header = [u8; HEADER_LEN];
 
 impl Chunked {
-    fn create(key: &Key, context: &[u8]) -> Result<(Self, Header), Error> {
+    fn create(key: &Key, context: &[u8]) -> Result<(Self, Header)> {
         let mut header = [0; HEADER_LEN];
         base::random::fill(&mut header[..SALT_LEN])?;
         let derived = Derived::new(key, context, &header[..SALT_LEN])?;
@@ -139,7 +139,7 @@ impl Chunked {
 
     /// Derives the cipher of the file with this header. `None` if the commitment differs: wrong
     /// key, wrong context or changed header.
-    fn open(key: &Key, context: &[u8], header: &Header) -> Result<Option<Self>, Error> {
+    fn open(key: &Key, context: &[u8], header: &Header) -> Result<Option<Self>> {
         let derived = Derived::new(key, context, &header[..SALT_LEN])?;
         if bool::from(derived.commitment().ct_eq(&header[SALT_LEN..])) {
             derived.cipher().map(Some)
@@ -164,7 +164,7 @@ struct Derived {
 }
 
 impl Derived {
-    fn new(key: &Key, context: &[u8], salt: &[u8]) -> Result<Self, Error> {
+    fn new(key: &Key, context: &[u8], salt: &[u8]) -> Result<Self> {
         let (algorithm, name) = suite(key)?;
         let mut okm = Zeroizing::new([0; 32 + NONCE_LEN + COMMITMENT_LEN]);
         let len = algorithm.key_len() + NONCE_LEN + COMMITMENT_LEN;
@@ -177,7 +177,7 @@ impl Derived {
         &self.okm[self.algorithm.key_len() + NONCE_LEN..][..COMMITMENT_LEN]
     }
 
-    fn cipher(&self) -> Result<Chunked, Error> {
+    fn cipher(&self) -> Result<Chunked> {
         let (key, rest) = self.okm.split_at(self.algorithm.key_len());
         Ok(Chunked {
             aead: Aead::new(self.algorithm, &Key::from_bytes(key))?,
@@ -191,14 +191,14 @@ impl OpenChunks for Chunked {
         LAYOUT
     }
 
-    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<()> {
         let (data, tag) = sealed.split_at(plain.len());
         self.aead.decrypt_parts(&self.nonce(position.index), &[], InOut::apart(data, plain), tag)
     }
 }
 
 impl ChunkCipher for Chunked {
-    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<()> {
         let (data, tag) = sealed.split_at_mut(plain.len());
         self.aead.encrypt_parts(&self.nonce(position.index), &[], InOut::apart(plain, data), tag)
     }
@@ -208,7 +208,7 @@ debug_fields!(Chunked; |it| aead: it.aead);
 
 /// Computes HKDF-Expand with SHA-512 (RFC 5869, section 2.3). The format uses `key` as the
 /// pseudorandom key although it is shorter than the hash.
-fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
+fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<()> {
     Computation::HkdfSha2.check()?;
     expand_hkdf(&hkdf::Prk::new_less_safe(hkdf::HKDF_SHA512, key), info, okm)
 }

@@ -9,17 +9,17 @@ pub(super) type FileCipher = Box<dyn ChunkCipher>;
 /// Keys that create files of one format.
 pub(super) trait CreateFile: Debug + Send + Sync {
     /// Generates the cipher and the header of a new file.
-    fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error>;
+    fn create_file(&self) -> Result<(FileCipher, Vec<u8>)>;
 }
 
 /// Keys that open files of one format.
 pub(super) trait OpenFile: Debug + Send + Sync {
     /// Derives the cipher of the file that begins with `prefix`.
-    fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error>;
+    fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>>;
 
     /// Derives a cipher with each key, where the format allows it, for a file that begins with
     /// `prefix` and has a damaged header. Nothing about the ciphers is verified until a chunk is.
-    fn open_damaged(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error>;
+    fn open_damaged(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<Vec<FileCipher>>>;
 
     /// Returns whether a file that begins with `prefix` is armored; `None` if the prefix is too
     /// short to tell.

@@ -49,7 +49,7 @@ impl FileHash {
     ///
     /// # Errors
     /// Returns [`Error::OutOfMemory`].
-    pub(crate) fn add(&self, mut offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn add(&self, mut offset: u64, bytes: &[u8]) -> Result<()> {
         let within = self.len.saturating_sub(offset).min(bytes.len() as u64) as usize;
         let (mut rest, mut done) = (&bytes[..within], Vec::new());
         while !rest.is_empty() {
@@ -70,7 +70,7 @@ impl FileHash {
     }
 
     /// Keeps a part of a leaf of `len` bytes. Returns the leaf if this completes it.
-    fn part(&self, leaf: u64, len: usize, start: usize, piece: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    fn part(&self, leaf: u64, len: usize, start: usize, piece: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut whole, found) = match state.parts.remove(&leaf) {
             Some(part) => part,

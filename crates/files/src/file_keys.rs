@@ -102,7 +102,7 @@ impl EncryptParams<'_> {
     /// Returns [`Misuse::KeySource`] unless there is exactly one source of keys;
     /// [`Misuse::KeyLength`] or [`Misuse::InvalidRecipients`] if it cannot be used; another
     /// [`Misuse`], such as [`Misuse::ContextNeedsKey`], if an option does not apply to it.
-    pub fn build(self) -> Result<EncryptWith, Error> {
+    pub fn build(self) -> Result<EncryptWith> {
         check_source(
             ["key", "recipients", "passphrase"],
             [self.key.is_some(), self.recipients.is_some(), self.passphrase.is_some()],
@@ -131,7 +131,7 @@ impl DecryptParams<'_> {
     /// Returns [`Misuse::KeySource`] unless there is exactly one source of keys;
     /// [`Misuse::KeyLength`] or [`Misuse::NoIdentities`] if it cannot be used; another [`Misuse`],
     /// such as [`Misuse::ContextNeedsKey`], if an option does not apply to it.
-    pub fn build(self) -> Result<DecryptWith, Error> {
+    pub fn build(self) -> Result<DecryptWith> {
         check_source(
             ["key", "identities", "passphrase"],
             [self.key.is_some(), self.identities.is_some(), self.passphrase.is_some()],
@@ -165,11 +165,7 @@ fn check_source(names: [&'static str; 3], given: [bool; 3]) -> Result<(), Misuse
     }
 }
 
-fn symmetric_file(
-    key: &FileKey,
-    format: Option<Format>,
-    context: &[u8],
-) -> Result<Arc<dyn SymmetricFile>, Error> {
+fn symmetric_file(key: &FileKey, format: Option<Format>, context: &[u8]) -> Result<Arc<dyn SymmetricFile>> {
     match (key, format) {
         (FileKey::Keyring(keyring), None) => keyring_file(keyring, context),
         (FileKey::Keyring(keyring), Some(Format::Chunked)) if keyring.purpose() == Purpose::Messages => {
@@ -184,7 +180,7 @@ fn symmetric_file(
 }
 
 /// Returns the files of a keyring. The use of its keys determines the format.
-fn keyring_file(keyring: &Keyring, context: &[u8]) -> Result<Arc<dyn SymmetricFile>, Error> {
+fn keyring_file(keyring: &Keyring, context: &[u8]) -> Result<Arc<dyn SymmetricFile>> {
     match keyring.purpose() {
         Purpose::Messages => Ok(Arc::new(ChunkedFile::keyring(keyring, context)?)),
         _ => Ok(Arc::new(TinkFile::new(keyring.clone(), context)?)),
@@ -221,7 +217,7 @@ impl EncryptWith {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
-    pub fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self, Error> {
+    pub fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self> {
         keyring_file(keyring, context).map(Self::symmetric)
     }
 
@@ -239,7 +235,7 @@ impl EncryptWith {
     ///
     /// # Errors
     /// Returns [`Misuse::OutputIsInput`], naming the output `name`; [`Error::Io`].
-    pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
+    pub fn check_output(&self, output: &File, name: &Path) -> Result<()> {
         self.protected.check_file(output, name)
     }
 
@@ -248,7 +244,7 @@ impl EncryptWith {
         &self.protected
     }
 
-    pub(super) fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+    pub(super) fn create_file(&self) -> Result<(FileCipher, Vec<u8>)> {
         self.file.create_file()
     }
 }
@@ -269,7 +265,7 @@ impl DecryptWith {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
-    pub fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self, Error> {
+    pub fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self> {
         Ok(Self { file: keyring_file(keyring, context)?, protected: Protected::default() })
     }
 
@@ -281,7 +277,7 @@ impl DecryptWith {
     ///
     /// # Errors
     /// Returns [`Misuse::OutputIsInput`], naming the output `name`; [`Error::Io`].
-    pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
+    pub fn check_output(&self, output: &File, name: &Path) -> Result<()> {
         self.protected.check_file(output, name)
     }
 
@@ -298,7 +294,7 @@ impl DecryptWith {
         self.file.supports_ranges()
     }
 
-    pub(super) fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
+    pub(super) fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>> {
         self.file.open_file(prefix, extent).map_err(|error| match (error, foreign(prefix)) {
             (Error::Authentication, Some(found)) => Error::Foreign(found),
             (error, _) => error,
@@ -306,12 +302,12 @@ impl DecryptWith {
     }
 
     /// Derives the cipher of a file in a source.
-    pub(super) fn open_source(&self, source: &dyn ReadAt, size: u64) -> Result<FileCipher, Error> {
+    pub(super) fn open_source(&self, source: &dyn ReadAt, size: u64) -> Result<FileCipher> {
         parse_prefix(source, size, |prefix, extent| self.open_file(prefix, extent))
     }
 
     /// Derives a cipher with each key for a file with a damaged header. Nothing is verified.
-    pub(super) fn open_damaged(&self, source: &dyn ReadAt, size: u64) -> Result<Vec<FileCipher>, Error> {
+    pub(super) fn open_damaged(&self, source: &dyn ReadAt, size: u64) -> Result<Vec<FileCipher>> {
         parse_prefix(source, size, |prefix, extent| self.file.open_damaged(prefix, extent))
     }
 }

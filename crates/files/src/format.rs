@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 /// Checks a symmetric key and binds it to a context.
-type WithKey = fn(&Key, &[u8]) -> Result<Arc<dyn SymmetricFile>, Error>;
+type WithKey = fn(&Key, &[u8]) -> Result<Arc<dyn SymmetricFile>>;
 
 /// A format's names and layout.
 pub(super) struct FormatEntry {
@@ -36,7 +36,7 @@ pub(super) struct FormatEntry {
     /// Recognises a file by its first bytes; `None` if the format has no mark.
     pub(super) detect: Option<fn(&[u8]) -> bool>,
     /// Describes a file of the given length, without a key.
-    pub(super) describe: fn(&dyn ReadAt, u64) -> Result<Description, Error>,
+    pub(super) describe: fn(&dyn ReadAt, u64) -> Result<Description>,
 }
 
 /// All formats, in the order of [`Format`]'s variants.
@@ -89,7 +89,7 @@ impl Format {
     }
 }
 
-fn tink_file(format: Format, key: &Key, context: &[u8]) -> Result<Arc<dyn SymmetricFile>, Error> {
+fn tink_file(format: Format, key: &Key, context: &[u8]) -> Result<Arc<dyn SymmetricFile>> {
     let keyring = Keyring::from_key(KeyType::for_key(format.name(), key)?, Prefix::Raw, key)?;
     Ok(Arc::new(TinkFile::new(keyring, context)?))
 }
@@ -99,7 +99,7 @@ impl FromStr for Format {
 
     /// # Errors
     /// Returns [`Misuse::UnknownName`] with the known names.
-    fn from_str(name: &str) -> Result<Self, Error> {
+    fn from_str(name: &str) -> Result<Self> {
         let found = FORMATS.iter().find(|entry| entry.name == name);
         let known = || FORMATS.iter().map(|entry| entry.name);
         found.map(|entry| entry.format).ok_or_else(|| Misuse::unknown("format", known()).into())

@@ -52,7 +52,7 @@ pub struct Info {
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
+pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info> {
     let source = Source::open(from)?;
     let Some(file_len) = source.file_len() else {
         return Err(Misuse::UnsupportedSource("inspection requires a regular file").into());
@@ -64,7 +64,7 @@ pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
 ///
 /// # Errors
 /// As [`inspect`], without the path.
-pub fn inspect_source(file: &dyn ReadAt, file_len: u64, format: Option<Format>) -> Result<Info, Error> {
+pub fn inspect_source(file: &dyn ReadAt, file_len: u64, format: Option<Format>) -> Result<Info> {
     if file_len == 0 {
         return Err(Error::Truncated);
     }

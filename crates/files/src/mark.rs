@@ -59,7 +59,7 @@ impl FileMark {
     /// # Errors
     /// Returns [`Error::Io`] with the path; its kind is [`std::io::ErrorKind::Unsupported`] for a
     /// pipe, a socket or a device. Never waits for the writer of a pipe.
-    pub fn of(path: &Path) -> Result<Self, Error> {
+    pub fn of(path: &Path) -> Result<Self> {
         Self::read(path, Options { threads: std::num::NonZeroUsize::new(1), ..Options::default() })
     }
 
@@ -68,7 +68,7 @@ impl FileMark {
     /// # Errors
     /// Returns the errors of [`Self::of`], and [`Error::Cancelled`].
     #[doc(hidden)]
-    pub fn read(path: &Path, mut options: Options<'_>) -> Result<Self, Error> {
+    pub fn read(path: &Path, mut options: Options<'_>) -> Result<Self> {
         let file = open_regular(path)?;
         let len = file.size().map_err(|e| Error::io(path, e))?;
         let (hash, jobs) = (FileHash::new(len), len.div_ceil(PIECE_LEN));
@@ -94,13 +94,13 @@ impl FileMark {
     /// Returns the errors of [`Self::of`]; [`Error::Truncated`] for a file of less than 16 bytes;
     /// [`Error::Header`] or [`Error::Armor`] for a damaged age file.
     #[doc(hidden)]
-    pub fn of_ends(path: &Path) -> Result<Self, Error> {
+    pub fn of_ends(path: &Path) -> Result<Self> {
         let file = open_regular(path)?;
         let source = DearmoredSource::new(&file, Armor::detect);
         source.and_then(|source| Self::ends(&source, source.size()?)).map_err(|e| e.about(path))
     }
 
-    fn ends(source: &dyn ReadAt, len: u64) -> Result<Self, Error> {
+    fn ends(source: &dyn ReadAt, len: u64) -> Result<Self> {
         let mut first = memory::zeroed(len.min(HEAD_LEN as u64) as usize)?;
         source.read_exact_at(0, &mut first)?;
         let head = match first.starts_with(AGE) {
@@ -115,7 +115,7 @@ impl FileMark {
 }
 
 /// Returns the MAC at the end of an age header of `len` bytes; the header ends with a line feed.
-fn mac(source: &(impl ReadAt + ?Sized), len: u64) -> Result<String, Error> {
+fn mac(source: &(impl ReadAt + ?Sized), len: u64) -> Result<String> {
     const SHORT: Error = Error::Header("it has no MAC");
     let mut mac = [0; MAC_CHARS];
     let start = len.checked_sub(MAC_CHARS as u64 + 1).ok_or(SHORT)?;
@@ -124,7 +124,7 @@ fn mac(source: &(impl ReadAt + ?Sized), len: u64) -> Result<String, Error> {
     String::from_utf8(mac.to_vec()).map_err(|_| SHORT)
 }
 
-fn tag(source: &(impl ReadAt + ?Sized), len: u64) -> Result<[u8; TAG_LEN], Error> {
+fn tag(source: &(impl ReadAt + ?Sized), len: u64) -> Result<[u8; TAG_LEN]> {
     let mut tag = [0; TAG_LEN];
     let start = len.checked_sub(TAG_LEN as u64).ok_or(Error::Truncated)?;
     source.read_exact_at(start, &mut tag)?;

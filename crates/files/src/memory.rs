@@ -4,7 +4,7 @@ use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
 use base::parallel::{Workers, run_parts};
 use base::threads::default_threads;
-use base::{Error, debug_fields, memory};
+use base::{Error, Result, debug_fields, memory};
 use engine::pipeline::{open_chunks, seal_chunks};
 use engine::plan::{Job, Plan};
 use keys::age::{Armor, armor};
@@ -34,7 +34,7 @@ const PARALLEL_LEN: usize = 4 << 20;
 /// assert!(decrypt(&file, &DecryptWith::key(&key, b"another context")).is_err());
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
+pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>> {
     let encryptor = BufferEncryptor::new(plaintext, with)?;
     let mut out = memory::zeroed(encryptor.len())?;
     encryptor.encrypt_into(&mut out)?;
@@ -58,7 +58,7 @@ pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
 /// assert_eq!(decrypt(&file, &DecryptWith::age(&[bob]))?, b"hello");
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn decrypt(file: &[u8], with: &DecryptWith) -> Result<Vec<u8>, Error> {
+pub fn decrypt(file: &[u8], with: &DecryptWith) -> Result<Vec<u8>> {
     let decryptor = BufferDecryptor::new(file, with)?;
     let mut out = memory::zeroed(decryptor.len())?;
     decryptor.decrypt_into(&mut out)?;
@@ -81,7 +81,7 @@ impl<'a> BufferEncryptor<'a> {
     ///
     /// # Errors
     /// Returns the errors of [`encrypt`].
-    pub fn new(plaintext: &'a [u8], with: &EncryptWith) -> Result<Self, Error> {
+    pub fn new(plaintext: &'a [u8], with: &EncryptWith) -> Result<Self> {
         let (cipher, header) = with.create_file()?;
         let plan = cipher.layout().plan_plain(plaintext.len() as u64)?;
         let binary_len = to_usize(plan.sealed_len())?;
@@ -102,7 +102,7 @@ impl<'a> BufferEncryptor<'a> {
     /// # Errors
     /// Returns [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is shorter than
     /// [`Self::len`].
-    pub fn encrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
+    pub fn encrypt_into(self, out: &mut [u8]) -> Result<()> {
         let out = memory::first(out, self.len())?;
         match self.armor {
             Armor::Binary => self.encrypt_binary(out),
@@ -116,7 +116,7 @@ impl<'a> BufferEncryptor<'a> {
         }
     }
 
-    fn encrypt_binary(self, out: &mut [u8]) -> Result<(), Error> {
+    fn encrypt_binary(self, out: &mut [u8]) -> Result<()> {
         let (head, body) = out.split_at_mut(self.header.len());
         head.copy_from_slice(&self.header);
         each_job(self.plan, self.plaintext, body, Job::plain_len, Job::sealed_len, |job, plain, sealed| {
@@ -139,7 +139,7 @@ impl<'a> BufferDecryptor<'a> {
     ///
     /// # Errors
     /// Returns the errors of [`decrypt`].
-    pub fn new(file: &'a [u8], with: &DecryptWith) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8], with: &DecryptWith) -> Result<Self> {
         let file = match with.detect_armor(file) {
             Some(Armor::Ascii) => armor::decode(file)?,
             _ => Cow::Borrowed(file),
@@ -165,7 +165,7 @@ impl<'a> BufferDecryptor<'a> {
     /// # Errors
     /// Returns [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is shorter than
     /// [`Self::len`]; the errors of [`decrypt`].
-    pub fn decrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
+    pub fn decrypt_into(self, out: &mut [u8]) -> Result<()> {
         let out = memory::first(out, self.len)?;
         let (_, body) = self.file.split_at(self.plan.layout.header as usize);
         memory::clear_on_error(out, |out| {
@@ -188,8 +188,8 @@ fn each_job(
     mut output: &mut [u8],
     input_len: fn(&Job) -> usize,
     output_len: fn(&Job) -> usize,
-    work: impl Fn(&Job, &[u8], &mut [u8]) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
+    work: impl Fn(&Job, &[u8], &mut [u8]) -> Result<()> + Sync,
+) -> Result<()> {
     let threads = if input.len() < PARALLEL_LEN { 1 } else { default_threads() };
     let mut parts = memory::with_capacity(usize::try_from(plan.jobs()).unwrap_or(usize::MAX))?;
     for job in (0..plan.jobs()).map(|at| plan.job(at)) {
@@ -202,7 +202,7 @@ fn each_job(
     run_parts(Workers::Spawned(threads), &parts, |_, (job, from, to), _| work(job, from, to))
 }
 
-fn to_usize(len: u64) -> Result<usize, Error> {
+fn to_usize(len: u64) -> Result<usize> {
     // The dropped error says nothing more.
     usize::try_from(len).map_err(|_| Error::LimitExceeded("the file is longer than the address space"))
 }

@@ -70,7 +70,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path if it is a folder or not writable, among others.
-    pub fn create(path: &Path) -> Result<Self, Error> {
+    pub fn create(path: &Path) -> Result<Self> {
         Self::create_checked(Target::Any(path), |_| Ok(()))
     }
 
@@ -78,14 +78,14 @@ impl OutputFile {
     ///
     /// # Errors
     /// Returns the errors of [`Self::create`];
-    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
-    pub fn create_for(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
+    /// [`Misuse::OutputIsInput`].
+    pub fn create_for(path: &Path, with: &DecryptWith) -> Result<Self> {
         Self::create_checked(Target::Any(path), |found| Ok(with.protected().check(found.id, path)?))
     }
 
     /// Like [`Self::create`], for a file encrypted with `with`.
     #[doc(hidden)]
-    pub fn create_for_encrypted(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+    pub fn create_for_encrypted(path: &Path, with: &EncryptWith) -> Result<Self> {
         Self::create_checked(Target::File(path), |found| Ok(with.protected().check(found.id, path)?))
     }
 
@@ -94,7 +94,7 @@ impl OutputFile {
     /// # Errors
     /// Returns [`Error::Io`] with the path; its kind is [`io::ErrorKind::AlreadyExists`] if `path`
     /// exists.
-    pub fn create_new(path: &Path) -> Result<Self, Error> {
+    pub fn create_new(path: &Path) -> Result<Self> {
         let place = Place::of_name(path).map_err(|e| Error::io(path, e))?;
         if place.found.is_some() {
             return Err(Error::io(path, io::ErrorKind::AlreadyExists.into()));
@@ -106,8 +106,8 @@ impl OutputFile {
     /// open as a descriptor. That one has the kind [`EntryKind::Special`]: it is not replaced.
     pub(super) fn create_checked(
         target: Target<'_>,
-        check: impl FnOnce(&Entry) -> Result<(), Error>,
-    ) -> Result<Self, Error> {
+        check: impl FnOnce(&Entry) -> Result<()>,
+    ) -> Result<Self> {
         let about = |e| Error::io(target.path(), e);
         if let Target::Any(path) | Target::File(path) = target
             && let Some(file) = descriptor(path).map_err(about)?
@@ -135,7 +135,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path if the file cannot be stored, closed or named.
-    pub fn finish(self, durability: Durability) -> Result<(), Error> {
+    pub fn finish(self, durability: Durability) -> Result<()> {
         match self.0 {
             Sink::Staged(staged, existing) => staged.commit(existing, durability),
             Sink::Stream(file) => Ok(os::flush(&file)?),

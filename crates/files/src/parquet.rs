@@ -9,7 +9,7 @@
 //! Nothing is allocated for a value that we skip, and every count is compared with the bytes that
 //! are left, so memory and time are proportional to the input.
 
-use base::Error;
+use base::{Error, Result};
 
 /// Structures and lists inside each other. Parquet's own need 8.
 const MAX_DEPTH: usize = 32;
@@ -66,7 +66,7 @@ impl<'a> ParquetFooter<'a> {
     /// # Errors
     ///
     /// [`Error::Format`] if it is malformed.
-    pub fn encrypted(footer: &'a [u8]) -> Result<Self, Error> {
+    pub fn encrypted(footer: &'a [u8]) -> Result<Self> {
         let mut found = Self::default();
         let mut reader = Reader { data: footer, at: 0, depth: 0 };
         reader.structure(STRUCTURE, |reader, id, kind| match id {
@@ -83,7 +83,7 @@ impl<'a> ParquetFooter<'a> {
     /// # Errors
     ///
     /// [`Error::Format`] if it is malformed, or if its parts name columns differently.
-    pub fn metadata(metadata: &'a [u8]) -> Result<Self, Error> {
+    pub fn metadata(metadata: &'a [u8]) -> Result<Self> {
         let mut found = Self::default();
         // Reading it again for each row group would take quadratic time.
         let mut schema = Vec::new();
@@ -115,7 +115,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn algorithm(&mut self, kind: u8) -> Result<ParquetAlgorithm<'a>, Error> {
+    fn algorithm(&mut self, kind: u8) -> Result<ParquetAlgorithm<'a>> {
         let mut found = None;
         self.structure(kind, |reader, id, kind| {
             let mut it = ParquetAlgorithm { unauthenticated: id == 2, ..ParquetAlgorithm::default() };
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         schema: &[Element<'a>],
         columns: &mut Vec<ParquetColumn<'a>>,
         first: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let mut leaves = Leaves::new(schema)?;
         let mut index = 0;
         self.structure(kind, |reader, id, kind| {
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the key of a column, whose path must be the schema's: readers take either.
-    fn column(&mut self, kind: u8, leaves: &Leaves<'_, 'a>) -> Result<ParquetColumnKey<'a>, Error> {
+    fn column(&mut self, kind: u8, leaves: &Leaves<'_, 'a>) -> Result<ParquetColumnKey<'a>> {
         let (mut key, mut named) = (None, false);
         self.structure(kind, |reader, id, kind| match id {
             3 => reader.structure(kind, |reader, id, kind| match id {
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
         if named { Ok(key.unwrap_or(ParquetColumnKey::Clear)) } else { Err(OTHER) }
     }
 
-    fn element(&mut self, kind: u8) -> Result<Element<'a>, Error> {
+    fn element(&mut self, kind: u8) -> Result<Element<'a>> {
         let (mut name, mut children) = (None, 0);
         self.structure(kind, |reader, id, kind| match id {
             4 => reader.bytes(kind).map(|it| name = Some(it)),
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a path, which must be the one of the schema.
-    fn path(&mut self, kind: u8, leaves: &Leaves<'_, 'a>) -> Result<(), Error> {
+    fn path(&mut self, kind: u8, leaves: &Leaves<'_, 'a>) -> Result<()> {
         let mut names = leaves.names();
         self.list(kind, |reader, kind| {
             let name = reader.bytes(kind)?;
@@ -218,11 +218,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Calls `field` with the number and the kind of each field; it reads the value.
-    fn structure(
-        &mut self,
-        kind: u8,
-        mut field: impl FnMut(&mut Self, i64, u8) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn structure(&mut self, kind: u8, mut field: impl FnMut(&mut Self, i64, u8) -> Result<()>) -> Result<()> {
         self.expect(kind, STRUCTURE)?;
         self.deeper()?;
         let mut id = 0_i64;
@@ -243,11 +239,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Calls `element` with the kind of each element; it reads the value.
-    fn list(
-        &mut self,
-        kind: u8,
-        mut element: impl FnMut(&mut Self, u8) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn list(&mut self, kind: u8, mut element: impl FnMut(&mut Self, u8) -> Result<()>) -> Result<()> {
         self.expect(kind, LIST)?;
         self.deeper()?;
         let head = self.byte()?;
@@ -264,7 +256,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a value that we don't need.
-    fn skip(&mut self, kind: u8) -> Result<(), Error> {
+    fn skip(&mut self, kind: u8) -> Result<()> {
         match kind {
             1 | 2 => Ok(()),
             3 => self.byte().map(drop),
@@ -278,17 +270,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn bytes(&mut self, kind: u8) -> Result<&'a [u8], Error> {
+    fn bytes(&mut self, kind: u8) -> Result<&'a [u8]> {
         self.expect(kind, BYTES)?;
         let len = self.varint()?;
         self.take(len)
     }
 
-    fn expect(&self, kind: u8, expected: u8) -> Result<(), Error> {
+    fn expect(&self, kind: u8, expected: u8) -> Result<()> {
         if kind == expected { Ok(()) } else { Err(OTHER) }
     }
 
-    fn deeper(&mut self) -> Result<(), Error> {
+    fn deeper(&mut self) -> Result<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             Err(Error::Format("the Parquet footer is nested too deeply"))
@@ -297,12 +289,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn integer(&mut self) -> Result<i64, Error> {
+    fn integer(&mut self) -> Result<i64> {
         let value = self.varint()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    fn varint(&mut self) -> Result<u64, Error> {
+    fn varint(&mut self) -> Result<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let part = self.byte()?;
@@ -314,11 +306,11 @@ impl<'a> Reader<'a> {
         Err(Error::Format("the Parquet footer has a number that is too long"))
     }
 
-    fn byte(&mut self) -> Result<u8, Error> {
+    fn byte(&mut self) -> Result<u8> {
         self.take(1).map(|bytes| bytes[0])
     }
 
-    fn take(&mut self, len: u64) -> Result<&'a [u8], Error> {
+    fn take(&mut self, len: u64) -> Result<&'a [u8]> {
         if len > self.left() {
             return Err(SHORT);
         }
@@ -344,13 +336,13 @@ struct Leaves<'s, 'a> {
 }
 
 impl<'s, 'a> Leaves<'s, 'a> {
-    fn new(schema: &'s [Element<'a>]) -> Result<Self, Error> {
+    fn new(schema: &'s [Element<'a>]) -> Result<Self> {
         let (root, schema) = schema.split_first().ok_or(OTHER)?;
         Ok(Self { schema, open: vec![*root] })
     }
 
     /// Goes to the next column, and returns whether there is one.
-    fn advance(&mut self) -> Result<bool, Error> {
+    fn advance(&mut self) -> Result<bool> {
         while self.open.pop_if(|last| last.1 == 0).is_some() {}
         while let Some(parent) = self.open.last_mut() {
             parent.1 -= 1;
@@ -371,7 +363,7 @@ impl<'s, 'a> Leaves<'s, 'a> {
         self.open.iter().skip(1).map(|(name, _)| *name)
     }
 
-    fn path(&self) -> Result<String, Error> {
+    fn path(&self) -> Result<String> {
         let joined = self.names().collect::<Vec<_>>().join(&b'.');
         // The position of the byte does not help a reader.
         String::from_utf8(joined).map_err(|_| Error::Format("a name in the Parquet schema is not UTF-8"))

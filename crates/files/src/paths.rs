@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 /// Returns [`Error::Io`] with the path; [`Error::SourceChanged`]; [`Misuse::SameFile`] if `to` is
 /// `from`; [`Misuse::OutputIsInput`]; [`Error::Cancelled`]; the errors of [`super::encrypt`]. On
 /// failure no output file remains, and `from` is never modified.
-pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
+pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<()> {
     encrypt_marked(&Source::open(from)?, Target::Any(to), with, options, None)
 }
 
@@ -41,7 +41,7 @@ pub fn encrypt_opened(
     to: &Path,
     with: &EncryptWith,
     options: Options<'_>,
-) -> Result<(), Error> {
+) -> Result<()> {
     encrypt_marked(&Source::opened(from, name)?, Target::Any(to), with, options, None)
 }
 
@@ -54,7 +54,7 @@ pub fn encrypt_marked(
     with: &EncryptWith,
     mut options: Options<'_>,
     mark: Option<&OnceLock<FileMark>>,
-) -> Result<(), Error> {
+) -> Result<()> {
     let sink = output(source, to, with.protected())?;
     let to = to.path();
     let written = match (source.size(), sink.staged(), with.armor) {
@@ -85,7 +85,7 @@ fn encrypt_sized(
     with: &EncryptWith,
     options: &mut Options<'_>,
     mark: Option<&OnceLock<FileMark>>,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let (cipher, header) = with.create_file()?;
     let plan = cipher.layout().plan_plain(len)?;
     allocate(staged, plan, plan.sealed_len())?;
@@ -128,7 +128,7 @@ fn store(mark: Option<&OnceLock<FileMark>>, hash: Option<FileHash>, len: u64) {
 ///
 /// # Errors
 /// Returns the errors of [`super::decrypt`] and [`encrypt_file`].
-pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<()> {
     decrypt(&Source::open(from)?, Target::Any(to), with, options)
 }
 
@@ -142,17 +142,12 @@ pub fn decrypt_opened(
     to: &Path,
     with: &DecryptWith,
     options: Options<'_>,
-) -> Result<(), Error> {
+) -> Result<()> {
     decrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
 }
 
 #[doc(hidden)]
-pub fn decrypt(
-    source: &Source,
-    to: Target<'_>,
-    with: &DecryptWith,
-    mut options: Options<'_>,
-) -> Result<(), Error> {
+pub fn decrypt(source: &Source, to: Target<'_>, with: &DecryptWith, mut options: Options<'_>) -> Result<()> {
     let reader = source.reader(with)?;
     let sink = output(source, to, with.protected())?;
     match (reader, sink.staged()) {
@@ -179,7 +174,7 @@ pub fn decrypt(
 
 /// Allocates the output of several jobs. A single job is a single write, which finds a full disk
 /// just as early.
-pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
+pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<()> {
     match plan.jobs() {
         ..=1 => Ok(()),
         _ => staged.allocate(len),
@@ -190,7 +185,7 @@ pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), 
 ///
 /// # Errors
 /// Returns [`Error::Io`] with the path; [`Error::Cancelled`]; the errors of [`super::decrypt`].
-pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Result<()> {
     verify(&Source::open(from)?, with, options, None)
 }
 
@@ -202,7 +197,7 @@ pub fn verify_marked(
     with: &DecryptWith,
     options: Options<'_>,
     mark: Option<&OnceLock<FileMark>>,
-) -> Result<(), Error> {
+) -> Result<()> {
     verify(&Source::open(from)?, with, options, mark)
 }
 
@@ -210,7 +205,7 @@ pub fn verify_marked(
 ///
 /// # Errors
 /// Returns the errors of [`verify_file`].
-pub fn verify_opened(from: File, name: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+pub fn verify_opened(from: File, name: &Path, with: &DecryptWith, options: Options<'_>) -> Result<()> {
     verify(&Source::opened(from, name)?, with, options, None)
 }
 
@@ -219,7 +214,7 @@ fn verify(
     with: &DecryptWith,
     mut options: Options<'_>,
     mark: Option<&OnceLock<FileMark>>,
-) -> Result<(), Error> {
+) -> Result<()> {
     match source.reader(with)? {
         Some(reader) => {
             let (plan, stored) = (reader.chunks.plan(), source.sealed_source(&reader));
@@ -262,15 +257,15 @@ pub struct Source {
 
 impl Source {
     #[doc(hidden)]
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self> {
         Self::with_metadata(open(path).map_err(|e| Error::io(path, e))?, path, |_| true)
     }
 
-    pub(super) fn opened(file: File, path: &Path) -> Result<Self, Error> {
+    pub(super) fn opened(file: File, path: &Path) -> Result<Self> {
         Self::with_metadata(file, path, |mut file| file.stream_position().is_ok_and(|at| at == 0))
     }
 
-    fn with_metadata(file: File, path: &Path, at_start: impl FnOnce(&File) -> bool) -> Result<Self, Error> {
+    fn with_metadata(file: File, path: &Path, at_start: impl FnOnce(&File) -> bool) -> Result<Self> {
         let about = |e| Error::io(path, e);
         let metadata = metadata(&file).map_err(about)?;
         if metadata.as_ref().is_some_and(Metadata::is_dir) {
@@ -298,7 +293,7 @@ impl Source {
     }
 
     /// Returns the size of a regular file, for work that `expected` one.
-    pub(super) fn regular_size(&self, expected: &'static str) -> Result<u64, Error> {
+    pub(super) fn regular_size(&self, expected: &'static str) -> Result<u64> {
         self.size().ok_or_else(|| match self.file_len() {
             Some(_) => Error::Truncated,
             None => Misuse::UnsupportedSource(expected).into(),
@@ -306,14 +301,14 @@ impl Source {
     }
 
     /// Returns whether the content ends after `len` bytes, the size that the file still states.
-    fn ends_at(&self, len: u64) -> Result<bool, Error> {
+    fn ends_at(&self, len: u64) -> Result<bool> {
         self.check_len(len)?;
         Ok(self.file.read_at(len, &mut [0]).map_err(|e| Error::io(&self.path, e))? == 0)
     }
 
     /// Checks that the file still has `len` bytes after all were read. The new file would lack
     /// bytes appended during the call.
-    pub(super) fn check_len(&self, len: u64) -> Result<(), Error> {
+    pub(super) fn check_len(&self, len: u64) -> Result<()> {
         match self.file.metadata().map_err(|e| Error::io(&self.path, e))?.len() {
             found if found == len => Ok(()),
             found => Err(Error::SourceChanged { path: self.path.clone(), expected: len, found }),
@@ -321,7 +316,7 @@ impl Source {
     }
 
     /// Returns a reader; `None` if the file must be read from start to end.
-    pub(super) fn reader(&self, with: &DecryptWith) -> Result<Option<Reader<&File>>, Error> {
+    pub(super) fn reader(&self, with: &DecryptWith) -> Result<Option<Reader<&File>>> {
         if self.size().is_none() {
             return Ok(None);
         }
@@ -342,17 +337,13 @@ impl Source {
         NamedSource { path: &self.path, source: reader.chunks.source() }
     }
 
-    fn read(&self, piece: &mut [u8]) -> Result<usize, Error> {
+    fn read(&self, piece: &mut [u8]) -> Result<usize> {
         (&self.file).read(piece).map_err(|e| Error::io(&self.path, e))
     }
 }
 
 /// Creates the output file. It must be neither the source nor another input.
-pub(super) fn output(
-    source: &Source,
-    target: Target<'_>,
-    protected: &Protected,
-) -> Result<OutputFile, Error> {
+pub(super) fn output(source: &Source, target: Target<'_>, protected: &Protected) -> Result<OutputFile> {
     let mut output = OutputFile::create_checked(target, |found| match found.id {
         Some(id) if Some(id) == source.id() => Err(Misuse::SameFile(target.path().to_owned()).into()),
         id => Ok(protected.check(id, target.path())?),
@@ -364,7 +355,7 @@ pub(super) fn output(
 }
 
 /// Writes all plaintext in order to a file or another sink.
-fn copy_out(reader: &Reader<&File>, mut sink: &File, options: &mut Options<'_>) -> Result<(), Error> {
+fn copy_out(reader: &Reader<&File>, mut sink: &File, options: &mut Options<'_>) -> Result<()> {
     let mut at = 0;
     pump(
         |piece| reader.read_at(at, piece).inspect(|n| at += *n as u64),

@@ -2,7 +2,7 @@
 //! other.
 
 pub(crate) use base::memory::{self, Wiped};
-pub(crate) use base::{Error, Misuse, debug_fields};
+pub(crate) use base::{Error, Misuse, Result, debug_fields};
 pub(crate) use engine::io::ReadAt;
 pub(crate) use engine::pipeline::ChunkCipher;
 pub(crate) use engine::plan::{ChunkPosition, End, Job, Layout};

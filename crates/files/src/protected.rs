@@ -28,7 +28,7 @@ impl Protected {
     }
 
     /// Checks an open output file.
-    pub(super) fn check_file(&self, output: &File, name: &Path) -> Result<(), Error> {
+    pub(super) fn check_file(&self, output: &File, name: &Path) -> Result<()> {
         let found = metadata(output).map_err(|e| Error::io(name, e))?;
         let id = found.and_then(|found| FileId::of(output, &found));
         Ok(self.check(id, name)?)

@@ -13,7 +13,7 @@ use std::ops::Range;
 ///
 /// # Errors
 /// Returns [`Error::LimitExceeded`] if the plaintext is longer than 2^52 - 1 bytes.
-pub fn sealed_len(plain_len: u64) -> Result<u64, Error> {
+pub fn sealed_len(plain_len: u64) -> Result<u64> {
     Ok(LAYOUT.plan_plain(plain_len)?.sealed_len())
 }
 
@@ -23,7 +23,7 @@ pub fn sealed_len(plain_len: u64) -> Result<u64, Error> {
 /// # Errors
 /// Returns [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`] if it
 /// is too long.
-pub fn plain_len(sealed_len: u64) -> Result<u64, Error> {
+pub fn plain_len(sealed_len: u64) -> Result<u64> {
     Ok(LAYOUT.plan_sealed(sealed_len)?.plain_len)
 }
 
@@ -85,7 +85,7 @@ impl RangeDecryptor {
     /// # Errors
     /// Returns [`Error::Truncated`] if `header` is shorter; [`Error::Authentication`] for a wrong
     /// key or context or a changed header; [`Error::Format`] for keys of another format.
-    pub fn new(header: &[u8], with: &DecryptWith) -> Result<Self, Error> {
+    pub fn new(header: &[u8], with: &DecryptWith) -> Result<Self> {
         if !with.supports_ranges() {
             return Err(Error::Format(
                 "expected a key for chunked-encryption@v1, the only format that RangeDecryptor can read",
@@ -103,7 +103,7 @@ impl RangeDecryptor {
     /// # Errors
     /// Returns [`Error::Truncated`] if the bytes end between two chunks: no complete file does;
     /// [`Error::UnexpectedLength`] if there are too many bytes.
-    pub fn range<'a>(&'a self, plain: Range<u64>, sealed: &'a [u8]) -> Result<FetchedRange<'a>, Error> {
+    pub fn range<'a>(&'a self, plain: Range<u64>, sealed: &'a [u8]) -> Result<FetchedRange<'a>> {
         let wanted = chunks_of(&plain);
         let (got, want) = (sealed.len(), wanted.sealed_len());
         let chunks = match got {
@@ -136,12 +136,12 @@ impl FetchedRange<'_> {
     ///
     /// # Panics
     /// Panics unless `out` has [`Self::len`] bytes.
-    pub fn decrypt_into(&self, out: &mut [u8]) -> Result<(), Error> {
+    pub fn decrypt_into(&self, out: &mut [u8]) -> Result<()> {
         assert_eq!(out.len(), self.len());
         memory::clear_on_error(out, |out| self.open_chunks(out))
     }
 
-    fn open_chunks(&self, mut out: &mut [u8]) -> Result<(), Error> {
+    fn open_chunks(&self, mut out: &mut [u8]) -> Result<()> {
         let mut sealed = self.sealed;
         let mut scratch = Wiped::new(Vec::new());
         for (position, len) in self.chunks.positions(LAYOUT) {
@@ -170,7 +170,7 @@ mod test {
     use crate::{CHUNK_LEN, EncryptWith, encrypt};
     use messages::Key;
 
-    fn open(ranges: &RangeDecryptor, file: &[u8], plain: Range<u64>) -> Result<Vec<u8>, Error> {
+    fn open(ranges: &RangeDecryptor, file: &[u8], plain: Range<u64>) -> Result<Vec<u8>> {
         let sealed = sealed_range(plain.clone());
         let at = |n: u64| (n as usize).min(file.len());
         let fetched = ranges.range(plain, &file[at(sealed.start)..at(sealed.end)])?;

@@ -34,7 +34,7 @@ impl<S: ReadAt> Reader<S> {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the source cannot be read; the errors of [`super::decrypt`].
-    pub fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
+    pub fn new(source: S, with: &DecryptWith) -> Result<Self> {
         let source = DearmoredSource::new(source, |prefix| with.detect_armor(prefix))?;
         let size = source.size()?;
         let cipher = with.open_source(&source, size)?;
@@ -57,7 +57,7 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Returns [`Error::DamagedChunk`] if a chunk does not verify; [`Error::Io`] if the source
     /// cannot be read. On failure each byte of `into` is unchanged, zero or verified plaintext.
-    pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+    pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         self.chunks.read_at(offset, into)
     }
 }

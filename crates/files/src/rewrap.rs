@@ -36,11 +36,7 @@ impl Rewrap {
     /// # Errors
     /// Returns [`Misuse::NoIdentities`]; [`Misuse::InvalidRecipients`] if the recipients cannot be
     /// combined.
-    pub fn new(
-        identities: Vec<Identity>,
-        recipients: Vec<Recipient>,
-        inputs: &[PathBuf],
-    ) -> Result<Self, Error> {
+    pub fn new(identities: Vec<Identity>, recipients: Vec<Recipient>, inputs: &[PathBuf]) -> Result<Self> {
         if identities.is_empty() {
             return Err(Misuse::NoIdentities.into());
         }
@@ -59,7 +55,7 @@ impl Rewrap {
     /// Returns the errors of [`rewrap_file`] about the header and the length;
     /// [`Misuse::UnsupportedSource`] for an armored file, because its lines would have to be
     /// rewritten.
-    pub fn new_header(&self, prefix: &[u8], len: u64) -> Result<Option<(String, u64)>, Error> {
+    pub fn new_header(&self, prefix: &[u8], len: u64) -> Result<Option<(String, u64)>> {
         if Armor::detect(prefix) == Some(Armor::Ascii) {
             return Err(Misuse::UnsupportedSource(
                 "expected a binary age file, found an armored one; rewrap a copy of it on a disk",
@@ -82,7 +78,7 @@ impl Rewrap {
     }
 
     /// Returns the new header of the file in `source`, and the length of its old header.
-    fn header(&self, source: &dyn ReadAt, len: u64) -> Result<(String, u64), Error> {
+    fn header(&self, source: &dyn ReadAt, len: u64) -> Result<(String, u64)> {
         let (header, old_len) = parse_prefix(source, len, |prefix, _| {
             age::rewrapped_header(prefix, &self.identities, &self.recipients)
         })?;
@@ -124,12 +120,12 @@ impl Rewrap {
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn rewrap_file(from: &Path, to: &Path, with: &Rewrap, options: Options<'_>) -> Result<(), Error> {
+pub fn rewrap_file(from: &Path, to: &Path, with: &Rewrap, options: Options<'_>) -> Result<()> {
     rewrap(Source::open(from)?, Target::Any(to), with, options)
 }
 
 #[doc(hidden)]
-pub fn rewrap(source: Source, to: Target<'_>, with: &Rewrap, mut options: Options<'_>) -> Result<(), Error> {
+pub fn rewrap(source: Source, to: Target<'_>, with: &Rewrap, mut options: Options<'_>) -> Result<()> {
     let len = source.regular_size("expected a regular age file to rewrap, found a pipe or a device")?;
     let about_source = |e: Error| e.about(&source.path);
     let decoded = DearmoredSource::new(&source.file, Armor::detect).map_err(about_source)?;
@@ -145,7 +141,7 @@ pub fn rewrap(source: Source, to: Target<'_>, with: &Rewrap, mut options: Option
         id => Ok(with.protected.check(id, to.path())?),
     })?;
     let payload = Payload { source: &decoded, path: &source.path, start, len: decoded_len - start };
-    let mut written = || -> Result<(), Error> {
+    let mut written = || -> Result<()> {
         match (decoded.armor(), sink.staged()) {
             (Armor::Ascii, _) => {
                 let mut encoder = Encoder::new(sink.file())?;
@@ -191,11 +187,7 @@ struct Payload<'a> {
 
 impl Payload<'_> {
     /// Passes all bytes to `write`, in order.
-    fn copy(
-        &self,
-        options: &mut Options<'_>,
-        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn copy(&self, options: &mut Options<'_>, mut write: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut buffer = memory::zeroed(PIECE.min(self.len) as usize)?;
         let (mut done, mut progress) = (0, options.progress(Some(self.len)));
         while done < self.len {
@@ -211,7 +203,7 @@ impl Payload<'_> {
     /// Copies all bytes to position `at` of the file `to`, on several threads. One thread takes
     /// about as long as `cp`; two take 0.6 times as long (measured on ext4, from and to the page
     /// cache; so does one `copy_file_range`).
-    fn copy_on(&self, to: &File, at: u64, options: &mut Options<'_>) -> Result<(), Error> {
+    fn copy_on(&self, to: &File, at: u64, options: &mut Options<'_>) -> Result<()> {
         let buffer = || memory::zeroed(PIECE.min(self.len) as usize);
         run_reporting(self.len.div_ceil(PIECE), self.len, options, buffer, |job, buffer| {
             let from = job * PIECE;

@@ -35,7 +35,7 @@ impl Rotation {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
-    pub fn new(keyring: &Keyring, context: &[u8], inputs: &[PathBuf]) -> Result<Self, Error> {
+    pub fn new(keyring: &Keyring, context: &[u8], inputs: &[PathBuf]) -> Result<Self> {
         Ok(Self {
             encrypt: EncryptWith::keyring(keyring, context)?,
             decrypt: DecryptWith::keyring(keyring, context)?,
@@ -49,12 +49,12 @@ impl Rotation {
     /// # Errors
     /// Returns the errors of [`rotate_file`] for a file that no key of the keyring opens, and for
     /// one damaged at its end.
-    pub fn is_current(&self, path: &Path) -> Result<bool, Error> {
+    pub fn is_current(&self, path: &Path) -> Result<bool> {
         Ok(self.retired(&Source::open(path)?)?.is_none())
     }
 
     /// Returns a reader of a file under another key; `None` if it is under the primary key.
-    fn retired<'a>(&self, source: &'a Source) -> Result<Option<Reader<&'a File>>, Error> {
+    fn retired<'a>(&self, source: &'a Source) -> Result<Option<Reader<&'a File>>> {
         let irregular = || source.regular_size(IRREGULAR).err().unwrap_or(Error::Truncated);
         match source.reader(&self.current) {
             Ok(Some(_)) => Ok(None),
@@ -96,17 +96,12 @@ impl Rotation {
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn rotate_file(path: &Path, with: &Rotation, options: Options<'_>) -> Result<bool, Error> {
+pub fn rotate_file(path: &Path, with: &Rotation, options: Options<'_>) -> Result<bool> {
     rotate(Source::open(path)?, Target::Any(path), with, options)
 }
 
 #[doc(hidden)]
-pub fn rotate(
-    source: Source,
-    to: Target<'_>,
-    with: &Rotation,
-    mut options: Options<'_>,
-) -> Result<bool, Error> {
+pub fn rotate(source: Source, to: Target<'_>, with: &Rotation, mut options: Options<'_>) -> Result<bool> {
     let Some((reader, expected)) = with.retired(&source)?.zip(source.size()) else { return Ok(false) };
     let id = source.id();
     let mut sink = OutputFile::create_checked(to, |found| match found.id {

@@ -116,12 +116,7 @@ impl Salvaged {
 /// # std::fs::remove_file(&saved)?;
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn salvage_file(
-    from: &Path,
-    to: &Path,
-    with: &DecryptWith,
-    options: Options<'_>,
-) -> Result<Salvaged, Error> {
+pub fn salvage_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<Salvaged> {
     salvage(&Source::open(from)?, to, with, options)
 }
 
@@ -135,16 +130,11 @@ pub fn salvage_opened(
     to: &Path,
     with: &DecryptWith,
     options: Options<'_>,
-) -> Result<Salvaged, Error> {
+) -> Result<Salvaged> {
     salvage(&Source::opened(from, name)?, to, with, options)
 }
 
-fn salvage(
-    source: &Source,
-    to: &Path,
-    with: &DecryptWith,
-    mut options: Options<'_>,
-) -> Result<Salvaged, Error> {
+fn salvage(source: &Source, to: &Path, with: &DecryptWith, mut options: Options<'_>) -> Result<Salvaged> {
     source.regular_size("expected a regular file to salvage, found a pipe or a device")?;
     let damaged = Damaged::open(&source.file, &source.path, with)?;
     let sink = output(source, Target::File(to), with.protected())?;
@@ -171,7 +161,7 @@ struct Damaged<'a> {
 }
 
 impl<'a> Damaged<'a> {
-    fn open(file: &'a File, path: &'a Path, with: &DecryptWith) -> Result<Self, Error> {
+    fn open(file: &'a File, path: &'a Path, with: &DecryptWith) -> Result<Self> {
         let source =
             DearmoredSource::new(file, |prefix| with.detect_armor(prefix)).map_err(|e| e.about(path))?;
         let size = source.size().map_err(|e| Error::io(path, e))?;
@@ -201,7 +191,7 @@ impl<'a> Damaged<'a> {
     }
 
     /// Writes all chunks that verify.
-    fn write_intact(&self, sink: &dyn WriteAt, options: &mut Options<'_>) -> Result<Salvaged, Error> {
+    fn write_intact(&self, sink: &dyn WriteAt, options: &mut Options<'_>) -> Result<Salvaged> {
         let layout = self.cipher.layout();
         let holes = open_intact(&*self.cipher, self.chunks, self.source(), sink, options)?;
         let mut lost = holes.iter().map(|range| range.end - range.start).sum::<u64>();
@@ -246,11 +236,7 @@ type LastChunk = (FileEnd, Wiped);
 
 /// Opens the last chunk; `None` if it is damaged. If the file was cut right after it, it is not the
 /// last.
-fn open_last(
-    cipher: &dyn OpenChunks,
-    last: &Job,
-    source: NamedSource<'_>,
-) -> Result<Option<LastChunk>, Error> {
+fn open_last(cipher: &dyn OpenChunks, last: &Job, source: NamedSource<'_>) -> Result<Option<LastChunk>> {
     let (layout, index) = (cipher.layout(), last.chunks.start);
     let mut sealed = memory::zeroed(last.sealed_len())?;
     let mut plain = Wiped::new(memory::zeroed(last.plain_len())?);
@@ -283,11 +269,7 @@ fn add(holes: &mut Vec<Hole>, last: Hole) {
 }
 
 /// Returns the first cipher under which a chunk verifies. Tries the first chunks and the last.
-fn found_key(
-    ciphers: Vec<FileCipher>,
-    source: NamedSource<'_>,
-    size: u64,
-) -> Result<Option<FileCipher>, Error> {
+fn found_key(ciphers: Vec<FileCipher>, source: NamedSource<'_>, size: u64) -> Result<Option<FileCipher>> {
     for cipher in ciphers {
         let layout = cipher.layout();
         let plan = layout.plan_sealed(size).ok();

@@ -52,7 +52,7 @@ impl<W: Write> Encryptor<W> {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the header cannot be written; the errors of [`super::encrypt`].
-    pub fn new(inner: W, with: &EncryptWith) -> Result<Self, Error> {
+    pub fn new(inner: W, with: &EncryptWith) -> Result<Self> {
         let (cipher, header) = with.create_file()?;
         let mut inner = ArmorWriter::new(inner, with.armor)?;
         inner.write_all(&header)?;
@@ -72,7 +72,7 @@ impl<W: Write> Encryptor<W> {
     /// Returns [`Error::Io`] from the writer; [`Error::LimitExceeded`] if the plaintext is too long
     /// for the format; [`Misuse::Poisoned`] after an earlier error; [`Misuse::Forked`] in a forked
     /// child (the parent can continue).
-    pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
+    pub fn push(&mut self, mut piece: &[u8]) -> Result<()> {
         loop {
             // In the loop: the writer may be user code that forks.
             self.guard.check()?;
@@ -93,7 +93,7 @@ impl<W: Write> Encryptor<W> {
     ///
     /// # Errors
     /// Returns the errors of [`Self::push`].
-    pub fn finish(mut self) -> Result<W, Error> {
+    pub fn finish(mut self) -> Result<W> {
         self.guard.check()?;
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let layout = self.cipher.layout();
@@ -103,7 +103,7 @@ impl<W: Write> Encryptor<W> {
     }
 
     /// Seals a job's waiting plaintext and writes it to the sink.
-    fn seal(&mut self, job: &Job) -> Result<(), Error> {
+    fn seal(&mut self, job: &Job) -> Result<()> {
         self.index = None;
         self.cipher.layout().plan_plain(job.plain.end)?;
         memory::resize(&mut self.sealed, job.sealed_len())?;
@@ -165,7 +165,7 @@ impl<W: Write> Decryptor<W> {
     /// # Errors
     /// Returns the errors of the writer and of [`super::decrypt`]; [`Misuse::Poisoned`] after an
     /// earlier error.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
+    pub fn push(&mut self, piece: &[u8]) -> Result<()> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         if piece.is_empty() {
             return Ok(());
@@ -179,7 +179,7 @@ impl<W: Write> Decryptor<W> {
         Ok(())
     }
 
-    fn push_binary(&mut self, index: u64, mut piece: &[u8]) -> Result<(), Error> {
+    fn push_binary(&mut self, index: u64, mut piece: &[u8]) -> Result<()> {
         while self.cipher.is_none() {
             // No more bytes than the parser needs: those after the header are buffered elsewhere.
             let now = piece.len().min(self.header_need - self.sealed.len());
@@ -193,7 +193,7 @@ impl<W: Write> Decryptor<W> {
     }
 
     /// Parses the beginning of the file once enough bytes have arrived.
-    fn parse_header(&mut self, index: u64, extent: Prefix) -> Result<(), Error> {
+    fn parse_header(&mut self, index: u64, extent: Prefix) -> Result<()> {
         // Poisoned unless the header turns out to be valid.
         self.index = None;
         match self.with.open_file(&self.sealed, extent)? {
@@ -207,7 +207,7 @@ impl<W: Write> Decryptor<W> {
         Ok(())
     }
 
-    fn open_batches(&mut self, mut index: u64, mut piece: &[u8]) -> Result<(), Error> {
+    fn open_batches(&mut self, mut index: u64, mut piece: &[u8]) -> Result<()> {
         loop {
             let job = batch(&**self.cipher.as_ref().ok_or(Misuse::Poisoned)?, index);
             let all = self.sealed.len() + piece.len();
@@ -226,7 +226,7 @@ impl<W: Write> Decryptor<W> {
     }
 
     /// Opens the complete chunks, so that their plaintext need not wait for the rest of a batch.
-    fn open_complete(&mut self, index: u64) -> Result<(), Error> {
+    fn open_complete(&mut self, index: u64) -> Result<()> {
         let layout = self.cipher.as_ref().ok_or(Misuse::Poisoned)?.layout();
         let arrived = layout.sealed_start(index) + self.sealed.len() as u64;
         let end = layout.complete_chunks(arrived);
@@ -247,7 +247,7 @@ impl<W: Write> Decryptor<W> {
     ///
     /// If this fails, the chunk waits. If more bytes follow, it is opened again and failure is
     /// final; [`Self::finish`] opens it as the last.
-    fn open_unless_last(&mut self, index: u64) -> Result<(), Error> {
+    fn open_unless_last(&mut self, index: u64) -> Result<()> {
         let cipher = self.cipher.as_ref().ok_or(Misuse::Poisoned)?;
         let job = cipher.layout().full_chunks(index..index + 1);
         memory::resize(&mut self.plain, job.plain_len())?;
@@ -265,7 +265,7 @@ impl<W: Write> Decryptor<W> {
     ///
     /// # Errors
     /// Returns [`Error::Truncated`] if the file is incomplete; the errors of [`Self::push`].
-    pub fn finish(mut self) -> Result<W, Error> {
+    pub fn finish(mut self) -> Result<W> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
         let piece = self.armor.finish(|prefix| self.with.detect_armor(prefix), &mut binary)?;
@@ -289,7 +289,7 @@ impl<W: Write> Decryptor<W> {
     }
 
     /// Opens a job's waiting chunks and writes their plaintext to the sink.
-    fn open(&mut self, job: &Job) -> Result<(), Error> {
+    fn open(&mut self, job: &Job) -> Result<()> {
         self.index = None;
         let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
         memory::resize(&mut self.plain, job.plain_len())?;
@@ -298,7 +298,7 @@ impl<W: Write> Decryptor<W> {
     }
 
     /// Writes the plaintext of an opened job.
-    fn write(&mut self, job: &Job) -> Result<(), Error> {
+    fn write(&mut self, job: &Job) -> Result<()> {
         self.index = None;
         self.inner.write_all(&self.plain)?;
         self.sealed.clear();
@@ -340,7 +340,7 @@ pub fn encrypt_stream<W: Write>(
     sink: W,
     with: &EncryptWith,
     mut options: Options<'_>,
-) -> Result<W, Error> {
+) -> Result<W> {
     let mut encryptor = Encryptor::new(sink, with)?;
     pump(|piece| Ok(source.read(piece)?), &mut options, |piece| encryptor.push(piece))?;
     encryptor.finish()
@@ -357,7 +357,7 @@ pub fn decrypt_stream<W: Write>(
     sink: W,
     with: &DecryptWith,
     mut options: Options<'_>,
-) -> Result<W, Error> {
+) -> Result<W> {
     let mut decryptor = Decryptor::new(sink, with);
     pump(|piece| Ok(source.read(piece)?), &mut options, |piece| decryptor.push(piece))?;
     decryptor.finish()
@@ -365,10 +365,10 @@ pub fn decrypt_stream<W: Write>(
 
 /// Reads to the end and pushes each piece. Progress counts the bytes read; the total is unknown.
 pub(super) fn pump(
-    mut read: impl FnMut(&mut [u8]) -> Result<usize, Error>,
+    mut read: impl FnMut(&mut [u8]) -> Result<usize>,
     options: &mut Options<'_>,
-    mut push: impl FnMut(&[u8]) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut push: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let mut progress = options.progress(None);
     let mut piece = Wiped::new(vec![0; 1 << 18]);
     let mut done = 0;

@@ -33,7 +33,7 @@ impl Writer {
     /// # Errors
     /// Returns the errors of [`OutputFile::create`] and [`Encryptor::new`];
     /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
-    pub fn create(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+    pub fn create(path: &Path, with: &EncryptWith) -> Result<Self> {
         let check = |found: &Entry| Ok(with.protected().check(found.id, path)?);
         Self::new(OutputFile::create_checked(Target::Any(path), check)?, path, with)
     }
@@ -42,11 +42,11 @@ impl Writer {
     ///
     /// # Errors
     /// Returns the errors of [`OutputFile::create_new`] and [`Encryptor::new`].
-    pub fn create_new(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+    pub fn create_new(path: &Path, with: &EncryptWith) -> Result<Self> {
         Self::new(OutputFile::create_new(path)?, path, with)
     }
 
-    fn new(output: OutputFile, path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+    fn new(output: OutputFile, path: &Path, with: &EncryptWith) -> Result<Self> {
         let encryptor = Encryptor::new(output, with).map_err(|e| e.about(path))?;
         Ok(Self { encryptor, path: path.to_owned() })
     }
@@ -55,7 +55,7 @@ impl Writer {
     ///
     /// # Errors
     /// Returns the errors of [`Encryptor::push`].
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
+    pub fn push(&mut self, piece: &[u8]) -> Result<()> {
         self.encryptor.push(piece).map_err(|e| e.about(&self.path))
     }
 
@@ -63,7 +63,7 @@ impl Writer {
     ///
     /// # Errors
     /// Returns the errors of [`Encryptor::finish`] and [`OutputFile::finish`].
-    pub fn finish(self, durability: Durability) -> Result<(), Error> {
+    pub fn finish(self, durability: Durability) -> Result<()> {
         let output = self.encryptor.finish().map_err(|e| e.about(&self.path))?;
         output.finish(durability).map_err(|e| e.about(&self.path))
     }

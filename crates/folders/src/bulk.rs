@@ -82,7 +82,7 @@ impl Operation {
         path: &Path,
         options: Options<'_>,
         mark: Option<&OnceLock<FileMark>>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let target = match root {
             Some(root) if replica != Replica::No => {
                 let limited = matches!(self, Self::Decrypt(_)) && replica == Replica::Limited;
@@ -109,7 +109,7 @@ impl Operation {
     /// # Errors
     /// Returns the errors of [`verify_file`], and [`Error::IdentityRequired`] for files encrypted
     /// for recipients.
-    pub fn read_back(&self, target: &Path, options: Options<'_>) -> Result<(), Error> {
+    pub fn read_back(&self, target: &Path, options: Options<'_>) -> Result<()> {
         let Self::Encrypt(with) = self else { return Ok(()) };
         verify_file(target, with.to_decrypt().ok_or(Error::IdentityRequired)?, options)
     }
@@ -119,7 +119,7 @@ impl Operation {
     ///
     /// # Errors
     /// Returns the errors of [`Rotation::is_current`].
-    pub fn is_current(&self, source: &Path) -> Result<bool, Error> {
+    pub fn is_current(&self, source: &Path) -> Result<bool> {
         let Self::Rotate(with) = self else { return Ok(false) };
         with.is_current(source)
     }
@@ -131,7 +131,7 @@ impl Operation {
     /// # Errors
     /// Returns [`Error::KeyMismatch`] if the key does not open it, and [`Error::Io`] if it cannot
     /// be read.
-    pub fn check_finished(&self, manifest: &Path, target: &Path) -> Result<(), Error> {
+    pub fn check_finished(&self, manifest: &Path, target: &Path) -> Result<()> {
         let Self::Encrypt(with) = self else { return Ok(()) };
         let Some(with) = with.to_decrypt() else { return Ok(()) };
         let file = open_regular(target)?;

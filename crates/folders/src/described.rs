@@ -72,7 +72,7 @@ impl Description {
         self,
         lock: &FolderLock,
         expected: Option<&Fingerprint>,
-    ) -> Result<(DescribedFolder, Option<String>), Error> {
+    ) -> Result<(DescribedFolder, Option<String>)> {
         let (keys, identities) = match (self.is_write_only(), lock) {
             // A folder with a key of this user does not become one that anybody can write to.
             (true, _) if known_line(&self.path, Some("age:")).is_some() => {
@@ -92,7 +92,7 @@ impl Description {
         Ok((opened, warning))
     }
 
-    fn unlock(&self, lock: &FolderLock) -> Result<FolderKeys, Error> {
+    fn unlock(&self, lock: &FolderLock) -> Result<FolderKeys> {
         let keys = FolderKeys::unwrap(&self.document.keyset, lock).map_err(|error| match error {
             Error::Authentication => FolderError::FolderKey(self.path.clone()).into(),
             other => other,
@@ -114,7 +114,7 @@ impl DescribedFolder {
     /// [`Misuse::InvalidSuffix`], [`Misuse::InvalidRecipients`] for `write_only` without recipients
     /// or with `names`, and for `sign_key` without it, the errors of [`FolderKeys::wrap`], and
     /// [`Error::Io`].
-    pub fn create(folder: &Path, new: &NewFolder<'_>, lock: &FolderLock) -> Result<Self, Error> {
+    pub fn create(folder: &Path, new: &NewFolder<'_>, lock: &FolderLock) -> Result<Self> {
         let path = folder.join(Description::NAME);
         Suffix::Add(OsStr::new(new.suffix)).check()?;
         let absolute = std::path::absolute(folder).map_err(|e| Error::io(folder, e))?;
@@ -165,7 +165,7 @@ impl DescribedFolder {
     ///
     /// # Errors
     /// Returns the errors of [`FolderKeys::fingerprint`].
-    pub fn fingerprint(&self) -> Result<Fingerprint, Error> {
+    pub fn fingerprint(&self) -> Result<Fingerprint> {
         match &self.keys {
             Some(keys) => keys.fingerprint(),
             None => Fingerprint::of_text(&self.description.document.to_json()),
@@ -176,7 +176,7 @@ impl DescribedFolder {
     ///
     /// # Errors
     /// Returns [`Misuse::InvalidRecipients`] for a write-only folder, which has none.
-    pub fn content_keys(&self) -> Result<keys::Keyring, Error> {
+    pub fn content_keys(&self) -> Result<keys::Keyring> {
         let keys = self.keys.as_ref().ok_or(Misuse::InvalidRecipients(WRITE_ONLY))?;
         Ok(keys.content())
     }
@@ -185,7 +185,7 @@ impl DescribedFolder {
     ///
     /// # Errors
     /// Returns the errors of [`EncryptParams::build`].
-    pub fn encrypt_with(&self, inputs: &[PathBuf]) -> Result<EncryptWith, Error> {
+    pub fn encrypt_with(&self, inputs: &[PathBuf]) -> Result<EncryptWith> {
         let (inputs, key) = (&self.kept(inputs), self.keys.as_ref().map(|keys| keys.content().into()));
         let recipients = if key.is_none() { Some(self.recipients()?) } else { None };
         EncryptParams { key, recipients, inputs, ..EncryptParams::default() }.build()
@@ -201,7 +201,7 @@ impl DescribedFolder {
     /// # Errors
     /// Returns [`Misuse::InvalidRecipients`] unless [`Self::is_readable`], and the errors of
     /// [`DecryptParams::build`].
-    pub fn decrypt_with(&self, inputs: &[PathBuf]) -> Result<DecryptWith, Error> {
+    pub fn decrypt_with(&self, inputs: &[PathBuf]) -> Result<DecryptWith> {
         if !self.is_readable() {
             return Err(Misuse::InvalidRecipients(FOR_IDENTITIES).into());
         }
@@ -218,7 +218,7 @@ impl DescribedFolder {
     ///
     /// # Errors
     /// Returns the errors of [`NameKey::keyring`].
-    pub fn name_key(&self) -> Result<Option<NameKey>, Error> {
+    pub fn name_key(&self) -> Result<Option<NameKey>> {
         let ring = self.keys.as_ref().and_then(FolderKeys::names);
         ring.map(|ring| NameKey::keyring(&ring)).transpose()
     }
@@ -228,7 +228,7 @@ impl DescribedFolder {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the user has no such folder, or it cannot be created.
-    pub fn manifest(&self) -> Result<PathBuf, Error> {
+    pub fn manifest(&self) -> Result<PathBuf> {
         let state = keys::state_folder()
             .map_err(|why| io::Error::other(format!("no place for a manifest: {why}")))?;
         let folder = state.join("manifests");
@@ -242,7 +242,7 @@ impl DescribedFolder {
     /// # Errors
     /// Returns the errors of [`Tree::walk`](crate::Tree::walk) and
     /// [`Rotation::new`](files::Rotation::new).
-    pub fn is_rotated(&self) -> Result<bool, Error> {
+    pub fn is_rotated(&self) -> Result<bool> {
         let path = &self.description.path;
         let links = if self.description.preserve() { Links::Keep } else { Links::Follow };
         let options = TreeOptions { links, description: Some(path), ..TreeOptions::default() };
@@ -255,7 +255,7 @@ impl DescribedFolder {
     ///
     /// # Errors
     /// Returns the errors of [`Self::name_key`].
-    pub fn configure(&self, options: &mut JobOptions) -> Result<(), Error> {
+    pub fn configure(&self, options: &mut JobOptions) -> Result<()> {
         let Description { path, document } = &self.description;
         options.suffix = OsString::from(&document.suffix);
         options.preserve = document.preserve;
@@ -270,7 +270,7 @@ impl DescribedFolder {
     /// # Errors
     /// Returns [`Misuse::InvalidRecipients`] with identities for a description without recipients,
     /// and the errors of [`Self::rewrap`].
-    pub fn rotate(&mut self, lock: &FolderLock) -> Result<(), Error> {
+    pub fn rotate(&mut self, lock: &FolderLock) -> Result<()> {
         self.keys.as_mut().map_or(Ok(()), FolderKeys::rotate)?;
         self.rewrap(&self.same(lock)?)
     }
@@ -279,7 +279,7 @@ impl DescribedFolder {
     ///
     /// # Errors
     /// As [`Self::rotate`].
-    pub fn retire(&mut self, lock: &FolderLock) -> Result<(), Error> {
+    pub fn retire(&mut self, lock: &FolderLock) -> Result<()> {
         self.keys.iter_mut().for_each(FolderKeys::retire);
         self.rewrap(&self.same(lock)?)
     }
@@ -289,14 +289,14 @@ impl DescribedFolder {
     /// # Errors
     /// Returns the errors of [`Self::content_keys`] and [`FolderKeys::wrap`], and [`Error::Io`];
     /// then the old description remains.
-    pub fn rewrap(&mut self, lock: &FolderLock) -> Result<(), Error> {
+    pub fn rewrap(&mut self, lock: &FolderLock) -> Result<()> {
         self.content_keys()?;
         self.seal(lock, None)?;
         self.save(lock, Existing::Replace)
     }
 
     /// Returns what wraps the keys for those who could unwrap them before.
-    fn same(&self, lock: &FolderLock) -> Result<FolderLock, Error> {
+    fn same(&self, lock: &FolderLock) -> Result<FolderLock> {
         if !matches!(lock, FolderLock::Identities(_)) {
             return Ok(lock.clone());
         }
@@ -306,11 +306,11 @@ impl DescribedFolder {
         }
     }
 
-    fn recipients(&self) -> Result<Vec<Recipient>, Error> {
+    fn recipients(&self) -> Result<Vec<Recipient>> {
         self.description.document.recipients.iter().map(|text| text.parse()).collect()
     }
 
-    fn seal(&mut self, lock: &FolderLock, sign_key: Option<&SigningKey>) -> Result<(), Error> {
+    fn seal(&mut self, lock: &FolderLock, sign_key: Option<&SigningKey>) -> Result<()> {
         let document = &mut self.description.document;
         document.recipients = match lock {
             FolderLock::Recipients(recipients) => recipients.iter().map(ToString::to_string).collect(),
@@ -327,7 +327,7 @@ impl DescribedFolder {
         Ok(())
     }
 
-    fn save(&self, lock: &FolderLock, existing: Existing) -> Result<(), Error> {
+    fn save(&self, lock: &FolderLock, existing: Existing) -> Result<()> {
         let Description { path, document } = &self.description;
         let text = document.to_json();
         if text.len() > Description::MAX_LEN {

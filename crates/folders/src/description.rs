@@ -68,7 +68,7 @@ impl Description {
     /// # Errors
     /// Returns the errors of [`Self::parse`], [`FolderError::SecondDescription`],
     /// [`FolderError::DescriptionGone`], and [`Error::Io`].
-    pub fn find(folder: &Path) -> Result<Option<Self>, Error> {
+    pub fn find(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(Self::NAME);
         match path.symlink_metadata() {
             Ok(found) if found.is_file() => {}
@@ -92,7 +92,7 @@ impl Description {
     ///
     /// # Errors
     /// Returns the errors of [`Self::find`].
-    pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>, Error> {
+    pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>> {
         for folder in path.ancestors() {
             let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             // In /tmp, anyone could describe the folders of all others.
@@ -118,7 +118,7 @@ impl Description {
     ///
     /// # Errors
     /// Returns [`FolderError::DescriptionInvalid`] and [`FolderError::DescriptionVersion`].
-    pub fn parse(path: &Path, content: &[u8]) -> Result<Self, Error> {
+    pub fn parse(path: &Path, content: &[u8]) -> Result<Self> {
         let invalid = || Error::from(FolderError::DescriptionInvalid(path.to_owned()));
         if content.len() > Self::MAX_LEN {
             return Err(invalid());
@@ -182,7 +182,7 @@ impl Description {
     ///
     /// # Errors
     /// Returns [`Error::Format`] without a signature, and [`Error::Signature`].
-    pub fn check_signer(&self, signers: &Signers) -> Result<(), Error> {
+    pub fn check_signer(&self, signers: &Signers) -> Result<()> {
         let Document { version: 2, mac, .. } = &self.document else { return Ok(()) };
         if mac.is_empty() {
             return Err(Error::Format("expected a signed description, found one without a signature"));
@@ -217,7 +217,7 @@ impl Document {
 
 /// Returns that a folder has no description, unless it had one that this user has opened: who can
 /// write to the folder could otherwise make jobs write as if it had never had one.
-fn none(folder: &Path, path: &Path) -> Result<Option<Description>, Error> {
+fn none(folder: &Path, path: &Path) -> Result<Option<Description>> {
     match keys::known_line(path, None) {
         Some((known, line)) => {
             Err(FolderError::DescriptionGone { folder: folder.to_owned(), known, line }.into())
@@ -233,7 +233,7 @@ fn is_public(folder: &Path) -> bool {
 }
 
 /// Reads a description; one that is too long, so far that this is seen.
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
+fn read(path: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     let mut file = open_regular(path)?.take(Description::MAX_LEN as u64 + 1);
     file.read_to_end(&mut content).map_err(|e| Error::io(path, e))?;

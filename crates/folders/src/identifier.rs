@@ -12,7 +12,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 }
 
 /// Refuses a text that is not the identifier of a folder.
-pub(crate) fn check_identifier(text: Option<&str>) -> Result<(), Error> {
+pub(crate) fn check_identifier(text: Option<&str>) -> Result<()> {
     match text.filter(|text| !is_identifier(text)) {
         Some(text) => Err(FolderError::InvalidIdentifier(text.to_owned()).into()),
         None => Ok(()),
@@ -20,6 +20,6 @@ pub(crate) fn check_identifier(text: Option<&str>) -> Result<(), Error> {
 }
 
 /// Draws a new identifier.
-pub(crate) fn new_identifier() -> Result<String, Error> {
+pub(crate) fn new_identifier() -> Result<String> {
     Ok(HEXLOWER.encode(&base::random::array::<FOLDER_LEN>()?))
 }

@@ -114,9 +114,9 @@ impl Job {
     /// a folder with another description, [`FolderError::NamesEncrypted`] and
     /// [`FolderError::SuffixForgotten`] unless [`JobOptions::keeps_names`],
     /// [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`], and
-    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) for a target among
+    /// [`Misuse::OutputIsInput`] for a target among
     /// [`JobOptions::kept`].
-    pub fn new(options: JobOptions) -> Result<Self, Error> {
+    pub fn new(options: JobOptions) -> Result<Self> {
         forgotten::check_output(&options)?;
         let links = options.links();
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
@@ -133,10 +133,10 @@ impl Job {
     /// targets' folders.
     ///
     /// # Errors
-    /// Returns [`Misuse::DuplicateTarget`](base::Misuse::DuplicateTarget) if two pairs have the
-    /// same target, [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput) if a target is a
+    /// Returns [`Misuse::DuplicateTarget`] if two pairs have the
+    /// same target, [`Misuse::OutputIsInput`] if a target is a
     /// source, and [`FolderError::ManifestAmong`].
-    pub fn pairs(pairs: Vec<(PathBuf, PathBuf)>, options: JobOptions) -> Result<Self, Error> {
+    pub fn pairs(pairs: Vec<(PathBuf, PathBuf)>, options: JobOptions) -> Result<Self> {
         collisions::check_pairs(&pairs, options.manifest.as_deref())?;
         Ok(Self::of(options, Tree { pairs, ..Tree::default() }, true))
     }
@@ -432,7 +432,7 @@ impl Job {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the manifest cannot be written; the file then counts as failed.
-    pub fn record(&mut self, at: usize, succeeded: bool) -> Result<(), Error> {
+    pub fn record(&mut self, at: usize, succeeded: bool) -> Result<()> {
         let Some(file) = self.files.get(at) else { return Ok(()) };
         let done = Done { bytes: file.fingerprint.len(), seconds: 0.0 };
         // The executor keeps the file's error.

@@ -36,7 +36,7 @@ pub struct Schedule<'a> {
 #[derive(Debug)]
 pub struct Report {
     /// Finished files by index, with their results; without cancelled files.
-    pub ended: Vec<(usize, Result<Done, Error>)>,
+    pub ended: Vec<(usize, Result<Done>)>,
     /// Bytes of sources processed since the start of the job, including failed files.
     pub bytes: u64,
 }
@@ -63,7 +63,7 @@ impl Schedule<'_> {
     pub fn run<E>(
         &self,
         sizes: &[u64],
-        work: impl Fn(usize, Options<'_>) -> Result<(), Error> + Sync,
+        work: impl Fn(usize, Options<'_>) -> Result<()> + Sync,
         mut listen: impl FnMut(Report) -> Result<(), E>,
     ) -> Result<(), E> {
         let threads = thread_count(self.threads);
@@ -115,12 +115,12 @@ struct Round<'a, W> {
     /// Set to begin no other file; workers no longer wait for reports.
     stopped: AtomicBool,
     workers: AtomicUsize,
-    ended: Mutex<Vec<(usize, Result<Done, Error>)>>,
+    ended: Mutex<Vec<(usize, Result<Done>)>>,
     /// Notified when `ended` is empty again and workers can report.
     reported: Condvar,
 }
 
-impl<W: Fn(usize, Options<'_>) -> Result<(), Error>> Round<'_, W> {
+impl<W: Fn(usize, Options<'_>) -> Result<()>> Round<'_, W> {
     /// Reports until all workers are done. If the system gave no thread, processes the files
     /// itself.
     fn listen<E>(&self, listen: &mut impl FnMut(Report) -> Result<(), E>) -> Result<(), E> {
@@ -180,7 +180,7 @@ impl<W: Fn(usize, Options<'_>) -> Result<(), Error>> Round<'_, W> {
         }
     }
 
-    fn ended(&self) -> MutexGuard<'_, Vec<(usize, Result<Done, Error>)>> {
+    fn ended(&self) -> MutexGuard<'_, Vec<(usize, Result<Done>)>> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -200,7 +200,7 @@ struct Worker<'a, 'b, W> {
     listener: Thread,
 }
 
-impl<'a, 'b, W: Fn(usize, Options<'_>) -> Result<(), Error>> Worker<'a, 'b, W> {
+impl<'a, 'b, W: Fn(usize, Options<'_>) -> Result<()>> Worker<'a, 'b, W> {
     fn new(round: &'a Round<'b, W>, listener: &Thread) -> Self {
         round.workers.fetch_add(1, Ordering::AcqRel);
         Self { round, listener: listener.clone() }

@@ -110,7 +110,7 @@ impl Manifest {
     /// [`Error::UnsupportedVersion`] for a later version, [`Error::Line`] for another invalid
     /// line (the manifest is left unchanged), and [`Error::Io`] with the path; its kind is
     /// [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self> {
         let about = |e| Error::io(path, e);
         let mut options = OpenOptions::new();
         options.read(true).create(true);
@@ -129,7 +129,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    fn load(&mut self) -> Result<(), Error> {
+    fn load(&mut self) -> Result<()> {
         let mut lines = BufReader::new(self.file.try_clone()?);
         let mut line = Vec::new();
         // A file that is not a manifest may be one line of any length.
@@ -205,7 +205,7 @@ impl Manifest {
         before: FileFingerprint,
         target: &Path,
         mark: Option<&FileMark>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let hash = mark.and_then(|mark| match &mark.content {
             Content::Hash(hash) => Some(*hash),
             Content::Ends { .. } => None,
@@ -220,7 +220,7 @@ impl Manifest {
         target: &Path,
         written: FileFingerprint,
         target_hash: Option<[u8; 32]>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let line = Line {
             source: Name::of(source),
             source_len: before.len,
@@ -242,7 +242,7 @@ impl Manifest {
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`].
-    pub fn add_link(&mut self, source: &Path, target: &Path) -> Result<(), Error> {
+    pub fn add_link(&mut self, source: &Path, target: &Path) -> Result<()> {
         let (read, written) = (FileFingerprint::of_link(source)?, FileFingerprint::of_link(target)?);
         let line = self.finished.get(&Name::of(target));
         match line.map(|line| (line.source_fingerprint(), line.target_fingerprint())) {
@@ -263,11 +263,11 @@ impl Manifest {
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path.
-    pub fn sync(&self) -> Result<(), Error> {
+    pub fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(|e| Error::io(&self.path, e))
     }
 
-    fn remember(&mut self, line: Line) -> Result<(), Error> {
+    fn remember(&mut self, line: Line) -> Result<()> {
         let target = line.target.try_clone()?;
         // The error has no content.
         let bytes = size_of::<Line>() * self.finished.len();
@@ -278,7 +278,7 @@ impl Manifest {
 
     /// Appends a line in one write: a killed process leaves complete lines, and a power failure can
     /// tear only the last.
-    fn append(&mut self, line: &[u8]) -> Result<(), Error> {
+    fn append(&mut self, line: &[u8]) -> Result<()> {
         self.remove_incomplete_line()?;
         // On Windows only: elsewhere, the file is in append mode, but Windows refuses to truncate
         // such a file.
@@ -291,7 +291,7 @@ impl Manifest {
         Ok(())
     }
 
-    fn remove_incomplete_line(&self) -> Result<(), Error> {
+    fn remove_incomplete_line(&self) -> Result<()> {
         if self.file.metadata()?.len() != self.len {
             self.file.set_len(self.len)?;
         }
@@ -304,16 +304,16 @@ impl FileFingerprint {
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path.
-    pub fn of(path: &Path) -> Result<Self, Error> {
+    pub fn of(path: &Path) -> Result<Self> {
         Self::new(&path.metadata().map_err(|e| Error::io(path, e))?, path)
     }
 
     /// Returns the fingerprint of a link itself, or of the file at `path`.
-    fn of_link(path: &Path) -> Result<Self, Error> {
+    fn of_link(path: &Path) -> Result<Self> {
         Self::new(&path.symlink_metadata().map_err(|e| Error::io(path, e))?, path)
     }
 
-    pub(super) fn new(found: &Metadata, path: &Path) -> Result<Self, Error> {
+    pub(super) fn new(found: &Metadata, path: &Path) -> Result<Self> {
         let mtime_ns = mtime_ns(found).map_err(|e| Error::io(path, e))?;
         // Each run sets the times of a link, which changes the time of change. The path in a link
         // is compared itself.
@@ -362,7 +362,7 @@ fn lock(file: &File) -> io::Result<()> {
     }
 }
 
-fn header(line: &[u8]) -> Result<(), Error> {
+fn header(line: &[u8]) -> Result<()> {
     match serde_json::from_slice::<Header>(line) {
         Ok(Header { sealane, version: 1 }) if sealane == "manifest" && line.ends_with(b"\n") => Ok(()),
         Ok(Header { sealane, version: 2.. }) if sealane == "manifest" => {

@@ -5,7 +5,7 @@
 //! Windows are 16-bit units. Half a surrogate pair is written as it is (`open` takes that there),
 //! and a backslash between folders as a slash.
 
-use base::{Error, memory};
+use crate::prelude::*;
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ impl Name {
     ///
     /// # Errors
     /// Returns [`Error::OutOfMemory`].
-    pub(super) fn try_clone(&self) -> Result<Self, Error> {
+    pub(super) fn try_clone(&self) -> Result<Self> {
         memory::copy(&self.0).map(Self)
     }
 
@@ -87,7 +87,7 @@ impl Name {
                 }
             }
         }
-        std::ffi::OsString::from_vec(bytes).into()
+        OsString::from_vec(bytes).into()
     }
 
     /// Returns the path.
@@ -111,7 +111,7 @@ impl Name {
             }
         }
         units.extend(utf16(rest));
-        std::ffi::OsString::from_wide(&units).into()
+        OsString::from_wide(&units).into()
     }
 }
 
@@ -194,7 +194,7 @@ mod test {
             &[0xd83d, 0xd83d, 0xde00],
         ];
         for units in halves {
-            let path = PathBuf::from(r"a\b").join(std::ffi::OsString::from_wide(units));
+            let path = PathBuf::from(r"a\b").join(OsString::from_wide(units));
             let json = quoted(&path);
             assert!(json.starts_with("\"a/b/"), "{json}");
             let name: Name = serde_json::from_str(&json).unwrap();

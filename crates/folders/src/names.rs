@@ -52,7 +52,7 @@ impl NameKey {
     ///
     /// # Errors
     /// Returns the errors of [`DeterministicAead::new`].
-    pub fn new(key: &Key) -> Result<Self, Error> {
+    pub fn new(key: &Key) -> Result<Self> {
         let key = DeterministicAead::new(DeterministicAlgorithm::Aes256Siv, key)?;
         Ok(Self(Arc::new(key)))
     }
@@ -61,7 +61,7 @@ impl NameKey {
     ///
     /// # Errors
     /// Returns the errors of [`KeyringDeterministicAead::new`].
-    pub fn keyring(keyring: &Keyring) -> Result<Self, Error> {
+    pub fn keyring(keyring: &Keyring) -> Result<Self> {
         Ok(Self(Arc::new(KeyringDeterministicAead::new(keyring)?.into())))
     }
 
@@ -72,7 +72,7 @@ impl NameKey {
     /// Returns [`FolderError::NameTooLong`] for a name that does not fit;
     /// [`FolderError::NameInvalid`] for one that is not Unicode, on systems where names are not
     /// bytes.
-    pub fn encrypt(&self, name: &OsStr, folder: &Path, suffix: &OsStr) -> Result<OsString, Error> {
+    pub fn encrypt(&self, name: &OsStr, folder: &Path, suffix: &OsStr) -> Result<OsString> {
         let (name, space) = (bytes(name)?, MAX_NAME_LEN.saturating_sub(suffix.len()));
         match (name.len(), self.max_len(space)) {
             (found, max) if found > max => Err(FolderError::NameTooLong { found, max }.into()),
@@ -85,7 +85,7 @@ impl NameKey {
     /// # Errors
     /// Returns [`FolderError::NameNotAuthentic`]; [`FolderError::NameInvalid`] if the result is not
     /// a file name (`..`, for example).
-    pub fn decrypt(&self, name: &OsStr, folder: &Path) -> Result<OsString, Error> {
+    pub fn decrypt(&self, name: &OsStr, folder: &Path) -> Result<OsString> {
         let name = os_string(&self.opened(name, &joined(folder)?)?)?;
         let path = Path::new(&name);
         let mut parts = path.components();
@@ -100,7 +100,7 @@ impl NameKey {
     ///
     /// # Errors
     /// Returns the errors of [`Self::decrypt`].
-    pub fn decrypt_path(&self, path: &Path) -> Result<PathBuf, Error> {
+    pub fn decrypt_path(&self, path: &Path) -> Result<PathBuf> {
         let mut plain = PathBuf::new();
         for name in path {
             let name = self.decrypt(name, &plain)?;
@@ -115,7 +115,7 @@ impl NameKey {
     /// # Errors
     /// Returns [`FolderError::LinkTooLong`] for a path that does not fit; the errors of
     /// [`Self::encrypt`].
-    pub fn encrypt_link(&self, text: &Path, link: &Path) -> Result<PathBuf, Error> {
+    pub fn encrypt_link(&self, text: &Path, link: &Path) -> Result<PathBuf> {
         let text = bytes(text.as_os_str())?;
         match (text.len(), self.max_len(MAX_LINK_LEN)) {
             (found, max) if found > max => Err(FolderError::LinkTooLong { found, max }.into()),
@@ -128,7 +128,7 @@ impl NameKey {
     /// # Errors
     /// Returns [`FolderError::NameNotAuthentic`]; [`FolderError::NameInvalid`] for an empty path or
     /// a zero byte.
-    pub fn decrypt_link(&self, text: &Path, link: &Path) -> Result<PathBuf, Error> {
+    pub fn decrypt_link(&self, text: &Path, link: &Path) -> Result<PathBuf> {
         let text = self.opened(text.as_os_str(), &of_link(link)?)?;
         match text.is_empty() || text.contains(&0) {
             true => Err(FolderError::NameInvalid.into()),
@@ -140,7 +140,7 @@ impl NameKey {
     ///
     /// # Errors
     /// Returns [`FolderError::ManifestReveals`].
-    pub fn check_manifest(manifest: &Path, encrypted: &Path) -> Result<(), Error> {
+    pub fn check_manifest(manifest: &Path, encrypted: &Path) -> Result<()> {
         match (resolved(manifest), resolved(encrypted)) {
             (Some(file), Some(top)) if file.starts_with(&top) => {
                 Err(FolderError::ManifestReveals(manifest.to_owned()).into())
@@ -154,11 +154,11 @@ impl NameKey {
         (space * 5 / 8).saturating_sub(self.0.overhead())
     }
 
-    fn sealed(&self, plain: &[u8], aad: &[u8]) -> Result<OsString, Error> {
+    fn sealed(&self, plain: &[u8], aad: &[u8]) -> Result<OsString> {
         Ok(BASE32HEX.encode(&self.0.encrypt(plain, aad)?).into())
     }
 
-    fn opened(&self, text: &OsStr, aad: &[u8]) -> Result<Vec<u8>, Error> {
+    fn opened(&self, text: &OsStr, aad: &[u8]) -> Result<Vec<u8>> {
         const REFUSED: Error = Error::Folder(FolderError::NameNotAuthentic);
         let text = text.to_str().filter(|text| text.len() <= MAX_LINK_LEN).ok_or(REFUSED)?;
         // Where the invalid character is does not help.
@@ -190,22 +190,22 @@ pub fn resolved(path: &Path) -> Option<PathBuf> {
 
 /// Returns the associated data of names in a folder: the folder's path with "/" between names, on
 /// every system.
-fn joined(folder: &Path) -> Result<Vec<u8>, Error> {
+fn joined(folder: &Path) -> Result<Vec<u8>> {
     let names = folder.iter().map(bytes).collect::<Result<Vec<_>, _>>()?;
     Ok(names.join(&b'/'))
 }
 
 /// Returns the associated data of a link's path.
-fn of_link(link: &Path) -> Result<Vec<u8>, Error> {
+fn of_link(link: &Path) -> Result<Vec<u8>> {
     let mut path = joined(link)?;
     path.push(b'/');
     Ok(path)
 }
 
-fn bytes(name: &OsStr) -> Result<&[u8], Error> {
+fn bytes(name: &OsStr) -> Result<&[u8]> {
     os::to_bytes(name).ok_or(Error::Folder(FolderError::NameInvalid))
 }
 
-fn os_string(name: &[u8]) -> Result<OsString, Error> {
+fn os_string(name: &[u8]) -> Result<OsString> {
     os::from_bytes(name).ok_or(Error::Folder(FolderError::NameInvalid))
 }

@@ -1,7 +1,7 @@
 //! What many files of this crate use of other crates. Only other crates: no two files may need each
 //! other.
 
-pub(crate) use base::{Error, Misuse, error::FolderError};
+pub(crate) use base::{Error, Misuse, Result, error::FolderError, memory};
 pub(crate) use engine::folder::{EntryKind, Folder};
 pub(crate) use engine::options::{Durability, Options};
 pub(crate) use files::mark::FileMark;

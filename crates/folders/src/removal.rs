@@ -83,7 +83,7 @@ impl Stale {
         suffix: &OsStr,
         operation: &Operation,
         (manifest, uncertain): (Option<&Manifest>, &[PathBuf]),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let Some(root) = &tree.root else { return Ok(Self::default()) };
         if tree.pairs.is_empty() && tree.links.is_empty() && tree.excluded == 0 && uncertain.is_empty() {
             return Err(FolderError::EmptySource.into());
@@ -107,7 +107,7 @@ impl Stale {
     ///
     /// # Errors
     /// Returns [`FolderError::MostRemoved`].
-    pub fn check_source(&self) -> Result<(), Error> {
+    pub fn check_source(&self) -> Result<()> {
         let (replaced, rest): (Vec<_>, Vec<_>) =
             self.removals.iter().partition(|it| it.replacement.is_some());
         let removed = rest.iter().filter(|removal| removal.vanished).count();
@@ -121,7 +121,7 @@ impl Stale {
     /// Removes the files, and the folders that become empty unless their sources exist. Returns
     /// whether each file was removed, in the order of [`Self::removals`]. Follows no link below the
     /// target folder of `tree`.
-    pub fn remove(&self, tree: &Tree, sources: &[impl AsRef<Path>]) -> Vec<Result<(), Error>> {
+    pub fn remove(&self, tree: &Tree, sources: &[impl AsRef<Path>]) -> Vec<Result<()>> {
         let Some(root) = &tree.root else { return Vec::new() };
         let remove = |removal: &Removal| {
             let result = removal.remove(root).map_err(|e| Error::io(&removal.path, e));

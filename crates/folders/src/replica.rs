@@ -69,8 +69,8 @@ impl Operation {
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path, for a folder at `target`, for example;
-    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
-    pub fn replicate_link(&self, root: &Path, link: &Link) -> Result<(), Error> {
+    /// [`Misuse::OutputIsInput`].
+    pub fn replicate_link(&self, root: &Path, link: &Link) -> Result<()> {
         let Link { source, target, text } = link;
         let found = source.symlink_metadata().map_err(|e| Error::io(source, e))?;
         let about = |e| Error::io(target, e);

@@ -103,7 +103,7 @@ impl Tree {
         target: Option<&Path>,
         suffix: Suffix<'_>,
         options: TreeOptions<'_>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         suffix.check()?;
         let about = |path: &Path| {
             let path = path.to_owned();
@@ -276,7 +276,7 @@ impl Walk<'_> {
 
     /// Returns the names of an entry of `folder`, a source folder's unencrypted path below the top.
     /// Folders have no suffix.
-    fn named(&self, name: &OsStr, folder: &Path, is_folder: bool) -> Result<Named, Error> {
+    fn named(&self, name: &OsStr, folder: &Path, is_folder: bool) -> Result<Named> {
         let suffix = if is_folder { OsStr::new("") } else { self.suffix.text() };
         let Some(key) = self.options.names else {
             let target = if is_folder { name.to_owned() } else { self.suffix.applied(name)? };
@@ -295,7 +295,7 @@ impl Walk<'_> {
         }
     }
 
-    fn excludes(&self, root: &Path, path: &Path, named: &Result<Named, Error>, is_folder: bool) -> bool {
+    fn excludes(&self, root: &Path, path: &Path, named: &Result<Named>, is_folder: bool) -> bool {
         let Some(exclude) = self.options.exclude else { return false };
         match (self.options.names, self.suffix, named) {
             (Some(_), Suffix::Remove(_), Ok(Named { plain, .. })) => exclude.matches(plain, is_folder),
@@ -306,7 +306,7 @@ impl Walk<'_> {
     }
 
     /// Refuses a target with the name of the folder's description, also where case is ignored.
-    fn check_reserved(&self, place: Option<&Place>, name: &OsStr) -> Result<(), Error> {
+    fn check_reserved(&self, place: Option<&Place>, name: &OsStr) -> Result<()> {
         let (Some(place), Some(description)) = (place, self.options.description) else { return Ok(()) };
         let is_name = description.file_name().is_some_and(|reserved| name.eq_ignore_ascii_case(reserved));
         match is_name && description.parent() == Some(&place.path) {
@@ -316,7 +316,7 @@ impl Walk<'_> {
     }
 
     /// Adds a link to keep, or a problem.
-    fn link(&mut self, source: &Path, named: Result<Named, Error>, place: Option<&Place>) {
+    fn link(&mut self, source: &Path, named: Result<Named>, place: Option<&Place>) {
         let read = named.and_then(|Named { target, plain }| {
             self.check_reserved(place, &target)?;
             let text = fs::read_link(source).map_err(|e| Error::io(source, e))?;
@@ -378,7 +378,7 @@ impl Walk<'_> {
     }
 
     /// Adds a source that is not a folder, or a problem.
-    fn file(&mut self, source: &Path, kind: EntryKind, named: Result<Named, Error>, place: Option<&Place>) {
+    fn file(&mut self, source: &Path, kind: EntryKind, named: Result<Named>, place: Option<&Place>) {
         if let Err(error) = self.try_file(source, kind, named, place) {
             self.problem(source, error);
         }
@@ -388,9 +388,9 @@ impl Walk<'_> {
         &mut self,
         source: &Path,
         kind: EntryKind,
-        named: Result<Named, Error>,
+        named: Result<Named>,
         place: Option<&Place>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let about = |e| Error::io(source, e);
         let link = kind == EntryKind::Link;
         let kind = match source.metadata() {
@@ -432,7 +432,7 @@ impl Walk<'_> {
     }
 
     /// Refuses targets that would replace a source or another target.
-    fn check(&self, roots: &[(&Path, PathBuf)], place: &Place) -> Result<(), Error> {
+    fn check(&self, roots: &[(&Path, PathBuf)], place: &Place) -> Result<()> {
         // All paths are resolved, so equal paths have equal bytes. Bytes compare faster than
         // components.
         let mut taken = BTreeSet::new();
@@ -501,7 +501,7 @@ impl Place {
         }
     }
 
-    fn below(&self, name: &OsStr, replaces_links: bool) -> Result<Self, Error> {
+    fn below(&self, name: &OsStr, replaces_links: bool) -> Result<Self> {
         let (path, real) = (self.path.join(name), self.real.join(name));
         check_name(name).map_err(|e| Error::io(&path, e))?;
         let found = if self.exists { path.symlink_metadata().ok() } else { None };
@@ -529,7 +529,7 @@ impl Suffix<'_> {
         matches!(self, Self::Add(suffix) if without_suffix(name, suffix).is_some())
     }
 
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<()> {
         let bad = |byte: &u8| *byte == 0 || std::path::is_separator(char::from(*byte));
         match self.text().as_encoded_bytes().iter().any(bad) || !is_part_of_name(self.text()) {
             true => Err(Misuse::InvalidSuffix.into()),
@@ -538,7 +538,7 @@ impl Suffix<'_> {
     }
 
     /// Returns the target's name for a source's name.
-    pub(super) fn applied(&self, name: &OsStr) -> Result<OsString, Error> {
+    pub(super) fn applied(&self, name: &OsStr) -> Result<OsString> {
         match self {
             Self::Add(suffix) => Ok([name, suffix].into_iter().collect()),
             Self::Remove(suffix) => without_suffix(name, suffix)
@@ -551,7 +551,7 @@ impl Suffix<'_> {
     ///
     /// # Errors
     /// Returns [`FolderError::SuffixMissing`] for a path without the suffix to remove.
-    pub fn applied_to_path(&self, path: &Path) -> Result<PathBuf, Error> {
+    pub fn applied_to_path(&self, path: &Path) -> Result<PathBuf> {
         Ok(path.with_file_name(self.applied(path.file_name().unwrap_or_default())?))
     }
 }

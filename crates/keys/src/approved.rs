@@ -5,7 +5,7 @@
 //! (`docs/decisions/026-fips.md`).
 
 use aws_lc_rs::hkdf;
-use base::Error;
+use base::{Error, Result};
 use providers::FIPS;
 
 macro_rules! computations {
@@ -55,7 +55,7 @@ impl Computation {
     ///
     /// # Errors
     /// Returns [`Error::NotApproved`] with its name.
-    pub fn check(self) -> Result<(), Error> {
+    pub fn check(self) -> Result<()> {
         if !FIPS {
             return Ok(());
         }
@@ -78,7 +78,7 @@ pub fn computations() -> impl Iterator<Item = (&'static str, bool)> {
 /// # Errors
 /// Returns [`Error::LimitExceeded`] without memory.
 #[doc(hidden)]
-pub fn expand_hkdf(prk: &hkdf::Prk, info: &[&[u8]], out: &mut [u8]) -> Result<(), Error> {
+pub fn expand_hkdf(prk: &hkdf::Prk, info: &[&[u8]], out: &mut [u8]) -> Result<()> {
     struct Len(usize);
 
     impl hkdf::KeyType for Len {

@@ -53,12 +53,7 @@ const MIN_SALT_LEN: usize = 8;
 /// let key = Key::from_bytes(&bytes);
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn derive(
-    passphrase: &[u8],
-    salt: &[u8],
-    length: usize,
-    cost: Cost,
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub fn derive(passphrase: &[u8], salt: &[u8], length: usize, cost: Cost) -> Result<Zeroizing<Vec<u8>>> {
     Computation::Argon2id.check()?;
     check(salt, length, cost)?;
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(length)).map_err(refused)?;

@@ -6,7 +6,7 @@
 //!
 //! The HMAC covers all bytes before it, and we verify it before decrypting anything. The
 //! specification is `Spec.md` in the repository fernet/spec. New programs should use
-//! [`Aead`](messages::Aead): its messages are shorter and authenticate associated data.
+//! [`Aead`]: its messages are shorter and authenticate associated data.
 
 use crate::approved::Computation;
 use crate::encoding::json;
@@ -62,7 +62,7 @@ impl Token {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] if the text is not a token, and [`Error::OutOfMemory`].
-    pub fn parse(text: &[u8]) -> Result<Self, Error> {
+    pub fn parse(text: &[u8]) -> Result<Self> {
         let mut bytes = memory::zeroed(base64::decoded_len_estimate(text.len()))?;
         // A forger cannot tell malformed text from a wrong HMAC.
         let len = URL_SAFE.decode_slice(text, &mut bytes).map_err(|_| Error::Authentication)?;
@@ -74,7 +74,7 @@ impl Token {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] if they do not have a token's structure.
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         let ciphertext = bytes.len().checked_sub(HEAD_LEN + MAC_LEN);
         let blocks = ciphertext.is_some_and(|len| len > 0 && len % BLOCK_LEN == 0);
         if blocks && bytes.first() == Some(&VERSION) { Ok(Self(bytes)) } else { Err(Error::Authentication) }
@@ -99,7 +99,7 @@ impl Fernet {
     ///
     /// # Errors
     /// Returns [`Misuse::KeyLength`] for a key of another length.
-    pub fn new(key: &Key) -> Result<Self, Error> {
+    pub fn new(key: &Key) -> Result<Self> {
         Computation::Fernet.check()?;
         let key = key.as_bytes();
         if key.len() != 32 {
@@ -108,7 +108,7 @@ impl Fernet {
         wiping_stack::<STACK, _>(|| Self::expand(key))
     }
 
-    fn expand(key: &[u8]) -> Result<Self, Error> {
+    fn expand(key: &[u8]) -> Result<Self> {
         let (signing, encryption) = key.split_at(16);
         let unbound = || UnboundCipherKey::new(&AES_128, encryption);
         let encrypting = unbound().and_then(PaddedBlockEncryptingKey::cbc_pkcs7).map_err(refused)?;
@@ -128,7 +128,7 @@ impl Fernet {
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes, and
     /// [`Error::OutOfMemory`].
-    pub fn encrypt(&self, data: &[u8], time: u64) -> Result<Vec<u8>, Error> {
+    pub fn encrypt(&self, data: &[u8], time: u64) -> Result<Vec<u8>> {
         let mut token = memory::zeroed(Self::token_len(data.len()))?;
         self.encrypt_into(data, time, &mut token)?;
         Ok(token)
@@ -139,7 +139,7 @@ impl Fernet {
     ///
     /// # Errors
     /// Returns the errors of [`Self::encrypt`] and [`Misuse::OutputTooShort`].
-    pub fn encrypt_into(&self, data: &[u8], time: u64, out: &mut [u8]) -> Result<usize, Error> {
+    pub fn encrypt_into(&self, data: &[u8], time: u64, out: &mut [u8]) -> Result<usize> {
         let mut iv = [0; IV_LEN];
         nonce::fill(&mut iv)?;
         self.encrypt_with_iv(data, time, &iv, out)
@@ -156,7 +156,7 @@ impl Fernet {
         time: u64,
         iv: &[u8; IV_LEN],
         out: &mut [u8],
-    ) -> Result<usize, Error> {
+    ) -> Result<usize> {
         let len = Self::token_len(data.len());
         let out = memory::first(out, len)?;
         // Append padding and HMAC without another allocation, which would leave a copy of the data
@@ -179,7 +179,7 @@ impl Fernet {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] if the token was changed or made with another key.
-    pub fn time(&self, token: &Token) -> Result<u64, Error> {
+    pub fn time(&self, token: &Token) -> Result<u64> {
         let (message, mac) = token.0.split_at(token.0.len() - MAC_LEN);
         // The only error is a wrong HMAC; the comparison takes constant time.
         hmac::verify(&self.mac, message, mac).map_err(|_| Error::Authentication)?;
@@ -192,7 +192,7 @@ impl Fernet {
     /// # Errors
     /// Returns [`Error::Authentication`] like [`Self::time`], or if the data does not end with
     /// padding (only a holder of the key can cause that), and [`Error::OutOfMemory`].
-    pub fn decrypt(&self, token: &Token) -> Result<(u64, Zeroizing<Vec<u8>>), Error> {
+    pub fn decrypt(&self, token: &Token) -> Result<(u64, Zeroizing<Vec<u8>>)> {
         let time = self.time(token)?;
         let (head, rest) = token.0.split_at(HEAD_LEN);
         let mut data = Zeroizing::new(memory::copy(&rest[..rest.len() - MAC_LEN])?);

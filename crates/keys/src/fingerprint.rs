@@ -48,7 +48,7 @@ impl Fingerprint {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] without memory.
-    pub fn of_key(key: &Key) -> Result<Self, Error> {
+    pub fn of_key(key: &Key) -> Result<Self> {
         Self::new(key.as_bytes(), b"key")
     }
 
@@ -56,7 +56,7 @@ impl Fingerprint {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] without memory.
-    pub fn of_keyring(ring: &Keyring) -> Result<Self, Error> {
+    pub fn of_keyring(ring: &Keyring) -> Result<Self> {
         Self::new(&ring.to_bytes(), b"keyset")
     }
 
@@ -64,7 +64,7 @@ impl Fingerprint {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] without memory.
-    pub fn of_text(text: &str) -> Result<Self, Error> {
+    pub fn of_text(text: &str) -> Result<Self> {
         Self::new(text.as_bytes(), b"description")
     }
 
@@ -72,7 +72,7 @@ impl Fingerprint {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a private or public key.
-    pub fn of(file: &KeyFile) -> Result<Self, Error> {
+    pub fn of(file: &KeyFile) -> Result<Self> {
         match file {
             KeyFile::Secret(SecretKey::Symmetric(jwk)) => Self::of_key(&jwk.key),
             KeyFile::Keyring(ring) => Self::of_keyring(ring),
@@ -82,7 +82,7 @@ impl Fingerprint {
         }
     }
 
-    fn new(key: &[u8], info: &[u8]) -> Result<Self, Error> {
+    fn new(key: &[u8], info: &[u8]) -> Result<Self> {
         let mut bytes = [0; LEN];
         wiping_stack::<2048, _>(|| {
             expand_hkdf(&Salt::new(HKDF_SHA256, SALT).extract(key), &[info], &mut bytes)
@@ -96,7 +96,7 @@ impl Fingerprint {
     /// # Errors
     /// Returns [`Misuse::Reference`] for a fingerprint that is cut off or malformed: as a part of
     /// the path it would pin nothing.
-    pub fn split(reference: &str) -> Result<(&str, Option<Self>), Error> {
+    pub fn split(reference: &str) -> Result<(&str, Option<Self>)> {
         match reference.rsplit_once('#') {
             Some((rest, last))
                 if last.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)) =>
@@ -123,7 +123,7 @@ impl FromStr for Fingerprint {
 
     /// # Errors
     /// Returns [`Misuse::Reference`] for other text.
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         let mut bytes = [0; LEN];
         let digits = text.strip_prefix(NAME).filter(|digits| digits.len() == 2 * LEN).ok_or(INVALID)?;
         base16ct::lower::decode(digits, &mut bytes).map_err(|_| INVALID)?;

@@ -10,7 +10,7 @@ use engine::folder::Folder;
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the folder cannot be listed.
-pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let listed = Folder::list(folder).map_err(|e| Error::io(folder, e))?;
     let paths = listed.into_iter().map(|(name, _)| folder.join(name));
     let mut files: Vec<_> = paths.filter(|path| path.is_file()).collect();

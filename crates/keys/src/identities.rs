@@ -13,7 +13,7 @@ use crate::prelude::*;
 /// encrypted but there is no passphrase, [`Misuse::KeyNotEncrypted`] if there is one but the file
 /// is not encrypted, [`Error::WrongPassphrase`], and the errors of [`age::open`] and
 /// [`parse_identities`].
-pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
+pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Identity>> {
     parse_identity_file(&store::read(path)?, passphrase)
 }
 
@@ -21,7 +21,7 @@ pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Iden
 ///
 /// # Errors
 /// Returns the errors of [`load_identities`], except [`Error::Io`].
-pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
+pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>> {
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     if is_age_file(content) {
         let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;

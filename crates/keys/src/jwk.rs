@@ -77,7 +77,7 @@ pub(crate) type Names = [Option<String>; 3];
 impl<'a> Members<'a> {
     /// # Errors
     /// Returns [`Error::Format`] for text that is not an object, or has a member twice.
-    pub(crate) fn parse(text: &'a str) -> Result<Self, Error> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self> {
         json::object(text).ok_or(EXPECTED)
     }
 
@@ -90,7 +90,7 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the keys of this set, of all types; or this single key.
-    pub(crate) fn all(self) -> Result<Vec<Self>, Error> {
+    pub(crate) fn all(self) -> Result<Vec<Self>> {
         let Some(keys) = self.keys else { return Ok(vec![self]) };
         // An entry with a repeated member is refused, not ignored: it has two readings.
         json::array(keys).ok_or(EXPECTED)?.into_iter().map(|key| Self::parse(key.get())).collect()
@@ -101,14 +101,14 @@ impl<'a> Members<'a> {
     }
 
     /// Returns `kid`, `alg` and `use`.
-    pub(crate) fn names(&self) -> Result<Names, Error> {
+    pub(crate) fn names(&self) -> Result<Names> {
         let text = |json: Option<&RawValue>| {
             json.map(|json| json::string(json).map(|text| text.to_string()).ok_or(DAMAGED)).transpose()
         };
         Ok([text(self.kid)?, text(self.alg)?, text(self.usage)?])
     }
 
-    pub(crate) fn jwk(&self) -> Result<Jwk, Error> {
+    pub(crate) fn jwk(&self) -> Result<Jwk> {
         if !self.has_type() {
             return Err(EXPECTED);
         }
@@ -131,7 +131,7 @@ impl Jwk {
     ///
     /// # Errors
     /// Returns [`Error::Format`] for any other text.
-    pub fn from_json(text: &str) -> Result<Self, Error> {
+    pub fn from_json(text: &str) -> Result<Self> {
         Members::parse(text)?.jwk()
     }
 
@@ -156,7 +156,7 @@ impl Jwk {
 /// # Errors
 /// Returns [`Error::Format`] for other text, and for a damaged key if it is selected or the only
 /// one; [`Misuse::KeyId`] if no key or several keys match.
-pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
+pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk> {
     let mut keys: Vec<_> = members(text)?.iter().map(|key| (key.kid(), key.jwk())).collect();
     keys.retain(|(found, _)| kid.is_none() || found.as_deref() == kid);
     if keys.iter().any(|(_, key)| key.is_ok()) {
@@ -175,21 +175,21 @@ pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
 ///
 /// # Errors
 /// Returns [`Error::Format`] for other text, and if all are damaged.
-pub(super) fn symmetric_keys(text: &str) -> Result<Vec<Jwk>, Error> {
+pub(super) fn symmetric_keys(text: &str) -> Result<Vec<Jwk>> {
     readable(&members(text)?, Members::jwk)
 }
 
 /// Returns the keys that can be read, or if none can, the reason.
 pub(crate) fn readable<'a, T>(
     keys: &[Members<'a>],
-    read: impl Fn(&Members<'a>) -> Result<T, Error>,
-) -> Result<Vec<T>, Error> {
+    read: impl Fn(&Members<'a>) -> Result<T>,
+) -> Result<Vec<T>> {
     let (good, damaged): (Vec<_>, Vec<_>) = keys.iter().map(read).partition(Result::is_ok);
     if good.is_empty() { damaged } else { good }.into_iter().collect()
 }
 
 /// Returns a single key, or the keys of a set with the type `oct`.
-fn members(text: &str) -> Result<Vec<Members<'_>>, Error> {
+fn members(text: &str) -> Result<Vec<Members<'_>>> {
     let whole = Members::parse(text)?;
     let is_set = whole.keys.is_some();
     let mut keys = whole.all()?;

@@ -77,11 +77,11 @@ impl KeyFile {
     /// [`Misuse::KeyId`] if `kid` selects no key or several. If the passphrase would take too much
     /// work, returns [`Error::LimitExceeded`] or [`Error::WorkFactor`]; for a damaged age file, the
     /// errors of [`age::open`].
-    pub fn parse(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
+    pub fn parse(content: &[u8], options: LoadOptions<'_>) -> Result<Self> {
         wiping_stack::<STACK, _>(|| Self::parse_any(content, options))
     }
 
-    fn parse_any(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
+    fn parse_any(content: &[u8], options: LoadOptions<'_>) -> Result<Self> {
         if content.len() > MAX_LEN {
             return Err(Error::Format("expected a key file, found more than 256 KiB"));
         }
@@ -113,7 +113,7 @@ impl KeyFile {
     ///
     /// # Errors
     /// Returns [`Error::Format`] if the file holds a public key or a keyring.
-    pub fn into_secret(self) -> Result<SecretKey, Error> {
+    pub fn into_secret(self) -> Result<SecretKey> {
         match self {
             Self::Secret(key) => Ok(key),
             Self::Public(_) => Err(FOUND_PUBLIC),
@@ -126,7 +126,7 @@ impl KeyFile {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and
     /// [`Error::Format`] if it holds a keyring.
-    pub fn into_symmetric(self) -> Result<Key, Error> {
+    pub fn into_symmetric(self) -> Result<Key> {
         match self {
             Self::Secret(key) => key.into_symmetric(),
             Self::Public(_) => Err(Error::unsuitable_key(
@@ -140,7 +140,7 @@ impl KeyFile {
     ///
     /// # Errors
     /// Returns [`Error::Format`] if the file holds a private or symmetric key, or a keyring.
-    pub fn into_public(self) -> Result<PublicKey, Error> {
+    pub fn into_public(self) -> Result<PublicKey> {
         match self {
             Self::Public(key) => Ok(key),
             Self::Secret(SecretKey::Symmetric(_)) => Err(FOUND_SYMMETRIC),
@@ -149,7 +149,7 @@ impl KeyFile {
         }
     }
 
-    fn from_block(block: &pem::Block) -> Result<Self, Error> {
+    fn from_block(block: &pem::Block) -> Result<Self> {
         Ok(match &block.label[..] {
             "PRIVATE KEY" => Self::Secret(private_key(pkcs8::private(&block.der)?)?),
             "EC PRIVATE KEY" => Self::Secret(private_key(pkcs8::private_sec1(&block.der)?)?),
@@ -178,7 +178,7 @@ impl SecretKey {
     ///
     /// # Errors
     /// Returns the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
-    pub fn from_text(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+    pub fn from_text(text: &str, passphrase: Option<&str>) -> Result<Self> {
         KeyFile::parse(text.as_bytes(), LoadOptions::passphrase(passphrase))?.into_secret()
     }
 }
@@ -189,7 +189,7 @@ impl PublicKey {
     ///
     /// # Errors
     /// Returns [`Error::Format`] and [`Error::Truncated`] if the text is not a public key.
-    pub fn from_text(text: &str) -> Result<Self, Error> {
+    pub fn from_text(text: &str) -> Result<Self> {
         Self::parse(text.as_bytes())
     }
 
@@ -197,11 +197,11 @@ impl PublicKey {
     ///
     /// # Errors
     /// Returns [`Error::Io`], and the errors of [`Self::from_text`].
-    pub fn load(path: &Path) -> Result<Self, Error> {
+    pub fn load(path: &Path) -> Result<Self> {
         Self::parse(&store::read(path)?)
     }
 
-    fn parse(content: &[u8]) -> Result<Self, Error> {
+    fn parse(content: &[u8]) -> Result<Self> {
         match KeyFile::parse(content, LoadOptions::default()) {
             // Only private keys are encrypted, so this file holds no public key.
             Err(Error::Misuse(Misuse::KeyPassphraseRequired | Misuse::KeyIdentityRequired)) => {
@@ -258,7 +258,7 @@ enum Format<'a> {
 
 impl<'a> Format<'a> {
     /// `text` is the text of `content`.
-    fn detect(content: &'a [u8], text: &'a str) -> Result<Self, Error> {
+    fn detect(content: &'a [u8], text: &'a str) -> Result<Self> {
         if content.starts_with(b"age-encryption.org/v1") {
             return Ok(Self::Age(content));
         }
@@ -319,7 +319,7 @@ impl<'a> Format<'a> {
     }
 
     /// Parses decrypted content.
-    fn parse(self, kid: Option<&str>) -> Result<KeyFile, Error> {
+    fn parse(self, kid: Option<&str>) -> Result<KeyFile> {
         check_kid(matches!(self, Self::Jwk(_)), kid)?;
         Ok(match self {
             Self::Jwk(text) => KeyFile::Secret(SecretKey::Symmetric(jwk::select(text, kid)?)),
@@ -350,7 +350,7 @@ impl<'a> Format<'a> {
 }
 
 /// Refuses a `kid` for keys that have none: the caller believes that it selects one.
-fn check_kid(is_jwk: bool, kid: Option<&str>) -> Result<(), Error> {
+fn check_kid(is_jwk: bool, kid: Option<&str>) -> Result<()> {
     match kid.filter(|_| !is_jwk) {
         None => Ok(()),
         Some(_) => Err(Error::unsuitable_key(
@@ -359,7 +359,7 @@ fn check_kid(is_jwk: bool, kid: Option<&str>) -> Result<(), Error> {
     }
 }
 
-fn decrypt_pkcs8(der: &[u8], options: LoadOptions<'_>) -> Result<SecretKey, Error> {
+fn decrypt_pkcs8(der: &[u8], options: LoadOptions<'_>) -> Result<SecretKey> {
     let der = pbes2::open(der, options.passphrase.ok_or(Misuse::KeyPassphraseRequired)?)?;
     // One wrong passphrase in 256 gives valid padding, so we check the result too.
     match pkcs8::is_private(&der) {
@@ -368,7 +368,7 @@ fn decrypt_pkcs8(der: &[u8], options: LoadOptions<'_>) -> Result<SecretKey, Erro
     }
 }
 
-fn decrypt_age(file: &[u8], options: LoadOptions<'_>) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn decrypt_age(file: &[u8], options: LoadOptions<'_>) -> Result<Zeroizing<Vec<u8>>> {
     let binary = age::armor::decode(file)?;
     let (header, _) = age::Header::parse_whole(&binary)?;
     match (header.has_passphrase(), options.passphrase, options.identities) {
@@ -379,7 +379,7 @@ fn decrypt_age(file: &[u8], options: LoadOptions<'_>) -> Result<Zeroizing<Vec<u8
     }
 }
 
-fn private_key(private: Private<'_>) -> Result<SecretKey, Error> {
+fn private_key(private: Private<'_>) -> Result<SecretKey> {
     let bytes = private.secret;
     // The conversion fails only if the length is wrong.
     let number = || <&[u8; 32]>::try_from(bytes).map_err(|_| INVALID_NUMBER);
@@ -412,7 +412,7 @@ fn private_key(private: Private<'_>) -> Result<SecretKey, Error> {
     }
 }
 
-fn public_key(spki: &[u8]) -> Result<PublicKey, Error> {
+fn public_key(spki: &[u8]) -> Result<PublicKey> {
     let (algorithm, bytes) = pkcs8::public(spki)?;
     Ok(match algorithm {
         Algorithm::P256 => PublicKey::P256(p256::PublicKey::from_sec1(bytes)?),

@@ -75,7 +75,7 @@ impl fmt::Display for Kind {
 impl FromStr for Kind {
     type Err = Error;
 
-    fn from_str(name: &str) -> Result<Self, Error> {
+    fn from_str(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or(Error::unsuitable_key(
             "unknown kind of key: expected aes-128, aes-192, aes-256, aes-256-siv, age, age-pq, rsa-2048, rsa-3072, \
              rsa-4096, secp256k1, x25519, p-256 or x-wing",

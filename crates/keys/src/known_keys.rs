@@ -15,7 +15,7 @@
 use super::Existing;
 use super::fingerprint::Fingerprint;
 use super::store;
-use base::{Error, interrupt};
+use base::{Error, Result, interrupt};
 use engine::folder::private_folders;
 use engine::io::open_regular;
 use engine::place::parent;
@@ -45,11 +45,7 @@ static WARNED: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// Returns [`Error::OtherKey`] for another key; and if the file of known keys cannot be trusted,
 /// [`Error::Io`], and [`Error::LimitExceeded`] if it is too long.
-pub fn check_key(
-    place: &str,
-    expected: Option<&Fingerprint>,
-    found: &Fingerprint,
-) -> Result<Option<String>, Error> {
+pub fn check_key(place: &str, expected: Option<&Fingerprint>, found: &Fingerprint) -> Result<Option<String>> {
     let Some(expected) = expected else { return check_known(place, found) };
     if expected == found {
         return Ok(None);
@@ -90,7 +86,7 @@ pub fn known_line(path: &Path, except: Option<&str>) -> Option<(PathBuf, usize)>
 ///
 /// # Errors
 /// Returns the errors of [`check_key`].
-pub(super) fn check_own_key(place: &str, found: &Fingerprint) -> Result<(), Error> {
+pub(super) fn check_own_key(place: &str, found: &Fingerprint) -> Result<()> {
     let Ok(path) = location() else { return Ok(()) };
     match KnownKeys::read(path) {
         Err(Error::Io { source, .. }) if is_read_only(&source) => Ok(()),
@@ -98,7 +94,7 @@ pub(super) fn check_own_key(place: &str, found: &Fingerprint) -> Result<(), Erro
     }
 }
 
-fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>, Error> {
+fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>> {
     let mut other = None;
     let look = |known: &mut KnownKeys| other = replaced(known, place, found);
     let why = match location() {
@@ -144,12 +140,7 @@ fn other(place: &str, expected: &str, found: &Fingerprint, advice: String) -> Er
 }
 
 /// Adds the key to the file, unless it is there or `change` leaves another one for its place.
-fn add(
-    path: PathBuf,
-    place: &str,
-    key: &Fingerprint,
-    mut change: impl FnMut(&mut KnownKeys),
-) -> Result<(), Error> {
+fn add(path: PathBuf, place: &str, key: &Fingerprint, mut change: impl FnMut(&mut KnownKeys)) -> Result<()> {
     let line = line_of(place, key);
     let mut is_done = |known: &mut KnownKeys| {
         known.lines.contains(&line) || {
@@ -204,7 +195,7 @@ struct KnownKeys {
 
 impl KnownKeys {
     /// Reads the file; one that does not exist has no lines. A link of this user is followed.
-    fn read(path: PathBuf) -> Result<Self, Error> {
+    fn read(path: PathBuf) -> Result<Self> {
         let about = |error| Error::io(&path, error);
         let found = match fs::symlink_metadata(&path) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -244,14 +235,14 @@ impl KnownKeys {
         Ok(Self { path, lines })
     }
 
-    fn write(&self) -> Result<(), Error> {
+    fn write(&self) -> Result<()> {
         let text = self.lines.join("\n") + "\n";
         check_len(text.len())?;
         store::save_secret(&self.path, &text, Existing::Replace)
     }
 }
 
-fn check_len(len: usize) -> Result<(), Error> {
+fn check_len(len: usize) -> Result<()> {
     match len as u64 > MAX_LEN {
         true => Err(Error::LimitExceeded(
             "the file of known keys has more than 4 MiB; remove the lines of keys that you no longer use",
@@ -282,19 +273,19 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn make_folder(path: &Path) -> Result<(), Error> {
+fn make_folder(path: &Path) -> Result<()> {
     let folder = parent(path);
     private_folders().recursive(true).create(folder).map_err(|e| Error::io(folder, e))?;
     check_folder(folder)
 }
 
-fn check_folder(folder: &Path) -> Result<(), Error> {
+fn check_folder(folder: &Path) -> Result<()> {
     private::check(folder, &fs::metadata(folder).map_err(|e| Error::io(folder, e))?, 0o022)
 }
 
 /// Locks the file, so that no process loses a line of another. The lock has a file
 /// of its own, because the file is replaced.
-fn lock(path: &Path) -> Result<File, Error> {
+fn lock(path: &Path) -> Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let path = Path::new(&name);
@@ -322,11 +313,11 @@ fn lock(path: &Path) -> Result<File, Error> {
 
 #[cfg(unix)]
 mod private {
-    use super::{Error, ErrorKind, Path, PathBuf, fs, io, variable};
+    use super::{Error, ErrorKind, Path, PathBuf, Result, fs, io, variable};
     use std::os::unix::fs::MetadataExt;
 
     /// Checks that no other user owns the file, or has one of the rights.
-    pub(super) fn check(path: &Path, found: &fs::Metadata, rights: u32) -> Result<(), Error> {
+    pub(super) fn check(path: &Path, found: &fs::Metadata, rights: u32) -> Result<()> {
         let text = if found.uid() != rustix::process::geteuid().as_raw() {
             "another user owns it; name a file of your own in SEALANE_KNOWN_KEYS".to_owned()
         } else if found.mode() & rights != 0 {
@@ -355,9 +346,9 @@ mod private {
 /// On Windows, the folder's access list protects the file.
 #[cfg(not(unix))]
 mod private {
-    use super::{Error, Path, PathBuf, fs, variable};
+    use super::{Path, PathBuf, Result, fs, variable};
 
-    pub(super) fn check(_: &Path, _: &fs::Metadata, _: u32) -> Result<(), Error> {
+    pub(super) fn check(_: &Path, _: &fs::Metadata, _: u32) -> Result<()> {
         Ok(())
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn is_public(line: &str) -> bool {
 ///
 /// # Errors
 /// Returns [`Error::Format`].
-pub(crate) fn public(line: &str) -> Result<PublicKey, Error> {
+pub(crate) fn public(line: &str) -> Result<PublicKey> {
     let mut fields = line.split_ascii_whitespace();
     match (fields.next(), fields.next()) {
         (Some("ssh-ed25519" | "ssh-rsa"), None) => Err(NOT_PUBLIC),
@@ -56,7 +56,7 @@ pub(crate) fn public(line: &str) -> Result<PublicKey, Error> {
 ///
 /// # Errors
 /// Returns [`Error::Format`].
-pub(crate) fn private(block: &Block) -> Result<PrivateKey, Error> {
+pub(crate) fn private(block: &Block) -> Result<PrivateKey> {
     if block.label != LABEL {
         return Err(OTHER);
     }
@@ -87,7 +87,7 @@ fn names(der: &[u8]) -> Option<[Vec<u8>; 2]> {
 /// # Errors
 /// Returns [`Misuse::KeyPassphraseRequired`], [`Error::WrongPassphrase`], [`Error::Format`] for a
 /// damaged key, and [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt.
-pub(crate) fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
+pub(crate) fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey> {
     let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
     match key.kdf() {
         Kdf::Bcrypt { rounds, .. } if *rounds > MAX_ROUNDS => {

@@ -75,7 +75,7 @@ pub fn set_keyring(lookup: KeyringLookup) -> bool {
 
 /// Returns the cleartext keyset, in the binary format, for a reference to a key service, or to a
 /// token if the keyset is at a URL. The text of an error contains the reference, without a PIN.
-pub type ServiceLookup = fn(reference: &str) -> Result<Zeroizing<Vec<u8>>, Error>;
+pub type ServiceLookup = fn(reference: &str) -> Result<Zeroizing<Vec<u8>>>;
 
 static SERVICES: OnceLock<ServiceLookup> = OnceLock::new();
 
@@ -93,7 +93,7 @@ impl Reference {
     /// Returns [`Misuse::Reference`] if the part after the scheme is empty or malformed, and for
     /// `call:`, because it names a Python function, and for a reference with a fingerprint, which
     /// only [`PinnedReference::parse`] takes.
-    pub fn parse(text: &OsStr) -> Result<Self, Error> {
+    pub fn parse(text: &OsStr) -> Result<Self> {
         let invalid = |expected| Err(Misuse::Reference(expected).into());
         if Fingerprint::split(&text.to_string_lossy())?.1.is_some() {
             return invalid(
@@ -166,7 +166,7 @@ impl Reference {
     /// was not called, [`Error::KeyService`] if a key service or a token does not decrypt the key,
     /// or [`set_key_services`] was not called, and [`Error::KeyRefused`] if a token refuses the PIN
     /// or the key.
-    pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub fn read(&self) -> Result<Zeroizing<Vec<u8>>> {
         match self {
             Self::File(path) => store::read(path),
             Self::Env(name) => match env::var_os(name) {
@@ -250,7 +250,7 @@ impl Reference {
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn load(path: &Path, options: LoadOptions<'_>) -> Result<KeyFile, Error> {
+pub fn load(path: &Path, options: LoadOptions<'_>) -> Result<KeyFile> {
     PinnedReference::file(path).load(options).map(|(key, _)| key)
 }
 
@@ -259,7 +259,7 @@ impl SecretKey {
     ///
     /// # Errors
     /// Returns the errors of [`load`] and [`KeyFile::into_secret`].
-    pub fn load(path: &Path, passphrase: Option<&str>) -> Result<Self, Error> {
+    pub fn load(path: &Path, passphrase: Option<&str>) -> Result<Self> {
         load(path, LoadOptions::passphrase(passphrase))?.into_secret()
     }
 
@@ -267,7 +267,7 @@ impl SecretKey {
     ///
     /// # Errors
     /// Returns the errors of [`load`] and [`KeyFile::into_secret`].
-    pub fn load_with(path: &Path, identities: &[Identity]) -> Result<Self, Error> {
+    pub fn load_with(path: &Path, identities: &[Identity]) -> Result<Self> {
         load(path, LoadOptions { identities: Some(identities), ..LoadOptions::default() })?.into_secret()
     }
 }
@@ -287,7 +287,7 @@ impl PinnedReference {
     ///
     /// # Errors
     /// Returns the errors of [`Reference::parse`] and [`Fingerprint::split`].
-    pub fn parse(text: &OsStr) -> Result<Self, Error> {
+    pub fn parse(text: &OsStr) -> Result<Self> {
         let (rest, fingerprint) = match text.to_str() {
             Some(text) => Fingerprint::split(text)?,
             None => return Ok(Self { reference: Reference::parse(text)?, fingerprint: None }),
@@ -317,7 +317,7 @@ impl PinnedReference {
     ///
     /// # Errors
     /// Returns the errors of [`Reference::read`], [`KeyFile::parse`] and [`Self::check`].
-    pub fn load(&self, options: LoadOptions<'_>) -> Result<(KeyFile, Option<String>), Error> {
+    pub fn load(&self, options: LoadOptions<'_>) -> Result<(KeyFile, Option<String>)> {
         let key = KeyFile::parse(&self.reference.read()?, options)?;
         let warning = self.check(&key, options)?;
         Ok((key, warning))
@@ -335,7 +335,7 @@ impl PinnedReference {
     /// # Errors
     /// Returns the errors of [`check_key`](crate::check_key), and [`Misuse::UnsuitableKey`] if a
     /// fingerprint is given for a private or public key.
-    pub fn check(&self, key: &KeyFile, options: LoadOptions<'_>) -> Result<Option<String>, Error> {
+    pub fn check(&self, key: &KeyFile, options: LoadOptions<'_>) -> Result<Option<String>> {
         let service = matches!(self.reference, Reference::Service(_) | Reference::Token { .. });
         let is_kept = self.reference.is_kept();
         let found = match (Fingerprint::of(key), self.fingerprint) {
@@ -394,7 +394,7 @@ fn expand_home(path: PathBuf) -> PathBuf {
 mod test {
     use super::*;
 
-    fn parse(text: &str) -> Result<Reference, Error> {
+    fn parse(text: &str) -> Result<Reference> {
         Reference::parse(OsStr::new(text))
     }
 

@@ -65,7 +65,7 @@ impl Params {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if they request more than 1 GiB or about 15 seconds.
-    pub fn from_file(log_n: u8, r: u64, p: u64) -> Result<Self, Error> {
+    pub fn from_file(log_n: u8, r: u64, p: u64) -> Result<Self> {
         let within = |found: Option<u64>, max| found.is_some_and(|found| found <= max);
         // A larger number is above the limits too.
         let [r, p] = [r, p].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
@@ -81,7 +81,7 @@ impl Params {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the memory cannot be allocated, and
     /// [`Error::Cancelled`].
-    pub fn derive(self, passphrase: &[u8], salt: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub fn derive(self, passphrase: &[u8], salt: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>> {
         Computation::Scrypt.check()?;
         let bytes = self.memory().and_then(|bytes| usize::try_from(bytes).ok()).ok_or(NO_MEMORY)?;
         let (n, blocks) = (1_usize << self.log_n, 2 * self.r as usize);
@@ -108,7 +108,7 @@ impl Params {
 }
 
 /// One round of PBKDF2 (RFC 8018, section 5.2); `prf` has taken the passphrase and the salt.
-fn pbkdf2(prf: &Hmac<Sha256>, out: &mut [u8], pace: &mut Pace) -> Result<(), Error> {
+fn pbkdf2(prf: &Hmac<Sha256>, out: &mut [u8], pace: &mut Pace) -> Result<()> {
     for (number, out) in (1_u32..).zip(out.chunks_mut(32)) {
         let block = prf.clone().chain_update(number.to_be_bytes()).finalize().into_bytes();
         let block: Zeroizing<[u8; 32]> = Zeroizing::new(block.into());
@@ -145,7 +145,7 @@ fn ro_mix(
     table: &mut Vec<Block>,
     n: usize,
     pace: &mut Pace,
-) -> Result<(), Error> {
+) -> Result<()> {
     let len = block.len();
     table.clear();
     for _ in 0..n {

@@ -1,7 +1,7 @@
 //! For secrets that libraries return by value: boxes that leave no copies when they move, and wiped
 //! stacks.
 
-use base::Error;
+use base::Result;
 use providers::{wipe_dead_stack, wipe_registers};
 use std::ops::Deref;
 use zeroize::Zeroize;
@@ -19,7 +19,7 @@ impl<const LEN: usize> Secret<LEN> {
     }
 
     /// Draws random bytes.
-    pub(crate) fn generate() -> Result<Self, Error> {
+    pub(crate) fn generate() -> Result<Self> {
         let mut secret = Self(Box::new([0; LEN]));
         base::random::fill(&mut *secret.0)?;
         Ok(secret)

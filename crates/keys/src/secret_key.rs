@@ -36,7 +36,7 @@ impl SecretKey {
     /// # Errors
     /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if
     /// memory is exhausted.
-    pub fn generate(kind: Kind) -> Result<Self, Error> {
+    pub fn generate(kind: Kind) -> Result<Self> {
         let symmetric = |len| Key::generate(len).map(Self::from);
         let age = |kind| age::Identity::generate(kind).map(Self::Age);
         let rsa = |bits| interruptible(move || rsa::PrivateKey::generate(bits)).map(Self::Rsa);
@@ -93,7 +93,7 @@ impl SecretKey {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if it is a private key.
-    pub fn into_symmetric(self) -> Result<Key, Error> {
+    pub fn into_symmetric(self) -> Result<Key> {
         match self {
             Self::Symmetric(jwk) => Ok(jwk.key),
             Self::Age(_) => Err(Error::unsuitable_key(

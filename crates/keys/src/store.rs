@@ -20,7 +20,7 @@ pub(super) const MAX_LEN: usize = 1 << 18;
 ///
 /// # Errors
 /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it.
-pub fn save_secret(path: &Path, text: &str, existing: Existing) -> Result<(), Error> {
+pub fn save_secret(path: &Path, text: &str, existing: Existing) -> Result<()> {
     write(path, text.as_bytes(), Access::OwnerOnly, existing)
 }
 
@@ -28,11 +28,11 @@ pub fn save_secret(path: &Path, text: &str, existing: Existing) -> Result<(), Er
 ///
 /// # Errors
 /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it.
-pub fn save_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
+pub fn save_public(path: &Path, content: &[u8], existing: Existing) -> Result<()> {
     write(path, content, Access::Inherited, existing)
 }
 
-fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<(), Error> {
+fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<()> {
     let about = |e| Error::io(path, e);
     if let Some(mut file) = stream(path).map_err(about)? {
         // A shorter key would leave the end of the old one.
@@ -50,7 +50,7 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
 }
 
 /// Writes to a stream. Unlike `write_all`, stops at Ctrl-C while a pipe is full.
-fn write_stream(file: &mut File, mut rest: &[u8], name: &Path) -> Result<(), Error> {
+fn write_stream(file: &mut File, mut rest: &[u8], name: &Path) -> Result<()> {
     while !rest.is_empty() {
         match file.write(rest) {
             Ok(0) => return Err(Error::io(name, io::ErrorKind::WriteZero.into())),
@@ -67,7 +67,7 @@ fn write_stream(file: &mut File, mut rest: &[u8], name: &Path) -> Result<(), Err
 ///
 /// # Errors
 /// Returns [`Misuse::OutputIsInput`].
-pub fn refuse_replacing(path: &Path, inputs: &[PathBuf]) -> Result<(), Error> {
+pub fn refuse_replacing(path: &Path, inputs: &[PathBuf]) -> Result<()> {
     let id = |path: &Path| FileId::at(path).ok().flatten();
     let Some(output) = id(path) else { return Ok(()) };
     match inputs.iter().find(|input| id(input) == Some(output)) {
@@ -81,7 +81,7 @@ pub fn refuse_replacing(path: &Path, inputs: &[PathBuf]) -> Result<(), Error> {
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be read, and [`Error::Format`] if it is too long for a
 /// key.
-pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
     read_content(open(path).map_err(|e| Error::io(path, e))?, path)
 }
 
@@ -91,7 +91,7 @@ pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
 /// # Errors
 /// Returns [`Error::Io`] if the source cannot be read, and [`Error::Format`] if it is too long for
 /// a key.
-pub fn read_content(mut from: impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub fn read_content(mut from: impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>> {
     // Allocated at full length: a growing vector leaves copies behind.
     let mut content = Zeroizing::new(vec![0; MAX_LEN + 1]);
     let mut len = 0;

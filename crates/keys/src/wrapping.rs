@@ -6,14 +6,14 @@ use std::fmt::Display;
 use std::sync::OnceLock;
 
 /// Decrypts a ciphertext with the wrapping key of this name.
-pub type Unwrap = fn(name: &str, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error>;
+pub type Unwrap = fn(name: &str, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>>;
 
 /// Functions over the clients of key services. The first argument is a reference without a path,
 /// such as `vault:transit/sales`. The texts of errors begin with it.
 #[derive(Clone, Copy, Debug)]
 pub struct WrappingServices {
     /// Encrypts a cleartext keyset in the binary format.
-    pub wrap: fn(name: &str, keyset: &[u8]) -> Result<Vec<u8>, Error>,
+    pub wrap: fn(name: &str, keyset: &[u8]) -> Result<Vec<u8>>,
     /// Decrypts what `wrap` returned.
     pub unwrap: Unwrap,
 }
@@ -27,21 +27,21 @@ pub fn set_wrapping_services(services: WrappingServices) -> bool {
     SERVICES.set(services).is_ok()
 }
 
-pub(crate) fn wrap(name: &str, keyset: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn wrap(name: &str, keyset: &[u8]) -> Result<Vec<u8>> {
     match name.starts_with("pkcs11:") {
         true => TokenKey::parse(name)?.encrypt(keyset),
         false => (services(name)?.wrap)(name, keyset),
     }
 }
 
-pub(crate) fn unwrap(name: &str, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(crate) fn unwrap(name: &str, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     match name.starts_with("pkcs11:") {
         true => TokenKey::parse(name)?.decrypt(ciphertext),
         false => (services(name)?.unwrap)(name, ciphertext),
     }
 }
 
-fn services(name: &str) -> Result<&'static WrappingServices, Error> {
+fn services(name: &str) -> Result<&'static WrappingServices> {
     SERVICES.get().ok_or_else(|| missing(&name))
 }
 

@@ -14,7 +14,7 @@ impl SecretKey {
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase, and
     /// for an SSH key (it has no text of its own), and [`Error::Io`] if the operating system
     /// returns no random bytes.
-    pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
+    pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>> {
         match (passphrase, to_pkcs8(self)?) {
             (None, _) => plain(self),
             (Some(""), _) => Err(pbes2::EMPTY_PASSPHRASE),
@@ -28,7 +28,7 @@ impl SecretKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key, and the
     /// errors of [`age::seal`].
-    pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+    pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>> {
         armored(&plain(self)?, recipients)
     }
 }
@@ -38,9 +38,9 @@ impl Keyring {
     /// if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase, and
+    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and
     /// [`Error::Io`] if the operating system returns no random bytes.
-    pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
+    pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>> {
         match passphrase {
             None => Ok(self.to_json()),
             Some("") => Err(pbes2::EMPTY_PASSPHRASE),
@@ -52,7 +52,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns the errors of [`age::seal`].
-    pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+    pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>> {
         armored(&self.to_json(), recipients)
     }
 }
@@ -66,7 +66,7 @@ macro_rules! saved {
             /// # Errors
             /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
             /// and the errors of [`Self::to_text`].
-            pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
+            pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<()> {
                 store::save_secret(path, &self.to_text(passphrase)?, existing)?;
                 PinnedReference::file(path).saved(&KeyFile::$file(self.clone()), passphrase.is_some());
                 Ok(())
@@ -83,7 +83,7 @@ macro_rules! saved {
                 path: &Path,
                 recipients: &[age::Recipient],
                 existing: Existing,
-            ) -> Result<PinnedReference, Error> {
+            ) -> Result<PinnedReference> {
                 store::save_secret(path, &self.to_text_for(recipients)?, existing)?;
                 Ok(PinnedReference::file(path).saved(&KeyFile::$file(self.clone()), true))
             }
@@ -93,7 +93,7 @@ macro_rules! saved {
 
 saved! { SecretKey Secret Keyring Keyring }
 
-fn armored(text: &str, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+fn armored(text: &str, recipients: &[age::Recipient]) -> Result<Zeroizing<String>> {
     let file = age::seal(text.as_bytes(), recipients, age::Armor::Ascii)?;
     // Armor is ASCII.
     String::from_utf8(file).map(Zeroizing::new).map_err(|_| Error::Armor("the armor is not ASCII"))
@@ -104,7 +104,7 @@ impl PublicKey {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the key is too long for DER.
-    pub fn to_text(&self) -> Result<String, Error> {
+    pub fn to_text(&self) -> Result<String> {
         let spki = match self {
             Self::Age(recipient) => return Ok(format!("{recipient}\n")),
             Self::P256(key) => pkcs8::to_public(Algorithm::P256, key.as_bytes())?,
@@ -123,7 +123,7 @@ impl PublicKey {
     /// # Errors
     /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it, and the
     /// errors of [`Self::to_text`].
-    pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
+    pub fn save(&self, path: &Path, existing: Existing) -> Result<()> {
         store::save_public(path, self.to_text()?.as_bytes(), existing)
     }
 }
@@ -142,7 +142,7 @@ impl fmt::Display for PublicKey {
     }
 }
 
-fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
+fn plain(key: &SecretKey) -> Result<Zeroizing<String>> {
     match (key, to_pkcs8(key)?) {
         (_, Some(der)) => pem::write("PRIVATE KEY", &der),
         (SecretKey::Symmetric(jwk), _) => Ok(jwk.to_json()),
@@ -159,7 +159,7 @@ fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
 }
 
 /// Encodes the PKCS#8 of a key; `None` if its files have another format.
-fn to_pkcs8(key: &SecretKey) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+fn to_pkcs8(key: &SecretKey) -> Result<Option<Zeroizing<Vec<u8>>>> {
     let (algorithm, secret, public): (_, &[u8], _) = match key {
         SecretKey::Symmetric(_) | SecretKey::Age(_) => return Ok(None),
         SecretKey::Rsa(key) => return key.to_pkcs8().map(Some),

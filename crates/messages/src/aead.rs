@@ -78,7 +78,7 @@ impl Aead {
     /// [`Error::ProviderUnavailable`] if the selected provider (or every provider) cannot compute
     /// the algorithm, [`Error::Environment`] if `SEALANE_PROVIDER` or `SEALANE_CPU` is invalid, and
     /// [`Error::SelfTest`] or [`Error::ProviderRefused`] if the provider fails.
-    pub fn new(algorithm: Algorithm, key: &Key) -> Result<Self, Error> {
+    pub fn new(algorithm: Algorithm, key: &Key) -> Result<Self> {
         Self::with_provider(algorithm, key, None)
     }
 
@@ -87,7 +87,7 @@ impl Aead {
     /// # Errors
     /// Returns the errors of [`Self::new`]. [`Error::ProviderUnavailable`] lists the usable
     /// providers.
-    pub fn with_provider(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
+    pub fn with_provider(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self> {
         Ok(Self { keys: MessageKey::new(algorithm, key, provider)?.into(), algorithm })
     }
 
@@ -135,7 +135,7 @@ impl Buffer<'_> {
     /// # Errors
     /// Returns [`Misuse::BufferTooShort`] if `len` exceeds the capacity and the errors of
     /// [`MessageKeys::seal`].
-    pub fn seal(&mut self, len: usize, aad: &[u8]) -> Result<&[u8], Error> {
+    pub fn seal(&mut self, len: usize, aad: &[u8]) -> Result<&[u8]> {
         let holds = self.plaintext().len();
         if len > holds {
             return Err(Misuse::BufferTooShort { got: holds, need: len }.into());

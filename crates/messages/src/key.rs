@@ -1,6 +1,6 @@
 //! Symmetric keys.
 
-use base::{Error, debug_text, memory};
+use crate::prelude::*;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -28,7 +28,7 @@ impl Key {
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes, and
     /// [`Error::OutOfMemory`].
-    pub fn generate(len: usize) -> Result<Self, Error> {
+    pub fn generate(len: usize) -> Result<Self> {
         let mut bytes = Zeroizing::new(memory::zeroed(len)?.into_boxed_slice());
         base::random::fill(&mut bytes)?;
         Ok(Self(bytes))

@@ -18,7 +18,7 @@ pub fn provider(name: Option<&str>) -> Result<Option<Provider>, Misuse> {
 }
 
 /// Returns the keys of the algorithm with this name.
-pub fn aead(algorithm: &str, key: &Key, provider: Option<&str>) -> Result<MessageKeys, Error> {
+pub fn aead(algorithm: &str, key: &Key, provider: Option<&str>) -> Result<MessageKeys> {
     let (algorithm, provider) = (self::algorithm(algorithm)?, self::provider(provider)?);
     Ok(Aead::with_provider(algorithm, key, provider)?.into())
 }
@@ -57,13 +57,7 @@ impl Keystream {
     /// # Errors
     /// Refuses a counter and a byte order that the cipher does not use, and returns the errors of
     /// the cipher.
-    pub fn new(
-        cipher: &str,
-        key: &[u8],
-        iv: &[u8],
-        counter: u64,
-        byte_order: Option<&str>,
-    ) -> Result<Self, Error> {
+    pub fn new(cipher: &str, key: &[u8], iv: &[u8], counter: u64, byte_order: Option<&str>) -> Result<Self> {
         let has_counter = matches!(cipher, "chacha20" | "xchacha20");
         let max = if has_counter { u32::MAX } else { 0 };
         // The other ciphers' IV is their first counter, so the caller means another position than
@@ -91,7 +85,7 @@ impl Keystream {
     }
 
     /// XORs `data` with the keystream from byte `offset` on.
-    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
+    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<()> {
         match self {
             Self::AesCtr(stream) => stream.xor(offset, data),
             Self::ChaCha20(stream) => stream.xor(offset, data),

@@ -32,7 +32,7 @@ thread_local! {
 
 /// Fills `nonce` with random bytes, used once.
 #[doc(hidden)]
-pub fn fill(nonce: &mut [u8]) -> Result<(), Error> {
+pub fn fill(nonce: &mut [u8]) -> Result<()> {
     if nonce.len() > BUFFER {
         return Ok(base::random::fill(nonce)?);
     }
@@ -50,7 +50,7 @@ pub fn fill(nonce: &mut [u8]) -> Result<(), Error> {
 /// Not returned by value: 32 bytes would be copied in pieces that the kernel cannot load before
 /// they are in the cache (10 %).
 #[inline(always)]
-pub(crate) fn fill_array<const N: usize>(nonce: &mut [u8; N]) -> Result<(), Error> {
+pub(crate) fn fill_array<const N: usize>(nonce: &mut [u8; N]) -> Result<()> {
     let drawn = GENERATOR.try_with(|generator| {
         let mut generator = generator.borrow_mut();
         *nonce = *generator.take(N)?.first_chunk().expect("N bytes were taken");
@@ -77,7 +77,7 @@ enum Source {
 
 impl BatchNonces {
     /// Draws `len` bytes.
-    pub(crate) fn new(len: usize) -> Result<Self, Error> {
+    pub(crate) fn new(len: usize) -> Result<Self> {
         let mark = process_mark()?;
         let source = if len < KEYSTREAM_LEN || providers::FIPS {
             let mut bytes = memory::zeroed(len)?;
@@ -93,7 +93,7 @@ impl BatchNonces {
     ///
     /// # Errors
     /// Returns [`Misuse::Forked`] in a forked child: the parent may use the same bytes.
-    pub(crate) fn fill(&self, at: usize, nonces: &mut [u8]) -> Result<(), Error> {
+    pub(crate) fn fill(&self, at: usize, nonces: &mut [u8]) -> Result<()> {
         if process_mark()? != self.mark {
             return Err(Misuse::Forked.into());
         }
@@ -106,7 +106,7 @@ impl BatchNonces {
 }
 
 /// Returns an AES-256 key for a single use.
-fn random_key() -> Result<raw::Aes, Error> {
+fn random_key() -> Result<raw::Aes> {
     let mut seed = Zeroizing::new([0; 32]);
     base::random::fill(&mut *seed)?;
     Ok(raw::aes(&*seed)?)
@@ -121,7 +121,7 @@ fn keystream(aes: &raw::Aes, at: u64, out: &mut [u8]) {
 impl Generator {
     /// Returns the next `len` bytes, at most [`BUFFER`].
     #[inline(always)]
-    fn take(&mut self, len: usize) -> Result<&[u8], Error> {
+    fn take(&mut self, len: usize) -> Result<&[u8]> {
         let mark = process_mark()?;
         if self.mark != mark || self.used + len > BUFFER {
             self.refill(mark)?;
@@ -132,7 +132,7 @@ impl Generator {
     }
 
     #[cold]
-    fn refill(&mut self, mark: u64) -> Result<(), Error> {
+    fn refill(&mut self, mark: u64) -> Result<()> {
         if providers::FIPS {
             base::random::fill(&mut self.bytes)?;
         } else {

@@ -49,7 +49,7 @@ macro_rules! types {
             ///
             /// # Errors
             /// Returns the errors of [`Aead::new`](crate::Aead::new).
-            pub fn try_new(key: &Key) -> Result<Self, Error> {
+            pub fn try_new(key: &Key) -> Result<Self> {
                 Ok(Self(Some(Arc::new(crate::Aead::new(Algorithm::$algorithm, key)?))))
             }
         }

@@ -17,7 +17,7 @@ impl Contents for Chunks {
         self.reader.size()
     }
 
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         self.reader.read_at(offset, into).map_err(|error| {
             into.fill(0);
             in_vault(&self.path, error)
@@ -35,7 +35,7 @@ pub(crate) fn chunks(
     source: Box<dyn ReadAt>,
     sealed_len: u64,
     cipher: Box<dyn OpenChunks>,
-) -> Result<Box<dyn Contents>, Error> {
+) -> Result<Box<dyn Contents>> {
     let reader = ChunkReader::new(source, sealed_len, cipher).map_err(|error| in_vault(path, error))?;
     Ok(Box::new(Chunks { reader, path: path.to_vec() }))
 }
@@ -53,7 +53,7 @@ impl Contents for Clear {
         self.len
     }
 
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         let len = self.len.saturating_sub(offset).min(into.len() as u64) as usize;
         let read = self.source.read_exact_at(offset, &mut into[..len]);
         read.map(|()| len).map_err(|error| in_vault(&self.path, error.into()))
@@ -71,7 +71,7 @@ pub(crate) fn plain_len(layout: Layout, sealed_len: u64) -> u64 {
 /// # Errors
 /// Returns [`Error::InVault`] with [`Error::LimitExceeded`] for a longer file; the errors of the
 /// storage.
-pub(crate) fn read_whole(storage: &dyn Storage, path: &[u8], max: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_whole(storage: &dyn Storage, path: &[u8], max: usize) -> Result<Vec<u8>> {
     let file = storage.open(path)?;
     let read = || {
         let len = usize::try_from(file.size()?).ok().filter(|len| *len <= max);
@@ -87,7 +87,7 @@ pub(crate) fn read_whole(storage: &dyn Storage, path: &[u8], max: usize) -> Resu
 ///
 /// # Errors
 /// Returns the errors of [`read_whole`] and [`Contents::read_at`].
-pub(crate) fn plaintext(path: &[u8], file: &dyn Contents, max: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(crate) fn plaintext(path: &[u8], file: &dyn Contents, max: usize) -> Result<Zeroizing<Vec<u8>>> {
     let len = usize::try_from(file.size()).ok().filter(|len| *len <= max);
     let len = len.ok_or(in_vault(path, Error::LimitExceeded("the file is too long for its kind")))?;
     let mut bytes = Zeroizing::new(memory::zeroed(len)?);

@@ -1,10 +1,10 @@
 //! Names encrypted with EME, padded to whole blocks as in PKCS #7 (RFC 5652, section 6.3).
 
-use base::Error;
+use base::Result;
 use providers::raw::Eme;
 
 /// Returns the encrypted name.
-pub(crate) fn encrypt(eme: &Eme, tweak: &[u8; 16], name: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn encrypt(eme: &Eme, tweak: &[u8; 16], name: &[u8]) -> Result<Vec<u8>> {
     let pad = 16 - name.len() % 16;
     let mut padded = [name, &[pad as u8; 16][..pad]].concat();
     eme.encrypt(tweak, &mut padded)?;

@@ -27,7 +27,7 @@ pub struct Format {
     unlock: Unlock,
 }
 
-type Unlock = fn(Arc<dyn Storage>, &[u8]) -> Result<Box<dyn Vault>, Error>;
+type Unlock = fn(Arc<dyn Storage>, &[u8]) -> Result<Box<dyn Vault>>;
 
 const FORMATS: &[Format] = &[
     Format {
@@ -55,7 +55,7 @@ impl Format {
     /// # Errors
     /// Returns [`Error::InVault`] for a file that is not JSON or a JSON Web Token, and the errors
     /// of the storage.
-    pub fn describe(&self, storage: &dyn Storage) -> Result<Vec<(&'static str, String)>, Error> {
+    pub fn describe(&self, storage: &dyn Storage) -> Result<Vec<(&'static str, String)>> {
         for mark in self.marks {
             let text = match read_whole(storage, mark.as_bytes(), 1 << 16) {
                 Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
@@ -83,7 +83,7 @@ pub fn marks() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// Returns the errors of the storage and of [`check_remains`].
-pub fn detect(storage: &dyn Storage) -> Result<Option<Format>, Error> {
+pub fn detect(storage: &dyn Storage) -> Result<Option<Format>> {
     let names = storage.list(b"")?;
     let has =
         |mark: &str| names.iter().any(|entry| entry.kind == EntryKind::File && entry.name == mark.as_bytes());
@@ -98,7 +98,7 @@ pub fn detect(storage: &dyn Storage) -> Result<Option<Format>, Error> {
 ///
 /// # Errors
 /// Returns [`Error::Format`].
-pub fn check_remains(storage: &dyn Storage) -> Result<(), Error> {
+pub fn check_remains(storage: &dyn Storage) -> Result<()> {
     let remains = |format: &&Format| format.remains.iter().any(|path| holds(storage, b"", path));
     match FORMATS.iter().find(remains) {
         Some(format) => Err(Error::Format(format.lost)),
@@ -144,7 +144,7 @@ fn holds(storage: &dyn Storage, folder: &[u8], path: &str) -> bool {
 /// let len = vault.open(b"2026/cat.jpg")?.read_at(0, &mut start)?;
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box<dyn Vault>, Error> {
+pub fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box<dyn Vault>> {
     let format = detect(&*storage)?.ok_or(Error::Format(
         "expected a vault of gocryptfs or Cryptomator: its configuration in gocryptfs.conf or vault.cryptomator",
     ))?;

@@ -95,7 +95,7 @@ impl VaultJob<'_> {
         send(listen, vec![Event::Ended(run.summary)])
     }
 
-    fn process(&self, item: &Item, options: Options<'_>) -> Result<(), Error> {
+    fn process(&self, item: &Item, options: Options<'_>) -> Result<()> {
         let contents = self.vault.open(&item.path)?;
         let Some(output) = &self.options.output else { return copy(&*contents, &Discard, options) };
         let about = |e| Error::io(&item.target, e);
@@ -242,7 +242,7 @@ impl Run<'_> {
     }
 
     /// Restores a link; without an output, reads it.
-    fn link(&self, Item { path, target, .. }: &Item) -> Result<(), Error> {
+    fn link(&self, Item { path, target, .. }: &Item) -> Result<()> {
         let VaultJob { vault, options, .. } = self.job;
         let text = PathBuf::from(to_os(&vault.read_link(path)?)?);
         let Some(output) = &options.output else { return Ok(()) };
@@ -261,7 +261,7 @@ impl Run<'_> {
         place.create_link(&text, |_| Ok(())).map_err(about)
     }
 
-    fn keep_time(&self, Item { target, entry, .. }: &Item) -> Result<(), Error> {
+    fn keep_time(&self, Item { target, entry, .. }: &Item) -> Result<()> {
         let JobOptions { output: Some(output), preserve: true, dry_run: false, .. } = self.job.options else {
             return Ok(());
         };
@@ -278,7 +278,7 @@ impl Run<'_> {
 }
 
 /// Copies the whole plaintext, on the threads of `options`.
-fn copy(contents: &dyn Contents, to: &impl WriteAt, mut options: Options<'_>) -> Result<(), Error> {
+fn copy(contents: &dyn Contents, to: &impl WriteAt, mut options: Options<'_>) -> Result<()> {
     let size = contents.size();
     let buffer = || Ok(Wiped::new(memory::zeroed(size.min(PIECE_LEN) as usize)?));
     run_reporting(size.div_ceil(PIECE_LEN), size, &mut options, buffer, |at, piece| {
@@ -294,7 +294,7 @@ fn copy(contents: &dyn Contents, to: &impl WriteAt, mut options: Options<'_>) ->
 }
 
 /// Returns the path below an output that a path in a vault stands for, if this system has it.
-fn to_path(path: &[u8]) -> Result<PathBuf, Error> {
+fn to_path(path: &[u8]) -> Result<PathBuf> {
     let name = |name: &[u8]| {
         let name = to_os(name)?;
         check_name(&name).map(|()| name).map_err(|e| Error::io(&path_of(path), e))
@@ -302,6 +302,6 @@ fn to_path(path: &[u8]) -> Result<PathBuf, Error> {
     path.split(|byte| *byte == b'/').map(name).collect()
 }
 
-fn to_os(text: &[u8]) -> Result<OsString, Error> {
+fn to_os(text: &[u8]) -> Result<OsString> {
     os::from_bytes(text).ok_or(FolderError::NameInvalid.into())
 }

@@ -16,7 +16,7 @@ pub struct Listing {
 const SPECIAL: &str = "expected a file, a folder or a link, found a pipe, a socket or a device";
 
 /// A stored path, and what lies there: `None` for what is not in the vault.
-pub(crate) type Found = (Vec<u8>, Result<Option<Entry>, Error>);
+pub(crate) type Found = (Vec<u8>, Result<Option<Entry>>);
 
 impl Listing {
     /// Sorts and checks what was found. Of two files with one name, none is listed, because either
@@ -53,7 +53,7 @@ impl Listing {
     ///
     /// # Errors
     /// Returns the first problem.
-    pub fn whole(self) -> Result<Vec<Entry>, Error> {
+    pub fn whole(self) -> Result<Vec<Entry>> {
         self.problems.into_iter().next().map_or(Ok(self.entries), |(_, error)| Err(error))
     }
 }
@@ -62,7 +62,7 @@ impl Listing {
 ///
 /// # Errors
 /// Returns [`FolderError::NameInvalid`] for any other.
-pub(crate) fn checked(name: &[u8]) -> Result<&[u8], Error> {
+pub(crate) fn checked(name: &[u8]) -> Result<&[u8]> {
     match matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, 0 | b'/')) {
         true => Err(FolderError::NameInvalid.into()),
         false => Ok(name),

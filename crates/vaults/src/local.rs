@@ -19,17 +19,13 @@ impl LocalFolder {
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path if there is no folder.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self> {
         let folder = Folder::open(path).map_err(|e| Error::io(path, e))?;
         Ok(Self { path: path.to_owned(), folder })
     }
 
     /// Calls `work` with the open folder that contains `path`, and with its last name.
-    fn within<T>(
-        &self,
-        path: &[u8],
-        work: impl FnOnce(&Folder, &OsStr) -> io::Result<T>,
-    ) -> Result<T, Error> {
+    fn within<T>(&self, path: &[u8], work: impl FnOnce(&Folder, &OsStr) -> io::Result<T>) -> Result<T> {
         let relative = os::from_bytes(path).map(PathBuf::from).ok_or(ErrorKind::InvalidFilename.into());
         let found = relative.and_then(|relative| match (relative.parent(), relative.file_name()) {
             (Some(parent), Some(name)) => work(&self.folder.open_below(parent)?, name),
@@ -53,7 +49,7 @@ impl LocalFolder {
 debug_fields!(LocalFolder; |it| path: it.path);
 
 impl Storage for LocalFolder {
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>> {
         let list = || {
             let open = self.folder.open_below(&path_of(folder))?;
             let mut entries = Vec::new();
@@ -68,11 +64,11 @@ impl Storage for LocalFolder {
         list().map_err(|e| self.about(folder, e))
     }
 
-    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>, Error> {
+    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>> {
         Ok(Box::new(self.within(path, Folder::open_file)?))
     }
 
-    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>> {
         self.within(path, |folder, name| bytes(&folder.read_link(name)?))
     }
 }

@@ -28,7 +28,7 @@ impl OwnFolder {
     ///
     /// # Errors
     /// Returns the errors of [`DescribedFolder::name_key`] and [`DescribedFolder::decrypt_with`].
-    pub fn new(storage: Arc<dyn Storage>, folder: &DescribedFolder) -> Result<Self, Error> {
+    pub fn new(storage: Arc<dyn Storage>, folder: &DescribedFolder) -> Result<Self> {
         let names = folder.name_key()?;
         let with = folder.is_readable().then(|| folder.decrypt_with(&[])).transpose()?;
         let about = folder.description();
@@ -40,7 +40,7 @@ impl OwnFolder {
     ///
     /// # Errors
     /// Returns the errors of [`Description::parse`] and of the storage.
-    pub fn description(storage: &dyn Storage, path: &Path) -> Result<Description, Error> {
+    pub fn description(storage: &dyn Storage, path: &Path) -> Result<Description> {
         let source = storage.open(Description::NAME.as_bytes())?;
         // One byte more than a description may have, which `parse` refuses.
         let len = source.size().map_err(|e| Error::io(path, e))?.min(Description::MAX_LEN as u64 + 1);
@@ -51,7 +51,7 @@ impl OwnFolder {
 
     /// Returns the plaintext name of a stored one in `folder`, a plaintext path; `None` for a file
     /// without the suffix.
-    fn plain(&self, stored: &Entry, folder: &Path) -> Result<Option<Vec<u8>>, Error> {
+    fn plain(&self, stored: &Entry, folder: &Path) -> Result<Option<Vec<u8>>> {
         let suffix = if stored.kind == EntryKind::Folder { "" } else { &self.suffix };
         let Some(name) = stored.name.strip_suffix(suffix.as_bytes()) else { return Ok(None) };
         Ok(Some(match &self.names {
@@ -61,7 +61,7 @@ impl OwnFolder {
     }
 
     /// Returns where the file, link or folder with a plaintext path is stored.
-    fn stored(&self, path: &[u8], suffix: &str) -> Result<Vec<u8>, Error> {
+    fn stored(&self, path: &[u8], suffix: &str) -> Result<Vec<u8>> {
         let (path, mut plain, mut stored) = (path_of(path), PathBuf::new(), PathBuf::new());
         let mut parts = path.iter().peekable();
         while let Some(name) = parts.next() {
@@ -81,7 +81,7 @@ impl OwnFolder {
 }
 
 impl Vault for OwnFolder {
-    fn list(&self, folder: &[u8]) -> Result<Listing, Error> {
+    fn list(&self, folder: &[u8]) -> Result<Listing> {
         let stored = self.stored(folder, "")?;
         let plain = path_of(folder);
         let is_description = |entry: &Entry| folder.is_empty() && entry.name == Description::NAME.as_bytes();
@@ -112,7 +112,7 @@ impl Vault for OwnFolder {
         Ok(Listing::new(entries.map(found)))
     }
 
-    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
+    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>> {
         let stored = self.stored(path, &self.suffix)?;
         let file = self.storage.open(&stored).map_err(|error| about(path, error))?;
         let with = self.with.as_ref().ok_or(Misuse::InvalidRecipients(FOR_IDENTITIES))?;
@@ -120,7 +120,7 @@ impl Vault for OwnFolder {
         Ok(Box::new(OwnFile(reader.map_err(|error| Self::about(&stored, error))?, stored)))
     }
 
-    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>> {
         let stored = self.stored(path, &self.suffix)?;
         let text = self.storage.read_link(&stored).map_err(|error| about(path, error))?;
         let Some(key) = &self.names else { return Ok(text) };
@@ -139,7 +139,7 @@ impl Contents for OwnFile {
         self.0.size()
     }
 
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         self.0.read_at(offset, into).map_err(|error| {
             into.fill(0);
             OwnFolder::about(&self.1, error)

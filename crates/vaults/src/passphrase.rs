@@ -12,7 +12,7 @@ pub(crate) fn scrypt(
     passphrase: &[u8],
     salt: &[u8],
     (n, r, p): (u64, u64, u64),
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+) -> Result<Zeroizing<Vec<u8>>> {
     if !n.is_power_of_two() || n < 2 || r == 0 || p == 0 {
         return Err(Error::Header("the parameters of scrypt are N, a power of two, and r and p, from 1"));
     }

@@ -2,7 +2,7 @@
 //! other.
 
 pub(crate) use base::os::path_of;
-pub(crate) use base::{Error, FolderError, debug_fields, memory};
+pub(crate) use base::{Error, FolderError, Result, debug_fields, memory};
 pub(crate) use engine::io::ReadAt;
 pub(crate) use engine::pipeline::OpenChunks;
 pub(crate) use engine::plan::{ChunkPosition, End, Layout};

@@ -19,7 +19,7 @@ impl SingleFile {
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path, and the errors of [`Reader::new`].
-    pub fn open(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
+    pub fn open(path: &Path, with: &DecryptWith) -> Result<Self> {
         let file = open_regular(path)?;
         let modified = file.metadata().and_then(|found| found.modified()).ok();
         Ok(Self::new(path, Reader::new(file, with)?, modified))
@@ -29,7 +29,7 @@ impl SingleFile {
     ///
     /// # Errors
     /// Returns the errors of the storage, and of [`Reader::new`].
-    pub fn stored(storage: &dyn Storage, name: &[u8], with: &DecryptWith) -> Result<Self, Error> {
+    pub fn stored(storage: &dyn Storage, name: &[u8], with: &DecryptWith) -> Result<Self> {
         Ok(Self::new(&path_of(name), Reader::new(storage.open(name)?, with)?, None))
     }
 
@@ -49,16 +49,16 @@ impl SingleFile {
 }
 
 impl Vault for SingleFile {
-    fn list(&self, folder: &[u8]) -> Result<Listing, Error> {
+    fn list(&self, folder: &[u8]) -> Result<Listing> {
         let entries = vec![self.entry.clone()];
         if folder.is_empty() { Ok(Listing { entries, ..Listing::default() }) } else { Err(missing()) }
     }
 
-    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
+    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>> {
         if path == self.entry.name { Ok(Box::new(self.contents.clone())) } else { Err(missing()) }
     }
 
-    fn read_link(&self, _: &[u8]) -> Result<Vec<u8>, Error> {
+    fn read_link(&self, _: &[u8]) -> Result<Vec<u8>> {
         Err(missing())
     }
 }
@@ -72,7 +72,7 @@ impl<S: ReadAt> Contents for Reader<S> {
         self.size()
     }
 
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         self.read_at(offset, into).inspect_err(|_| into.fill(0))
     }
 }
@@ -82,7 +82,7 @@ impl<C: Contents + ?Sized> Contents for Arc<C> {
         (**self).size()
     }
 
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize> {
         (**self).read_at(offset, into)
     }
 }

@@ -10,19 +10,19 @@ pub trait Storage: Send + Sync {
     ///
     /// # Errors
     /// Returns the errors of the storage.
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error>;
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>>;
 
     /// Opens a file.
     ///
     /// # Errors
     /// Returns the errors of the storage.
-    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>, Error>;
+    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>>;
 
     /// Returns the text of a link.
     ///
     /// # Errors
     /// Returns the errors of the storage.
-    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error>;
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>>;
 }
 
 /// A name in a folder.

@@ -17,19 +17,19 @@ pub(crate) trait Tree: Send + Sync {
     type Folder;
 
     /// Opens the vault's own folder.
-    fn root(&self) -> Result<Self::Folder, Error>;
+    fn root(&self) -> Result<Self::Folder>;
 
     /// Opens a folder in a folder.
-    fn enter(&self, folder: &Self::Folder, name: &[u8]) -> Result<Self::Folder, Error>;
+    fn enter(&self, folder: &Self::Folder, name: &[u8]) -> Result<Self::Folder>;
 
     /// Returns what a folder contains, by its plaintext names in any order.
-    fn entries(&self, folder: &Self::Folder) -> Result<Vec<Found>, Error>;
+    fn entries(&self, folder: &Self::Folder) -> Result<Vec<Found>>;
 
     /// Opens a file in a folder.
-    fn open(&self, folder: &Self::Folder, name: &[u8]) -> Result<Box<dyn Contents>, Error>;
+    fn open(&self, folder: &Self::Folder, name: &[u8]) -> Result<Box<dyn Contents>>;
 
     /// Returns the decrypted text of a link in a folder.
-    fn read_link(&self, folder: &Self::Folder, name: &[u8]) -> Result<Vec<u8>, Error>;
+    fn read_link(&self, folder: &Self::Folder, name: &[u8]) -> Result<Vec<u8>>;
 }
 
 /// A vault with a tree of names.
@@ -37,7 +37,7 @@ pub(crate) struct TreeVault<T>(pub(crate) T);
 
 impl<T: Tree> TreeVault<T> {
     /// Opens one folder after the other.
-    fn folder(&self, path: &[u8]) -> Result<T::Folder, Error> {
+    fn folder(&self, path: &[u8]) -> Result<T::Folder> {
         let mut folder = self.0.root()?;
         let names = path.split(|byte| *byte == b'/').filter(|_| !path.is_empty());
         for (depth, name) in names.enumerate() {
@@ -50,11 +50,7 @@ impl<T: Tree> TreeVault<T> {
     }
 
     /// Calls `work` with the folder that contains `path`, and with its last name.
-    fn within<R>(
-        &self,
-        path: &[u8],
-        work: impl FnOnce(&T::Folder, &[u8]) -> Result<R, Error>,
-    ) -> Result<R, Error> {
+    fn within<R>(&self, path: &[u8], work: impl FnOnce(&T::Folder, &[u8]) -> Result<R>) -> Result<R> {
         let (folder, name) = match path.iter().rposition(|byte| *byte == b'/') {
             Some(0) | None => (&[][..], path),
             Some(at) => (&path[..at], &path[at + 1..]),
@@ -66,16 +62,16 @@ impl<T: Tree> TreeVault<T> {
 }
 
 impl<T: Tree> Vault for TreeVault<T> {
-    fn list(&self, folder: &[u8]) -> Result<Listing, Error> {
+    fn list(&self, folder: &[u8]) -> Result<Listing> {
         let entries = self.folder(folder).and_then(|folder| self.0.entries(&folder));
         entries.map(Listing::new).map_err(|error| about(folder, error))
     }
 
-    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
+    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>> {
         self.within(path, |folder, name| self.0.open(folder, name))
     }
 
-    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>> {
         self.within(path, |folder, name| self.0.read_link(folder, name))
     }
 }
@@ -84,7 +80,7 @@ impl<T: Tree> Vault for TreeVault<T> {
 ///
 /// # Errors
 /// Returns [`FolderError::NameInvalid`] for a text that no link has.
-pub(crate) fn link_text(text: Vec<u8>) -> Result<Vec<u8>, Error> {
+pub(crate) fn link_text(text: Vec<u8>) -> Result<Vec<u8>> {
     match text.is_empty() || text.contains(&0) {
         true => Err(FolderError::NameInvalid.into()),
         false => Ok(text),
@@ -101,12 +97,7 @@ fn is_missing(error: &io::Error) -> bool {
 /// # Errors
 /// Returns the storage's error about the folder if it does not exist, and [`Error::Header`] if only
 /// the file does not.
-pub(crate) fn description(
-    storage: &dyn Storage,
-    folder: &[u8],
-    name: &str,
-    max: usize,
-) -> Result<Vec<u8>, Error> {
+pub(crate) fn description(storage: &dyn Storage, folder: &[u8], name: &str, max: usize) -> Result<Vec<u8>> {
     let path = join(folder, name.as_bytes());
     match read_whole(storage, &path, max) {
         Err(Error::Io { source, .. }) if is_missing(&source) => {

@@ -1,7 +1,7 @@
 //! An encrypted folder with its keys.
 
 use crate::listing::Listing;
-use base::Error;
+use crate::prelude::*;
 
 /// An encrypted folder with its keys.
 pub trait Vault: Send + Sync {
@@ -11,19 +11,19 @@ pub trait Vault: Send + Sync {
     ///
     /// # Errors
     /// Returns the errors of the storage, and of a folder that cannot be read at all.
-    fn list(&self, folder: &[u8]) -> Result<Listing, Error>;
+    fn list(&self, folder: &[u8]) -> Result<Listing>;
 
     /// Opens a file by its plaintext path.
     ///
     /// # Errors
     /// Returns the errors of the storage, and of a file that is not one of this vault.
-    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>, Error>;
+    fn open(&self, path: &[u8]) -> Result<Box<dyn Contents>>;
 
     /// Returns the text of a link, decrypted.
     ///
     /// # Errors
     /// As [`Self::open`].
-    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error>;
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>>;
 }
 
 /// The plaintext of an encrypted file. All bytes that a caller gets are verified.
@@ -36,5 +36,5 @@ pub trait Contents: Send + Sync {
     /// # Errors
     /// Returns [`Error::Authentication`] for changed bytes; the errors of the storage. Then `into`
     /// holds no plaintext.
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error>;
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize>;
 }

@@ -13,7 +13,7 @@ const MAX_PATH_LEN: usize = 4096;
 /// # Errors
 /// Returns the errors of [`Vault::list`]. A path of more than 4096 bytes is a problem of the
 /// listing, [`Error::LimitExceeded`].
-pub fn list(vault: &dyn Vault, folder: &[u8]) -> Result<Listing, Error> {
+pub fn list(vault: &dyn Vault, folder: &[u8]) -> Result<Listing> {
     let Listing { entries, problems } = vault.list(folder)?;
     let mut listing = Listing::new(entries.into_iter().map(|entry| {
         let path = join(folder, &entry.name);
@@ -29,7 +29,7 @@ pub fn list(vault: &dyn Vault, folder: &[u8]) -> Result<Listing, Error> {
 ///
 /// # Errors
 /// Returns the errors of [`list`], and [`Error::Io`] if the path does not exist.
-pub fn find(vault: &dyn Vault, path: &[u8]) -> Result<Entry, Error> {
+pub fn find(vault: &dyn Vault, path: &[u8]) -> Result<Entry> {
     if path.is_empty() {
         return Ok(Entry { name: Vec::new(), kind: EntryKind::Folder, len: 0, modified: None });
     }
@@ -42,7 +42,7 @@ pub fn find(vault: &dyn Vault, path: &[u8]) -> Result<Entry, Error> {
 ///
 /// # Errors
 /// Returns the errors of [`Vault::open`].
-pub fn open_file(vault: &dyn Vault, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
+pub fn open_file(vault: &dyn Vault, path: &[u8]) -> Result<Box<dyn Contents>> {
     vault.open(path).map_err(|error| match vault.list(path) {
         Ok(_) => std::io::Error::from(ErrorKind::IsADirectory).into(),
         Err(_) => error,
@@ -80,7 +80,7 @@ impl<'v> Walk<'v> {
     ///
     /// # Errors
     /// Returns the errors of [`find`].
-    pub fn new(vault: &'v dyn Vault, path: &[u8]) -> Result<Self, Error> {
+    pub fn new(vault: &'v dyn Vault, path: &[u8]) -> Result<Self> {
         let entry = find(vault, path)?;
         let first = match entry.kind {
             EntryKind::Folder => Step::Content(path.to_vec()),
@@ -96,7 +96,7 @@ impl<'v> Walk<'v> {
 }
 
 impl Iterator for Walk<'_> {
-    type Item = (Vec<u8>, Result<Entry, Error>);
+    type Item = (Vec<u8>, Result<Entry>);
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -24,7 +24,7 @@ pub(crate) struct Tink {
 }
 
 impl Tink {
-    pub(crate) fn create(parameters: &Parameters, key: &Key, aad: &[u8]) -> Result<(Self, Vec<u8>), Error> {
+    pub(crate) fn create(parameters: &Parameters, key: &Key, aad: &[u8]) -> Result<(Self, Vec<u8>)> {
         // bounded: at most 40 bytes.
         let mut header = vec![0; parameters.header_len()];
         base::random::fill(&mut header[1..])?;
@@ -38,7 +38,7 @@ impl Tink {
     /// # Errors
     /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) for a short key; [`Error::Format`]
     /// for another header length.
-    pub(crate) fn open(parameters: &Parameters, key: &Key, aad: &[u8], header: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn open(parameters: &Parameters, key: &Key, aad: &[u8], header: &[u8]) -> Result<Self> {
         parameters.check(key)?;
         let (salt, prefix) = split(parameters, header).ok_or(Error::Format(
             "expected a Tink AES-GCM-HKDF streaming file for a derived key of this length, found another header length",
@@ -57,7 +57,7 @@ impl Tink {
         })
     }
 
-    fn nonce(&self, position: ChunkPosition) -> Result<[u8; NONCE_LEN], Error> {
+    fn nonce(&self, position: ChunkPosition) -> Result<[u8; NONCE_LEN]> {
         let index =
             // The dropped error says nothing more.
             u32::try_from(position.index).map_err(|_| Error::LimitExceeded("a file is limited to 2^32 segments"))?;
@@ -74,7 +74,7 @@ impl OpenChunks for Tink {
         self.layout
     }
 
-    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<()> {
         let (data, tag) = sealed.split_at(plain.len());
         self.aead.decrypt_parts(&self.nonce(position)?, &[], InOut::apart(data, plain), tag)?;
         self.key_is_verified.store(true, Ordering::Relaxed);
@@ -87,7 +87,7 @@ impl OpenChunks for Tink {
 }
 
 impl ChunkCipher for Tink {
-    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<()> {
         let (data, tag) = sealed.split_at_mut(plain.len());
         self.aead.encrypt_parts(&self.nonce(position)?, &[], InOut::apart(plain, data), tag)
     }
@@ -96,7 +96,7 @@ impl ChunkCipher for Tink {
 debug_fields!(Tink; |it| aead: it.aead);
 
 /// Computes HKDF (RFC 5869) with AWS-LC: it supports SHA-1 and wipes its intermediate values.
-fn derive(hash: Hash, key: &Key, salt: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
+fn derive(hash: Hash, key: &Key, salt: &[u8], info: &[u8], out: &mut [u8]) -> Result<()> {
     let computation = if info.is_empty() { Computation::HkdfWithoutInfo } else { Computation::HkdfSha2 };
     computation.check()?;
     let (_, algorithm) =

@@ -33,7 +33,7 @@ impl TinkFile {
     /// # Errors
     /// Returns [`Error::NoMatchingKey`] if none of several keys opens it; [`Error::Truncated`] if
     /// it ends too early; the errors of [`Tink::open`].
-    pub(super) fn find(&self, beginning: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
+    pub(super) fn find(&self, beginning: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>> {
         let mut more = 0;
         let single = self.keyring.streaming().nth(1).is_none();
         for (parameters, key) in self.keyring.streaming() {
@@ -74,7 +74,7 @@ impl TinkFile {
 }
 
 impl CreateFile for TinkFile {
-    fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+    fn create_file(&self) -> Result<(FileCipher, Vec<u8>)> {
         let (parameters, key) = self.keyring.streaming().next().expect("the primary key comes first");
         let (tink, header) = Tink::create(parameters, key, &self.context)?;
         Ok((Box::new(tink), header))
@@ -82,13 +82,13 @@ impl CreateFile for TinkFile {
 }
 
 impl OpenFile for TinkFile {
-    fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
+    fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>> {
         refuse_age(prefix)?;
         self.find(prefix, extent)
     }
 
     /// Ignores the length at the start of a header: the key's parameters determine it.
-    fn open_damaged(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
+    fn open_damaged(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<Vec<FileCipher>>> {
         let longest = self.keyring.streaming().map(|(parameters, _)| parameters.header_len()).max();
         if extent == Prefix::Partial && prefix.len() < longest.unwrap_or_default() {
             return Ok(Parsed::NeedsMore(longest.unwrap_or_default()));

@@ -10,7 +10,7 @@ pub(super) const TAG_LEN: usize = 16;
 ///
 /// # Errors
 /// Returns [`Error::Format`] if the first byte is not a header length of the format.
-pub(crate) fn describe(segment: Segment, source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
+pub(crate) fn describe(segment: Segment, source: &dyn ReadAt, len: u64) -> Result<Description> {
     let segment_len = segment.len();
     let mut first = [0];
     source.read_exact_at(0, &mut first)?;

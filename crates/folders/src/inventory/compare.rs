@@ -89,10 +89,10 @@ impl Inventory {
         files: impl IntoIterator<Item = (PathBuf, FileMark)>,
         links: impl IntoIterator<Item = (PathBuf, PathBuf)>,
         is_excluded: impl Fn(&Path) -> bool,
-    ) -> Result<Vec<Finding>, Error> {
+    ) -> Result<Vec<Finding>> {
         let files = files.into_iter().map(|(path, mark)| Ok((below(root, &path)?, mark)));
         let links = links.into_iter().map(|(path, text)| Ok((below(root, &path)?, Name::of(&text))));
-        let (files, links) = (files.collect::<Result<_, Error>>()?, links.collect::<Result<_, Error>>()?);
+        let (files, links) = (files.collect::<Result<_>>()?, links.collect::<Result<_>>()?);
         Ok(self.differences(&files, &links, is_excluded))
     }
 

@@ -43,7 +43,7 @@ impl InventoryDraft {
     /// # Errors
     /// Returns [`Misuse::TargetInsideSource`](base::Misuse::TargetInsideSource) for a path that is
     /// not below `root`.
-    pub fn add(&mut self, root: &Path, path: &Path, mark: FileMark) -> Result<(), Error> {
+    pub fn add(&mut self, root: &Path, path: &Path, mark: FileMark) -> Result<()> {
         let name = below(root, path)?;
         let since = match self.renewed(&name, path, &mark) {
             Some(old) if old.mark == mark => old.since,
@@ -59,7 +59,7 @@ impl InventoryDraft {
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`].
-    pub fn add_unchanged(&mut self, root: &Path, path: &Path, mark: FileMark) -> Result<bool, Error> {
+    pub fn add_unchanged(&mut self, root: &Path, path: &Path, mark: FileMark) -> Result<bool> {
         let name = below(root, path)?;
         match self.renewed(&name, path, &mark) {
             Some(old) if old.mark != mark => {
@@ -87,7 +87,7 @@ impl InventoryDraft {
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`].
-    pub fn add_failed(&mut self, root: &Path, path: &Path) -> Result<(), Error> {
+    pub fn add_failed(&mut self, root: &Path, path: &Path) -> Result<()> {
         let name = below(root, path)?;
         if let Some(old) = self.old.files.get(&name) {
             self.files.push((name, old.clone()));
@@ -99,7 +99,7 @@ impl InventoryDraft {
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`].
-    pub fn add_link(&mut self, root: &Path, path: &Path, text: &Path) -> Result<(), Error> {
+    pub fn add_link(&mut self, root: &Path, path: &Path, text: &Path) -> Result<()> {
         self.new.links.insert(below(root, path)?, Name::of(text));
         Ok(())
     }

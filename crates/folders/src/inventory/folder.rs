@@ -31,7 +31,7 @@ pub fn write_inventory(
     keys: &InventoryKeys<'_>,
     with: &EncryptWith,
     durability: Durability,
-) -> Result<Inventory, Error> {
+) -> Result<Inventory> {
     keys.check_outside(&[root])?;
     let mut draft = InventoryDraft::after(keys.previous(with)?);
     let Content { files, links, problems } = content_of(root, true)?;
@@ -55,7 +55,7 @@ pub fn write_inventory(
 ///
 /// # Errors
 /// Returns [`Error::Io`] if `root` cannot be read, and [`Error::Cancelled`].
-pub fn compare_inventory(root: &Path, inventory: &Inventory) -> Result<Vec<Finding>, Error> {
+pub fn compare_inventory(root: &Path, inventory: &Inventory) -> Result<Vec<Finding>> {
     let Content { files, links, problems } = content_of(root, inventory.folder.is_some())?;
     let is_unreadable =
         |path: &Path| problems.iter().any(|(problem, _)| root.join(path).starts_with(problem));
@@ -103,7 +103,7 @@ impl Content {
         hashed: bool,
         threads: Option<NonZeroUsize>,
         cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         // A file without a length is a problem below.
         let lens: Vec<_> = paths.iter().map(|path| path.metadata().map_or(0, |found| found.len())).collect();
         let marks: Vec<_> = paths.iter().map(|_| OnceLock::new()).collect();
@@ -134,7 +134,7 @@ impl Content {
 }
 
 /// Returns the content of a folder; `hashed` as for inventories of version 2.
-fn content_of(root: &Path, hashed: bool) -> Result<Content, Error> {
+fn content_of(root: &Path, hashed: bool) -> Result<Content> {
     let description = Description::find(root)?.map(|found| found.path().to_owned());
     let options =
         TreeOptions { links: Links::Keep, description: description.as_deref(), ..TreeOptions::default() };

@@ -136,7 +136,7 @@ impl Inventory {
     /// Returns [`Error::Format`] for other content, [`Error::UnsupportedVersion`], and
     /// [`FolderError::InventoryName`] for a name outside the folder or listed twice.
     #[doc(hidden)]
-    pub fn parse(json: &[u8]) -> Result<Self, Error> {
+    pub fn parse(json: &[u8]) -> Result<Self> {
         // The position of a mistake does not help: a program wrote the document.
         let document: Document = serde_json::from_slice(json).map_err(|_| EXPECTED)?;
         match (document.sealane.as_str(), document.version, document.folder.as_deref()) {
@@ -165,7 +165,7 @@ impl Inventory {
     }
 
     /// Checks that a name is a relative path without `..`, and not listed yet.
-    fn check_name(&self, name: &Name) -> Result<(), Error> {
+    fn check_name(&self, name: &Name) -> Result<()> {
         let path = name.to_path();
         let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
         // A slash at the end, two slashes or a dot would name the same file again.
@@ -254,7 +254,7 @@ fn append_base64(json: &mut String, bytes: &[u8]) {
 }
 
 impl Entry {
-    fn version(self) -> Result<(Name, Version, Option<u64>), Error> {
+    fn version(self) -> Result<(Name, Version, Option<u64>)> {
         // The errors have no content.
         let bytes = |text: String| STANDARD.decode(text).map_err(|_| EXPECTED);
         let content = match (self.hash, self.head, self.mac, self.tag) {

@@ -45,7 +45,7 @@ impl Inventory {
         signers: &Signers,
         min_counter: u64,
         folder: Option<&str>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         check_identifier(folder)?;
         let sealed = read_signed(path, signers)?;
         let inventory = Self::parse(&memory::decrypt(&sealed, with)?)?;
@@ -72,7 +72,7 @@ impl InventoryKeys<'_> {
     /// # Errors
     /// Returns the errors of [`Inventory::open`], [`FolderError::OtherFolder`] and
     /// [`FolderError::InvalidIdentifier`].
-    pub fn previous(&self, with: &EncryptWith) -> Result<Option<Inventory>, Error> {
+    pub fn previous(&self, with: &EncryptWith) -> Result<Option<Inventory>> {
         // Before a job writes anything.
         check_identifier(self.folder)?;
         let about = |error| Error::io(self.path, error);
@@ -116,7 +116,7 @@ impl InventoryKeys<'_> {
         removed: bool,
         with: &EncryptWith,
         durability: Durability,
-    ) -> Result<Inventory, Error> {
+    ) -> Result<Inventory> {
         let mut inventory = draft.complete(root, if removed { Absent::Removed } else { Absent::Stay });
         if inventory.folder.is_none() {
             inventory.folder = Some(match self.folder {
@@ -143,7 +143,7 @@ impl InventoryKeys<'_> {
     ///
     /// # Errors
     /// Returns [`FolderError::InventoryInside`].
-    pub fn check_outside(&self, folders: &[impl AsRef<Path>]) -> Result<(), Error> {
+    pub fn check_outside(&self, folders: &[impl AsRef<Path>]) -> Result<()> {
         // A missing folder is found when the inventory is written.
         let Ok(folder) = fs::canonicalize(parent(self.path)) else { return Ok(()) };
         let inside = |other: &Path| fs::canonicalize(other).is_ok_and(|other| folder.starts_with(other));
@@ -173,7 +173,7 @@ const MAX_LEN: u64 = 1 << 30;
 /// # Errors
 /// Returns [`Error::LimitExceeded`] for a longer file, [`Error::OutOfMemory`], and [`Error::Io`]
 /// with the path.
-fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
+fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>> {
     let mut source = open_regular(path)?.take(max + 1);
     let (mut content, mut piece) = (Vec::new(), [0; 1 << 14]);
     loop {
@@ -191,7 +191,7 @@ fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
 }
 
 /// Returns the content of a file if its signature is valid.
-fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>, Error> {
+fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>> {
     let message = read_at_most(path, MAX_LEN)?;
     let mut rejected = None;
     for suffix in Signers::SUFFIXES {

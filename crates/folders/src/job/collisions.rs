@@ -16,7 +16,7 @@ use engine::place::parent;
 /// # Errors
 /// Returns [`Misuse::DuplicateTarget`], [`Misuse::OutputIsInput`] and
 /// [`FolderError::ManifestAmong`].
-pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>) -> Result<(), Error> {
+pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>) -> Result<()> {
     // A file that cannot be looked at has no number here; opening it will be an error.
     let id = |path: &Path| FileId::at(path).ok().flatten();
     let mut spellings = Spellings::default();
@@ -60,7 +60,7 @@ pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>)
 /// # Errors
 /// Returns [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`] and
 /// [`Misuse::OutputIsInput`].
-pub(super) fn check_tree(options: &JobOptions, tree: &mut Tree) -> Result<(), Error> {
+pub(super) fn check_tree(options: &JobOptions, tree: &mut Tree) -> Result<()> {
     for kept in &options.kept {
         let is_kept = Same::of(kept);
         if let Some((_, target)) = tree.pairs.iter().find(|(_, target)| kept.exists() && is_kept.is(target)) {

@@ -18,7 +18,7 @@ const MIN_LEN: usize = 28;
 ///
 /// # Errors
 /// Returns [`FolderError::OutputDescribed`] and the errors of [`Description::find_above`].
-pub(super) fn check_output(options: &JobOptions) -> Result<(), Error> {
+pub(super) fn check_output(options: &JobOptions) -> Result<()> {
     let Some(output) = &options.output else { return Ok(()) };
     let absolute = std::path::absolute(output).map_err(|e| Error::io(output, e))?;
     let Some((found, _)) = Description::find_above(&absolute)? else { return Ok(()) };
@@ -33,7 +33,7 @@ pub(super) fn check_output(options: &JobOptions) -> Result<(), Error> {
 ///
 /// # Errors
 /// Returns [`FolderError::NamesEncrypted`] and [`FolderError::SuffixForgotten`].
-pub(super) fn check(options: &JobOptions, tree: &Tree) -> Result<(), Error> {
+pub(super) fn check(options: &JobOptions, tree: &Tree) -> Result<()> {
     let restores = options.removes_suffix && options.output.is_some() && options.description.is_none();
     let Some(folder) = options.inputs.first().filter(|_| restores && !options.keeps_names) else {
         return Ok(());

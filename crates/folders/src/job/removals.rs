@@ -8,7 +8,7 @@ use crate::removal::{Stale, remove_folder};
 
 impl Job {
     /// Returns the files to remove, as it is now.
-    pub(super) fn find_stale(&self, operation: &Operation) -> Result<Stale, Error> {
+    pub(super) fn find_stale(&self, operation: &Operation) -> Result<Stale> {
         let now = self.options.roots();
         let Self { options, tree, tally, .. } = self;
         match self.roots.iter().zip(&now).filter(|(then, now)| then != now).count() {

@@ -87,7 +87,7 @@ impl Tally {
     pub(super) fn removed(
         &mut self,
         stale: &Stale,
-        results: Vec<Result<(), Error>>,
+        results: Vec<Result<()>>,
         listen: &mut Listener<'_>,
     ) -> Result<(), JobError> {
         let mut results = results.into_iter();

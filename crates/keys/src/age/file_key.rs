@@ -15,7 +15,7 @@ pub(super) const WRAPPED_LEN: usize = LEN + 16;
 pub(super) struct FileKey(Zeroizing<[u8; LEN]>);
 
 impl FileKey {
-    pub(super) fn generate() -> Result<Self, Error> {
+    pub(super) fn generate() -> Result<Self> {
         let mut key = Self(Zeroizing::new([0; LEN]));
         base::random::fill(&mut *key.0)?;
         Ok(key)
@@ -32,7 +32,7 @@ impl FileKey {
 
     /// Encrypts the file key with ChaCha20-Poly1305. The nonce is zero, because a wrap key is used
     /// only once.
-    pub(super) fn wrap(&self, wrap_key: &[u8; 32]) -> Result<[u8; WRAPPED_LEN], Error> {
+    pub(super) fn wrap(&self, wrap_key: &[u8; 32]) -> Result<[u8; WRAPPED_LEN]> {
         let mut wrapped = [0; WRAPPED_LEN];
         let (data, tag) = wrapped.split_at_mut(LEN);
         aead(wrap_key)?.encrypt_parts(&[0; 12], &[], InOut::apart(&*self.0, data), tag)?;
@@ -40,7 +40,7 @@ impl FileKey {
     }
 
     /// Decrypts a wrapped file key; `None` if `wrap_key` is not its key.
-    pub(super) fn unwrap(wrap_key: &[u8; 32], wrapped: &[u8; WRAPPED_LEN]) -> Result<Option<Self>, Error> {
+    pub(super) fn unwrap(wrap_key: &[u8; 32], wrapped: &[u8; WRAPPED_LEN]) -> Result<Option<Self>> {
         let mut key = Self(Zeroizing::new([0; LEN]));
         let (data, tag) = wrapped.split_at(LEN);
         let opened = aead(wrap_key)?.decrypt_parts(&[0; 12], &[], InOut::apart(data, &mut *key.0), tag);
@@ -55,12 +55,12 @@ impl FileKey {
     }
 
     /// Returns the AEAD of the payload, under a key derived from the file key and `nonce`.
-    pub(super) fn payload(&self, nonce: &[u8; 16]) -> Result<Aead, Error> {
+    pub(super) fn payload(&self, nonce: &[u8; 16]) -> Result<Aead> {
         aead(&derive(&*self.0, nonce, "payload"))
     }
 }
 
-fn aead(key: &[u8; 32]) -> Result<Aead, Error> {
+fn aead(key: &[u8; 32]) -> Result<Aead> {
     Aead::new(Algorithm::ChaCha20Poly1305, &Key::from_bytes(key))
 }
 

@@ -48,7 +48,7 @@ impl Header {
     /// # Errors
     /// Returns [`Error::Format`] for another file, [`Error::UnsupportedVersion`] for another
     /// version of age, and [`Error::Header`] for a header that is damaged or longer than 16 MiB.
-    pub fn parse(prefix: &[u8]) -> Result<Parsed<(Self, usize)>, Error> {
+    pub fn parse(prefix: &[u8]) -> Result<Parsed<(Self, usize)>> {
         check_intro(prefix)?;
         let within = &prefix[..prefix.len().min(MAX_HEADER_LEN)];
         match parse(within)? {
@@ -63,7 +63,7 @@ impl Header {
     /// # Errors
     /// Returns the errors of [`Self::parse`], and [`Error::Truncated`] if the file ends inside the
     /// header.
-    pub fn parse_whole(file: &[u8]) -> Result<(Self, usize), Error> {
+    pub fn parse_whole(file: &[u8]) -> Result<(Self, usize)> {
         match Self::parse(file)? {
             Parsed::Ready(found) => Ok(found),
             Parsed::NeedsMore(_) => Err(Error::Truncated),
@@ -82,7 +82,7 @@ impl Header {
     }
 
     /// Verifies the MAC in constant time.
-    pub(super) fn verify(&self, file_key: &FileKey) -> Result<(), Error> {
+    pub(super) fn verify(&self, file_key: &FileKey) -> Result<()> {
         match bool::from(file_key.mac(self.text.as_bytes()).ct_eq(&self.mac)) {
             true => Ok(()),
             false => Err(Error::Header("its MAC does not match, so it was changed")),
@@ -110,7 +110,7 @@ impl Writer {
 }
 
 /// Checks the first line. Distinguishes other files, other versions and damage.
-fn check_intro(prefix: &[u8]) -> Result<(), Error> {
+fn check_intro(prefix: &[u8]) -> Result<()> {
     if prefix.iter().zip(INTRO.as_bytes()).all(|(is, should)| is == should) {
         return Ok(());
     }
@@ -129,7 +129,7 @@ fn check_intro(prefix: &[u8]) -> Result<(), Error> {
 
 /// Parses a header. Returns it with its length, or `None` if the bytes are correct so far but end
 /// too early.
-fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
+fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>> {
     let mut lines = Lines { bytes, at: INTRO.len() };
     let mut stanzas = Vec::new();
     loop {
@@ -187,7 +187,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the range of a body; it ends with the first short line.
-    fn body(&mut self) -> Result<Option<Range<usize>>, Error> {
+    fn body(&mut self) -> Result<Option<Range<usize>>> {
         let start = self.at;
         loop {
             match self.next() {
@@ -207,7 +207,7 @@ impl<'a> Lines<'a> {
 }
 
 /// Checks the words after an arrow: at least one, each with at least one visible character.
-fn check_words(words: &[u8]) -> Result<(), Error> {
+fn check_words(words: &[u8]) -> Result<()> {
     let valid = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
     match words.split(|&byte| byte == b' ').all(valid) {
         true => Ok(()),
@@ -216,7 +216,7 @@ fn check_words(words: &[u8]) -> Result<(), Error> {
 }
 
 /// Parses the last line. Returns the MAC.
-fn check_end(line: &[u8]) -> Result<[u8; 32], Error> {
+fn check_end(line: &[u8]) -> Result<[u8; 32]> {
     let mac = line.strip_prefix(b"--- ").ok_or(Error::Header(NEITHER))?;
     // Bytes that are not UTF-8 are not base64 either.
     let mac = std::str::from_utf8(mac).map_err(|_| Error::Header(WRONG_MAC))?;
@@ -224,7 +224,7 @@ fn check_end(line: &[u8]) -> Result<[u8; 32], Error> {
 }
 
 /// Checks an incomplete line, to refuse an invalid header early, however long the file.
-fn check_partial(part: &[u8]) -> Result<(), Error> {
+fn check_partial(part: &[u8]) -> Result<()> {
     if let Some(words) = part.strip_prefix(b"-> ") {
         // The last word may be incomplete, and even empty.
         return match words.strip_suffix(b" ").unwrap_or(words) {

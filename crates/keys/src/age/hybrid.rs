@@ -32,19 +32,19 @@ pub(super) struct Wrapped {
 }
 
 impl Wrapped {
-    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self> {
         let [enc] = stanza.exactly(WRONG)?;
         Ok(Self { enc: argument(enc, WRONG)?, body: stanza.body(WRONG)? })
     }
 }
 
-pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
+pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey> {
     PublicKey::from_bytes(bytes)
         // The library's error does not help and could quote a secret.
         .map_err(|_| Error::Format("expected a post-quantum age recipient, found an invalid X-Wing key"))
 }
 
-pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
+pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey> {
     let seed = bytes.try_into();
     PrivateKey::from_seed(
         // The conversion fails only if the length is wrong.
@@ -52,14 +52,14 @@ pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
     )
 }
 
-pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<()> {
     let recipient = recipient.clone().into();
     let (enc, body) = hpke::seal(&recipient, AEAD, INFO, b"", file_key.as_bytes())?;
     header.stanza(&[KIND, &to_argument(&enc)], &body);
     Ok(())
 }
 
-pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
+pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>> {
     // No sender makes a share of low order, so the header is damaged. Secrecy does not need this
     // check, because ML-KEM protects the key too. Any private key gives zero with such a share, so
     // we use a fixed one.

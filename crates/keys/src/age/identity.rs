@@ -38,7 +38,7 @@ impl Identity {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
-    pub fn generate(kind: Kind) -> Result<Self, Error> {
+    pub fn generate(kind: Kind) -> Result<Self> {
         Ok(Self(match kind {
             Kind::X25519 => Private::X25519(curve::PrivateKey::generate()?),
             Kind::Hybrid => Private::Hybrid(xwing::PrivateKey::generate()?),
@@ -73,7 +73,7 @@ impl Identity {
     /// not encrypted, [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and
     /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an RSA key that is too short or
     /// too long.
-    pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+    pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
 
@@ -83,7 +83,7 @@ impl Identity {
     /// # Errors
     /// Returns [`Error::Format`]. Decryption of a file returns the errors of `ask` and of
     /// [`Self::from_ssh`].
-    pub fn from_ssh_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
+    pub fn from_ssh_asking(text: &str, ask: AskPassphrase) -> Result<Self> {
         Ok(Self(Private::Ssh(ssh::Identity::parse_asking(text, ask)?)))
     }
 
@@ -92,7 +92,7 @@ impl Identity {
     ///
     /// # Errors
     /// Returns [`Error::Format`] if no plugin can have this name.
-    pub fn from_plugin(name: &str) -> Result<Self, Error> {
+    pub fn from_plugin(name: &str) -> Result<Self> {
         Ok(Self(Private::Plugin(plugin::Address::default_identity(name)?)))
     }
 
@@ -130,7 +130,7 @@ impl Identity {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key or a
     /// passphrase: they have no age encoding.
-    pub fn to_text(&self) -> Result<Zeroizing<String>, Error> {
+    pub fn to_text(&self) -> Result<Zeroizing<String>> {
         match &self.0 {
             Private::X25519(key) => encode(x25519::IDENTITY, key.as_bytes(), Case::Upper),
             Private::Hybrid(key) => encode(hybrid::IDENTITY, key.seed(), Case::Upper),
@@ -142,7 +142,7 @@ impl Identity {
     }
 
     /// Unwraps the file key; `None` if it is wrapped for another identity.
-    fn unwrap(&self, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
+    fn unwrap(&self, wrapped: &Wrapped) -> Result<Option<FileKey>> {
         match (&self.0, wrapped) {
             (Private::X25519(key), Wrapped::X25519(wrapped)) => x25519::unwrap(key, wrapped),
             (Private::Hybrid(key), Wrapped::Hybrid(wrapped)) => hybrid::unwrap(key, wrapped),
@@ -174,7 +174,7 @@ impl FromStr for Identity {
     /// # Errors
     /// Returns [`Error::Format`] if the text is not an identity, and the errors of
     /// [`Self::from_ssh`].
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         if pem::is_pem(text) {
             return Self::from_ssh(text, None);
         }
@@ -223,7 +223,7 @@ enum Wrapped {
 
 impl Wrapped {
     /// Returns `None` for an unknown type: it must be ignored (c2sp.org/age, "Recipient stanza").
-    fn parse(stanza: &Stanza<'_>) -> Result<Option<Self>, Error> {
+    fn parse(stanza: &Stanza<'_>) -> Result<Option<Self>> {
         Ok(Some(match stanza.kind() {
             x25519::KIND => Self::X25519(x25519::Wrapped::parse(stanza)?),
             hybrid::KIND => Self::Hybrid(Box::new(hybrid::Wrapped::parse(stanza)?)),
@@ -237,14 +237,14 @@ impl Wrapped {
 
 /// Unwraps the file key of a header. Reports damage before any other error, so it first parses
 /// every stanza of a known type.
-pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileKey, Error> {
+pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileKey> {
     unwrap_file_key(header, identities, |file_key| header.verify(file_key))
 }
 
 /// Like [`file_key`], for a header with a wrong MAC, for example because another recipient's stanza
 /// is damaged. The stanza that an identity unwraps is authenticated by itself. Plugins are not
 /// used.
-pub(super) fn file_key_of_damaged(header: &Header, identities: &[Identity]) -> Result<FileKey, Error> {
+pub(super) fn file_key_of_damaged(header: &Header, identities: &[Identity]) -> Result<FileKey> {
     let native = |identity: &&Identity| identity.plugin().is_none();
     let native: Vec<_> = identities.iter().filter(native).cloned().collect();
     unwrap_file_key(header, &native, |_| Ok(()))
@@ -253,8 +253,8 @@ pub(super) fn file_key_of_damaged(header: &Header, identities: &[Identity]) -> R
 fn unwrap_file_key(
     header: &Header,
     identities: &[Identity],
-    verify: impl Fn(&FileKey) -> Result<(), Error>,
-) -> Result<FileKey, Error> {
+    verify: impl Fn(&FileKey) -> Result<()>,
+) -> Result<FileKey> {
     Computation::Age.check()?;
     if header.has_passphrase() && header.stanzas().len() > 1 {
         return Err(Error::Header("a scrypt stanza is combined with another recipient"));
@@ -299,7 +299,7 @@ fn unwrap_file_key(
 
 /// Unwraps the file key of a header with plugins. A plugin's error counts only if no other plugin
 /// unwraps the file key.
-fn with_plugins(header: &Header, identities: &[Identity]) -> Result<Option<FileKey>, Error> {
+fn with_plugins(header: &Header, identities: &[Identity]) -> Result<Option<FileKey>> {
     let addresses = identities.iter().filter_map(|identity| match &identity.0 {
         Private::Plugin(address) => Some(address),
         _ => None,

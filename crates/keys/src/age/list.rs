@@ -9,7 +9,7 @@ use crate::prelude::*;
 ///
 /// # Errors
 /// Returns [`Error::Line`] for the first invalid line, and [`Error::Format`] if the list is empty.
-pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
+pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>> {
     lines(text, "expected a list of recipients, found none")
 }
 
@@ -19,14 +19,14 @@ pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
 /// # Errors
 /// Returns [`Error::Line`] for the first invalid line, [`Error::Format`] if the list is empty, and
 /// the errors of [`Identity::from_ssh`].
-pub fn parse_identities(text: &str) -> Result<Vec<Identity>, Error> {
+pub fn parse_identities(text: &str) -> Result<Vec<Identity>> {
     match pem::is_pem(text) {
         true => Ok(vec![Identity::from_ssh(text, None)?]),
         false => lines(text, "expected a list of identities, found none"),
     }
 }
 
-fn lines<T: FromStr<Err = Error>>(text: &str, none: &'static str) -> Result<Vec<T>, Error> {
+fn lines<T: FromStr<Err = Error>>(text: &str, none: &'static str) -> Result<Vec<T>> {
     let mut found = Vec::new();
     // A byte order mark, and blanks around a line, are no part of a key.
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim_ascii).enumerate();

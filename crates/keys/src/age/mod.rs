@@ -45,7 +45,7 @@ pub fn rewrapped_header(
     prefix: &[u8],
     identities: &[Identity],
     recipients: &[Recipient],
-) -> Result<Parsed<(String, usize)>, Error> {
+) -> Result<Parsed<(String, usize)>> {
     Ok(match Header::parse(prefix)? {
         Parsed::NeedsMore(len) => Parsed::NeedsMore(len),
         Parsed::Ready((header, len)) => {
@@ -58,10 +58,10 @@ pub fn rewrapped_header(
 /// Encrypts `plaintext` for `recipients`. Returns the age file.
 ///
 /// # Errors
-/// Returns [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the recipients cannot
+/// Returns [`Misuse::InvalidRecipients`] if the recipients cannot
 /// be combined or one has low order, [`Error::LimitExceeded`] if the header is too long,
 /// [`Error::Plugin`], and [`Error::Io`] if no random bytes are available.
-pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<Vec<u8>, Error> {
+pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<Vec<u8>> {
     let (payload, mut file) = Payload::create(recipients)?;
     let plan = payload.layout().plan_plain(plaintext.len() as u64)?;
     let start = file.len();
@@ -88,7 +88,7 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<
 /// [`Error::PassphraseRequired`], [`Error::IdentityRequired`], [`Error::WrongPassphrase`],
 /// [`Error::WorkFactor`] or [`Error::Plugin`] if no identity decrypts it, and [`Error::Truncated`]
 /// or [`Error::DamagedChunk`] if the payload was changed.
-pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>> {
     let file = &*armor::decode(file)?;
     let Parsed::Ready(payload) = Payload::begin(file, identities)? else { return Err(Error::Truncated) };
     let plan = payload.layout().plan_sealed(file.len() as u64)?;

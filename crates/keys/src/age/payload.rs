@@ -33,7 +33,7 @@ impl Payload {
     /// Creates the payload of a new file for `recipients`. Returns it with the bytes before the
     /// first chunk.
     #[doc(hidden)]
-    pub fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
+    pub fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>)> {
         let file_key = FileKey::generate()?;
         let header = recipient::header(recipients, &file_key)?;
         let nonce = base::random::array()?;
@@ -43,21 +43,18 @@ impl Payload {
 
     /// Opens the payload of a file that begins with `prefix`.
     #[doc(hidden)]
-    pub fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
+    pub fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>> {
         Self::begin_with(prefix, |header| identity::file_key(header, identities))
     }
 
     /// Opens the payload like [`Self::begin`], even if the MAC of the header does not match.
     /// Nothing is verified until a chunk is.
     #[doc(hidden)]
-    pub fn begin_damaged(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
+    pub fn begin_damaged(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>> {
         Self::begin_with(prefix, |header| identity::file_key_of_damaged(header, identities))
     }
 
-    fn begin_with(
-        prefix: &[u8],
-        file_key: impl FnOnce(&Header) -> Result<FileKey, Error>,
-    ) -> Result<Parsed<Self>, Error> {
+    fn begin_with(prefix: &[u8], file_key: impl FnOnce(&Header) -> Result<FileKey>) -> Result<Parsed<Self>> {
         let (header, len) = match Header::parse(prefix)? {
             Parsed::NeedsMore(len) => return Ok(Parsed::NeedsMore(len)),
             Parsed::Ready(found) => found,
@@ -68,7 +65,7 @@ impl Payload {
         Self::new(&file_key(&header)?, nonce, len + NONCE_LEN).map(Parsed::Ready)
     }
 
-    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], before: usize) -> Result<Self, Error> {
+    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], before: usize) -> Result<Self> {
         Ok(Self { aead: file_key.payload(nonce)?, layout: layout(before as u64) })
     }
 }
@@ -99,7 +96,7 @@ impl OpenChunks for Payload {
         self.layout
     }
 
-    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<()> {
         // An empty chunk after a full one would be a second encoding of the same plaintext.
         if plain.is_empty() && position.index > 0 {
             return Err(Error::Authentication);
@@ -110,7 +107,7 @@ impl OpenChunks for Payload {
 }
 
 impl ChunkCipher for Payload {
-    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<()> {
         let (data, tag) = sealed.split_at_mut(plain.len());
         self.aead.encrypt_parts(&nonce(position), &[], InOut::apart(plain, data), tag)
     }

@@ -79,7 +79,7 @@ impl Recipient {
     ///
     /// # Errors
     /// Returns [`Misuse::InvalidRecipients`] if it is empty.
-    pub fn passphrase(text: &str) -> Result<Self, Error> {
+    pub fn passphrase(text: &str) -> Result<Self> {
         Self::passphrase_with_work_factor(text, DEFAULT_WORK_FACTOR)
     }
 
@@ -89,7 +89,7 @@ impl Recipient {
     /// # Errors
     /// Returns [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0,
     /// and [`Error::WorkFactor`] above 22.
-    pub fn passphrase_with_work_factor(text: &str, work_factor: u8) -> Result<Self, Error> {
+    pub fn passphrase_with_work_factor(text: &str, work_factor: u8) -> Result<Self> {
         Ok(Self(Public::Passphrase(Passphrase::checked(text, work_factor)?)))
     }
 
@@ -131,7 +131,7 @@ impl FromStr for Recipient {
     /// # Errors
     /// Returns [`Error::Format`] if it is not a recipient, and [`Misuse::UnsuitableKey`] for an RSA
     /// key of the wrong size.
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         if openssh::is_public(text) {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
         }
@@ -191,7 +191,7 @@ impl Eq for Recipient {}
 
 debug_text!(Recipient; |it| "Recipient({it})");
 
-pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
+pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String> {
     Computation::Age.check()?;
     check_recipients(recipients)?;
     let mut header = Writer::new();
@@ -234,7 +234,7 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
 /// # Errors
 /// Returns [`Misuse::InvalidRecipients`] with the reason, and [`Error::Plugin`] for a plugin that
 /// may not run.
-pub fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
+pub fn check_recipients(recipients: &[Recipient]) -> Result<()> {
     let passphrases = recipients.iter().filter(|recipient| recipient.is_passphrase()).count();
     let has = |security| recipients.iter().any(|recipient| recipient.security() == security);
     let wrong = match recipients.len() {

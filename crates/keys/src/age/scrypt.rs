@@ -66,7 +66,7 @@ impl Passphrase {
         Self { asked: Some(asked), ..Self::new("", max_work_factor) }
     }
 
-    fn text(&self) -> Result<Zeroizing<String>, Error> {
+    fn text(&self) -> Result<Zeroizing<String>> {
         let Some(asked) = &self.asked else { return Ok(self.text.clone()) };
         let mut answer = asked.answer.lock().unwrap_or_else(PoisonError::into_inner);
         match &*answer {
@@ -76,7 +76,7 @@ impl Passphrase {
     }
 
     /// Checks a passphrase and a work factor for a new file.
-    pub(super) fn checked(text: &str, work_factor: u8) -> Result<Self, Error> {
+    pub(super) fn checked(text: &str, work_factor: u8) -> Result<Self> {
         match work_factor {
             _ if text.is_empty() => Err(EMPTY.into()),
             0 => Err(Misuse::InvalidRecipients("a passphrase needs a work factor of at least 1").into()),
@@ -90,7 +90,7 @@ impl Passphrase {
         Self { work_factor: DEFAULT_WORK_FACTOR, ..self.clone() }
     }
 
-    fn wrap_key(&self, salt: &[u8; 16], work_factor: u8) -> Result<Zeroizing<[u8; 32]>, Error> {
+    fn wrap_key(&self, salt: &[u8; 16], work_factor: u8) -> Result<Zeroizing<[u8; 32]>> {
         let salt = [LABEL, salt].concat();
         let derived = Params { log_n: work_factor, r: 8, p: 1 }.derive(self.text()?.as_bytes(), &salt, 32)?;
         let mut key = Zeroizing::new([0; 32]);
@@ -106,7 +106,7 @@ pub(super) struct Wrapped {
 }
 
 impl Wrapped {
-    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self> {
         let [salt, work_factor] = stanza.exactly(WRONG)?;
         let work_factor = parse_work_factor(work_factor)?;
         Ok(Self { salt: argument(salt, WRONG)?, work_factor, body: stanza.body(WRONG)? })
@@ -114,13 +114,13 @@ impl Wrapped {
 }
 
 /// Parses a decimal number without leading zeros, as age requires for the work factor.
-fn parse_work_factor(text: &str) -> Result<u8, Error> {
+fn parse_work_factor(text: &str) -> Result<u8> {
     // `parse` also accepts a sign and leading zeros.
     let number = text.parse().ok().filter(|_| matches!(text.as_bytes(), [b'1'..=b'9', ..]));
     number.ok_or(Error::Header("the work factor of a scrypt stanza is not a number from 1 to 255"))
 }
 
-pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Writer) -> Result<()> {
     if passphrase.text.is_empty() {
         return Err(EMPTY.into());
     }
@@ -130,7 +130,7 @@ pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Wri
     Ok(())
 }
 
-pub(super) fn unwrap(passphrase: &Passphrase, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
+pub(super) fn unwrap(passphrase: &Passphrase, wrapped: &Wrapped) -> Result<Option<FileKey>> {
     if wrapped.work_factor > passphrase.work_factor {
         return Err(Error::WorkFactor { requested: wrapped.work_factor, max: passphrase.work_factor });
     }

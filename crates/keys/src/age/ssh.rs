@@ -78,7 +78,7 @@ enum Private {
 }
 
 /// Returns the passphrase of a key, for example from a terminal.
-pub type AskPassphrase = Arc<dyn Fn() -> Result<Zeroizing<String>, Error> + Send + Sync>;
+pub type AskPassphrase = Arc<dyn Fn() -> Result<Zeroizing<String>> + Send + Sync>;
 
 /// An encrypted private key, decrypted when the first file for it is opened.
 struct Encrypted {
@@ -89,7 +89,7 @@ struct Encrypted {
 }
 
 impl Encrypted {
-    fn decrypt(&self) -> Result<Identity, Error> {
+    fn decrypt(&self) -> Result<Identity> {
         let mut decrypted = self.decrypted.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(identity) = &*decrypted {
             return Ok(identity.clone());
@@ -111,7 +111,7 @@ pub(super) struct RsaWrapped {
 }
 
 impl Ed25519Wrapped {
-    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self> {
         let [tag, share] = stanza.exactly(WRONG_ED25519)?;
         Ok(Self {
             tag: parse_tag(tag, WRONG_ED25519)?,
@@ -122,24 +122,24 @@ impl Ed25519Wrapped {
 }
 
 impl RsaWrapped {
-    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self> {
         let [tag] = stanza.exactly(WRONG_RSA)?;
         let body = stanza.body_within(MAX_RSA_LEN).ok_or(Error::Header(WRONG_RSA))?;
         Ok(Self { tag: parse_tag(tag, WRONG_RSA)?, body })
     }
 }
 
-fn parse_tag(text: &str, wrong: &'static str) -> Result<String, Error> {
+fn parse_tag(text: &str, wrong: &'static str) -> Result<String> {
     argument::<4>(text, wrong).map(|_| text.to_owned())
 }
 
 impl Recipient {
     /// Parses `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`, with or without a comment.
-    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         Self::new(openssh::public(text)?.key_data())
     }
 
-    fn new(data: &KeyData) -> Result<Self, Error> {
+    fn new(data: &KeyData) -> Result<Self> {
         let named = PublicKey::from(data.clone());
         // The library's error does not help and could quote a secret.
         let wire = named.to_bytes().map_err(|_| NOT_PUBLIC)?;
@@ -163,7 +163,7 @@ impl Recipient {
         Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
     }
 
-    pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<()> {
         match &self.key {
             Public::Ed25519 { point, tweak } => {
                 let (share, shared) = x25519::new_share(point)?;
@@ -183,11 +183,11 @@ impl Recipient {
 
 impl Identity {
     /// Parses an OpenSSH private key, decrypting it with `passphrase` if it is encrypted.
-    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self> {
         wiping_stack::<STACK, _>(|| Self::parse_here(text, passphrase))
     }
 
-    fn parse_here(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+    fn parse_here(text: &str, passphrase: Option<&str>) -> Result<Self> {
         let key = openssh::private(&pem::read(text)?)?;
         match passphrase {
             _ if key.is_encrypted() => Self::new(&openssh::decrypt(&key, passphrase)?),
@@ -199,7 +199,7 @@ impl Identity {
 
     /// Parses an OpenSSH private key. If it is encrypted, `ask` is called to open the first file
     /// for it.
-    pub(super) fn parse_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
+    pub(super) fn parse_asking(text: &str, ask: AskPassphrase) -> Result<Self> {
         let key = openssh::private(&pem::read(text)?)?;
         if !key.is_encrypted() {
             return Self::new(&key);
@@ -209,7 +209,7 @@ impl Identity {
         Ok(Self { key: Private::Encrypted(Arc::new(encrypted)), public })
     }
 
-    fn new(key: &PrivateKey) -> Result<Self, Error> {
+    fn new(key: &PrivateKey) -> Result<Self> {
         let public = Recipient::new(key.public_key().key_data())?;
         let key = match (key.key_data(), &public.key) {
             (KeypairData::Ed25519(pair), Public::Ed25519 { point, .. }) => {
@@ -235,7 +235,7 @@ impl Identity {
         self.public.tag == tag
     }
 
-    pub(super) fn unwrap_ed25519(&self, wrapped: &Ed25519Wrapped) -> Result<Option<FileKey>, Error> {
+    pub(super) fn unwrap_ed25519(&self, wrapped: &Ed25519Wrapped) -> Result<Option<FileKey>> {
         let Public::Ed25519 { point, tweak } = &self.public.key else { return Ok(None) };
         if !self.has_tag(&wrapped.tag) {
             return Ok(None);
@@ -249,7 +249,7 @@ impl Identity {
         FileKey::unwrap(&x25519::wrap_key(&secret, &wrapped.share, point, ED25519_LABEL), &wrapped.body)
     }
 
-    pub(super) fn unwrap_rsa(&self, wrapped: &RsaWrapped) -> Result<Option<FileKey>, Error> {
+    pub(super) fn unwrap_rsa(&self, wrapped: &RsaWrapped) -> Result<Option<FileKey>> {
         if !self.has_tag(&wrapped.tag) {
             return Ok(None);
         }
@@ -264,6 +264,6 @@ impl Identity {
 }
 
 /// Binds a shared secret to the SSH key.
-fn apply_tweak(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
+fn apply_tweak(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>> {
     curve::PrivateKey::from_bytes(tweak)?.diffie_hellman(&curve::PublicKey::from_bytes(secret))
 }

@@ -6,7 +6,7 @@
 //!
 //! Base64 is canonical and has no padding (RFC 4648, sections 3.2, 3.5 and 4).
 
-use base::Error;
+use base::{Error, Result};
 use base64ct::{Base64Unpadded, Encoding};
 
 /// Type of a passphrase's stanza, the only one in its header.
@@ -40,7 +40,7 @@ impl<'a> Stanza<'a> {
     }
 
     /// Returns the arguments if there are exactly `N`.
-    pub(super) fn exactly<const N: usize>(&self, wrong: &'static str) -> Result<[&'a str; N], Error> {
+    pub(super) fn exactly<const N: usize>(&self, wrong: &'static str) -> Result<[&'a str; N]> {
         let mut arguments = self.arguments();
         let mut found = [""; N];
         for place in &mut found {
@@ -53,7 +53,7 @@ impl<'a> Stanza<'a> {
     }
 
     /// Returns the body if it has exactly `N` bytes.
-    pub(super) fn body<const N: usize>(&self, wrong: &'static str) -> Result<[u8; N], Error> {
+    pub(super) fn body<const N: usize>(&self, wrong: &'static str) -> Result<[u8; N]> {
         let body = self.body_within(N).filter(|body| body.len() == N);
         body.and_then(|body| body.try_into().ok()).ok_or(Error::Header(wrong))
     }
@@ -74,7 +74,7 @@ impl<'a> Stanza<'a> {
 }
 
 /// Decodes a line of a body, at most 64 columns.
-pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
+pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8]> {
     if line.len() > COLUMNS {
         return Err(Error::Header(LONG_LINE));
     }
@@ -88,7 +88,7 @@ pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Re
 }
 
 /// Decodes an argument of exactly `N` bytes; otherwise fails with the text `wrong`.
-pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Result<[u8; N], Error> {
+pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Result<[u8; N]> {
     let mut bytes = [0; N];
     match Base64Unpadded::decode(text, &mut bytes) {
         Ok(found) if found.len() == N => Ok(bytes),

@@ -40,7 +40,7 @@ pub(super) enum Recipient {
 }
 
 impl Recipient {
-    pub(super) fn classical(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn classical(bytes: &[u8]) -> Result<Self> {
         const EXPECTED: Error =
             Error::Format("expected an age recipient with a compressed point of P-256, found another key");
         if bytes.len() != 33 {
@@ -50,18 +50,18 @@ impl Recipient {
         p256::PublicKey::from_sec1(bytes).map(Self::Classical).map_err(|_| EXPECTED)
     }
 
-    pub(super) fn hybrid(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn hybrid(bytes: &[u8]) -> Result<Self> {
         Ok(Self::Hybrid(Box::new(mlkem768_p256::PublicKey::from_bytes(bytes)?)))
     }
 
-    pub(super) fn text(&self) -> Result<Zeroizing<String>, Error> {
+    pub(super) fn text(&self) -> Result<Zeroizing<String>> {
         match self {
             Self::Classical(key) => encode(CLASSICAL, &key.compressed(), Case::Lower),
             Self::Hybrid(key) => encode(HYBRID, key.as_bytes(), Case::Lower),
         }
     }
 
-    pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<()> {
         let (kind, recipient, hash) = match self {
             Self::Classical(key) => ("p256tag", key.clone().into(), Sha256::digest(key.compressed())),
             Self::Hybrid(key) => {

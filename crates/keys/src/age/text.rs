@@ -41,7 +41,7 @@ pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
     Some((&text[..text.rfind('1')?], bytes))
 }
 
-pub(super) fn encode(hrp: &str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
+pub(super) fn encode(hrp: &str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>> {
     // The prefixes are constants of this crate, but a plugin's name can be too long. The error has
     // no better text.
     let parsed =

@@ -31,26 +31,26 @@ pub(super) struct Wrapped {
 }
 
 impl Wrapped {
-    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self> {
         let [share] = stanza.exactly(WRONG)?;
         Ok(Self { share: argument(share, WRONG)?, body: stanza.body(WRONG)? })
     }
 }
 
-pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
+pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey> {
     let bytes: &[u8; 32] =
         // The conversion fails only if the length is wrong.
         bytes.try_into().map_err(|_| Error::Format("expected an age recipient of 32 bytes"))?;
     Ok(PublicKey::from_bytes(bytes))
 }
 
-pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
+pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey> {
     // The conversion fails only if the length is wrong.
     let bytes = bytes.try_into().map_err(|_| Error::Format("expected an age identity of 32 bytes"))?;
     PrivateKey::from_bytes(bytes)
 }
 
-pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<()> {
     let (share, secret) = new_share(recipient)?;
     let body = file_key.wrap(&wrap_key(&secret, share.as_bytes(), recipient, LABEL))?;
     header.stanza(&[KIND, &to_argument(share.as_bytes())], &body);
@@ -58,7 +58,7 @@ pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Write
 }
 
 /// Returns a fresh share, and the secret shared with the recipient.
-pub(super) fn new_share(recipient: &PublicKey) -> Result<(PublicKey, Zeroizing<[u8; 32]>), Error> {
+pub(super) fn new_share(recipient: &PublicKey) -> Result<(PublicKey, Zeroizing<[u8; 32]>)> {
     let ephemeral = PrivateKey::generate()?;
     let secret = ephemeral.diffie_hellman(recipient).map_err(|why| match why {
         Error::Misuse(_) => Misuse::InvalidRecipients(
@@ -70,12 +70,12 @@ pub(super) fn new_share(recipient: &PublicKey) -> Result<(PublicKey, Zeroizing<[
     Ok((ephemeral.public(), secret))
 }
 
-pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
+pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>> {
     let secret = shared_secret(identity, &wrapped.share)?;
     FileKey::unwrap(&wrap_key(&secret, &wrapped.share, &identity.public(), LABEL), &wrapped.body)
 }
 
-pub(super) fn shared_secret(identity: &PrivateKey, share: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
+pub(super) fn shared_secret(identity: &PrivateKey, share: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>> {
     identity.diffie_hellman(&PublicKey::from_bytes(share)).map_err(|why| match why {
         Error::Misuse(_) => Error::Header(LOW_ORDER),
         other => other,

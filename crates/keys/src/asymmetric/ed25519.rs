@@ -29,7 +29,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
-    pub fn generate() -> Result<Self, Error> {
+    pub fn generate() -> Result<Self> {
         Self::from_bytes(&*Secret::generate()?)
     }
 
@@ -37,7 +37,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// Returns [`Error::NotApproved`] in a build with the feature `fips`.
-    pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self> {
         Computation::Ed25519.check()?;
         Ok(Self(Secret::copy(bytes)))
     }
@@ -92,7 +92,7 @@ impl PublicKey {
     /// Returns [`Error::Format`] if the bytes are not a point, are a non-canonical encoding (a
     /// coordinate that is not reduced, a zero with a sign), or are one of the eight points of low
     /// order; these make the shared point predictable.
-    pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self> {
         Computation::Ed25519.check()?;
         CompressedEdwardsY(*bytes)
             .decompress()

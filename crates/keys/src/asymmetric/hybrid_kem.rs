@@ -77,7 +77,7 @@ macro_rules! hybrid_kem {
             /// # Errors
             /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`]
             /// if memory is exhausted.
-            pub fn generate() -> Result<Self, Error> {
+            pub fn generate() -> Result<Self> {
                 Self::from_seed(&*Secret::generate()?)
             }
 
@@ -85,7 +85,7 @@ macro_rules! hybrid_kem {
             ///
             /// # Errors
             /// Returns [`Error::LimitExceeded`] if memory is exhausted.
-            pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self, Error> {
+            pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self> {
                 Computation::$computation.check()?;
                 wiping_stack::<{ hybrid_kem::STACK }, _>(|| {
                     let mut shake = Shake256::default();
@@ -120,7 +120,7 @@ macro_rules! hybrid_kem {
             /// Returns [`Error::Authentication`] if the length is wrong, or the share is not a
             /// point of the curve or has low order, and [`Error::LimitExceeded`] if memory is
             /// exhausted.
-            pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
+            pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret> {
                 wiping_stack::<{ hybrid_kem::DECAPSULATION_STACK }, _>(|| {
                     if ciphertext.len() != CIPHERTEXT_LEN {
                         return Err(Error::Authentication);
@@ -157,7 +157,7 @@ macro_rules! hybrid_kem {
             /// Returns [`Error::Format`] if the length is wrong, the ML-KEM key fails the check of
             /// FIPS 203, section 7.2, or the rest is not a public key of the curve, and
             /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if it has low order.
-            pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
                 Computation::$computation.check()?;
                 let (pk_m, pk) = bytes.split_first_chunk().ok_or(INVALID_PUBLIC_KEY)?;
                 if !mlkem768::validate_public_key(&pk_m.into()) {
@@ -185,7 +185,7 @@ macro_rules! hybrid_kem {
             /// # Errors
             /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`]
             /// if memory is exhausted.
-            pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>), Error> {
+            pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>)> {
                 self.encapsulate_deterministic(&*Secret::generate()?, &$curve::PrivateKey::generate()?)
             }
 
@@ -195,7 +195,7 @@ macro_rules! hybrid_kem {
                 &self,
                 eseed: &[u8; 32],
                 ephemeral: &$curve::PrivateKey,
-            ) -> Result<(SharedSecret, Vec<u8>), Error> {
+            ) -> Result<(SharedSecret, Vec<u8>)> {
                 wiping_stack::<{ hybrid_kem::STACK }, _>(|| {
                     let pk_m: &[u8; ML_KEM_PUBLIC_LEN] = self.bytes.first_chunk().expect("it is longer");
                     let (ct_m, ss_m) = mlkem768::encapsulate(&pk_m.into(), *eseed);

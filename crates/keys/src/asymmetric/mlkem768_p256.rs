@@ -36,7 +36,7 @@ impl PublicKey {
     }
 }
 
-fn curve_key(expanded: &mut impl XofReader) -> Result<p256::PrivateKey, Error> {
+fn curve_key(expanded: &mut impl XofReader) -> Result<p256::PrivateKey> {
     let mut candidate = Zeroizing::new([0; p256::PRIVATE_LEN]);
     loop {
         expanded.read(&mut *candidate);
@@ -48,12 +48,12 @@ fn curve_key(expanded: &mut impl XofReader) -> Result<p256::PrivateKey, Error> {
     }
 }
 
-fn curve_public(bytes: &[u8]) -> Result<p256::PublicKey, Error> {
+fn curve_public(bytes: &[u8]) -> Result<p256::PublicKey> {
     // The component's error would not name this kind of key.
     p256::PublicKey::from_bytes(bytes).map_err(|_| INVALID_PUBLIC_KEY)
 }
 
-fn share(bytes: &[u8]) -> Result<p256::PublicKey, Error> {
+fn share(bytes: &[u8]) -> Result<p256::PublicKey> {
     // The sender chose the point: another reason would tell too much.
     p256::PublicKey::from_bytes(bytes).map_err(|_| Error::Authentication)
 }

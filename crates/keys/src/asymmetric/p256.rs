@@ -48,7 +48,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if
     /// memory is exhausted.
-    pub fn generate() -> Result<Self, Error> {
+    pub fn generate() -> Result<Self> {
         loop {
             match Self::from_bytes(&*Secret::generate()?) {
                 // One value in 2^32 is not below the order.
@@ -61,9 +61,9 @@ impl PrivateKey {
     /// Returns the key with this secret number, in big-endian order.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for zero and for numbers not
+    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers not
     /// below the order of the group.
-    pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self> {
         Computation::P256.check()?;
         wiping_stack::<STACK, _>(|| {
             // The library's errors have no content.
@@ -97,7 +97,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
-    pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>, Error> {
+    pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>> {
         wiping_stack::<STACK, _>(|| {
             library::agree(&self.key, public.point.clone(), OUT_OF_MEMORY, |shared| {
                 let mut copy = Zeroizing::new([0; PRIVATE_LEN]);
@@ -124,7 +124,7 @@ impl PublicKey {
     /// # Errors
     /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field
     /// elements, and points that are not on the curve.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let bytes: [u8; PUBLIC_LEN] = bytes.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
         if bytes[0] != 4 {
             return Err(INVALID_PUBLIC_KEY);
@@ -139,7 +139,7 @@ impl PublicKey {
     ///
     /// # Errors
     /// Returns the errors of [`Self::from_bytes`].
-    pub(crate) fn from_sec1(bytes: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn from_sec1(bytes: &[u8]) -> Result<Self> {
         match bytes {
             [sign @ (2 | 3), x @ ..] => Self::from_bytes(&decompress(*sign, x).ok_or(INVALID_PUBLIC_KEY)?),
             _ => Self::from_bytes(bytes),

@@ -69,7 +69,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for another size, [`Error::Io`] if the operating system
     /// returns no random bytes, and [`Error::LimitExceeded`] if memory is exhausted.
-    pub fn generate(bits: usize) -> Result<Self, Error> {
+    pub fn generate(bits: usize) -> Result<Self> {
         Computation::RsaOaep.check()?;
         let size = match bits {
             2048 => KeySize::Rsa2048,
@@ -89,7 +89,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not
     /// 2048 to 8192 bits.
-    pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
+    pub fn from_pkcs8(der: &[u8]) -> Result<Self> {
         Computation::RsaOaep.check()?;
         const NONE: Error = Error::Format(
             "expected an RSA private key in PKCS#8 (RFC 5208), found another key or a damaged one",
@@ -99,7 +99,7 @@ impl PrivateKey {
         Self::new(PrivateDecryptingKey::from_pkcs8(der).map_err(|why| rejected(why, NONE))?)
     }
 
-    fn new(key: PrivateDecryptingKey) -> Result<Self, Error> {
+    fn new(key: PrivateDecryptingKey) -> Result<Self> {
         // AWS-LC's error is `Unspecified`; with valid keys, only allocation can fail.
         let oaep = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| OUT_OF_MEMORY)?;
         // Encoded and parsed, because the library's public key object holds the private key as
@@ -113,7 +113,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
-    pub fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>> {
         // The library wipes its own copy on drop.
         let der: Pkcs8V1Der<'_> = self.key.as_der().map_err(|_| OUT_OF_MEMORY)?;
         Ok(Zeroizing::new(der.as_ref().to_vec()))
@@ -140,7 +140,7 @@ impl PrivateKey {
     /// Returns [`Error::Io`] if the operating system returns no random bytes (needed for blinding),
     /// and [`Error::Authentication`] for every other reason: a distinction in words or in time
     /// would be an oracle (Manger 2001).
-    pub fn unwrap(&self, oaep: Oaep, label: &[u8], wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub fn unwrap(&self, oaep: Oaep, label: &[u8], wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         if wrapped.len() != self.modulus_len() {
             return Err(Error::Authentication);
         }
@@ -172,7 +172,7 @@ impl PublicKey {
     /// # Errors
     /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not
     /// 2048 to 8192 bits.
-    pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
+    pub fn from_spki(der: &[u8]) -> Result<Self> {
         Computation::RsaOaep.check()?;
         const NONE: Error = Error::Format(
             "expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280), found another key or a damaged one",
@@ -213,7 +213,7 @@ impl PublicKey {
     /// # Errors
     /// Returns [`Misuse::SecretLength`] above [`Self::max_secret_len`], and [`Error::Io`] if the
     /// operating system returns no random bytes.
-    pub fn wrap(&self, oaep: Oaep, label: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn wrap(&self, oaep: Oaep, label: &[u8], secret: &[u8]) -> Result<Vec<u8>> {
         let max = self.max_secret_len(oaep);
         if secret.len() > max {
             return Err(Misuse::SecretLength { got: secret.len(), max }.into());

@@ -61,7 +61,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
-    pub fn generate() -> Result<Self, Error> {
+    pub fn generate() -> Result<Self> {
         Computation::Secp256k1.check()?;
         loop {
             // One value in 2^128 is out of range, so a second attempt is hardly ever needed.
@@ -74,9 +74,9 @@ impl PrivateKey {
     /// Returns the key with this secret number, in big-endian order.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for zero and for numbers not
+    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers not
     /// below the order of the group.
-    pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self> {
         Computation::Secp256k1.check()?;
         wiping_stack::<STACK, _>(|| match library::SecretKey::from_secret_bytes(*bytes) {
             Ok(key) => Ok(Self(Box::new(key))),
@@ -139,7 +139,7 @@ impl PublicKey {
     /// # Errors
     /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field
     /// elements, and points that are not on the curve.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Computation::Secp256k1.check()?;
         let mut uncompressed = [4; UNCOMPRESSED_LEN];
         let point = match (bytes.len(), bytes.first()) {

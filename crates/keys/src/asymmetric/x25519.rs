@@ -38,7 +38,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
-    pub fn generate() -> Result<Self, Error> {
+    pub fn generate() -> Result<Self> {
         Self::from_bytes(&*Secret::generate()?)
     }
 
@@ -46,7 +46,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
-    pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self> {
         Computation::X25519.check()?;
         wiping_stack::<STACK, _>(|| {
             // The library's only error has no content. Every value is valid, so only the allocation
@@ -73,9 +73,9 @@ impl PrivateKey {
     /// random: derive keys from it with a hash over the secret and both public keys.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if `public` has low order:
+    /// Returns [`Misuse::UnsuitableKey`] if `public` has low order:
     /// the result would be zero for every private key (RFC 7748, section 6.1).
-    pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
+    pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>> {
         let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
         let shared = wiping_stack::<STACK, _>(|| {
             library::agree(&self.key, peer, LOW_ORDER, |shared| {

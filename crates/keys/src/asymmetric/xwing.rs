@@ -29,13 +29,13 @@ const INVALID_PUBLIC_KEY: Error =
 
 hybrid_kem!("X-Wing", XWing, x25519);
 
-fn curve_key(expanded: &mut impl XofReader) -> Result<x25519::PrivateKey, Error> {
+fn curve_key(expanded: &mut impl XofReader) -> Result<x25519::PrivateKey> {
     let mut sk_x = Zeroizing::new([0; x25519::LEN]);
     expanded.read(&mut *sk_x);
     x25519::PrivateKey::from_bytes(&sk_x)
 }
 
-fn curve_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
+fn curve_public(bytes: &[u8]) -> Result<x25519::PublicKey> {
     // The conversion to an array fails only if the length is wrong.
     let pk_x = x25519::PublicKey::from_bytes(bytes.try_into().map_err(|_| INVALID_PUBLIC_KEY)?);
     // A public key of low order gives zero with every private key, any other key with none.
@@ -43,7 +43,7 @@ fn curve_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
     Ok(pk_x)
 }
 
-fn share(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
+fn share(bytes: &[u8]) -> Result<x25519::PublicKey> {
     // The conversion to an array fails only if the length is wrong.
     Ok(x25519::PublicKey::from_bytes(bytes.try_into().map_err(|_| Error::Authentication)?))
 }

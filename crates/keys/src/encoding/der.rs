@@ -18,7 +18,7 @@ use pkcs8::der::{Decode, SliceReader, Tag, Tagged};
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
-pub(crate) fn read(content: &[u8]) -> Result<Option<Block>, Error> {
+pub(crate) fn read(content: &[u8]) -> Result<Option<Block>> {
     // Text is never mistaken for a key. It may begin with "0", the tag of a SEQUENCE, but every
     // structure also has the tag of an INTEGER, an OCTET STRING or a BIT STRING, and these are
     // control characters.

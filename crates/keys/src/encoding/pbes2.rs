@@ -19,7 +19,7 @@ use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCiphe
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::pbkdf2;
 use base::interrupt::interruptible;
-use base::{Error, memory, random};
+use base::{Error, Result, memory, random};
 use pkcs8::ObjectIdentifier;
 use pkcs8::der::asn1::{AnyRef, OctetStringRef};
 use pkcs8::der::{self, Decode, SliceReader, Tag};
@@ -76,7 +76,7 @@ pub(crate) const EMPTY_PASSPHRASE: Error = Error::unsuitable_key(
 /// Returns [`Error::WrongPassphrase`] if the padding is wrong (also if the ciphertext was changed),
 /// [`Error::Format`] for malformed DER and other algorithms, and [`Error::LimitExceeded`] if the
 /// parameters request too much work.
-pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>> {
     let encrypted = Encrypted::read(der)?;
     let key = encrypted.kdf.derive(passphrase.as_bytes(), encrypted.key_len)?;
 
@@ -96,7 +96,7 @@ pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
 /// # Errors
 /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the passphrase is empty, and
 /// [`Error::Io`] if the operating system returns no random bytes.
-pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
+pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>> {
     if passphrase.is_empty() {
         return Err(EMPTY_PASSPHRASE);
     }
@@ -135,7 +135,7 @@ enum Kdf<'a> {
 
 impl<'a> Kdf<'a> {
     /// Parses the parameters, and refuses those above the limits.
-    fn read(algorithm: &AlgorithmIdentifierRef<'a>, key_len: usize) -> Result<Self, Error> {
+    fn read(algorithm: &AlgorithmIdentifierRef<'a>, key_len: usize) -> Result<Self> {
         let parameters = algorithm.parameters.ok_or(EXPECTED)?;
         match algorithm.oid {
             PBKDF2 => {
@@ -164,7 +164,7 @@ impl<'a> Kdf<'a> {
     }
 
     /// Derives a key of `len` bytes.
-    fn derive(&self, passphrase: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+    fn derive(&self, passphrase: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>> {
         match *self {
             Self::Pbkdf2 { salt, rounds, hash } => pbkdf2(hash, rounds, passphrase, (b"", salt), len),
             Self::Scrypt { salt, params } => params.derive(passphrase, salt, len),
@@ -179,7 +179,7 @@ pub(crate) fn pbkdf2(
     passphrase: &[u8],
     (label, salt): (&[u8], &[u8]),
     len: usize,
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+) -> Result<Zeroizing<Vec<u8>>> {
     Computation::Pbkdf2.check()?;
     // The FIPS module's bounds (SP 800-132).
     if passphrase.len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
@@ -194,7 +194,7 @@ pub(crate) fn pbkdf2(
 }
 
 /// Checks the optional key length in the parameters against the cipher's.
-fn check_key_len(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
+fn check_key_len(announced: Option<u16>, key_len: usize) -> Result<()> {
     match announced {
         Some(len) if usize::from(len) != key_len => Err(EXPECTED),
         _ => Ok(()),
@@ -234,7 +234,7 @@ struct Encrypted<'a> {
 }
 
 impl<'a> Encrypted<'a> {
-    fn read(der: &'a [u8]) -> Result<Self, Error> {
+    fn read(der: &'a [u8]) -> Result<Self> {
         let parts = |fields: &mut SliceReader<'a>| {
             let algorithm = AlgorithmIdentifierRef::decode(fields)?;
             der::Result::Ok((algorithm, <&OctetStringRef>::decode(fields)?.as_bytes()))

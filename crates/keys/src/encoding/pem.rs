@@ -37,7 +37,7 @@ pub(crate) fn is_pem(text: &str) -> bool {
 /// # Errors
 /// Returns [`Error::Format`] unless `text` has one valid block, and [`Error::Truncated`] if there
 /// is no END line.
-pub(crate) fn read(text: &str) -> Result<Block, Error> {
+pub(crate) fn read(text: &str) -> Result<Block> {
     let is_key = |block: &Result<(&str, _), _>| block.as_ref().is_ok_and(|block| block.0.ends_with(" KEY"));
     let (mut keys, mut others): (Vec<_>, Vec<_>) = Blocks(text).partition(is_key);
     others.retain(Result::is_err);
@@ -75,7 +75,7 @@ pub(crate) fn read(text: &str) -> Result<Block, Error> {
 ///
 /// # Errors
 /// Returns [`Error::LimitExceeded`] if the length overflows.
-pub(crate) fn write(label: &'static str, der: &[u8]) -> Result<Zeroizing<String>, Error> {
+pub(crate) fn write(label: &'static str, der: &[u8]) -> Result<Zeroizing<String>> {
     // Allocated once, at full length: a growing string leaves copies behind. Only the length can be
     // wrong.
     let text = pem::encode_string(label, pem::LineEnding::LF, der);
@@ -86,7 +86,7 @@ pub(crate) fn write(label: &'static str, der: &[u8]) -> Result<Zeroizing<String>
 struct Blocks<'a>(&'a str);
 
 impl<'a> Iterator for Blocks<'a> {
-    type Item = Result<(&'a str, &'a str), Error>;
+    type Item = Result<(&'a str, &'a str)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let start = line_start(self.0, BEGIN)?;
@@ -97,7 +97,7 @@ impl<'a> Iterator for Blocks<'a> {
 }
 
 /// Splits the text after a BEGIN into the label, the base64, and the text after the block.
-fn block(text: &str) -> Result<(&str, &str, &str), Error> {
+fn block(text: &str) -> Result<(&str, &str, &str)> {
     let (label, text) = text.split_once(DASHES).ok_or(Error::Truncated)?;
     if label.contains('\n') {
         return Err(Error::Truncated);

@@ -57,12 +57,12 @@ const ED25519_ELSEWHERE: Error = Error::Format(
 const TOO_LONG: Error = Error::LimitExceeded("the key is too long for DER");
 
 impl Algorithm {
-    fn find(found: &AlgorithmIdentifierRef<'_>) -> Result<Self, Error> {
+    fn find(found: &AlgorithmIdentifierRef<'_>) -> Result<Self> {
         let known = ALGORITHMS.into_iter().find(|known| known.identifier() == *found);
         known.ok_or(if found.oid == ED25519 { ED25519_ELSEWHERE } else { UNKNOWN })
     }
 
-    fn of_curve(curve: ObjectIdentifier) -> Result<Self, Error> {
+    fn of_curve(curve: ObjectIdentifier) -> Result<Self> {
         Self::find(&AlgorithmIdentifierRef { oid: EC_PUBLIC_KEY, parameters: Some(AnyRef::from(&curve)) })
     }
 
@@ -93,7 +93,7 @@ impl Private<'_> {
     ///
     /// # Errors
     /// Returns [`Error::Format`] if they differ: the file is damaged, or a key was exchanged.
-    pub(crate) fn check(&self, public: &[u8]) -> Result<(), Error> {
+    pub(crate) fn check(&self, public: &[u8]) -> Result<()> {
         let same = |written: &[u8]| {
             written == public || forms(public).is_some_and(|forms| forms.contains(&written.to_vec()))
         };
@@ -122,7 +122,7 @@ pub(crate) fn is_private(der: &[u8]) -> bool {
 }
 
 /// Parses a PKCS#8 of version 1 or 2. Returns its private key.
-pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
+pub(crate) fn private(der: &[u8]) -> Result<Private<'_>> {
     let info = PrivateKeyInfoRef::from_der(der).map_err(|_| INVALID_PRIVATE)?;
     let algorithm = Algorithm::find(&info.algorithm)?;
     let outer = info.public_key.map(|public| public.as_bytes().ok_or(INVALID_PRIVATE)).transpose()?;
@@ -153,7 +153,7 @@ pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
 }
 
 /// Parses an ECPrivateKey. Returns it with its curve, if it names one.
-fn sec1(der: &[u8]) -> Result<(Option<Algorithm>, EcPrivateKey<'_>), Error> {
+fn sec1(der: &[u8]) -> Result<(Option<Algorithm>, EcPrivateKey<'_>)> {
     // The library's error does not help and could quote a secret.
     let key = EcPrivateKey::from_der(der).map_err(|_| INVALID_EC)?;
     let curve = key.parameters.and_then(EcParameters::named_curve);
@@ -161,7 +161,7 @@ fn sec1(der: &[u8]) -> Result<(Option<Algorithm>, EcPrivateKey<'_>), Error> {
 }
 
 /// Parses an ECPrivateKey outside PKCS#8; it must name its curve.
-pub(crate) fn private_sec1(der: &[u8]) -> Result<Private<'_>, Error> {
+pub(crate) fn private_sec1(der: &[u8]) -> Result<Private<'_>> {
     let (algorithm, key) = sec1(der)?;
     let publics = [key.public_key, None];
     Ok(Private { algorithm: algorithm.ok_or(INVALID_EC)?, secret: key.private_key, publics })
@@ -171,11 +171,7 @@ pub(crate) fn private_sec1(der: &[u8]) -> Result<Private<'_>, Error> {
 ///
 /// `secret` is a number, a seed or an RSAPrivateKey. For a curve, the ECPrivateKey includes
 /// `public`.
-pub(crate) fn to_private(
-    algorithm: Algorithm,
-    secret: &[u8],
-    public: &[u8],
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(crate) fn to_private(algorithm: Algorithm, secret: &[u8], public: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     let inner = match algorithm {
         Algorithm::P256 | Algorithm::Secp256k1 => {
             // The PKCS#8 names the curve. OpenSSL does not repeat it here either.
@@ -197,20 +193,20 @@ pub(crate) fn to_private(
 
 /// Encodes the PKCS#8 of an RSA key from n, e, d, p, q, dP, dQ and qInv, big-endian (RFC 8017,
 /// appendix A.1.2). The parser of the result checks that they belong together.
-pub(crate) fn rsa_private(numbers: [&[u8]; 8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(crate) fn rsa_private(numbers: [&[u8]; 8]) -> Result<Zeroizing<Vec<u8>>> {
     let [n, e, d, p, q, dp, dq, qinv] = numbers.map(UintRef::new);
     let encode = || sequence(&[&0u8, &n?, &e?, &d?, &p?, &q?, &dp?, &dq?, &qinv?]);
     to_private(Algorithm::Rsa, &encode().map_err(|_| TOO_LONG)?.0, &[])
 }
 
 /// Encodes the SPKI of an RSA key from n and e, big-endian (RFC 8017, appendix A.1.1).
-pub(crate) fn rsa_public(n: &[u8], e: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn rsa_public(n: &[u8], e: &[u8]) -> Result<Vec<u8>> {
     let encode = || sequence(&[&UintRef::new(n)?, &UintRef::new(e)?]);
     to_public(Algorithm::Rsa, &encode().map_err(|_| TOO_LONG)?.0)
 }
 
 /// Parses an SPKI. Returns a point or the bytes of a key; for RSA, the whole SPKI.
-pub(crate) fn public(der: &[u8]) -> Result<(Algorithm, &[u8]), Error> {
+pub(crate) fn public(der: &[u8]) -> Result<(Algorithm, &[u8])> {
     let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|_| INVALID_PUBLIC)?;
     let algorithm = Algorithm::find(&info.algorithm)?;
     match algorithm {
@@ -220,7 +216,7 @@ pub(crate) fn public(der: &[u8]) -> Result<(Algorithm, &[u8]), Error> {
 }
 
 /// Encodes an SPKI. For RSA, `public` is an RSAPublicKey.
-pub(crate) fn to_public(algorithm: Algorithm, public: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn to_public(algorithm: Algorithm, public: &[u8]) -> Result<Vec<u8>> {
     let subject_public_key = BitStringRef::from_bytes(public).map_err(|_| TOO_LONG)?;
     let info = SubjectPublicKeyInfoRef { algorithm: algorithm.identifier(), subject_public_key };
     info.to_der().map_err(|_| TOO_LONG)

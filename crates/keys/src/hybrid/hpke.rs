@@ -16,7 +16,7 @@ pub use crate::asymmetric::hpke::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey, T
 
 use super::message::{Opener, Sealer};
 use crate::asymmetric::hpke::{Receiver, Sender};
-use base::Error;
+use crate::prelude::*;
 
 /// Seals messages for a public key with HPKE.
 pub struct HpkeSealer<'a> {
@@ -50,7 +50,7 @@ impl Sealer for HpkeSealer<'_> {
     /// # Errors
     /// Returns the errors of [`crate::asymmetric::hpke::Sender::new`] and
     /// [`crate::asymmetric::hpke::Sender::seal`].
-    fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
+    fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<()> {
         let (enc, ciphertext) = message.split_at_mut(self.public.kem().enc_len());
         let mut sender = Sender::new(&self.public, self.aead, self.mode, self.info)?;
         enc.copy_from_slice(sender.enc());
@@ -67,7 +67,7 @@ impl Opener for HpkeOpener<'_> {
     /// Returns [`Error::Authentication`], also for another AEAD, `info`, mode or sender, and
     /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the sender's key has another KEM,
     /// or a hybrid one.
-    fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
+    fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<()> {
         let (enc, ciphertext) = message.split_at(self.private.kem().enc_len());
         let mut receiver = Receiver::new(&self.private, self.aead, self.mode, enc, self.info)?;
         receiver.open_into(ciphertext, plaintext, aad).map(drop)

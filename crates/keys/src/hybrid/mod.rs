@@ -28,7 +28,7 @@ pub mod rsa;
 pub use message::{Opener, Sealer};
 
 use crate::{PublicKey, SecretKey};
-use base::Error;
+use base::{Error, Result};
 
 const AGE_KEY: Error =
     Error::unsuitable_key("expected a key for messages, found an age key, which is for files");
@@ -51,7 +51,7 @@ pub struct Options<'a> {
 impl<'a> Options<'a> {
     /// Returns options with the suite of this name.
     #[doc(hidden)]
-    pub fn named(info: &'a [u8], suite: Option<&str>) -> Result<Self, Error> {
+    pub fn named(info: &'a [u8], suite: Option<&str>) -> Result<Self> {
         let suite = suite.map(|name| messages::named::algorithm(name)?.try_into()).transpose()?;
         Ok(Self { info, suite })
     }
@@ -68,7 +68,7 @@ impl TryFrom<&PublicKey> for hpke::PublicKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a key of RSA, secp256k1
     /// or age.
-    fn try_from(public: &PublicKey) -> Result<Self, Error> {
+    fn try_from(public: &PublicKey) -> Result<Self> {
         match public {
             PublicKey::X25519(key) => Ok((*key).into()),
             PublicKey::P256(key) => Ok(key.clone().into()),
@@ -84,7 +84,7 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a symmetric key, and a
     /// key of RSA, secp256k1 or age.
-    fn try_from(secret: &SecretKey) -> Result<Self, Error> {
+    fn try_from(secret: &SecretKey) -> Result<Self> {
         match secret {
             SecretKey::X25519(key) => Ok(key.clone().into()),
             SecretKey::P256(key) => Ok(key.clone().into()),
@@ -99,7 +99,7 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
 /// # Errors
 /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the key is not for messages,
 /// or its suite does not have the options.
-pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn Sealer + 'a>, Error> {
+pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn Sealer + 'a>> {
     Ok(match public {
         PublicKey::Age(_) => return Err(AGE_KEY),
         PublicKey::Rsa(key) if options.is_empty() => Box::new(key.clone()),
@@ -120,7 +120,7 @@ pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn
 ///
 /// # Errors
 /// Returns the errors of [`sealer`].
-pub fn opener<'a>(secret: &'a SecretKey, options: Options<'a>) -> Result<Box<dyn Opener + 'a>, Error> {
+pub fn opener<'a>(secret: &'a SecretKey, options: Options<'a>) -> Result<Box<dyn Opener + 'a>> {
     Ok(match secret {
         SecretKey::Age(_) => return Err(AGE_KEY),
         SecretKey::Symmetric(_) => return Err(SYMMETRIC_KEY),

@@ -34,7 +34,7 @@ impl Sealer for PublicKey {
         self.modulus_len() + NONCE_LEN + TAG_LEN
     }
 
-    fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
+    fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<()> {
         let (wrapped_key, sealed) = message.split_at_mut(self.modulus_len());
         let key = Key::generate(KEY_LEN)?;
         wrapped_key.copy_from_slice(&self.wrap(Oaep::Sha256, b"", key.as_bytes())?);
@@ -47,7 +47,7 @@ impl Opener for PrivateKey {
         self.modulus_len() + NONCE_LEN + TAG_LEN
     }
 
-    fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
+    fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<()> {
         let (wrapped_key, sealed) = message.split_at(self.modulus_len());
         let key = self.unwrap(Oaep::Sha256, b"", wrapped_key)?;
         // An attacker with the public key can wrap a secret of any length.
@@ -85,7 +85,7 @@ debug_text!(
 /// Returns [`Error::Authentication`] if the key, hash or associated data is wrong or a part was
 /// changed, [`Misuse::TagLength`] unless the tag has 16 bytes, and [`Misuse::NonceLength`] for an
 /// empty nonce.
-pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]) -> Result<Vec<u8>, Error> {
+pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]) -> Result<Vec<u8>> {
     let mut plaintext = memory::zeroed(parts.ciphertext.len())?;
     open_parts_into(private, oaep, parts, aad, &mut plaintext)?;
     Ok(plaintext)
@@ -102,7 +102,7 @@ pub fn open_parts_into(
     parts: Parts<'_>,
     aad: &[u8],
     out: &mut [u8],
-) -> Result<usize, Error> {
+) -> Result<usize> {
     let out = memory::first(out, parts.ciphertext.len())?;
     // The conversion fails only if the length is wrong.
     let tag = parts.tag.try_into().map_err(|_| Misuse::TagLength { got: parts.tag.len(), want: TAG_LEN })?;

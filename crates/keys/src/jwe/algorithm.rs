@@ -98,7 +98,7 @@ pub(super) struct Accepted<'a>(Option<&'a [&'a str]>);
 impl<'a> Accepted<'a> {
     /// # Errors
     /// Returns [`Misuse::UnknownName`] for an unknown name, and for an empty list.
-    pub(super) fn new(names: Option<&'a [&'a str]>) -> Result<Self, Error> {
+    pub(super) fn new(names: Option<&'a [&'a str]>) -> Result<Self> {
         let known = |name: &&str| Alg::named(name).is_some() || Enc::named(name).is_some();
         match names {
             Some(names) if names.is_empty() || !names.iter().all(known) => Err(unknown()),

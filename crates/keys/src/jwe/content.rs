@@ -38,7 +38,7 @@ const LENGTHS: Error =
 
 impl Enc {
     /// Encrypts under a fresh random IV.
-    pub(super) fn encrypt(&self, cek: &Key, aad: &[u8], plaintext: &[u8]) -> Result<Sealed, Error> {
+    pub(super) fn encrypt(&self, cek: &Key, aad: &[u8], plaintext: &[u8]) -> Result<Sealed> {
         match self.cipher {
             Cipher::Gcm(algorithm) => {
                 let mut iv = Aead::new(algorithm, cek)?.seal(plaintext, aad)?;
@@ -55,7 +55,7 @@ impl Enc {
     }
 
     /// Checks the lengths, which are public and do not depend on a key.
-    pub(super) fn check(&self, Sealed { iv, ciphertext, tag }: &Sealed) -> Result<(), Error> {
+    pub(super) fn check(&self, Sealed { iv, ciphertext, tag }: &Sealed) -> Result<()> {
         let fits = match self.cipher {
             Cipher::Gcm(gcm) => (iv.len(), tag.len()) == (gcm.nonce_len(), gcm.tag_len()),
             Cipher::CbcHmac(..) => {
@@ -70,12 +70,7 @@ impl Enc {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] for whatever is wrong.
-    pub(super) fn decrypt(
-        &self,
-        cek: &Key,
-        aad: &[u8],
-        sealed: &Sealed,
-    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub(super) fn decrypt(&self, cek: &Key, aad: &[u8], sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>> {
         let Sealed { iv, ciphertext, tag } = sealed;
         match self.cipher {
             Cipher::Gcm(algorithm) => {
@@ -113,7 +108,7 @@ pub(super) fn encrypt_cbc(
     aad: &[u8],
     iv: [u8; BLOCK_LEN],
     plaintext: &[u8],
-) -> Result<Sealed, Error> {
+) -> Result<Sealed> {
     Computation::CbcHmac.check()?;
     let (mac_key, enc_key) = cek.as_bytes().split_at(cek.as_bytes().len() / 2);
     // Full capacity at once: growing text leaves copies behind.

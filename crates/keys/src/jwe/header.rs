@@ -4,7 +4,7 @@ use super::algorithm::{Accepted, Alg, Enc};
 use super::key;
 use crate::PublicKey;
 use base::error::escaped;
-use base::{Error, memory};
+use base::{Error, Result, memory};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ impl Header {
     /// Returns [`Error::HeaderParameter`] for an unknown `alg` or `enc`, for one that `accepted`
     /// does not have, and for `crit` and `zip`; [`Error::Format`] for values of other types;
     /// [`Error::LimitExceeded`] for too many rounds.
-    pub(super) fn read(members: Map<String, Value>, accepted: Accepted<'_>) -> Result<Self, Error> {
+    pub(super) fn read(members: Map<String, Value>, accepted: Accepted<'_>) -> Result<Self> {
         let refused = |name, value: &Value, why| {
             let found = escaped(&value.to_string()).chars().take(80).collect();
             Err(Error::HeaderParameter { name, found, why })
@@ -67,7 +67,7 @@ impl Header {
     }
 
     /// Returns a member in base64url.
-    pub(super) fn bytes(&self, name: &str) -> Result<Vec<u8>, Error> {
+    pub(super) fn bytes(&self, name: &str) -> Result<Vec<u8>> {
         let text = self.members.get(name).and_then(Value::as_str);
         text.map(decode).ok_or(Error::Format(
             "expected base64url text in the members of the header that the token's alg uses (iv, tag, p2s, apu, apv); found none, or another type",
@@ -75,12 +75,12 @@ impl Header {
     }
 
     /// Returns a member in base64url; no bytes if there is none.
-    pub(super) fn optional_bytes(&self, name: &str) -> Result<Vec<u8>, Error> {
+    pub(super) fn optional_bytes(&self, name: &str) -> Result<Vec<u8>> {
         if self.members.contains_key(name) { self.bytes(name) } else { Ok(Vec::new()) }
     }
 
     /// Returns the sender's ephemeral key.
-    pub(super) fn epk(&self) -> Result<PublicKey, Error> {
+    pub(super) fn epk(&self) -> Result<PublicKey> {
         let epk = self.members.get("epk").filter(|epk| epk.is_object());
         epk.and_then(|epk| key::ephemeral(&epk.to_string())).ok_or(Error::Format(
             "expected an epk in the header: the public JSON Web Key of a point on P-256, or of an X25519 key",
@@ -88,7 +88,7 @@ impl Header {
     }
 
     /// Returns the rounds of PBKDF2; 0 without a password.
-    pub(super) fn rounds(&self) -> Result<u32, Error> {
+    pub(super) fn rounds(&self) -> Result<u32> {
         if !self.alg.is_password() {
             return Ok(0);
         }
@@ -101,7 +101,7 @@ impl Header {
 }
 
 /// Decodes base64url without padding, of one spelling only.
-pub(super) fn decode(text: &str) -> Result<Vec<u8>, Error> {
+pub(super) fn decode(text: &str) -> Result<Vec<u8>> {
     let mut bytes = memory::zeroed(base64::decoded_len_estimate(text.len()))?;
     // The position would not help.
     let len = BASE64.decode_slice(text, &mut bytes).map_err(|_| {

@@ -49,7 +49,7 @@ impl Keys {
     /// # Errors
     /// Returns [`Error::Format`] for other text, a damaged key and a member that is repeated, and
     /// [`Misuse::UnsuitableKey`] for a key with another use.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         let whole = text.starts_with('{').then(|| Members::parse(text)).transpose()?;
         let Some(whole) = whole.filter(|whole| whole.keys.is_some() || whole.has_type()) else {
@@ -82,7 +82,7 @@ impl Keys {
     }
 
     /// Returns the key that encrypts: the one with this `kid`, or else the first.
-    pub(super) fn first(&self, kid: Option<&str>) -> Result<&Entry, Error> {
+    pub(super) fn first(&self, kid: Option<&str>) -> Result<&Entry> {
         let fits = |key: &&Entry| kid.is_none_or(|kid| key.kid.as_deref().is_none_or(|own| own == kid));
         self.0.iter().find(fits).ok_or(
             Misuse::UnsuitableKey("no key has the kid of the headers; give another key, or another kid")
@@ -103,7 +103,7 @@ impl TryFrom<&SecretKey> for Keys {
 
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a key of another kind or use.
-    fn try_from(key: &SecretKey) -> Result<Self, Error> {
+    fn try_from(key: &SecretKey) -> Result<Self> {
         match key {
             SecretKey::Symmetric(jwk) => Entry::symmetric(jwk.clone(), None),
             SecretKey::P256(_) | SecretKey::X25519(_) | SecretKey::Rsa(_) => {
@@ -120,7 +120,7 @@ impl TryFrom<&PublicKey> for Keys {
 
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a key of another kind.
-    fn try_from(key: &PublicKey) -> Result<Self, Error> {
+    fn try_from(key: &PublicKey) -> Result<Self> {
         match key {
             PublicKey::P256(_) | PublicKey::X25519(_) | PublicKey::Rsa(_) => {
                 Ok(Self(vec![Material::Public(key.clone()).into()]))
@@ -138,7 +138,7 @@ impl TryFrom<&Keyring> for Keys {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for keys other than AES-GCM.
-    fn try_from(ring: &Keyring) -> Result<Self, Error> {
+    fn try_from(ring: &Keyring) -> Result<Self> {
         Self::parse(&ring.to_jwk_set()?)
     }
 }
@@ -156,12 +156,12 @@ impl From<Material> for Entry {
 }
 
 impl Entry {
-    fn symmetric(jwk: Jwk, ops: Option<Vec<String>>) -> Result<Self, Error> {
+    fn symmetric(jwk: Jwk, ops: Option<Vec<String>>) -> Result<Self> {
         check_use(jwk.usage.as_deref())?;
         Ok(Self { kid: jwk.kid, alg: jwk.alg, ops, material: Material::Symmetric(jwk.key) })
     }
 
-    fn parse(members: &Members<'_>) -> Result<Self, Error> {
+    fn parse(members: &Members<'_>) -> Result<Self> {
         let ops = members.key_ops.map(|ops| {
             let ops = json::array(ops)?.into_iter().map(json::string);
             ops.map(|op| op.map(|op| op.to_string())).collect::<Option<Vec<_>>>()
@@ -235,7 +235,7 @@ fn has(ops: &[String], wanted: &[&str]) -> bool {
     ops.iter().any(|op| wanted.contains(&op.as_str()))
 }
 
-fn check_use(usage: Option<&str>) -> Result<(), Error> {
+fn check_use(usage: Option<&str>) -> Result<()> {
     if usage.is_none_or(|usage| usage == "enc") { Ok(()) } else { Err(OTHER_USE) }
 }
 
@@ -250,7 +250,7 @@ pub(super) fn ephemeral(text: &str) -> Option<PublicKey> {
 impl Material {
     /// Parses the members of RFC 7518, sections 6.2 and 6.3, and RFC 8037, section 2. A private key
     /// must belong to the public key beside it.
-    fn asymmetric(members: &Members<'_>) -> Result<Self, Error> {
+    fn asymmetric(members: &Members<'_>) -> Result<Self> {
         let get = |json: Option<_>| json.and_then(jwk::bytes);
         let number =
             |json| get(json).and_then(|bytes| <[u8; 32]>::try_from(&**bytes).ok()).map(Zeroizing::new);

@@ -39,7 +39,7 @@ pub(super) struct Wrapped {
 
 impl Entry {
     /// Encrypts or derives the CEK of a new token. `cek` is the one of its other recipients.
-    pub(super) fn wrap(&self, header: &Header, cek: Option<&Key>) -> Result<Wrapped, Error> {
+    pub(super) fn wrap(&self, header: &Header, cek: Option<&Key>) -> Result<Wrapped> {
         let (alg, enc) = (header.alg, header.enc);
         let mut members = Map::new();
         let fresh = || cek.map_or_else(|| Key::generate(enc.key_len), |cek| Ok(cek.clone()));
@@ -90,7 +90,7 @@ impl Entry {
     /// # Errors
     /// Returns [`Error::Authentication`] for a key that cannot be decrypted, or has another length;
     /// [`Error::Format`] for a header that lacks what its `alg` needs.
-    pub(super) fn unwrap(&self, header: &Header, encrypted_key: &[u8]) -> Result<Key, Error> {
+    pub(super) fn unwrap(&self, header: &Header, encrypted_key: &[u8]) -> Result<Key> {
         let alg = header.alg;
         let needs_key = !matches!(alg.how, How::Direct | How::Agreement(None));
         if !needs_key && !encrypted_key.is_empty() {
@@ -151,7 +151,7 @@ fn hidden(why: Error) -> Error {
 /// key  = first bytes of SHA-256(00000001 || Z || info)...
 /// info = algorithm || apu || apv, each after its length in 32 bits, || length of the key in bits
 /// ```
-pub(super) fn agree(own: &SecretKey, other: &PublicKey, header: &Header) -> Result<Key, Error> {
+pub(super) fn agree(own: &SecretKey, other: &PublicKey, header: &Header) -> Result<Key> {
     Computation::ConcatKdf.check()?;
     let shared = match (own, other) {
         (SecretKey::P256(own), PublicKey::P256(other)) => own.diffie_hellman(other)?,
@@ -178,7 +178,7 @@ pub(super) fn agree(own: &SecretKey, other: &PublicKey, header: &Header) -> Resu
 }
 
 /// PBKDF2 of a password (RFC 7518, section 4.8.1).
-fn stretched(password: &Key, alg: &Alg, salt: &[u8], rounds: u32) -> Result<Key, Error> {
+fn stretched(password: &Key, alg: &Alg, salt: &[u8], rounds: u32) -> Result<Key> {
     let How::Password(hash, len) = alg.how else { return Err(Error::NoMatchingKey) };
     let rounds = NonZeroU32::new(rounds).ok_or(Error::Format("expected a p2c above 0, found 0"))?;
     if salt.len() < MIN_SALT_LEN {
@@ -204,13 +204,13 @@ impl Kek {
     }
 }
 
-fn check(key: &Key) -> Result<(), Error> {
+fn check(key: &Key) -> Result<()> {
     let is_192 = key.as_bytes().len() == 24;
     if is_192 { Computation::AesKeyWrap192 } else { Computation::AesKeyWrap }.check()
 }
 
 /// Wraps the CEK, and returns both.
-pub(super) fn wrapped(key: &Key, cek: Key) -> Result<(Key, Vec<u8>), Error> {
+pub(super) fn wrapped(key: &Key, cek: Key) -> Result<(Key, Vec<u8>)> {
     check(key)?;
     let mut out = memory::zeroed(cek.as_bytes().len() + 8)?;
     let done = wiping_stack::<STACK, _>(|| match Kek::new(key.as_bytes())? {
@@ -222,7 +222,7 @@ pub(super) fn wrapped(key: &Key, cek: Key) -> Result<(Key, Vec<u8>), Error> {
     Ok((cek, out))
 }
 
-pub(super) fn unwrapped(key: &Key, encrypted_key: &[u8]) -> Result<Key, Error> {
+pub(super) fn unwrapped(key: &Key, encrypted_key: &[u8]) -> Result<Key> {
     check(key)?;
     let mut out = Zeroizing::new(memory::zeroed(encrypted_key.len())?);
     let len = wiping_stack::<STACK, _>(|| match Kek::new(key.as_bytes())? {

@@ -94,7 +94,7 @@ pub fn encrypt(
     alg: &str,
     enc: &str,
     options: Options<'_>,
-) -> Result<String, Error> {
+) -> Result<String> {
     let alg = Alg::named(alg).ok_or_else(algorithm::unknown)?;
     let enc = Enc::named(enc).ok_or_else(algorithm::unknown)?;
     let Options { headers, serialization } = options;
@@ -178,7 +178,7 @@ impl Keys {
     /// [`Error::LimitExceeded`] for too much work, such as rounds of PBKDF2; and
     /// [`Error::NoMatchingKey`] if no key fits. [`Misuse::UnknownName`] is a mistake in
     /// `algorithms`.
-    pub fn decrypt(&self, token: &str, algorithms: Option<&[&str]>) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub fn decrypt(&self, token: &str, algorithms: Option<&[&str]>) -> Result<Zeroizing<Vec<u8>>> {
         let accepted = Accepted::new(algorithms)?;
         let Token { aad, recipients, sealed } = Token::parse(token, accepted)?;
         let (mut attempts, mut rounds, mut failure) = (0, 0, None);

@@ -10,7 +10,7 @@ use super::algorithm::Accepted;
 use super::content::Sealed;
 use super::header::{Header, decode};
 use crate::encoding::json::{self, RawValue};
-use base::Error;
+use base::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -42,7 +42,7 @@ struct Outer<'a> {
 
 pub(super) struct Recipient {
     /// An error if it asks for something unsupported; then other recipients may do.
-    pub(super) header: Result<Header, Error>,
+    pub(super) header: Result<Header>,
     pub(super) encrypted_key: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ const REPEATED: Error =
     Error::Format("expected each parameter in one part of the header of a JWE, found one in two parts");
 
 impl Token {
-    pub(super) fn parse(text: &str, accepted: Accepted<'_>) -> Result<Self, Error> {
+    pub(super) fn parse(text: &str, accepted: Accepted<'_>) -> Result<Self> {
         if text.trim_start().starts_with('{') {
             // First the limit: parsed values take many times the memory of their text, and each
             // recipient gets a copy of the shared parameters.
@@ -73,7 +73,7 @@ impl Token {
         })
     }
 
-    fn parse_json(mut members: Map<String, Value>, accepted: Accepted<'_>) -> Result<Self, Error> {
+    fn parse_json(mut members: Map<String, Value>, accepted: Accepted<'_>) -> Result<Self> {
         let recipients = match members.remove("recipients") {
             // Flattened: the members of its only recipient are beside the others.
             None => vec![PER_RECIPIENT.iter().filter_map(|name| members.remove_entry(*name)).collect()],
@@ -93,7 +93,7 @@ impl Token {
             let encrypted_key = decode(&text(&mut own, "encrypted_key")?)?;
             Ok(Recipient { header: Header::read(header, accepted), encrypted_key })
         };
-        let recipients = recipients.into_iter().map(&mut recipient).collect::<Result<_, Error>>()?;
+        let recipients = recipients.into_iter().map(&mut recipient).collect::<Result<_>>()?;
         let mut aad = protected;
         if members.contains_key("aad") {
             let data = text(&mut members, "aad")?;
@@ -107,12 +107,12 @@ impl Token {
 }
 
 /// Checks a limit of tokens; new ones have the same.
-pub(super) fn check(found: usize, (most, why): (usize, &'static str)) -> Result<(), Error> {
+pub(super) fn check(found: usize, (most, why): (usize, &'static str)) -> Result<()> {
     if found <= most { Ok(()) } else { Err(Error::LimitExceeded(why)) }
 }
 
 /// Decodes a protected header.
-fn parse_header(protected: &str) -> Result<Map<String, Value>, Error> {
+fn parse_header(protected: &str) -> Result<Map<String, Value>> {
     check(protected.len(), HEADER)?;
     let header = decode(protected)?;
     // Bytes that are not text are no JSON either.
@@ -120,7 +120,7 @@ fn parse_header(protected: &str) -> Result<Map<String, Value>, Error> {
 }
 
 /// Takes a text; an empty one if there is none.
-fn text(members: &mut Map<String, Value>, name: &str) -> Result<String, Error> {
+fn text(members: &mut Map<String, Value>, name: &str) -> Result<String> {
     match members.remove(name) {
         None => Ok(String::new()),
         Some(Value::String(text)) => Ok(text),
@@ -128,12 +128,12 @@ fn text(members: &mut Map<String, Value>, name: &str) -> Result<String, Error> {
     }
 }
 
-fn object(value: Value) -> Result<Map<String, Value>, Error> {
+fn object(value: Value) -> Result<Map<String, Value>> {
     if let Value::Object(members) = value { Ok(members) } else { Err(EXPECTED) }
 }
 
 /// Moves the members of a part of the header to the others.
-fn join(header: &mut Map<String, Value>, from: &mut Map<String, Value>, part: &str) -> Result<(), Error> {
+fn join(header: &mut Map<String, Value>, from: &mut Map<String, Value>, part: &str) -> Result<()> {
     for (name, value) in from.remove(part).map(object).transpose()?.into_iter().flatten() {
         if header.insert(name, value).is_some() {
             return Err(REPEATED);

@@ -4,7 +4,7 @@ use super::Keyring;
 use super::kind::{KeyType, Purpose};
 use super::messages::expanded;
 use ::messages::{DeterministicAead, DeterministicAlgorithm, MessageKey, message_keys};
-use base::{Error, Misuse};
+use base::{Misuse, Result};
 
 /// The keys of a keyring, expanded for deterministic encryption. The primary key encrypts, each
 /// enabled key decrypts.
@@ -38,7 +38,7 @@ impl KeyringDeterministicAead {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of another use, and the errors of
     /// [`DeterministicAead::new`].
-    pub fn new(keyring: &Keyring) -> Result<Self, Error> {
+    pub fn new(keyring: &Keyring) -> Result<Self> {
         const OTHER_USE: Misuse =
             Misuse::UnsuitableKey("expected a keyring of aes-256-siv keys, found AEAD or streaming keys");
         if keyring.purpose() != Purpose::Deterministic {

@@ -9,7 +9,7 @@
 
 use super::proto::{self, KeysetInfo, PublicKeyInfo};
 use super::{Keyring, check_len, json};
-use base::Error;
+use base::{Error, Result};
 use base64ct::{Base64, Encoding};
 
 const EXPECTED: Error = Error::Format(
@@ -51,7 +51,7 @@ impl EncryptedKeyring {
     ///
     /// # Errors
     /// Returns [`Error::Format`] for other content, or more than 256 KiB.
-    pub fn parse(content: &[u8]) -> Result<Self, Error> {
+    pub fn parse(content: &[u8]) -> Result<Self> {
         check_len(content)?;
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
         let found = if content.trim_ascii_start().starts_with(b"{") {

@@ -61,12 +61,12 @@ mod test {
     use super::super::proto::{self, KeyMessage};
     use super::*;
 
-    fn wrap(key: &[u8]) -> Result<Vec<u8>, Error> {
+    fn wrap(key: &[u8]) -> Result<Vec<u8>> {
         assert_eq!((key.len(), &key[..2]), (34, &[0x1a, 32][..]), "field 3 of the protocol buffer");
         Ok(key.iter().rev().copied().collect())
     }
 
-    fn unwrap(key: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+    fn unwrap(key: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         Ok(Zeroizing::new(key.iter().rev().copied().collect()))
     }
 

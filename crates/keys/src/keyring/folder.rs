@@ -51,7 +51,7 @@ impl FolderLock {
     ///
     /// # Errors
     /// Returns [`Misuse::KeyLength`] for another length.
-    pub fn key(key: &Key) -> Result<Self, Error> {
+    pub fn key(key: &Key) -> Result<Self> {
         let algorithm = match key.as_bytes().len() {
             16 => Algorithm::Aes128Gcm,
             32 => Algorithm::Aes256Gcm,
@@ -95,7 +95,7 @@ impl FolderKeys {
     ///
     /// # Errors
     /// Returns [`Error::Io`] without random bytes.
-    pub fn generate(names: bool) -> Result<Self, Error> {
+    pub fn generate(names: bool) -> Result<Self> {
         let mut ring = Keyring::generate(KeyType::Aead(Algorithm::Aes256Gcm), Prefix::Tink)?;
         if names {
             let key = Key::generate(KeyType::AesSiv.key_len())?;
@@ -122,7 +122,7 @@ impl FolderKeys {
     ///
     /// # Errors
     /// Returns the errors of [`Keyring::rotate`].
-    pub fn rotate(&mut self) -> Result<(), Error> {
+    pub fn rotate(&mut self) -> Result<()> {
         let names: Vec<_> = self.0.keys.iter().filter(|entry| is_of_names(entry)).cloned().collect();
         self.0.rotate()?;
         self.0.keys.retain(|entry| !is_of_names(entry));
@@ -146,7 +146,7 @@ impl FolderKeys {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of another use, no recipient, or identities;
     /// the errors of [`age::seal`], and of the key service or the token.
-    pub fn wrap(&self, lock: &FolderLock) -> Result<String, Error> {
+    pub fn wrap(&self, lock: &FolderLock) -> Result<String> {
         let ring = &self.0;
         let ciphertext = match lock {
             FolderLock::Recipients(recipients) => {
@@ -168,7 +168,7 @@ impl FolderKeys {
     /// Returns [`Misuse::UnsuitableKey`] if they were wrapped in another way,
     /// [`Error::Authentication`] or [`Error::NoMatchingKey`] for another key, and [`Error::Format`]
     /// for other content.
-    pub fn unwrap(text: &str, lock: &FolderLock) -> Result<Self, Error> {
+    pub fn unwrap(text: &str, lock: &FolderLock) -> Result<Self> {
         if !text.starts_with('{') {
             let file = age::armor::decode(text.as_bytes())?;
             let identities: &[_] = match lock {
@@ -193,7 +193,7 @@ impl FolderKeys {
         wiping_stack::<2048, _>(|| Self::read(proto::decode(&keyset).ok_or(EXPECTED)?))
     }
 
-    fn read(keyset: proto::Keyset) -> Result<Self, Error> {
+    fn read(keyset: proto::Keyset) -> Result<Self> {
         let proto::Keyset { primary_key_id, key } = keyset;
         let siv = KeyType::AesSiv.type_url();
         let is_siv = |key: &proto::KeysetKey| key.key_data.as_ref().is_some_and(|it| it.type_url == siv);
@@ -214,7 +214,7 @@ impl FolderKeys {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] without memory.
-    pub fn mac(&self, text: &[u8]) -> Result<String, Error> {
+    pub fn mac(&self, text: &[u8]) -> Result<String> {
         let mut key = Zeroizing::new([0; 32]);
         wiping_stack::<2048, _>(|| {
             let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, LABEL).extract(&self.0.to_bytes());
@@ -228,7 +228,7 @@ impl FolderKeys {
     ///
     /// # Errors
     /// Returns the errors of [`Self::mac`].
-    pub fn verifies(&self, text: &[u8], mac: &str) -> Result<bool, Error> {
+    pub fn verifies(&self, text: &[u8], mac: &str) -> Result<bool> {
         Ok(self.mac(text)?.as_bytes().ct_eq(mac.as_bytes()).into())
     }
 
@@ -236,7 +236,7 @@ impl FolderKeys {
     ///
     /// # Errors
     /// Returns the errors of [`Fingerprint::of_keyring`].
-    pub fn fingerprint(&self) -> Result<Fingerprint, Error> {
+    pub fn fingerprint(&self) -> Result<Fingerprint> {
         Fingerprint::of_keyring(&self.0)
     }
 }

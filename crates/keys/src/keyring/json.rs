@@ -50,7 +50,7 @@ members! {
 ///
 /// # Errors
 /// Returns [`Error::Format`] for other text, and for an encrypted keyset.
-pub(super) fn read(text: &str) -> Result<proto::Keyset, Error> {
+pub(super) fn read(text: &str) -> Result<proto::Keyset> {
     let keyset: Keyset<'_> = json::object(text).ok_or(KEYSET)?;
     if keyset.encrypted_keyset.is_some() {
         return Err(Error::Format(
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str) -> Result<proto::Keyset, Error> {
     Ok(proto::Keyset { primary_key_id, key })
 }
 
-fn read_key(key: &RawValue) -> Result<KeysetKey, Error> {
+fn read_key(key: &RawValue) -> Result<KeysetKey> {
     let key: Key<'_> = json::object(key.get()).ok_or(KEYSET)?;
     let key_id = json::number(key.key_id).ok_or(KEYSET)?;
     let key_data = match key.key_data {

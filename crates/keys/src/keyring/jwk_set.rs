@@ -21,9 +21,9 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns [`Error::Format`] for other text and for a set without a symmetric key, and
-    /// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if an `alg` is neither `A128GCM` nor
+    /// [`Misuse::UnsuitableKey`] if an `alg` is neither `A128GCM` nor
     /// `A256GCM` or does not fit the key's length.
-    pub fn from_jwk_set(text: &str) -> Result<Self, Error> {
+    pub fn from_jwk_set(text: &str) -> Result<Self> {
         super::check_len(text.as_bytes())?;
         let mut keys = Vec::new();
         for jwk in symmetric_keys(text)? {
@@ -40,9 +40,9 @@ impl Keyring {
     /// `kid`.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for keys other than AES-GCM:
+    /// Returns [`Misuse::UnsuitableKey`] for keys other than AES-GCM:
     /// JSON Web Keys have no algorithm for them.
-    pub fn to_jwk_set(&self) -> Result<Zeroizing<String>, Error> {
+    pub fn to_jwk_set(&self) -> Result<Zeroizing<String>> {
         let primary = &self.keys[self.primary];
         let others = self.keys.iter().filter(|entry| entry.id != primary.id);
         let mut keys = Vec::new();
@@ -75,7 +75,7 @@ fn id(jwk: &Jwk) -> Option<u32> {
     text.parse().ok().filter(|id: &u32| id.to_string() == text)
 }
 
-fn key_type(jwk: &Jwk) -> Result<KeyType, Error> {
+fn key_type(jwk: &Jwk) -> Result<KeyType> {
     let len = jwk.key.as_bytes().len();
     let fits = |(name, algorithm): &&(&str, Algorithm)| {
         algorithm.key_len() == len && jwk.alg.as_deref().is_none_or(|alg| alg == *name)

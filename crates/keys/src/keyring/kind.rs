@@ -100,7 +100,7 @@ impl KeyType {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for an unknown name, or a wrong key length.
-    pub fn for_key(name: &str, key: &Key) -> Result<Self, Error> {
+    pub fn for_key(name: &str, key: &Key) -> Result<Self> {
         if let Some(segment) = segment_named(name) {
             return Ok(Self::Streaming(Template::for_key(segment, key)?.parameters));
         }
@@ -203,7 +203,7 @@ impl KeyType {
     /// # Errors
     /// Returns [`Error::UnknownKeyType`] for an unsupported type, [`Error::Format`] for another
     /// type's message, and the errors of [`Parameters::new`].
-    pub(super) fn decode(type_url: &str, message: &[u8]) -> Result<(Self, Key), Error> {
+    pub(super) fn decode(type_url: &str, message: &[u8]) -> Result<(Self, Key)> {
         let unknown = || Error::UnknownKeyType(shortened(type_url));
         let name = type_url.strip_prefix(PREFIX).ok_or_else(unknown)?;
         let field = match name {
@@ -256,7 +256,7 @@ impl FromStr for KeyType {
 
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] with a list of the names.
-    fn from_str(name: &str) -> Result<Self, Error> {
+    fn from_str(name: &str) -> Result<Self> {
         if let Some(template) = segment_named(name).and_then(|segment| Template::find(segment, 32)) {
             return Ok(Self::Streaming(template.parameters));
         }
@@ -276,7 +276,7 @@ fn segment_named(name: &str) -> Option<Segment> {
     }
 }
 
-fn streaming(params: &[u8]) -> Result<Parameters, Error> {
+fn streaming(params: &[u8]) -> Result<Parameters> {
     let params: AesGcmHkdfStreamingParams = proto::decode(params).ok_or(MALFORMED)?;
     let (hash, _) = HASHES.iter().find(|(hash, _)| *hash as u32 == params.hkdf_hash_type).ok_or(
         Misuse::UnsuitableKey(

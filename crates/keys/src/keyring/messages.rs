@@ -3,7 +3,7 @@
 use super::kind::{KeyType, Purpose};
 use super::{Enabled, Keyring};
 use ::messages::{MessageKey, MessageKeys, message_keys};
-use base::{Error, Misuse};
+use base::{Misuse, Result};
 use providers::Provider;
 
 /// The keys of a keyring, expanded for messages. The primary key seals, each enabled key opens.
@@ -33,7 +33,7 @@ impl KeyringAead {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for a keyring of another use, and the errors of
     /// [`Aead::new`](::messages::Aead::new).
-    pub fn new(keyring: &Keyring) -> Result<Self, Error> {
+    pub fn new(keyring: &Keyring) -> Result<Self> {
         Self::with_provider(keyring, None)
     }
 
@@ -42,7 +42,7 @@ impl KeyringAead {
     /// # Errors
     /// Returns the errors of [`Self::new`] and of
     /// [`Aead::with_provider`](::messages::Aead::with_provider).
-    pub fn with_provider(keyring: &Keyring, provider: Option<Provider>) -> Result<Self, Error> {
+    pub fn with_provider(keyring: &Keyring, provider: Option<Provider>) -> Result<Self> {
         const NOT_FOR_MESSAGES: Misuse = Misuse::UnsuitableKey(
             "expected a keyring of AEAD keys, for example aes-256-gcm; found AES-SIV or streaming keys",
         );
@@ -63,8 +63,8 @@ message_keys!(KeyringAead: MessageKeys; |it| keys: it.len(), primary: it.primary
 /// Expands each enabled key, with its prefix; the primary key comes first.
 pub(super) fn expanded(
     keyring: &Keyring,
-    expand: impl Fn(&Enabled<'_>) -> Result<MessageKey, Error>,
-) -> Result<MessageKeys, Error> {
+    expand: impl Fn(&Enabled<'_>) -> Result<MessageKey>,
+) -> Result<MessageKeys> {
     MessageKeys::with_prefixes(
         keyring.enabled().map(|enabled| Ok((enabled.prefix.bytes(enabled.id), expand(&enabled)?))),
     )

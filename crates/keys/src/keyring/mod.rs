@@ -174,7 +174,7 @@ impl FromStr for Prefix {
 
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] with a list of the names.
-    fn from_str(name: &str) -> Result<Self, Error> {
+    fn from_str(name: &str) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|prefix| prefix.name() == name);
         found.ok_or(Error::unsuitable_key("expected the prefix tink, raw, crunchy or legacy, found another"))
     }
@@ -186,7 +186,7 @@ impl Keyring {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] if the prefix is wrong, [`Error::Io`] without random
     /// bytes.
-    pub fn generate(key_type: KeyType, prefix: Prefix) -> Result<Self, Error> {
+    pub fn generate(key_type: KeyType, prefix: Prefix) -> Result<Self> {
         Self::from_key(key_type, prefix, &Key::generate(key_type.key_len())?)
     }
 
@@ -195,7 +195,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if key or prefix do not fit.
-    pub fn from_key(key_type: KeyType, prefix: Prefix, key: &Key) -> Result<Self, Error> {
+    pub fn from_key(key_type: KeyType, prefix: Prefix, key: &Key) -> Result<Self> {
         let entry = Self::entry(&[], None, key_type, prefix, key)?;
         Ok(Self { keys: vec![entry], primary: 0 })
     }
@@ -208,7 +208,7 @@ impl Keyring {
     /// unsupported type, [`Error::Format`] for a damaged key or a repeated identifier,
     /// [`Misuse::UnsuitableKey`] or [`Error::LimitExceeded`] for streaming parameters that Tink or
     /// this crate refuses.
-    pub fn from_json(text: &str) -> Result<Self, Error> {
+    pub fn from_json(text: &str) -> Result<Self> {
         check_len(text.as_bytes())?;
         Self::read(json::read(text)?)
     }
@@ -217,7 +217,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns the errors of [`Self::from_json`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Self::read(proto::decode(bytes).ok_or(Error::Format(
             "expected a cleartext Tink keyset in the binary format, without unknown fields; found other bytes",
@@ -260,7 +260,7 @@ impl Keyring {
     /// # Errors
     /// Returns [`Misuse::KeyLength`] or [`Misuse::UnsuitableKey`] if the key, its prefix or its use
     /// does not fit, and [`Error::LimitExceeded`] above 512 keys.
-    pub fn add(&mut self, key_type: KeyType, prefix: Prefix, key: &Key) -> Result<u32, Error> {
+    pub fn add(&mut self, key_type: KeyType, prefix: Prefix, key: &Key) -> Result<u32> {
         let entry = Self::entry(&self.keys, None, key_type, prefix, key)?;
         let id = entry.id;
         self.keys.push(entry);
@@ -271,7 +271,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns the errors of [`Self::add`], and [`Error::Io`] without random bytes.
-    pub fn add_new(&mut self, key_type: KeyType, prefix: Prefix) -> Result<u32, Error> {
+    pub fn add_new(&mut self, key_type: KeyType, prefix: Prefix) -> Result<u32> {
         self.add(key_type, prefix, &Key::generate(key_type.key_len())?)
     }
 
@@ -282,7 +282,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] above 512 keys, and [`Error::Io`] without random bytes.
-    pub fn rotate(&mut self) -> Result<u32, Error> {
+    pub fn rotate(&mut self) -> Result<u32> {
         let KeyInfo { key_type, prefix, .. } = self.primary();
         let id = self.add_new(key_type.expect("the primary key has a type"), prefix)?;
         self.promote(id)?;
@@ -293,7 +293,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is missing or not enabled.
-    pub fn promote(&mut self, id: u32) -> Result<(), Error> {
+    pub fn promote(&mut self, id: u32) -> Result<()> {
         let at = self.find_whole(id)?;
         if self.keys[at].state == KeyState::Disabled {
             return Err(refused(id, "expected an enabled key, found a disabled one; enable it first"));
@@ -307,7 +307,7 @@ impl Keyring {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary, destroyed or
     /// missing.
-    pub fn disable(&mut self, id: u32) -> Result<(), Error> {
+    pub fn disable(&mut self, id: u32) -> Result<()> {
         let at = self.find_retired(id)?;
         self.keys[at].state = KeyState::Disabled;
         Ok(())
@@ -317,7 +317,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is destroyed or missing.
-    pub fn enable(&mut self, id: u32) -> Result<(), Error> {
+    pub fn enable(&mut self, id: u32) -> Result<()> {
         let at = self.find_whole(id)?;
         self.keys[at].state = KeyState::Enabled;
         Ok(())
@@ -328,7 +328,7 @@ impl Keyring {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary, destroyed or
     /// missing.
-    pub fn destroy(&mut self, id: u32) -> Result<(), Error> {
+    pub fn destroy(&mut self, id: u32) -> Result<()> {
         let at = self.find_retired(id)?;
         (self.keys[at].state, self.keys[at].material) = (KeyState::Destroyed, None);
         Ok(())
@@ -339,7 +339,7 @@ impl Keyring {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] in [`Error::InKeyring`] if it is primary or missing.
-    pub fn delete(&mut self, id: u32) -> Result<(), Error> {
+    pub fn delete(&mut self, id: u32) -> Result<()> {
         let at = self.find(id)?;
         if at == self.primary {
             return Err(refused(id, IS_PRIMARY));
@@ -383,7 +383,7 @@ impl Keyring {
         key_type: KeyType,
         prefix: Prefix,
         key: &Key,
-    ) -> Result<Entry, Error> {
+    ) -> Result<Entry> {
         key_type.check(key)?;
         prefix.check(&key_type)?;
         let id = id.map_or_else(|| new_id(others), Ok)?;
@@ -392,25 +392,25 @@ impl Keyring {
         Ok(entry)
     }
 
-    fn find(&self, id: u32) -> Result<usize, Error> {
+    fn find(&self, id: u32) -> Result<usize> {
         let found = self.keys.iter().position(|entry| entry.id == id);
         found.ok_or(Error::from(NO_KEY).in_keyring(id))
     }
 
     /// Returns the index of a key that is not destroyed.
-    fn find_whole(&self, id: u32) -> Result<usize, Error> {
+    fn find_whole(&self, id: u32) -> Result<usize> {
         let at = self.find(id)?;
         if self.keys[at].state == KeyState::Destroyed { Err(refused(id, DESTROYED)) } else { Ok(at) }
     }
 
     /// Returns the index of a key that is neither primary nor destroyed.
-    fn find_retired(&self, id: u32) -> Result<usize, Error> {
+    fn find_retired(&self, id: u32) -> Result<usize> {
         let at = self.find_whole(id)?;
         if at == self.primary { Err(refused(id, IS_PRIMARY)) } else { Ok(at) }
     }
 
     /// Checks a parsed keyset.
-    fn read(keyset: proto::Keyset) -> Result<Self, Error> {
+    fn read(keyset: proto::Keyset) -> Result<Self> {
         let mut keys = Vec::new();
         for key in &keyset.key {
             let entry = Entry::read(key).map_err(|error| error.in_keyring(key.key_id))?;
@@ -442,7 +442,7 @@ const IS_PRIMARY: &str = "the primary key stays enabled; promote another key fir
 const DESTROYED: &str = "expected a key with a secret, found a destroyed one, which cannot be restored";
 
 impl Entry {
-    fn read(key: &KeysetKey) -> Result<Self, Error> {
+    fn read(key: &KeysetKey) -> Result<Self> {
         let state = KeyState::ALL
             .into_iter()
             .find(|state| *state as i32 == key.status)
@@ -484,7 +484,7 @@ impl Entry {
 }
 
 /// Checks that a key fits the others: a new identifier, the same use, and not too many keys.
-fn check_beside(others: &[Entry], entry: &Entry) -> Result<(), Error> {
+fn check_beside(others: &[Entry], entry: &Entry) -> Result<()> {
     if others.len() >= MAX_KEYS {
         return Err(TOO_MANY);
     }
@@ -505,7 +505,7 @@ fn purpose(keys: &[Entry]) -> Option<Purpose> {
 }
 
 /// Draws a new identifier.
-fn new_id(others: &[Entry]) -> Result<u32, Error> {
+fn new_id(others: &[Entry]) -> Result<u32> {
     loop {
         let id = u32::from_be_bytes(base::random::array()?);
         // Tink accepts every identifier, but warns of 0, because it stands for none.
@@ -516,7 +516,7 @@ fn new_id(others: &[Entry]) -> Result<u32, Error> {
 }
 
 /// Checks the length of a keyset before it is parsed.
-fn check_len(bytes: &[u8]) -> Result<(), Error> {
+fn check_len(bytes: &[u8]) -> Result<()> {
     match bytes.len() {
         0..=MAX_LEN => Ok(()),
         _ => Err(Error::Format("expected a keyset, found more than 256 KiB")),

@@ -44,7 +44,7 @@ impl Parameters {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for parameters that Tink refuses too, and
     /// [`Error::LimitExceeded`] for segments above 16 MiB.
-    pub fn new(hash: Hash, derived_len: usize, segment_len: usize) -> Result<Self, Error> {
+    pub fn new(hash: Hash, derived_len: usize, segment_len: usize) -> Result<Self> {
         if !SEGMENTS.iter().any(|(len, _)| *len == derived_len) {
             return Err(Error::unsuitable_key(
                 "expected a derived key of 16 or 32 bytes for the segments of Tink",
@@ -157,7 +157,7 @@ impl Template {
     ///
     /// # Errors
     /// Returns [`Misuse::KeyLength`] unless the key has 16 or 32 bytes.
-    pub fn for_key(segment: Segment, key: &Key) -> Result<&'static Self, Error> {
+    pub fn for_key(segment: Segment, key: &Key) -> Result<&'static Self> {
         let got = key.as_bytes().len();
         Self::find(segment, got).ok_or(Misuse::KeyLength { got, want: &[16, 32] }.into())
     }

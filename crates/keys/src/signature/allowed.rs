@@ -7,8 +7,8 @@
 //! ```
 
 use crate::openssh;
-use base::Error;
 use base::error::Rejection;
+use base::{Error, Result};
 use pkcs8::der::DateTime;
 
 const OPTIONS: Error = Error::Format(
@@ -33,7 +33,7 @@ pub(super) struct Allowed {
 
 impl Allowed {
     /// Parses a line. Returns the public key in it too; `None` for other text.
-    pub(super) fn parse(line: &str) -> Result<Option<(Self, &str)>, Error> {
+    pub(super) fn parse(line: &str) -> Result<Option<(Self, &str)>> {
         let Some((principals, rest)) = field(line).filter(|_| !line.contains('\0')) else { return Ok(None) };
         let (options, key) =
             if openssh::is_public(rest) { ("", rest) } else { field(rest).unwrap_or_default() };

@@ -25,7 +25,7 @@ impl SigningKey {
     /// [`Misuse::KeyNotEncrypted`](base::Misuse::KeyNotEncrypted) if there is one but the key is
     /// not encrypted, and [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key of
     /// another type than Ed25519.
-    pub fn parse(content: &[u8], passphrase: Option<&str>) -> Result<Self, Error> {
+    pub fn parse(content: &[u8], passphrase: Option<&str>) -> Result<Self> {
         Computation::Signature.check()?;
         const EXPECTED: Error =
             Error::Format("expected an OpenSSH private key or a minisign secret key, found other content");

@@ -73,7 +73,7 @@ impl Signing {
     /// # Errors
     /// Returns [`Misuse::SignatureOption`] for an empty namespace, a namespace with a minisign key,
     /// a comment with an SSH key, and a comment that is too long or not one printable line.
-    pub fn new(key: &SigningKey, namespace: &str, comment: Option<&str>) -> Result<Self, Error> {
+    pub fn new(key: &SigningKey, namespace: &str, comment: Option<&str>) -> Result<Self> {
         let is_ssh = matches!(&*key.0, Private::Ssh(_));
         check_namespace(is_ssh, namespace)?;
         Err(Misuse::SignatureOption(match comment {
@@ -100,7 +100,7 @@ impl Signing {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] for a namespace that is too long.
-    pub fn finish(self) -> Result<String, Error> {
+    pub fn finish(self) -> Result<String> {
         let hash = self.hash.finish();
         match &*self.key.0 {
             Private::Ssh(key) => key.sign(&self.namespace, &hash),
@@ -142,7 +142,7 @@ impl Verifying {
     /// # Errors
     /// Returns [`Rejection::Malformed`] for content that is not a signature, and
     /// [`Misuse::SignatureOption`] for an empty namespace, or one with a minisign signature.
-    pub fn new(signature: &[u8], signers: &Signers, namespace: &str) -> Result<Self, Error> {
+    pub fn new(signature: &[u8], signers: &Signers, namespace: &str) -> Result<Self> {
         let text = std::str::from_utf8(signature.get(..=MAX_SIGNATURE_LEN).unwrap_or(signature));
         // Not even text.
         let text = text.ok().filter(|text| text.len() <= MAX_SIGNATURE_LEN).ok_or(Rejection::Malformed)?;
@@ -182,7 +182,7 @@ impl Verifying {
     /// # Errors
     /// Returns the [`Rejection`] if not. Only a valid signature is rejected for its key's state or
     /// its namespace.
-    pub fn finish(self) -> Result<Verified, Error> {
+    pub fn finish(self) -> Result<Verified> {
         Ok(self.accepted()?)
     }
 
@@ -251,7 +251,7 @@ impl SigningKey {
     /// # Errors
     /// Returns [`Misuse::SignatureOption`] for a comment that is not one line of at most 8000
     /// bytes.
-    pub fn sign(&self, message: &[u8], comment: &str) -> Result<String, Error> {
+    pub fn sign(&self, message: &[u8], comment: &str) -> Result<String> {
         let comment = Some(comment).filter(|_| matches!(&*self.0, Private::Minisign(_)));
         let mut signing = Signing::new(self, NAMESPACE, comment)?;
         signing.update(message);

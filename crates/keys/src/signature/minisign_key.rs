@@ -51,7 +51,7 @@ pub(super) struct Public {
 
 impl Private {
     /// Parses a secret key; `None` for other text.
-    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Option<Self>, Error> {
+    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Option<Self>> {
         let Some(encoded) = text.lines().nth(1) else { return Ok(None) };
         let mut bytes = Zeroizing::new([0; SECRET_LEN]);
         match Base64::decode(encoded.trim(), &mut *bytes) {
@@ -98,7 +98,7 @@ impl Private {
 ///
 /// # Errors
 /// Returns [`Error::LimitExceeded`] if they request too much work.
-fn params(operations: u64, memory: u64) -> Result<Params, Error> {
+fn params(operations: u64, memory: u64) -> Result<Params> {
     const R: u64 = 8;
     let operations = operations.max(32768);
     let is_short = operations < memory / 32;

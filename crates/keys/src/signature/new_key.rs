@@ -35,7 +35,7 @@ impl NewSigningKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase,
     /// [`Error::Io`] without random bytes, and [`Error::Cancelled`].
-    pub fn generate(passphrase: Option<&str>) -> Result<Self, Error> {
+    pub fn generate(passphrase: Option<&str>) -> Result<Self> {
         Computation::Signature.check()?;
         let mut seed = Zeroizing::new([0; 32]);
         base::random::fill(&mut *seed)?;

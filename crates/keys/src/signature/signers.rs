@@ -7,7 +7,7 @@ use crate::approved::Computation;
 use crate::encoding::text::text_of;
 use crate::is_secret;
 use crate::openssh;
-use base::{Error, Misuse};
+use base::{Error, Misuse, Result};
 
 const PRIVATE: Error = Error::unsuitable_key(
     "expected public keys of signers, found a private key; give the file of the public key, such as id_ed25519.pub",
@@ -50,7 +50,7 @@ impl Signers {
     /// Returns [`Error::Format`] for other content, and
     /// [`Misuse::UnsuitableKey`] for a private key, and for an SSH key of another type than
     /// Ed25519.
-    pub fn parse(content: &[u8]) -> Result<Self, Error> {
+    pub fn parse(content: &[u8]) -> Result<Self> {
         const EXPECTED: Error = Error::Format(
             "expected public keys of SSH (ssh-ed25519 AAAA...) or a minisign public key, found other content",
         );
@@ -73,7 +73,7 @@ impl Signers {
     /// # Errors
     /// Returns [`Error::Format`] for other content, such as a binary revocation list of
     /// `ssh-keygen -k`.
-    pub fn parse_revoked(content: &[u8]) -> Result<Self, Error> {
+    pub fn parse_revoked(content: &[u8]) -> Result<Self> {
         const EXPECTED: Error = Error::Format(
             "expected a list of revoked public keys (ssh-ed25519 AAAA...) or a minisign public key, found other content",
         );
@@ -85,7 +85,7 @@ impl Signers {
     }
 
     /// Returns the keys and the number of lines, also of those that were skipped.
-    fn read(content: &[u8], expected: Error, skips: bool) -> Result<(Self, usize), Error> {
+    fn read(content: &[u8], expected: Error, skips: bool) -> Result<(Self, usize)> {
         Computation::Signature.check()?;
         let text = text_of(content);
         if let Some(key) = minisign_key::Public::parse(&text) {

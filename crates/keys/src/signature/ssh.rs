@@ -14,7 +14,7 @@ use crate::encoding::pem;
 use crate::openssh::{self, NOT_PRIVATE};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use base::error::Rejection;
-use base::{Error, Misuse};
+use base::{Error, Misuse, Result};
 use ssh_key::public::{Ed25519PublicKey, KeyData};
 use ssh_key::{Algorithm, HashAlg, LineEnding, SshSig};
 
@@ -30,7 +30,7 @@ pub(super) struct Private {
 pub(super) struct Public(Ed25519PublicKey);
 
 impl Private {
-    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self> {
         let key = openssh::private(&pem::read(text)?).map_err(unsuitable)?;
         let key = match (key.is_encrypted(), passphrase) {
             (false, None) => key,
@@ -45,7 +45,7 @@ impl Private {
     }
 
     /// Signs the hash of a message.
-    pub(super) fn sign(&self, namespace: &str, hash: &[u8]) -> Result<String, Error> {
+    pub(super) fn sign(&self, namespace: &str, hash: &[u8]) -> Result<String> {
         const FAILED: Error = Error::LimitExceeded("the SSH signature could not be encoded");
         // The library's errors cannot occur: the namespace is not empty and the lengths are fixed.
         let data = SshSig::signed_data_for_prehash(namespace, HASH, hash).map_err(|_| FAILED)?;
@@ -60,7 +60,7 @@ impl Private {
 
 impl Public {
     /// Parses the line of a public key.
-    pub(super) fn parse(line: &str) -> Result<Self, Error> {
+    pub(super) fn parse(line: &str) -> Result<Self> {
         let key = openssh::public(line).map_err(unsuitable)?;
         Ok(Self(*key.key_data().ed25519().ok_or(UNSUITABLE)?))
     }

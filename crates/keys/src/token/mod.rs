@@ -51,7 +51,7 @@ impl TokenKey {
     /// # Errors
     /// Returns [`Misuse::Reference`](base::Misuse::Reference) for an unknown, malformed or missing
     /// attribute.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self> {
         let attributes = text
             .strip_prefix("pkcs11:")
             .ok_or(Misuse::Reference("expected a PKCS#11 URI, for example pkcs11:token=NAME;object=NAME"))?;
@@ -77,7 +77,7 @@ impl TokenKey {
     /// is no such module, token or key, or several match, [`Error::KeyRefused`] if the PIN is
     /// missing or wrong, or the key may not encrypt and decrypt, and [`Error::KeyService`] if the
     /// module fails. Each text begins with the URI.
-    pub fn encrypt(&self, keyset: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn encrypt(&self, keyset: &[u8]) -> Result<Vec<u8>> {
         if keyset.len() > MAX_KEYSET_LEN {
             return Err(Error::LimitExceeded("a token wraps keyrings of at most 4 KiB; use fewer keys"));
         }
@@ -89,14 +89,14 @@ impl TokenKey {
     /// # Errors
     /// Returns [`Error::Authentication`] if the key or context is wrong or the data was changed,
     /// and the errors of [`Self::encrypt`].
-    pub fn decrypt(&self, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub fn decrypt(&self, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         if ciphertext.len() > MAX_CIPHERTEXT_LEN {
             return Err(Error::Authentication);
         }
         self.about(decrypt(&self.uri, ciphertext))
     }
 
-    fn about<T>(&self, result: Result<T, Failure>) -> Result<T, Error> {
+    fn about<T>(&self, result: Result<T, Failure>) -> Result<T> {
         result.map_err(|failure| failure.about(self))
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Entered {
 
 /// Asks the user for the PIN of the token with this label. Returns `None` if there is no user to
 /// ask.
-pub type PinPrompt = fn(token: &str) -> Result<Option<Zeroizing<String>>, Error>;
+pub type PinPrompt = fn(token: &str) -> Result<Option<Zeroizing<String>>>;
 
 static PROMPT: OnceLock<PinPrompt> = OnceLock::new();
 

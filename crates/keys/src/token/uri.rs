@@ -44,7 +44,7 @@ impl Uri {
     /// # Errors
     /// Returns [`Misuse::Reference`]. Its text has no value of an attribute, because it may be a
     /// PIN.
-    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         if text.split_once('?').is_some_and(|(_, query)| query.is_empty()) {
             return Err(invalid("expected attributes after the question mark, found none"));
         }
@@ -69,7 +69,7 @@ impl Uri {
     }
 
     /// Sets one attribute.
-    fn set(&mut self, part: &str, in_query: bool) -> Result<(), Error> {
+    fn set(&mut self, part: &str, in_query: bool) -> Result<()> {
         let (name, value) = part.split_once('=').ok_or(invalid(
             "expected attributes such as token=NAME;object=NAME, found one without an equals sign",
         ))?;
@@ -89,7 +89,7 @@ impl Uri {
         if in_query { self.set_query(name, &decoded) } else { self.set_path(name, decoded) }
     }
 
-    fn set_path(&mut self, name: &str, mut value: Zeroizing<Vec<u8>>) -> Result<(), Error> {
+    fn set_path(&mut self, name: &str, mut value: Zeroizing<Vec<u8>>) -> Result<()> {
         match name {
             "token" => self.token = Some(text(&value)?),
             "manufacturer" => self.manufacturer = Some(text(&value)?),
@@ -119,7 +119,7 @@ impl Uri {
         Ok(())
     }
 
-    fn set_query(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
+    fn set_query(&mut self, name: &str, value: &[u8]) -> Result<()> {
         match name {
             "module-path" => {
                 let path = PathBuf::from(text(value)?);
@@ -162,7 +162,7 @@ fn invalid(text: &'static str) -> Error {
     Misuse::Reference(text).into()
 }
 
-fn text(value: &[u8]) -> Result<String, Error> {
+fn text(value: &[u8]) -> Result<String> {
     match std::str::from_utf8(value) {
         Ok(text) if !text.contains('\0') => Ok(text.to_owned()),
         _ => Err(invalid("expected text in UTF-8 as the value of an attribute; only id has other bytes")),
@@ -170,7 +170,7 @@ fn text(value: &[u8]) -> Result<String, Error> {
 }
 
 /// Decodes `%` and two hexadecimal digits to a byte.
-fn decoded(value: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn decoded(value: &str) -> Result<Zeroizing<Vec<u8>>> {
     // bounded: not longer than the reference, an argument of the caller.
     let mut bytes = Zeroizing::new(Vec::with_capacity(value.len()));
     let mut parts = value.split('%');

@@ -33,7 +33,7 @@ impl MessageKeys {
     /// assert_eq!(aead.open_many(&sealed, None)?, [b"one", b"two"]);
     /// # Ok::<(), sealane::Error>(())
     /// ```
-    pub fn seal_many(&self, messages: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn seal_many(&self, messages: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>> {
         let lens = messages.iter().map(|message| message.len() + self.overhead());
         each_fresh(lens, |out| self.seal_many_into(messages, aads, out))
     }
@@ -43,7 +43,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Error::InBatch`] with the error of [`Self::open`] for the first message that
     /// fails, and no plaintext; also [`Misuse::CountPerMessage`], as [`Self::seal_many`] does.
-    pub fn open_many(&self, sealed: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn open_many(&self, sealed: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>> {
         let Some(key) = self.common(sealed.iter().copied()) else {
             return self.open_each(sealed, batch_aad(aads, sealed.len())?);
         };
@@ -62,7 +62,7 @@ impl MessageKeys {
         messages: &[&[u8]],
         aads: Option<&[&[u8]]>,
         out: &mut [&mut [u8]],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (key, aad) = (&self.first, batch_aad(aads, messages.len())?);
         key.check_list(messages, aad, out, |len| Some(len + key.overhead()))?;
         let nonces = key.key.batch_nonces(messages.len())?;
@@ -79,7 +79,7 @@ impl MessageKeys {
         sealed: &[&[u8]],
         aads: Option<&[&[u8]]>,
         out: &mut [&mut [u8]],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let aad = batch_aad(aads, sealed.len())?;
         if let Some(key) = self.common(sealed.iter().copied()) {
             return key.open_list(sealed, aad, out);
@@ -113,7 +113,7 @@ impl MessageKeys {
     /// assert_eq!(aead.open_packed(&sealed, &offsets, b"column 1")?, (b"onetwo".to_vec(), vec![0, 3, 6]));
     /// # Ok::<(), sealane::Error>(())
     /// ```
-    pub fn seal_packed<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8]) -> Result<Packed<O>, Error> {
+    pub fn seal_packed<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8]) -> Result<Packed<O>> {
         let out_offsets = self.sealed_offsets(offsets, data.len())?;
         let mut out = memory::zeroed(packed_len(&out_offsets))?;
         self.seal_packed_into(data, offsets, aad, &mut out)?;
@@ -126,7 +126,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not
     /// authentic, and no plaintext; also [`Misuse::Offsets`], as [`Self::seal_packed`] does.
-    pub fn open_packed<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8]) -> Result<Packed<O>, Error> {
+    pub fn open_packed<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8]) -> Result<Packed<O>> {
         let Some(key) = self.common_packed(data, offsets)? else {
             return self.open_each_packed(data, offsets, aad);
         };
@@ -141,7 +141,7 @@ impl MessageKeys {
     ///
     /// # Errors
     /// Returns [`Misuse::Offsets`] and [`Error::LimitExceeded`], as [`Self::seal_packed`] does.
-    pub fn sealed_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+    pub fn sealed_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>> {
         packed::longer(offsets, len, self.overhead())
     }
 
@@ -152,7 +152,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Misuse::Offsets`], as [`Self::open_packed`] does, and [`Error::InBatch`] with
     /// [`Error::Authentication`] for the first message that is too short to be authentic.
-    pub fn opened_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+    pub fn opened_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>> {
         packed::shorter(offsets, len, self.overhead())
     }
 
@@ -167,7 +167,7 @@ impl MessageKeys {
         offsets: &[O],
         aad: &[u8],
         out: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let range = data_range(offsets, data.len())?;
         let count = offsets.len() - 1;
         let need = count.saturating_mul(self.overhead()).saturating_add(range.len());
@@ -190,7 +190,7 @@ impl MessageKeys {
         offsets: &[O],
         aad: &[u8],
         out: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if let Some(key) = self.common_packed(data, offsets)? {
             return key.open_packed_into(data, offsets, aad, out);
         }
@@ -200,7 +200,7 @@ impl MessageKeys {
     }
 
     /// Returns the key of all packed messages, if one key sealed them all.
-    fn common_packed<O: Offset>(&self, data: &[u8], offsets: &[O]) -> Result<Option<&Prefixed>, Error> {
+    fn common_packed<O: Offset>(&self, data: &[u8], offsets: &[O]) -> Result<Option<&Prefixed>> {
         data_range(offsets, data.len())?;
         let messages = offsets.windows(2).map(|pair| &data[index_of(pair[0])..index_of(pair[1])]);
         Ok(self.common(messages))
@@ -209,7 +209,7 @@ impl MessageKeys {
 
 impl Prefixed {
     /// Opens a list of messages of this key.
-    fn open_list(&self, sealed: &[&[u8]], aad: BatchAad<'_>, out: &mut [&mut [u8]]) -> Result<(), Error> {
+    fn open_list(&self, sealed: &[&[u8]], aad: BatchAad<'_>, out: &mut [&mut [u8]]) -> Result<()> {
         self.check_list(sealed, aad, out, |len| len.checked_sub(self.overhead()))?;
         Batch { prefixed: self, direction: Direction::Open, aad }.list(sealed, out)
     }
@@ -221,7 +221,7 @@ impl Prefixed {
         offsets: &[O],
         aad: &[u8],
         out: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         packed::check_sealed(offsets, data.len(), self.overhead())?;
         let batch = Batch { prefixed: self, direction: Direction::Open, aad: BatchAad::Shared(aad) };
         let out = memory::first(out, batch.result_len(offsets))?;
@@ -238,7 +238,7 @@ impl Prefixed {
         aad: BatchAad<'_>,
         out: &[&mut [u8]],
         result_len: impl Fn(usize) -> Option<usize>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         counted("an output buffer", out.len(), messages.len())?;
         for (index, (message, out)) in messages.iter().zip(out).enumerate() {
             let (got, want) = (out.len(), result_len(message.len()));
@@ -253,7 +253,7 @@ impl Prefixed {
 
     /// Checks the lengths of packed messages, `overhead` bytes longer than their plaintexts, and of
     /// their associated data.
-    fn check_packed<O: Offset>(&self, aad: &[u8], offsets: &[O], overhead: usize) -> Result<(), Error> {
+    fn check_packed<O: Offset>(&self, aad: &[u8], offsets: &[O], overhead: usize) -> Result<()> {
         self.key.check_lens(aad.len(), 0)?;
         // Look at each message only if one could be too long.
         if packed_len(offsets) as u64 > self.key.max_plaintext_len() {
@@ -275,7 +275,7 @@ struct Batch<'a> {
 
 impl Batch<'_> {
     /// Processes a list after its lengths were checked.
-    fn list(&self, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
+    fn list(&self, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<()> {
         let bytes = from.iter().map(|message| message.len()).sum();
         let job_len = packed::job_len(self.prefixed.key.threads, from.len(), bytes);
         let result = if job_len >= from.len() {
@@ -296,7 +296,7 @@ impl Batch<'_> {
     }
 
     /// Processes messages of a list, from index `first` of the batch.
-    fn groups(&self, first: usize, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
+    fn groups(&self, first: usize, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<()> {
         for (group, (from, to)) in from.chunks(GROUP).zip(to.chunks_mut(GROUP)).enumerate() {
             self.group(first + group * GROUP, from, to)?;
         }
@@ -304,7 +304,7 @@ impl Batch<'_> {
     }
 
     /// Processes at most [`GROUP`] messages.
-    fn group(&self, first: usize, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
+    fn group(&self, first: usize, from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<()> {
         match &self.prefixed.prefix {
             None => self.prefixed.key.group(self.direction, self.aad, first, from, to),
             Some(prefix) => self.prefixed_group(prefix, first, from, to),
@@ -319,7 +319,7 @@ impl Batch<'_> {
         first: usize,
         from: &[&[u8]],
         to: &mut [&mut [u8]],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if let Direction::Open = self.direction {
             let mut bodies = [&[][..]; GROUP];
             for (body, from) in bodies.iter_mut().zip(from) {
@@ -338,7 +338,7 @@ impl Batch<'_> {
 
     /// Processes packed messages after their offsets and lengths were checked. `out` has exactly
     /// the length of the result.
-    fn packed<O: Offset>(&self, data: &[u8], offsets: &[O], out: &mut [u8]) -> Result<(), Error> {
+    fn packed<O: Offset>(&self, data: &[u8], offsets: &[O], out: &mut [u8]) -> Result<()> {
         let count = offsets.len() - 1;
         let job_len = packed::job_len(
             self.prefixed.key.threads,
@@ -384,7 +384,7 @@ impl Batch<'_> {
         first: usize,
         offsets: &[O],
         mut out: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let count = offsets.len() - 1;
         for at in (0..count).step_by(GROUP) {
             let offsets = &offsets[at..=count.min(at + GROUP)];
@@ -417,8 +417,8 @@ fn counted(part: &'static str, got: usize, want: usize) -> Result<(), Misuse> {
 /// Returns new buffers of these lengths, filled by `fill`.
 fn each_fresh(
     lens: impl ExactSizeIterator<Item = usize>,
-    fill: impl FnOnce(&mut [&mut [u8]]) -> Result<(), Error>,
-) -> Result<Vec<Vec<u8>>, Error> {
+    fill: impl FnOnce(&mut [&mut [u8]]) -> Result<()>,
+) -> Result<Vec<Vec<u8>>> {
     let mut results: Vec<Vec<u8>> = memory::with_capacity(lens.len())?;
     for len in lens {
         results.push(memory::zeroed(len)?);

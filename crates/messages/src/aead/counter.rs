@@ -1,7 +1,7 @@
 //! Counts what a key object of a block cipher in counter mode encrypts, under random nonces and the
 //! caller's.
 
-use base::Error;
+use base::{Error, Result};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Block length in bytes from which on we count messages. With smaller blocks, we count blocks.
@@ -43,7 +43,7 @@ impl Counter {
 
     /// Checks that the counter does not wrap in a message of `len` bytes. With small blocks, the
     /// nonce is the first counter.
-    pub(super) fn check_nonce(&self, nonce: &[u8], len: usize) -> Result<(), Error> {
+    pub(super) fn check_nonce(&self, nonce: &[u8], len: usize) -> Result<()> {
         if self.is_small() {
             let first = nonce.iter().fold(0, |first, byte| first << 8 | u128::from(*byte));
             if first + u128::from(self.blocks(len)) > 1 << (8 * nonce.len()) {
@@ -54,13 +54,13 @@ impl Counter {
     }
 
     /// Counts a message of `len` bytes before it is encrypted under the caller's nonce.
-    pub(super) fn count_message(&self, nonce: &[u8], len: usize) -> Result<(), Error> {
+    pub(super) fn count_message(&self, nonce: &[u8], len: usize) -> Result<()> {
         self.check_nonce(nonce, len)?;
         self.count(if self.is_small() { self.blocks(len) } else { 1 })
     }
 
     /// Counts messages or blocks before they are encrypted.
-    pub(super) fn count(&self, more: u64) -> Result<(), Error> {
+    pub(super) fn count(&self, more: u64) -> Result<()> {
         let limit = self.limit();
         let counted = self.sealed.fetch_update(Relaxed, Relaxed, |sealed| {
             sealed.checked_add(more).filter(|sealed| *sealed <= limit)

@@ -3,8 +3,8 @@
 use super::key::MessageKey;
 use super::keys::MessageKeys;
 use super::packed::{Offset, Packed};
+use crate::prelude::*;
 use crate::{Key, message_keys};
-use base::{Error, Misuse};
 use providers::{AeadKey, AuthenticationError, BatchAad, BatchError, InOut, SealError, raw};
 
 /// Algorithms of [`DeterministicAead`].
@@ -77,7 +77,7 @@ impl DeterministicAead {
     /// Returns [`Misuse::KeyLength`] for a key of another length than the algorithm has,
     /// [`Error::Environment`] if `SEALANE_CPU` is invalid, and [`Error::SelfTest`] if no variant of
     /// AES passes its self-test.
-    pub fn new(algorithm: DeterministicAlgorithm, key: &Key) -> Result<Self, Error> {
+    pub fn new(algorithm: DeterministicAlgorithm, key: &Key) -> Result<Self> {
         Ok(Self { keys: MessageKey::deterministic(algorithm, key)?.into() })
     }
 
@@ -91,7 +91,7 @@ impl DeterministicAead {
     ///
     /// # Errors
     /// Returns [`Error::OutOfMemory`] if the result cannot be allocated.
-    pub fn encrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn encrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         self.keys.seal(data, aad)
     }
 
@@ -101,7 +101,7 @@ impl DeterministicAead {
     ///
     /// # Errors
     /// Returns [`Error::OutOfMemory`] if the results cannot be allocated.
-    pub fn encrypt_with_all_keys(&self, data: &[u8], aad: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn encrypt_with_all_keys(&self, data: &[u8], aad: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.keys.seal_with_all_keys(data, aad)
     }
 
@@ -109,7 +109,7 @@ impl DeterministicAead {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] if the key or `aad` is wrong, or the data was changed.
-    pub fn decrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn decrypt(&self, data: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         self.keys.open(data, aad)
     }
 
@@ -117,7 +117,7 @@ impl DeterministicAead {
     ///
     /// # Errors
     /// Returns [`Misuse::OutputTooShort`] if `out` is too short, and writes nothing.
-    pub fn encrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
+    pub fn encrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize> {
         self.keys.seal_into(data, out, aad)
     }
 
@@ -126,7 +126,7 @@ impl DeterministicAead {
     /// # Errors
     /// Returns the errors of [`Self::decrypt`] and [`Misuse::OutputTooShort`], and leaves no
     /// plaintext in `out`.
-    pub fn decrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
+    pub fn decrypt_into(&self, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize> {
         self.keys.open_into(data, out, aad)
     }
 
@@ -146,12 +146,7 @@ impl DeterministicAead {
     /// assert_eq!(column[..18], column[18..36]);
     /// # Ok::<(), sealane::Error>(())
     /// ```
-    pub fn encrypt_packed<O: Offset>(
-        &self,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-    ) -> Result<Packed<O>, Error> {
+    pub fn encrypt_packed<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8]) -> Result<Packed<O>> {
         self.keys.seal_packed(data, offsets, aad)
     }
 
@@ -161,12 +156,7 @@ impl DeterministicAead {
     /// # Errors
     /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not
     /// authentic, and no plaintext; also the errors of [`Self::encrypt_packed`].
-    pub fn decrypt_packed<O: Offset>(
-        &self,
-        data: &[u8],
-        offsets: &[O],
-        aad: &[u8],
-    ) -> Result<Packed<O>, Error> {
+    pub fn decrypt_packed<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8]) -> Result<Packed<O>> {
         self.keys.open_packed(data, offsets, aad)
     }
 }
@@ -182,7 +172,7 @@ message_keys!(DeterministicAead: MessageKeys; |it| algorithm: it.algorithm().nam
 
 impl MessageKey {
     #[doc(hidden)]
-    pub fn deterministic(algorithm: DeterministicAlgorithm, key: &Key) -> Result<Self, Error> {
+    pub fn deterministic(algorithm: DeterministicAlgorithm, key: &Key) -> Result<Self> {
         let (key, want) = (key.as_bytes(), algorithm.key_lens());
         if !want.contains(&key.len()) {
             return Err(Misuse::KeyLength { got: key.len(), want }.into());

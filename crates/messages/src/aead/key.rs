@@ -55,7 +55,7 @@ pub(super) enum Direction<'a> {
 impl MessageKey {
     /// Expands a key with `provider`, or with the default one.
     #[doc(hidden)]
-    pub fn new(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
+    pub fn new(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self> {
         let entry = providers::choose(algorithm, provider)?;
         Ok(Self {
             key: entry.key(key.as_bytes())?,
@@ -76,7 +76,7 @@ impl MessageKey {
     /// Expands an XAES-256-GCM key with a salt of `salt_len` bytes (8 to 11) at the beginning of
     /// each nonce.
     #[doc(hidden)]
-    pub fn with_short_salt(salt_len: usize, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
+    pub fn with_short_salt(salt_len: usize, key: &Key, provider: Option<Provider>) -> Result<Self> {
         let whole = Self::new(Algorithm::Xaes256Gcm, key, provider)?;
         Ok(Self {
             head_len: salt_len + Algorithm::Aes256Gcm.nonce_len(),
@@ -191,7 +191,7 @@ impl MessageKey {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if they would exceed the limit, and counts none.
-    pub fn count_messages(&self, messages: u64) -> Result<(), Error> {
+    pub fn count_messages(&self, messages: u64) -> Result<()> {
         match &self.limit {
             Limit::Random(usage) => usage.count(messages),
             Limit::Every(counter) => counter.count(messages),
@@ -209,13 +209,7 @@ impl MessageKey {
 
     /// Seals `data` under a fresh random nonce; writes head and tail.
     #[inline]
-    pub(super) fn seal(
-        &self,
-        head: &mut [u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tail: &mut [u8],
-    ) -> Result<(), Error> {
+    pub(super) fn seal(&self, head: &mut [u8], aad: &[u8], data: InOut<'_>, tail: &mut [u8]) -> Result<()> {
         // Check the head first: in place, a later error would cost the plaintext.
         self.check(head, aad.len(), data.len())?;
         match &self.nonces {
@@ -248,7 +242,7 @@ impl MessageKey {
         aad: &[u8],
         mut data: InOut<'_>,
         tag: &mut [u8; TAG_LEN],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let got = nonce.len();
         let Some(slot) = nonce.first_chunk_mut::<N>() else {
             return Err(Misuse::NonceLength { got, want: N }.into());
@@ -272,13 +266,7 @@ impl MessageKey {
 
     /// Encrypts `data` under `nonce`; writes the tag to `tag`.
     #[inline(always)]
-    pub(super) fn encrypt(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8],
-    ) -> Result<(), Error> {
+    pub(super) fn encrypt(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<()> {
         self.check(nonce, aad.len(), data.len())?;
         let tag = tag_array(tag)?;
         if let Limit::Every(counter) = &self.limit {
@@ -289,13 +277,7 @@ impl MessageKey {
 
     /// Encrypts a message after its lengths were checked, on as many threads as it is worth.
     #[inline(always)]
-    fn seal_with(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8; TAG_LEN],
-    ) -> Result<(), Error> {
+    fn seal_with(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; TAG_LEN]) -> Result<()> {
         match FreeThreads::for_message(data.len(), self.threads) {
             None => self.key.seal(nonce, aad, data, tag)?,
             Some(threads) => self.key.seal_on(&threads, nonce, aad, data, tag)?,
@@ -308,7 +290,7 @@ impl MessageKey {
     /// # Errors
     /// Returns the errors of [`MessageKeys::decrypt_parts`](super::MessageKeys::decrypt_parts).
     #[inline(always)]
-    pub fn decrypt_parts(&self, head: &[u8], aad: &[u8], data: InOut<'_>, tail: &[u8]) -> Result<(), Error> {
+    pub fn decrypt_parts(&self, head: &[u8], aad: &[u8], data: InOut<'_>, tail: &[u8]) -> Result<()> {
         self.check(head, aad.len(), data.len())?;
         if let Limit::Every(counter) = &self.limit {
             counter.check_nonce(head, data.len())?;
@@ -331,13 +313,13 @@ impl MessageKey {
     /// # Errors
     /// Returns the errors of [`MessageKeys::open_into`](super::MessageKeys::open_into).
     #[inline]
-    pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+    pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize> {
         let (head, body) = sealed.split_at_checked(self.head_len).ok_or(Error::Authentication)?;
         self.decrypt_into(head, body, aad, out)
     }
 
     /// Opens a message without its prefix.
-    pub(super) fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub(super) fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = memory::zeroed(sealed.len().saturating_sub(self.overhead()))?;
         self.open_into(sealed, &mut plaintext, aad)?;
         Ok(plaintext)
@@ -345,13 +327,7 @@ impl MessageKey {
 
     /// Decrypts `ciphertext || tail` into the start of `out`.
     #[inline]
-    pub(super) fn decrypt_into(
-        &self,
-        head: &[u8],
-        body: &[u8],
-        aad: &[u8],
-        out: &mut [u8],
-    ) -> Result<usize, Error> {
+    pub(super) fn decrypt_into(&self, head: &[u8], body: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize> {
         self.check_head_len(head.len())?;
         let len = body.len().checked_sub(self.tail_len).ok_or(Error::Authentication)?;
         let (ciphertext, tail) = body.split_at(len);
@@ -363,7 +339,7 @@ impl MessageKey {
     // Messages of a batch.
 
     /// Draws the nonces of `count` messages.
-    pub(super) fn batch_nonces(&self, count: usize) -> Result<BatchNonces, Error> {
+    pub(super) fn batch_nonces(&self, count: usize) -> Result<BatchNonces> {
         if let Nonces::OfCaller(reason) = &self.nonces {
             return Err(reason.clone().into());
         }
@@ -383,7 +359,7 @@ impl MessageKey {
         first: usize,
         from: &[&[u8]],
         to: &mut [&mut [u8]],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let aad = aad.from(first);
         let nonce_len = self.batch_nonce_len();
         match direction {
@@ -414,21 +390,21 @@ impl MessageKey {
 
     /// Checks the length of a head, before anything that an attacker controls.
     #[inline(always)]
-    pub(super) fn check_head_len(&self, got: usize) -> Result<(), Error> {
+    pub(super) fn check_head_len(&self, got: usize) -> Result<()> {
         let want = self.head_len;
         if got == want { Ok(()) } else { Err(Misuse::NonceLength { got, want }.into()) }
     }
 
     /// Checks the lengths of a message against the algorithm.
     #[inline(always)]
-    pub(super) fn check(&self, head: &[u8], aad_len: usize, len: usize) -> Result<(), Error> {
+    pub(super) fn check(&self, head: &[u8], aad_len: usize, len: usize) -> Result<()> {
         self.check_head_len(head.len())?;
         self.check_lens(aad_len, len)
     }
 
     /// Checks the lengths of data and associated data.
     #[inline(always)]
-    pub(super) fn check_lens(&self, aad_len: usize, len: usize) -> Result<(), Error> {
+    pub(super) fn check_lens(&self, aad_len: usize, len: usize) -> Result<()> {
         if len as u64 > self.max_plaintext_len {
             return Err(too_long(MessagePart::Data, len, self.max_plaintext_len));
         }

@@ -34,7 +34,7 @@ impl Prefixed {
 
     /// Seals `data` into its parts. `head` begins with the prefix.
     #[inline(always)]
-    fn seal(&self, head: &mut [u8], aad: &[u8], data: InOut<'_>, tail: &mut [u8]) -> Result<(), Error> {
+    fn seal(&self, head: &mut [u8], aad: &[u8], data: InOut<'_>, tail: &mut [u8]) -> Result<()> {
         match &self.prefix {
             None => self.key.seal(head, aad, data, tail),
             Some(prefix) => self.seal_prefixed(prefix, head, aad, data, tail),
@@ -49,7 +49,7 @@ impl Prefixed {
         aad: &[u8],
         data: InOut<'_>,
         tail: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (got, want) = (head.len(), prefix.len() + self.key.nonce_len());
         if got != want {
             return Err(Misuse::NonceLength { got, want }.into());
@@ -61,7 +61,7 @@ impl Prefixed {
     }
 
     #[inline]
-    fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+    fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize> {
         let len = plaintext.len() + self.overhead();
         let out = memory::first(out, len)?;
         let (head, body) = out.split_at_mut(self.prefix_len() + self.key.nonce_len());
@@ -70,7 +70,7 @@ impl Prefixed {
         Ok(len)
     }
 
-    fn sealed(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    fn sealed(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         let mut sealed = memory::zeroed(plaintext.len() + self.overhead())?;
         self.seal_into(plaintext, &mut sealed, aad)?;
         Ok(sealed)
@@ -102,8 +102,8 @@ impl MessageKeys {
     /// Panics if there is no key.
     #[doc(hidden)]
     pub fn with_prefixes(
-        keys: impl Iterator<Item = Result<(Option<[u8; PREFIX_LEN]>, MessageKey), Error>>,
-    ) -> Result<Self, Error> {
+        keys: impl Iterator<Item = Result<(Option<[u8; PREFIX_LEN]>, MessageKey)>>,
+    ) -> Result<Self> {
         let mut keys = keys.map(|key| key.map(|(prefix, key)| Prefixed { prefix, key }));
         let first = keys.next().expect("a first key")?;
         Ok(Self { first, others: Some(keys.collect::<Result<_, _>>()?) })
@@ -222,7 +222,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the algorithm has a limit and they would exceed it (2^32
     /// messages, see [`Self::sealed_messages`]), and counts none.
-    pub fn count_messages(&self, messages: u64) -> Result<(), Error> {
+    pub fn count_messages(&self, messages: u64) -> Result<()> {
         self.primary().count_messages(messages)
     }
 
@@ -242,7 +242,7 @@ impl MessageKeys {
     /// [`Error::LimitExceeded`] at the limit of [`Self::sealed_messages`], [`Error::Io`] if the
     /// operating system returns no random bytes, and [`Misuse::NonceTooShortForRandom`] or
     /// [`Misuse::CounterBlockForRandom`] if the caller must choose the nonce.
-    pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         self.first.sealed(plaintext, aad)
     }
 
@@ -250,7 +250,7 @@ impl MessageKeys {
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`].
-    pub fn seal_with_all_keys(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn seal_with_all_keys(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.all().map(|key| key.sealed(plaintext, aad)).collect()
     }
 
@@ -260,7 +260,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Error::Authentication`] if the message, the key or `aad` is wrong, and
     /// [`Error::MessageLength`] if the message is longer than the algorithm allows.
-    pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         if self.others.is_none() {
             return self.first.key.open(sealed, aad);
         }
@@ -273,7 +273,7 @@ impl MessageKeys {
     /// Returns the errors of [`Self::seal`] and [`Misuse::OutputTooShort`], and writes nothing.
     // Inlined into its callers, calls of 64 bytes take up to 7 % longer.
     #[inline(never)]
-    pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+    pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize> {
         self.first.seal_into(plaintext, out, aad)
     }
 
@@ -282,7 +282,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns the errors of [`Self::open`] and [`Misuse::OutputTooShort`], and leaves no plaintext
     /// in `out`.
-    pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+    pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize> {
         if self.others.is_none() {
             return self.first.key.open_into(sealed, out, aad);
         }
@@ -302,7 +302,7 @@ impl MessageKeys {
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal_into`].
-    pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
+    pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize> {
         // `len` is not trusted: the sum saturates at a length that no buffer has.
         let total = len.saturating_add(self.overhead());
         let (head, body) = memory::first(buffer, total)?.split_at_mut(self.head_len());
@@ -316,7 +316,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns the errors of [`Self::open`]. After [`Error::Authentication`], the bytes between
     /// nonce and tag are zero, unless several keys of a keyring may have sealed the message.
-    pub fn open_in_place<'a>(&self, sealed: &'a mut [u8], aad: &[u8]) -> Result<&'a mut [u8], Error> {
+    pub fn open_in_place<'a>(&self, sealed: &'a mut [u8], aad: &[u8]) -> Result<&'a mut [u8]> {
         let Some((key, prefix_len)) = self.only_candidate(sealed) else {
             let plaintext = Zeroizing::new(self.open(sealed, aad)?);
             let data = &mut sealed[..plaintext.len()];
@@ -338,7 +338,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Misuse::NonceLength`] if `nonce` has the wrong length, [`Error::MessageLength`] if
     /// `plaintext` or `aad` is too long, and [`Misuse::KeyringNonce`] with a keyring.
-    pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
         self.encrypt_into(nonce, plaintext, aad, &mut out)?;
         Ok(out)
@@ -348,13 +348,7 @@ impl MessageKeys {
     ///
     /// # Errors
     /// Returns the errors of [`Self::encrypt`] and [`Misuse::OutputTooShort`].
-    pub fn encrypt_into(
-        &self,
-        nonce: &[u8],
-        plaintext: &[u8],
-        aad: &[u8],
-        out: &mut [u8],
-    ) -> Result<usize, Error> {
+    pub fn encrypt_into(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize> {
         let len = plaintext.len() + TAG_LEN;
         let (ciphertext, tag) = memory::first(out, len)?.split_at_mut(plaintext.len());
         self.encrypt_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
@@ -366,7 +360,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Error::Authentication`] if the ciphertext, the nonce, the key or `aad` is wrong,
     /// and the errors of [`Self::encrypt`].
-    pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
         self.decrypt_into(nonce, ciphertext, aad, &mut out)?;
         Ok(out)
@@ -377,13 +371,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns the errors of [`Self::decrypt`] and [`Misuse::OutputTooShort`], and leaves no
     /// plaintext in `out`.
-    pub fn decrypt_into(
-        &self,
-        nonce: &[u8],
-        ciphertext: &[u8],
-        aad: &[u8],
-        out: &mut [u8],
-    ) -> Result<usize, Error> {
+    pub fn decrypt_into(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize> {
         self.alone()?.decrypt_into(nonce, ciphertext, aad, out)
     }
 
@@ -393,7 +381,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns [`Misuse::NonceLength`] and [`Misuse::KeyringNonce`].
     #[inline]
-    pub fn check_nonce_len(&self, nonce_len: usize) -> Result<(), Error> {
+    pub fn check_nonce_len(&self, nonce_len: usize) -> Result<()> {
         self.alone()?.check_head_len(nonce_len)
     }
 
@@ -406,13 +394,7 @@ impl MessageKeys {
     /// Returns [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` has the wrong
     /// length, and the errors of [`Self::seal`]. Writes nothing on error.
     #[inline]
-    pub fn seal_parts(
-        &self,
-        nonce: &mut [u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8],
-    ) -> Result<(), Error> {
+    pub fn seal_parts(&self, nonce: &mut [u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<()> {
         self.first.seal(nonce, aad, data, tag)
     }
 
@@ -422,13 +404,7 @@ impl MessageKeys {
     /// # Errors
     /// Returns the errors of [`Self::encrypt`] and [`Misuse::TagLength`].
     #[inline(always)]
-    pub fn encrypt_parts(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &mut [u8],
-    ) -> Result<(), Error> {
+    pub fn encrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<()> {
         self.alone()?.encrypt(nonce, aad, data, tag)
     }
 
@@ -439,7 +415,7 @@ impl MessageKeys {
     /// or an unchanged one if the tag does not have 16 bytes. Also returns the errors of
     /// [`Self::encrypt`].
     #[inline(always)]
-    pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
+    pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<()> {
         self.alone()?.decrypt_parts(nonce, aad, data, tag)
     }
 
@@ -496,7 +472,7 @@ impl MessageKeys {
     }
 
     /// Opens messages one after the other, as their keys may differ.
-    pub(super) fn open_each(&self, sealed: &[&[u8]], aad: BatchAad<'_>) -> Result<Vec<Vec<u8>>, Error> {
+    pub(super) fn open_each(&self, sealed: &[&[u8]], aad: BatchAad<'_>) -> Result<Vec<Vec<u8>>> {
         let mut opened = Zeroizing::new(memory::with_capacity(sealed.len())?);
         for (index, message) in sealed.iter().enumerate() {
             let plain = self.open(message, aad.of(index)).map_err(|error| in_batch(index, error))?;
@@ -512,7 +488,7 @@ impl MessageKeys {
         data: &[u8],
         offsets: &[O],
         aad: &[u8],
-    ) -> Result<Packed<O>, Error> {
+    ) -> Result<Packed<O>> {
         // Plaintexts are shorter than messages, so they and their offsets fit.
         let mut plain = Zeroizing::new(memory::zeroed(data_range(offsets, data.len())?.len())?);
         let (mut ends, mut end) = (memory::with_capacity(offsets.len())?, 0);
@@ -534,7 +510,7 @@ impl MessageKeys {
 /// # Errors
 /// Returns [`Error::MessageLength`] if no key opens it and it is too long for one of them, else
 /// [`Error::Authentication`]. Any other error is not about a key and ends the search.
-fn first_opened<T>(attempts: impl Iterator<Item = Result<T, Error>>) -> Result<T, Error> {
+fn first_opened<T>(attempts: impl Iterator<Item = Result<T>>) -> Result<T> {
     let mut refused = Error::Authentication;
     for attempt in attempts {
         match attempt {
@@ -558,7 +534,7 @@ mod test {
     fn a_key_that_refuses_the_length_does_not_end_the_search() {
         let too_long = || Err(Error::MessageLength { part: MessagePart::Data, found: 2, limit: 1 });
         let refused = || Err(Error::Authentication);
-        let found = |attempts: [Result<u8, Error>; 3]| first_opened(attempts.into_iter());
+        let found = |attempts: [Result<u8>; 3]| first_opened(attempts.into_iter());
         assert_eq!(found([too_long(), refused(), Ok(7)]).unwrap(), 7);
         for attempts in [[too_long(), refused(), refused()], [refused(), too_long(), refused()]] {
             assert!(matches!(found(attempts), Err(Error::MessageLength { found: 2, .. })));

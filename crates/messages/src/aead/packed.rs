@@ -43,7 +43,7 @@ mod sealed {
 
 /// Returns the offsets of the results for packed messages in `len` bytes of data, each `overhead`
 /// bytes longer.
-pub(super) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
+pub(super) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>> {
     let range = data_range(offsets, len)?;
     let overhead = overhead as i64;
     let added = (offsets.len() as i64 - 1).checked_mul(overhead);
@@ -56,13 +56,13 @@ pub(super) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> R
 
 /// Returns the offsets of the results for packed messages in `len` bytes of data, each `overhead`
 /// bytes shorter.
-pub(super) fn shorter<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
+pub(super) fn shorter<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>> {
     check_sealed(offsets, len, overhead)?;
     shifted(offsets, -(overhead as i64))
 }
 
 /// Checks the offsets of packed messages of at least `overhead` bytes each, in `len` bytes of data.
-pub(super) fn check_sealed<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<(), Error> {
+pub(super) fn check_sealed<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<()> {
     data_range(offsets, len)?;
     let overhead = overhead as i64;
     match offsets.windows(2).position(|pair| pair[1].into() - pair[0].into() < overhead) {
@@ -114,7 +114,7 @@ pub(super) fn packed_len<O: Offset>(offsets: &[O]) -> usize {
 
 /// Returns offsets from 0 on, for messages that become `by` bytes longer or (negative) shorter. All
 /// of them fit.
-fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
+fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>> {
     let mut shifted = memory::with_capacity(offsets.len())?;
     let first: i64 = offsets.first().map_or(0, |&first| first.into());
     for (index, &offset) in offsets.iter().enumerate() {
@@ -127,7 +127,7 @@ fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
 }
 
 /// Converts the position of a result. It fits, because it is not after the position of its message.
-pub(super) fn offset<O: Offset>(at: usize) -> Result<O, Error> {
+pub(super) fn offset<O: Offset>(at: usize) -> Result<O> {
     // The conversion cannot fail.
     O::try_from(at as i64).map_err(|_| Error::LimitExceeded(O::LIMIT))
 }

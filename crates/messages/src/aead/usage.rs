@@ -81,7 +81,7 @@ impl Usage {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if it would exceed the limit.
     #[inline]
-    pub(super) fn count_one(&self) -> Result<(), Error> {
+    pub(super) fn count_one(&self) -> Result<()> {
         let is_counted = |block: &Cell<Block>| {
             let Block { serial, left, len } = block.get();
             let is_left = serial == self.serial && left > 0;
@@ -97,13 +97,13 @@ impl Usage {
     }
 
     #[cold]
-    fn count_in_block(&self) -> Result<(), Error> {
+    fn count_in_block(&self) -> Result<()> {
         let counted = BLOCKS.try_with(|blocks| self.take_block(&blocks[self.serial as usize % SLOTS]));
         // The thread is ending and its blocks have been dropped.
         counted.unwrap_or_else(|_| self.count(1))
     }
 
-    fn take_block(&self, slot: &Cell<Block>) -> Result<(), Error> {
+    fn take_block(&self, slot: &Cell<Block>) -> Result<()> {
         let old = slot.get();
         let is_near = self.taken.load(Relaxed) >= LIMIT - EXACT;
         let len = match old.serial == self.serial && !is_near {
@@ -119,7 +119,7 @@ impl Usage {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if they would exceed the limit.
-    pub(super) fn count(&self, messages: u64) -> Result<(), Error> {
+    pub(super) fn count(&self, messages: u64) -> Result<()> {
         let counted = self.taken.fetch_update(Relaxed, Relaxed, |taken| {
             taken.checked_add(messages).filter(|&total| total <= LIMIT)
         });

@@ -33,7 +33,7 @@ impl AesCtr {
     /// # Errors
     /// Returns [`Misuse::KeyLength`] or [`Misuse::NonceLength`] for other lengths, and
     /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel works.
-    pub fn new(key: &[u8], iv: &[u8]) -> Result<Self, Error> {
+    pub fn new(key: &[u8], iv: &[u8]) -> Result<Self> {
         let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv.len(), want: 16 })?;
         Ok(Self { aes: raw::aes(key)?, iv })
     }
@@ -47,7 +47,7 @@ impl AesCtr {
     ///
     /// # Errors
     /// Returns [`Error::MessageLength`] if the data ends after 2^64 bytes of keystream.
-    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
+    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<()> {
         self.xor_under(&self.iv, offset, data)
     }
 
@@ -71,7 +71,7 @@ impl AesCtr {
     ///
     /// # Errors
     /// Returns the errors of [`Self::xor`].
-    pub fn xor_under(&self, iv: &[u8; 16], offset: u64, data: InOut<'_>) -> Result<(), Error> {
+    pub fn xor_under(&self, iv: &[u8; 16], offset: u64, data: InOut<'_>) -> Result<()> {
         xor_on_threads(offset, data, |offset, data| self.aes.xor_at(iv, offset, data))
     }
 }

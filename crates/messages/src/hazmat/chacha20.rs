@@ -44,7 +44,7 @@ impl ChaCha20 {
     /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) or
     /// [`Misuse::NonceLength`](base::Misuse::NonceLength) for other lengths, and
     /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel works.
-    pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
+    pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self> {
         let (key, nonce) = (key_array(key)?, nonce_array(nonce)?);
         Ok(Self { cipher: raw::chacha20(key)?, nonce, counter })
     }
@@ -58,7 +58,7 @@ impl ChaCha20 {
     ///
     /// # Errors
     /// Returns [`Error::MessageLength`] if the data needs block 2^32 or a later one.
-    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
+    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<()> {
         xor_on_threads(offset, data, |offset, data| {
             self.cipher.xor_at(&self.nonce, self.counter, offset, data)
         })
@@ -70,7 +70,7 @@ impl XChaCha20 {
     ///
     /// # Errors
     /// Returns the errors of [`ChaCha20::new`].
-    pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
+    pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self> {
         let (key, nonce_24) = (key_array(key)?, nonce_array::<24>(nonce)?);
         let (hchacha_input, rest) = nonce_24.split_first_chunk().expect("24 bytes");
         let mut nonce = [0; 12];
@@ -87,7 +87,7 @@ impl XChaCha20 {
     ///
     /// # Errors
     /// Returns [`Error::MessageLength`] if the data needs block 2^32 or a later one.
-    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
+    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<()> {
         self.0.xor(offset, data)
     }
 }

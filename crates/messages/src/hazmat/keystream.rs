@@ -1,6 +1,6 @@
 //! Calls common to all keystreams.
 
-use base::Error;
+use crate::prelude::*;
 use base::parallel::FreeThreads;
 use providers::{InOut, MessageError, segments};
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ pub(super) fn xor_on_threads(
     offset: u64,
     mut data: InOut<'_>,
     xor: impl Fn(u64, InOut<'_>) -> Result<(), MessageError> + Sync,
-) -> Result<(), Error> {
+) -> Result<()> {
     let len = data.len();
     let last = len.saturating_sub(1);
     let threads = FreeThreads::for_message(len, None);
@@ -38,7 +38,7 @@ macro_rules! keystream_calls {
             /// # Errors
             /// Returns [`Error::MessageLength`] if the data ends after the keystream, and writes
             /// nothing: the keystream never wraps.
-            pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
+            pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>> {
                 let mut out = base::memory::zeroed(data.len())?;
                 self.xor(offset, InOut::apart(data, &mut out))?;
                 Ok(out)
@@ -49,7 +49,7 @@ macro_rules! keystream_calls {
             /// # Errors
             /// Returns the errors of [`Self::xor_at`] and
             /// [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort).
-            pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
+            pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<()> {
                 self.xor(offset, InOut::apart(data, base::memory::first(out, data.len())?))
             }
 
@@ -57,7 +57,7 @@ macro_rules! keystream_calls {
             ///
             /// # Errors
             /// Returns the errors of [`Self::xor_at`].
-            pub fn xor_in_place(&self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
+            pub fn xor_in_place(&self, offset: u64, data: &mut [u8]) -> Result<()> {
                 self.xor(offset, InOut::in_place(data))
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{ChaCha20, PIECE, Poly1305, XChaCha20, nonce_array, tag_array};
 use base::error::MessagePart;
-use base::{Error, ForkGuard, Misuse, debug_fields, memory};
+use base::{Error, ForkGuard, Misuse, Result, debug_fields, memory};
 use providers::raw::{self, Gcm, GcmStream};
 use providers::{Algorithm, InOut, SourceCopy};
 use zeroize::Zeroizing;
@@ -50,7 +50,7 @@ impl AeadEncryptor {
     /// Returns [`Misuse::StreamingUnsupported`] for other algorithms, [`Misuse::KeyLength`] or
     /// [`Misuse::NonceLength`] for other lengths, and [`Error::SelfTest`] or [`Error::Environment`]
     /// if no kernel works.
-    pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
+    pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self> {
         Ok(Self { message: Message::new(algorithm, key, nonce)?, guard: ForkGuard::new()? })
     }
 
@@ -64,7 +64,7 @@ impl AeadEncryptor {
     /// # Errors
     /// Returns [`Misuse::AadAfterData`] after data, [`Error::MessageLength`] above
     /// [`Algorithm::max_aad_len`], and [`Misuse::Forked`] in a forked child.
-    pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
+    pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self> {
         self.guard.check()?;
         self.message.aad(piece)?;
         Ok(self)
@@ -75,7 +75,7 @@ impl AeadEncryptor {
     /// # Errors
     /// Returns [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`] or
     /// [`Misuse::Forked`] in a forked child, and writes nothing.
-    pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>> {
         let mut out = memory::zeroed(piece.len())?;
         self.xor(InOut::apart(piece, &mut out))?;
         Ok(out)
@@ -85,7 +85,7 @@ impl AeadEncryptor {
     ///
     /// # Errors
     /// Returns the errors of [`Self::update`].
-    pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
+    pub fn xor(&mut self, piece: InOut<'_>) -> Result<()> {
         self.guard.check()?;
         self.message.apply_keystream(Direction::Encrypt, piece)
     }
@@ -94,7 +94,7 @@ impl AeadEncryptor {
     ///
     /// # Errors
     /// Returns [`Misuse::Forked`] in a forked child.
-    pub fn finalize(self) -> Result<[u8; 16], Error> {
+    pub fn finalize(self) -> Result<[u8; 16]> {
         self.guard.check()?;
         Ok(self.message.finish())
     }
@@ -105,7 +105,7 @@ impl AeadDecryptor {
     ///
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::new`].
-    pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
+    pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self> {
         Message::new(algorithm, key, nonce).map(Self)
     }
 
@@ -118,7 +118,7 @@ impl AeadDecryptor {
     ///
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::aad`].
-    pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
+    pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self> {
         self.0.aad(piece)?;
         Ok(self)
     }
@@ -127,7 +127,7 @@ impl AeadDecryptor {
     ///
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::update`].
-    pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>> {
         let mut out = memory::zeroed(piece.len())?;
         self.xor(InOut::apart(piece, &mut out))?;
         Ok(out)
@@ -138,7 +138,7 @@ impl AeadDecryptor {
     ///
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::update`].
-    pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
+    pub fn xor(&mut self, piece: InOut<'_>) -> Result<()> {
         self.0.apply_keystream(Direction::Decrypt, piece)
     }
 
@@ -147,7 +147,7 @@ impl AeadDecryptor {
     /// # Errors
     /// Returns [`Error::Authentication`] or [`Misuse::TagLength`]: discard the plaintext of all
     /// pieces.
-    pub fn finalize(self, tag: &[u8]) -> Result<(), Error> {
+    pub fn finalize(self, tag: &[u8]) -> Result<()> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.0.finish(), tag) { Ok(()) } else { Err(Error::Authentication) }
     }
@@ -171,7 +171,7 @@ enum Construction {
 }
 
 impl Message {
-    fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
+    fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self> {
         let length = |want| move |_| Misuse::KeyLength { got: key.len(), want };
         let construction = match algorithm {
             Algorithm::Aes128Gcm => gcm(<&[u8; 16]>::try_from(key).map_err(length(&[16]))?, nonce),
@@ -184,14 +184,14 @@ impl Message {
         Ok(Self { algorithm, construction: construction? })
     }
 
-    fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
+    fn aad(&mut self, piece: &[u8]) -> Result<()> {
         match &mut self.construction {
             Construction::Gcm(stream) => Ok(stream.aad(piece)?),
             Construction::ChaCha(message) => message.aad(piece),
         }
     }
 
-    fn apply_keystream(&mut self, direction: Direction, piece: InOut<'_>) -> Result<(), Error> {
+    fn apply_keystream(&mut self, direction: Direction, piece: InOut<'_>) -> Result<()> {
         match (&mut self.construction, direction) {
             (Construction::Gcm(stream), Direction::Encrypt) => Ok(stream.encrypt(piece)?),
             (Construction::Gcm(stream), Direction::Decrypt) => Ok(stream.decrypt(piece)?),
@@ -207,7 +207,7 @@ impl Message {
     }
 }
 
-fn gcm(key: &[u8], nonce: &[u8]) -> Result<Construction, Error> {
+fn gcm(key: &[u8], nonce: &[u8]) -> Result<Construction> {
     let nonce: [u8; 12] = nonce_array(nonce)?;
     Ok(Construction::Gcm(GcmStream::begin(raw::gcm(key)?, &nonce)?))
 }
@@ -224,7 +224,7 @@ struct ChaCha {
 /// Offset of the data in the keystream: block 1.
 const DATA_OFFSET: u64 = 64;
 
-fn chacha(keystream: ChaCha20) -> Result<Construction, Error> {
+fn chacha(keystream: ChaCha20) -> Result<Construction> {
     let mut one_time_key = Zeroizing::new([0; 32]);
     keystream.xor(0, InOut::in_place(&mut *one_time_key))?;
     let mac = Poly1305::new(&*one_time_key)?;
@@ -232,7 +232,7 @@ fn chacha(keystream: ChaCha20) -> Result<Construction, Error> {
 }
 
 impl ChaCha {
-    fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
+    fn aad(&mut self, piece: &[u8]) -> Result<()> {
         if self.data > 0 {
             return Err(Misuse::AadAfterData.into());
         }
@@ -242,7 +242,7 @@ impl ChaCha {
         Ok(())
     }
 
-    fn apply_keystream(&mut self, direction: Direction, mut data: InOut<'_>) -> Result<(), Error> {
+    fn apply_keystream(&mut self, direction: Direction, mut data: InOut<'_>) -> Result<()> {
         let len = data.len();
         let total = sum(MessagePart::Data, self.data, len, Algorithm::ChaCha20Poly1305.max_plaintext_len())?;
         if self.data == 0 && len > 0 {
@@ -278,7 +278,7 @@ impl ChaCha {
 }
 
 /// Returns the length of a part after `piece` more bytes, up to `limit`.
-fn sum(part: MessagePart, len: u64, piece: usize, limit: u64) -> Result<u64, Error> {
+fn sum(part: MessagePart, len: u64, piece: usize, limit: u64) -> Result<u64> {
     let found = u128::from(len) + piece as u128;
     match u64::try_from(found) {
         Ok(len) if len <= limit => Ok(len),

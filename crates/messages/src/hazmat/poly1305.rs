@@ -33,7 +33,7 @@ impl Poly1305 {
     /// # Errors
     /// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) for other lengths, and
     /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel works.
-    pub fn new(key: &[u8]) -> Result<Self, Error> {
+    pub fn new(key: &[u8]) -> Result<Self> {
         Ok(Self { mac: raw::poly1305(key_array(key)?)?, guard: ForkGuard::new()? })
     }
 
@@ -42,7 +42,7 @@ impl Poly1305 {
     ///
     /// # Errors
     /// Returns the errors of [`ChaCha20::new`].
-    pub fn from_chacha20(key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
+    pub fn from_chacha20(key: &[u8], nonce: &[u8]) -> Result<Self> {
         let mut once = Zeroizing::new([0; 32]);
         ChaCha20::new(key, nonce, 0)?.xor_in_place(0, &mut *once)?;
         Self::new(&*once)
@@ -66,7 +66,7 @@ impl Poly1305 {
     ///
     /// # Errors
     /// Returns [`Misuse::Forked`](base::Misuse::Forked) in a forked child.
-    pub fn finalize(self) -> Result<[u8; 16], Error> {
+    pub fn finalize(self) -> Result<[u8; 16]> {
         self.guard.check()?;
         Ok(self.mac.finalize())
     }
@@ -76,7 +76,7 @@ impl Poly1305 {
     /// # Errors
     /// Returns [`Error::Authentication`] if they differ, and
     /// [`Misuse::TagLength`](base::Misuse::TagLength).
-    pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
+    pub fn verify(self, tag: &[u8]) -> Result<()> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.mac.finalize(), tag) { Ok(()) } else { Err(Error::Authentication) }
     }

@@ -61,7 +61,7 @@ impl Speck {
     /// # Errors
     /// Returns [`Misuse::KeyLength`] for other lengths, and [`Error::SelfTest`] or
     /// [`Error::Environment`] if no kernel works.
-    pub fn new(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Self, Error> {
+    pub fn new(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Self> {
         Ok(Self { cipher: raw::speck(size, key, order)?, size })
     }
 
@@ -85,7 +85,7 @@ impl Speck {
     /// # Errors
     /// Returns [`Misuse::BlockLength`](base::Misuse::BlockLength) if `data` is not a whole number
     /// of blocks, and writes nothing.
-    pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
+    pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<()> {
         Ok(self.cipher.encrypt_blocks(data)?)
     }
 
@@ -93,7 +93,7 @@ impl Speck {
     ///
     /// # Errors
     /// Returns the errors of [`Self::encrypt_blocks`].
-    pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
+    pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<()> {
         Ok(self.cipher.decrypt_blocks(data)?)
     }
 }
@@ -105,7 +105,7 @@ impl SpeckCtr {
     /// # Errors
     /// Returns [`Misuse::NonceLength`] for an `iv` of another length, and the errors of
     /// [`Speck::new`].
-    pub fn new(size: SpeckSize, key: &[u8], iv: &[u8], order: ByteOrder) -> Result<Self, Error> {
+    pub fn new(size: SpeckSize, key: &[u8], iv: &[u8], order: ByteOrder) -> Result<Self> {
         let Speck { cipher, .. } = Speck::new(size, key, order)?;
         if iv.len() != size.block_len() {
             return Err(Misuse::NonceLength { got: iv.len(), want: size.block_len() }.into());
@@ -122,7 +122,7 @@ impl SpeckCtr {
     ///
     /// # Errors
     /// Returns [`Error::MessageLength`] if the data ends after the keystream.
-    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
+    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<()> {
         xor_on_threads(offset, data, |offset, data| self.cipher.xor_at(&self.iv, offset, data))
     }
 }

@@ -49,7 +49,7 @@ impl Aead {
     /// # Errors
     /// Returns [`Misuse::SmallBlock`] for other sizes, and the errors of
     /// [`Speck::new`](super::Speck::new).
-    pub fn new(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
+    pub fn new(size: SpeckSize, key: &[u8]) -> Result<Self> {
         if size.block_len() < MAX_BLOCK_LEN {
             return Err(Misuse::SmallBlock(8 * size.block_len()).into());
         }
@@ -66,7 +66,7 @@ impl Aead {
     /// # Errors
     /// Returns [`Misuse::LargeBlock`] for 128-bit blocks, and the errors of
     /// [`Speck::new`](super::Speck::new).
-    pub fn new_small_block(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
+    pub fn new_small_block(size: SpeckSize, key: &[u8]) -> Result<Self> {
         if size.block_len() == MAX_BLOCK_LEN {
             return Err(Misuse::LargeBlock.into());
         }
@@ -86,7 +86,7 @@ impl Aead {
     ///
     /// # Errors
     /// Returns the errors of [`Self::new`].
-    pub fn new_block_nonce(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
+    pub fn new_block_nonce(size: SpeckSize, key: &[u8]) -> Result<Self> {
         if size.block_len() < MAX_BLOCK_LEN {
             return Err(Misuse::SmallBlock(8 * size.block_len()).into());
         }
@@ -117,7 +117,7 @@ const NAMES: [&str; 10] = [
 ];
 
 /// Expands a key for random 12-byte nonces.
-fn message_key(size: SpeckSize, key: &[u8]) -> Result<MessageKey, Error> {
+fn message_key(size: SpeckSize, key: &[u8]) -> Result<MessageKey> {
     let speck = raw::speck(size, key, ByteOrder::Big)?;
     // If no variant passes its self-test, the error names the cipher here; a message's error would
     // not.

@@ -98,7 +98,7 @@ impl Keys {
 /// # Errors
 /// Returns [`Error::WrongPassphrase`], also for damaged keys, and [`Error::InVault`] for a file
 /// that cannot be used.
-pub(super) fn unlock(storage: &dyn Storage, passphrase: &[u8]) -> Result<(Keys, Config), Error> {
+pub(super) fn unlock(storage: &dyn Storage, passphrase: &[u8]) -> Result<(Keys, Config)> {
     let about = |error| in_vault(CONFIG.as_bytes(), error);
     if !storage.list(b"")?.iter().any(|entry| entry.name == CONFIG.as_bytes()) {
         let file = MasterKey::read(storage, MASTER_KEY)?;
@@ -124,7 +124,7 @@ fn in_key_file(name: &str, error: Error) -> Error {
 }
 
 impl MasterKey {
-    fn read(storage: &dyn Storage, name: &str) -> Result<Self, Error> {
+    fn read(storage: &dyn Storage, name: &str) -> Result<Self> {
         let json = read_whole(storage, name.as_bytes(), MAX_LEN)?;
         parse(&json, "expected the JSON of a master key file of Cryptomator, with all its fields")
             .map_err(|error| in_vault(name.as_bytes(), error))
@@ -133,7 +133,7 @@ impl MasterKey {
     /// Unwraps the keys. Cryptomator normalizes passphrases (NFC), but the library of format 8 does
     /// not, so vaults of other programs may have one as it was typed. That costs a second scrypt
     /// only if the first key is wrong and the passphrase is not in NFC.
-    fn unlock(&self, passphrase: &[u8]) -> Result<Keys, Error> {
+    fn unlock(&self, passphrase: &[u8]) -> Result<Keys> {
         let text = std::str::from_utf8(passphrase).unwrap_or_default();
         let normalized = Zeroizing::new(text.nfc().collect::<String>());
         let as_given = (normalized.as_bytes() != passphrase).then_some(passphrase);
@@ -147,7 +147,7 @@ impl MasterKey {
         Err(Error::WrongPassphrase)
     }
 
-    fn unwrap(&self, passphrase: &[u8]) -> Result<Keys, Error> {
+    fn unwrap(&self, passphrase: &[u8]) -> Result<Keys> {
         let salt = decoded(&self.scrypt_salt)?;
         let wrapped = [decoded(&self.primary_master_key)?, decoded(&self.hmac_master_key)?];
         if wrapped.iter().any(|key| key.len() != 32 + 8) {
@@ -168,7 +168,7 @@ impl MasterKey {
 
     /// Checks that the file is of format 7. In format 8 the configuration says what the vault is,
     /// and without this check a vault without it would be read as one of format 7.
-    fn check_version(&self, keys: &Keys) -> Result<(), Error> {
+    fn check_version(&self, keys: &Keys) -> Result<()> {
         let key = hmac::Key::new(hmac::HMAC_SHA256, keys.mac());
         // The dropped error says nothing.
         hmac::verify(&key, &self.version.to_be_bytes(), &decoded(&self.version_mac)?)
@@ -193,7 +193,7 @@ struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    fn parse(token: &'a [u8]) -> Result<Self, Error> {
+    fn parse(token: &'a [u8]) -> Result<Self> {
         let malformed = || Error::Header("expected a signed JSON Web Token with HS256, HS384 or HS512");
         let token = token.trim_ascii_end();
         let mut parts = token.split(|byte| *byte == b'.');
@@ -208,7 +208,7 @@ impl<'a> Token<'a> {
 
     /// Returns the name of the file with the keys. Nothing authenticates it, so it is one in the
     /// vault.
-    fn key_file(&self) -> Result<&str, Error> {
+    fn key_file(&self) -> Result<&str> {
         let kid = &self.header.kid;
         if kid.starts_with("hub+") {
             return Err(Error::Header("the key is kept by Cryptomator Hub, which is not asked for it"));
@@ -220,7 +220,7 @@ impl<'a> Token<'a> {
         name.ok_or(Error::Header("expected masterkeyfile: and the name of a file in the vault as kid"))
     }
 
-    fn verified(&self, keys: &Keys) -> Result<Config, Error> {
+    fn verified(&self, keys: &Keys) -> Result<Config> {
         let algorithm = match self.header.alg {
             Algorithm::HS256 => hmac::HMAC_SHA256,
             Algorithm::HS384 => hmac::HMAC_SHA384,
@@ -238,12 +238,12 @@ impl<'a> Token<'a> {
     }
 }
 
-fn parse<T: DeserializeOwned>(json: &[u8], expected: &'static str) -> Result<T, Error> {
+fn parse<T: DeserializeOwned>(json: &[u8], expected: &'static str) -> Result<T> {
     // The dropped error would quote the file.
     serde_json::from_slice(json).map_err(|_| Error::Header(expected))
 }
 
-fn decoded(text: &str) -> Result<Vec<u8>, Error> {
+fn decoded(text: &str) -> Result<Vec<u8>> {
     // The dropped error says where in the text it is.
     STANDARD.decode(text).map_err(|_| Error::Header("expected base64 in a field of the master key"))
 }

@@ -92,7 +92,7 @@ impl Combo {
 }
 
 impl Cipher {
-    fn new(combo: Combo, key: &[u8], mac: &Arc<hmac::Key>) -> Result<Self, Error> {
+    fn new(combo: Combo, key: &[u8], mac: &Arc<hmac::Key>) -> Result<Self> {
         Ok(match combo {
             Combo::Gcm => Self::Gcm(Box::new(Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(key))?)),
             Combo::CtrMac => Self::CtrMac(AesCtr::new(key, &[0; 16])?, Arc::clone(mac)),
@@ -103,7 +103,7 @@ impl Cipher {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`]; `plain` is zero then.
-    fn open(&self, aad: &[&[u8]], sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn open(&self, aad: &[&[u8]], sealed: &[u8], plain: &mut [u8]) -> Result<()> {
         match self {
             Self::Gcm(aead) => {
                 let (nonce, rest) = sealed.split_at(Combo::Gcm.nonce_len());
@@ -126,14 +126,14 @@ impl Cipher {
 }
 
 impl Ciphers {
-    pub(super) fn new(config: &Config, keys: &Keys) -> Result<Self, Error> {
+    pub(super) fn new(config: &Config, keys: &Keys) -> Result<Self> {
         let mac = Arc::new(hmac::Key::new(hmac::HMAC_SHA256, keys.mac()));
         let header = Cipher::new(config.combo, keys.encryption(), &mac)?;
         Ok(Self { combo: config.combo, mac, header })
     }
 
     /// Opens the file stored at `path`.
-    pub(super) fn open(&self, storage: &dyn Storage, path: &[u8]) -> Result<Box<dyn Contents>, Error> {
+    pub(super) fn open(&self, storage: &dyn Storage, path: &[u8]) -> Result<Box<dyn Contents>> {
         let source = storage.open(path)?;
         let open = || {
             let size = source.size()?;
@@ -149,7 +149,7 @@ impl Ciphers {
     }
 
     /// Opens the header of a file.
-    fn file(&self, source: &dyn ReadAt, size: u64) -> Result<File, Error> {
+    fn file(&self, source: &dyn ReadAt, size: u64) -> Result<File> {
         let len = self.combo.layout().header as usize;
         let mut header = [0; 88];
         let header = &mut header[..len];
@@ -176,7 +176,7 @@ impl Ciphers {
 
 impl File {
     /// Verifies the empty chunk at `offset`, which is the last.
-    fn check_empty(&self, source: &dyn ReadAt, offset: u64) -> Result<(), Error> {
+    fn check_empty(&self, source: &dyn ReadAt, offset: u64) -> Result<()> {
         let layout = self.combo.layout();
         let mut sealed = memory::zeroed(self.combo.overhead())?;
         source.read_exact_at(offset, &mut sealed)?;
@@ -189,7 +189,7 @@ impl OpenChunks for File {
         self.combo.layout()
     }
 
-    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<()> {
         let index = position.index.to_be_bytes();
         let aad: [&[u8]; 2] = match self.combo {
             Combo::Gcm => [&index, &self.nonce],

@@ -66,7 +66,7 @@ struct Stored {
 /// # Errors
 /// Returns [`Error::WrongPassphrase`], also for damaged keys, and [`Error::InVault`] for a
 /// configuration that cannot be used.
-pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box<dyn Vault>, Error> {
+pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box<dyn Vault>> {
     let (keys, config) = config::unlock(&*storage, passphrase)?;
     let (siv, ciphers) = (raw::siv(&keys.siv())?, Ciphers::new(&config, &keys)?);
     Ok(Box::new(TreeVault(Cryptomator {
@@ -108,7 +108,7 @@ impl Cryptomator {
     }
 
     /// Returns the plaintext of the stored name `name` with its ending.
-    fn name(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
+    fn name(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>> {
         let decoded = name.strip_suffix(b".c9r").and_then(|text| URL_SAFE.decode(text).ok());
         let mut sealed = decoded.ok_or(FolderError::NameNotAuthentic)?;
         let Some((iv, text)) = sealed.split_first_chunk_mut() else {
@@ -124,7 +124,7 @@ impl Cryptomator {
     }
 
     /// Returns the plaintext entry of a stored one, or `None` if it is none of the vault.
-    fn entry(&self, folder: &Folder, entry: &Entry, path: &[u8]) -> Result<Option<Entry>, Error> {
+    fn entry(&self, folder: &Folder, entry: &Entry, path: &[u8]) -> Result<Option<Entry>> {
         let is_folder = entry.kind == EntryKind::Folder;
         let ends = |ending: &[u8]| entry.name.ends_with(ending);
         let name = match () {
@@ -171,11 +171,11 @@ fn shortened(name: &[u8]) -> String {
 impl Tree for Cryptomator {
     type Folder = Folder;
 
-    fn root(&self) -> Result<Folder, Error> {
+    fn root(&self) -> Result<Folder> {
         Ok(self.folder(Vec::new()))
     }
 
-    fn enter(&self, folder: &Folder, name: &[u8]) -> Result<Folder, Error> {
+    fn enter(&self, folder: &Folder, name: &[u8]) -> Result<Folder> {
         let path = join(&self.stored(folder, name).path, b"dir.c9r");
         let id = read_whole(&*self.storage, &path, MAX_ID)?;
         let problem = |problem| Err(in_vault(&path, Error::Header(problem)));
@@ -195,7 +195,7 @@ impl Tree for Cryptomator {
         Ok(self.folder(id))
     }
 
-    fn entries(&self, folder: &Folder) -> Result<Vec<Found>, Error> {
+    fn entries(&self, folder: &Folder) -> Result<Vec<Found>> {
         let found = |entry: Entry| {
             let path = join(&folder.path, &entry.name);
             let found = self.entry(folder, &entry, &path);
@@ -204,7 +204,7 @@ impl Tree for Cryptomator {
         Ok(self.storage.list(&folder.path)?.into_iter().map(found).collect())
     }
 
-    fn open(&self, folder: &Folder, name: &[u8]) -> Result<Box<dyn Contents>, Error> {
+    fn open(&self, folder: &Folder, name: &[u8]) -> Result<Box<dyn Contents>> {
         let Stored { mut path, is_short } = self.stored(folder, name);
         if !is_short {
             path = join(&path, b"contents.c9r");
@@ -212,7 +212,7 @@ impl Tree for Cryptomator {
         self.ciphers.open(&*self.storage, &path)
     }
 
-    fn read_link(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
+    fn read_link(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>> {
         let path = join(&self.stored(folder, name).path, b"symlink.c9r");
         let file = self.ciphers.open(&*self.storage, &path)?;
         let text = plaintext(&path, &*file, MAX_LINK)?;

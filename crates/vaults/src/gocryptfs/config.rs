@@ -79,7 +79,7 @@ pub(super) struct MasterKey {
 
 impl Config {
     /// Parses a file and checks that its options go together.
-    pub(super) fn parse(json: &[u8]) -> Result<Self, Error> {
+    pub(super) fn parse(json: &[u8]) -> Result<Self> {
         // The dropped error would quote the file.
         let config: Self = serde_json::from_slice(json)
             .map_err(|_| Error::Header("expected the JSON of gocryptfs 0.7 or later, with all its fields"))?;
@@ -94,7 +94,7 @@ impl Config {
         self.feature_flags.contains(&flag)
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<()> {
         use Flag::{
             AesSiv, DirIv, EmeNames, Fido2, GcmIv128, Hkdf, LongNameMax, LongNames, PlaintextNames, Raw64,
             Unknown, XChaCha20Poly1305,
@@ -131,7 +131,7 @@ impl Config {
     ///
     /// # Errors
     /// Returns [`Error::WrongPassphrase`], also if the wrapped key is damaged but not cut.
-    pub(super) fn unlock(&self, passphrase: &[u8]) -> Result<MasterKey, Error> {
+    pub(super) fn unlock(&self, passphrase: &[u8]) -> Result<MasterKey> {
         let hkdf = self.has(Flag::Hkdf);
         let ScryptObject { salt, n, r, p, .. } = &self.scrypt_object;
         let [salt, wrapped] = [salt, &self.encrypted_key].map(|text| STANDARD.decode(text));

@@ -35,7 +35,7 @@ pub(super) struct File {
 debug_fields!(File);
 
 impl Cipher {
-    pub(super) fn new(config: &Config, master: &MasterKey) -> Result<Self, Error> {
+    pub(super) fn new(config: &Config, master: &MasterKey) -> Result<Self> {
         Ok(if config.has(Flag::XChaCha20Poly1305) {
             let key = Key::from_bytes(&master.derive(XCHACHA));
             Self::XChaCha(Aead::new(Algorithm::XChaCha20Poly1305, &key)?)
@@ -72,7 +72,7 @@ impl Cipher {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`]; `plain` is zero then.
-    pub(super) fn open(&self, aad: &[u8], block: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    pub(super) fn open(&self, aad: &[u8], block: &[u8], plain: &mut [u8]) -> Result<()> {
         let (nonce, rest) = block.split_at(self.nonce_len());
         // No writer has this nonce: it is what a damaged disk returns.
         if nonce.iter().all(|byte| *byte == 0) {
@@ -97,7 +97,7 @@ impl Cipher {
 
 impl File {
     /// Reads the header of a file that is not empty.
-    pub(super) fn open(cipher: &Arc<Cipher>, source: &dyn ReadAt) -> Result<Self, Error> {
+    pub(super) fn open(cipher: &Arc<Cipher>, source: &dyn ReadAt) -> Result<Self> {
         let mut header = [0; HEADER];
         if source.size()? < HEADER as u64 {
             return Err(Error::Truncated);
@@ -117,7 +117,7 @@ impl OpenChunks for File {
         self.cipher.layout()
     }
 
-    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<()> {
         if plain.len() == BLOCK && sealed.iter().all(|byte| *byte == 0) {
             plain.fill(0);
             return Ok(());

@@ -65,7 +65,7 @@ pub(crate) struct Folder {
 /// # Errors
 /// Returns [`Error::WrongPassphrase`], also for a damaged key, and [`Error::InVault`] for a
 /// configuration that cannot be used.
-pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box<dyn Vault>, Error> {
+pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box<dyn Vault>> {
     let json = read_whole(&*storage, CONFIG.as_bytes(), MAX_CONFIG)?;
     let config = Config::parse(&json).map_err(|error| in_vault(CONFIG.as_bytes(), error))?;
     let master = config.unlock(passphrase).map_err(|error| match error {
@@ -88,7 +88,7 @@ pub(crate) fn unlock(storage: Arc<dyn Storage>, passphrase: &[u8]) -> Result<Box
 }
 
 impl Gocryptfs {
-    fn folder(&self, path: Vec<u8>) -> Result<Folder, Error> {
+    fn folder(&self, path: Vec<u8>) -> Result<Folder> {
         let mut folder = Folder { path, iv: [0; 16] };
         if self.names.as_ref().is_some_and(|names| names.dir_iv) {
             let iv = description(&*self.storage, &folder.path, DIR_IV, 16)?;
@@ -103,7 +103,7 @@ impl Gocryptfs {
     }
 
     /// Returns the stored path of a name.
-    fn stored(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
+    fn stored(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>> {
         let Some(names) = &self.names else { return Ok(join(&folder.path, name)) };
         if name.len() > 255 {
             return Err(FolderError::NameTooLong { found: name.len(), max: 255 }.into());
@@ -121,7 +121,7 @@ impl Gocryptfs {
     }
 
     /// Returns the plaintext of a stored name, or `None` for a file that only describes others.
-    fn name(&self, folder: &Folder, stored: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    fn name(&self, folder: &Folder, stored: &[u8]) -> Result<Option<Vec<u8>>> {
         let Some(names) = &self.names else {
             return Ok((!folder.path.is_empty() || stored != CONFIG.as_bytes()).then(|| stored.to_vec()));
         };
@@ -151,15 +151,15 @@ impl Gocryptfs {
 impl Tree for Gocryptfs {
     type Folder = Folder;
 
-    fn root(&self) -> Result<Folder, Error> {
+    fn root(&self) -> Result<Folder> {
         self.folder(Vec::new())
     }
 
-    fn enter(&self, folder: &Folder, name: &[u8]) -> Result<Folder, Error> {
+    fn enter(&self, folder: &Folder, name: &[u8]) -> Result<Folder> {
         self.folder(self.stored(folder, name)?)
     }
 
-    fn entries(&self, folder: &Folder) -> Result<Vec<Found>, Error> {
+    fn entries(&self, folder: &Folder) -> Result<Vec<Found>> {
         let found = |entry: Entry| {
             let len = match entry.kind {
                 EntryKind::File => plain_len(self.cipher.layout(), entry.len),
@@ -172,7 +172,7 @@ impl Tree for Gocryptfs {
         Ok(self.storage.list(&folder.path)?.into_iter().map(found).collect())
     }
 
-    fn open(&self, folder: &Folder, name: &[u8]) -> Result<Box<dyn Contents>, Error> {
+    fn open(&self, folder: &Folder, name: &[u8]) -> Result<Box<dyn Contents>> {
         let path = self.stored(folder, name)?;
         let source = self.storage.open(&path)?;
         let size = source.size().map_err(|error| in_vault(&path, error.into()))?;
@@ -183,7 +183,7 @@ impl Tree for Gocryptfs {
         chunks(&path, source, size, Box::new(file))
     }
 
-    fn read_link(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>, Error> {
+    fn read_link(&self, folder: &Folder, name: &[u8]) -> Result<Vec<u8>> {
         let path = self.stored(folder, name)?;
         let text = self.storage.read_link(&path)?;
         if self.names.is_none() {

@@ -59,7 +59,7 @@ const BOOLEANS: [(&str, bool); 6] =
 
 impl Config {
     /// Reads the remote `name` of a configuration.
-    pub(super) fn parse(text: &str, name: &str) -> Result<Self, Error> {
+    pub(super) fn parse(text: &str, name: &str) -> Result<Self> {
         let file = Sections::parse(text)?;
         let name = name.strip_suffix(':').unwrap_or(name);
         let Some(kind) = file.get(name, "type") else {
@@ -131,7 +131,7 @@ struct Line<'a> {
 }
 
 impl<'a> Sections<'a> {
-    fn parse(text: &'a str) -> Result<Self, Error> {
+    fn parse(text: &'a str) -> Result<Self> {
         let (mut lines, mut section) = (Vec::new(), None);
         for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
             let line = line.trim();
@@ -189,12 +189,12 @@ impl<'a> Sections<'a> {
 
 impl Line<'_> {
     /// Returns the value if `of` accepts it.
-    fn read<T>(&self, expected: &'static str, of: impl FnOnce(&str) -> Option<T>) -> Result<T, Error> {
+    fn read<T>(&self, expected: &'static str, of: impl FnOnce(&str) -> Option<T>) -> Result<T> {
         of(self.value).ok_or(Error::Line { number: self.number, source: Box::new(Error::Format(expected)) })
     }
 
     /// Returns a password that was obscured.
-    fn reveal(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+    fn reveal(&self) -> Result<Zeroizing<Vec<u8>>> {
         let expected = "expected a password as 'rclone obscure' writes it";
         self.read(expected, |value| {
             if value.is_empty() {

@@ -34,7 +34,7 @@ debug_fields!(File);
 
 impl File {
     /// Reads the header.
-    pub(super) fn open(key: &Arc<XSalsa20Poly1305>, source: &dyn ReadAt) -> Result<Self, Error> {
+    pub(super) fn open(key: &Arc<XSalsa20Poly1305>, source: &dyn ReadAt) -> Result<Self> {
         let mut header = [0; HEADER];
         if source.size()? < HEADER as u64 {
             return Err(Error::Truncated);
@@ -65,7 +65,7 @@ impl OpenChunks for File {
         LAYOUT
     }
 
-    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<()> {
         let (tag, data) = sealed.split_first_chunk().ok_or(Error::Authentication)?;
         // The dropped error says no more.
         let opened = self.key.open(&self.nonce(position.index), InOut::apart(data, plain), tag);

@@ -54,14 +54,14 @@ debug_fields!(Rclone; |it| remote: it.0.remote);
 ///
 /// # Errors
 /// Returns [`Error::KeyNotFound`] for a user without a home, and [`Error::Io`] with the path.
-pub fn rclone_config() -> Result<(PathBuf, Zeroizing<String>), Error> {
+pub fn rclone_config() -> Result<(PathBuf, Zeroizing<String>)> {
     let path = config_path()?;
     let text = open_regular(&path)?;
     let text = std::io::read_to_string(text).map_err(|e| Error::io(&path, e))?;
     Ok((path, Zeroizing::new(text)))
 }
 
-fn config_path() -> Result<PathBuf, Error> {
+fn config_path() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("RCLONE_CONFIG").filter(|path| !path.is_empty()) {
         return Ok(path.into());
     }
@@ -78,7 +78,7 @@ impl Rclone {
     /// Returns [`Error::KeyNotFound`] if there is no such remote, [`Error::Line`] for a value that
     /// rclone does not have and for a configuration that is encrypted, and [`Error::Format`] if the
     /// password is missing or empty.
-    pub fn from_config(text: &str, name: &str) -> Result<Self, Error> {
+    pub fn from_config(text: &str, name: &str) -> Result<Self> {
         Config::parse(text, name).map(Self)
     }
 
@@ -97,7 +97,7 @@ impl Rclone {
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if there is no memory for scrypt, and [`Error::Cancelled`].
-    pub fn open(&self, storage: Arc<dyn Storage>) -> Result<Box<dyn Vault>, Error> {
+    pub fn open(&self, storage: Arc<dyn Storage>) -> Result<Box<dyn Vault>> {
         let Config { mode, encoding, folders, contents, password, salt, .. } = &self.0;
         let salt = if salt.is_empty() { &SALT[..] } else { salt };
         let keys = ScryptParams::from_file(14, 8, 1)?.derive(password, salt, 80)?;
@@ -132,13 +132,13 @@ const OTHER_SUFFIX: &str = "expected a name that ends with the suffix of the rem
 
 impl Crypt {
     /// Returns the stored path of a name.
-    fn stored(&self, folder: &[u8], name: &[u8], versioned: bool) -> Result<Vec<u8>, Error> {
+    fn stored(&self, folder: &[u8], name: &[u8], versioned: bool) -> Result<Vec<u8>> {
         let too_long = FolderError::NameTooLong { found: name.len(), max: 128 * 16 - 1 };
         Ok(join(folder, &self.names.encode(name, versioned).ok_or(too_long)?))
     }
 
     /// Returns the plaintext of a stored name.
-    fn name(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
+    fn name(&self, entry: &Entry) -> Result<Vec<u8>> {
         let is_folder = entry.kind == EntryKind::Folder;
         if is_folder && !self.folders {
             return Ok(entry.name.clone());
@@ -153,11 +153,11 @@ impl Crypt {
 impl Tree for Crypt {
     type Folder = Vec<u8>;
 
-    fn root(&self) -> Result<Vec<u8>, Error> {
+    fn root(&self) -> Result<Vec<u8>> {
         Ok(Vec::new())
     }
 
-    fn enter(&self, folder: &Vec<u8>, name: &[u8]) -> Result<Vec<u8>, Error> {
+    fn enter(&self, folder: &Vec<u8>, name: &[u8]) -> Result<Vec<u8>> {
         if !self.folders {
             return Ok(join(folder, name));
         }
@@ -172,7 +172,7 @@ impl Tree for Crypt {
         Ok(if whole != versioned && !exists(&whole)? { versioned } else { whole })
     }
 
-    fn entries(&self, folder: &Vec<u8>) -> Result<Vec<Found>, Error> {
+    fn entries(&self, folder: &Vec<u8>) -> Result<Vec<Found>> {
         let found = |entry: Entry| {
             let len = match entry.kind {
                 EntryKind::File if self.key.is_some() => plain_len(LAYOUT, entry.len),
@@ -184,7 +184,7 @@ impl Tree for Crypt {
         Ok(self.storage.list(folder)?.into_iter().map(found).collect())
     }
 
-    fn open(&self, folder: &Vec<u8>, name: &[u8]) -> Result<Box<dyn Contents>, Error> {
+    fn open(&self, folder: &Vec<u8>, name: &[u8]) -> Result<Box<dyn Contents>> {
         let path = self.stored(folder, name, true)?;
         let source = self.storage.open(&path)?;
         let len = source.size().map_err(|error| in_vault(&path, error.into()))?;
@@ -194,7 +194,7 @@ impl Tree for Crypt {
     }
 
     /// The format has no links: rclone follows them, or writes their texts to files.
-    fn read_link(&self, folder: &Vec<u8>, name: &[u8]) -> Result<Vec<u8>, Error> {
+    fn read_link(&self, folder: &Vec<u8>, name: &[u8]) -> Result<Vec<u8>> {
         let path = self.stored(folder, name, true)?;
         Err(in_vault(
             &path,

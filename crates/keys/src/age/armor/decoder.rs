@@ -4,7 +4,7 @@ use super::{
     Armor, BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, SHORT_LINE, TOO_BLANK, TRAILING,
     decode_line,
 };
-use base::{Error, Misuse, memory};
+use base::{Error, Misuse, Result, memory};
 use std::borrow::Cow;
 
 /// Decodes armor that arrives in pieces of any size, as from a network connection.
@@ -49,7 +49,7 @@ impl Decoder {
     /// # Errors
     /// Returns [`Error::Armor`] if the armor is damaged, and [`Misuse::Poisoned`] after an earlier
     /// error.
-    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let state = std::mem::replace(&mut self.state, State::Poisoned);
         self.state = self.pieces(state, piece, out)?;
         Ok(())
@@ -59,7 +59,7 @@ impl Decoder {
     ///
     /// # Errors
     /// Returns [`Error::Truncated`] if the END line is missing, and the errors of [`Self::push`].
-    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<()> {
         let line = std::mem::take(&mut self.line);
         let state = match (self.state, line.is_empty()) {
             (state, true) => state,
@@ -76,7 +76,7 @@ impl Decoder {
         }
     }
 
-    fn pieces(&mut self, mut state: State, mut piece: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
+    fn pieces(&mut self, mut state: State, mut piece: &[u8], out: &mut Vec<u8>) -> Result<State> {
         if state == State::Poisoned {
             return Err(Misuse::Poisoned.into());
         }
@@ -109,7 +109,7 @@ impl Decoder {
 ///
 /// # Errors
 /// Returns [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged.
-pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>> {
     if Armor::detect(file) != Some(Armor::Ascii) {
         return Ok(Cow::Borrowed(file));
     }
@@ -120,7 +120,7 @@ pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
 }
 
 /// Decodes a line without its line feed. Returns the next state.
-fn step(state: State, line: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
+fn step(state: State, line: &[u8], out: &mut Vec<u8>) -> Result<State> {
     let columns = line.strip_suffix(b"\r").unwrap_or(line);
     match state {
         State::Before(blank) | State::After(blank) if line.trim_ascii().is_empty() => {

@@ -18,7 +18,7 @@ pub use decoder::{Decoder, decode};
 pub use encoder::Encoder;
 pub use view::View;
 
-use base::Error;
+use base::{Error, Result};
 // With tables, unlike the decoder of keys: armor is public and can be long.
 use base64::prelude::{BASE64_STANDARD, Engine};
 
@@ -68,7 +68,7 @@ pub fn len(bytes: usize) -> usize {
 }
 
 /// Decodes a line of at most 64 columns into `into`. Returns the decoded part.
-fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
+fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8]> {
     const NOT_CANONICAL: Error = Error::Armor("a line is not canonical base64 with padding");
     match line.len() {
         0 => Err(Error::Armor("a line is empty")),

@@ -36,7 +36,7 @@ impl<S: ReadAt> View<S> {
     /// # Errors
     /// Returns [`Error::Armor`] or [`Error::Truncated`] for damaged armor, and the errors of
     /// `source`.
-    pub fn new(source: S) -> Result<Self, Error> {
+    pub fn new(source: S) -> Result<Self> {
         let source_size = source.size()?;
         let (start, eol) = beginning(&source, source_size)?;
         let end = ending(&source, start, source_size)?;
@@ -63,7 +63,7 @@ impl<S: ReadAt> View<S> {
     }
 
     /// Decodes some lines and appends the result to `out`.
-    fn decode(&self, first: u64, lines: u64, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn decode(&self, first: u64, lines: u64, out: &mut Vec<u8>) -> Result<()> {
         let stride = COLUMNS + self.eol.len();
         let ends = first + lines == self.lines;
         let mut len = lines as usize * stride;
@@ -110,7 +110,7 @@ impl<S: ReadAt> ReadAt for View<S> {
 }
 
 /// Returns the position after the first line, and its line end.
-fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8]), Error> {
+fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8])> {
     // bounded: little more than 1 KiB.
     let mut text = vec![0; size.min((MAX_BLANK + BEGIN.len() + 2) as u64) as usize];
     source.read_exact_at(0, &mut text)?;
@@ -136,7 +136,7 @@ fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8]), Er
 }
 
 /// Returns the position of the last line.
-fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
+fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64> {
     let tail = (size - start).min((MAX_BLANK + END.len() + 2) as u64);
     // bounded: little more than 1 KiB.
     let mut text = vec![0; tail as usize];

@@ -42,7 +42,7 @@ impl<'a> Conversation<'a> {
         state_machine: &str,
         message: &Message,
         secrets: Vec<&'a str>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut process = Process::start(name, plugins, state_machine)?;
         process.send(message.as_bytes())?;
         Ok(Self { name, plugins, process, secrets, reported: None, commands: 0 })
@@ -50,7 +50,7 @@ impl<'a> Conversation<'a> {
 
     /// Returns the next of the commands named `results`, for the state machine to process and
     /// confirm with [`Self::ok`]; `None` at the end of the phase. Processes all other commands.
-    pub(super) fn next(&mut self, results: &[&str]) -> Result<Option<Command>, Error> {
+    pub(super) fn next(&mut self, results: &[&str]) -> Result<Option<Command>> {
         loop {
             let command = self.process.receive();
             let command = command.map_err(|error| self.reported_before(error))?;
@@ -68,7 +68,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn process(&mut self, command: &Command) -> Result<(), Error> {
+    fn process(&mut self, command: &Command) -> Result<()> {
         let (name, interaction) = (self.name, &self.plugins.interaction);
         match command.kind() {
             "msg" => match interaction.message(name, &self.text(&command.body)?)? {
@@ -109,11 +109,11 @@ impl<'a> Conversation<'a> {
     }
 
     /// Confirms a command.
-    pub(super) fn ok(&mut self) -> Result<(), Error> {
+    pub(super) fn ok(&mut self) -> Result<()> {
         self.respond(&["ok"], b"")
     }
 
-    fn respond(&mut self, words: &[&str], body: &[u8]) -> Result<(), Error> {
+    fn respond(&mut self, words: &[&str], body: &[u8]) -> Result<()> {
         let mut message = Message::new(Message::space(2 * body.len()))?;
         message.command(words, body);
         let sent = self.process.send(message.as_bytes());
@@ -140,7 +140,7 @@ impl<'a> Conversation<'a> {
         failure(self.name, problem)
     }
 
-    fn text(&self, body: &[u8]) -> Result<String, Error> {
+    fn text(&self, body: &[u8]) -> Result<String> {
         if body.len() > MAX_TEXT_LEN {
             return Err(self.failure(LONG_TEXT));
         }
@@ -148,7 +148,7 @@ impl<'a> Conversation<'a> {
         std::str::from_utf8(body).map(escaped).map_err(|_| self.failure(NOT_UTF8))
     }
 
-    fn choice(&self, word: &str) -> Result<String, Error> {
+    fn choice(&self, word: &str) -> Result<String> {
         // Either error means what the message says: not base64, or not text.
         let bytes = Base64Unpadded::decode_vec(word).map_err(|_| self.failure(CONFIRM))?;
         std::str::from_utf8(&bytes).map(escaped).map_err(|_| self.failure(CONFIRM))

@@ -71,7 +71,7 @@ pub trait Interaction: Send + Sync {
     ///
     /// # Errors
     /// Return an error to end the plugin; the operation on the file returns it.
-    fn message(&self, plugin: &str, text: &str) -> Result<Option<()>, Error> {
+    fn message(&self, plugin: &str, text: &str) -> Result<Option<()>> {
         let _ = (plugin, text);
         Ok(None)
     }
@@ -80,7 +80,7 @@ pub trait Interaction: Send + Sync {
     ///
     /// # Errors
     /// Return an error to end the plugin; the operation on the file returns it.
-    fn request(&self, plugin: &str, prompt: &str, input: Input) -> Result<Option<Zeroizing<String>>, Error> {
+    fn request(&self, plugin: &str, prompt: &str, input: Input) -> Result<Option<Zeroizing<String>>> {
         let _ = (plugin, prompt, input);
         Ok(None)
     }
@@ -90,13 +90,7 @@ pub trait Interaction: Send + Sync {
     ///
     /// # Errors
     /// Return an error to end the plugin; the operation on the file returns it.
-    fn confirm(
-        &self,
-        plugin: &str,
-        prompt: &str,
-        yes: &str,
-        no: Option<&str>,
-    ) -> Result<Option<bool>, Error> {
+    fn confirm(&self, plugin: &str, prompt: &str, yes: &str, no: Option<&str>) -> Result<Option<bool>> {
         let _ = (plugin, prompt, yes, no);
         Ok(None)
     }
@@ -110,7 +104,7 @@ pub trait Interaction: Send + Sync {
     ///
     /// # Errors
     /// Return an error (such as [`Error::Cancelled`]) to stop the plugin.
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<()> {
         Ok(())
     }
 }
@@ -199,7 +193,7 @@ impl Address {
     }
 
     /// Returns an identity without data, for the plugin itself.
-    pub(super) fn default_identity(name: &str) -> Result<Self, Error> {
+    pub(super) fn default_identity(name: &str) -> Result<Self> {
         if !is_name(name) {
             return Err(Error::Format(
                 "expected the name of an age plugin: letters, digits, '+', '-', '.' and '_', without 'age-plugin-'",
@@ -224,7 +218,7 @@ impl Address {
     }
 
     /// Returns the permission to run the plugin.
-    pub(super) fn plugins(&self) -> Result<&Plugins, Error> {
+    pub(super) fn plugins(&self) -> Result<&Plugins> {
         self.plugins.as_ref().ok_or_else(|| failure(&self.name, PluginProblem::NotEnabled))
     }
 }

@@ -2,22 +2,22 @@
 
 use super::command::Command;
 use super::{Plugins, failure};
-use base::Error;
+use base::Result;
 use base::error::PluginProblem;
 
 /// A plugin that cannot start.
 pub(super) enum Process {}
 
 impl Process {
-    pub(super) fn start(name: &str, _: &Plugins, _: &str) -> Result<Self, Error> {
+    pub(super) fn start(name: &str, _: &Plugins, _: &str) -> Result<Self> {
         Err(failure(name, PluginProblem::UnsupportedSystem))
     }
 
-    pub(super) fn send(&mut self, _: &[u8]) -> Result<(), Error> {
+    pub(super) fn send(&mut self, _: &[u8]) -> Result<()> {
         match *self {}
     }
 
-    pub(super) fn receive(&mut self) -> Result<Command, Error> {
+    pub(super) fn receive(&mut self) -> Result<Command> {
         match *self {}
     }
 

@@ -46,7 +46,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts the plugin `name` with a state machine of the protocol.
-    pub(super) fn start(name: &str, plugins: &Plugins, state_machine: &str) -> Result<Self, Error> {
+    pub(super) fn start(name: &str, plugins: &Plugins, state_machine: &str) -> Result<Self> {
         let fail = |problem| failure(name, problem);
         let path =
             program::find(name, plugins.path.as_deref()).ok_or_else(|| fail(PluginProblem::NotFound))?;
@@ -84,7 +84,7 @@ impl Process {
     }
 
     /// Sends bytes; the plugin must take all of them within the time limit.
-    pub(super) fn send(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
         let began = Instant::now();
         while !bytes.is_empty() {
             match self.stdin().write(bytes) {
@@ -101,7 +101,7 @@ impl Process {
     }
 
     /// Returns the plugin's next command; it must be complete within the time limit.
-    pub(super) fn receive(&mut self) -> Result<Command, Error> {
+    pub(super) fn receive(&mut self) -> Result<Command> {
         let began = Instant::now();
         let mut reminded = false;
         loop {
@@ -133,7 +133,7 @@ impl Process {
 
     /// Waits until a pipe is ready, at most for [`PERIOD`], and returns the time. The limit of one
     /// silence counts from `began`.
-    fn wait(&self, pipe: BorrowedFd<'_>, flags: PollFlags, began: Instant) -> Result<Duration, Error> {
+    fn wait(&self, pipe: BorrowedFd<'_>, flags: PollFlags, began: Instant) -> Result<Duration> {
         let period = Timespec { tv_sec: 0, tv_nsec: i64::from(PERIOD.subsec_nanos()) };
         let start = Instant::now();
         // The check below finds a signal that ended the wait; the read or write finds any other
@@ -150,7 +150,7 @@ impl Process {
         Ok(waited)
     }
 
-    fn check_cancelled(&self) -> Result<(), Error> {
+    fn check_cancelled(&self) -> Result<()> {
         self.interaction.check()?;
         interrupt::check()
     }

@@ -5,7 +5,7 @@ use super::conversation::Conversation;
 use super::{Address, failure};
 use crate::age::file_key::FileKey;
 use crate::age::header::Header;
-use base::Error;
+use base::Result;
 use base::error::PluginProblem;
 
 const FILE_KEY: PluginProblem =
@@ -13,7 +13,7 @@ const FILE_KEY: PluginProblem =
 
 /// Unwraps the file key of `header` with `addresses`, identities of one plugin; `None` if the file
 /// is for others. The file key matches the MAC of the header.
-pub(in crate::age) fn unwrap(addresses: &[&Address], header: &Header) -> Result<Option<FileKey>, Error> {
+pub(in crate::age) fn unwrap(addresses: &[&Address], header: &Header) -> Result<Option<FileKey>> {
     let [first, ..] = addresses else { return Ok(None) };
     let plugins = first.plugins()?;
     let identities: usize = addresses.iter().map(|address| Message::space(address.text.len())).sum();

@@ -27,7 +27,7 @@ pub(in crate::age) fn wrap(
     addresses: &[&Address],
     file_key: &FileKey,
     header: &mut Writer,
-) -> Result<BTreeSet<String>, Error> {
+) -> Result<BTreeSet<String>> {
     let [first, ..] = addresses else { return Ok(BTreeSet::new()) };
     let space: usize = addresses.iter().map(|address| Message::space(address.text.len())).sum();
     let mut message = Message::new(space + 4 * Message::space(32))?;

@@ -31,12 +31,7 @@ impl Sender {
     /// key has another KEM, or a hybrid one (X-Wing and MLKEM768-P256 have no authenticated modes),
     /// [`Error::Io`] if the operating system returns no random bytes, and the errors of
     /// [`Aead::new`](messages::Aead::new).
-    pub fn new(
-        recipient: &PublicKey,
-        aead: Aead,
-        mode: Mode<'_, PrivateKey>,
-        info: &[u8],
-    ) -> Result<Self, Error> {
+    pub fn new(recipient: &PublicKey, aead: Aead, mode: Mode<'_, PrivateKey>, info: &[u8]) -> Result<Self> {
         Self::with_ephemeral(recipient, aead, mode, info, &Ephemeral::generate(recipient.kem())?)
     }
 
@@ -46,7 +41,7 @@ impl Sender {
         mode: Mode<'_, PrivateKey>,
         info: &[u8],
         ephemeral: &Ephemeral,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (mode, sender, psk) = mode.parts();
         let (shared_secret, enc) = kem::encap(recipient, sender, ephemeral)?;
         let context = Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)?;
@@ -64,7 +59,7 @@ impl Sender {
     /// Returns [`Error::MessageLength`] if the message is longer than the AEAD allows,
     /// [`Error::LimitExceeded`] after 2^64 - 1 messages, and
     /// [`Misuse::Forked`](base::Misuse::Forked) in a forked child, because its parent may continue.
-    pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
         self.seal_into(plaintext, &mut out, aad)?;
         Ok(out)
@@ -75,7 +70,7 @@ impl Sender {
     /// # Errors
     /// Returns the errors of [`Self::seal`] and
     /// [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort).
-    pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+    pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize> {
         self.guard.check()?;
         self.context.message(|aead, nonce| aead.encrypt_into(nonce, plaintext, aad, out))
     }
@@ -85,7 +80,7 @@ impl Sender {
     /// # Errors
     /// Returns the errors of [`Self::seal`] and [`Misuse::TagLength`](base::Misuse::TagLength) if
     /// `tag` does not have 16 bytes.
-    pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error> {
+    pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<()> {
         self.guard.check()?;
         self.context.message(|aead, nonce| aead.encrypt_parts(nonce, aad, data, tag))
     }
@@ -96,7 +91,7 @@ impl Sender {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
     /// HKDF-SHA256.
-    pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<()> {
         self.context.export(label, out)
     }
 }
@@ -119,7 +114,7 @@ impl Receiver {
         mode: Mode<'_, PublicKey>,
         enc: &[u8],
         info: &[u8],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (mode, sender, psk) = mode.parts();
         let shared_secret = kem::decap(recipient, sender, enc)?;
         Ok(Self { context: Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)? })
@@ -131,7 +126,7 @@ impl Receiver {
     /// # Errors
     /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after
     /// 2^64 - 1 messages.
-    pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>> {
         let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
         self.open_into(ciphertext, &mut out, aad)?;
         Ok(out)
@@ -142,7 +137,7 @@ impl Receiver {
     /// # Errors
     /// Returns the errors of [`Self::open`] and
     /// [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort), and leaves no plaintext in `out`.
-    pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+    pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize> {
         self.context.message(|aead, nonce| aead.decrypt_into(nonce, ciphertext, aad, out))
     }
 
@@ -151,7 +146,7 @@ impl Receiver {
     /// # Errors
     /// Returns the errors of [`Aead::decrypt_parts`](messages::MessageKeys::decrypt_parts), and
     /// [`Error::LimitExceeded`] after 2^64 - 1 messages.
-    pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
+    pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<()> {
         self.context.message(|aead, nonce| aead.decrypt_parts(nonce, aad, data, tag))
     }
 
@@ -160,7 +155,7 @@ impl Receiver {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
     /// HKDF-SHA256.
-    pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<()> {
         self.context.export(label, out)
     }
 }
@@ -193,7 +188,7 @@ impl Context {
         shared_secret: &Secret,
         info: &[u8],
         psk: Option<Psk<'_>>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let kdf = Kdf::of_suite(kem, aead);
         let (psk, psk_id) = psk.map_or((&[][..], &[][..]), |psk| (psk.secret, psk.id));
         let psk_id_hash = kdf.extract(b"", "psk_id_hash", &[psk_id]);
@@ -213,17 +208,14 @@ impl Context {
 
     /// Encrypts or decrypts the next message with `call`. Only success advances the sequence
     /// number.
-    fn message<T>(
-        &mut self,
-        call: impl FnOnce(&messages::Aead, &[u8]) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    fn message<T>(&mut self, call: impl FnOnce(&messages::Aead, &[u8]) -> Result<T>) -> Result<T> {
         let result = call(&self.aead, &self.nonce()?)?;
         self.seq += 1;
         Ok(result)
     }
 
     /// Computes `ComputeNonce(seq)`, and fails before the sequence number wraps.
-    fn nonce(&self) -> Result<[u8; NONCE_LEN], Error> {
+    fn nonce(&self) -> Result<[u8; NONCE_LEN]> {
         if self.seq == u64::MAX {
             return Err(Error::LimitExceeded("2^64 - 1 messages were encrypted with one encapsulated key"));
         }
@@ -234,7 +226,7 @@ impl Context {
         Ok(nonce)
     }
 
-    fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    fn export(&self, label: &[u8], out: &mut [u8]) -> Result<()> {
         self.kdf.expand(&self.exporter_secret, "sec", &[label], out)
     }
 }

@@ -49,13 +49,7 @@ impl Kdf {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of
     /// HKDF-SHA256.
-    pub(super) fn expand(
-        &self,
-        prk: &Secret,
-        label: &str,
-        info: &[&[u8]],
-        out: &mut [u8],
-    ) -> Result<(), Error> {
+    pub(super) fn expand(&self, prk: &Secret, label: &str, info: &[&[u8]], out: &mut [u8]) -> Result<()> {
         const TOO_LONG: Error = Error::LimitExceeded("HPKE exports at most 8160 bytes at once");
         if out.len() > MAX_EXPAND_LEN {
             return Err(TOO_LONG);

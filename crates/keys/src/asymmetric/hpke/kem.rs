@@ -13,7 +13,7 @@ use super::kdf::{Kdf, Secret};
 use super::{Kem, PrivateKey, PublicKey};
 use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
-use base::{Error, Misuse};
+use base::{Error, Misuse, Result};
 
 const OTHER_KEM: Error =
     Error::unsuitable_key("the sender's key and the recipient's key are of different kinds of key");
@@ -31,7 +31,7 @@ pub(super) struct Ephemeral {
 }
 
 impl Ephemeral {
-    pub(super) fn generate(kem: Kem) -> Result<Self, Error> {
+    pub(super) fn generate(kem: Kem) -> Result<Self> {
         let key = match kem {
             Kem::X25519 | Kem::XWing => x25519::PrivateKey::generate()?.into(),
             Kem::P256 | Kem::MlKem768P256 => p256::PrivateKey::generate()?.into(),
@@ -47,7 +47,7 @@ pub(super) fn encap(
     recipient: &PublicKey,
     sender: Option<&PrivateKey>,
     Ephemeral { key: ephemeral, seed }: &Ephemeral,
-) -> Result<(Secret, Vec<u8>), Error> {
+) -> Result<(Secret, Vec<u8>)> {
     Computation::Hpke.check()?;
     check_sender(recipient.kem(), sender.map(PrivateKey::kem))?;
     let low_order = |why| if matches!(why, Error::Misuse(_)) { LOW_ORDER } else { why };
@@ -70,7 +70,7 @@ pub(super) fn encap(
 }
 
 /// Computes `Decap(enc, skR)` or `AuthDecap(enc, skR, pkS)`. Returns `shared_secret`.
-pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u8]) -> Result<Secret, Error> {
+pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u8]) -> Result<Secret> {
     Computation::Hpke.check()?;
     check_sender(recipient.kem(), sender.map(PublicKey::kem))?;
     // The sender chose `enc`: any reason but authentication would tell too much.
@@ -92,7 +92,7 @@ pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u
     extract_and_expand(&dh_enc, auth.as_ref(), &enc, &recipient.public(), sender)
 }
 
-fn check_sender(recipient: Kem, sender: Option<Kem>) -> Result<(), Error> {
+fn check_sender(recipient: Kem, sender: Option<Kem>) -> Result<()> {
     match sender {
         Some(_) if matches!(recipient, Kem::XWing | Kem::MlKem768P256) => Err(NO_AUTH_MODE),
         Some(sender) if sender != recipient => Err(OTHER_KEM),
@@ -101,7 +101,7 @@ fn check_sender(recipient: Kem, sender: Option<Kem>) -> Result<(), Error> {
 }
 
 /// Computes `DH(skX, pkY)`.
-fn dh(private: &PrivateKey, public: &PublicKey) -> Result<Secret, Error> {
+fn dh(private: &PrivateKey, public: &PublicKey) -> Result<Secret> {
     match (private, public) {
         (PrivateKey::X25519(private), PublicKey::X25519(public)) => private.diffie_hellman(public),
         (PrivateKey::P256(private), PublicKey::P256(public)) => private.diffie_hellman(public),
@@ -116,7 +116,7 @@ fn extract_and_expand(
     enc: &PublicKey,
     recipient: &PublicKey,
     sender: Option<&PublicKey>,
-) -> Result<Secret, Error> {
+) -> Result<Secret> {
     let kdf = Kdf::of_kem(recipient.kem());
     let eae_prk = kdf.extract(b"", "eae_prk", &[&**dh, auth.map_or(&[][..], |dh| &**dh)]);
     let sender = sender.map_or(&[][..], PublicKey::as_bytes);

@@ -34,7 +34,7 @@ pub use context::{Receiver, Sender, TAG_LEN};
 pub use mode::{Mode, Psk};
 pub use suite::{Aead, Kem, PrivateKey, PublicKey};
 
-use base::Error;
+use crate::prelude::*;
 
 /// Encrypts one message for `recipient` in base mode. Returns the encapsulated key, and the
 /// ciphertext with its tag.
@@ -47,7 +47,7 @@ pub fn seal(
     info: &[u8],
     aad: &[u8],
     plaintext: &[u8],
-) -> Result<(Vec<u8>, Vec<u8>), Error> {
+) -> Result<(Vec<u8>, Vec<u8>)> {
     let mut sender = Sender::new(recipient, aead, Mode::Base, info)?;
     let ciphertext = sender.seal(plaintext, aad)?;
     Ok((sender.enc, ciphertext))
@@ -64,6 +64,6 @@ pub fn open(
     info: &[u8],
     aad: &[u8],
     ciphertext: &[u8],
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>> {
     Receiver::new(recipient, aead, Mode::Base, enc, info)?.open(ciphertext, aad)
 }

@@ -1,6 +1,6 @@
 //! The modes of HPKE (RFC 9180, section 5).
 
-use base::{Error, debug_text};
+use base::{Error, Result, debug_text};
 
 /// A pre-shared key and its identifier.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ impl<'a> Psk<'a> {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the secret is shorter or
     /// the identifier is empty.
-    pub fn new(secret: &'a [u8], id: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(secret: &'a [u8], id: &'a [u8]) -> Result<Self> {
         if secret.len() < 32 || id.is_empty() {
             return Err(Error::unsuitable_key(
                 "a pre-shared key of HPKE must have at least 32 bytes, and an identifier that is not empty",

@@ -67,7 +67,7 @@ impl TryFrom<Algorithm> for Aead {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if HPKE does not register the
     /// algorithm.
-    fn try_from(algorithm: Algorithm) -> Result<Self, Error> {
+    fn try_from(algorithm: Algorithm) -> Result<Self> {
         let all = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
         all.into_iter().find(|aead| aead.algorithm() == algorithm).ok_or_else(|| {
             Error::unsuitable_key("HPKE supports aes-128-gcm, aes-256-gcm and chacha20-poly1305")

@@ -30,7 +30,7 @@ impl FromStr for Curve {
     type Err = Error;
 
     /// Parses eciespy's name.
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         named(&CURVES, text).ok_or(Error::Format("expected a curve of ECIES: secp256k1, x25519 or ed25519"))
     }
 }
@@ -52,7 +52,7 @@ impl FromStr for Symmetric {
     type Err = Error;
 
     /// Parses eciespy's name.
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         named(&SYMMETRICS, text).ok_or(Error::Format("expected a cipher of ECIES: aes-256-gcm or xchacha20"))
     }
 }
@@ -116,7 +116,7 @@ impl Config {
     }
 
     /// Expands a message key for the cipher.
-    pub(super) fn cipher(&self, key: &[u8; 32]) -> Result<Box<dyn AeadKey>, Error> {
+    pub(super) fn cipher(&self, key: &[u8; 32]) -> Result<Box<dyn AeadKey>> {
         Ok(match self.symmetric {
             // Only the native kernel accepts nonces of other lengths than 12.
             Symmetric::Aes256Gcm => Box::new(raw::gcm_any_nonce(key)?),

@@ -38,7 +38,7 @@ impl PublicKey {
     /// Returns [`Error::Format`] for another length, a non-canonical encoding, bytes that are not a
     /// point of the curve, and an ed25519 point of low order. An x25519 point of low order is
     /// rejected when it is used.
-    pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
+    pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self> {
         match curve {
             Curve::Secp256k1 => secp256k1::PublicKey::from_bytes(bytes).map(Self::Secp256k1),
             Curve::X25519 => x25519_public(bytes).map(Self::X25519),
@@ -51,7 +51,7 @@ impl PublicKey {
     /// # Errors
     /// Returns the errors of [`Self::from_bytes`], and [`Misuse::UnsuitableKey`] if the text is not
     /// hex.
-    pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
+    pub fn from_hex(curve: Curve, text: &str) -> Result<Self> {
         let digits = digits(text);
         // One byte more than the longest key, so that text that is too long is rejected below,
         // although it is cut.
@@ -66,7 +66,7 @@ impl PublicKey {
     }
 
     /// Generates an ephemeral key, writes its public part and returns the message key.
-    pub(super) fn encapsulate(&self, config: &Config, ephemeral: &mut [u8]) -> Result<MessageKey, Error> {
+    pub(super) fn encapsulate(&self, config: &Config, ephemeral: &mut [u8]) -> Result<MessageKey> {
         match self {
             Self::Secp256k1(public) => {
                 let private = secp256k1::PrivateKey::generate()?;
@@ -95,7 +95,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Misuse::KeyLength`] for another length, and [`Misuse::UnsuitableKey`] for an
     /// invalid secp256k1 key.
-    pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
+    pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self> {
         let bytes = bytes.try_into().map_err(|_| Misuse::KeyLength { got: bytes.len(), want: &[32] })?;
         Ok(match curve {
             Curve::Secp256k1 => Self::Secp256k1(secp256k1::PrivateKey::from_bytes(bytes)?),
@@ -110,7 +110,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns the errors of [`Self::from_bytes`], and [`Misuse::UnsuitableKey`] if the text is not
     /// hex.
-    pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
+    pub fn from_hex(curve: Curve, text: &str) -> Result<Self> {
         let digits = digits(text);
         let mut buffer = Zeroizing::new([0; 32]);
         if digits.len() != 2 * buffer.len() {
@@ -126,7 +126,7 @@ impl PrivateKey {
     }
 
     /// Returns the message key for this ephemeral key.
-    pub(super) fn decapsulate(&self, config: &Config, ephemeral: &[u8]) -> Result<MessageKey, Error> {
+    pub(super) fn decapsulate(&self, config: &Config, ephemeral: &[u8]) -> Result<MessageKey> {
         let key = match self {
             Self::Secp256k1(private) => secp256k1::PublicKey::from_bytes(ephemeral).map(|public| {
                 let mut theirs = public.uncompressed();
@@ -152,13 +152,13 @@ key_enums! {
     Ed25519: ed25519;
 }
 
-fn x25519_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
+fn x25519_public(bytes: &[u8]) -> Result<x25519::PublicKey> {
     let bytes = bytes.try_into().ok().filter(is_reduced);
     let expected = "expected an x25519 public key: 32 bytes, a little-endian number below 2^255 - 19";
     Ok(x25519::PublicKey::from_bytes(&bytes.ok_or(Error::Format(expected))?))
 }
 
-fn ed25519_public(bytes: &[u8]) -> Result<ed25519::PublicKey, Error> {
+fn ed25519_public(bytes: &[u8]) -> Result<ed25519::PublicKey> {
     // The conversion fails only if the length is wrong.
     let bytes = bytes.try_into().map_err(|_| Error::Format("expected an ed25519 public key of 32 bytes"))?;
     ed25519::PublicKey::from_bytes(bytes)

@@ -60,10 +60,10 @@ impl EciesSealer {
     /// Creates a sealer for the holder of `public`'s private key.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the key is not on the
-    /// configuration's curve, and [`Misuse::NonceLength`](base::Misuse::NonceLength) for a nonce
+    /// Returns [`Misuse::UnsuitableKey`] if the key is not on the
+    /// configuration's curve, and [`Misuse::NonceLength`] for a nonce
     /// length outside 1 to 64.
-    pub fn new(config: Config, public: PublicKey) -> Result<Self, Error> {
+    pub fn new(config: Config, public: PublicKey) -> Result<Self> {
         Computation::Ecies.check()?;
         Ok(Self { config: config.check(public.curve())?, public })
     }
@@ -74,7 +74,7 @@ impl EciesOpener {
     ///
     /// # Errors
     /// Returns the errors of [`EciesSealer::new`].
-    pub fn new(config: Config, private: PrivateKey) -> Result<Self, Error> {
+    pub fn new(config: Config, private: PrivateKey) -> Result<Self> {
         Computation::Ecies.check()?;
         Ok(Self { config: config.check(private.curve())?, private })
     }
@@ -89,7 +89,7 @@ impl Sealer for EciesSealer {
     /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a key of low order,
     /// [`Error::MessageLength`] for a plaintext or `aad` that is too long for the cipher, and
     /// [`Error::Io`] if no random bytes are available.
-    fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
+    fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<()> {
         let (ephemeral, rest) = message.split_at_mut(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at_mut(self.config.nonce_len());
         let (tag, ciphertext) = rest.split_first_chunk_mut().expect("the message has its exact length");
@@ -108,7 +108,7 @@ impl Opener for EciesOpener {
     /// # Errors
     /// Returns [`Error::Authentication`], also for another configuration, and [`Error::Format`] if
     /// the message does not begin with a key of the curve and encoding of the configuration.
-    fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
+    fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<()> {
         let (ephemeral, rest) = message.split_at(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at(self.config.nonce_len());
         let (tag, ciphertext) = rest.split_first_chunk().expect("the message has its exact length");
@@ -121,9 +121,9 @@ impl Opener for EciesOpener {
 /// of 33, 65 or 64 bytes.
 ///
 /// # Errors
-/// Returns the errors of [`EciesSealer`], [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if
+/// Returns the errors of [`EciesSealer`], [`Misuse::UnsuitableKey`] if
 /// the text is not hex, and [`Error::Format`] if it is not a public key.
-pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
+pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<Vec<u8>> {
     EciesSealer::new(*config, PublicKey::from_hex(config.curve, public_hex)?)?.seal(data, b"")
 }
 
@@ -132,8 +132,8 @@ pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<V
 ///
 /// # Errors
 /// Returns the errors of [`EciesOpener`], and
-/// [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) or
-/// [`Misuse::KeyLength`](base::Misuse::KeyLength) if the text is not a private key.
-pub fn ecies_decrypt(private_hex: &str, message: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
+/// [`Misuse::UnsuitableKey`] or
+/// [`Misuse::KeyLength`] if the text is not a private key.
+pub fn ecies_decrypt(private_hex: &str, message: &[u8], config: &Config) -> Result<Vec<u8>> {
     EciesOpener::new(*config, PrivateKey::from_hex(config.curve, private_hex)?)?.open(message, b"")
 }
