@@ -2,7 +2,7 @@
 
 use crate::args::OutputOptions;
 use crate::console::Console;
-use crate::error::Failure;
+use crate::error::Result;
 
 /// What a command runs in: its output, and the definition of the program.
 pub(crate) struct Context<'a> {
@@ -22,7 +22,7 @@ pub(crate) trait Run {
     }
 
     /// Runs the command. The caller prints a failure; it determines the exit status.
-    fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
+    fn run(&self, context: &Context<'_>) -> Result<()>;
 }
 
 // A command with the options `--quiet` and `--json` at its end. A doc comment would replace the
@@ -40,7 +40,7 @@ impl<T: clap::Args + Run> Run for Shown<T> {
         self.output_options
     }
 
-    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, context: &Context<'_>) -> Result<()> {
         self.arguments.run(context)
     }
 }

@@ -6,7 +6,7 @@
 //! characters in file names: a terminal would execute them.
 
 use crate::endpoints;
-use crate::error::{Failure, Kind, raw_byte};
+use crate::error::{Failure, Kind, Result, raw_byte};
 use crate::os;
 use crate::redact::Redactor;
 use crate::signal;
@@ -60,8 +60,8 @@ impl Console {
         &self,
         items: &[T],
         ending: &[Kind],
-        process: impl Fn(&T) -> Result<(), Failure>,
-    ) -> Result<usize, Failure> {
+        process: impl Fn(&T) -> Result<()>,
+    ) -> Result<usize> {
         let mut done = 0;
         for item in items {
             match process(item) {
@@ -87,7 +87,7 @@ impl Console {
     }
 
     /// Prints a result: the document with `--json`, otherwise the text, unless `--quiet` was given.
-    pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<(), Failure> {
+    pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<()> {
         match (self.json, self.quiet) {
             (true, _) => self.print(&format!("{}\n", self.redactor.redact(&json_line(&document())))),
             (_, true) => Ok(()),
@@ -96,12 +96,12 @@ impl Console {
     }
 
     /// Prints a result that only `--json` shows.
-    pub(crate) fn document(&self, document: impl FnOnce() -> Value) -> Result<(), Failure> {
+    pub(crate) fn document(&self, document: impl FnOnce() -> Value) -> Result<()> {
         if self.json { self.result(document, "") } else { Ok(()) }
     }
 
     /// Prints text on standard output. A closed output is an error; `print!` would panic.
-    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn print(&self, text: &str) -> Result<()> {
         let mut out = io::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         written.and_then(|()| endpoints::flush_stdout()).map_err(|e| Failure::stdout(&e))

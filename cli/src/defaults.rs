@@ -24,16 +24,16 @@ pub(crate) struct Found {
 }
 
 /// Returns the default of `-k`.
-pub(crate) fn key() -> Result<Option<Found>, Failure> {
+pub(crate) fn key() -> Result<Option<Found>> {
     find("SEALANE_KEY", "key")
 }
 
 /// Returns the default of `-i`.
-pub(crate) fn identity() -> Result<Option<Found>, Failure> {
+pub(crate) fn identity() -> Result<Option<Found>> {
     find("SEALANE_IDENTITY", "identity")
 }
 
-fn find(variable: &str, member: &str) -> Result<Option<Found>, Failure> {
+fn find(variable: &str, member: &str) -> Result<Option<Found>> {
     if let Some(value) = set(variable) {
         return found(value, variable.into()).map(Some);
     }
@@ -94,7 +94,7 @@ fn parse(line: &str) -> Option<(&str, &str)> {
         .then_some((key, text))
 }
 
-fn found(value: OsString, place: String) -> Result<Found, Failure> {
+fn found(value: OsString, place: String) -> Result<Found> {
     let text = value.to_string_lossy();
     if is_secret(&text) || may_be_key(&text) {
         return Err(Failure::misuse(format!(

@@ -17,7 +17,7 @@ pub(crate) struct Described {
 }
 
 /// Returns the description of the only path, if it is a folder with one.
-pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>, Failure> {
+pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>> {
     for path in paths {
         if let Some(found) = Description::find(path).map_err(|error| Failure::about(&name(path), error))? {
             return match paths {
@@ -41,7 +41,7 @@ pub(crate) fn contains(path: &Path) -> bool {
 
 /// Like [`find`], for an output. Refuses one inside a folder that describes itself, because its
 /// files would have other keys and names than the rest.
-pub(crate) fn find_output(output: Option<&PathBuf>) -> Result<Option<Description>, Failure> {
+pub(crate) fn find_output(output: Option<&PathBuf>) -> Result<Option<Description>> {
     let Some(output) = output.filter(|output| *output != Path::new("-")) else { return Ok(None) };
     let above = std::path::absolute(output).ok().and_then(|path| path.parent().map(Path::to_owned));
     let found = find(std::slice::from_ref(output))?;
@@ -58,7 +58,7 @@ pub(crate) fn find_output(output: Option<&PathBuf>) -> Result<Option<Description
 
 impl Described {
     /// Opens a folder, unless an option contradicts its description.
-    pub(crate) fn open(found: Description, unlock: &Unlock<'_>, console: &Console) -> Result<Self, Failure> {
+    pub(crate) fn open(found: Description, unlock: &Unlock<'_>, console: &Console) -> Result<Self> {
         let path = name(found.path());
         if let Some(option) = unlock.contradiction {
             return Err(Failure::misuse(format!(
@@ -85,16 +85,16 @@ impl Described {
         [inputs.files, self.files.clone()].concat()
     }
 
-    pub(crate) fn encrypt_with(&self, inputs: Inputs) -> Result<file::EncryptWith, Failure> {
+    pub(crate) fn encrypt_with(&self, inputs: Inputs) -> Result<file::EncryptWith> {
         self.folder.encrypt_with(&self.inputs(inputs)).map_err(|error| self.about(error))
     }
 
-    pub(crate) fn decrypt_with(&self, inputs: Inputs) -> Result<file::DecryptWith, Failure> {
+    pub(crate) fn decrypt_with(&self, inputs: Inputs) -> Result<file::DecryptWith> {
         self.folder.decrypt_with(&self.inputs(inputs)).map_err(|error| self.about(error))
     }
 
     /// Returns the default place of the folder's inventory, beside it.
-    pub(crate) fn inventory(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn inventory(&self) -> Result<PathBuf> {
         let folder = self.folder.description().path().parent().unwrap_or(Path::new("."));
         match folder.file_name().map(|name| [name, ".inventory".as_ref()].into_iter().collect()) {
             Some(name) => Ok(folder.with_file_name::<OsString>(name)),
@@ -105,7 +105,7 @@ impl Described {
     }
 
     /// Returns the identifier of the folder, unless `given` is another one.
-    pub(crate) fn identifier<'a>(&'a self, given: Option<&'a str>) -> Result<&'a str, Failure> {
+    pub(crate) fn identifier<'a>(&'a self, given: Option<&'a str>) -> Result<&'a str> {
         let own = self.folder.description().identifier();
         match given.filter(|given| *given != own) {
             Some(given) => Err(Failure::misuse(format!(
@@ -117,7 +117,7 @@ impl Described {
     }
 
     /// Fills in what the description says about an inventory to read.
-    pub(crate) fn inventory_args(&self, args: &ReadInventory) -> Result<ReadInventory, Failure> {
+    pub(crate) fn inventory_args(&self, args: &ReadInventory) -> Result<ReadInventory> {
         let mut args = args.clone();
         if let Some(signer) = &args.signer {
             let signers = keys::signers(signer, Signers::parse)?;

@@ -1,6 +1,6 @@
 //! Sources and destinations of file operations.
 
-use crate::error::{Failure, STDIN, STDOUT, name};
+use crate::error::{Failure, Result, STDIN, STDOUT, name};
 use crate::{os, url};
 use sealane::Error;
 use sealane::file::FileId;
@@ -34,11 +34,7 @@ pub(crate) struct Pair {
 
 /// Returns the pairs that the inputs and the output of a command line mean.
 /// Files keep their names in a folder, without `dropped` suffixes.
-pub(crate) fn pairs(
-    inputs: &[PathBuf],
-    output: Option<&Path>,
-    dropped: &[&str],
-) -> Result<Vec<Pair>, Failure> {
+pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>, dropped: &[&str]) -> Result<Vec<Pair>> {
     let names_folder = |output: &Path| url::of(output).is_some_and(|url| url.ends_with('/'));
     let folder = output.filter(|output| output.is_dir() || names_folder(output));
     match (inputs, folder) {
@@ -58,7 +54,7 @@ pub(crate) fn pairs(
 }
 
 /// The names must differ, or a later file would replace an earlier one.
-fn into_folder(inputs: &[PathBuf], folder: &Path, dropped: &[&str]) -> Result<Vec<Pair>, Failure> {
+fn into_folder(inputs: &[PathBuf], folder: &Path, dropped: &[&str]) -> Result<Vec<Pair>> {
     let mut taken = BTreeSet::new();
     let drops = |path: &Path| path.extension().is_some_and(|end| dropped.iter().any(|known| end == *known));
     let kept = |input: &PathBuf| if drops(input) { input.with_extension("") } else { input.clone() };
@@ -125,7 +121,7 @@ impl Source {
     }
 
     /// Opens the source for reading from start to end.
-    pub(crate) fn open(&self) -> Result<File, Failure> {
+    pub(crate) fn open(&self) -> Result<File> {
         let about = |e: io::Error| Failure::io(&self.name(), &e);
         let file = match self {
             Self::Stdin => stdin().map_err(about)?,
@@ -139,7 +135,7 @@ impl Source {
     }
 
     /// Like [`Self::open`], for commands with the option `--recursive`.
-    pub(crate) fn open_file(&self) -> Result<File, Failure> {
+    pub(crate) fn open_file(&self) -> Result<File> {
         self.open().map_err(|failure| match self {
             Self::File(path) if path.is_dir() => failure.and("or add --recursive").or_lost(path),
             _ => failure,
@@ -197,7 +193,7 @@ pub(crate) fn regular_id_at(path: &Path) -> io::Result<Option<FileId>> {
 
 /// Returns standard output as a file, without [`io::Stdout`]'s line buffer. Fails if it is the
 /// source: appending data to its own source never ends.
-pub(crate) fn stdout_apart_from(source: &File) -> Result<File, Failure> {
+pub(crate) fn stdout_apart_from(source: &File) -> Result<File> {
     let about = |e: io::Error| Failure::stdout(&e);
     let file = stdout().map_err(about)?;
     let found = regular_id(&file).map_err(about)?;
@@ -216,7 +212,7 @@ pub(crate) fn flush_stdout() -> io::Result<()> {
 impl Pair {
     /// Refuses a destination that is the source, through any links. A file that cannot be examined
     /// fails later.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<()> {
         let from = match &self.from {
             Source::Stdin => stdin().and_then(|file| regular_id(&file)),
             Source::File(path) => regular_id_at(path),
@@ -233,7 +229,7 @@ impl Pair {
 }
 
 /// Reads the list that an option names, up to a limit: a device may have no end.
-pub(crate) fn read_list(path: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_list(path: &Path) -> Result<Vec<u8>> {
     const MAX_LEN: u64 = 16 << 20;
     let mut content = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAX_LEN + 1).read_to_end(&mut content));

@@ -15,6 +15,9 @@ pub(crate) struct Failure {
     text: String,
 }
 
+/// A result whose error is a [`Failure`] unless another one is named.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// The kind of a failure, for programs that use `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -73,7 +73,7 @@ impl<'a> Recursive<'a> {
         Self { options, files: Vec::new(), inventory: None, compare: None, console }
     }
 
-    fn selecting(mut self, selection: &Selection) -> Result<Self, Failure> {
+    fn selecting(mut self, selection: &Selection) -> Result<Self> {
         self.options.exclude = selection.patterns()?;
         self.options.preserve = selection.preserve;
         self.files.extend(selection.exclude_from.iter().cloned());
@@ -81,11 +81,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Returns the job of `encrypt` and `decrypt`, which needs a folder as its output.
-    pub(crate) fn transfer(
-        args: &'a Transfer,
-        removes_suffix: bool,
-        console: &'a Console,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn transfer(args: &'a Transfer, removes_suffix: bool, console: &'a Console) -> Result<Self> {
         let output = args.output.as_ref().filter(|output| *output != Path::new("-"));
         let missing = || Failure::misuse("--recursive writes to a folder; name it with -o");
         let output = Some(output.ok_or_else(missing)?.clone());
@@ -119,7 +115,7 @@ impl<'a> Recursive<'a> {
         selection: &'a Selection,
         effort: &Effort,
         console: &'a Console,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let mut new = Self::new(inputs, None, effort, Durability::Cached, console).selecting(selection)?;
         (new.options.suffix, new.options.removes_suffix) = (folders.suffix().to_owned(), true);
         Ok(new)
@@ -134,11 +130,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Takes the options of a folder's description, and its default manifest if that is requested.
-    pub(crate) fn described(
-        mut self,
-        found: &Described,
-        manifest: Option<&Option<PathBuf>>,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn described(mut self, found: &Described, manifest: Option<&Option<PathBuf>>) -> Result<Self> {
         found.folder.configure(&mut self.options).map_err(|error| found.about(error))?;
         if let Some(None) = manifest {
             let place = found.folder.manifest().map_err(|error| Failure::about("--manifest", error))?;
@@ -156,7 +148,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Compares the files of the only input, a folder, with an inventory.
-    pub(crate) fn comparing(mut self, args: &'a ReadInventory) -> Result<Self, Failure> {
+    pub(crate) fn comparing(mut self, args: &'a ReadInventory) -> Result<Self> {
         match &*self.options.inputs {
             _ if args.inventory.is_none() => {}
             [folder] if folder.is_dir() => {
@@ -170,11 +162,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Writes an inventory at the end of the job, which the key in the file `sign_key` signs.
-    pub(crate) fn with_inventory(
-        mut self,
-        keys: InventoryKeys<'a>,
-        sign_key: Option<&Path>,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn with_inventory(mut self, keys: InventoryKeys<'a>, sign_key: Option<&Path>) -> Result<Self> {
         let folders: Vec<_> = self.options.inputs.iter().chain(&self.options.output).collect();
         keys.check_outside(&folders).map_err(|error| Failure::about("--inventory", error))?;
         self.files.extend(sign_key.map(Path::to_owned));
@@ -184,9 +172,9 @@ impl<'a> Recursive<'a> {
     /// Processes every file below the inputs, also after one has failed.
     pub(crate) fn run(
         self,
-        operation: impl FnOnce(Inputs) -> Result<Operation, Failure>,
+        operation: impl FnOnce(Inputs) -> Result<Operation>,
         passphrase: bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Self { options, mut files, inventory, compare, console } = self;
         let _watch = Watch::begin(console);
         if options.inputs.is_empty() || options.inputs.iter().any(|input| input == Path::new("-")) {
@@ -209,7 +197,7 @@ impl<'a> Recursive<'a> {
     }
 
     /// Decrypts or verifies the files of a vault.
-    pub(crate) fn run_vault(self, place: &vault::Place, folders: &Folders) -> Result<(), Failure> {
+    pub(crate) fn run_vault(self, place: &vault::Place, folders: &Folders) -> Result<()> {
         let Self { mut options, compare, console, .. } = self;
         let is_named = !folders.suffix().is_empty() || folders.encrypt_names.is_some();
         if is_named || options.manifest.is_some() || compare.is_some() {
@@ -236,11 +224,7 @@ impl<'a> Recursive<'a> {
 }
 
 /// Opens the inventory of `verify` after its signature is verified.
-fn open_inventory(
-    args: &ReadInventory,
-    with: &DecryptWith,
-    console: &Console,
-) -> Result<Option<Inventory>, Failure> {
+fn open_inventory(args: &ReadInventory, with: &DecryptWith, console: &Console) -> Result<Option<Inventory>> {
     let (Some(path), Some(signer)) = (&args.inventory, &args.signer) else { return Ok(None) };
     let signers = keys::signers(signer, Signers::parse)?;
     let opened = Inventory::open(path, with, &signers, args.min_counter, args.folder.as_deref())
@@ -287,10 +271,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints what a job reports.
-    fn print_job(
-        mut self,
-        run: impl FnOnce(&mut Listener<'_>) -> Result<(), JobError>,
-    ) -> Result<(), Failure> {
+    fn print_job(mut self, run: impl FnOnce(&mut Listener<'_>) -> Result<(), JobError>) -> Result<()> {
         let mut not_printed = None;
         let result = run(&mut |events| match self.hear(events) {
             Ok(()) => ControlFlow::Continue(()),
@@ -314,7 +295,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn hear(&mut self, events: Vec<Event<'_>>) -> Result<(), Failure> {
+    fn hear(&mut self, events: Vec<Event<'_>>) -> Result<()> {
         match events[..] {
             // Each report of progress that prints nothing leaves the bar on the terminal.
             [Event::Progress { bytes, .. }] => self.progress(bytes),
@@ -333,7 +314,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints events, and returns the number of bytes read so far.
-    fn print_all(&mut self, events: Vec<Event<'_>>) -> Result<u64, Failure> {
+    fn print_all(&mut self, events: Vec<Event<'_>>) -> Result<u64> {
         let mut read = 0;
         for event in events {
             match event {
@@ -369,7 +350,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn print(&mut self, event: Event<'_>) -> Result<(), Failure> {
+    fn print(&mut self, event: Event<'_>) -> Result<()> {
         let console = self.console;
         let fail = |path: &Path, error| console.fail(&Failure::about(&name(path), error));
         let differs = |path: &Path, how: &str| {
@@ -442,7 +423,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints a document with source and target, with `--json` only.
-    fn pair(&self, pair: Pair<'_>, add: impl FnOnce(&mut Value)) -> Result<(), Failure> {
+    fn pair(&self, pair: Pair<'_>, add: impl FnOnce(&mut Value)) -> Result<()> {
         self.console.document(|| {
             let mut document = json!({"source": name(pair.source), "target": name(pair.target)});
             add(&mut document);
@@ -450,7 +431,7 @@ impl<'a> Printer<'a> {
         })
     }
 
-    fn planned(&self, action: Action, pair: Pair<'_>) -> Result<(), Failure> {
+    fn planned(&self, action: Action, pair: Pair<'_>) -> Result<()> {
         let action = match action {
             Action::Process => self.verb.0,
             Action::Link => "link",
@@ -462,7 +443,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints one line at the end with the numbers of files.
-    fn summary(&self, summary: &Summary) -> Result<(), Failure> {
+    fn summary(&self, summary: &Summary) -> Result<()> {
         let Summary { done, skipped, links, excluded, removed, failed, bytes, .. } = *summary;
         let files = |count: usize| format!("{count} {}", if count == 1 { "file" } else { "files" });
         if self.verb == ROTATE {
@@ -497,7 +478,7 @@ impl<'a> Printer<'a> {
 }
 
 /// Prints the result for a verified file, with the length of its plaintext.
-pub(crate) fn report_verified(console: &Console, name: &str, bytes: u64) -> Result<(), Failure> {
+pub(crate) fn report_verified(console: &Console, name: &str, bytes: u64) -> Result<()> {
     console.result(
         || json!({"file": name, "verified": true, "bytes": bytes}),
         &format!("{name}: verified, {bytes} bytes"),

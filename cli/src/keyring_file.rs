@@ -28,7 +28,7 @@ enum Protection {
 
 impl OpenKeyring {
     /// Reads a keyring to change it.
-    pub(crate) fn open(args: &args::KeyringFile, console: &Console) -> Result<Self, Failure> {
+    pub(crate) fn open(args: &args::KeyringFile, console: &Console) -> Result<Self> {
         let shown = name(&args.ring);
         let pinned =
             PinnedReference::parse(args.ring.as_os_str()).map_err(|error| Failure::about(&shown, error))?;
@@ -81,7 +81,7 @@ impl OpenKeyring {
     }
 
     /// Replaces the file. Returns the new reference that pins a keyring for recipients.
-    pub(crate) fn save(&self) -> Result<Option<String>, Failure> {
+    pub(crate) fn save(&self) -> Result<Option<String>> {
         let (ring, path) = (&self.ring, &self.path);
         match &self.protection {
             Protection::None => ring.save(path, None, Existing::Replace).map(|()| None),

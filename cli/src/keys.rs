@@ -33,7 +33,7 @@ pub(crate) fn encrypt_with(
     args: &args::EncryptWith,
     inputs: Inputs,
     console: &Console,
-) -> Result<EncryptWith, Failure> {
+) -> Result<EncryptWith> {
     let mut loader = Loader::new(&args.asked, inputs, console);
     loader.kid.clone_from(&args.kid);
     let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
@@ -84,7 +84,7 @@ pub(crate) fn decrypt_with(
     args: &args::DecryptWith,
     inputs: Inputs,
     console: &Console,
-) -> Result<DecryptWith, Failure> {
+) -> Result<DecryptWith> {
     let mut loader = Loader::new(&args.asked, inputs, console);
     loader.kid.clone_from(&args.kid);
     let (mut subject, mut params) = ("the identities".to_owned(), DecryptParams::default());
@@ -125,7 +125,7 @@ pub(crate) fn decrypt_with(
 }
 
 /// Loads the old and new keys of age files; finds mistakes before any file is opened.
-pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console) -> Result<Rewrap, Failure> {
+pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console) -> Result<Rewrap> {
     let mut loader = Loader::new(&args.asked, inputs, console);
     let old = args.old();
     loader.files.extend(old.descriptor.map(passphrase::path));
@@ -148,11 +148,7 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
 }
 
 /// Loads the keyring of files to move to its primary key.
-pub(crate) fn rotation(
-    args: &args::RotateWith,
-    inputs: Inputs,
-    console: &Console,
-) -> Result<Rotation, Failure> {
+pub(crate) fn rotation(args: &args::RotateWith, inputs: Inputs, console: &Console) -> Result<Rotation> {
     let mut loader = Loader::new(&args.asked, inputs, console);
     let default = if args.key.is_none() { defaults::key()?.map(|found| found.reference) } else { None };
     let key = args.key.as_ref().or(default.as_ref());
@@ -163,7 +159,7 @@ pub(crate) fn rotation(
 }
 
 /// Loads a keyring to read it.
-pub(crate) fn keyring(args: &args::KeyringFile, console: &Console) -> Result<Keyring, Failure> {
+pub(crate) fn keyring(args: &args::KeyringFile, console: &Console) -> Result<Keyring> {
     Loader::new(&args.asked, Inputs::default(), console).keyring(&args.ring, &args.identities)
 }
 
@@ -172,7 +168,7 @@ pub(crate) fn folder_lock(
     found: &Description,
     unlock: &args::Unlock<'_>,
     console: &Console,
-) -> Result<(FolderLock, Vec<PathBuf>), Failure> {
+) -> Result<(FolderLock, Vec<PathBuf>)> {
     let mut loader = Loader::new(unlock.asked, Inputs::default(), console);
     loader.kid = unlock.kid.cloned();
     let (mut key, mut identities) = (unlock.key.cloned(), unlock.identities.to_vec());
@@ -212,7 +208,7 @@ pub(crate) fn new_lock(
     asked: &args::Passphrase,
     folder: &str,
     console: &Console,
-) -> Result<FolderLock, Failure> {
+) -> Result<FolderLock> {
     match key {
         Some(key) => Loader::new(asked, Inputs::default(), console).wrapping_key(key, identity_files),
         None if passphrase => passphrase::choose(asked, folder).map(FolderLock::Passphrase),
@@ -221,7 +217,7 @@ pub(crate) fn new_lock(
 }
 
 /// Returns a key file's keyring.
-pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring, Failure> {
+pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring> {
     match found {
         KeyFile::Keyring(ring) => Ok(ring),
         _ => Err(Failure::misuse(format!(
@@ -231,7 +227,7 @@ pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring, Failure>
 }
 
 /// Loads a symmetric key beside another key. It may be encrypted with a passphrase.
-pub(crate) fn symmetric(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<Key, Failure> {
+pub(crate) fn symmetric(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<Key> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, &[])?;
     found.into_symmetric().map_err(|error| Failure::about(&name(key), error))
 }
@@ -256,7 +252,7 @@ pub(crate) fn recipients(
     named: &[String],
     files: &[impl AsRef<Path>],
     console: &Console,
-) -> Result<Vec<Recipient>, Failure> {
+) -> Result<Vec<Recipient>> {
     let mut all: Vec<Recipient> = Vec::new();
     for (at, text) in named.iter().enumerate() {
         // Anything but a public key may be a secret in the wrong place, so we don't show it.
@@ -276,7 +272,7 @@ pub(crate) fn recipients(
 }
 
 /// Loads a private or symmetric key. It may be encrypted with a passphrase.
-pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
+pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<SecretKey> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, &[])?;
     asked.refuse_unused(&name(key))?;
     found.into_secret().map_err(|error| Failure::about(&name(key), error))
@@ -288,7 +284,7 @@ pub(crate) fn signing_key(
     asked: &args::Passphrase,
     inputs: Inputs,
     console: &Console,
-) -> Result<SigningKey, Failure> {
+) -> Result<SigningKey> {
     let about = |error| Failure::about(&name(path), error);
     let mut loader = Loader::new(asked, inputs, console);
     let (content, file) = loader.read(path, "the signing key")?;
@@ -314,7 +310,7 @@ pub(crate) fn names(
     asked: &args::Passphrase,
     identity_files: &[PathBuf],
     console: &Console,
-) -> Result<Option<Names>, Failure> {
+) -> Result<Option<Names>> {
     let Some(path) = &folders.encrypt_names else { return Ok(None) };
     let about = |error| Failure::about(&name(path), error);
     if path == Path::new("-") {
@@ -358,10 +354,7 @@ pub(crate) fn names(
 }
 
 /// Loads the public keys of accepted or revoked signers.
-pub(crate) fn signers(
-    path: &Path,
-    parse: impl FnOnce(&[u8]) -> Result<Signers, Error>,
-) -> Result<Signers, Failure> {
+pub(crate) fn signers(path: &Path, parse: impl FnOnce(&[u8]) -> Result<Signers, Error>) -> Result<Signers> {
     let content = Reference::File(path.to_owned()).read();
     content.and_then(|content| parse(&content)).map_err(|error| Failure::about(&name(path), error))
 }
@@ -393,7 +386,7 @@ impl<'a> Loader<'a> {
 
     /// Returns whether the path of a file with `what` is standard input, and refuses a second
     /// reader: the system opens a pipe again, and one of the two gets nothing.
-    fn takes_stdin(&mut self, path: &Path, what: &str) -> Result<bool, Failure> {
+    fn takes_stdin(&mut self, path: &Path, what: &str) -> Result<bool> {
         // In a reference, "-" is the name of a file.
         let file = path.to_str().and_then(|path| path.strip_prefix("file:")).filter(|file| *file != "-");
         let file = file.map_or(path, Path::new);
@@ -410,14 +403,14 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey, Failure> {
+    fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey> {
         match self.load(key, identity_files)? {
             KeyFile::Keyring(keyring) => Ok(keyring.into()),
             found => found.into_symmetric().map(FileKey::from).map_err(|e| Failure::about(&name(key), e)),
         }
     }
 
-    fn wrapping_key(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FolderLock, Failure> {
+    fn wrapping_key(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FolderLock> {
         if let Some(lock) = key.to_str().and_then(FolderLock::service) {
             return Ok(lock);
         }
@@ -430,14 +423,14 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn keyring(&mut self, path: &Path, identity_files: &[PathBuf]) -> Result<Keyring, Failure> {
+    fn keyring(&mut self, path: &Path, identity_files: &[PathBuf]) -> Result<Keyring> {
         let found = self.load(path, identity_files)?;
         self.asked.refuse_unused(&name(path))?;
         as_keyring(found, &name(path))
     }
 
     /// Loads the key that a path or a reference names, for example `env:NAME`.
-    fn load(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<KeyFile, Failure> {
+    fn load(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<KeyFile> {
         let about = |error| Failure::about(&name(key), error);
         let identities = match identity_files {
             [] => None,
@@ -468,11 +461,7 @@ impl<'a> Loader<'a> {
         Ok(found)
     }
 
-    pub(crate) fn identities(
-        &mut self,
-        files: &[PathBuf],
-        plugins: &[String],
-    ) -> Result<Vec<Identity>, Failure> {
+    pub(crate) fn identities(&mut self, files: &[PathBuf], plugins: &[String]) -> Result<Vec<Identity>> {
         let mut all: Vec<Identity> = Vec::new();
         for path in files {
             let about = |error| Failure::about(&name(path), error);
@@ -517,11 +506,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads a key that no fingerprint pins; returns the file it is in.
-    fn read(
-        &mut self,
-        path: &Path,
-        what: &'static str,
-    ) -> Result<(Zeroizing<Vec<u8>>, Option<PathBuf>), Failure> {
+    fn read(&mut self, path: &Path, what: &'static str) -> Result<(Zeroizing<Vec<u8>>, Option<PathBuf>)> {
         let (content, pinned) = self.read_pinned(path, what)?;
         match pinned {
             Some(PinnedReference { fingerprint: Some(_), .. }) => Err(Failure::misuse(format!(
@@ -537,7 +522,7 @@ impl<'a> Loader<'a> {
         &mut self,
         path: &Path,
         what: &'static str,
-    ) -> Result<(Zeroizing<Vec<u8>>, Option<PinnedReference>), Failure> {
+    ) -> Result<(Zeroizing<Vec<u8>>, Option<PinnedReference>)> {
         let about = |error| Failure::about(&name(path), error);
         if self.takes_stdin(path, what)? {
             self.files.push("/dev/stdin".into());

@@ -68,7 +68,7 @@ pub(crate) fn libraries() -> Vec<(&'static str, &'static str)> {
 
 /// Reports an environment variable with an invalid value. Without this, the table would just show
 /// nothing as chosen, and only the first use of an algorithm would report the variable.
-pub(crate) fn check_environment() -> Result<(), Failure> {
+pub(crate) fn check_environment() -> Result<()> {
     let key = Key::from_bytes(&[0; 16]);
     let aead = Aead::new(Algorithm::Aes128Gcm, &key).map(drop);
     let stream = AesCtr::new(key.as_bytes(), &[0; 16]).map(drop);

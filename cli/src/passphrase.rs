@@ -16,23 +16,23 @@ const NEW: &str = "--";
 const OLD: &str = "--old-";
 
 /// Returns the passphrase of `what`: typed by the user, or from where an option says.
-pub(crate) fn ask(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
+pub(crate) fn ask(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>> {
     ask_by(NEW, given, what)
 }
 
 /// Returns the old passphrase of `what`.
-pub(crate) fn ask_old(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
+pub(crate) fn ask_old(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>> {
     ask_by(OLD, given, what)
 }
 
-fn ask_by(options: &str, given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
+fn ask_by(options: &str, given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>> {
     match from_option(options, given) {
         Some(found) => found,
         None => prompt(&format!("passphrase of {what}: "), options),
     }
 }
 
-fn from_option(options: &str, given: &args::Passphrase) -> Option<Result<Zeroizing<String>, Failure>> {
+fn from_option(options: &str, given: &args::Passphrase) -> Option<Result<Zeroizing<String>>> {
     given.used.store(true, Ordering::Relaxed);
     match (given.descriptor, &given.command) {
         (Some(descriptor), _) => Some(from_descriptor(options, descriptor)),
@@ -43,7 +43,7 @@ fn from_option(options: &str, given: &args::Passphrase) -> Option<Result<Zeroizi
 
 /// Asks twice for a new passphrase for `what`: a typing mistake would make the data unreadable. An
 /// empty answer makes one and shows it, as in `age`.
-pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
+pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>> {
     let first = match from_option(NEW, given) {
         Some(found) => found?,
         None => {
@@ -68,7 +68,7 @@ pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<S
 }
 
 /// Makes a passphrase of 120 random bits and shows it at the terminal.
-fn generate(what: &str) -> Result<Zeroizing<String>, Failure> {
+fn generate(what: &str) -> Result<Zeroizing<String>> {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let random = Key::generate(24).map_err(|e| Failure::about("the passphrase", e))?;
     let mut text = Zeroizing::new(String::with_capacity(32));
@@ -97,7 +97,7 @@ pub(crate) fn pin(token: &str) -> Result<Option<Zeroizing<String>>, Error> {
     hidden(&console::escaped(&format!("PIN of the token {token}: ")))
 }
 
-fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {
+fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>> {
     asked(&console::escaped(text))?.ok_or_else(|| {
         Failure::misuse(format!(
             "no terminal to read a passphrase from; use {options}passphrase-fd or {options}passphrase-command"
@@ -105,7 +105,7 @@ fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {
     })
 }
 
-fn asked(text: &str) -> Result<Option<Zeroizing<String>>, Failure> {
+fn asked(text: &str) -> Result<Option<Zeroizing<String>>> {
     if os::exists() {
         interrupt::install();
     }
@@ -122,7 +122,7 @@ pub(crate) fn path(descriptor: u32) -> PathBuf {
 }
 
 /// Reads the passphrase from the first line of a file descriptor.
-fn from_descriptor(options: &str, descriptor: u32) -> Result<Zeroizing<String>, Failure> {
+fn from_descriptor(options: &str, descriptor: u32) -> Result<Zeroizing<String>> {
     let name = format!("{options}passphrase-fd {descriptor}");
     let about = |e: &io::Error| match e.kind() {
         io::ErrorKind::NotFound => Failure::misuse(format!("{name}: the file descriptor is not open")),
@@ -138,7 +138,7 @@ fn from_descriptor(options: &str, descriptor: u32) -> Result<Zeroizing<String>, 
 
 /// Runs a command in a shell and returns the first line it prints. The command can talk to the user
 /// on standard error and at the terminal. It gets no standard input, because that may be the data.
-fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Failure> {
+fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>> {
     let name = &format!("{options}passphrase-command");
     interrupt::install();
     let mut shell = os::shell(command);
@@ -160,7 +160,7 @@ fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Fai
 
 /// Reads a passphrase from the first line of `source`, called `name` in errors. The inner error is
 /// the source's.
-fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<String>>, Failure> {
+fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<String>>> {
     // Longer by a line end, and by a byte that shows a longer line.
     let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN + 3));
     #[expect(
@@ -181,7 +181,7 @@ fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<Stri
 
 /// Returns the passphrase in a line, wherever the line comes from: its bytes without the line end,
 /// in UTF-8 and not normalized, as in `age`.
-fn parse(mut line: Zeroizing<Vec<u8>>, name: &str) -> Result<Zeroizing<String>, Failure> {
+fn parse(mut line: Zeroizing<Vec<u8>>, name: &str) -> Result<Zeroizing<String>> {
     for end in *b"\n\r" {
         if line.last() == Some(&end) {
             line.pop();

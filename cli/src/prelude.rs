@@ -3,7 +3,7 @@
 
 pub(crate) use crate::command::{Context, Run};
 pub(crate) use crate::console::Console;
-pub(crate) use crate::error::{Failure, Kind, name};
+pub(crate) use crate::error::{Failure, Kind, Result, name};
 pub(crate) use clap::{Args, ValueHint};
 pub(crate) use sealane::Error;
 pub(crate) use serde_json::{Value, json};

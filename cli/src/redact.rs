@@ -5,7 +5,7 @@
 //! hexadecimal digits, or base64 of 32 bytes, may be a private key or a file name, so we replace
 //! them in all output unless such a file exists. We also replace the PIN in a token's reference.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use sealane::keys::{TokenKey, is_secret, may_be_key};
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,7 +23,7 @@ impl Redactor {
     ///
     /// # Errors
     /// Returns a failure with the position of an argument that is a secret.
-    pub(crate) fn new(args: &[OsString]) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &[OsString]) -> Result<Self> {
         let mut redactor = Self::default();
         for (at, arg) in args.iter().enumerate().skip(1) {
             let arg = arg.to_string_lossy();

@@ -11,16 +11,16 @@ use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Salvaged};
 pub(crate) fn run(
     args: &Transfer,
     pairs: &[Pair],
-    with: impl FnOnce(Inputs) -> Result<DecryptWith, Failure>,
+    with: impl FnOnce(Inputs) -> Result<DecryptWith>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let _watch = Watch::begin(console);
     let named: Vec<_> = pairs.iter().map(|pair| pair.from.path()).collect();
     let with = with(Inputs::named(&named))?;
     console.each(pairs, &Kind::ENDING, |pair| salvage_one(args, pair, &with, console)).map(drop)
 }
 
-fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Console) -> Result<(), Failure> {
+fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Console) -> Result<()> {
     pair.check()?;
     let name = pair.from.name();
     let Target::File(to) = &pair.to else {

@@ -16,7 +16,7 @@ const PIECE_LEN: usize = 8 << 20;
 const PIPE_LEN: usize = 1 << 20;
 
 /// Encrypts `source` to standard output, and returns the output.
-pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Result<File, Failure> {
+pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Result<File> {
     let file = source.open_file()?;
     let out = endpoints::stdout_apart_from(&file)?;
     with.check_output(&out, Path::new(STDOUT)).map_err(|e| on_stdout(source, e))?;
@@ -32,7 +32,7 @@ pub(crate) fn encrypt_any<W: Write>(
     about: impl Fn(Error) -> Failure,
     with: &EncryptWith,
     bar: &mut Bar,
-) -> Result<W, Failure> {
+) -> Result<W> {
     let Some(url) = source.url() else {
         let file = source.open_file()?;
         return encrypt_to(out, |piece: &mut [u8]| read_some(&file, source, piece), about, with, bar);
@@ -54,11 +54,11 @@ pub(crate) fn encrypt_any<W: Write>(
 
 fn encrypt_to<W: Write>(
     out: W,
-    read: impl FnMut(&mut [u8]) -> Result<usize, Failure>,
+    read: impl FnMut(&mut [u8]) -> Result<usize>,
     about: impl Fn(Error) -> Failure,
     with: &EncryptWith,
     bar: &mut Bar,
-) -> Result<W, Failure> {
+) -> Result<W> {
     let mut encryptor = Encryptor::new(out, with).map_err(&about)?;
     copy(PIPE_LEN, read, |piece| encryptor.push(piece).map_err(&about), bar)?;
     encryptor.finish().map_err(about)
@@ -67,7 +67,7 @@ fn encrypt_to<W: Write>(
 /// Decrypts `source` to standard output, and returns the output.
 ///
 /// Verifies the end of a regular file before writing the first byte. It cannot do that for a pipe.
-pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Result<File, Failure> {
+pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Result<File> {
     let mut file = source.open_file()?;
     let out = endpoints::stdout_apart_from(&file)?;
     with.check_output(&out, Path::new(STDOUT)).map_err(|e| on_stdout(source, e))?;
@@ -102,7 +102,7 @@ pub(crate) fn range(
     source: &str,
     mut out: File,
     bar: &mut Bar,
-) -> Result<File, Failure> {
+) -> Result<File> {
     let end = range.end.min(reader.size());
     // We and the reader of a pipe wait for each other less often if it holds more. Other outputs
     // have no such size, and a user may have too many pipes.
@@ -121,7 +121,7 @@ pub(crate) fn range(
 }
 
 /// Reads `source` to its end, piece by piece.
-pub(crate) fn read(source: &Source, mut hear: impl FnMut(&[u8]), bar: &mut Bar) -> Result<(), Failure> {
+pub(crate) fn read(source: &Source, mut hear: impl FnMut(&[u8]), bar: &mut Bar) -> Result<()> {
     let file = source.open()?;
     let hear = |piece: &[u8]| {
         hear(piece);
@@ -133,10 +133,10 @@ pub(crate) fn read(source: &Source, mut hear: impl FnMut(&[u8]), bar: &mut Bar) 
 /// Copies pieces of up to `len` bytes until `read` returns none.
 fn copy(
     len: usize,
-    mut read: impl FnMut(&mut [u8]) -> Result<usize, Failure>,
-    mut write: impl FnMut(&[u8]) -> Result<(), Failure>,
+    mut read: impl FnMut(&mut [u8]) -> Result<usize>,
+    mut write: impl FnMut(&[u8]) -> Result<()>,
     bar: &mut Bar,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut piece = vec![0; len];
     let mut done = 0;
     loop {
@@ -152,7 +152,7 @@ fn copy(
     }
 }
 
-fn read_some(mut file: &File, source: &Source, piece: &mut [u8]) -> Result<usize, Failure> {
+fn read_some(mut file: &File, source: &Source, piece: &mut [u8]) -> Result<usize> {
     loop {
         match file.read(piece) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}

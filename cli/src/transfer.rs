@@ -18,7 +18,7 @@ pub(crate) struct Functions<W> {
     /// Encrypts or decrypts a source to a file that appears complete or not at all.
     pub(crate) to_file: ToFile<W>,
     /// Encrypts or decrypts a source to standard output and returns that.
-    pub(crate) to_stdout: fn(&Source, &W, &mut Bar) -> Result<File, Failure>,
+    pub(crate) to_stdout: fn(&Source, &W, &mut Bar) -> Result<File>,
 }
 
 /// Processes every pair, also after one has failed.
@@ -26,9 +26,9 @@ pub(crate) fn transfer<W>(
     args: &Transfer,
     pairs: Vec<Pair>,
     functions: &Functions<W>,
-    with: impl FnOnce(Inputs) -> Result<W, Failure>,
+    with: impl FnOnce(Inputs) -> Result<W>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let _watch = Watch::begin(console);
     // Checked before the keys are loaded, which may ask for a passphrase.
     let apart = |pair: &Pair| pair.check().map_err(|failure| console.fail(&failure)).is_ok();
@@ -49,7 +49,7 @@ fn transfer_one<W>(
     with: &W,
     functions: &Functions<W>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let size = pair.from.size();
     let name = pair.from.name();
     let mut bar = console.bar(&name, size).unless(pair.to.is_terminal());
@@ -74,9 +74,9 @@ fn transfer_one<W>(
 pub(crate) fn encrypt_at_urls(
     args: &Transfer,
     pairs: &[Pair],
-    with: impl FnOnce(Inputs) -> Result<EncryptWith, Failure>,
+    with: impl FnOnce(Inputs) -> Result<EncryptWith>,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let _watch = Watch::begin(console);
     let with = with(Inputs::named(&args.inputs))?;
     let one = |pair: &Pair| encrypt_at_url(args, pair, &with, console);
@@ -88,7 +88,7 @@ fn encrypt_at_url(
     Pair { from, to }: &Pair,
     with: &EncryptWith,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let (name, target) = (from.name(), to.name());
     let about = |error| Failure::about(&target, error);
     let mut bar = console.bar(&name, from.size()).unless(to.is_terminal());
@@ -117,7 +117,7 @@ fn encrypt_at_url(
 }
 
 /// Ends standard output. If it is a file, `--sync` waits for the disk.
-fn finish_stdout(out: &File, writing: &Writing) -> Result<(), Failure> {
+fn finish_stdout(out: &File, writing: &Writing) -> Result<()> {
     if writing.sync && out.metadata().is_ok_and(|found| found.is_file()) {
         out.sync_all().map_err(|e| Failure::io(STDOUT, &e))?;
     }
@@ -126,6 +126,6 @@ fn finish_stdout(out: &File, writing: &Writing) -> Result<(), Failure> {
 
 /// Returns the sources and targets that the arguments name.
 /// Names in an output folder lose the suffixes in `dropped`.
-pub(crate) fn pairs(args: &Transfer, dropped: &[&str]) -> Result<Vec<Pair>, Failure> {
+pub(crate) fn pairs(args: &Transfer, dropped: &[&str]) -> Result<Vec<Pair>> {
     endpoints::pairs(&args.inputs, args.output.as_deref(), dropped)
 }

@@ -35,24 +35,24 @@ pub fn set_url_functions(rewrap: RewrapUrl, open: OpenUrl, create: CreateUrl) ->
 }
 
 /// Rewraps the age file at a URL.
-pub(crate) fn rewrap(from: &str, to: &str, with: &Rewrap) -> Result<(), Failure> {
+pub(crate) fn rewrap(from: &str, to: &str, with: &Rewrap) -> Result<()> {
     functions(from)?.0(from, to, with, signal::requested).map_err(|error| Failure::about(from, error))
 }
 
 /// Opens the folder at a URL.
-pub(crate) fn open(url: &str) -> Result<(Arc<dyn Storage>, PathBuf), Failure> {
+pub(crate) fn open(url: &str) -> Result<(Arc<dyn Storage>, PathBuf)> {
     functions(url)?.1(url).map_err(|error| Failure::about(url, error))
 }
 
 /// Opens the file at a URL.
-pub(crate) fn file(url: &str) -> Result<Box<dyn ReadAt>, Failure> {
+pub(crate) fn file(url: &str) -> Result<Box<dyn ReadAt>> {
     let (folder, file) = url.rsplit_once('/').unwrap_or(("", url));
     open(folder)?.0.open(file.as_bytes()).map_err(|error| Failure::about(url, error))
 }
 
 /// Begins a new file at a URL. Refuses one inside a folder that describes itself, because its files
 /// have other keys and names.
-pub(crate) fn create(url: &str) -> Result<Box<dyn Upload>, Failure> {
+pub(crate) fn create(url: &str) -> Result<Box<dyn Upload>> {
     for folder in above(url) {
         let (storage, description) = open(folder)?;
         if OwnFolder::description(&*storage, &description).is_ok() {
@@ -74,7 +74,7 @@ pub(crate) fn above(url: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Refuses a URL where a command writes to a path of this machine only.
-pub(crate) fn refuse<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Failure> {
+pub(crate) fn refuse<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
     match paths.into_iter().find(|path| of(path).is_some()) {
         None => Ok(()),
         Some(found) => Err(Failure::misuse(format!(
@@ -87,7 +87,7 @@ pub(crate) fn refuse<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result
     }
 }
 
-fn functions(url: &str) -> Result<(RewrapUrl, OpenUrl, CreateUrl), Failure> {
+fn functions(url: &str) -> Result<(RewrapUrl, OpenUrl, CreateUrl)> {
     FUNCTIONS.get().copied().ok_or_else(|| {
         Failure::misuse(format!(
             "{url}: this program reads files only; for URLs use the program of the Python package, and install the \

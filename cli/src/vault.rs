@@ -53,7 +53,7 @@ impl<'a> Vaults<'a> {
     }
 
     /// Opens the vault of a job's only input, or returns `None` if no input is in a vault.
-    pub(crate) fn find_only(&mut self, inputs: &[PathBuf]) -> Result<Option<Place>, Failure> {
+    pub(crate) fn find_only(&mut self, inputs: &[PathBuf]) -> Result<Option<Place>> {
         match inputs {
             [input] => self.find(input),
             inputs => {
@@ -72,7 +72,7 @@ impl<'a> Vaults<'a> {
     }
 
     /// Opens the vault that `path` is in, or returns `None` if it is in none.
-    pub(crate) fn find(&mut self, path: &Path) -> Result<Option<Place>, Failure> {
+    pub(crate) fn find(&mut self, path: &Path) -> Result<Option<Place>> {
         if let Some(url) = url::of(path).filter(|_| self.with.rclone.is_none()) {
             return self.find_at(url.trim_end_matches('/')).map(Some);
         }
@@ -86,7 +86,7 @@ impl<'a> Vaults<'a> {
     }
 
     /// Opens the vault that a URL is in, or the encrypted file there.
-    fn find_at(&mut self, url: &str) -> Result<Place, Failure> {
+    fn find_at(&mut self, url: &str) -> Result<Place> {
         let below =
             |root: &str| url.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         for root in url::above(url) {
@@ -111,7 +111,7 @@ impl<'a> Vaults<'a> {
     }
 
     /// Opens the vault at a URL, or returns `None` if nothing tells that there is one.
-    fn unlock_at(&self, root: &str) -> Result<Option<Box<dyn Vault>>, Failure> {
+    fn unlock_at(&self, root: &str) -> Result<Option<Box<dyn Vault>>> {
         let about = |error| Failure::about(&name(Path::new(root)), error);
         let (storage, description) = url::open(root)?;
         match OwnFolder::description(&*storage, &description) {
@@ -129,7 +129,7 @@ impl<'a> Vaults<'a> {
     }
 
     /// Opens the vault that `path` is in.
-    pub(crate) fn expect(&mut self, path: &Path) -> Result<Place, Failure> {
+    pub(crate) fn expect(&mut self, path: &Path) -> Result<Place> {
         if let Some(found) = self.find(path)? {
             return Ok(found);
         }
@@ -145,7 +145,7 @@ impl<'a> Vaults<'a> {
     }
 
     /// Returns the folder of the vault that `path` is in, and the path in the vault.
-    fn locate(&self, path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, Failure> {
+    fn locate(&self, path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>> {
         if self.with.rclone.is_none() {
             let above =
                 |path: &Path| Description::find_above(path).map_err(|e| Failure::about(&name(path), e));
@@ -178,7 +178,7 @@ impl<'a> Vaults<'a> {
         }
     }
 
-    fn unlock(&self, root: &Path) -> Result<Box<dyn Vault>, Failure> {
+    fn unlock(&self, root: &Path) -> Result<Box<dyn Vault>> {
         let about = |error| Failure::about(&name(root), error);
         let storage = Arc::new(LocalFolder::open(root).map_err(about)?);
         if let Some(remote) = &self.with.rclone {
@@ -195,7 +195,7 @@ impl<'a> Vaults<'a> {
 }
 
 /// Refuses a path in a vault that has lost the file with its keys.
-fn refuse_remains(path: &Path) -> Result<(), Failure> {
+fn refuse_remains(path: &Path) -> Result<()> {
     let lost = |folder: &Path| {
         let error = check_remains(&LocalFolder::open(folder).ok()?).err()?;
         Some(Failure::about(&name(folder), error))
@@ -213,7 +213,7 @@ fn refuse_remains(path: &Path) -> Result<(), Failure> {
 type Facts = Vec<(&'static str, String)>;
 
 /// Returns the tool of the vault in a folder, and its facts. `None` for any other folder.
-pub(crate) fn describe(folder: &Path) -> Result<Option<(&'static str, Facts)>, Failure> {
+pub(crate) fn describe(folder: &Path) -> Result<Option<(&'static str, Facts)>> {
     let about = |error| Failure::about(&name(folder), error);
     let storage: Arc<dyn Storage> = match url::of(folder) {
         Some(url) => match url::open(url)?.0 {
@@ -237,7 +237,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// Reads a crypt remote from the user's configuration of rclone, and the folder that it encrypts.
-fn rclone(remote: &str) -> Result<(Rclone, PathBuf), Failure> {
+fn rclone(remote: &str) -> Result<(Rclone, PathBuf)> {
     let (path, text) = rclone_config().map_err(|error| Failure::about("--rclone", error))?;
     let about = |error| Failure::about(&name(&path), error);
     let found = Rclone::from_config(&text, remote.trim_end_matches(':')).map_err(about)?;
@@ -251,7 +251,7 @@ fn rclone(remote: &str) -> Result<(Rclone, PathBuf), Failure> {
 }
 
 /// Returns a path in a vault, of names with '/' between them; `path` is the whole path.
-fn names_of(below: &Path, path: &Path) -> Result<Vec<u8>, Failure> {
+fn names_of(below: &Path, path: &Path) -> Result<Vec<u8>> {
     let mut names = Vec::new();
     for part in below.components() {
         match (part, to_bytes(part.as_os_str())) {

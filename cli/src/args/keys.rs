@@ -1,6 +1,6 @@
 //! Options that name keys, recipients and passphrases.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, ValueHint};
 use sealane::file::Format;
@@ -328,7 +328,7 @@ impl Passphrase {
     /// Refuses a passphrase that nothing needed, after all keys are loaded; the last is called
     /// `name`. The user believes that a key is encrypted, and an attacker can have replaced it with
     /// a plain one.
-    pub(crate) fn refuse_unused(&self, name: &str) -> Result<(), Failure> {
+    pub(crate) fn refuse_unused(&self, name: &str) -> Result<()> {
         match self.is_given() && !self.used.load(Ordering::Relaxed) {
             true => Err(Failure::misuse(format!(
                 "{name}: not encrypted with a passphrase; omit --passphrase-fd and --passphrase-command"

@@ -8,7 +8,7 @@ pub(crate) use keys::{
 };
 
 use crate::endpoints::read_list;
-use crate::error::{Failure, name};
+use crate::error::{Failure, Result, name};
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use sealane::file::{Callback, Description, Durability, Exclude, Options};
@@ -53,7 +53,7 @@ pub(crate) fn first(options: impl IntoIterator<Item = Given>) -> Option<&'static
 }
 
 /// Refuses options for whole folders, if the command processes files.
-pub(crate) fn refuse_folder_options(given: impl IntoIterator<Item = Given>) -> Result<(), Failure> {
+pub(crate) fn refuse_folder_options(given: impl IntoIterator<Item = Given>) -> Result<()> {
     match first(given) {
         Some(option) => Err(Failure::misuse(format!(
             "{option} requires --recursive, or a folder that describes itself, see 'sealane init'"
@@ -70,7 +70,7 @@ impl Transfer {
     }
 
     /// Checks that a manifest has a place: only a folder that describes itself has a default one.
-    pub(crate) fn check_manifest(&self) -> Result<(), Failure> {
+    pub(crate) fn check_manifest(&self) -> Result<()> {
         match &self.manifest {
             Some(None) => Err(Failure::misuse(
                 "--manifest requires a FILE, except for a folder that describes itself, see 'sealane init'",
@@ -171,7 +171,7 @@ impl Selection {
     }
 
     /// Reads the patterns of files to leave out; `None` if there are none.
-    pub(crate) fn patterns(&self) -> Result<Option<Exclude>, Failure> {
+    pub(crate) fn patterns(&self) -> Result<Option<Exclude>> {
         if self.exclude.is_empty() && self.exclude_from.is_empty() {
             return Ok(None);
         }
@@ -199,7 +199,7 @@ impl Folders {
     }
 
     /// Checks that no option contradicts the description of a folder.
-    pub(crate) fn check(&self, found: &Description, preserve: bool) -> Result<(), Failure> {
+    pub(crate) fn check(&self, found: &Description, preserve: bool) -> Result<()> {
         let contradicts = |option: &str, told: String| {
             Err(Failure::misuse(format!(
                 "{option} contradicts {}: {told}; leave the option out",

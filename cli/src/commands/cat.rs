@@ -35,7 +35,7 @@ pub(crate) struct Cat {
 }
 
 impl Run for Cat {
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let _watch = Watch::begin(console);
         let mut vaults = Vaults::new(&self.with, console);
         let mut with = None;
@@ -75,13 +75,7 @@ impl Run for Cat {
 }
 
 impl Cat {
-    fn print(
-        &self,
-        contents: &dyn Contents,
-        name: &str,
-        out: File,
-        console: &Console,
-    ) -> Result<(), Failure> {
+    fn print(&self, contents: &dyn Contents, name: &str, out: File, console: &Console) -> Result<()> {
         let total = self.range.end.min(contents.size()).saturating_sub(self.range.start);
         let mut bar = console.bar(name, Some(total)).unless(Target::Stdout.is_terminal());
         stream::range(contents, self.range.clone(), name, out, &mut bar).map(drop)

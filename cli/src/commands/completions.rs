@@ -15,7 +15,7 @@ pub(crate) struct Completions {
 }
 
 impl Run for Completions {
-    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, context: &Context<'_>) -> Result<()> {
         // Collected in memory: the generator panics if it cannot write.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut (context.program)(), "sealane", &mut script);

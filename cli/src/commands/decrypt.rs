@@ -48,7 +48,7 @@ impl Run for Decrypt {
         self.transfer.output_options
     }
 
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         if let Some(found) = described::find(&self.transfer.inputs)? {
             if self.salvage {
                 return Err(Failure::misuse("--salvage reads files, found a folder; name its files"));

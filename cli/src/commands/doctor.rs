@@ -34,7 +34,7 @@ pub(crate) struct Doctor {
 const MAX_FILES: usize = 1000;
 
 impl Run for Doctor {
-    fn run(&self, Context { console, host, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, host, .. }: &Context<'_>) -> Result<()> {
         let here = [PathBuf::from(".")];
         let paths = if self.paths.is_empty() { &here[..] } else { &self.paths };
         let report = Report::new(host, check_keys(paths)?);
@@ -241,7 +241,7 @@ impl FoundKey {
 
 /// Finds key files among files and in folders. A path given by the user must be readable.
 /// Unreadable files in a folder are skipped: this user cannot leak them either.
-fn check_keys(paths: &[PathBuf]) -> Result<CheckedKeys, Failure> {
+fn check_keys(paths: &[PathBuf]) -> Result<CheckedKeys> {
     let mut checked = CheckedKeys::default();
     for path in paths {
         let about = |error| Failure::io(&name(path), &error);

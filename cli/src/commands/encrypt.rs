@@ -54,7 +54,7 @@ impl Run for Encrypt {
         self.transfer.output_options
     }
 
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let paths = || self.transfer.inputs.iter().chain(&self.transfer.output);
         if self.transfer.folders.recursive {
             url::refuse(paths())?;
@@ -95,7 +95,7 @@ impl Run for Encrypt {
 }
 
 impl Encrypt {
-    fn signing_key(&self, console: &Console) -> Result<Option<SigningKey>, Failure> {
+    fn signing_key(&self, console: &Console) -> Result<Option<SigningKey>> {
         let load = |path| keys::signing_key(path, &self.with.asked, keys::Inputs::default(), console);
         self.listing.sign_key.as_deref().map(load).transpose()
     }
@@ -106,7 +106,7 @@ impl Encrypt {
         signing: Option<SigningKey>,
         described: Option<&Described>,
         console: &Console,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         // With the shorter lifetime of the inventory below.
         let mut recursive = recursive;
         if self.delete || self.delete_all {

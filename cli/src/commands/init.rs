@@ -78,7 +78,7 @@ pub(crate) struct WrapWith {
 }
 
 impl Run for Init {
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let _watch = Watch::begin(console);
         let shown = name(&self.folder);
         let about = |error| Failure::about(&shown, error);

@@ -28,7 +28,7 @@ pub(crate) struct Inspect {
 }
 
 /// Shows the options in a folder's description.
-fn described(folder: &str, found: &Description, console: &Console) -> Result<(), Failure> {
+fn described(folder: &str, found: &Description, console: &Console) -> Result<()> {
     let format = if found.is_write_only() { Format::Age } else { Format::Chunked };
     let recipients = found.recipients().len();
     if console.json {
@@ -59,7 +59,7 @@ fn described(folder: &str, found: &Description, console: &Console) -> Result<(),
 }
 
 impl Run for Inspect {
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let url = url::of(&self.input);
         if url.is_none() && self.input.is_dir() {
             let found = Description::find(&self.input);

@@ -68,7 +68,7 @@ pub(crate) struct Keygen {
 }
 
 impl Run for Keygen {
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let _watch = Watch::begin(console);
         if let Some(path) = &self.public_of {
             let public = keys::secret(path, &self.asked, console)?.public();
@@ -154,7 +154,7 @@ impl KeyKind {
 
 impl Generated {
     /// Returns the text of the public key, if there is one.
-    fn public(&self) -> Result<Option<String>, Failure> {
+    fn public(&self) -> Result<Option<String>> {
         match self {
             Self::Key(key) => key.public().map(|public| text(&public)).transpose(),
             Self::Signing(key) => Ok(Some(key.public().into())),
@@ -197,7 +197,7 @@ impl Keygen {
     }
 
     /// Prints a public key, or saves it to the output file.
-    fn show(&self, public: &PublicKey, console: &Console) -> Result<(), Failure> {
+    fn show(&self, public: &PublicKey, console: &Console) -> Result<()> {
         match self.output() {
             Some(path) => public.save(path, Existing::Refuse).map_err(|error| save_failure(path, error)),
             None => console.print(&text(public)?),
@@ -215,7 +215,7 @@ fn save_failure(path: &Path, error: Error) -> Failure {
     }
 }
 
-fn text(public: &PublicKey) -> Result<String, Failure> {
+fn text(public: &PublicKey) -> Result<String> {
     public.to_text().map_err(|e| Failure::about("the public key", e))
 }
 

@@ -87,7 +87,7 @@ impl Run for Keyring {
         }
     }
 
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let _watch = Watch::begin(console);
         match &self.action {
             Action::List(Shown { arguments: file, .. }) => {
@@ -109,11 +109,7 @@ impl Run for Keyring {
 }
 
 impl Selected {
-    fn run(
-        &self,
-        console: &Console,
-        action: impl FnOnce(&mut Keys, u32) -> Result<(), Error>,
-    ) -> Result<(), Failure> {
+    fn run(&self, console: &Console, action: impl FnOnce(&mut Keys, u32) -> Result<(), Error>) -> Result<()> {
         let shown = name(&self.file.ring);
         change(&self.file, console, |ring| {
             if ring.keys().all(|key| key.id != self.id) {
@@ -129,7 +125,7 @@ impl Selected {
 }
 
 impl Added {
-    fn run(&self, console: &Console) -> Result<(), Failure> {
+    fn run(&self, console: &Console) -> Result<()> {
         let symmetric = |path| keys::symmetric(path, &self.file.asked, console);
         let given = self.from.as_deref().map(symmetric).transpose()?;
         change(&self.file, console, |ring| {
@@ -151,8 +147,8 @@ impl Added {
 fn change(
     file: &KeyringFile,
     console: &Console,
-    action: impl FnOnce(&mut Keys) -> Result<u32, Failure>,
-) -> Result<(), Failure> {
+    action: impl FnOnce(&mut Keys) -> Result<u32>,
+) -> Result<()> {
     let mut open = OpenKeyring::open(file, console)?;
     let id = action(&mut open.ring)?;
     let pinned = open.save()?;
@@ -163,7 +159,7 @@ fn change(
     }
 }
 
-fn show(key: &KeyInfo, console: &Console) -> Result<(), Failure> {
+fn show(key: &KeyInfo, console: &Console) -> Result<()> {
     let (id, state, prefix, primary) = (key.id, key.state.name(), key.prefix.name(), key.primary);
     let key_type = key.key_type.map(|key_type| key_type.name());
     let document =

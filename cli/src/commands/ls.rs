@@ -35,7 +35,7 @@ pub(crate) struct Ls {
 }
 
 impl Run for Ls {
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let _watch = Watch::begin(console);
         let place = Vaults::new(&self.with, console).expect(&self.input)?;
         let walk = Walk::new(&*place.vault, &place.path);
@@ -67,7 +67,7 @@ fn at(place: &Place, path: &[u8]) -> Place {
 }
 
 impl Ls {
-    fn print(&self, shown: &str, entry: &Entry, place: &Place, console: &Console) -> Result<(), Failure> {
+    fn print(&self, shown: &str, entry: &Entry, place: &Place, console: &Console) -> Result<()> {
         let (letter, kind, end) = match entry.kind {
             EntryKind::File => ('-', "file", ""),
             EntryKind::Folder => ('d', "folder", "/"),

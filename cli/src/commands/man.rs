@@ -21,7 +21,7 @@ pub(crate) struct Man {
 }
 
 impl Run for Man {
-    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, context: &Context<'_>) -> Result<()> {
         // The page of the program would name one for 'help'.
         let mut program = (context.program)().disable_help_subcommand(true);
         // Fills in the usage lines and the names of the commands.
@@ -32,7 +32,7 @@ impl Run for Man {
 }
 
 /// Writes the pages of a command and its subcommands, such as `sealane-keyring-add.1`.
-fn pages(command: &Command, page: &str, folder: &Path) -> Result<(), Failure> {
+fn pages(command: &Command, page: &str, folder: &Path) -> Result<()> {
     let path = folder.join(format!("{page}.1"));
     let about = |error| Failure::about(&name(&path), error);
     let mut text = Vec::new();

@@ -45,7 +45,7 @@ pub(crate) struct Mount {
 }
 
 impl Run for Mount {
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         if self.foreground || self.detach {
             return self.serve(console);
         }
@@ -77,7 +77,7 @@ impl Run for Mount {
 }
 
 impl Mount {
-    fn serve(&self, console: &Console) -> Result<(), Failure> {
+    fn serve(&self, console: &Console) -> Result<()> {
         let _watch = Watch::begin(console);
         let point = empty_folder(&self.point)?;
         let log = self.log.as_ref().map(|path| File::options().create(true).append(true).open(path));
@@ -124,7 +124,7 @@ impl Mount {
 
 /// Returns the absolute path of an empty folder: a mount would hide files. The root of a file
 /// system is refused too: when our mount ends, fuser 0.18 also unmounts the one below.
-fn empty_folder(point: &Path) -> Result<PathBuf, Failure> {
+fn empty_folder(point: &Path) -> Result<PathBuf> {
     let found = || -> io::Result<_> {
         let folder = point.metadata()?;
         let problem = if !folder.is_dir() {

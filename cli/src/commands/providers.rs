@@ -26,7 +26,7 @@ pub(crate) struct Providers {
 }
 
 impl Run for Providers {
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         check_environment()?;
         let mut entries = sealane::listing();
         if let Some(name) = &self.algorithm {

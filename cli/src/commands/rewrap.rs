@@ -54,7 +54,7 @@ const SAME_FOLDER_KEYS: &str = "the keys of the folder are still the same: anyon
 
 impl Run for Rewrap {
     /// Rewraps every file, even after one has failed.
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         if let Some(found) = described::find(&self.inputs)? {
             let opened = Described::open(found, &self.with.unlock(&self.with.old()), console)?;
             return self.rewrap_folder(opened, console);
@@ -90,7 +90,7 @@ impl Run for Rewrap {
 
 impl Rewrap {
     /// Wraps the keys of a folder that describes itself for others. Its files stay as they are.
-    fn rewrap_folder(&self, mut opened: Described, console: &Console) -> Result<(), Failure> {
+    fn rewrap_folder(&self, mut opened: Described, console: &Console) -> Result<()> {
         let RewrapWith { to, passphrase, wrapping_key, asked, .. } = &self.with;
         let given = [("-o", self.output.is_some()), ("--manifest", self.manifest.is_some())];
         if let Some(option) = first(given) {
@@ -108,7 +108,7 @@ impl Rewrap {
     }
 
     /// Returns each file with its destination.
-    fn pairs(&self) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
+    fn pairs(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         if self.inputs.iter().any(|input| input == Path::new("-")) {
             return Err(Failure::misuse("rewrap reads files, not standard input; name a file"));
         }
@@ -131,7 +131,7 @@ impl Rewrap {
         pairs.into_iter().map(pair).collect()
     }
 
-    fn rewrap_one(&self, from: &Path, to: &Path, with: &Keys, console: &Console) -> Result<(), Failure> {
+    fn rewrap_one(&self, from: &Path, to: &Path, with: &Keys, console: &Console) -> Result<()> {
         let source = name(from);
         if url::of(from).or(url::of(to)).is_some() {
             let target = name(to);

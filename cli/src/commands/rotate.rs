@@ -34,7 +34,7 @@ pub(crate) struct Rotate {
 
 impl Run for Rotate {
     /// Processes every file, even after one has failed.
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         if let Some(found) = described::find(&self.inputs)? {
             return self.rotate(Described::open(found, &self.with.unlock(), console)?, console);
         }
@@ -45,7 +45,7 @@ impl Run for Rotate {
 
 impl Rotate {
     /// Moves a folder that describes itself to a new key.
-    fn rotate(&self, mut opened: Described, console: &Console) -> Result<(), Failure> {
+    fn rotate(&self, mut opened: Described, console: &Console) -> Result<()> {
         let lock = opened.lock.clone();
         if opened.folder.is_rotated().map_err(|error| opened.about(error))? {
             opened.folder.rotate(&lock).map_err(|error| Failure::about(&opened.name(), error))?;

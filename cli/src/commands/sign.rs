@@ -43,7 +43,7 @@ pub(crate) struct Sign {
 
 impl Run for Sign {
     /// Signs every file, even after one has failed.
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let _watch = Watch::begin(console);
         let stdin = [PathBuf::from("-")];
         let inputs = if self.inputs.is_empty() { &stdin } else { &self.inputs[..] };
@@ -61,7 +61,7 @@ impl Run for Sign {
 
 impl Sign {
     /// Returns a file and the place of its signature, which is no file to sign and not the key.
-    fn pair(&self, from: Source, inputs: &[PathBuf], key: &SigningKey) -> Result<Pair, Failure> {
+    fn pair(&self, from: Source, inputs: &[PathBuf], key: &SigningKey) -> Result<Pair> {
         let to = match (&self.output, &from) {
             (Some(path), _) => Target::new(path),
             (None, Source::Stdin) => Target::Stdout,
@@ -75,7 +75,7 @@ impl Sign {
         pair.check().map(|()| pair)
     }
 
-    fn sign_one(&self, pair: &Pair, key: &SigningKey, console: &Console) -> Result<(), Failure> {
+    fn sign_one(&self, pair: &Pair, key: &SigningKey, console: &Console) -> Result<()> {
         let subject = pair.from.name();
         let mut signing = Signing::new(key, &self.namespace, self.comment.as_deref())
             .map_err(|error| Failure::about(&name(&self.key), error))?;

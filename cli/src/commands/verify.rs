@@ -37,7 +37,7 @@ pub(crate) struct Verify {
 
 impl Run for Verify {
     /// Verifies every file, even after one has failed.
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let job = || Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console);
         if let Some(found) = described::find(&self.inputs)? {
             self.folders.check(&found, self.selection.preserve)?;
@@ -70,12 +70,7 @@ impl Run for Verify {
 }
 
 impl Verify {
-    fn verify_one(
-        &self,
-        source: &Source,
-        with: &file::DecryptWith,
-        console: &Console,
-    ) -> Result<(), Failure> {
+    fn verify_one(&self, source: &Source, with: &file::DecryptWith, console: &Console) -> Result<()> {
         let name = source.name();
         let mut bar = console.bar(&name, source.size());
         let mut report = |done, _| bar.at(done);

@@ -37,7 +37,7 @@ pub(crate) struct VerifySignature {
 }
 
 impl Run for VerifySignature {
-    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         let _watch = Watch::begin(console);
         let signers = keys::signers(&self.signer, Signers::parse)?;
         let revoked = self.revoked.as_ref().map(|path| keys::signers(path, Signers::parse_revoked));
