@@ -59,7 +59,7 @@ mod tally;
 pub use collisions::folded;
 #[doc(hidden)]
 pub use events::send;
-pub use events::{Action, Event, JobError, Listener, Pair, Summary};
+pub use events::{Action, Event, JobError, JobResult, Listener, Pair, Summary};
 #[doc(hidden)]
 pub use forgotten::may_lack_description;
 #[doc(hidden)]
@@ -172,7 +172,7 @@ impl Job {
         keys: &JobKeys<'_>,
         cancelled: &(dyn Fn() -> bool + Sync),
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         let mut new_inventory = None;
         if let Some(inventory) = keys.inventory {
             let (begun, damaged) = NewInventory::begin(inventory, keys.operation)?;
@@ -205,7 +205,7 @@ impl Job {
     ///
     /// # Errors
     /// Returns the errors of [`Manifest::open`].
-    pub fn plan(&mut self, operation: Option<&Operation>, listen: &mut Listener<'_>) -> Result<(), JobError> {
+    pub fn plan(&mut self, operation: Option<&Operation>, listen: &mut Listener<'_>) -> JobResult {
         self.plan_after(operation, None, listen)
     }
 
@@ -216,7 +216,7 @@ impl Job {
         operation: Option<&Operation>,
         draft: Option<&InventoryDraft>,
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         let Self { options, tree, tally, .. } = self;
         let root = tree.root.clone().unwrap_or_default();
         if let Some(path) = options.manifest.as_deref().filter(|path| !options.dry_run || path.exists()) {
@@ -284,11 +284,7 @@ impl Job {
     /// Returns [`Error::Cancelled`], and with [`JobOptions::delete`] the errors of
     /// [`Stale::find`](crate::Stale::find) and [`FolderError::MostRemoved`]. Nothing is written
     /// then.
-    pub fn start(
-        &mut self,
-        operation: Option<&Operation>,
-        listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    pub fn start(&mut self, operation: Option<&Operation>, listen: &mut Listener<'_>) -> JobResult {
         let problems = mem::take(&mut self.tree.problems);
         self.fail(problems, listen)?;
         if let Some(operation) = operation.filter(|_| self.options.delete) {
@@ -353,7 +349,7 @@ impl Job {
         marks: &[OnceLock<FileMark>],
         cancelled: &(dyn Fn() -> bool + Sync),
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         let Self { options, tree, files, tally, .. } = self;
         let sizes: Vec<_> = files.iter().map(|file| file.fingerprint.len()).collect();
         let unverified = Mutex::new(BTreeSet::new());
@@ -454,11 +450,7 @@ impl Job {
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`].
-    pub fn finish(
-        &mut self,
-        operation: Option<&Operation>,
-        listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    pub fn finish(&mut self, operation: Option<&Operation>, listen: &mut Listener<'_>) -> JobResult {
         let inventories = Inventories { new: None, compare: None, marks: Vec::new(), cancelled: &|| false };
         self.complete(operation, inventories, listen)
     }
@@ -468,7 +460,7 @@ impl Job {
         operation: Option<&Operation>,
         mut inventories: Inventories<'_>,
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         self.copy_links(operation, listen)?;
         let mut new = inventories.new.take().filter(|_| !self.options.dry_run);
         if let Some(new) = &mut new {
@@ -499,11 +491,7 @@ impl Job {
         }
     }
 
-    fn copy_links(
-        &mut self,
-        operation: Option<&Operation>,
-        listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    fn copy_links(&mut self, operation: Option<&Operation>, listen: &mut Listener<'_>) -> JobResult {
         let Some(root) = &self.tree.root else { return Ok(()) };
         for link in &self.tree.links {
             let pair = Pair { source: &link.source, target: &link.target };
@@ -533,7 +521,7 @@ impl Job {
         Ok(())
     }
 
-    fn fail(&mut self, problems: Vec<(PathBuf, Error)>, listen: &mut Listener<'_>) -> Result<(), JobError> {
+    fn fail(&mut self, problems: Vec<(PathBuf, Error)>, listen: &mut Listener<'_>) -> JobResult {
         for (path, error) in problems {
             send(listen, vec![self.tally.failed(&path, error)])?;
         }

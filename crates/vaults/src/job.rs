@@ -14,7 +14,9 @@ use engine::options::Options;
 use engine::pipeline::run_reporting;
 use engine::place::Place;
 use engine::staged::{Access, Existing, StagedFile};
-use folders::job::{Action, Event, JobError, JobOptions, Listener, Pair, Summary, folded, leads_out, send};
+use folders::job::{
+    Action, Event, JobError, JobOptions, JobResult, Listener, Pair, Summary, folded, leads_out, send,
+};
 use folders::jobs::Schedule;
 use folders::resolved;
 use std::collections::BTreeSet;
@@ -57,11 +59,7 @@ impl VaultJob<'_> {
     /// Returns [`Error::Cancelled`] if `cancelled` returned true or the listener stopped the job,
     /// [`Misuse::TargetInsideSource`] for an output inside the vault, and [`Error::Io`] for one
     /// that cannot be created. Errors of files are events.
-    pub fn run(
-        &self,
-        cancelled: &(dyn Fn() -> bool + Sync),
-        listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    pub fn run(&self, cancelled: &(dyn Fn() -> bool + Sync), listen: &mut Listener<'_>) -> JobResult {
         let mut run = Run { job: *self, summary: Summary::default(), problems: Vec::new() };
         let [folders, files, links] = run.items(cancelled)?;
         for (path, error) in std::mem::take(&mut run.problems) {
@@ -178,7 +176,7 @@ impl Run<'_> {
         Ok([folders, files, links])
     }
 
-    fn create(&mut self, folders: &[Item], listen: &mut Listener<'_>) -> Result<(), JobError> {
+    fn create(&mut self, folders: &[Item], listen: &mut Listener<'_>) -> JobResult {
         let JobOptions { output: Some(output), dry_run: false, .. } = self.job.options else { return Ok(()) };
         let root = create_all(output).and_then(|()| Folder::open(output));
         let root = root.map_err(|e| Error::io(output, e))?;
@@ -196,7 +194,7 @@ impl Run<'_> {
         files: &[Item],
         cancelled: &(dyn Fn() -> bool + Sync),
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         let job = self.job;
         let sizes: Vec<_> = files.iter().map(|file| file.entry.len).collect();
         let total = sizes.iter().sum();

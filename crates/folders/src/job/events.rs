@@ -150,6 +150,9 @@ impl Summary {
     }
 }
 
+/// The result of a job or a step of it.
+pub type JobResult<T = ()> = Result<T, JobError>;
+
 /// An error that ends a job.
 #[derive(Debug)]
 pub struct JobError {
@@ -173,7 +176,7 @@ impl From<Error> for JobError {
 
 /// Sends events to the listener of a job.
 #[doc(hidden)]
-pub fn send(listen: &mut Listener<'_>, events: Vec<Event<'_>>) -> Result<(), JobError> {
+pub fn send(listen: &mut Listener<'_>, events: Vec<Event<'_>>) -> JobResult {
     match listen(events) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Cancelled.into()),

@@ -1,7 +1,7 @@
 //! Targets whose source has become a folder, or is no longer one.
 
 use super::Job;
-use super::events::{JobError, Listener, send};
+use super::events::{JobResult, Listener, send};
 use super::tally::JobFile;
 use crate::bulk::Operation;
 use crate::prelude::*;
@@ -20,11 +20,7 @@ impl Job {
     /// With `delete`, removes files, links and folders in the places of targets of another kind, as
     /// far as an earlier job wrote them. A place that stays taken is a problem, and nothing is
     /// written there or below.
-    pub(super) fn make_way(
-        &mut self,
-        operation: Option<&Operation>,
-        listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    pub(super) fn make_way(&mut self, operation: Option<&Operation>, listen: &mut Listener<'_>) -> JobResult {
         let Some(root) = self.tree.root.clone() else { return Ok(()) };
         for conflict in self.conflicts(&root) {
             if self.options.delete {
@@ -91,7 +87,7 @@ impl Job {
         Conflict { target, found, .. }: &Conflict,
         operation: Option<&Operation>,
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         let Self { options, tree, tally, .. } = self;
         let manifest = tally.manifest.as_ref();
         let below = target.strip_prefix(root).unwrap_or(target);

@@ -1,7 +1,7 @@
 //! Lists the files of a job in an inventory, or compares them with one.
 
 use super::Job;
-use super::events::{Event, JobError, Listener, send};
+use super::events::{Event, JobResult, Listener, send};
 use super::inventory::{Inventories, NewInventory};
 use super::options::JobOptions;
 use super::tally::JobFile;
@@ -20,7 +20,7 @@ impl Job {
         NewInventory { draft, .. }: &mut NewInventory<'_>,
         inventories: &Inventories<'_>,
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         let Self { options, tree, files, finished, touched, tally, .. } = self;
         let Some(root) = tree.root.as_deref() else { return Ok(()) };
         let has_failed = |at: usize| tally.failed_files.contains(&at);
@@ -90,7 +90,7 @@ impl Job {
         listed: &Inventory,
         inventories: &Inventories<'_>,
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         let Self { options, tree, files, tally, .. } = self;
         let [root] = &*options.inputs else { return Ok(()) };
         let mut content = FolderContent::default();

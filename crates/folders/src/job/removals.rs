@@ -1,7 +1,7 @@
 //! What a job removes: encrypted files whose sources are gone, and folders that received nothing.
 
 use super::Job;
-use super::events::{Event, JobError, Listener, send};
+use super::events::{Event, JobResult, Listener, send};
 use crate::bulk::Operation;
 use crate::prelude::*;
 use crate::removal::{Stale, remove_folder};
@@ -23,11 +23,7 @@ impl Job {
         Ok(stale)
     }
 
-    pub(super) fn remove_stale(
-        &mut self,
-        operation: &Operation,
-        listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    pub(super) fn remove_stale(&mut self, operation: &Operation, listen: &mut Listener<'_>) -> JobResult {
         let mut stale = match self.find_stale(operation) {
             Ok(stale) => stale,
             Err(error) => return send(listen, vec![Event::NothingRemoved(error)]),

@@ -1,6 +1,6 @@
 //! The results of a job so far; only its own thread changes them.
 
-use super::events::{Action, Event, JobError, Listener, Pair, Summary, send};
+use super::events::{Action, Event, JobResult, Listener, Pair, Summary, send};
 use crate::jobs::Done;
 use crate::manifest::{FileFingerprint, Manifest};
 use crate::prelude::*;
@@ -89,7 +89,7 @@ impl Tally {
         stale: &Stale,
         results: Vec<Result<()>>,
         listen: &mut Listener<'_>,
-    ) -> Result<(), JobError> {
+    ) -> JobResult {
         let mut results = results.into_iter();
         for removal in &stale.removals {
             let pair = Pair { source: &removal.source, target: &removal.path };
