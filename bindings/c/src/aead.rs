@@ -1,7 +1,7 @@
 //! Messages: seal and open with random nonces, encrypt and decrypt with explicit nonces.
 
 use crate::call::{exports, freed, terminated};
-use crate::error::CallError;
+use crate::error::{CallError, Result};
 use crate::keys::Secret;
 use crate::memory::{AeadDescription, Handle, Input, Layout, Output, Owned, SizedOut, count};
 use sealane::{Key, MessageKeys as Aead, hazmat, named};
@@ -14,7 +14,7 @@ fn speck_poly1305(
     name: &str,
     key: &[u8],
     new: fn(hazmat::SpeckSize, &[u8]) -> Result<hazmat::Aead, sealane::Error>,
-) -> Result<Owned<Aead>, CallError> {
+) -> Result<Owned<Aead>> {
     Ok(Owned::new(new(named::speck_size(name, "-poly1305")?, key)?.into()))
 }
 
@@ -95,13 +95,7 @@ exports! {
 
 /// Decrypts `data`, a ciphertext followed by its tag.
 #[inline]
-fn decrypt(
-    aead: &Aead,
-    nonce: Input<'_>,
-    data: Input<'_>,
-    aad: Input<'_>,
-    out: Output<'_>,
-) -> Result<i64, CallError> {
+fn decrypt(aead: &Aead, nonce: Input<'_>, data: Input<'_>, aad: Input<'_>, out: Output<'_>) -> Result<i64> {
     // Checked before anything an attacker controls, as in the core.
     aead.check_nonce_len(nonce.len())?;
     let len = data.len().checked_sub(aead.tag_len()).ok_or(CallError::AUTHENTICATION)?;

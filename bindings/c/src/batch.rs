@@ -1,7 +1,7 @@
 //! Batches: many messages in one call, consecutive in one buffer, with their lengths.
 
 use crate::call::{Argument, Buffer, Passed, exports};
-use crate::error::{ArgumentError, CallError};
+use crate::error::{ArgumentError, CallError, Result};
 use crate::memory::{self, Call, In, Input, Layout, Out, Output};
 use sealane::{Algorithm, MessageKeys as Aead, Misuse};
 use zeroize::Zeroizing;
@@ -84,14 +84,7 @@ fn for_batches(aead: &Aead) -> Result<&Aead, ArgumentError> {
 }
 
 /// Writes a batch's verdict on each message.
-fn judge(
-    aead: &Aead,
-    result: &Result<(), CallError>,
-    sealed: &[u8],
-    offsets: &[i64],
-    aad: &[u8],
-    verdicts: &mut [u8],
-) {
+fn judge(aead: &Aead, result: &Result<()>, sealed: &[u8], offsets: &[i64], aad: &[u8], verdicts: &mut [u8]) {
     match result {
         Ok(()) => verdicts.fill(1),
         // The batch stopped at the first unauthentic message, so open each message again, alone.
@@ -106,7 +99,7 @@ fn judge(
 }
 
 /// Returns the offsets of messages with these lengths, `len` bytes in total.
-fn offsets(lens: &[u8], len: usize) -> Result<Vec<i64>, CallError> {
+fn offsets(lens: &[u8], len: usize) -> Result<Vec<i64>> {
     let lens = || lens.as_chunks().0.iter().map(|len| u64::from_ne_bytes(*len));
     let found = lens().map(u128::from).sum();
     if found != len as u128 {

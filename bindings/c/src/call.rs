@@ -1,7 +1,7 @@
 //! The frame of every call: reports errors and stops panics.
 
 use crate::constants::SEALANE_INTERNAL;
-use crate::error::{ArgumentError, CallError};
+use crate::error::{ArgumentError, CallError, Result};
 use crate::memory::{
     CText, Call, Destination, Given, Handle, In, Input, Out, Output, Owned, Shared, SizedIn, SizedOut, Unique,
 };
@@ -184,10 +184,7 @@ pub(crate) use freed;
 /// Runs the body of a call. An error is written to `error`, and a panic becomes
 /// [`SEALANE_INTERNAL`].
 #[inline]
-pub(crate) fn guarded<T: Outcome>(
-    error: Unique<Error>,
-    work: impl FnOnce(&Call) -> Result<T, CallError>,
-) -> T {
+pub(crate) fn guarded<T: Outcome>(error: Unique<Error>, work: impl FnOnce(&Call) -> Result<T>) -> T {
     // A value that changes marks itself as failed first, so it refuses to continue after a panic.
     match catch_unwind(AssertUnwindSafe(|| Call::lend(work))) {
         Ok(Ok(value)) => value,
@@ -232,7 +229,7 @@ mod test {
     use std::collections::BTreeMap;
     use std::path::Path;
 
-    fn failed(work: impl FnOnce(&Call) -> Result<i64, CallError>) -> (i64, Error) {
+    fn failed(work: impl FnOnce(&Call) -> Result<i64>) -> (i64, Error) {
         let mut error = Error { code: 7, os_code: 7, text: [7; TEXT_LEN] };
         let result = guarded(lent(&mut error), work);
         (result, error)

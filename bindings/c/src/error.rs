@@ -2,6 +2,9 @@
 
 use sealane::error::Kind;
 
+/// A result whose error is [`CallError`] unless another one is named.
+pub(crate) type Result<T, E = CallError> = std::result::Result<T, E>;
+
 /// An error of a call, not yet translated.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {

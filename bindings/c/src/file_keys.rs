@@ -2,7 +2,7 @@
 
 use crate::call::{exports, freed};
 use crate::constants::SEALANE_ARMOR;
-use crate::error::{ArgumentError, CallError, flags};
+use crate::error::{ArgumentError, Result, flags};
 use crate::keys::Secret;
 use crate::memory::{Handle, Owned};
 use sealane::age::{self, Armor};
@@ -21,11 +21,11 @@ impl Handle for DecryptWith {
     const COUNTED: bool = true;
 }
 
-fn encrypt_with(params: EncryptParams<'_>) -> Result<Owned<EncryptWith>, CallError> {
+fn encrypt_with(params: EncryptParams<'_>) -> Result<Owned<EncryptWith>> {
     Ok(Owned::new(params.build()?))
 }
 
-fn decrypt_with(params: DecryptParams<'_>) -> Result<Owned<DecryptWith>, CallError> {
+fn decrypt_with(params: DecryptParams<'_>) -> Result<Owned<DecryptWith>> {
     Ok(Owned::new(params.build()?))
 }
 
@@ -34,7 +34,7 @@ fn encrypt_params<'a>(
     key: Option<FileKey>,
     format: Option<&str>,
     context: &'a [u8],
-) -> Result<EncryptParams<'a>, CallError> {
+) -> Result<EncryptParams<'a>> {
     let format = format.map(str::parse).transpose()?;
     Ok(EncryptParams { key, format, context, ..EncryptParams::default() })
 }
@@ -44,7 +44,7 @@ fn decrypt_params<'a>(
     key: Option<FileKey>,
     format: Option<&str>,
     context: &'a [u8],
-) -> Result<DecryptParams<'a>, CallError> {
+) -> Result<DecryptParams<'a>> {
     let format = format.map(str::parse).transpose()?;
     Ok(DecryptParams { key, format, context, ..DecryptParams::default() })
 }

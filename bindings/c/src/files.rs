@@ -2,7 +2,7 @@
 
 use crate::call::{exports, freed};
 use crate::constants::SEALANE_SYNCED;
-use crate::error::{ArgumentError, CallError, flags};
+use crate::error::{ArgumentError, Result, flags};
 use crate::memory::{self, Destination, Owned, ResultBytes, SizedIn, count};
 use sealane::Misuse;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, DecryptWith, Durability, EncryptWith};
@@ -17,7 +17,7 @@ fn durability(found: u32) -> Result<Durability, ArgumentError> {
 fn with_options(
     options: SizedIn<memory::Options>,
     work: impl FnOnce(file::Options<'_>) -> Result<(), sealane::Error>,
-) -> Result<i64, CallError> {
+) -> Result<i64> {
     let Some(options) = options.optional("options")? else {
         work(file::Options::default())?;
         return Ok(0);

@@ -1,7 +1,7 @@
 //! Streams: push bytes in, take the encrypted or decrypted bytes out.
 
 use crate::call::{exports, freed};
-use crate::error::CallError;
+use crate::error::Result;
 use crate::memory::{Output, Owned, count};
 use sealane::Misuse;
 use sealane::file::{ByteQueue, DecryptWith, Decryptor, EncryptWith, Encryptor};
@@ -22,7 +22,7 @@ impl Filter {
         }
     }
 
-    fn push(&mut self, data: &[u8]) -> Result<(), CallError> {
+    fn push(&mut self, data: &[u8]) -> Result<()> {
         match self {
             Self::Encrypt(encryptor) => encryptor.push(data)?,
             Self::Decrypt(decryptor) => decryptor.push(data)?,
@@ -32,7 +32,7 @@ impl Filter {
     }
 
     /// Ends the stream. After a failure, nothing can be taken.
-    fn finish(&mut self) -> Result<(), CallError> {
+    fn finish(&mut self) -> Result<()> {
         if matches!(self, Self::Finished(_)) {
             return Err(Misuse::AlreadyFinalized.into());
         }

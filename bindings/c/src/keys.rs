@@ -2,7 +2,7 @@
 
 use crate::call::{exports, freed};
 use crate::constants::SEALANE_REPLACE;
-use crate::error::{CallError, flags};
+use crate::error::{Result, flags};
 use crate::memory::{Handle, Input, Layout, Output, Owned, count};
 use sealane::Key;
 use sealane::keys::{self, Cost, Existing, Kind, LoadOptions, PublicKey, SecretKey};
@@ -20,7 +20,7 @@ impl Secret {
     }
 
     /// Returns the symmetric key, or an error for a private key.
-    pub(crate) fn symmetric(&self) -> Result<Key, CallError> {
+    pub(crate) fn symmetric(&self) -> Result<Key> {
         Ok(self.0.clone().into_symmetric()?)
     }
 }

@@ -10,7 +10,7 @@
 //! during the call; the header forbids this.
 
 use crate::constants::{SEALANE_CALLING_THREAD, SEALANE_UNKNOWN};
-use crate::error::{ArgumentError, CallError, flags};
+use crate::error::{ArgumentError, CallError, Result, flags};
 use sealane::file::{Concurrency, ReadAt};
 use sealane::{InOut, Misuse};
 use std::alloc::{Layout as Allocation, alloc_zeroed, dealloc};
@@ -216,7 +216,7 @@ impl<'a> Output<'a> {
         data: Input<'a>,
         tail: usize,
         others: [Input<'a>; N],
-    ) -> Result<Layout<'a, N>, CallError> {
+    ) -> Result<Layout<'a, N>> {
         let need = data.len.saturating_add(head).saturating_add(tail);
         if self.len < need {
             return Err(Misuse::OutputTooShort { got: self.len, need }.into());
@@ -356,14 +356,14 @@ pub(crate) struct ResultBytes {
 /// Bytes in front of a result; keeps `malloc`'s alignment.
 const PREFIX: usize = 16;
 
-fn allocation(len: usize) -> Result<Allocation, CallError> {
+fn allocation(len: usize) -> Result<Allocation> {
     let size = len.checked_add(PREFIX).and_then(|size| Allocation::from_size_align(size, PREFIX).ok());
     size.ok_or_else(|| CallError::out_of_memory(len))
 }
 
 impl ResultBytes {
     /// Returns `len` zeros; the system maps them when they are written.
-    pub(crate) fn zeroed(len: usize) -> Result<Self, CallError> {
+    pub(crate) fn zeroed(len: usize) -> Result<Self> {
         let allocation = allocation(len)?;
         // SAFETY: the size is not zero, because of the prefix.
         let start = NonNull::new(unsafe { alloc_zeroed(allocation) });

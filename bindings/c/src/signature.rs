@@ -1,7 +1,7 @@
 //! Signatures of messages that are passed in pieces.
 
 use crate::call::{exports, freed};
-use crate::error::CallError;
+use crate::error::Result;
 use crate::memory::{Destination, Owned, ResultBytes};
 use sealane::Misuse;
 use sealane::signature::{FILE_NAMESPACE, Signers, Signing, SigningKey, Verifying};
@@ -15,7 +15,7 @@ pub(crate) enum Signature {
 
 impl Signature {
     /// Returns the signature; or the signer, a line end and the trusted comment.
-    fn finish(&mut self) -> Result<String, CallError> {
+    fn finish(&mut self) -> Result<String> {
         Ok(match std::mem::replace(self, Self::Finished) {
             Self::Sign(signing) => signing.finish()?,
             Self::Verify(verifying) => {

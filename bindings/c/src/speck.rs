@@ -1,7 +1,7 @@
 //! The block cipher Speck.
 
 use crate::call::{exports, freed};
-use crate::error::CallError;
+use crate::error::Result;
 use crate::memory::{Handle, Input, Layout, Output, Owned, count};
 use sealane::hazmat::Speck;
 use sealane::{InOut, named};
@@ -34,7 +34,7 @@ fn blocks(
     data: Input<'_>,
     out: Output<'_>,
     each: impl FnOnce(InOut<'_>) -> Result<(), sealane::Error>,
-) -> Result<i64, CallError> {
+) -> Result<i64> {
     let Layout { data, .. } = out.arrange(0, data, 0, [])?;
     let len = data.len();
     each(data)?;

@@ -1,7 +1,7 @@
 //! What can be done with inputs, outputs and results without `unsafe`.
 
 use super::{Destination, Input, Out, Output, ResultBytes, count, overlap};
-use crate::error::CallError;
+use crate::error::Result;
 use std::mem::ManuallyDrop;
 
 impl Out {
@@ -25,7 +25,7 @@ impl Input<'_> {
 
 impl<'a> Output<'a> {
     /// Returns the first `len` bytes, for a call that reads no caller bytes.
-    pub(crate) fn first(self, len: usize) -> Result<&'a mut [u8], CallError> {
+    pub(crate) fn first(self, len: usize) -> Result<&'a mut [u8]> {
         Ok(self.arrange(len, Input::NONE, 0, [])?.head)
     }
 

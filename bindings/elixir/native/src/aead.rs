@@ -13,13 +13,7 @@ impl Resource for Aead {}
 impl Aead {
     /// Decrypts a ciphertext with its tag.
     #[inline]
-    fn decrypt<'a>(
-        &self,
-        env: Env<'a>,
-        nonce: &[u8],
-        data: &[u8],
-        aad: &[u8],
-    ) -> Result<Binary<'a>, CallError> {
+    fn decrypt<'a>(&self, env: Env<'a>, nonce: &[u8], data: &[u8], aad: &[u8]) -> Result<Binary<'a>> {
         // Checked before anything an attacker controls, as in the core.
         self.0.check_nonce_len(nonce.len())?;
         let len = data.len().checked_sub(self.0.tag_len()).ok_or(CallError::AUTHENTICATION)?;
@@ -28,7 +22,7 @@ impl Aead {
     }
 }
 
-fn standard(name: &str, key: &Key, provider: Option<&str>) -> Result<ResourceArc<Aead>, CallError> {
+fn standard(name: &str, key: &Key, provider: Option<&str>) -> Result<ResourceArc<Aead>> {
     Ok(ResourceArc::new(Aead(named::aead(name, key, provider)?)))
 }
 

@@ -10,26 +10,29 @@ pub(crate) type Answer<T> = Result<T, Raised>;
 
 /// Returns the value or raises.
 #[inline]
-pub(crate) fn value<T>(result: Result<T, CallError>) -> Answer<T> {
+pub(crate) fn value<T>(result: Result<T>) -> Answer<T> {
     result.map_err(CallError::raise)
 }
 
 /// Returns `{:ok, value}` or `{:error, exception}`.
 #[inline]
-pub(crate) fn tuple<T>(result: Result<T, CallError>) -> Answer<(Atom, T)> {
+pub(crate) fn tuple<T>(result: Result<T>) -> Answer<(Atom, T)> {
     Ok((ok(), result.map_err(CallError::tuple)?))
 }
 
 /// Returns `:ok` or `{:error, exception}`.
-pub(crate) fn done(result: Result<(), CallError>) -> Answer<Atom> {
+pub(crate) fn done(result: Result<()>) -> Answer<Atom> {
     result.map(|()| ok()).map_err(CallError::tuple)
 }
 
 /// Returns `{:ok, message}` or `{:error, :authentication_failed}`.
 #[inline]
-pub(crate) fn message<T>(result: Result<T, CallError>) -> Answer<(Atom, T)> {
+pub(crate) fn message<T>(result: Result<T>) -> Answer<(Atom, T)> {
     Ok((ok(), result.map_err(CallError::message)?))
 }
+
+/// A result whose error is [`CallError`] unless another one is named.
+pub(crate) type Result<T, E = CallError> = std::result::Result<T, E>;
 
 /// An error of a call, not yet translated.
 #[derive(Debug, thiserror::Error)]

@@ -48,7 +48,7 @@ fn factor(name: &'static str, factor: Option<u8>) -> Result<Option<u8>, Misuse> 
     }
 }
 
-fn symmetric(source: &Source<'_>) -> Result<Option<FileKey>, CallError> {
+fn symmetric(source: &Source<'_>) -> Result<Option<FileKey>> {
     Ok(match source {
         Source::Key(key) => Some(Key::from_bytes(key).into()),
         Source::Secret(secret) => Some(secret.symmetric()?.into()),

@@ -23,7 +23,7 @@ fn with_options(
     env: Env<'_>,
     (threads, synced, progress): Options,
     work: impl FnOnce(file::Options<'_>) -> Result<(), sealane::Error>,
-) -> Result<(), CallError> {
+) -> Result<()> {
     let caller = env.pid();
     let mut report = |done: u64, total: Option<u64>| {
         if let Some(pid) = &progress {

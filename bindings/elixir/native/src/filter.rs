@@ -21,7 +21,7 @@ fn begun(work: Work) -> ResourceArc<Filter> {
 }
 
 /// Moves a stream's output to a binary.
-fn taken<'a>(env: Env<'a>, queue: &mut ByteQueue) -> Result<Binary<'a>, CallError> {
+fn taken<'a>(env: Env<'a>, queue: &mut ByteQueue) -> Result<Binary<'a>> {
     written(env, queue.len(), |out| {
         queue.take(out);
         Ok::<_, CallError>(())

@@ -21,7 +21,7 @@ impl Secret {
     }
 
     /// Returns the symmetric key, or an error for a private key.
-    pub(crate) fn symmetric(&self) -> Result<Key, CallError> {
+    pub(crate) fn symmetric(&self) -> Result<Key> {
         Ok(self.0.clone().into_symmetric()?)
     }
 }

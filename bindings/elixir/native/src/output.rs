@@ -1,6 +1,6 @@
 //! New Erlang binaries for results.
 
-use crate::error::CallError;
+use crate::error::{CallError, Result};
 use rustler::{Binary, Env, NewBinary, OwnedBinary};
 use sealane::InOut;
 
@@ -16,7 +16,7 @@ pub(crate) enum Output<'a> {
 
 impl<'a> Output<'a> {
     #[inline]
-    pub(crate) fn new(env: Env<'a>, len: usize) -> Result<Self, CallError> {
+    pub(crate) fn new(env: Env<'a>, len: usize) -> Result<Self> {
         if len < LONG {
             return Ok(Self::Short(NewBinary::new(env, len)));
         }
@@ -46,14 +46,14 @@ pub(crate) fn written<'a, E: Into<CallError>>(
     env: Env<'a>,
     len: usize,
     work: impl FnOnce(&mut [u8]) -> Result<(), E>,
-) -> Result<Binary<'a>, CallError> {
+) -> Result<Binary<'a>> {
     let mut out = Output::new(env, len)?;
     work(out.bytes()).map_err(Into::into)?;
     Ok(out.finish())
 }
 
 /// Returns a binary with a copy of `bytes`.
-pub(crate) fn copied<'a>(env: Env<'a>, bytes: &[u8]) -> Result<Binary<'a>, CallError> {
+pub(crate) fn copied<'a>(env: Env<'a>, bytes: &[u8]) -> Result<Binary<'a>> {
     written(env, bytes.len(), |out| {
         out.copy_from_slice(bytes);
         Ok::<_, CallError>(())
@@ -66,6 +66,6 @@ pub(crate) fn transformed<'a>(
     env: Env<'a>,
     data: &[u8],
     work: impl FnOnce(InOut<'_>) -> Result<(), sealane::Error>,
-) -> Result<Binary<'a>, CallError> {
+) -> Result<Binary<'a>> {
     written(env, data.len(), |out| work(InOut::apart(data, out)))
 }

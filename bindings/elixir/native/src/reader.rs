@@ -13,7 +13,7 @@ pub(crate) struct Reader(RwLock<Option<Arc<file::Reader<File>>>>);
 impl Resource for Reader {}
 
 impl Reader {
-    fn file(&self) -> Result<Arc<file::Reader<File>>, CallError> {
+    fn file(&self) -> Result<Arc<file::Reader<File>>> {
         // The lock is held only to copy a pointer, so a panic cannot poison its value.
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(ended)
     }

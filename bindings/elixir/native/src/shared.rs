@@ -1,6 +1,6 @@
 //! Handles that change with their calls and come to an end.
 
-use crate::error::CallError;
+use crate::error::{CallError, Result};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// A value used by one call at a time, until finished or closed.
@@ -13,7 +13,7 @@ impl<T> Exclusive<T> {
 
     /// Returns the value, or `None` once taken. A call while another process is inside is refused:
     /// waiting would block a scheduler.
-    pub(crate) fn enter(&self) -> Result<MutexGuard<'_, Option<T>>, CallError> {
+    pub(crate) fn enter(&self) -> Result<MutexGuard<'_, Option<T>>> {
         let expected = match self.0.try_lock() {
             Ok(inside) => return Ok(inside),
             Err(TryLockError::WouldBlock) => {

@@ -16,7 +16,7 @@ pub(crate) struct Blocks {
 impl Resource for Blocks {}
 
 impl Blocks {
-    fn check(&self, variant: Atom) -> Result<&Speck, CallError> {
+    fn check(&self, variant: Atom) -> Result<&Speck> {
         if variant == self.variant {
             return Ok(&self.speck);
         }
@@ -28,14 +28,14 @@ impl Blocks {
 
 /// Returns the Speck size with this UTF-8 name.
 #[inline]
-fn size(name: &[u8], suffix: &str) -> Result<SpeckSize, CallError> {
+fn size(name: &[u8], suffix: &str) -> Result<SpeckSize> {
     // No name is longer, and a long text would take the time of other processes.
     let name = std::str::from_utf8(&name[..name.len().min(64)]).unwrap_or_default();
     Ok(named::speck_size(name, suffix)?)
 }
 
 /// Returns a Speck-Poly1305 key with nonces of a whole block.
-fn aead(name: &[u8], key: &[u8], nonce_len: usize) -> Result<Aead, CallError> {
+fn aead(name: &[u8], key: &[u8], nonce_len: usize) -> Result<Aead> {
     let size = size(name, "")?;
     Ok(if nonce_len == 16 { Aead::new_block_nonce(size, key) } else { Aead::new_small_block(size, key) }?)
 }
