@@ -116,7 +116,7 @@ fn each<F: Sync>(
     files: &[F],
     path: fn(&F) -> &PathBuf,
     durable: bool,
-    work: impl Fn(&F, Options<'_>) -> Result<(), Error> + Sync,
+    work: impl Fn(&F, Options<'_>) -> Result<()> + Sync,
 ) -> PyResult<Failures> {
     let mut results = Vec::with_capacity(files.len());
     with_hooks(py, || {

@@ -3,7 +3,7 @@
 
 use crate::error::raise;
 use pyo3::prelude::*;
-use sealane::Error;
+use sealane::error::Result;
 use sealane::interrupt::with_check;
 use std::{cell::Cell, ops::ControlFlow};
 
@@ -18,7 +18,7 @@ pub(crate) const DETACH_LEN: usize = 8 << 10;
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     len: usize,
-    work: impl FnOnce() -> Result<T, Error> + Send,
+    work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
     if len < DETACH_LEN { work() } else { py.detach(work) }.map_err(raise)
 }

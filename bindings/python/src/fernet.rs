@@ -71,7 +71,7 @@ impl Fernet {
 /// Returns the token that `encrypt` writes.
 fn token<'py>(
     data: &Any<'py>,
-    encrypt: impl FnOnce(&[u8], &mut [u8]) -> Result<usize, Error> + Send,
+    encrypt: impl FnOnce(&[u8], &mut [u8]) -> Result<usize> + Send,
 ) -> PyResult<Bytes<'py>> {
     let (py, data) = (data.py(), bytes("data", data)?);
     fresh(py, sealane::fernet::Fernet::token_len(data.len()), |out| {
@@ -104,7 +104,7 @@ fn urlsafe_decoded<'py>(object: &Any<'py>) -> PyResult<Option<Bytes<'py>>> {
 }
 
 /// Turns an unauthentic token into `None`, because a rotated key tries all its keys.
-fn not_authentic<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+fn not_authentic<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(Error::Authentication) => Ok(None),

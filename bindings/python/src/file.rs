@@ -252,7 +252,7 @@ enum Content {
 }
 
 impl Content {
-    fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
+    fn push(&mut self, piece: &[u8]) -> Result<()> {
         match self {
             Self::Encrypted(writer) => writer.push(piece),
             Self::EncryptedObject(encryptor) => encryptor.push(piece),
@@ -261,7 +261,7 @@ impl Content {
         }
     }
 
-    fn finish(self, durability: Durability) -> Result<(), Error> {
+    fn finish(self, durability: Durability) -> Result<()> {
         match self {
             Self::Encrypted(writer) => writer.finish(durability),
             Self::EncryptedObject(encryptor) => encryptor.finish().map(drop),
@@ -345,7 +345,7 @@ impl Writer {
     fn with(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Option<Box<Content>>) -> Option<Result<(), Error>> + Send,
+        work: impl FnOnce(&mut Option<Box<Content>>) -> Option<Result<()>> + Send,
     ) -> PyResult<()> {
         let result = self.content.access(py, usize::MAX, work)?.ok_or_else(finished)?;
         result.map_err(raise_at(self.path.as_deref(), raise_about))
@@ -364,7 +364,7 @@ fn with_options<T: Send>(
     progress: Callback,
     durable: bool,
     about: &Path,
-    work: impl FnOnce(Options<'_>) -> Result<T, Error> + Send,
+    work: impl FnOnce(Options<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
     let threads = arguments::threads(threads)?;
     let result = interruptible(py, || {

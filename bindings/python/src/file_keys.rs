@@ -140,12 +140,7 @@ impl RewrapWith {
 }
 
 /// Rewraps the age file at a URL for the program; see ``sealane.fs.rewrap``.
-pub(crate) fn rewrap_url(
-    from: &str,
-    to: &str,
-    with: &file::Rewrap,
-    cancelled: fn() -> bool,
-) -> Result<(), Error> {
+pub(crate) fn rewrap_url(from: &str, to: &str, with: &file::Rewrap, cancelled: fn() -> bool) -> Result<()> {
     Python::attach(|py| {
         let progress = PyCFunction::new_closure(py, None, None, move |_, _| match cancelled() {
             true => Err(PyKeyboardInterrupt::new_err(())),

@@ -211,7 +211,7 @@ impl Vault {
 }
 
 /// Opens the folder at a URL for the program.
-pub(crate) fn open_url(url: &str) -> Result<(Arc<dyn Storage>, PathBuf), Error> {
+pub(crate) fn open_url(url: &str) -> Result<(Arc<dyn Storage>, PathBuf)> {
     type Found = (Option<Py<PyAny>>, PathBuf, Option<PathBuf>);
     let found = Python::attach(|py| {
         let found = py.import("sealane.fs._stored")?.getattr("at_url")?.call1((url, PyDict::new(py)))?;
@@ -226,7 +226,7 @@ pub(crate) fn open_url(url: &str) -> Result<(Arc<dyn Storage>, PathBuf), Error> 
 }
 
 /// Begins a new file at a URL for the program.
-pub(crate) fn create_url(url: &str) -> Result<Box<dyn cli::Upload>, Error> {
+pub(crate) fn create_url(url: &str) -> Result<Box<dyn cli::Upload>> {
     let begin = |py: Python<'_>| {
         py.import("sealane.fs._writing")?.getattr("upload_to")?.call1((url,)).map(Bound::unbind)
     };
@@ -373,7 +373,7 @@ pub(crate) const SERVICES: WrappingServices = WrappingServices {
     unwrap: |name, ciphertext| ask("unwrapped_keyset", name, ciphertext),
 };
 
-fn ask(function: &str, name: &str, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn ask(function: &str, name: &str, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     Python::attach(|py| {
         let find = py.import("sealane._kms").and_then(|module| module.getattr(function));
         let found = find.and_then(|find| find.call1((name, PyByteArray::new(py, bytes))));

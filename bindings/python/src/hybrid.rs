@@ -381,7 +381,7 @@ fn suite_named(suite: Option<&str>) -> PyResult<Option<hpke::Aead>> {
 fn fill<'py>(
     py: Python<'py>,
     len: usize,
-    work: impl FnOnce(&mut [u8]) -> Result<usize, Error> + Send,
+    work: impl FnOnce(&mut [u8]) -> Result<usize> + Send,
 ) -> PyResult<Bytes<'py>> {
     fresh(py, len, |out| py.detach(|| work(out)).map(drop).map_err(raise))
 }
@@ -414,8 +414,8 @@ fn hex_or_bytes<K>(
     curve: Curve,
     name: &str,
     key: &Any<'_>,
-    from_hex: fn(Curve, &str) -> Result<K, Error>,
-    from_bytes: fn(Curve, &[u8]) -> Result<K, Error>,
+    from_hex: fn(Curve, &str) -> Result<K>,
+    from_bytes: fn(Curve, &[u8]) -> Result<K>,
 ) -> PyResult<K> {
     if key.is_instance_of::<PyString>() {
         return from_hex(curve, &secrets::text(name, key)?).map_err(raise);

@@ -127,11 +127,7 @@ pub(crate) fn jwe_decrypt<'py>(
 }
 
 /// Runs short work at once, and other work so that other threads can run and signals cancel it.
-fn run<T: Send>(
-    py: Python<'_>,
-    is_quick: bool,
-    work: impl FnOnce() -> Result<T, Error> + Send,
-) -> PyResult<T> {
+fn run<T: Send>(py: Python<'_>, is_quick: bool, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     if is_quick { work() } else { interruptible(py, work)? }.map_err(raise)
 }
 

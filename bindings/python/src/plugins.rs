@@ -123,28 +123,22 @@ struct Callbacks {
 }
 
 impl Interaction for Callbacks {
-    fn message(&self, plugin: &str, text: &str) -> Result<Option<()>, Error> {
+    fn message(&self, plugin: &str, text: &str) -> Result<Option<()>> {
         attached(&self.message, |message| message.call1((plugin, text)).map(|_| Some(())))
     }
 
-    fn request(&self, plugin: &str, prompt: &str, input: Input) -> Result<Option<Zeroizing<String>>, Error> {
+    fn request(&self, plugin: &str, prompt: &str, input: Input) -> Result<Option<Zeroizing<String>>> {
         attached(&self.request, |request| {
             let typed = request.call1((plugin, prompt, input != Input::Public))?;
             if typed.is_none() { Ok(None) } else { secrets::text("the result of request", &typed).map(Some) }
         })
     }
 
-    fn confirm(
-        &self,
-        plugin: &str,
-        prompt: &str,
-        yes: &str,
-        no: Option<&str>,
-    ) -> Result<Option<bool>, Error> {
+    fn confirm(&self, plugin: &str, prompt: &str, yes: &str, no: Option<&str>) -> Result<Option<bool>> {
         attached(&self.confirm, |confirm| confirm.call1((plugin, prompt, yes, no))?.extract())
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<()> {
         Python::attach(|py| py.check_signals()).map_err(|error| io::Error::other(error).into())
     }
 }
@@ -153,7 +147,7 @@ impl Interaction for Callbacks {
 fn attached<T>(
     function: &Option<Py<PyAny>>,
     call: impl FnOnce(&Any<'_>) -> PyResult<Option<T>>,
-) -> Result<Option<T>, Error> {
+) -> Result<Option<T>> {
     let Some(function) = function else { return Ok(None) };
     Python::attach(|py| call(function.bind(py))).map_err(|error| io::Error::other(error).into())
 }

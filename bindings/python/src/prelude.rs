@@ -9,6 +9,7 @@ pub(crate) use pyo3::exceptions::{PyTypeError, PyValueError};
 pub(crate) use pyo3::prelude::*;
 pub(crate) use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
 pub(crate) use sealane::age::{Identity, Recipient};
+pub(crate) use sealane::error::Result;
 pub(crate) use sealane::keys::{Fingerprint, KeyFile, PinnedReference, Reference, SecretKey};
 pub(crate) use sealane::{Error, InOut, MessageKeys, Misuse};
 pub(crate) use std::path::{Path, PathBuf};

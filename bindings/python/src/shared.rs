@@ -168,7 +168,7 @@ impl<T: Send> Shared<T> {
         &self,
         py: Python<'_>,
         len: usize,
-        work: impl FnOnce(&mut T) -> Result<R, Error> + Send,
+        work: impl FnOnce(&mut T) -> Result<R> + Send,
     ) -> PyResult<R> {
         self.access(py, len, |value| work(value.as_mut().ok_or(Misuse::AlreadyFinalized)?))?.map_err(raise)
     }

@@ -12,8 +12,8 @@ pub(crate) fn parsed<T: Send>(
     py: Python<'_>,
     name: &str,
     object: &Any<'_>,
-    reference: fn(&OsStr) -> Result<Reference, Error>,
-    parse: impl FnOnce(&[u8]) -> Result<T, Error> + Send,
+    reference: fn(&OsStr) -> Result<Reference>,
+    parse: impl FnOnce(&[u8]) -> Result<T> + Send,
 ) -> PyResult<T> {
     if !object.is_instance_of::<PyString>() {
         let content = secrets::bytes(name, object)?;
@@ -27,7 +27,7 @@ pub(crate) fn parsed<T: Send>(
     interruptible(py, || parse(&content))?.map_err(|error| raise_among(named, error))
 }
 
-pub(crate) fn file(path: &OsStr) -> Result<Reference, Error> {
+pub(crate) fn file(path: &OsStr) -> Result<Reference> {
     Ok(Reference::File(path.into()))
 }
 

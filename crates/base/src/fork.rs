@@ -1,7 +1,7 @@
 //! Detects values that `fork()` copied to a child process.
 
 use crate::random::process_mark;
-use crate::{Error, Misuse};
+use crate::{Misuse, Result};
 
 /// Remembers which process created a value that must not be used in two processes.
 ///
@@ -35,9 +35,9 @@ impl ForkGuard {
     /// Creates a guard for a value of this process.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the operating system has no random bytes.
+    /// Returns [`Error::Io`](crate::Error::Io) if the operating system has no random bytes.
     #[inline]
-    pub fn new() -> Result<Self, Error> {
+    pub fn new() -> Result<Self> {
         Ok(Self(process_mark()?))
     }
 
@@ -46,7 +46,7 @@ impl ForkGuard {
     /// # Errors
     /// Returns [`Misuse::Forked`] in a forked child process and in its children.
     #[inline]
-    pub fn check(self) -> Result<(), Error> {
+    pub fn check(self) -> Result<()> {
         if Self::new()? == self { Ok(()) } else { Err(Misuse::Forked.into()) }
     }
 

@@ -5,9 +5,9 @@
 //! Long work calls it from time to time and returns [`Error::Cancelled`] if the check returns
 //! `Break`.
 
-use crate::Error;
 use crate::memory::affordable_threads;
 use crate::os::without_signals;
+use crate::{Error, Result};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -64,7 +64,7 @@ pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
 /// # Errors
 /// Returns [`Error::Cancelled`].
 #[doc(hidden)]
-pub fn check() -> Result<(), Error> {
+pub fn check() -> Result<()> {
     match CHECK.get().map(|check| check()) {
         Some(ControlFlow::Break(())) => Err(Error::Cancelled),
         _ => Ok(()),
@@ -89,7 +89,7 @@ impl Pace {
     ///
     /// # Errors
     /// Returns [`Error::Cancelled`].
-    pub fn after(&mut self, bytes: usize) -> Result<(), Error> {
+    pub fn after(&mut self, bytes: usize) -> Result<()> {
         self.bytes += bytes;
         if self.bytes < 1 << 20 {
             return Ok(());
@@ -111,9 +111,7 @@ impl Pace {
 /// # Errors
 /// Returns the errors of `work`; [`Error::Cancelled`].
 #[doc(hidden)]
-pub fn interruptible<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
+pub fn interruptible<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     if CHECK.get().is_none() || affordable_threads(2) < 2 {
         return work();
     }

@@ -5,8 +5,8 @@
 
 use super::os::without_signals;
 use super::threads::default_threads;
-use crate::Error;
 use crate::memory::affordable_threads;
+use crate::{Error, Result};
 use rayon_core::{ThreadPoolBuilder, current_thread_index};
 
 const NO_THREAD: Error = Error::LimitExceeded("the system refuses a thread for the key derivation");
@@ -16,7 +16,7 @@ const NO_THREAD: Error = Error::LimitExceeded("the system refuses a thread for t
 ///
 /// # Errors
 /// Returns [`Error::LimitExceeded`] if rayon cannot make a pool of the calling thread.
-pub fn with_threads_for<T: Send>(lanes: usize, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+pub fn with_threads_for<T: Send>(lanes: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
     // In a pool of the caller, its threads share the work.
     if current_thread_index().is_some() {
         return Ok(work());

@@ -3,7 +3,7 @@
 //! `vec![0; len]` aborts the process if memory is short, so a file or a message could kill it. All
 //! buffers of such a length come from this module; an architecture test checks that.
 
-use crate::{Error, Misuse};
+use crate::{Error, Misuse, Result};
 use std::ops::{Deref, DerefMut};
 
 /// Address space for one more thread: 2 MiB of stack, 64 MiB for an arena of the allocator on
@@ -60,7 +60,7 @@ pub(crate) fn threads_take_from_results() -> bool {
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
-pub fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
+pub fn zeroed(len: usize) -> Result<Vec<u8>> {
     providers::try_zeroed(len).ok_or(Error::OutOfMemory { bytes: len })
 }
 
@@ -102,7 +102,7 @@ impl Drop for Wiped {
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
-pub fn with_capacity<T>(len: usize) -> Result<Vec<T>, Error> {
+pub fn with_capacity<T>(len: usize) -> Result<Vec<T>> {
     let mut empty = Vec::new();
     reserve(&mut empty, len)?;
     Ok(empty)
@@ -112,7 +112,7 @@ pub fn with_capacity<T>(len: usize) -> Result<Vec<T>, Error> {
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
-pub fn reserve<T>(data: &mut Vec<T>, more: usize) -> Result<(), Error> {
+pub fn reserve<T>(data: &mut Vec<T>, more: usize) -> Result<()> {
     // The error says no more than this.
     let refused = |_| Error::OutOfMemory { bytes: more.saturating_mul(size_of::<T>()) };
     data.try_reserve_exact(more).map_err(refused)
@@ -122,7 +122,7 @@ pub fn reserve<T>(data: &mut Vec<T>, more: usize) -> Result<(), Error> {
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`] and leaves the buffer unchanged.
-pub fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), Error> {
+pub fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<()> {
     // Not exact, so that appending many pieces takes linear time.
     bytes.try_reserve(more.len()).map_err(|_| Error::OutOfMemory { bytes: more.len() })?;
     bytes.extend_from_slice(more);
@@ -133,7 +133,7 @@ pub fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), Error> {
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`] and leaves the buffer unchanged.
-pub fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<(), Error> {
+pub fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<()> {
     reserve(bytes, len.saturating_sub(bytes.len()))?;
     bytes.resize(len, 0);
     Ok(())
@@ -152,10 +152,7 @@ pub fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
 
 /// Decrypts to `out` with `open`. On failure, overwrites `out` with zeros.
 #[doc(hidden)]
-pub fn clear_on_error(
-    out: &mut [u8],
-    open: impl FnOnce(&mut [u8]) -> Result<(), Error>,
-) -> Result<(), Error> {
+pub fn clear_on_error(out: &mut [u8], open: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
     let opened = open(out);
     if opened.is_err() {
         out.fill(0);
@@ -167,7 +164,7 @@ pub fn clear_on_error(
 ///
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
-pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+pub fn copy(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut copy = with_capacity(bytes.len())?;
     copy.extend_from_slice(bytes);
     Ok(copy)
@@ -212,8 +209,7 @@ mod test {
     #[test]
     fn refuses_what_no_machine_has() {
         const FAR_TOO_MUCH: usize = isize::MAX as usize;
-        let refused =
-            |result: Result<(), Error>| matches!(result, Err(Error::OutOfMemory { bytes: FAR_TOO_MUCH }));
+        let refused = |result: Result<()>| matches!(result, Err(Error::OutOfMemory { bytes: FAR_TOO_MUCH }));
         assert!(refused(zeroed(FAR_TOO_MUCH).map(drop)));
         assert!(refused(with_capacity::<u8>(FAR_TOO_MUCH).map(drop)));
         let mut bytes = vec![7];

@@ -4,7 +4,7 @@ use super::os::without_signals;
 use super::pool::run_with_helpers;
 use super::threads::thread_count;
 use crate::memory::{affordable_threads, threads_take_from_results};
-use crate::{Error, ForkGuard};
+use crate::{ForkGuard, Result};
 use providers::Threads;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,15 +38,15 @@ const POLLS: u32 = 1000;
 pub fn run_jobs<B>(
     workers: Workers,
     jobs: u64,
-    buffers: impl Fn() -> Result<B, Error> + Sync,
-    work: impl Fn(u64, &mut B, &dyn Fn()) -> Result<(), Error> + Sync,
-    mut after: impl FnMut() -> Result<(), Error>,
-) -> Result<(), Error> {
+    buffers: impl Fn() -> Result<B> + Sync,
+    work: impl Fn(u64, &mut B, &dyn Fn()) -> Result<()> + Sync,
+    mut after: impl FnMut() -> Result<()>,
+) -> Result<()> {
     let next = AtomicU64::new(0);
     let done = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let first_error = Mutex::new(None);
-    let run = |buffers: &mut B, start: &dyn Fn(), after: &mut dyn FnMut() -> Result<(), Error>| {
+    let run = |buffers: &mut B, start: &dyn Fn(), after: &mut dyn FnMut() -> Result<()>| {
         while !stop.load(Ordering::Relaxed) {
             let job = next.fetch_add(1, Ordering::Relaxed);
             if job >= jobs {
@@ -114,8 +114,8 @@ pub fn run_jobs<B>(
 pub fn run_parts<P: Send>(
     workers: Workers,
     parts: &[Mutex<P>],
-    work: impl Fn(usize, &mut P, &dyn Fn()) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
+    work: impl Fn(usize, &mut P, &dyn Fn()) -> Result<()> + Sync,
+) -> Result<()> {
     let work = |at: u64, (): &mut (), start: &dyn Fn()| {
         let mut part = parts[at as usize].lock().unwrap_or_else(PoisonError::into_inner);
         work(at as usize, &mut part, start)
@@ -181,6 +181,7 @@ impl Threads for FreeThreads {
 #[cfg(test)]
 mod test {
     use super::*;
+    use crate::Error;
 
     #[test]
     fn every_job_runs_once() {

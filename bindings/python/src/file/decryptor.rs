@@ -120,7 +120,7 @@ impl Decryptor {
     fn with<'py>(
         &self,
         py: Python<'py>,
-        work: impl FnOnce(&mut Option<Content>) -> Option<Result<ByteQueue, Error>> + Send,
+        work: impl FnOnce(&mut Option<Content>) -> Option<Result<ByteQueue>> + Send,
     ) -> PyResult<Bytes<'py>> {
         let found = self.0.access(py, usize::MAX, work)?.ok_or_else(finalized)?;
         let mut plain = found.map_err(raise)?;

@@ -215,7 +215,7 @@ impl FileSink {
         Self::Other(Box::new(io::sink()))
     }
 
-    pub(crate) fn finish(self, durability: Durability) -> Result<(), Error> {
+    pub(crate) fn finish(self, durability: Durability) -> Result<()> {
         match self {
             Self::Path(output) => output.finish(durability),
             Self::Other(_) => Ok(()),

@@ -28,7 +28,7 @@ struct StoredFile {
 }
 
 impl Storage for Store {
-    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Error> {
+    fn list(&self, folder: &[u8]) -> Result<Vec<Entry>> {
         type Found = Vec<(OsString, String, u64, Option<f64>)>;
         let found: Found = ask(|py| self.0.call_method1(py, "list", (os::shown(folder),))?.extract(py))
             .map_err(|source| about(folder, source))?;
@@ -48,14 +48,14 @@ impl Storage for Store {
         Ok(found.into_iter().map(entry).collect())
     }
 
-    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>, Error> {
+    fn open(&self, path: &[u8]) -> Result<Box<dyn ReadAt>> {
         let name = os::shown(path);
         let len = ask(|py| self.0.call_method1(py, "size", (&name,))?.extract(py));
         let len = len.map_err(|source| about(path, source))?;
         Ok(Box::new(StoredFile { store: self.0.clone(), path: name, len, window: Mutex::default() }))
     }
 
-    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>> {
         let text = "expected a file or folder, found a link, which is not read from a store";
         Err(about(path, io::Error::new(ErrorKind::Unsupported, text)))
     }
@@ -136,7 +136,7 @@ impl io::Write for Upload {
 }
 
 impl cli::Upload for Upload {
-    fn commit(self: Box<Self>) -> Result<(), Error> {
+    fn commit(self: Box<Self>) -> Result<()> {
         Ok(Python::attach(|py| self.0.call_method0(py, "commit").map(drop)).map_err(shown)?)
     }
 }

@@ -79,7 +79,7 @@ impl Speck {
 fn blocks<'py>(
     py: Python<'py>,
     data: &Any<'py>,
-    work: impl FnOnce(InOut<'_>) -> Result<(), Error> + Send,
+    work: impl FnOnce(InOut<'_>) -> Result<()> + Send,
 ) -> PyResult<Bytes<'py>> {
     read!(py; data);
     fresh(py, data.len(), |out| detached(py, data.len(), || work(InOut::apart(data, out))))

@@ -50,7 +50,7 @@ fn parse(content: &Any<'_>) -> PyResult<EncryptedKeyring> {
 }
 
 /// Returns the cleartext keyset behind a reference to a key service, for the program.
-pub(crate) fn keyset_of_service(reference: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(crate) fn keyset_of_service(reference: &str) -> Result<Zeroizing<Vec<u8>>> {
     Python::attach(|py| {
         let find = py.import("sealane._reference").and_then(|module| module.getattr("keyset"));
         let found = find.and_then(|find| find.call1((reference,)));

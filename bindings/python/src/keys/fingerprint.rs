@@ -67,7 +67,7 @@ pub(crate) fn remember_key(py: Python<'_>, place: &str, fingerprint: &str) -> Py
     interruptible(py, || keys::remember_key(place, &found))
 }
 
-pub(crate) fn warn(py: Python<'_>, warning: Result<Option<String>, Error>) -> PyResult<()> {
+pub(crate) fn warn(py: Python<'_>, warning: Result<Option<String>>) -> PyResult<()> {
     let Some(text) = warning.map_err(raise)? else { return Ok(()) };
     // Escaped, so the text has no NUL byte.
     let text = CString::new(escaped(&text)).unwrap_or_default();
@@ -139,7 +139,7 @@ fn all_recipients(list: &Any<'_>) -> PyResult<Vec<Recipient>> {
     }
 }
 
-fn encrypted(key: &KeyFile, recipients: &[Recipient]) -> Result<Zeroizing<String>, Error> {
+fn encrypted(key: &KeyFile, recipients: &[Recipient]) -> Result<Zeroizing<String>> {
     match key {
         KeyFile::Secret(key) => key.to_text_for(recipients),
         KeyFile::Keyring(ring) => ring.to_text_for(recipients),

@@ -100,7 +100,7 @@ pub(crate) fn load(
     let (passphrase, identities) = unlocking(passphrase, identities)?;
     let passphrase = passphrase.as_ref().map(|text| text.as_str());
     let options = LoadOptions { passphrase, identities: identities.as_deref(), kid };
-    let read = || -> Result<_, Error> {
+    let read = || -> Result<_> {
         let (found, warning) = PinnedReference::file(&path).load(options)?;
         Ok((loaded(found, Some(&path))?, warning))
     };
@@ -179,7 +179,7 @@ fn unlocking(passphrase: Option<&Any<'_>>, identities: Option<&Any<'_>>) -> PyRe
     Ok((secrets::passphrase(passphrase)?, recipients::identities(identities, &mut Vec::new())?))
 }
 
-fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded, Error> {
+fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded> {
     let file = file.map(absolute);
     Ok(match content {
         KeyFile::Secret(secret) => Loaded::Key(Key { secret, file }),

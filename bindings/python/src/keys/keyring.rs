@@ -311,7 +311,7 @@ impl Keyring {
     fn change<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Core) -> Result<T, Error> + Send,
+        work: impl FnOnce(&mut Core) -> Result<T> + Send,
     ) -> PyResult<T> {
         let done = self.core.with(py, 0, work);
         self.changes.fetch_add(1, SeqCst);
