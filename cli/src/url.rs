@@ -5,6 +5,7 @@ use crate::signal;
 use sealane::file::{ReadAt, Rewrap};
 pub(crate) use sealane::os::url_of as of;
 use sealane::vault::{OwnFolder, Storage};
+use std::io::ErrorKind;
 use std::sync::OnceLock;
 
 /// Rewraps the age file at a URL, in place or to another URL. Calls `cancelled` between requests
@@ -44,6 +45,15 @@ pub(crate) fn open(url: &str) -> Result<(Arc<dyn Storage>, PathBuf)> {
     functions(url)?.1(url).map_err(|error| Failure::about(url, error))
 }
 
+/// Like [`open`]. Returns `None` if the URL is of a local path that is no folder.
+pub(crate) fn find(url: &str) -> Result<Option<(Arc<dyn Storage>, PathBuf)>> {
+    let is_none = |kind| matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory);
+    match functions(url)?.1(url) {
+        Err(Error::Io { source, .. }) if is_none(source.kind()) => Ok(None),
+        found => found.map(Some).map_err(|error| Failure::about(url, error)),
+    }
+}
+
 /// Opens the file at a URL.
 pub(crate) fn file(url: &str) -> Result<Box<dyn ReadAt>> {
     let (folder, file) = url.rsplit_once('/').unwrap_or(("", url));
@@ -54,7 +64,7 @@ pub(crate) fn file(url: &str) -> Result<Box<dyn ReadAt>> {
 /// have other keys and names.
 pub(crate) fn create(url: &str) -> Result<Box<dyn Upload>> {
     for folder in above(url) {
-        let (storage, description) = open(folder)?;
+        let Some((storage, description)) = find(folder)? else { continue };
         if OwnFolder::description(&*storage, &description).is_ok() {
             return Err(Failure::misuse(format!(
                 "{url}: {folder} is a folder that describes itself, which is only written to on disk; encrypt to a \
@@ -69,7 +79,8 @@ pub(crate) fn create(url: &str) -> Result<Box<dyn Upload>> {
 pub(crate) fn above(url: &str) -> impl Iterator<Item = &str> {
     let url = url.trim_end_matches('/');
     let host = url.find("://").map_or(0, |at| at + "://".len());
-    let ends = url[host..].match_indices('/').map(move |(at, _)| host + at);
+    // Without a host, the first slash is the root.
+    let ends = url[host..].match_indices('/').map(move |(at, _)| host + at.max(1));
     ends.chain([url.len()]).rev().map(move |end| &url[..end])
 }
 

@@ -87,8 +87,8 @@ impl<'a> Vaults<'a> {
 
     /// Opens the vault that a URL is in, or the encrypted file there.
     fn find_at(&mut self, url: &str) -> Result<Place> {
-        let below =
-            |root: &str| url.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        // Every `root` is the beginning of the URL.
+        let below = |root: &str| url[root.len()..].trim_start_matches('/');
         for root in url::above(url) {
             let vault = match self.open.get(Path::new(root)) {
                 Some(vault) => Some(vault.clone()),
@@ -96,12 +96,12 @@ impl<'a> Vaults<'a> {
             };
             if let Some(vault) = vault {
                 self.open.insert(root.into(), vault.clone());
-                let path = below(root).unwrap_or_default().trim_start_matches('/').as_bytes().to_vec();
+                let path = below(root).as_bytes().to_vec();
                 return Ok(Place { vault, root: root.into(), path });
             }
         }
         let folder = url::above(url).nth(1).unwrap_or(url);
-        let file = below(folder).unwrap_or_default().trim_start_matches('/');
+        let file = below(folder);
         let (storage, _) = url::open(folder)?;
         let with = keys::decrypt_with(self.with, Inputs::default(), self.console)?;
         let found = SingleFile::stored(&*storage, file.as_bytes(), &with);
@@ -113,7 +113,7 @@ impl<'a> Vaults<'a> {
     /// Opens the vault at a URL, or returns `None` if nothing tells that there is one.
     fn unlock_at(&self, root: &str) -> Result<Option<Box<dyn Vault>>> {
         let about = |error| Failure::about(&name(Path::new(root)), error);
-        let (storage, description) = url::open(root)?;
+        let Some((storage, description)) = url::find(root)? else { return Ok(None) };
         match OwnFolder::description(&*storage, &description) {
             // A server may refuse to say what is not there. Then it refuses the file too.
             Err(Error::Io { .. }) if self.with.has_passphrase() && is_marked(&*storage) => {
@@ -216,8 +216,8 @@ type Facts = Vec<(&'static str, String)>;
 pub(crate) fn describe(folder: &Path) -> Result<Option<(&'static str, Facts)>> {
     let about = |error| Failure::about(&name(folder), error);
     let storage: Arc<dyn Storage> = match url::of(folder) {
-        Some(url) => match url::open(url)?.0 {
-            storage if is_marked(&*storage) => storage,
+        Some(url) => match url::find(url)? {
+            Some((storage, _)) if is_marked(&*storage) => storage,
             _ => return Ok(None),
         },
         None => Arc::new(LocalFolder::open(folder).map_err(about)?),

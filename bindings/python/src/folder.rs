@@ -168,7 +168,7 @@ impl Vault {
     /// Opens the file with a plaintext path.
     fn open_file(&self, py: Python<'_>, path: PathBuf) -> PyResult<Reader> {
         let path = stored_form(&path)?;
-        let opened = interruptible(py, || self.vault.open(&path))?;
+        let opened = interruptible(py, || vault::open_file(&*self.vault, &path))?;
         let contents = opened.map_err(|error| self.raised(error))?;
         Ok(Reader { core: Readable::Vault(contents, self.root.clone()) })
     }

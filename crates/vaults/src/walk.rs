@@ -4,6 +4,7 @@ use crate::listing::Listing;
 use crate::prelude::*;
 use crate::storage::{Entry, EntryKind};
 use crate::vault::{Contents, Vault};
+use base::os::path_of;
 
 /// Longest path in bytes, as on Linux. It ends a vault with a folder that contains itself.
 const MAX_PATH_LEN: usize = 4096;
@@ -44,7 +45,7 @@ pub fn find(vault: &dyn Vault, path: &[u8]) -> Result<Entry> {
 /// Returns the errors of [`Vault::open`].
 pub fn open_file(vault: &dyn Vault, path: &[u8]) -> Result<Box<dyn Contents>> {
     vault.open(path).map_err(|error| match vault.list(path) {
-        Ok(_) => std::io::Error::from(ErrorKind::IsADirectory).into(),
+        Ok(_) => Error::io(&path_of(path), ErrorKind::IsADirectory.into()),
         Err(_) => error,
     })
 }

@@ -6,6 +6,8 @@ import hashlib
 import os
 import pickle
 import random
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,6 +152,9 @@ def test_a_described_folder_on_a_store(
     memory.rm_file("/bucket/vault/odd")
     with pytest.raises(FileNotFoundError, match="sub/none"):
         folder.open("sub/none")
+    for place in folder, made:
+        with pytest.raises(IsADirectoryError, match="sub/deep'"):
+            place.open("sub/deep")
     other = sealane.keys.generate("aes-256").fingerprint
     with pytest.raises(sealane.AuthenticationError):
         Folder(f"memory://bucket/vault#{other}", identity=AGE)
@@ -164,6 +169,9 @@ def test_a_described_folder_on_a_store(
     assert fs.cat("/bucket/vault/sub", recursive=True, on_error="omit")["/bucket/vault/sub/empty"] == b""
     assert fs.ls("/bucket/vault/letter.txt", detail=False) == ["/bucket/vault/letter.txt"]
     assert not fs.exists("/bucket/vault/none")
+    for read in fs.cat_file, fs.open, fs.head, fs.read_text:
+        with pytest.raises(IsADirectoryError, match="sub/deep'"):
+            read("/bucket/vault/sub/deep")
     assert not fs.exists("/bucket/other")
     for refused in (  # type: ignore[assignment]
         lambda: fs.pipe_file("/bucket/vault/new", b"x"),
@@ -176,6 +184,40 @@ def test_a_described_folder_on_a_store(
         SealaneFileSystem(fs=memory, key="env:K", passphrase="env:P")
     with pytest.raises(ValueError, match="coroutines"):
         SealaneFileSystem(fs=memory, asynchronous=True, **options)
+
+
+def test_the_program_reads_local_folders_by_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(line: str, *words: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "sealane", *line.split(), *words]
+        done = subprocess.run(command, capture_output=True, cwd=tmp_path)
+        return done.returncode, (done.stdout + done.stderr).decode("latin-1")
+
+    KEY.save(tmp_path / "key")
+    (tmp_path / "data" / "sub").mkdir(parents=True)
+    (tmp_path / "data" / "sub" / "note").write_text("own")
+    Folder.create(tmp_path / "vault", key=KEY, encrypt_names=True).encrypt_from(tmp_path / "data")
+    sealane.encrypt_file(tmp_path / "data" / "sub" / "note", tmp_path / "one", key=KEY)
+    url = f"file://{tmp_path}"
+    assert run(f"cat -k key {url}/vault/sub/note") == (0, "own")
+    assert run(f"cat -k key {url}/one") == (0, "own")
+    assert run(f"ls -k key {url}/vault/sub") == (0, "note\n")
+    assert run(f"inspect {url}/one")[0] == 0
+    assert run(f"decrypt -k key -o out {url}/vault/sub/note")[0] == 0
+    assert run(f"encrypt -k key -o {url}/more one") == (0, "")
+    for path in "vault/none", "none", "no/folder", "one/x", "vault/sub":
+        status, text = run(f"cat -k key {url}/{path}")
+        assert (status, text.count("\n")) == (1, 1), text
+    # The folder of the process is above no URL.
+    (tmp_path / ".sealane").write_text("?")
+    assert run("cat -k key file:///none/x")[1].endswith("no such file or folder; check the name\n")
+    (tmp_path / ".sealane").unlink()
+    for tool in "gocryptfs", "cryptomator":
+        case = next(case for case in CASES if case.parent.name == tool)
+        entries, keys = unpacked(case, tmp_path / tool, monkeypatch)
+        (tmp_path / "pass").write_text(keys["passphrase"])
+        path, size = next((path, one["size"]) for path, one in entries.items() if one.get("size"))
+        status, text = run("cat --passphrase-command", "cat pass", f"{url}/{tool}/{path}")
+        assert (status, len(text)) == (0, size)
 
 
 class Lying(MemoryFileSystem):
