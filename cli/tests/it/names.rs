@@ -369,3 +369,26 @@ fn a_killed_rotation_is_healed_by_the_next_run() {
     sandbox.run(&format!("decrypt {options} -k k -o back vault")).succeeded();
     assert_eq!(listing(&sandbox.path("back")), listing(&sandbox.path("in")));
 }
+
+/// A second encryption that forgets the key of names, or the description, would store them plain.
+#[test]
+fn plaintext_names_beside_encrypted_ones() {
+    let sandbox = sandbox();
+    sandbox.run("encrypt --recursive --preserve --encrypt-names n -k k -o bare in").succeeded();
+    sandbox.run("encrypt --recursive --preserve --encrypt-names n --suffix .x -k k -o named in").succeeded();
+    sandbox.run("init -k k --encrypt-names --preserve described").succeeded();
+    sandbox.run("encrypt --preserve -k k -o described in").succeeded();
+    fs::remove_file(sandbox.path("described/.sealane")).unwrap();
+    // As on another machine.
+    fs::remove_file(sandbox.known_keys()).unwrap();
+    for (suffix, vault) in [("", "bare"), ("--suffix .x", "named"), ("--suffix .sealed", "described")] {
+        let before = paths(&sandbox, vault);
+        let line = format!("encrypt --recursive --preserve {suffix} -k k -o {vault} in");
+        sandbox.refuses(&line, 2, "give their key (--encrypt-names");
+        assert_eq!(paths(&sandbox, vault), before);
+    }
+    sandbox.run("encrypt --recursive --preserve --encrypt-names n -k k -o bare in").succeeded();
+    // Other names are nobody's, and an empty suffix is the way out.
+    sandbox.run("encrypt --recursive --preserve --suffix= -k k -o bare in").succeeded();
+    sandbox.run("encrypt --recursive --preserve -k k -o bare in").succeeded();
+}

@@ -210,7 +210,7 @@ pub enum FolderError {
         "{0}: the output is in an encrypted folder that describes itself, where plaintext and files under other keys don't belong; choose another folder"
     )]
     OutputDescribed(PathBuf),
-    /// All names to be restored look like encrypted ones, and there is no key of names.
+    /// All names in the source or target look like encrypted ones, and there is no key of names.
     #[error(
         "{0}: the names in this folder are encrypted; give their key (--encrypt-names, in Python encrypt_names); if 'sealane init' made the folder, restore its lost file .sealane"
     )]

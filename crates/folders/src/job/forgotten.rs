@@ -14,14 +14,23 @@ const SUFFIXES: [&str; 4] = [".sealed", ".age", ".enc", ".encrypted"];
 /// Length of the shortest encrypted name: a byte and the tag of AES-SIV in base32.
 const MIN_LEN: usize = 28;
 
-/// Refuses an output at or in a folder that describes itself, unless the job encrypts for it.
+/// Refuses an output at or in a folder that describes itself, unless the job encrypts for it, and
+/// plaintext names beside encrypted ones.
 ///
 /// # Errors
-/// Returns [`FolderError::OutputDescribed`] and the errors of [`Description::find_above`].
+/// Returns [`FolderError::OutputDescribed`], [`FolderError::NamesEncrypted`] and the errors of
+/// [`Description::find_above`].
 pub(super) fn check_output(options: &JobOptions) -> Result<()> {
     let Some(output) = &options.output else { return Ok(()) };
     let absolute = std::path::absolute(output).map_err(|e| Error::io(output, e))?;
-    let Some((found, _)) = Description::find_above(&absolute)? else { return Ok(()) };
+    let Some((found, _)) = Description::find_above(&absolute)? else {
+        let is_plain = !options.removes_suffix && options.names.is_none() && !options.keeps_names;
+        let suffix = options.suffix.as_encoded_bytes();
+        return match is_plain && Folder::list(output).is_ok_and(|it| are_encrypted(&names(&it), suffix)) {
+            true => Err(FolderError::NamesEncrypted(output.clone()).into()),
+            false => Ok(()),
+        };
+    };
     let is_own = |own: &PathBuf| fs::canonicalize(own).ok() == fs::canonicalize(found.path()).ok();
     match !options.removes_suffix && options.description.as_ref().is_some_and(is_own) {
         true => Ok(()),
@@ -62,14 +71,16 @@ pub(super) fn check(options: &JobOptions, tree: &Tree) -> Result<()> {
 /// Returns whether a folder without a description looks as if it had lost one: by the names in it,
 /// or by an inventory in its default place.
 pub fn may_lack_description(folder: &Path) -> bool {
-    let Ok(entries) = Folder::list(folder) else { return false };
+    let Ok(mut entries) = Folder::list(folder) else { return false };
     let mut inventory = folder.as_os_str().to_owned();
     inventory.push(".inventory");
-    let name = |(name, _): &(OsString, _)| name.as_encoded_bytes().to_owned();
-    let is_file = |(_, kind): &&(OsString, io::Result<EntryKind>)| matches!(kind, Ok(EntryKind::File));
-    let files: Vec<_> = entries.iter().filter(is_file).map(name).collect();
-    let all: Vec<_> = entries.iter().map(name).collect();
-    Path::new(&inventory).is_file() || known_suffix(&files).is_some() || are_encrypted(&all, b"")
+    let all = names(&entries);
+    entries.retain(|(_, kind)| matches!(kind, Ok(EntryKind::File)));
+    Path::new(&inventory).is_file() || known_suffix(&names(&entries)).is_some() || are_encrypted(&all, b"")
+}
+
+fn names(entries: &[(OsString, io::Result<EntryKind>)]) -> Vec<Vec<u8>> {
+    entries.iter().map(|(name, _)| name.as_encoded_bytes().to_owned()).collect()
 }
 
 /// Returns the suffix of encrypted files that all names have.
@@ -79,15 +90,19 @@ fn known_suffix(names: &[Vec<u8>]) -> Option<&'static str> {
 }
 
 fn are_encrypted(names: &[Vec<u8>], suffix: &[u8]) -> bool {
-    let is_encrypted = |name: &Vec<u8>| looks_encrypted(name.strip_suffix(suffix).unwrap_or(name));
+    let is_encrypted = |name: &Vec<u8>| {
+        let mut ends = SUFFIXES.map(str::as_bytes).into_iter().chain([suffix]);
+        looks_encrypted(ends.find_map(|end| name.strip_suffix(end)).unwrap_or(name))
+    };
     !names.is_empty() && names.iter().all(is_encrypted)
 }
 
 /// Returns whether a name is written as encrypted names are. Of 28 hexadecimal digits, none is
-/// above f, and of as many digits in base32, half are.
+/// above f, and of as many digits in base32, half are. Words have no decimal digits.
 fn looks_encrypted(name: &[u8]) -> bool {
     let is_digit = |c: &u8| matches!(c, b'0'..=b'9' | b'a'..=b'v');
-    name.len() >= MIN_LEN && name.iter().all(is_digit) && name.iter().any(|c| *c > b'f')
+    let has_all = name.iter().any(u8::is_ascii_digit) && name.iter().any(|c| *c > b'f');
+    name.len() >= MIN_LEN && has_all && name.iter().all(is_digit)
 }
 
 #[cfg(test)]
@@ -103,7 +118,15 @@ mod test {
             assert!(looks_encrypted(encrypted.as_encoded_bytes()), "{encrypted:?}");
         }
         let hash = "0123456789abcdef".repeat(4);
-        for name in ["letter.txt", "", "archive", &hash, &hash[..40], "0123456789-abcdefghijklmnopqrstuv"] {
+        for name in [
+            "letter.txt",
+            "",
+            "archive",
+            &hash,
+            &hash[..40],
+            "0123456789-abcdefghijklmnopqrstuv",
+            "internationalisationandlocalisation",
+        ] {
             assert!(!looks_encrypted(name.as_bytes()), "{name}");
         }
     }
