@@ -263,6 +263,6 @@ fn check_open(number: usize) -> io::Result<()> {
 
 /// Fills standard streams that are closed: the next file would get such a number, and messages
 /// would be written into it.
-pub(crate) fn fill_closed_streams() {
+pub fn fill_closed_streams() {
     os::fill_closed_streams(|closed| CLOSED[closed].store(true, Ordering::Relaxed));
 }

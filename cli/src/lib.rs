@@ -58,6 +58,7 @@ use clap::{CommandFactory, Parser};
 use command::Context;
 use commands::Command;
 use console::Console;
+pub use endpoints::fill_closed_streams;
 use error::Failure;
 use redact::Redactor;
 pub use url::{CreateUrl, OpenUrl, RewrapUrl, Upload, set_url_functions};
@@ -118,7 +119,7 @@ pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
         let _ = io::stderr().write_all(FIRST_COMMANDS.as_bytes());
         return Kind::MISUSE.status();
     }
-    endpoints::fill_closed_streams();
+    fill_closed_streams();
     // In the Python package, an earlier command of this process has set it.
     sealane::keys::set_pin_prompt(passphrase::pin);
     // Parsing may fail, and even its errors are printed as JSON.

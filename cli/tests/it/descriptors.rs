@@ -140,9 +140,47 @@ fn closed_streams() {
     let sandbox = sandbox();
     sandbox.write("m", &data(100_000));
     for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
-        sandbox.shell(&format!("sealane encrypt -k k --json -o out m {closed}")).succeeded();
+        // The result of --json is lost with standard output, and the file is not.
+        let outcome = sandbox.shell(&format!("sealane encrypt -k k --json -o out m {closed}"));
+        let lost = i32::from(format!(" {closed}").contains(" >&-"));
+        assert_eq!(outcome.status, Some(lost), "{closed}: {outcome:?}");
         assert!(sandbox.run("decrypt -k k out").succeeded() == data(100_000), "{closed}");
     }
-    let outcome = sandbox.shell("sealane encrypt -k k m >&-");
-    assert!(!outcome.err.contains("same file"), "{outcome:?}");
+    let words = "standard output: is closed; name a file";
+    for line in ["encrypt -k k m", "decrypt -k k out", "cat -k k out", "--version", "ls --help", "keygen"] {
+        sandbox.shell(&format!("sealane {line} >&-")).failed(1, words);
+    }
+    sandbox.shell("sealane encrypt -k k <&-").failed(1, "standard input: is closed; name a file");
+}
+
+/// Results that cannot be written are failures, whatever prints them.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device() {
+    let sandbox = sandbox();
+    sandbox.write("m", b"m");
+    sandbox.run("encrypt -k k -o out m").succeeded();
+    for line in [
+        "--version",
+        "--help",
+        "help",
+        "ls --help",
+        "keygen",
+        "providers",
+        "providers --json",
+        "doctor",
+        "completions bash",
+        "inspect out",
+        "inspect --json out",
+        "encrypt -k k m",
+        "encrypt -k k --json -o more m",
+        "decrypt -k k out",
+        "cat -k k out",
+        "verify -k k out",
+        "init -k k vault",
+    ] {
+        let outcome = sandbox.shell(&format!("sealane {line} >/dev/full"));
+        assert_eq!(outcome.status, Some(1), "{line}: {outcome:?}");
+        assert!(outcome.err.contains("standard output: the disk is full"), "{line}: {outcome:?}");
+    }
 }
