@@ -30,6 +30,13 @@ class SealaneError(Exception):
     index: int | None = None
     """Index of the failed message, for calls on several messages such as ``Aead.open_many``."""
 
+    def __str__(self) -> str:
+        """Returns the text with control characters escaped: a terminal would obey those in a file's
+        name.
+        """
+        text = super().__str__()
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
 
 class AuthenticationError(SealaneError):
     """The data is not authentic: wrong key, nonce, associated data or context, or modified data.

@@ -6,6 +6,7 @@ import copy
 import pickle
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import sealane
@@ -209,6 +210,16 @@ def test_exceptions_have_one_base_class() -> None:
         assert error.__bases__ == (sealane.SealaneError, RuntimeError)
     for error in [*below, sealane.ForkedError, sealane.ReentrantCallError]:
         assert pickle.loads(pickle.dumps(error("text"))).args == ("text",)
+
+
+def test_texts_of_exceptions_have_no_control_characters(tmp_path: Path) -> None:
+    name = "a\x1b[31m\u202e\n\udcff ü日"
+    shown = "a\\x1b[31m\\u202e\\n\\udcff ü日"
+    assert str(sealane.FormatError(name)) == shown
+    assert str(sealane.exceptions.KeyNotFoundError(name)) == shown
+    (tmp_path / "a\x1b[31m").write_text("no key")
+    with pytest.raises(sealane.SealaneError, match=r"a\\x1b\[31m"):
+        sealane.keys.resolve(f"file:{tmp_path}/a\x1b[31m")
 
 
 @pytest.mark.parametrize(("algorithm", "provider"), PAIRS)
