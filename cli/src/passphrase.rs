@@ -5,6 +5,7 @@ use crate::console;
 use crate::prelude::*;
 use crate::{interrupt, os};
 use sealane::Key;
+use sealane::keys::check_passphrase;
 use std::process::Stdio;
 
 /// Maximum bytes of a passphrase, however it is given: what a terminal's line can hold. Linux drops
@@ -57,14 +58,7 @@ pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<S
             first
         }
     };
-    // Some ways to give it later would lose the character: an editor, a terminal's line editing.
-    match first.chars().find(|c| c.is_control()) {
-        _ if first.is_empty() => Err(Failure::misuse("expected a passphrase, found an empty one")),
-        Some(_) => Err(Failure::misuse(
-            "expected a passphrase without control characters (a tab or an arrow key, for example), found one",
-        )),
-        None => Ok(first),
-    }
+    check_passphrase(&first).map(|()| first).map_err(Failure::misuse)
 }
 
 /// Makes a passphrase of 120 random bits and shows it at the terminal.

@@ -164,6 +164,19 @@ def identity(reference: str) -> str | Key | pathlib.Path:
     return found if isinstance(found, str | Key) else pathlib.Path(found)
 
 
+@forgetting
+def passphrase(reference: str) -> str | bytes:
+    """Returns the passphrase that a reference names: of a file or a variable the first line, as the
+    program reads it.
+    """
+    if _parts(reference)[0] in ("file", "env"):
+        return _native.read_reference(reference).partition(b"\n")[0].removesuffix(b"\r")
+    found = identity(reference)
+    if not isinstance(found, str):
+        raise TypeError(f"{reference}: expected a passphrase, found {type(found).__name__}")
+    return found
+
+
 def is_reference(value: object) -> bool:
     """Returns whether ``value`` is a str in the form of a key reference."""
     return isinstance(value, str) and value.partition(":")[0] in _SCHEMES

@@ -6,8 +6,6 @@ use crate::common::{Outcome, Sandbox, signal, until, until_it_handles};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Termios, tcgetattr};
-use sealane::age::{Armor, Recipient};
-use sealane::file::{EncryptWith, encrypt};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -158,12 +156,21 @@ fn a_passphrase_that_cannot_be_given_again_is_refused() {
     sandbox.pipe("encrypt -p --passphrase-fd 0 -o x m", b"\n").failed(2, "empty");
 }
 
+/// `data` under the passphrase `a`, tab, `b`, which we write no files for.
+const OF_A_TAB: &str = "\
+-----BEGIN AGE ENCRYPTED FILE-----
+YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNjcnlwdCBBQUVDQXdRRkJnY0lDUW9M
+REEwT0R3IDEwCkQ4bHFleGhlWjh3UmIzRjB0OVVlWUkxbm5yM3RmSzhmU3JlVm5H
+RmRrZTgKLS0tIHNMdXZmYWdsRUFIemw1czI1VVdLT3FTS0xQQmtJdnhFeVVCQlVN
+WHpTM00KICEiIyQlJicoKSorLC0uL7iSsIaqjzB/thamkRYRmJ+xiKlR
+-----END AGE ENCRYPTED FILE-----
+";
+
 /// A tab in the passphrase of an existing file, from `age` for example, is taken as it is.
 #[test]
 fn an_existing_passphrase_is_taken_as_it_is() {
     let sandbox = Sandbox::new();
-    let tab = EncryptWith::age(&[Recipient::passphrase("a\tb").unwrap()], Armor::Binary);
-    sandbox.write("sealed", &encrypt(b"data", &tab).unwrap());
+    sandbox.write("sealed", OF_A_TAB.as_bytes());
     let mut terminal = Terminal::start(&sandbox, "decrypt -q -o back sealed");
     terminal.answers("passphrase of the file: ", b"a\tb\n");
     assert_eq!(terminal.ends().0, Some(0));

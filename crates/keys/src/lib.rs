@@ -20,6 +20,7 @@ pub mod keyring;
 mod kind;
 mod known_keys;
 mod openssh;
+mod passphrase;
 mod prelude;
 mod public_key;
 mod reference;
@@ -49,6 +50,8 @@ pub use keyring::{
 pub use kind::Kind;
 pub use known_keys::{check_key, known_line, remember_key, state_folder};
 pub use messages::Key;
+#[doc(hidden)]
+pub use passphrase::check_passphrase;
 pub use public_key::PublicKey;
 pub use reference::{
     KeyringLookup, PinnedReference, Reference, ServiceLookup, load, set_key_services, set_keyring,

@@ -5,19 +5,20 @@ use crate::age;
 use crate::asymmetric::secp256k1::Encoding;
 use crate::encoding::pkcs8::{self, Algorithm};
 use crate::encoding::{pbes2, pem};
+use crate::passphrase::check_passphrase;
 use crate::prelude::*;
 
 impl SecretKey {
     /// Encodes the key as the text of a key file, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an empty passphrase, and
+    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a passphrase that is empty or has control characters, and
     /// for an SSH key (it has no text of its own), and [`Error::Io`] if the operating system
     /// returns no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>> {
+        passphrase.map_or(Ok(()), check_passphrase).map_err(Error::unsuitable_key)?;
         match (passphrase, to_pkcs8(self)?) {
             (None, _) => plain(self),
-            (Some(""), _) => Err(pbes2::EMPTY_PASSPHRASE),
             (Some(text), Some(der)) => pem::write("ENCRYPTED PRIVATE KEY", &pbes2::seal(&der, text)?),
             (Some(text), None) => self.to_text_for(&[age::Recipient::passphrase(text)?]),
         }
@@ -38,12 +39,12 @@ impl Keyring {
     /// if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and
+    /// Returns [`Misuse::UnsuitableKey`] for a passphrase that is empty or has control characters, and
     /// [`Error::Io`] if the operating system returns no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>> {
+        passphrase.map_or(Ok(()), check_passphrase).map_err(Error::unsuitable_key)?;
         match passphrase {
             None => Ok(self.to_json()),
-            Some("") => Err(pbes2::EMPTY_PASSPHRASE),
             Some(text) => self.to_text_for(&[age::Recipient::passphrase(text)?]),
         }
     }

@@ -14,7 +14,7 @@ from sealane import _reference
 from sealane._error_paths import about
 from sealane._folder import Folder, FolderEntry
 from sealane._frames import forgetting
-from sealane._native import Key, split_reference
+from sealane._native import split_reference
 from sealane.fs._chained import filesystem_below, stripping
 from sealane.fs._reading import LocalFile
 from sealane.fs._stored import on_filesystem
@@ -74,10 +74,7 @@ class FolderFileSystem(ChainedFileSystem):  # type: ignore[misc]
         if (identity := keys["identity"]) is not None:
             keys["identity"] = _reference.identity(identity)  # type: ignore[assignment]
         if (reference := keys["passphrase"]) is not None:
-            found = _reference.identity(reference)
-            if isinstance(found, Key):
-                raise TypeError(f"{reference}: expected a passphrase, found a key")
-            keys["passphrase"] = found if isinstance(found, str) else found.read_text().rstrip("\r\n")
+            keys["passphrase"] = _reference.passphrase(reference)  # type: ignore[assignment]
         return Folder._on(on_filesystem(self.fs, self._folder), self._fingerprint, **keys)
 
     def _relative(self, path: str) -> str:

@@ -103,6 +103,18 @@ def test_jobs_of_a_vault_and_its_passphrase(tmp_path: Path, monkeypatch: pytest.
         folder.verify(progress=stop)
     with pytest.raises(sealane.SealaneError, match="passphrase"):
         Folder(tmp_path / "vault", passphrase="another")
+    monkeypatch.setenv("WORDS", options["passphrase"] + "\r\nmore")
+    (tmp_path / "words").write_text(options["passphrase"] + "\n\nmore")
+    for reference in "env:WORDS", f"file:{tmp_path}/words":
+        fs = SealaneFileSystem(target_protocol="file", folder=str(tmp_path / "vault"), passphrase=reference)
+        assert fs.isdir(str(tmp_path / "vault"))
+        assert len(fs.ls(str(tmp_path / "vault"))) > 1
+    (tmp_path / "mark").write_bytes(b"\xef\xbb\xbf" + options["passphrase"].encode())
+    fs = SealaneFileSystem(
+        target_protocol="file", folder=str(tmp_path / "vault"), passphrase=f"file:{tmp_path}/mark"
+    )
+    with pytest.raises(ValueError, match="byte order mark"):
+        fs.ls(str(tmp_path / "vault"))
     with pytest.raises(ValueError, match=r"no file \.sealane"):
         Folder(tmp_path / "vault", key=KEY)
     with pytest.raises(TypeError, match="give no key"):

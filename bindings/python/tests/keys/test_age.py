@@ -468,3 +468,37 @@ def test_fork_gives_different_files() -> None:
     theirs = in_child(made)
     mine += made()
     assert len(set(mine + theirs)) == len(mine) + len(theirs) == 3 * 12
+
+
+# claim: passphrase-refused
+@pytest.mark.parametrize(
+    "text", ["words\n", "words\r\n", "wo\0rds", "wo\trds", "wo\x7frds", "wo\x85rds", "\ufeffwords"]
+)
+def test_passphrases_that_other_ways_to_give_them_would_change(tmp_path: Path, text: str) -> None:
+    sealane.encrypt_file(io.BytesIO(DATA), tmp_path / "file", passphrase="words")
+    sealane.keys.generate("p-256").save(tmp_path / "key", passphrase="words")
+    before = leftovers(tmp_path)
+    for given in text, text.encode():
+        for attempt in [
+            lambda given: sealane.encrypt(DATA, passphrase=given),
+            lambda given: sealane.encrypt_file(tmp_path / "file", tmp_path / "out", passphrase=given),
+            lambda given: sealane.open(tmp_path / "out", "wb", passphrase=given),
+            lambda given: sealane.rewrap(tmp_path / "file", passphrase="words", new_passphrase=given),
+            lambda given: sealane.Folder.create(tmp_path / "folder", passphrase=given),
+            *(
+                lambda given, key=key: key.save(tmp_path / "out", passphrase=given)
+                for key in (AGE, sealane.keys.generate("p-256"), sealane.keys.Keyring.generate())
+            ),
+        ]:
+            with pytest.raises(ValueError, match=r"control characters|byte order mark") as caught:
+                attempt(given)
+            assert "words" not in str(caught.value)
+        for attempt in [
+            lambda given: sealane.decrypt_file(tmp_path / "file", tmp_path / "out", passphrase=given),
+            lambda given: sealane.keys.load(tmp_path / "key", given),
+        ]:
+            with pytest.raises(
+                (sealane.NoMatchingKeyError, ValueError), match=r"wrong passphrase|order mark"
+            ):
+                attempt(given)
+    assert leftovers(tmp_path) == before

@@ -12,6 +12,7 @@ use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
 use super::ssh::AskPassphrase;
 use super::stanza::{SCRYPT, Stanza, argument, to_argument};
+use crate::passphrase::check_passphrase;
 use crate::prelude::*;
 use crate::scrypt::Params;
 use std::sync::{Mutex, PoisonError};
@@ -27,7 +28,6 @@ const MAX_NEW_WORK_FACTOR: u8 = 22;
 const MAX_LIMIT: u8 = 30;
 
 const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
-const EMPTY: Misuse = Misuse::InvalidRecipients("the passphrase is empty");
 const WRONG: &str = "a scrypt stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
 
 /// A passphrase, with a work factor for encryption or a limit for decryption; wiped on drop.
@@ -77,8 +77,8 @@ impl Passphrase {
 
     /// Checks a passphrase and a work factor for a new file.
     pub(super) fn checked(text: &str, work_factor: u8) -> Result<Self> {
+        check_passphrase(text).map_err(Misuse::InvalidRecipients)?;
         match work_factor {
-            _ if text.is_empty() => Err(EMPTY.into()),
             0 => Err(Misuse::InvalidRecipients("a passphrase needs a work factor of at least 1").into()),
             1..=MAX_NEW_WORK_FACTOR => Ok(Self::new(text, work_factor)),
             _ => Err(Error::WorkFactor { requested: work_factor, max: MAX_NEW_WORK_FACTOR }),
@@ -122,7 +122,7 @@ fn parse_work_factor(text: &str) -> Result<u8> {
 
 pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Writer) -> Result<()> {
     if passphrase.text.is_empty() {
-        return Err(EMPTY.into());
+        return Err(Misuse::InvalidRecipients("the passphrase is empty").into());
     }
     let salt = base::random::array()?;
     let body = file_key.wrap(&*passphrase.wrap_key(&salt, passphrase.work_factor)?)?;

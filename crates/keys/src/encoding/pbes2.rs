@@ -66,10 +66,6 @@ const UNKNOWN: Error = Error::Format(
 const TOO_MANY_ROUNDS: Error =
     Error::LimitExceeded("the key file requests more than 10 million rounds of PBKDF2");
 
-pub(crate) const EMPTY_PASSPHRASE: Error = Error::unsuitable_key(
-    "the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption",
-);
-
 /// Decrypts an encrypted PKCS#8 (DER) with a key derived from `passphrase`.
 ///
 /// # Errors
@@ -94,12 +90,8 @@ pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>> {
 /// Encrypts a PKCS#8 (DER) with a key derived from `passphrase`.
 ///
 /// # Errors
-/// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) if the passphrase is empty, and
-/// [`Error::Io`] if the operating system returns no random bytes.
+/// Returns [`Error::Io`] if the operating system returns no random bytes.
 pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>> {
-    if passphrase.is_empty() {
-        return Err(EMPTY_PASSPHRASE);
-    }
     let (salt, iv): ([u8; 16], [u8; 16]) = (random::array()?, random::array()?);
     let key = WRITTEN.derive(passphrase.as_bytes(), &salt, 32)?;
 

@@ -1,8 +1,9 @@
 //! New Ed25519 keys in OpenSSH's format (PROTOCOL.key), as `ssh-keygen -t ed25519` makes them.
 
 use crate::approved::Computation;
-use crate::encoding::{pbes2::EMPTY_PASSPHRASE, pem};
+use crate::encoding::pem;
 use crate::openssh;
+use crate::passphrase::check_passphrase;
 use crate::prelude::*;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 use base::interrupt::interruptible;
@@ -47,10 +48,8 @@ impl NewSigningKey {
         let mut key = PrivateKey::new(pair.into(), "").map_err(|_| FAILED)?;
         // This one, too.
         let public = key.public_key().to_openssh().map_err(|_| FAILED)?.trim_end().to_owned() + "\n";
-        if passphrase == Some("") {
-            return Err(EMPTY_PASSPHRASE);
-        }
         if let Some(passphrase) = passphrase {
+            check_passphrase(passphrase).map_err(Error::unsuitable_key)?;
             let (passphrase, plain) = (Zeroizing::new(passphrase.to_owned()), key.clone());
             let (salt, check) = random.split_at(16);
             let check = check.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
