@@ -4,7 +4,7 @@ mod store;
 
 use crate::arguments::resolved;
 use crate::bulk::{Operation, patterns, replica};
-use crate::error::raise_below;
+use crate::error::{raise_among, raise_below};
 use crate::file::{Readable, Reader, durability};
 use crate::keys::{self, Keyring};
 use crate::prelude::*;
@@ -104,6 +104,7 @@ impl Vault {
         let is_local = storage.is_none();
         let storage = storage_of(py, storage, &path)?;
         let place = description.unwrap_or_else(|| path.join(Description::NAME));
+        let mut subject = &place;
         let opened = interruptible(py, || {
             let found = match is_local {
                 true => Description::find(&path)?,
@@ -112,6 +113,9 @@ impl Vault {
                     found => Some(found?),
                 },
             };
+            if found.is_none() {
+                subject = &path;
+            }
             match (found, &lock) {
                 (Some(found), _) => found.open(&lock, fingerprint.as_ref()).map(Ok),
                 (None, FolderLock::Passphrase(text)) if detect(&*storage)?.is_some() => {
@@ -120,7 +124,7 @@ impl Vault {
                 _ => Err(FolderError::NoDescription(path.clone()).into()),
             }
         })?;
-        match opened.map_err(|error| raise_about(&place, error))? {
+        match opened.map_err(|error| raise_among(subject, error))? {
             Ok((folder, warning)) => {
                 keys::warn(py, Ok(warning))?;
                 Self::described(py, storage, folder, path, inputs)

@@ -101,7 +101,7 @@ def test_jobs_of_a_vault_and_its_passphrase(tmp_path: Path, monkeypatch: pytest.
 
     with pytest.raises(Stop):
         folder.verify(progress=stop)
-    with pytest.raises(sealane.SealaneError, match="passphrase"):
+    with pytest.raises(sealane.SealaneError, match=r"/vault: wrong passphrase$"):
         Folder(tmp_path / "vault", passphrase="another")
     monkeypatch.setenv("WORDS", options["passphrase"] + "\r\nmore")
     (tmp_path / "words").write_text(options["passphrase"] + "\n\nmore")
