@@ -12,9 +12,11 @@ use std::sync::OnceLock;
 /// and returns [`Error::Cancelled`] once it returns true.
 pub type RewrapUrl = fn(from: &str, to: &str, with: &Rewrap, cancelled: fn() -> bool) -> Result<(), Error>;
 
-/// Returns the files of the folder at a URL, and the name of its description in the user's file of
-/// known keys.
-pub type OpenUrl = fn(url: &str) -> Result<(Arc<dyn Storage>, PathBuf), Error>;
+/// The files of a folder, and the name of its description in the user's file of known keys.
+type Opened = (Arc<dyn Storage>, PathBuf);
+
+/// Opens the folder at a URL.
+pub type OpenUrl = fn(url: &str) -> Result<Opened, Error>;
 
 /// A new file at a URL. It appears complete when committed; dropped earlier, it leaves nothing.
 pub trait Upload: Write {
@@ -41,12 +43,12 @@ pub(crate) fn rewrap(from: &str, to: &str, with: &Rewrap) -> Result<()> {
 }
 
 /// Opens the folder at a URL.
-pub(crate) fn open(url: &str) -> Result<(Arc<dyn Storage>, PathBuf)> {
+pub(crate) fn open(url: &str) -> Result<Opened> {
     functions(url)?.1(url).map_err(|error| Failure::about(url, error))
 }
 
 /// Like [`open`]. Returns `None` if the URL is of a local path that is no folder.
-pub(crate) fn find(url: &str) -> Result<Option<(Arc<dyn Storage>, PathBuf)>> {
+pub(crate) fn find(url: &str) -> Result<Option<Opened>> {
     let is_none = |kind| matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory);
     match functions(url)?.1(url) {
         Err(Error::Io { source, .. }) if is_none(source.kind()) => Ok(None),

@@ -4,7 +4,7 @@ mod store;
 
 use crate::arguments::resolved;
 use crate::bulk::{Operation, patterns, replica};
-use crate::error::{raise_among, raise_below};
+use crate::error::raise_below;
 use crate::file::{Readable, Reader, durability};
 use crate::keys::{self, Keyring};
 use crate::prelude::*;
