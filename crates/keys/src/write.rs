@@ -12,9 +12,9 @@ impl SecretKey {
     /// Encodes the key as the text of a key file, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for a passphrase that is empty or has control characters, and
-    /// for an SSH key (it has no text of its own), and [`Error::Io`] if the operating system
-    /// returns no random bytes.
+    /// Returns [`Misuse::UnsuitableKey`] for a passphrase that is
+    /// empty or has control characters, and for an SSH key (it has no text of its own), and
+    /// [`Error::Io`] if the operating system returns no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>> {
         passphrase.map_or(Ok(()), check_passphrase).map_err(Error::unsuitable_key)?;
         match (passphrase, to_pkcs8(self)?) {
@@ -27,7 +27,7 @@ impl SecretKey {
     /// Encodes the key as an armored age file for `recipients`.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`](base::Misuse::UnsuitableKey) for an SSH key, and the
+    /// Returns [`Misuse::UnsuitableKey`] for an SSH key, and the
     /// errors of [`age::seal`].
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>> {
         armored(&plain(self)?, recipients)
@@ -39,8 +39,9 @@ impl Keyring {
     /// if there is a passphrase.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for a passphrase that is empty or has control characters, and
-    /// [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns [`Misuse::UnsuitableKey`] for a passphrase that is
+    /// empty or has control characters, and [`Error::Io`] if the operating system returns no
+    /// random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>> {
         passphrase.map_or(Ok(()), check_passphrase).map_err(Error::unsuitable_key)?;
         match passphrase {
