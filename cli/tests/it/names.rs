@@ -388,6 +388,12 @@ fn plaintext_names_beside_encrypted_ones() {
         assert_eq!(paths(&sandbox, vault), before);
     }
     sandbox.run("encrypt --recursive --preserve --encrypt-names n -k k -o bare in").succeeded();
+    // Names of the input are as they were.
+    fs::create_dir(sandbox.path("digests")).unwrap();
+    sandbox.write("digests/0123456789abcdefghijklmnopqrstuv", b"data");
+    for _ in 0..2 {
+        sandbox.run("encrypt --recursive --preserve -k k -o stored digests").succeeded();
+    }
     // Other names are nobody's, and an empty suffix is the way out.
     sandbox.run("encrypt --recursive --preserve --suffix= -k k -o bare in").succeeded();
     sandbox.run("encrypt --recursive --preserve -k k -o bare in").succeeded();

@@ -8,6 +8,7 @@ use super::options::JobOptions;
 use crate::description::Description;
 use crate::prelude::*;
 use crate::tree::Tree;
+use base::os::path_of;
 
 /// Suffixes of encrypted files that have no other use.
 const SUFFIXES: [&str; 4] = [".sealed", ".age", ".enc", ".encrypted"];
@@ -25,8 +26,7 @@ pub(super) fn check_output(options: &JobOptions) -> Result<()> {
     let absolute = std::path::absolute(output).map_err(|e| Error::io(output, e))?;
     let Some((found, _)) = Description::find_above(&absolute)? else {
         let is_plain = !options.removes_suffix && options.names.is_none() && !options.keeps_names;
-        let suffix = options.suffix.as_encoded_bytes();
-        return match is_plain && Folder::list(output).is_ok_and(|it| are_encrypted(&names(&it), suffix)) {
+        return match is_plain && Folder::list(output).is_ok_and(|it| are_of_others(options, &names(&it))) {
             true => Err(FolderError::NamesEncrypted(output.clone()).into()),
             false => Ok(()),
         };
@@ -77,6 +77,17 @@ pub fn may_lack_description(folder: &Path) -> bool {
     let all = names(&entries);
     entries.retain(|(_, kind)| matches!(kind, Ok(EntryKind::File)));
     Path::new(&inventory).is_file() || known_suffix(&names(&entries)).is_some() || are_encrypted(&all, b"")
+}
+
+/// Returns whether all names in an output are encrypted, and none is one of an input: files may have
+/// such names from the beginning.
+fn are_of_others(options: &JobOptions, names: &[Vec<u8>]) -> bool {
+    let suffix = options.suffix.as_encoded_bytes();
+    let is_input = |name: &Vec<u8>| {
+        let name = path_of(name.strip_suffix(suffix).unwrap_or(name));
+        options.inputs.iter().any(|input| input.join(&name).symlink_metadata().is_ok())
+    };
+    are_encrypted(names, suffix) && !names.iter().any(is_input)
 }
 
 fn names(entries: &[(OsString, io::Result<EntryKind>)]) -> Vec<Vec<u8>> {
