@@ -79,8 +79,8 @@ pub fn may_lack_description(folder: &Path) -> bool {
     Path::new(&inventory).is_file() || known_suffix(&names(&entries)).is_some() || are_encrypted(&all, b"")
 }
 
-/// Returns whether all names in an output are encrypted, and none is one of an input: files may have
-/// such names from the beginning.
+/// Returns whether all names in an output are encrypted, and none is one of an input: files may
+/// have such names from the beginning.
 fn are_of_others(options: &JobOptions, names: &[Vec<u8>]) -> bool {
     let suffix = options.suffix.as_encoded_bytes();
     let is_input = |name: &Vec<u8>| {

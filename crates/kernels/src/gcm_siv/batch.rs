@@ -307,7 +307,7 @@ fn open_groups<B: Products, const R: usize, const N: usize, const L: usize>(
 ) {
     let groups = sealed.as_chunks().0.iter().zip(plaintexts.as_chunks_mut().0);
     for ((sealed, plaintexts), expected_tags) in groups.zip(expected_tags.as_chunks_mut().0) {
-        let sealed = sealed.map(|sealed| parts(sealed));
+        let sealed = sealed.map(parts);
         let nonces = sealed.map(|(nonce, ..)| nonce);
         let from = sealed.map(|(_, ciphertext, _)| ciphertext);
         let tags = sealed.map(|(.., tag)| tag);
