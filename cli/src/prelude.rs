@@ -11,5 +11,5 @@ pub(crate) use std::ffi::{OsStr, OsString};
 pub(crate) use std::io::{self, Read, Write};
 pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::sync::atomic::Ordering;
-pub(crate) use std::{fs::File, sync::Arc, time::Duration};
+pub(crate) use std::{fs::File, sync::Arc};
 pub(crate) use zeroize::Zeroizing;

@@ -14,6 +14,7 @@ use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
+use std::time::Duration;
 
 /// Mount a vault or an encrypted file, read only
 ///
