@@ -17,3 +17,18 @@ pub fn check_passphrase(text: &str) -> Result<(), &'static str> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod test {
+    use super::check_passphrase;
+
+    #[test]
+    fn only_what_every_way_to_give_it_preserves() {
+        for text in ["", "\u{feff}words", "a\tb", "words\n", "\0", "\x7f", "\u{85}"] {
+            assert!(check_passphrase(text).is_err(), "{text:?}");
+        }
+        for text in ["words", " two words ", "w\u{f6}rter", "w\u{feff}"] {
+            assert_eq!(check_passphrase(text), Ok(()), "{text:?}");
+        }
+    }
+}

@@ -411,6 +411,5 @@ mod test {
             assert!(open(&sealed, "q").is_err() || *open(&sealed, "q").unwrap() != data);
             assert!(open(&sealed[..sealed.len() - 1], "p").is_err());
         }
-        assert!(matches!(seal(b"", ""), Err(Error::Misuse(_))));
     }
 }
