@@ -139,7 +139,7 @@ class _Encrypted(models.Field):  # type: ignore[type-arg]
         return name, path, args, options
 
     def db_type(self, connection: Any) -> Any:
-        """Returns the type of the column: bytes. ``get_internal_type`` returns that of the values."""
+        """Returns the column's type, bytes. ``get_internal_type`` returns the values' type."""
         return models.BinaryField().db_type(connection)
 
     cast_db_type = db_type

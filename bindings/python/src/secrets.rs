@@ -32,7 +32,7 @@ pub(crate) fn text(name: &str, text: &Any<'_>) -> PyResult<Zeroizing<String>> {
 /// Returns the passphrase in an optional argument, or `None`.
 pub(crate) fn passphrase(text: Option<&Any<'_>>) -> PyResult<Option<Zeroizing<String>>> {
     let Some(text) = text.map(|text| self::text("a passphrase", text)).transpose()? else { return Ok(None) };
-    // Nobody types the mark, so that the program does not take it either.
+    // The program refuses the mark too: nobody could type it later.
     match text.starts_with('\u{feff}') {
         true => Err(PyValueError::new_err("a passphrase begins with a byte order mark; leave the mark out")),
         false => Ok(Some(text)),

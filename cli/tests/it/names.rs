@@ -394,7 +394,7 @@ fn plaintext_names_beside_encrypted_ones() {
     for _ in 0..2 {
         sandbox.run("encrypt --recursive --preserve -k k -o stored digests").succeeded();
     }
-    // Other names are nobody's, and an empty suffix is the way out.
+    // An empty suffix is the way out. With a plain name in it, the folder is accepted.
     sandbox.run("encrypt --recursive --preserve --suffix= -k k -o bare in").succeeded();
     sandbox.run("encrypt --recursive --preserve -k k -o bare in").succeeded();
 }

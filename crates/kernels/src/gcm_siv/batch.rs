@@ -213,8 +213,8 @@ fn part<B: Products>(len: usize, i: usize) -> Range<usize> {
     start.min(len)..(start + B::BYTES).min(len)
 }
 
-/// Seals (`SEAL`) or opens messages, and returns their tags. When opening, `tags` are those of the
-/// messages, and the expected ones are returned.
+/// Seals (`SEAL`) or opens messages, and returns the tags that they should have. `tags` are those
+/// that came with the messages, which decryption needs.
 #[inline(always)]
 fn side_by_side<B: Products, const R: usize, const SEAL: bool, const N: usize, const L: usize>(
     b: B,
@@ -338,8 +338,8 @@ pub(crate) fn seal<B: Products, const R: usize>(
     }
 }
 
-/// Decrypts short messages `nonce || ciphertext || tag`, a multiple of [`MESSAGES`]. Stores the tags
-/// that they should have in `expected_tags`, and verifies nothing.
+/// Decrypts short messages `nonce || ciphertext || tag`. Their number is a multiple of
+/// [`MESSAGES`]. Stores the tags that they should have in `expected_tags`, and verifies nothing.
 ///
 /// # Panics
 /// Panics if the length of a destination is wrong, and in the portable variant.
