@@ -77,6 +77,9 @@ def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> tuple[str, str, bool]:
         ("AuthenticAMD", 25): "zen4" if model in range(0x10, 0x20) or model >= 0x60 else "zen3",
         ("AuthenticAMD", 26): "zen5",
     }
+    # Cloud machines can report another model; AMX with half-precision numbers begins with Granite Rapids.
+    if "amx_fp16" in facts.get("flags", "").split():
+        known["GenuineIntel", 6] = "granite-rapids"
     slug = re.sub(r"[^a-z0-9]+", "-", full.lower()).strip("-")
     short = known.get((facts.get("vendor_id", ""), family), slug)
     where = f"{full} ({short}: family {family}, model {model}), {machine.cores()} cores"

@@ -104,6 +104,15 @@ def test_the_name_of_the_processor(tmp_path: Path, family: int, model: int, shor
     assert f"AMD EPYC ({short}: family {family}, model {model})" in where
 
 
+def test_the_name_of_granite_rapids(tmp_path: Path) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text(
+        "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 167\n"
+        "model name : Intel(R) Xeon(R) Processor\nflags : fpu avx2 avx512f amx_fp16\n\nprocessor : 1\n"
+    )
+    assert record.processor(info)[::2] == ("granite-rapids", True)
+
+
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with one group of rows in place of the benchmarks, which take minutes."""
