@@ -1,9 +1,7 @@
 //! Keys from passphrases: Argon2id (RFC 9106).
 
-use crate::approved::Computation;
 use crate::prelude::*;
 use argon2::{Algorithm, Argon2, Block, Params, Version};
-use base::interrupt::interruptible;
 use base::lanes::with_threads_for;
 
 /// The cost parameters of Argon2id. The default is the second recommended option of RFC 9106,

@@ -8,10 +8,8 @@
 //! specification is `Spec.md` in the repository fernet/spec. New programs should use
 //! [`Aead`]: its messages are shorter and authenticate associated data.
 
-use crate::approved::Computation;
 use crate::encoding::json;
 use crate::prelude::*;
-use crate::secret::wiping_stack;
 use aws_lc_rs::cipher::{
     AES_128, DecryptionContext, EncryptionContext, PaddedBlockDecryptingKey, PaddedBlockEncryptingKey,
     UnboundCipherKey,

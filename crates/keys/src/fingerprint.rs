@@ -17,7 +17,6 @@
 //! as a collision of SHA-256, and what a fingerprint reveals.
 
 use super::approved::expand_hkdf;
-use super::secret::wiping_stack;
 use super::{KeyFile, Keyring, SecretKey};
 use crate::prelude::*;
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};

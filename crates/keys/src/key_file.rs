@@ -10,7 +10,6 @@ use crate::encoding::pkcs8::{self, Algorithm, Private};
 use crate::encoding::{der, pbes2, pem, text::text_of};
 use crate::openssh;
 use crate::prelude::*;
-use crate::secret::wiping_stack;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

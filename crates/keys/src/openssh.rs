@@ -2,7 +2,6 @@
 
 use crate::encoding::pem::Block;
 use crate::prelude::*;
-use base::interrupt::interruptible;
 use ssh_key::encoding::Decode;
 use ssh_key::{Cipher, Kdf, PrivateKey, PublicKey};
 

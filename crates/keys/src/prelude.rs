@@ -1,6 +1,9 @@
-//! What many files of this crate use of other crates. Only other crates: no two files may need each
-//! other.
+//! What many files of this crate use. Of this crate, only names from files that need no other file:
+//! no two files may need each other.
 
+pub(crate) use crate::approved::Computation;
+pub(crate) use crate::secret::{Secret, wiping_stack};
+pub(crate) use base::interrupt::interruptible;
 pub(crate) use base::{Error, Misuse, Result, debug_fields, debug_text, memory};
 pub(crate) use messages::{Aead, Key};
 pub(crate) use providers::{Algorithm, InOut};

@@ -15,7 +15,6 @@
 //! in every entry of the table. A step of the double round is then one operation on vectors of four
 //! words, and the compiler finds it: 128 MiB take 0.2 s, and 0.3 s in OpenSSL 3.0.
 
-use crate::approved::Computation;
 use crate::prelude::*;
 use base::interrupt::Pace;
 use hkdf::hmac::{Hmac, KeyInit, Mac};

@@ -5,7 +5,6 @@ use super::{Kind, PublicKey};
 use crate::age;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::prelude::*;
-use base::interrupt::interruptible;
 
 /// A private or symmetric key, wiped on drop. `Debug` shows only its kind or length.
 ///

@@ -9,7 +9,6 @@ use super::ssh::AskPassphrase;
 use super::stanza::{MAX_STANZAS, SCRYPT, Stanza};
 use super::text::{Case, decode, encode};
 use super::{hybrid, scrypt, ssh, x25519};
-use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::encoding::pem;
 use crate::prelude::*;

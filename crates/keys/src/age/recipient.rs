@@ -7,7 +7,6 @@ use super::scrypt::{DEFAULT_WORK_FACTOR, Passphrase};
 use super::stanza::MAX_STANZAS;
 use super::text::{Case, decode, encode};
 use super::{hybrid, scrypt, ssh, tag, x25519};
-use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::openssh;
 use crate::prelude::*;

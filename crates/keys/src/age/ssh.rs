@@ -21,7 +21,6 @@ use crate::asymmetric::{ed25519, x25519 as curve};
 use crate::encoding::pem;
 use crate::openssh::{self, MISMATCH, NOT_PRIVATE, NOT_PUBLIC, UNSUPPORTED};
 use crate::prelude::*;
-use crate::secret::wiping_stack;
 use curve25519_dalek::edwards::CompressedEdwardsY;
 use sha2::{Digest, Sha256};
 use ssh_key::private::KeypairData;

@@ -8,9 +8,7 @@
 //!
 //! curve25519-dalek computes it in constant time.
 
-use crate::approved::Computation;
 use crate::prelude::*;
-use crate::secret::{Secret, wiping_stack};
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use sha2::{Digest, Sha512};
 

@@ -11,9 +11,7 @@
 //! point at infinity are refused. Only key files may contain compressed points, because other
 //! software writes them.
 
-use crate::approved::Computation;
 use crate::prelude::*;
-use crate::secret::{Secret, wiping_stack};
 use aws_lc_rs::agreement as library;
 use crypto_bigint::modular::{FixedMontyForm, FixedMontyParams};
 use crypto_bigint::{Odd, U256};

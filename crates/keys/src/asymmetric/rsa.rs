@@ -9,7 +9,6 @@
 //! MGF1 uses the hash of the padding. Private operations are blinded and take constant time,
 //! including the padding check.
 
-use crate::approved::Computation;
 use crate::prelude::*;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::error::KeyRejected;

@@ -10,9 +10,7 @@
 //! The library accepts the hybrid encodings of X9.62 (06, 07); we refuse them, so that a point has
 //! one compressed and one uncompressed encoding.
 
-use crate::approved::Computation;
 use crate::prelude::*;
-use crate::secret::{Secret, wiping_stack};
 use secp256k1 as library;
 use sha3::{Digest, Keccak256};
 

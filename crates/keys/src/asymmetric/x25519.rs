@@ -6,9 +6,7 @@
 //! shared secret = 32 bytes, never all zero (section 6.1)
 //! ```
 
-use crate::approved::Computation;
 use crate::prelude::*;
-use crate::secret::{Secret, wiping_stack};
 use aws_lc_rs::agreement as library;
 
 /// Length in bytes of a private key, a public key and a shared secret.

@@ -14,7 +14,6 @@
 
 use super::hybrid_kem::{self, ML_KEM_PUBLIC_LEN, hybrid_kem};
 use super::x25519;
-use crate::approved::Computation;
 use crate::prelude::*;
 use shake::XofReader;
 

@@ -13,19 +13,17 @@
 //! untrusted input, so this module checks the limits of the parameters before any work.
 
 use super::sequence::sequence;
-use crate::approved::Computation;
+use crate::prelude::*;
 use crate::scrypt;
 use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::pbkdf2;
-use base::interrupt::interruptible;
-use base::{Error, Result, memory, random};
+use base::random;
 use pkcs8::ObjectIdentifier;
 use pkcs8::der::asn1::{AnyRef, OctetStringRef};
 use pkcs8::der::{self, Decode, SliceReader, Tag};
 use pkcs8::spki::AlgorithmIdentifierRef;
 use std::num::NonZeroU32;
-use zeroize::Zeroizing;
 
 const PBES2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.13");
 const PBKDF2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.12");

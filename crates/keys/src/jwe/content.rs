@@ -11,9 +11,7 @@
 //! padding.
 
 use super::algorithm::{Cipher, Enc};
-use crate::approved::Computation;
 use crate::prelude::*;
-use crate::secret::wiping_stack;
 use aws_lc_rs::cipher::{
     self, DecryptionContext, EncryptionContext, PaddedBlockDecryptingKey, PaddedBlockEncryptingKey,
     UnboundCipherKey,

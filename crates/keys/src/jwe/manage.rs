@@ -3,11 +3,9 @@
 use super::algorithm::{Alg, How};
 use super::header::Header;
 use super::key::{Entry, Material};
-use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
 use crate::encoding::pbes2;
 use crate::prelude::*;
-use crate::secret::wiping_stack;
 use crate::{PublicKey, SecretKey};
 use aes_kw::{KeyInit, KwAes192};
 use aws_lc_rs::kdf::{SskdfDigestAlgorithmId, get_sskdf_digest_algorithm, sskdf_digest};

@@ -17,7 +17,6 @@ use super::{EncryptedKeyring, Entry, KeyState, Keyring, Prefix, json, new_id, pr
 use crate::age::{self, Identity, Recipient};
 use crate::approved::expand_hkdf;
 use crate::prelude::*;
-use crate::secret::wiping_stack;
 use crate::wrapping;
 use crate::{Fingerprint, KeyringAead};
 use ::messages::Key;

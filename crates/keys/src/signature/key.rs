@@ -1,7 +1,6 @@
 //! Private keys that sign.
 
 use super::{minisign_key, ssh};
-use crate::approved::Computation;
 use crate::encoding::{pem, text::text_of};
 use crate::prelude::*;
 

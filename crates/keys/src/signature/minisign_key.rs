@@ -14,7 +14,6 @@
 
 use crate::prelude::*;
 use crate::scrypt::Params;
-use crate::secret::wiping_stack;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use base::error::Rejection;
 use base64ct::{Base64, Encoding};

@@ -1,12 +1,10 @@
 //! New Ed25519 keys in OpenSSH's format (PROTOCOL.key), as `ssh-keygen -t ed25519` makes them.
 
-use crate::approved::Computation;
 use crate::encoding::pem;
 use crate::openssh;
 use crate::passphrase::check_passphrase;
 use crate::prelude::*;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
-use base::interrupt::interruptible;
 use ssh_key::private::{Ed25519Keypair, Ed25519PrivateKey};
 use ssh_key::public::Ed25519PublicKey;
 use ssh_key::{Cipher, Kdf, PrivateKey};

@@ -3,11 +3,10 @@
 use super::allowed::Allowed;
 use super::key::{Private, SigningKey};
 use super::{minisign_key, ssh};
-use crate::approved::Computation;
 use crate::encoding::text::text_of;
 use crate::is_secret;
 use crate::openssh;
-use base::{Error, Misuse, Result};
+use crate::prelude::*;
 
 const PRIVATE: Error = Error::unsuitable_key(
     "expected public keys of signers, found a private key; give the file of the public key, such as id_ed25519.pub",

@@ -11,9 +11,8 @@
 
 use super::kdf::{Kdf, Secret};
 use super::{Kem, PrivateKey, PublicKey};
-use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
-use base::{Error, Misuse, Result};
+use crate::prelude::*;
 
 const OTHER_KEM: Error =
     Error::unsuitable_key("the sender's key and the recipient's key are of different kinds of key");

@@ -38,7 +38,6 @@ pub use config::{Config, Curve, MAX_NONCE_LEN, Symmetric, TAG_LEN};
 pub use keys::{PrivateKey, PublicKey};
 
 use super::message::{Opener, Sealer};
-use crate::approved::Computation;
 use crate::prelude::*;
 use messages::nonce;
 
