@@ -1,7 +1,7 @@
 //! age v1 as a file format: adapts [`age`](keys::age) to [`super::file_cipher`].
 
 use super::armor::DearmoredSource;
-use super::file_cipher::{CreateFile, Description, FileCipher, OpenFile};
+use super::file_cipher::{CreateFile, Description, OpenFile};
 use crate::prelude::*;
 use engine::prefix::parse_prefix;
 use keys::age::{self, Header, Identity, NONCE_LEN, Payload, Recipient};

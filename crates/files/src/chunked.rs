@@ -13,7 +13,7 @@
 //! Never extend or modify a file in place: either would reuse a nonce.
 
 use super::age_file::refuse_age;
-use super::file_cipher::{CreateFile, FileCipher, OpenFile};
+use super::file_cipher::{CreateFile, OpenFile};
 use crate::prelude::*;
 use aws_lc_rs::hkdf;
 use engine::pipeline::OpenChunks;

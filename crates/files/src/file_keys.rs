@@ -2,7 +2,7 @@
 
 use super::age_file::{AgeIdentities, AgeRecipients};
 use super::chunked::ChunkedFile;
-use super::file_cipher::{CreateFile, FileCipher, OpenFile, SymmetricFile};
+use super::file_cipher::{CreateFile, OpenFile, SymmetricFile};
 use super::foreign::foreign;
 use super::format::Format;
 use super::protected::Protected;

@@ -1,13 +1,12 @@
 //! Encrypts and decrypts files in memory.
 
-use super::file_cipher::FileCipher;
-use super::file_keys::{DecryptWith, EncryptWith};
+use crate::prelude::*;
+use base::memory;
 use base::parallel::{Workers, run_parts};
 use base::threads::default_threads;
-use base::{Error, Result, debug_fields, memory};
 use engine::pipeline::{open_chunks, seal_chunks};
-use engine::plan::{Job, Plan};
-use keys::age::{Armor, armor};
+use engine::plan::Plan;
+use keys::age::armor;
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::Mutex;

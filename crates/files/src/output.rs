@@ -1,9 +1,7 @@
 //! Output files, written in order, that appear complete.
 
-use super::file_keys::{DecryptWith, EncryptWith};
 use crate::prelude::*;
 use engine::attributes::Attributes;
-use engine::file_id::FileId;
 use engine::folder::{Entry, EntryKind};
 use engine::options::Durability;
 use engine::os;

@@ -1,7 +1,6 @@
 //! Encrypts, decrypts and verifies files by path.
 
 use super::file_hash::{FileHash, HashedFile, HashedSource};
-use super::file_keys::{DecryptWith, EncryptWith};
 use super::mark::FileMark;
 use super::output::{OutputFile, Target};
 use super::protected::Protected;
@@ -9,7 +8,6 @@ use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Reader};
 use crate::prelude::*;
 use engine::attributes::Attributes;
-use engine::file_id::FileId;
 use engine::io::{Discard, NamedSource, metadata, open};
 use engine::pipeline::{open_all, seal_all};
 use engine::plan::Plan;

@@ -1,8 +1,11 @@
-//! What many files of this crate use of other crates. Only other crates: no two files may need each
-//! other.
+//! What many files of this crate use. No two files may need each other, and the names of this crate
+//! count for the file that defines them.
 
+pub(crate) use crate::file_cipher::FileCipher;
+pub(crate) use crate::file_keys::{DecryptWith, EncryptWith};
 pub(crate) use base::memory::{self, Wiped};
 pub(crate) use base::{Error, Misuse, Result, debug_fields};
+pub(crate) use engine::file_id::FileId;
 pub(crate) use engine::io::ReadAt;
 pub(crate) use engine::pipeline::ChunkCipher;
 pub(crate) use engine::plan::{ChunkPosition, End, Job, Layout};

@@ -1,7 +1,6 @@
 //! Inputs of a call. Its outputs must not replace them.
 
 use crate::prelude::*;
-use engine::file_id::FileId;
 use engine::io::metadata;
 use std::collections::BTreeMap;
 

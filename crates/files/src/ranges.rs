@@ -1,8 +1,6 @@
 //! Decrypts ranges that the caller fetches, for example from an object store in few requests.
 
 use super::chunked::{HEADER_LEN, LAYOUT};
-use super::file_cipher::FileCipher;
-use super::file_keys::DecryptWith;
 use crate::prelude::*;
 use std::ops::Range;
 

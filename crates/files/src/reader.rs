@@ -1,7 +1,6 @@
 //! Random access to the plaintext of an encrypted file.
 
 use super::armor::DearmoredSource;
-use super::file_keys::DecryptWith;
 use crate::prelude::*;
 use engine::reader::ChunkReader;
 use std::io::{Read, Seek, SeekFrom};

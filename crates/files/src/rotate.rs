@@ -4,14 +4,12 @@
 //! and so a new derived key. It replaces the old one when complete.
 
 use super::Options;
-use super::file_keys::{DecryptWith, EncryptWith};
 use super::output::{OutputFile, Target};
 use super::paths::{Source, allocate};
 use super::protected::Protected;
 use super::reader::Reader;
 use crate::prelude::*;
 use engine::attributes::Attributes;
-use engine::file_id::FileId;
 use engine::io::{Concurrency, NamedSource};
 use engine::pipeline::seal_all;
 use std::fs;

@@ -4,8 +4,6 @@
 //! its position. We give up only the rule that a file is whole or does not appear.
 
 use super::armor::DearmoredSource;
-use super::file_cipher::FileCipher;
-use super::file_keys::DecryptWith;
 use super::output::Target;
 use super::paths::{Source, output};
 use crate::prelude::*;

@@ -2,8 +2,6 @@
 
 use super::Options;
 use super::armor::{ArmorReader, ArmorWriter};
-use super::file_cipher::FileCipher;
-use super::file_keys::{DecryptWith, EncryptWith};
 use crate::prelude::*;
 use base::ForkGuard;
 use engine::pipeline::{open_chunks, seal_chunks};

@@ -2,15 +2,12 @@
 
 use crate::prelude::*;
 use engine::io::open_regular;
-use engine::place::parent;
-use files::file_keys::{DecryptWith, EncryptWith};
 use files::output::Target;
 use files::paths::{Source, decrypt, encrypt_marked, verify_file, verify_marked};
 use files::protected::Protected;
 use files::reader::Reader;
 use files::rewrap::{Rewrap, rewrap};
 use files::rotate::{Rotation, rotate};
-use std::sync::OnceLock;
 
 /// What a job does with each file.
 #[derive(Clone, Debug)]

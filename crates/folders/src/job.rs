@@ -67,19 +67,16 @@ pub use listing::leads_out;
 pub use options::{JobKeys, JobOptions};
 pub use tally::JobFile;
 
-use super::bulk::Operation;
 use super::inventory::InventoryDraft;
 use super::manifest::{FileFingerprint, Manifest, State};
 use super::tree::{Tree, TreeOptions};
 use crate::jobs::{Done, Schedule};
 use crate::prelude::*;
 use base::threads::PARALLEL_FILE_LEN;
-use engine::file_id::FileId;
 use engine::folder::{create_all, refuse_url};
 use engine::io::regular;
 use inventory::{Inventories, NewInventory};
-use std::num::NonZeroUsize;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use tally::Tally;
 
 /// A job over many files. Nothing is written before [`Self::run`] or [`Self::start`].

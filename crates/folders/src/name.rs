@@ -8,7 +8,6 @@
 use crate::prelude::*;
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
-use std::path::{Path, PathBuf};
 
 /// A path in WTF-8, with a surrogate for each byte that is not valid UTF-8.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

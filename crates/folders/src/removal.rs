@@ -15,12 +15,10 @@
 //! `rclone bisync` stop at all and at half by default; rsync and `rclone sync` only with
 //! `--max-delete`.
 
-use super::bulk::Operation;
 use super::manifest::Manifest;
 use super::names::NameKey;
 use super::tree::{Tree, sorted, without_suffix};
 use crate::prelude::*;
-use engine::file_id::FileId;
 use engine::folder::resolve;
 use engine::place::Place;
 

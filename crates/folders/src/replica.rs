@@ -4,7 +4,7 @@
 //! theirs when everything in them is complete, because each new name changes a folder's
 //! modification time.
 
-use super::bulk::{Operation, Replica};
+use super::bulk::Replica;
 use super::tree::{Link, Tree};
 use crate::prelude::*;
 use engine::attributes::Attributes;

@@ -5,7 +5,6 @@ use super::names::NameKey;
 use crate::prelude::*;
 use engine::folder::{Listed, check_name, is_part_of_name, refuse_url, refused_link, resolve};
 use engine::io::SPECIAL;
-use engine::place::parent;
 
 /// How to make a target's name from its source's. The suffix may be empty.
 #[derive(Clone, Copy, Debug)]

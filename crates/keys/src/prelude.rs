@@ -1,5 +1,5 @@
-//! What many files of this crate use. Of this crate, only names from files that need no other file:
-//! no two files may need each other.
+//! What many files of this crate use. No two files may need each other, and the names of this crate
+//! count for the file that defines them.
 
 pub(crate) use crate::approved::Computation;
 pub(crate) use crate::secret::{Secret, wiping_stack};

@@ -1,9 +1,6 @@
 //! Files made of chunks, and small files that are read whole.
 
-pub(crate) use crate::listing::in_vault;
 use crate::prelude::*;
-use crate::storage::Storage;
-use crate::vault::Contents;
 use engine::reader::ChunkReader;
 
 /// A file of a vault: chunks of one length, except for the last.

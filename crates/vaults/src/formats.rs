@@ -1,10 +1,7 @@
 //! The formats of other tools.
 
-use crate::contents::{in_vault, read_whole};
+use crate::contents::read_whole;
 use crate::prelude::*;
-use crate::storage::{EntryKind, Storage};
-use crate::vault::Vault;
-use crate::walk::join;
 use crate::{cryptomator, gocryptfs};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

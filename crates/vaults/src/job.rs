@@ -1,8 +1,6 @@
 //! Decrypts or verifies all files of a vault, as a job over folders.
 
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind};
-use crate::vault::{Contents, Vault};
 use crate::walk::{Walk, find, split};
 use base::Misuse;
 use base::error::FolderError;

@@ -1,7 +1,6 @@
 //! What a folder of a vault contains, and errors about what is stored there.
 
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind};
 
 /// What a folder of a vault contains.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! A vault in a local folder.
 
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind, Storage};
 use base::os;
 use engine::folder::Folder;
 use std::ffi::OsStr;

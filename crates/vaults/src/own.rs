@@ -1,11 +1,7 @@
 //! Our own folders that describe themselves.
 
-use crate::listing::Listing;
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::about;
-use crate::vault::{Contents, Vault};
-use crate::walk::join;
 use base::Misuse;
 use base::os;
 use files::{DecryptWith, Format, Reader, inspect_source, plain_len};

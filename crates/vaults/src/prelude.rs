@@ -1,6 +1,10 @@
-//! What many files of this crate use of other crates. Only other crates: no two files may need each
-//! other.
+//! What many files of this crate use. No two files may need each other, and the names of this crate
+//! count for the file that defines them.
 
+pub(crate) use crate::listing::{Found, Listing, in_vault};
+pub(crate) use crate::storage::{Entry, EntryKind, Storage};
+pub(crate) use crate::vault::{Contents, Vault};
+pub(crate) use crate::walk::join;
 pub(crate) use base::os::path_of;
 pub(crate) use base::{Error, FolderError, Result, debug_fields, memory};
 pub(crate) use engine::io::ReadAt;

@@ -1,9 +1,6 @@
 //! One encrypted file as a vault.
 
-use crate::listing::Listing;
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind, Storage};
-use crate::vault::{Contents, Vault};
 use engine::io::open_regular;
 use files::{DecryptWith, Reader};
 use std::time::SystemTime;

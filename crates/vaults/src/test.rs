@@ -1,13 +1,12 @@
 //! Tests of what works with every vault, on vaults in memory with any names and faults.
 
+use crate::prelude::*;
 use crate::*;
-use base::{Error, FolderError, Misuse};
+use base::Misuse;
 use folders::job::{Event, JobOptions, Summary};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 

@@ -1,11 +1,8 @@
 //! Folders and names, common to all formats.
 
-use crate::contents::{in_vault, read_whole};
-use crate::listing::{Found, Listing, checked};
+use crate::contents::read_whole;
+use crate::listing::checked;
 use crate::prelude::*;
-use crate::storage::Storage;
-use crate::vault::{Contents, Vault};
-use crate::walk::join;
 use std::io;
 
 /// Maximum number of names in a path. A vault whose folders contain themselves has no end.

@@ -1,6 +1,5 @@
 //! An encrypted folder with its keys.
 
-use crate::listing::Listing;
 use crate::prelude::*;
 
 /// An encrypted folder with its keys.

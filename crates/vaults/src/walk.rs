@@ -1,10 +1,6 @@
 //! What a vault contains, checked by the same rules for every format.
 
-use crate::listing::Listing;
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind};
-use crate::vault::{Contents, Vault};
-use base::os::path_of;
 
 /// Longest path in bytes, as on Linux. It ends a vault with a folder that contains itself.
 const MAX_PATH_LEN: usize = 4096;

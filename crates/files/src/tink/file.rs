@@ -3,7 +3,7 @@
 use super::cipher::Tink;
 use super::parameters::{TAG_LEN, split};
 use crate::age_file::refuse_age;
-use crate::file_cipher::{CreateFile, FileCipher, OpenFile};
+use crate::file_cipher::{CreateFile, OpenFile};
 use crate::prelude::*;
 use engine::salvage::opens;
 use keys::Purpose;

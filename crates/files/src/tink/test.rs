@@ -4,11 +4,9 @@ use super::cipher::Tink;
 use super::file::TinkFile;
 use super::parameters::TAG_LEN;
 use super::*;
-use base::{Error, Misuse};
-use engine::pipeline::{ChunkCipher, OpenChunks, open_chunks, seal_chunks};
-use engine::prefix::{Parsed, Prefix};
-use keys::{KeyType, Keyring, Prefix as IdPrefix};
-use messages::Key;
+use crate::prelude::*;
+use engine::pipeline::{OpenChunks, open_chunks, seal_chunks};
+use keys::{KeyType, Prefix as IdPrefix};
 use vectors::TinkHash;
 
 /// Returns parameters for segments of 64 bytes: the first has 24 bytes of plaintext, the others 48.

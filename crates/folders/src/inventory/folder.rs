@@ -8,9 +8,6 @@ use crate::description::Description;
 use crate::jobs::Schedule;
 use crate::prelude::*;
 use crate::tree::{Link, Links, Suffix, Tree, TreeOptions};
-use files::file_keys::EncryptWith;
-use std::num::NonZeroUsize;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// No encrypted file has fewer bytes: the last ones are a tag.

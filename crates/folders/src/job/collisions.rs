@@ -8,8 +8,6 @@ use super::options::JobOptions;
 use crate::names::{NameKey, resolved};
 use crate::prelude::*;
 use crate::tree::{Tree, comparable};
-use engine::file_id::FileId;
-use engine::place::parent;
 
 /// Refuses pairs if a target has two sources, or is a source or the manifest.
 ///

@@ -2,11 +2,8 @@
 
 use super::events::JobError;
 use super::options::JobOptions;
-use crate::bulk::Operation;
 use crate::inventory::{Inventory, InventoryDraft, InventoryKeys};
 use crate::prelude::*;
-use files::file_keys::EncryptWith;
-use std::sync::OnceLock;
 
 /// The inventory written at the end of a job.
 pub(super) struct NewInventory<'a> {

@@ -3,7 +3,6 @@
 use super::Job;
 use super::events::{JobResult, Listener, send};
 use super::tally::JobFile;
-use crate::bulk::Operation;
 use crate::prelude::*;
 use crate::removal::{Removal, Search, Stale, is_ours, remove_folder};
 use crate::tree::Links;

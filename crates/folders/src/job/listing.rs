@@ -5,7 +5,7 @@ use super::events::{Event, JobResult, Listener, send};
 use super::inventory::{Inventories, NewInventory};
 use super::options::JobOptions;
 use super::tally::JobFile;
-use crate::bulk::{Operation, Replica};
+use crate::bulk::Replica;
 use crate::inventory::{FolderContent, Inventory};
 use crate::manifest::{FileFingerprint, Manifest};
 use crate::prelude::*;

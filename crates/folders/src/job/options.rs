@@ -1,13 +1,11 @@
 //! The options of a job.
 
-use crate::bulk::{Operation, Replica};
+use crate::bulk::Replica;
 use crate::exclude::Exclude;
 use crate::inventory::{Inventory, InventoryKeys};
 use crate::names::NameKey;
 use crate::prelude::*;
 use crate::tree::{Links, Suffix};
-use engine::file_id::FileId;
-use std::num::NonZeroUsize;
 
 /// The options of a [`Job`](super::Job).
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,6 @@
 
 use super::Job;
 use super::events::{Event, JobResult, Listener, send};
-use crate::bulk::Operation;
 use crate::prelude::*;
 use crate::removal::{Stale, remove_folder};
 

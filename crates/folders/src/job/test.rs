@@ -2,11 +2,10 @@
 
 use super::*;
 use crate::bulk::Replica;
-use base::Misuse;
+use crate::prelude::*;
 use files::{DecryptWith, EncryptWith, Rotation};
 use keys::{Keyring, Prefix};
 use messages::Key;
-use std::fs;
 use std::ops::ControlFlow;
 
 /// A folder with the files `0` to `9`, removed on drop.

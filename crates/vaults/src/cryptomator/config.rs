@@ -7,10 +7,9 @@
 //!                         ciphers and the longest name. Format 7 does not have it.
 //! ```
 
-use crate::contents::{in_vault, read_whole};
+use crate::contents::read_whole;
 use crate::passphrase::scrypt;
 use crate::prelude::*;
-use crate::storage::Storage;
 use aws_lc_rs::hmac;
 use aws_lc_rs::key_wrap::{AES_256, AesKek, KeyWrap};
 use base64::Engine;

@@ -13,10 +13,8 @@
 //! length is a multiple of 32 KiB.
 
 use super::config::{Combo, Config, Keys};
-use crate::contents::{chunks, in_vault};
+use crate::contents::chunks;
 use crate::prelude::*;
-use crate::storage::Storage;
-use crate::vault::Contents;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use messages::hazmat::AesCtr;

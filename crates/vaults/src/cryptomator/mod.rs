@@ -15,13 +15,9 @@
 mod config;
 mod content;
 
-use crate::contents::{in_vault, plaintext, read_whole};
-use crate::listing::Found;
+use crate::contents::{plaintext, read_whole};
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, description, link_text};
-use crate::vault::{Contents, Vault};
-use crate::walk::join;
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;

@@ -12,14 +12,10 @@
 mod config;
 mod content;
 
-use crate::contents::{Clear, chunks, in_vault, plain_len, read_whole};
+use crate::contents::{Clear, chunks, plain_len, read_whole};
 use crate::eme_name;
-use crate::listing::Found;
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault, description, link_text};
-use crate::vault::{Contents, Vault};
-use crate::walk::join;
 use base64::Engine;
 use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};

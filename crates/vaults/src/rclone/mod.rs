@@ -13,13 +13,9 @@ mod config;
 mod content;
 mod names;
 
-use crate::contents::{Clear, chunks, in_vault, plain_len};
-use crate::listing::Found;
+use crate::contents::{Clear, chunks, plain_len};
 use crate::prelude::*;
-use crate::storage::{Entry, EntryKind, Storage};
 use crate::tree::{Tree, TreeVault};
-use crate::vault::{Contents, Vault};
-use crate::walk::join;
 use config::{Config, Mode};
 use content::{File, LAYOUT};
 use engine::io::open_regular;
