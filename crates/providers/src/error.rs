@@ -57,6 +57,12 @@ pub enum SealError {
 #[error("authentication failed")]
 pub struct AuthenticationError;
 
+/// The result of sealing a message.
+pub type SealResult = Result<(), SealError>;
+
+/// The result of opening a message.
+pub type OpenResult = Result<(), AuthenticationError>;
+
 /// The requested provider, or every provider, cannot compute an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {reason}; {}", .algorithm.name(), origin(*.request), others(.available))]

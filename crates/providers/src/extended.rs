@@ -5,7 +5,7 @@
 //! form, ring does not.
 
 use crate::key::{key_array, nonce_array, rejected};
-use crate::{AeadKey, AuthenticationError, InOut, KeyError, MessageError, SealError, Threads, raw};
+use crate::{AeadKey, InOut, KeyError, MessageError, OpenResult, SealError, SealResult, Threads, raw};
 use chacha20::{R20, hchacha};
 use std::panic::RefUnwindSafe;
 use zeroize::{Zeroize, Zeroizing};
@@ -40,24 +40,12 @@ impl<E: Extension, K: AeadKey> Extended<E, K> {
 /// `message`.
 macro_rules! under_other_nonce {
     () => {
-        fn seal(
-            &self,
-            nonce: &[u8],
-            aad: &[u8],
-            data: InOut<'_>,
-            tag: &mut [u8; 16],
-        ) -> Result<(), SealError> {
+        fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> SealResult {
             let (key, nonce) = self.message(nonce)?;
             key.seal(&nonce, aad, data, tag)
         }
 
-        fn open(
-            &self,
-            nonce: &[u8],
-            aad: &[u8],
-            mut data: InOut<'_>,
-            tag: &[u8; 16],
-        ) -> Result<(), AuthenticationError> {
+        fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8; 16]) -> OpenResult {
             let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
             key.open(&nonce, aad, data, tag)
         }
@@ -69,7 +57,7 @@ macro_rules! under_other_nonce {
             aad: &[u8],
             data: InOut<'_>,
             tag: &mut [u8; 16],
-        ) -> Result<(), SealError> {
+        ) -> SealResult {
             let (key, nonce) = self.message(nonce)?;
             key.seal_on(threads, &nonce, aad, data, tag)
         }
@@ -81,7 +69,7 @@ macro_rules! under_other_nonce {
             aad: &[u8],
             mut data: InOut<'_>,
             tag: &[u8; 16],
-        ) -> Result<(), AuthenticationError> {
+        ) -> OpenResult {
             let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
             key.open_on(threads, &nonce, aad, data, tag)
         }

@@ -51,8 +51,8 @@ pub use batch::{BatchAad, BatchError};
 pub use entry::{Entry, Expand};
 pub use environment::features;
 pub use error::{
-    AuthenticationError, DefaultAlreadySet, KeyError, Reason, RegisterError, Request, SealError, Unavailable,
-    VariableError, VariableProblem, alternatives,
+    AuthenticationError, DefaultAlreadySet, KeyError, OpenResult, Reason, RegisterError, Request, SealError,
+    SealResult, Unavailable, VariableError, VariableProblem, alternatives,
 };
 pub use extended::short_salt;
 pub use fips::{FIPS, NOT_APPROVED, fips_module};

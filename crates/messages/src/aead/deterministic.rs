@@ -5,7 +5,9 @@ use super::keys::MessageKeys;
 use super::packed::{Offset, Packed};
 use crate::prelude::*;
 use crate::{Key, message_keys};
-use providers::{AeadKey, AuthenticationError, BatchAad, BatchError, InOut, SealError, raw};
+use providers::{
+    AeadKey, AuthenticationError, BatchAad, BatchError, InOut, OpenResult, SealError, SealResult, raw,
+};
 
 /// Algorithms of [`DeterministicAead`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -187,12 +189,12 @@ impl MessageKey {
 struct Siv(raw::Siv);
 
 impl AeadKey for Siv {
-    fn seal(&self, _: &[u8], aad: &[u8], data: InOut<'_>, iv: &mut [u8; 16]) -> Result<(), SealError> {
+    fn seal(&self, _: &[u8], aad: &[u8], data: InOut<'_>, iv: &mut [u8; 16]) -> SealResult {
         self.0.seal(&[aad], data, iv);
         Ok(())
     }
 
-    fn open(&self, _: &[u8], aad: &[u8], data: InOut<'_>, iv: &[u8; 16]) -> Result<(), AuthenticationError> {
+    fn open(&self, _: &[u8], aad: &[u8], data: InOut<'_>, iv: &[u8; 16]) -> OpenResult {
         // The only error is a wrong synthetic IV.
         self.0.open(&[aad], data, iv).map_err(|_| AuthenticationError)
     }

@@ -4,7 +4,7 @@ use super::{ByteOrder, PIECE, Poly1305, SpeckSize};
 use crate::aead::{Counter, Limit, MessageKey, MessageKeys};
 use crate::message_keys;
 use crate::prelude::*;
-use providers::{AuthenticationError, SealError, SourceCopy};
+use providers::{AuthenticationError, OpenResult, SealError, SealResult, SourceCopy};
 
 /// The AEAD of SpeckEx, such as `"speck128-256-poly1305"`: Speck in counter mode, with a one-time
 /// Poly1305 key from the same keystream.
@@ -136,13 +136,7 @@ struct SpeckPoly1305 {
 }
 
 impl AeadKey for SpeckPoly1305 {
-    fn seal(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &mut [u8; 16],
-    ) -> Result<(), SealError> {
+    fn seal(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &mut [u8; 16]) -> SealResult {
         let message = self.message(nonce);
         let (len, mut mac) = (data.len(), message.mac(aad)?);
         for at in (0..len).step_by(PIECE) {
@@ -154,13 +148,7 @@ impl AeadKey for SpeckPoly1305 {
         Ok(())
     }
 
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
+    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8; 16]) -> OpenResult {
         let message = self.message(nonce);
         let (len, mut copy) = (data.len(), SourceCopy::<PIECE>::new());
         let mut expected_tag = || {
@@ -208,11 +196,11 @@ impl Message<'_> {
     }
 
     /// XORs `data` with the keystream, from byte `at` of the message on.
-    fn xor(&self, at: usize, data: InOut<'_>) -> Result<(), SealError> {
+    fn xor(&self, at: usize, data: InOut<'_>) -> SealResult {
         self.keystream((ONE_TIME_KEY_LEN + at) as u64, data)
     }
 
-    fn keystream(&self, offset: u64, data: InOut<'_>) -> Result<(), SealError> {
+    fn keystream(&self, offset: u64, data: InOut<'_>) -> SealResult {
         self.speck.xor_at(&self.iv[..self.block_len], offset, data).map_err(SealError::Message)
     }
 }

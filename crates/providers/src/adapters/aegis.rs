@@ -5,7 +5,7 @@
 use crate::Algorithm::*;
 use crate::kernel::aes_instructions;
 use crate::key::{copied, key_array, nonce_array, rejected};
-use crate::{AeadKey, AuthenticationError, Entry, InOut, Parts, Provider, SealError};
+use crate::{AeadKey, Entry, InOut, OpenResult, Parts, Provider, SealError, SealResult};
 use zeroize::Zeroizing;
 
 #[allow(non_upper_case_globals, reason = "providers are named like the variants of an enum")]
@@ -44,13 +44,7 @@ macro_rules! aegis {
             }
 
             impl AeadKey for $module {
-                fn seal(
-                    &self,
-                    nonce: &[u8],
-                    aad: &[u8],
-                    data: InOut<'_>,
-                    tag: &mut [u8; 16],
-                ) -> Result<(), SealError> {
+                fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> SealResult {
                     let message = self.message(nonce)?;
                     *tag = match data.into_parts() {
                         Parts::Apart(from, to) if from.len() >= INCREMENTAL => {
@@ -63,13 +57,7 @@ macro_rules! aegis {
                     Ok(())
                 }
 
-                fn open(
-                    &self,
-                    nonce: &[u8],
-                    aad: &[u8],
-                    mut data: InOut<'_>,
-                    tag: &[u8; 16],
-                ) -> Result<(), AuthenticationError> {
+                fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8; 16]) -> OpenResult {
                     let Ok(message) = self.message(nonce) else { return Err(rejected(data.target())) };
                     match data.into_parts() {
                         Parts::Apart(from, to) if from.len() >= INCREMENTAL => {

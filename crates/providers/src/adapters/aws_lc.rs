@@ -5,7 +5,7 @@ use crate::Algorithm::{self, *};
 use crate::extended::{self, XChaCha, Xaes};
 use crate::kernel;
 use crate::key::{copied, nonce_array, rejected};
-use crate::{AeadKey, AuthenticationError, Entry, Expand, InOut, KeyError, Parts, Provider, SealError};
+use crate::{AeadKey, Entry, Expand, InOut, KeyError, OpenResult, Parts, Provider, SealError, SealResult};
 #[cfg(feature = "fips")]
 use aws_lc_rs::aead::RandomizedNonceKey;
 use aws_lc_rs::aead::{self, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -61,7 +61,7 @@ struct ModuleKey {
 
 #[cfg(feature = "fips")]
 impl AeadKey for ModuleKey {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> SealResult {
         self.given.seal(nonce, aad, data, tag)
     }
 
@@ -93,13 +93,7 @@ impl AeadKey for ModuleKey {
         })
     }
 
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
+    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> OpenResult {
         self.given.open(nonce, aad, data, tag)
     }
 }
@@ -115,7 +109,7 @@ fn expand(algorithm: &'static aead::Algorithm, key: &[u8]) -> Result<LessSafeKey
 
 /// "Less safe" because the caller chooses the nonce; the crate `sealane` generates it.
 impl AeadKey for LessSafeKey {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> SealResult {
         let nonce = Nonce::assume_unique_for_key(*nonce_array::<NONCE_LEN>(nonce)?);
         let aad = Aad::from(aad);
         match data.into_parts() {
@@ -128,13 +122,7 @@ impl AeadKey for LessSafeKey {
         .map_err(|_| SealError::Unspecified)
     }
 
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
+    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8; 16]) -> OpenResult {
         let Ok(nonce) = Nonce::try_assume_unique_for_key(nonce) else { return Err(rejected(data.target())) };
         let aad = Aad::from(aad);
         // The library reads the ciphertext twice, to verify and to decrypt it, and the source may

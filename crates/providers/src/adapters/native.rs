@@ -6,7 +6,8 @@ use crate::extended::{self, Xaes};
 use crate::kernel::{self, Kernel, kernel};
 use crate::key::{aead_keys, key_array, nonce_array, open_each, rejected, seal_each};
 use crate::{
-    AeadKey, AuthenticationError, Entry, InOut, KeyError, MessageError, Provider, SealError, Threads, raw,
+    AeadKey, AuthenticationError, Entry, InOut, KeyError, MessageError, OpenResult, Provider, SealError,
+    SealResult, Threads, raw,
 };
 use kernels::aegis::{Aegis, Kind};
 use kernels::chacha20_poly1305;
@@ -88,7 +89,7 @@ macro_rules! on_threads {
             aad: &[u8],
             data: InOut<'_>,
             tag: &mut [u8; 16],
-        ) -> Result<(), SealError> {
+        ) -> SealResult {
             Ok(self.seal_on(threads, $checked_nonce(nonce)?, aad, data, tag)?)
         }
 
@@ -99,7 +100,7 @@ macro_rules! on_threads {
             aad: &[u8],
             mut data: InOut<'_>,
             tag: &[u8; 16],
-        ) -> Result<(), AuthenticationError> {
+        ) -> OpenResult {
             let Ok(nonce) = $checked_nonce(nonce) else { return Err(rejected(data.target())) };
             // Authentication failures and refused lengths are opaque, as in `open`.
             self.open_on(threads, nonce, aad, data.reborrow(), tag).map_err(|_| rejected(data.target()))

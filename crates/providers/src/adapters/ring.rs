@@ -4,7 +4,7 @@ use crate::Algorithm::*;
 use crate::extended::{self, XChaCha, Xaes};
 use crate::kernel;
 use crate::key::{copied, nonce_array, rejected};
-use crate::{AeadKey, AuthenticationError, Entry, InOut, KeyError, Provider, SealError};
+use crate::{AeadKey, Entry, InOut, KeyError, OpenResult, Provider, SealError, SealResult};
 use ring::aead::{self, Aad, LessSafeKey, NONCE_LEN, Nonce, Tag, UnboundKey};
 
 #[allow(non_upper_case_globals, reason = "providers are named like the variants of an enum")]
@@ -36,7 +36,7 @@ fn expand(algorithm: &'static aead::Algorithm, key: &[u8]) -> Result<LessSafeKey
 
 /// "Less safe" because the caller chooses the nonce; the crate `sealane` generates it.
 impl AeadKey for LessSafeKey {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> SealResult {
         let nonce = Nonce::assume_unique_for_key(*nonce_array::<NONCE_LEN>(nonce)?);
         let apart = !data.is_in_place();
         let data = copied(data.into_parts());
@@ -55,13 +55,7 @@ impl AeadKey for LessSafeKey {
         }
     }
 
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
+    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8; 16]) -> OpenResult {
         let Ok(nonce) = Nonce::try_assume_unique_for_key(nonce) else { return Err(rejected(data.target())) };
         let data = copied(data.into_parts());
         match self.open_in_place_separate_tag(nonce, Aad::from(aad), Tag::from(*tag), data, 0..) {

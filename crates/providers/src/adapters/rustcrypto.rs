@@ -2,7 +2,9 @@
 
 use crate::Algorithm::{self, *};
 use crate::key::{copied, rejected};
-use crate::{AeadKey, AuthenticationError, Entry, InOut, KeyError, MessageError, Parts, Provider, SealError};
+use crate::{
+    AeadKey, Entry, InOut, KeyError, MessageError, OpenResult, Parts, Provider, SealError, SealResult,
+};
 use aes_gcm::aead::{AeadInOut, KeyInit, array::typenum::Unsigned, consts::U12, inout::InOutBuf};
 use aes_gcm::{AesGcm, aes::Aes192};
 use std::panic::RefUnwindSafe;
@@ -37,7 +39,7 @@ where
 struct Whole<C>(C);
 
 impl<C: AeadInOut + Send + Sync + RefUnwindSafe> AeadKey for Whole<C> {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> SealResult {
         let wrong_len =
             MessageError::InvalidNonceLength { found: nonce.len(), expected: C::NonceSize::USIZE };
         // The caller knows and reports the length.
@@ -49,13 +51,7 @@ impl<C: AeadInOut + Send + Sync + RefUnwindSafe> AeadKey for Whole<C> {
         Ok(())
     }
 
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
+    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8; 16]) -> OpenResult {
         let (Ok(nonce), Ok(tag)) = (nonce.try_into(), tag[..].try_into()) else {
             return Err(rejected(data.target()));
         };
