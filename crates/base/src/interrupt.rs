@@ -7,7 +7,7 @@
 
 use crate::memory::affordable_threads;
 use crate::os::without_signals;
-use crate::{Error, Result};
+use crate::{Error, OnDrop, Result};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -49,13 +49,8 @@ thread_local! {
 /// cancelled work ends in the background, on its own thread. A call of a PKCS#11 module cannot be
 /// cancelled: a token must not get a second login while the first one runs.
 pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
-    struct Restore(Option<Check>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            CHECK.set(self.0);
-        }
-    }
-    let _restore = Restore(CHECK.replace(Some(check)));
+    let before = CHECK.replace(Some(check));
+    let _restore = OnDrop(|| CHECK.set(before));
     work()
 }
 

@@ -8,6 +8,7 @@ mod fork;
 pub mod interrupt;
 pub mod lanes;
 pub mod memory;
+mod on_drop;
 pub mod os;
 pub mod parallel;
 mod pool;
@@ -18,3 +19,4 @@ pub mod threads;
 
 pub use error::{Error, FolderError, Misuse, Result};
 pub use fork::ForkGuard;
+pub use on_drop::OnDrop;

@@ -18,6 +18,7 @@ use super::affinity::HelperAffinity;
 use super::os::without_signals;
 use super::threads::threads_of_process;
 use crate::memory::{affordable_threads, threads_take_from_results};
+use crate::OnDrop;
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::hint::spin_loop;
@@ -131,7 +132,8 @@ impl WorkerPool {
             called.wait(POLLS_FOR_AWAKE);
         }
         with_scopes(&called.0, helper, &|| (), &mut |start| {
-            let _dismissed = DismissOnDrop(&called);
+            // Those that were not started, even if the caller panics.
+            let _dismissed = OnDrop(|| called.0.iter().for_each(|helper| helper.state.dismiss()));
             let start_ready = || {
                 // They were ready, but gave up spinning during a long piece of the caller's work.
                 if called.0.iter().filter(|helper| helper.call()).count() > 0 {
@@ -158,7 +160,11 @@ fn with_scopes(
         let start = || {
             start_others();
             if helper.state.change(READY, STARTED) {
-                let ended = WaitOnDrop(helper);
+                // Waits for the next caller when its work ends, even by a panic.
+                let ended = OnDrop(|| {
+                    helper.state.change(STARTED, AWAKE);
+                    helper.wait();
+                });
                 scope.spawn(move |_| {
                     let _ended = ended;
                     work();
@@ -177,25 +183,6 @@ impl Called<'_> {
     fn wait(&self, polls: u32) {
         let ready = || self.0.iter().all(|helper| matches!(helper.state.get(), READY | STARTED));
         (0..polls).take_while(|_| !ready()).for_each(|_| spin_loop());
-    }
-}
-
-/// Dismisses the helpers that were not started, even if the caller panics.
-struct DismissOnDrop<'a>(&'a Called<'a>);
-
-impl Drop for DismissOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.0.iter().for_each(|helper| helper.state.dismiss());
-    }
-}
-
-/// Makes a helper wait for the next caller when its work ends, even by a panic.
-struct WaitOnDrop<'a>(&'a Helper);
-
-impl Drop for WaitOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.state.change(STARTED, AWAKE);
-        self.0.wait();
     }
 }
 

@@ -1,5 +1,6 @@
 //! Limits on threads, for single files and bulk jobs.
 
+use crate::OnDrop;
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -27,13 +28,8 @@ thread_local! {
 /// For languages whose runtime divides the cores among its own processes, such as Erlang: one long
 /// message on all cores would stop the others.
 pub fn on_one_thread<T>(work: impl FnOnce() -> T) -> T {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            ONE_THREAD.set(self.0);
-        }
-    }
-    let _restore = Restore(ONE_THREAD.replace(true));
+    let before = ONE_THREAD.replace(true);
+    let _restore = OnDrop(|| ONE_THREAD.set(before));
     work()
 }
 

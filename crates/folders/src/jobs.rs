@@ -6,7 +6,7 @@
 //! threads.
 
 use crate::prelude::*;
-use base::debug_fields;
+use base::{OnDrop, debug_fields};
 use base::memory::affordable_threads;
 use base::os::without_signals;
 use base::threads::{PARALLEL_FILE_LEN, thread_count};
@@ -124,7 +124,10 @@ impl<W: Fn(usize, Options<'_>) -> Result<()>> Round<'_, W> {
     /// itself.
     fn listen<E>(&self, listen: &mut impl FnMut(Report) -> Result<(), E>) -> Result<(), E> {
         // Workers must not wait for a listener that panicked.
-        let _stop = StopOnDrop(self);
+        let _stop = OnDrop(|| {
+            self.stopped.store(true, Ordering::Relaxed);
+            self.reported.notify_all();
+        });
         let mut first_error = Ok(());
         loop {
             // Read this first: a worker stores its last result before it leaves.
@@ -181,15 +184,6 @@ impl<W: Fn(usize, Options<'_>) -> Result<()>> Round<'_, W> {
 
     fn ended(&self) -> MutexGuard<'_, Vec<(usize, Result<Done>)>> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-struct StopOnDrop<'a, 'b, W>(&'a Round<'b, W>);
-
-impl<W> Drop for StopOnDrop<'_, '_, W> {
-    fn drop(&mut self) {
-        self.0.stopped.store(true, Ordering::Relaxed);
-        self.0.reported.notify_all();
     }
 }
 

@@ -1,5 +1,6 @@
 //! Unix: names are bytes, and files have a mode.
 
+use crate::OnDrop;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
@@ -38,18 +39,13 @@ pub fn others_can_change(found: &Metadata) -> bool {
 /// can crash it or wait for ever: Crystal's did with `-Dpreview_mt`. Faults of the thread itself
 /// stay as they are: the kernel ends the process if they are blocked.
 pub fn without_signals<T>(start: impl FnOnce() -> T) -> T {
-    /// Restores the caller's signals, even if `start` panics.
-    struct Restore(Option<SigSet>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            self.0.take().map(|before| before.thread_set_mask());
-        }
-    }
     let mut all = SigSet::all();
     let faults = [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGILL];
     let faults = faults.into_iter().chain([Signal::SIGSYS, Signal::SIGTRAP, Signal::SIGABRT]);
     faults.for_each(|fault| all.remove(fault));
     // It fails only for an unknown `SigmaskHow`.
-    let _restore = Restore(all.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok());
+    let before = all.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok();
+    // Restores the caller's signals, even if `start` panics.
+    let _restore = OnDrop(|| _ = before.map(|before| before.thread_set_mask()));
     start()
 }

@@ -1,8 +1,9 @@
 use super::*;
+use crate::bulk::Operation;
 use crate::job::{Event, Job, JobKeys};
-use crate::prelude::*;
 use keys::Key;
 use keys::age::{Identity, Kind};
+use std::fs;
 use std::ops::ControlFlow;
 
 struct Place(PathBuf);

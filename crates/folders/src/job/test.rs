@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::bulk::Replica;
-use crate::prelude::*;
+use base::Misuse;
 use files::{DecryptWith, EncryptWith, Rotation};
 use keys::{Keyring, Prefix};
 use messages::Key;
+use std::fs;
 use std::ops::ControlFlow;
 
 /// A folder with the files `0` to `9`, removed on drop.
