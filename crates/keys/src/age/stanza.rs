@@ -41,15 +41,9 @@ impl<'a> Stanza<'a> {
 
     /// Returns the arguments if there are exactly `N`.
     pub(super) fn exactly<const N: usize>(&self, wrong: &'static str) -> Result<[&'a str; N]> {
-        let mut arguments = self.arguments();
-        let mut found = [""; N];
-        for place in &mut found {
-            *place = arguments.next().ok_or(Error::Header(wrong))?;
-        }
-        match arguments.next() {
-            None => Ok(found),
-            Some(_) => Err(Error::Header(wrong)),
-        }
+        // One more than `N` shows that there are more: a header can be long.
+        let arguments: Vec<_> = self.arguments().take(N + 1).collect();
+        arguments.try_into().map_err(|_| Error::Header(wrong))
     }
 
     /// Returns the body if it has exactly `N` bytes.
