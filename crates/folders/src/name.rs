@@ -6,8 +6,8 @@
 //! and a backslash between folders as a slash.
 
 use crate::prelude::*;
-use serde::Deserialize;
-use serde::de::{Deserializer, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
 
 /// A path in WTF-8, with a surrogate for each byte that is not valid UTF-8.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,19 +118,9 @@ impl Name {
 /// error.
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct PathVisitor;
-        impl Visitor<'_> for PathVisitor {
-            type Value = Name;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a path")
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Name, E> {
-                Ok(Name(bytes.to_vec()))
-            }
-        }
-        from.deserialize_bytes(PathVisitor)
+        #[derive(Deserialize)]
+        struct Bytes<'a>(#[serde(borrow)] Cow<'a, [u8]>);
+        Bytes::deserialize(from).map(|bytes| Self(bytes.0.into_owned()))
     }
 }
 
