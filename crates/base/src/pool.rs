@@ -17,8 +17,8 @@
 use super::affinity::HelperAffinity;
 use super::os::without_signals;
 use super::threads::threads_of_process;
-use crate::memory::{affordable_threads, threads_take_from_results};
 use crate::OnDrop;
+use crate::memory::{affordable_threads, threads_take_from_results};
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::hint::spin_loop;

@@ -147,7 +147,7 @@ fn each_job(
     work: impl Fn(&Job, &mut [u8], &mut [u8]) -> Result<()> + Sync,
 ) -> Result<()> {
     let buffers = || {
-        let plain = Wiped::new(memory::zeroed(plan.max_plain_len())?);
+        let plain = Wiped(memory::zeroed(plan.max_plain_len())?);
         Ok((plain, memory::zeroed(head + plan.max_sealed_len())?))
     };
     run_reporting(plan.jobs(), plan.plain_len, options, buffers, |at, (plain, sealed)| {

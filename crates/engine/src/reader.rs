@@ -31,9 +31,9 @@ fn parallel_read_len(concurrency: Concurrency) -> usize {
 
 /// Opens the chunks of a file at any position. Threads may share it.
 pub struct ChunkReader<S> {
-    source: S,
-    cipher: Box<dyn OpenChunks>,
-    plan: Plan,
+    pub source: S,
+    pub cipher: Box<dyn OpenChunks>,
+    pub plan: Plan,
     recent: Mutex<Recent>,
 }
 
@@ -48,18 +48,6 @@ impl<S> ChunkReader<S> {
     pub fn size(&self) -> u64 {
         self.plan.plain_len
     }
-
-    pub fn source(&self) -> &S {
-        &self.source
-    }
-
-    pub fn cipher(&self) -> &dyn OpenChunks {
-        &*self.cipher
-    }
-
-    pub fn plan(&self) -> Plan {
-        self.plan
-    }
 }
 
 impl<S: ReadAt> ChunkReader<S> {
@@ -73,7 +61,7 @@ impl<S: ReadAt> ChunkReader<S> {
         let plan = cipher.layout().plan_sealed(sealed_len)?;
         // Full capacity from the start: growing would leave an unwiped copy.
         let capacity = plan.layout.chunk.min(plan.plain_len) as usize;
-        let recent = Mutex::new(Recent { index: None, plain: Wiped::new(memory::with_capacity(capacity)?) });
+        let recent = Mutex::new(Recent { index: None, plain: Wiped(memory::with_capacity(capacity)?) });
         let reader = Self { source, cipher, plan, recent };
         let Some(last) = plan.chunks().checked_sub(1) else { return Ok(reader) };
         let last = plan.span(last..last + 1);
@@ -149,7 +137,7 @@ impl<S: ReadAt> ChunkReader<S> {
         match self.recent() {
             Some(mut recent) => copy(recent.open(&*self.cipher, position, sealed, len)?),
             None => {
-                let mut plain = Wiped::new(memory::zeroed(len)?);
+                let mut plain = Wiped(memory::zeroed(len)?);
                 self.cipher.open(position, sealed, &mut plain)?;
                 copy(&plain);
             }

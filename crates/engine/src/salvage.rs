@@ -33,7 +33,7 @@ pub fn open_intact(
     let job = |at: u64| layout.full_chunks(at * per_job..chunks.min((at + 1) * per_job));
     let buffers = || {
         let (plain, sealed) = (per_job * layout.chunk, per_job * layout.sealed_chunk_len());
-        Ok((Wiped::new(memory::zeroed(plain as usize)?), memory::zeroed(sealed as usize)?))
+        Ok((Wiped(memory::zeroed(plain as usize)?), memory::zeroed(sealed as usize)?))
     };
     let holes = Mutex::new(Vec::new());
     run_reporting(jobs, layout.plain_start(chunks), options, buffers, |at, (plain, sealed)| {
@@ -97,7 +97,7 @@ pub fn opens(
 pub fn any_opens(cipher: &dyn OpenChunks, chunks: Range<u64>, source: NamedSource<'_>) -> Result<bool> {
     let Layout { chunk, .. } = cipher.layout();
     let mut sealed = memory::zeroed(cipher.layout().sealed_chunk_len() as usize)?;
-    let mut plain = Wiped::new(memory::zeroed(chunk as usize)?);
+    let mut plain = Wiped(memory::zeroed(chunk as usize)?);
     for index in chunks {
         let job = cipher.layout().full_chunks(index..index + 1);
         let (from, to) = (&mut sealed[..job.sealed_len()], &mut plain[..job.plain_len()]);

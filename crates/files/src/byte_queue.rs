@@ -71,7 +71,7 @@ impl Write for ByteQueue {
         piece.try_reserve_exact(bytes.len())?;
         piece.extend_from_slice(bytes);
         self.len += piece.len();
-        self.pieces.push_back(Wiped::new(piece));
+        self.pieces.push_back(Wiped(piece));
         Ok(bytes.len())
     }
 

@@ -150,10 +150,10 @@ pub fn decrypt(source: &Source, to: Target<'_>, with: &DecryptWith, mut options:
     let sink = output(source, to, with.protected())?;
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
-            allocate(staged, reader.chunks.plan(), reader.size())?;
+            allocate(staged, reader.chunks.plan, reader.size())?;
             open_all(
-                reader.chunks.cipher(),
-                reader.chunks.plan(),
+                &*reader.chunks.cipher,
+                reader.chunks.plan,
                 source.sealed_source(&reader),
                 staged.file(),
                 &mut options,
@@ -187,18 +187,6 @@ pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Res
     verify(&Source::open(from)?, with, options, None)
 }
 
-/// Like [`verify_file`], and stores the mark of a file that verifies, unless it is armored or read
-/// like a pipe.
-#[doc(hidden)]
-pub fn verify_marked(
-    from: &Path,
-    with: &DecryptWith,
-    options: Options<'_>,
-    mark: Option<&OnceLock<FileMark>>,
-) -> Result<()> {
-    verify(&Source::open(from)?, with, options, mark)
-}
-
 /// Verifies an open file, read as by [`encrypt_opened`].
 ///
 /// # Errors
@@ -207,7 +195,10 @@ pub fn verify_opened(from: File, name: &Path, with: &DecryptWith, options: Optio
     verify(&Source::opened(from, name)?, with, options, None)
 }
 
-fn verify(
+/// Like [`verify_file`], and stores the mark of a file that verifies, unless it is armored or read
+/// like a pipe.
+#[doc(hidden)]
+pub fn verify(
     source: &Source,
     with: &DecryptWith,
     mut options: Options<'_>,
@@ -215,13 +206,13 @@ fn verify(
 ) -> Result<()> {
     match source.reader(with)? {
         Some(reader) => {
-            let (plan, stored) = (reader.chunks.plan(), source.sealed_source(&reader));
+            let (plan, stored) = (reader.chunks.plan, source.sealed_source(&reader));
             let len = plan.sealed_len();
             // The chunks of an armored file are not its bytes.
             let hash = mark.filter(|_| source.size() == Some(len)).map(|_| FileHash::new(len));
             let hashed = HashedSource { source: stored.source, hash: hash.as_ref() };
             open_all(
-                reader.chunks.cipher(),
+                &*reader.chunks.cipher,
                 plan,
                 NamedSource { source: &hashed, ..stored },
                 &Discard,
@@ -332,7 +323,7 @@ impl Source {
     }
 
     fn sealed_source<'a>(&'a self, reader: &'a Reader<&File>) -> NamedSource<'a> {
-        NamedSource { path: &self.path, source: reader.chunks.source() }
+        NamedSource { path: &self.path, source: &reader.chunks.source }
     }
 
     fn read(&self, piece: &mut [u8]) -> Result<usize> {

@@ -141,7 +141,7 @@ impl FetchedRange<'_> {
 
     fn open_chunks(&self, mut out: &mut [u8]) -> Result<()> {
         let mut sealed = self.sealed;
-        let mut scratch = Wiped::new(Vec::new());
+        let mut scratch = Wiped(Vec::new());
         for (position, len) in self.chunks.positions(LAYOUT) {
             let (from, sealed_rest) = sealed.split_at(len + LAYOUT.overhead as usize);
             let start = LAYOUT.plain_start(position.index);

@@ -47,7 +47,7 @@ impl<S: ReadAt> Reader<S> {
 
     /// Returns the source.
     pub fn source(&self) -> &S {
-        self.chunks.source().source()
+        self.chunks.source.source()
     }
 
     /// Fills `into` with the plaintext from `offset`. Returns the number of bytes: fewer at the end
@@ -81,4 +81,4 @@ impl<S: ReadAt> Seek for Reader<S> {
     }
 }
 
-debug_fields!([S] Reader<S>; |it| size: it.chunks.plan().plain_len);
+debug_fields!([S] Reader<S>; |it| size: it.chunks.size());

@@ -237,7 +237,7 @@ type LastChunk = (FileEnd, Wiped);
 fn open_last(cipher: &dyn OpenChunks, last: &Job, source: NamedSource<'_>) -> Result<Option<LastChunk>> {
     let (layout, index) = (cipher.layout(), last.chunks.start);
     let mut sealed = memory::zeroed(last.sealed_len())?;
-    let mut plain = Wiped::new(memory::zeroed(last.plain_len())?);
+    let mut plain = Wiped(memory::zeroed(last.plain_len())?);
     if source.read_exact_at(last.sealed.start, &mut sealed).is_err() {
         return Ok(None);
     }

@@ -54,7 +54,7 @@ impl<W: Write> Encryptor<W> {
         let (cipher, header) = with.create_file()?;
         let mut inner = ArmorWriter::new(inner, with.armor)?;
         inner.write_all(&header)?;
-        let plain = Wiped::new(memory::with_capacity(batch(&*cipher, 0).plain_len())?);
+        let plain = Wiped(memory::with_capacity(batch(&*cipher, 0).plain_len())?);
         Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0), guard: ForkGuard::new()? })
     }
 
@@ -368,7 +368,7 @@ pub(super) fn pump(
     mut push: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut progress = options.progress(None);
-    let mut piece = Wiped::new(vec![0; 1 << 18]);
+    let mut piece = Wiped(vec![0; 1 << 18]);
     let mut done = 0;
     loop {
         match read(&mut piece) {

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use engine::io::open_regular;
 use files::output::Target;
-use files::paths::{Source, decrypt, encrypt_marked, verify_file, verify_marked};
+use files::paths::{Source, decrypt, encrypt_marked, verify, verify_file};
 use files::protected::Protected;
 use files::reader::Reader;
 use files::rewrap::{Rewrap, rewrap};
@@ -95,7 +95,7 @@ impl Operation {
         match self {
             Self::Encrypt(with) => encrypt_marked(&Source::open(source)?, target, with, options, mark),
             Self::Decrypt(with) => decrypt(&Source::open(source)?, target, with, options),
-            Self::Verify(with) => verify_marked(source, with, options, mark),
+            Self::Verify(with) => verify(&Source::open(source)?, with, options, mark),
             Self::Rewrap(with) => rewrap(Source::open(source)?, target, with, options),
             Self::Rotate(with) => rotate(Source::open(source)?, target, with, options).map(drop),
         }

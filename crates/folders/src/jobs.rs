@@ -6,10 +6,10 @@
 //! threads.
 
 use crate::prelude::*;
-use base::{OnDrop, debug_fields};
 use base::memory::affordable_threads;
 use base::os::without_signals;
 use base::threads::{PARALLEL_FILE_LEN, thread_count};
+use base::{OnDrop, debug_fields};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -276,7 +276,7 @@ impl Run<'_> {
 /// Copies the whole plaintext, on the threads of `options`.
 fn copy(contents: &dyn Contents, to: &impl WriteAt, mut options: Options<'_>) -> Result<()> {
     let size = contents.size();
-    let buffer = || Ok(Wiped::new(memory::zeroed(size.min(PIECE_LEN) as usize)?));
+    let buffer = || Ok(Wiped(memory::zeroed(size.min(PIECE_LEN) as usize)?));
     run_reporting(size.div_ceil(PIECE_LEN), size, &mut options, buffer, |at, piece| {
         let start = at * PIECE_LEN;
         let len = (size - start).min(PIECE_LEN) as usize;

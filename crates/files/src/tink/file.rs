@@ -60,7 +60,7 @@ impl TinkFile {
             };
             let tink = Tink::open(parameters, key, &self.context, header)?;
             let Some(len) = segment.len().checked_sub(TAG_LEN) else { continue };
-            let mut plain = Wiped::new(memory::zeroed(len)?);
+            let mut plain = Wiped(memory::zeroed(len)?);
             if opens(&tink, ChunkPosition { index: 0, last }, segment, &mut plain)? {
                 return Ok(Parsed::Ready(Box::new(tink)));
             }
