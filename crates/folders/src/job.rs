@@ -223,13 +223,9 @@ impl Job {
             send(listen, Vec::new())?;
             let target = if options.in_place { source } else { target };
             // Opening a pipe would wait for its writer.
-            let fingerprint = match regular(source).and_then(|found| FileFingerprint::new(&found, source)) {
-                Ok(fingerprint) => fingerprint,
-                Err(error) => {
-                    tree.problems.push((source.clone(), error));
-                    continue;
-                }
-            };
+            let found = regular(source).and_then(|found| FileFingerprint::new(&found, source));
+            let found = found.map_err(|error| tree.problems.push((source.clone(), error)));
+            let Ok(fingerprint) = found else { continue };
             let (source, target) = (source.clone(), target.clone());
             match operation.map_or(Ok(false), |operation| operation.is_current(&source)) {
                 Err(error) => tree.problems.push((source, error)),

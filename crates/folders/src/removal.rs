@@ -135,6 +135,10 @@ impl Stale {
         }
         results
     }
+
+    fn add_problem(&mut self, path: &Path, error: io::Error) {
+        self.problems.push((path.to_owned(), Error::io(path, error)));
+    }
 }
 
 impl Removal {
@@ -164,10 +168,7 @@ fn remove_empty_folders(root: &Path, removed: &Path, sources: &[impl AsRef<Path>
         let Ok(below) = folder.strip_prefix(root) else { return };
         let Ok(below) = names.map_or(Ok(below.to_owned()), |key| key.decrypt_path(below)) else { return };
         let exists = |source: &Path| !matches!(is_gone(&source.join(&below), EntryKind::Folder), Ok(true));
-        if sources.iter().any(|source| exists(source.as_ref())) {
-            return;
-        }
-        if remove_folder(root, folder).is_err() {
+        if sources.iter().any(|source| exists(source.as_ref())) || remove_folder(root, folder).is_err() {
             return;
         }
     }
@@ -231,26 +232,14 @@ impl<'a> Search<'a> {
     pub(crate) fn walk(&self, top: PathBuf, plain: PathBuf, stale: &mut Stale) {
         let mut waiting = vec![(top, plain)];
         while let Some((folder, plain)) = waiting.pop() {
-            let entries = match sorted(&folder) {
-                Ok(entries) => entries,
-                Err(e) => {
-                    stale.problems.push((folder.clone(), Error::io(&folder, e)));
-                    continue;
-                }
-            };
+            let Ok(entries) = sorted(&folder).map_err(|e| stale.add_problem(&folder, e)) else { continue };
             stale.folders.push(folder.clone());
             for (name, kind) in entries {
                 let path = folder.join(&name);
                 if self.description == Some(&*path) {
                     continue;
                 }
-                let kind = match kind {
-                    Ok(kind) => kind,
-                    Err(e) => {
-                        stale.problems.push((path.clone(), Error::io(&path, e)));
-                        continue;
-                    }
-                };
+                let Ok(kind) = kind.map_err(|e| stale.add_problem(&path, e)) else { continue };
                 let name = match kind {
                     EntryKind::Folder => Some(name),
                     EntryKind::Special => None,
@@ -319,13 +308,10 @@ impl<'a> Search<'a> {
                 _ if self.may_exist(&candidate) => return stale.kept += 1,
                 Ok(true) => vanished &= is_missing(&candidate),
                 Ok(false) => return stale.kept += 1,
-                Err(e) => return stale.problems.push((candidate.clone(), Error::io(&candidate, e))),
+                Err(e) => return stale.add_problem(&candidate, e),
             }
         }
-        let id = match FileId::of_name(&path) {
-            Ok(id) => id,
-            Err(e) => return stale.problems.push((path.clone(), Error::io(&path, e))),
-        };
+        let Ok(id) = FileId::of_name(&path).map_err(|e| stale.add_problem(&path, e)) else { return };
         match is_ours(&path, &below, kind, (self.operation, self.names), self.manifest) {
             true => stale.removals.push(Removal { path, source: below, id, replacement, vanished }),
             false => stale.unproven.push(path),

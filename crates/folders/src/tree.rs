@@ -219,13 +219,8 @@ impl Walk<'_> {
     fn folder(&mut self, root: &Path, place: Option<&Place>, in_place: bool) {
         let mut waiting = vec![(root.to_owned(), PathBuf::new(), place.cloned())];
         while let Some((source, plain, place)) = waiting.pop() {
-            let entries = match sorted(&source) {
-                Ok(entries) => entries,
-                Err(e) => {
-                    self.problem(&source, Error::io(&source, e));
-                    continue;
-                }
-            };
+            let entries = sorted(&source).map_err(|e| self.problem(&source, Error::io(&source, e)));
+            let Ok(entries) = entries else { continue };
             let made = if in_place { self.targets_among(&entries) } else { BTreeSet::new() };
             let mut folders = Vec::new();
             for (name, kind) in entries {
