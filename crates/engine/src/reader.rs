@@ -135,7 +135,13 @@ impl<S: ReadAt> ChunkReader<S> {
         copy: impl FnOnce(&[u8]),
     ) -> Result<()> {
         match self.recent() {
-            Some(mut recent) => copy(recent.open(&*self.cipher, position, sealed, len)?),
+            Some(mut recent) => {
+                recent.index = None;
+                memory::resize(&mut recent.plain, len)?;
+                self.cipher.open(position, sealed, &mut recent.plain)?;
+                recent.index = Some(position.index);
+                copy(&recent.plain);
+            }
             None => {
                 let mut plain = Wiped(memory::zeroed(len)?);
                 self.cipher.open(position, sealed, &mut plain)?;
@@ -188,23 +194,6 @@ impl<S: ReadAt> ChunkReader<S> {
             }
             Ok(())
         })
-    }
-}
-
-impl Recent {
-    /// Opens a chunk, remembers its plaintext and returns it.
-    fn open(
-        &mut self,
-        cipher: &dyn OpenChunks,
-        position: ChunkPosition,
-        sealed: &[u8],
-        len: usize,
-    ) -> Result<&[u8]> {
-        self.index = None;
-        memory::resize(&mut self.plain, len)?;
-        cipher.open(position, sealed, &mut self.plain)?;
-        self.index = Some(position.index);
-        Ok(&self.plain)
     }
 }
 

@@ -124,10 +124,6 @@ impl MessageKey {
         Self { max_plaintext_len, limit, ..self }
     }
 
-    pub(super) fn set_threads(&mut self, threads: NonZeroUsize) {
-        self.threads = Some(threads);
-    }
-
     /// Returns the name of the algorithm, such as `"aes-256-gcm"`.
     pub fn algorithm(&self) -> &'static str {
         self.algorithm

@@ -115,8 +115,8 @@ impl MessageKeys {
     /// native.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.first.key.set_threads(threads);
-        self.others.iter_mut().flatten().for_each(|other| other.key.set_threads(threads));
+        self.first.key.threads = Some(threads);
+        self.others.iter_mut().flatten().for_each(|other| other.key.threads = Some(threads));
         self
     }
 
