@@ -18,18 +18,16 @@ pub const NOT_APPROVED: &str = "not approved in this FIPS build; 'sealane provid
 ///
 /// This is the version of the source code. NIST's lists say whether a version is validated, and for
 /// which systems.
-pub fn fips_module() -> Option<String> {
-    module()
-}
-
 #[cfg(feature = "fips")]
-fn module() -> Option<String> {
+pub fn fips_module() -> Option<String> {
     let version = aws_lc_rs::fips_version().unwrap_or_default();
     Some(format!("AWS-LC FIPS {}, module version {version}", aws_lc_rs::awslc_version()))
 }
 
+/// Returns the name and version of the FIPS module: `None` in this build without the feature
+/// `fips`.
 #[cfg(not(feature = "fips"))]
-fn module() -> Option<String> {
+pub fn fips_module() -> Option<String> {
     None
 }
 
