@@ -145,8 +145,7 @@ impl Identity {
         match (&self.0, wrapped) {
             (Private::X25519(key), Wrapped::X25519(wrapped)) => x25519::unwrap(key, wrapped),
             (Private::Hybrid(key), Wrapped::Hybrid(wrapped)) => hybrid::unwrap(key, wrapped),
-            (Private::Ssh(key), Wrapped::SshEd25519(wrapped)) => key.unwrap_ed25519(wrapped),
-            (Private::Ssh(key), Wrapped::SshRsa(wrapped)) => key.unwrap_rsa(wrapped),
+            (Private::Ssh(key), Wrapped::Ssh(wrapped)) => key.unwrap(wrapped),
             (Private::Passphrase(text), Wrapped::Scrypt(wrapped)) => scrypt::unwrap(text, wrapped),
             _ => Ok(None),
         }
@@ -156,8 +155,7 @@ impl Identity {
     fn tries(&self, wrapped: &Wrapped) -> bool {
         match (&self.0, wrapped) {
             (Private::X25519(_), Wrapped::X25519(_)) | (Private::Hybrid(_), Wrapped::Hybrid(_)) => true,
-            (Private::Ssh(key), Wrapped::SshEd25519(wrapped)) => key.has_tag(&wrapped.tag),
-            (Private::Ssh(key), Wrapped::SshRsa(wrapped)) => key.has_tag(&wrapped.tag),
+            (Private::Ssh(key), Wrapped::Ssh(wrapped)) => key.has_tag(&wrapped.tag),
             _ => false,
         }
     }
@@ -215,8 +213,7 @@ const MAX_TAGGED_STANZAS: usize = 16;
 enum Wrapped {
     X25519(x25519::Wrapped),
     Hybrid(Box<hybrid::Wrapped>),
-    SshEd25519(ssh::Ed25519Wrapped),
-    SshRsa(ssh::RsaWrapped),
+    Ssh(ssh::Wrapped),
     Scrypt(scrypt::Wrapped),
 }
 
@@ -226,8 +223,7 @@ impl Wrapped {
         Ok(Some(match stanza.kind() {
             x25519::KIND => Self::X25519(x25519::Wrapped::parse(stanza)?),
             hybrid::KIND => Self::Hybrid(Box::new(hybrid::Wrapped::parse(stanza)?)),
-            ssh::ED25519 => Self::SshEd25519(ssh::Ed25519Wrapped::parse(stanza)?),
-            ssh::RSA => Self::SshRsa(ssh::RsaWrapped::parse(stanza)?),
+            ssh::ED25519 | ssh::RSA => Self::Ssh(ssh::Wrapped::parse(stanza)?),
             SCRYPT => Self::Scrypt(scrypt::Wrapped::parse(stanza)?),
             _ => return Ok(None),
         }))

@@ -98,38 +98,32 @@ impl Encrypted {
     }
 }
 
-pub(super) struct Ed25519Wrapped {
+/// A stanza for an SSH key.
+pub(super) struct Wrapped {
     pub(super) tag: String,
-    share: [u8; 32],
-    body: [u8; WRAPPED_LEN],
+    body: Body,
 }
 
-pub(super) struct RsaWrapped {
-    pub(super) tag: String,
-    body: Vec<u8>,
+enum Body {
+    Ed25519 { share: [u8; 32], wrapped: [u8; WRAPPED_LEN] },
+    Rsa(Vec<u8>),
 }
 
-impl Ed25519Wrapped {
+impl Wrapped {
+    /// Parses a stanza of the type [`ED25519`] or [`RSA`].
     pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self> {
-        let [tag, share] = stanza.exactly(WRONG_ED25519)?;
-        Ok(Self {
-            tag: parse_tag(tag, WRONG_ED25519)?,
-            share: argument(share, WRONG_ED25519)?,
-            body: stanza.body(WRONG_ED25519)?,
-        })
+        let (tag, body, wrong) = if stanza.kind() == ED25519 {
+            let [tag, share] = stanza.exactly(WRONG_ED25519)?;
+            let (share, wrapped) = (argument(share, WRONG_ED25519)?, stanza.body(WRONG_ED25519)?);
+            (tag, Body::Ed25519 { share, wrapped }, WRONG_ED25519)
+        } else {
+            let [tag] = stanza.exactly(WRONG_RSA)?;
+            let body = stanza.body_within(MAX_RSA_LEN).ok_or(Error::Header(WRONG_RSA))?;
+            (tag, Body::Rsa(body), WRONG_RSA)
+        };
+        argument::<4>(tag, wrong)?;
+        Ok(Self { tag: tag.to_owned(), body })
     }
-}
-
-impl RsaWrapped {
-    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self> {
-        let [tag] = stanza.exactly(WRONG_RSA)?;
-        let body = stanza.body_within(MAX_RSA_LEN).ok_or(Error::Header(WRONG_RSA))?;
-        Ok(Self { tag: parse_tag(tag, WRONG_RSA)?, body })
-    }
-}
-
-fn parse_tag(text: &str, wrong: &'static str) -> Result<String> {
-    argument::<4>(text, wrong).map(|_| text.to_owned())
 }
 
 impl Recipient {
@@ -234,31 +228,23 @@ impl Identity {
         self.public.tag == tag
     }
 
-    pub(super) fn unwrap_ed25519(&self, wrapped: &Ed25519Wrapped) -> Result<Option<FileKey>> {
-        let Public::Ed25519 { point, tweak } = &self.public.key else { return Ok(None) };
+    pub(super) fn unwrap(&self, wrapped: &Wrapped) -> Result<Option<FileKey>> {
         if !self.has_tag(&wrapped.tag) {
             return Ok(None);
         }
-        let key = match &self.key {
-            Private::Ed25519(key) => key,
-            Private::Encrypted(key) => return key.decrypt()?.unwrap_ed25519(wrapped),
-            Private::Rsa(_) => return Ok(None),
-        };
-        let secret = apply_tweak(tweak, &*x25519::shared_secret(key, &wrapped.share)?)?;
-        FileKey::unwrap(&x25519::wrap_key(&secret, &wrapped.share, point, ED25519_LABEL), &wrapped.body)
-    }
-
-    pub(super) fn unwrap_rsa(&self, wrapped: &RsaWrapped) -> Result<Option<FileKey>> {
-        if !self.has_tag(&wrapped.tag) {
-            return Ok(None);
+        match (&self.public.key, &wrapped.body, &self.key) {
+            (Public::Ed25519 { .. }, Body::Ed25519 { .. }, Private::Encrypted(key))
+            | (Public::Rsa(_), Body::Rsa(_), Private::Encrypted(key)) => key.decrypt()?.unwrap(wrapped),
+            (Public::Ed25519 { point, tweak }, Body::Ed25519 { share, wrapped }, Private::Ed25519(key)) => {
+                let secret = apply_tweak(tweak, &*x25519::shared_secret(key, share)?)?;
+                FileKey::unwrap(&x25519::wrap_key(&secret, share, point, ED25519_LABEL), wrapped)
+            }
+            (_, Body::Rsa(wrapped), Private::Rsa(key)) => {
+                let opened = key.unwrap(Oaep::Sha256, RSA_LABEL, wrapped);
+                Ok(Error::authentic(opened)?.and_then(|bytes| FileKey::from_bytes(&bytes)))
+            }
+            _ => Ok(None),
         }
-        let key = match &self.key {
-            Private::Rsa(key) => key,
-            Private::Encrypted(key) => return key.decrypt()?.unwrap_rsa(wrapped),
-            Private::Ed25519(_) => return Ok(None),
-        };
-        let opened = key.unwrap(Oaep::Sha256, RSA_LABEL, &wrapped.body);
-        Ok(Error::authentic(opened)?.and_then(|bytes| FileKey::from_bytes(&bytes)))
     }
 }
 
