@@ -48,11 +48,9 @@ pub(super) fn combine(parts: [&[u8]; 5]) -> Zeroizing<[u8; 32]> {
 /// - `share(bytes)` parses the curve's part of a ciphertext.
 macro_rules! hybrid_kem {
     ($name:literal, $computation:ident, $curve:ident) => {
-        use crate::secret::{Secret, wiping_stack};
         use aws_lc_rs::kem::{self, ML_KEM_768};
         use libcrux_ml_kem::mlkem768;
         use shake::{ExtendableOutput, Shake256, Update};
-        use std::sync::Arc;
 
         /// Length of a private key in bytes: the seed of both components.
         pub const SEED_LEN: usize = 32;

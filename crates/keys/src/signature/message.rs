@@ -1,7 +1,6 @@
 //! Signatures of messages of any length, which are hashed in one pass.
 
 use super::key::{Private, SigningKey};
-use super::names::{FILE_NAMESPACE, NAMESPACE};
 use super::signers::{Public, Signers};
 use super::{minisign_key, ssh};
 use crate::prelude::*;
@@ -10,6 +9,13 @@ use base::error::Rejection;
 use blake2::{Blake2b512, Digest};
 use ssh_key::HashAlg;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The namespace of SSH signatures of inventories: the argument of `-n` in `ssh-keygen -Y verify`.
+/// It keeps a signature for another purpose from being accepted there.
+pub const NAMESPACE: &str = "sealane-inventory";
+
+/// The usual namespace of SSH signatures of files.
+pub const FILE_NAMESPACE: &str = "file";
 
 /// Maximum length of a signature in bytes.
 pub const MAX_SIGNATURE_LEN: usize = 1 << 16;

@@ -29,14 +29,12 @@ mod allowed;
 mod key;
 mod message;
 mod minisign_key;
-mod names;
 mod new_key;
 mod signers;
 mod ssh;
 
 pub use base::error::Rejection;
 pub use key::SigningKey;
-pub use message::{MAX_SIGNATURE_LEN, Signing, Verified, Verifying};
-pub use names::{FILE_NAMESPACE, NAMESPACE};
+pub use message::{FILE_NAMESPACE, MAX_SIGNATURE_LEN, NAMESPACE, Signing, Verified, Verifying};
 pub use new_key::NewSigningKey;
 pub use signers::Signers;

@@ -9,7 +9,6 @@
 //! because most processors have instructions for it: it takes less than half the time on the
 //! processors of `lab/record/datasets-granite-rapids-2026-11-24.md`.
 
-use super::names::UNSUITABLE;
 use crate::encoding::pem;
 use crate::openssh::{self, NOT_PRIVATE};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
@@ -17,6 +16,11 @@ use base::error::Rejection;
 use base::{Error, Misuse, Result};
 use ssh_key::public::{Ed25519PublicKey, KeyData};
 use ssh_key::{Algorithm, HashAlg, LineEnding, SshSig};
+
+/// The error for a type of key that we do not use for signatures.
+const UNSUITABLE: Misuse = Misuse::UnsuitableKey(
+    "expected an SSH key of type ssh-ed25519 for signatures, found another type; make one with 'ssh-keygen -t ed25519'",
+);
 
 /// The hash of a new signature.
 pub(super) const HASH: HashAlg = HashAlg::Sha256;
