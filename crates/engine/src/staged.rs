@@ -216,10 +216,7 @@ impl Drop for StagedFile {
 fn create(folder: &Folder, name: &OsStr, access: Access) -> io::Result<(File, Option<OsString>)> {
     // Nobody else can open an unnamed file, so it can have its final rights from the start.
     let mode = if access == Access::Inherited { ANY } else { OWNER_ONLY };
-    let unnamed = match NAMES_REFUSED.load(Ordering::Relaxed) {
-        true => None,
-        false => folder.create_unnamed(mode)?,
-    };
+    let unnamed = if NAMES_REFUSED.load(Ordering::Relaxed) { None } else { folder.create_unnamed(mode)? };
     match unnamed {
         Some(unnamed) => Ok((unnamed, None)),
         None => create_temporary(folder, name).map(|(file, name)| (file, Some(name))),

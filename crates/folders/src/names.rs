@@ -179,10 +179,7 @@ pub fn resolved(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|existing| {
         let mut real = fs::canonicalize(existing).ok()?;
         for part in path.strip_prefix(existing).ok()? {
-            match part == ".." {
-                true => drop(real.pop()),
-                false => real.push(part),
-            }
+            if part == ".." { drop(real.pop()) } else { real.push(part) }
         }
         Some(real)
     })

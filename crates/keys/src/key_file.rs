@@ -361,10 +361,7 @@ fn check_kid(is_jwk: bool, kid: Option<&str>) -> Result<()> {
 fn decrypt_pkcs8(der: &[u8], options: LoadOptions<'_>) -> Result<SecretKey> {
     let der = pbes2::open(der, options.passphrase.ok_or(Misuse::KeyPassphraseRequired)?)?;
     // One wrong passphrase in 256 gives valid padding, so we check the result too.
-    match pkcs8::is_private(&der) {
-        true => private_key(pkcs8::private(&der)?),
-        false => Err(Error::WrongPassphrase),
-    }
+    if pkcs8::is_private(&der) { private_key(pkcs8::private(&der)?) } else { Err(Error::WrongPassphrase) }
 }
 
 fn decrypt_age(file: &[u8], options: LoadOptions<'_>) -> Result<Zeroizing<Vec<u8>>> {

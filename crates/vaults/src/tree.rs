@@ -78,10 +78,7 @@ impl<T: Tree> Vault for TreeVault<T> {
 /// # Errors
 /// Returns [`FolderError::NameInvalid`] for a text that no link has.
 pub(crate) fn link_text(text: Vec<u8>) -> Result<Vec<u8>> {
-    match text.is_empty() || text.contains(&0) {
-        true => Err(FolderError::NameInvalid.into()),
-        false => Ok(text),
-    }
+    if text.is_empty() || text.contains(&0) { Err(FolderError::NameInvalid.into()) } else { Ok(text) }
 }
 
 /// Returns whether an error says that the storage has nothing there.

@@ -62,10 +62,7 @@ pub(super) fn check(options: &JobOptions, tree: &Tree) -> Result<()> {
     // Without a place below the folder, it is the folder itself.
     let below = tree.folder_pairs.iter().filter(|(source, _)| !options.inputs.contains(source));
     files.extend(below.map(|(source, _)| name(source)));
-    match are_encrypted(&files, suffix) {
-        true => Err(FolderError::NamesEncrypted(folder).into()),
-        false => Ok(()),
-    }
+    if are_encrypted(&files, suffix) { Err(FolderError::NamesEncrypted(folder).into()) } else { Ok(()) }
 }
 
 /// Returns whether a folder without a description looks as if it had lost one: by the names in it,

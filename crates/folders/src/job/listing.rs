@@ -58,10 +58,7 @@ impl Job {
             };
             let is_listed = draft.listed(root, target).is_some();
             let is_other = !is_listed && written.as_ref().is_some_and(|written| written != mark);
-            let added = match is_other {
-                true => Ok(false),
-                false => draft.add_unchanged(root, target, mark.clone()),
-            };
+            let added = if is_other { Ok(false) } else { draft.add_unchanged(root, target, mark.clone()) };
             let noted = match (added, &mut tally.manifest) {
                 (Ok(false), _) => {
                     exchanged.push(&**target);

@@ -33,8 +33,5 @@ fn lines<T: FromStr<Err = Error>>(text: &str, none: &'static str) -> Result<Vec<
     for (at, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         found.push(line.parse().map_err(|why| Error::Line { number: at + 1, source: Box::new(why) })?);
     }
-    match found.is_empty() {
-        true => Err(Error::Format(none)),
-        false => Ok(found),
-    }
+    if found.is_empty() { Err(Error::Format(none)) } else { Ok(found) }
 }

@@ -104,10 +104,7 @@ fn block(text: &str) -> Result<(&str, &str, &str)> {
     }
     let (body, text) = text.split_once(END).ok_or(Error::Truncated)?;
     let (end, rest) = text.split_once(DASHES).ok_or(Error::Truncated)?;
-    match end == label {
-        true => Ok((label, body, rest)),
-        false => Err(EXPECTED),
-    }
+    if end == label { Ok((label, body, rest)) } else { Err(EXPECTED) }
 }
 
 /// Returns the position of the first `prefix` that begins a line, after blanks.

@@ -105,10 +105,7 @@ impl Signers {
             if has_mark && !is_plain && text.lines().next().map(str::trim) == Some(line) {
                 return Err(MARK);
             }
-            let found = match is_plain {
-                true => Some((Allowed::default(), line)),
-                false => Allowed::parse(line)?,
-            };
+            let found = if is_plain { Some((Allowed::default(), line)) } else { Allowed::parse(line)? };
             let Some((allowed, key)) = found else { return Err(expected) };
             match ssh::Public::parse(key) {
                 Err(Error::Misuse(_)) if skips || !is_plain => {}

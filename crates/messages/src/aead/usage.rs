@@ -106,10 +106,7 @@ impl Usage {
     fn take_block(&self, slot: &Cell<Block>) -> Result<()> {
         let old = slot.get();
         let is_near = self.taken.load(Relaxed) >= LIMIT - EXACT;
-        let len = match old.serial == self.serial && !is_near {
-            true => (2 * old.len).clamp(1, MAX_BLOCK),
-            false => 1,
-        };
+        let len = if old.serial == self.serial && !is_near { (2 * old.len).clamp(1, MAX_BLOCK) } else { 1 };
         self.count(len.into())?;
         slot.set(Block { serial: self.serial, left: len - 1, len });
         Ok(())

@@ -24,10 +24,7 @@ pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result
     // old file.
     acl::remove(new)?;
     // Removing it does not change the mode.
-    match own.mode() & 0o7777 == mode {
-        true => Ok(()),
-        false => new.set_permissions(PermissionsExt::from_mode(mode)),
-    }
+    if own.mode() & 0o7777 == mode { Ok(()) } else { new.set_permissions(PermissionsExt::from_mode(mode)) }
 }
 
 /// Gives `new` the owner, group and mode of a file or folder, where permitted, without the bits

@@ -45,10 +45,7 @@ impl Folder {
     /// Opens the folder at a path, following all links.
     pub fn open(path: &Path) -> io::Result<Self> {
         let real = resolve(path)?;
-        match real.metadata()?.is_dir() {
-            true => Ok(Self(real)),
-            false => Err(ErrorKind::NotADirectory.into()),
-        }
+        if real.metadata()?.is_dir() { Ok(Self(real)) } else { Err(ErrorKind::NotADirectory.into()) }
     }
 
     /// Lists the folder at a path, in no particular order.
