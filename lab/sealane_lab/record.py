@@ -61,7 +61,12 @@ def calm(attempts: int = 10) -> float:
     )
 
 
-def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> tuple[str, str, bool]:
+INSTRUCTION_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index1/size")
+
+
+def processor(
+    cpuinfo: Path = Path("/proc/cpuinfo"), cache: Path = INSTRUCTION_CACHE
+) -> tuple[str, str, bool]:
     """Returns the short name of the processor for a file, its full name, and whether it has AVX-512."""
     try:
         text = cpuinfo.read_text().split("\n\n", 1)[0]
@@ -77,13 +82,14 @@ def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> tuple[str, str, bool]:
         ("AuthenticAMD", 25): "zen4" if model in range(0x10, 0x20) or model >= 0x60 else "zen3",
         ("AuthenticAMD", 26): "zen5",
     }
-    # Cloud machines can report another model; AMX with half-precision numbers begins with Granite Rapids.
-    if "amx_fp16" in facts.get("flags", "").split():
+    # Cloud machines report another model. Of the processors with AMX, this one has a larger cache.
+    flags = facts.get("flags", "").split()
+    if "amx_tile" in flags and cache.exists() and cache.read_text().strip() == "64K":
         known["GenuineIntel", 6] = "granite-rapids"
     slug = re.sub(r"[^a-z0-9]+", "-", full.lower()).strip("-")
     short = known.get((facts.get("vendor_id", ""), family), slug)
     where = f"{full} ({short}: family {family}, model {model}), {machine.cores()} cores"
-    return short, where, "avx512f" in facts.get("flags", "").split()
+    return short, where, "avx512f" in flags
 
 
 HEAD = """\

@@ -105,12 +105,13 @@ def test_the_name_of_the_processor(tmp_path: Path, family: int, model: int, shor
 
 
 def test_the_name_of_granite_rapids(tmp_path: Path) -> None:
-    info = tmp_path / "cpuinfo"
+    info, cache = tmp_path / "cpuinfo", tmp_path / "size"
+    cache.write_text("64K\n")
     info.write_text(
         "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 167\n"
-        "model name : Intel(R) Xeon(R) Processor\nflags : fpu avx2 avx512f amx_fp16\n\nprocessor : 1\n"
+        "model name : Intel(R) Xeon(R) Processor\nflags : fpu avx2 avx512f amx_tile\n\nprocessor : 1\n"
     )
-    assert record.processor(info)[::2] == ("granite-rapids", True)
+    assert record.processor(info, cache)[::2] == ("granite-rapids", True)
 
 
 @pytest.fixture
