@@ -10,7 +10,7 @@
 //! The file is TOML, but only these two lines are read, with plain strings.
 
 use crate::prelude::*;
-use sealane::keys::{is_secret, may_be_key};
+use sealane::keys::{Reference, is_secret, may_be_key};
 use std::env;
 use std::io::ErrorKind;
 
@@ -21,6 +21,26 @@ const MAX_LEN: u64 = 64 << 10;
 pub(crate) struct Found {
     pub(crate) reference: PathBuf,
     pub(crate) place: String,
+}
+
+impl Found {
+    /// Returns the path, if the reference is one.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        match Reference::parse(self.reference.as_os_str()) {
+            Ok(Reference::File(path)) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Returns the reference, unless it names a file that is missing.
+    pub(crate) fn checked(self) -> Result<PathBuf> {
+        match self.path().map(|path| path.metadata().map_err(|e| (path, e))) {
+            Some(Err((path, e))) if e.kind() == ErrorKind::NotFound => {
+                Err(Failure::io(&format!("{}: {}", self.place, name(&path)), &e))
+            }
+            _ => Ok(self.reference),
+        }
+    }
 }
 
 /// Returns the default of `-k`.
@@ -66,7 +86,13 @@ fn find(variable: &str, member: &str) -> Result<Option<Found>> {
             value = Some(found(text.into(), format!("{}, line {}", name(&path), at + 1))?);
         }
     }
-    Ok(value)
+    match value.as_ref().and_then(|found: &Found| Some((&found.place, found.path()?))) {
+        Some((place, path)) if path.is_relative() => Err(Failure::misuse(format!(
+            "{place}: expected a path that begins with '/' or '~/', found {}, which depends on the current folder",
+            name(&path)
+        ))),
+        _ => Ok(value),
+    }
 }
 
 /// Reads the file; a pipe would wait, and a device may not end.

@@ -23,7 +23,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>> {
             return match paths {
                 [_] => Ok(Some(found)),
                 _ => Err(Failure::misuse(format!(
-                    "{}: a folder that describes itself is processed alone; name no other input",
+                    "{}: a folder that describes itself is processed alone; name no other input, and the output with -o",
                     name(path)
                 ))),
             };

@@ -122,7 +122,7 @@ impl Failure {
                 format!("{}: the output folder is inside an input folder; choose another with -o", name(path))
             }
             Error::Misuse(Misuse::DuplicateTarget(ref path)) => format!(
-                "{}: two inputs have this output file; process them one at a time, each with its own -o",
+                "{}: two inputs have this output file; rename one of them, or process them one at a time, each with its own -o",
                 name(path)
             ),
             Error::InVault { path, source } => {

@@ -1,7 +1,8 @@
 //! Loads the keys, recipients and passphrases that a command's options name.
 
+use crate::defaults::{self, Found};
 use crate::prelude::*;
-use crate::{args, defaults, endpoints, passphrase, plugins};
+use crate::{args, endpoints, passphrase, plugins};
 use sealane::age::{Armor, AskPassphrase, Identity, MAX_WORK_FACTOR, Recipient, parse_recipients};
 use sealane::file::{
     DecryptParams, DecryptWith, Description, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,
@@ -38,16 +39,18 @@ pub(crate) fn encrypt_with(
     loader.kid.clone_from(&args.kid);
     let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
     let passphrase;
-    let is_default = !args.passphrase && args.to.is_empty();
+    let is_default = !args.passphrase && args.to.is_empty() && args.plugins.is_empty();
+    // As in decryption, whoever says where the passphrase comes from needs no -p.
+    let is_passphrase = args.passphrase || is_default && args.key.is_none() && args.asked.is_given();
     let key = match &args.key {
-        None if is_default && args.plugins.is_empty() => {
+        None if is_default && !is_passphrase => {
             let found = defaults::key()?.ok_or_else(|| {
                 Failure::misuse(
                     "expected a key, recipients or a passphrase; give --key, --recipient, --recipients-file, --plugin or \
                      --passphrase",
                 )
             })?;
-            Some(found.reference)
+            Some(found.checked()?)
         }
         given => given.clone(),
     };
@@ -57,7 +60,7 @@ pub(crate) fn encrypt_with(
     if let Some(path) = &key {
         subject = name(path);
         params.key = Some(loader.symmetric(path, &args.identities)?);
-    } else if args.passphrase {
+    } else if is_passphrase {
         subject = "the passphrase".to_owned();
         passphrase = passphrase::choose(&args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
@@ -91,9 +94,10 @@ pub(crate) fn decrypt_with(
     let mut max_work_factor = args.max_work_factor;
     let passphrase;
     let (mut key, mut identities) = (args.key.clone(), args.identities.clone());
-    if args.has_passphrase() && !args.passphrase && !args.asked.is_given() {
-        key = defaults::key()?.map(|found| found.reference);
-        identities.extend(defaults::identity()?.map(|found| found.reference));
+    let uses_defaults = args.has_passphrase() && !args.passphrase && !args.asked.is_given();
+    if uses_defaults {
+        key = defaults::key()?.map(Found::checked).transpose()?;
+        identities.extend(defaults::identity()?.map(Found::checked).transpose()?);
         if key.is_some() && !identities.is_empty() {
             return Err(Failure::misuse(
                 "there is a default key and a default identity; choose one with -k or -i",
@@ -111,11 +115,13 @@ pub(crate) fn decrypt_with(
         if !crate::os::exists() {
             return Err(Failure::misuse("expected a key or a passphrase; use -k, -i, -j or -p"));
         }
-        let max = max_work_factor.take().unwrap_or(MAX_WORK_FACTOR);
-        let ask = loader.ask_later("the file".into());
-        params.identities = Some(vec![Identity::passphrase_asking(ask, max)]);
+        params.identities = Some(vec![loader.asking(max_work_factor.take())]);
     } else {
-        params.identities = Some(loader.identities(&identities, &args.plugins)?);
+        let mut found = loader.identities(&identities, &args.plugins)?;
+        if uses_defaults && crate::os::exists() {
+            found.push(loader.asking(max_work_factor.take()));
+        }
+        params.identities = Some(found);
     }
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
     params.max_work_factor = max_work_factor;
@@ -150,7 +156,7 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
 /// Loads the keyring of files to move to its primary key.
 pub(crate) fn rotation(args: &args::RotateWith, inputs: Inputs, console: &Console) -> Result<Rotation> {
     let mut loader = Loader::new(&args.asked, inputs, console);
-    let default = if args.key.is_none() { defaults::key()?.map(|found| found.reference) } else { None };
+    let default = if args.key.is_none() { defaults::key()?.map(Found::checked).transpose()? } else { None };
     let key = args.key.as_ref().or(default.as_ref());
     let key = key.ok_or_else(|| Failure::misuse("expected the keyring of the files; name it with -k"))?;
     let ring = loader.keyring(key, &args.identities)?;
@@ -175,8 +181,8 @@ pub(crate) fn folder_lock(
     if key.is_none() && identities.is_empty() && unlock.plugins.is_empty() && !unlock.passphrase {
         match found.is_for_identities() {
             true if found.has_passphrase() => {}
-            true => identities.extend(defaults::identity()?.map(|found| found.reference)),
-            false => key = defaults::key()?.map(|found| found.reference),
+            true => identities.extend(defaults::identity()?.map(Found::checked).transpose()?),
+            false => key = defaults::key()?.map(Found::checked).transpose()?,
         }
     }
     let is_locked = !found.is_write_only(); // Else it is written without a key.
@@ -491,6 +497,12 @@ impl<'a> Loader<'a> {
         }
         let plugins = plugins::at_terminal(self.console);
         Ok(all.into_iter().map(|identity| identity.with_plugins(&plugins)).collect())
+    }
+
+    /// Returns an identity that asks for the passphrase of a file that needs one.
+    fn asking(&self, max_work_factor: Option<u8>) -> Identity {
+        let ask = self.ask_later("the file".into());
+        Identity::passphrase_asking(ask, max_work_factor.unwrap_or(MAX_WORK_FACTOR))
     }
 
     /// Asks for the passphrase of `name` when a file that needs it is decrypted.

@@ -86,7 +86,11 @@ Examples, for a folder that is kept encrypted:
   sealane encrypt -k key.jwk --manifest -o vault home
   sealane ls -R -k key.jwk vault
   sealane verify -k key.jwk vault
-  sealane decrypt -k key.jwk -o restored vault"
+  sealane decrypt -k key.jwk -o restored vault
+
+Default keys, for commands without one: $SEALANE_KEY and $SEALANE_IDENTITY, or the lines
+key = \"REFERENCE\" and identity = \"REFERENCE\" of ~/.config/sealane/config.toml. 'sealane doctor'
+shows them."
 )]
 struct Program {
     #[command(subcommand)]

@@ -67,7 +67,7 @@ struct Report {
 }
 
 impl Report {
-    fn new(host: &str, keys: CheckedKeys) -> Self {
+    fn new(host: &str, mut keys: CheckedKeys) -> Self {
         let mut problems = Vec::new();
         problems.extend(check_environment().err().map(|failure| failure.to_string()));
         let allowed = features().unwrap_or(Features::NONE);
@@ -78,15 +78,24 @@ impl Report {
         problems.extend(failed.map(|entry| {
             format!("{} {} {}: {}", entry.algorithm, entry.provider, entry.variant, entry.reason)
         }));
-        problems
-            .extend(keys.found.iter().filter_map(|key| Some(format!("{}: {}", key.name, key.problem()?))));
         let mut defaults = Vec::new();
         for (option, found) in [("key", defaults::key()), ("identity", defaults::identity())] {
             match found {
-                Ok(found) => defaults.extend(found.map(|it| (option, shown(&it), it.place))),
+                Ok(None) => {}
+                Ok(Some(found)) => {
+                    match found.path().map_or(Ok(CheckedKeys::default()), |path| check_keys(&[path])) {
+                        Ok(checked) => keys.found.extend(checked.found),
+                        Err(failure) => problems.push(format!("{}: {failure}", found.place)),
+                    }
+                    defaults.push((option, shown(&found), found.place));
+                }
                 Err(failure) => problems.push(failure.to_string()),
             }
         }
+        problems
+            .extend(keys.found.iter().filter_map(|key| Some(format!("{}: {}", key.name, key.problem()?))));
+        // Both defaults are in one file.
+        problems.dedup();
         Self { machine: Machine::detect(host), features, removed, variants, keys, defaults, problems }
     }
 

@@ -9,6 +9,7 @@ use crate::url;
 use crate::{keys, stream};
 use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
+use sealane::file::job::check_sources;
 use sealane::signature::{Signers, SigningKey};
 
 /// Encrypt files, or standard input
@@ -59,6 +60,9 @@ impl Run for Encrypt {
         if self.transfer.folders.recursive {
             url::refuse(paths())?;
         }
+        // Before the advice to add --recursive.
+        let folders: Vec<_> = self.transfer.inputs.iter().filter(|input| input.is_dir()).cloned().collect();
+        check_sources(&folders).map_err(|error| Failure::about("IN", error))?;
         if let Some(found) = described::find_output(self.transfer.output.as_ref())? {
             url::refuse(&self.transfer.inputs)?;
             self.transfer.folders.check(&found, self.transfer.selection.preserve)?;

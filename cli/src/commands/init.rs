@@ -14,7 +14,7 @@ use sealane::file::{DescribedFolder, NewFolder};
 /// recipient, and no other option. Keep the file with the folder: without it, nothing decrypts.
 /// 'encrypt --manifest' skips files that have not changed.
 ///
-/// Who writes can read, except with --write-only: then writing needs no key.
+/// The options cannot be changed afterwards. Who writes can read, except with --write-only: then writing needs no key.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +26,7 @@ pub(crate) struct Init {
     #[command(flatten)]
     with: WrapWith,
     /// Encrypt names of files and folders, and the paths in links. Lengths of names and the shape
-    /// of the tree stay visible
+    /// of the tree stay visible. A name has at most 139 bytes then
     #[arg(long)]
     encrypt_names: bool,
     /// Suffix of encrypted files; may be empty

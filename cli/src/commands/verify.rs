@@ -13,6 +13,9 @@ use sealane::file;
 use sealane::file::bulk::Operation;
 
 /// Verify every byte of encrypted files, without writing the plaintext
+///
+/// A changed or shortened file is found. That files of a folder were exchanged, replaced by older
+/// ones or removed, only an inventory shows: see --signer.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -43,6 +46,10 @@ impl Run for Verify {
             self.folders.check(&found, self.selection.preserve)?;
             let opened = Described::open(found, &self.with.unlock(), console)?;
             let inventory = opened.inventory_args(&self.listing)?;
+            if let Some(path) = opened.inventory().ok().filter(|it| inventory.signer.is_none() && it.exists())
+            {
+                console.warn(&format!("{}: not compared with the files; add --signer", name(&path)));
+            }
             let recursive = job()?.described(&opened, None)?.comparing(&inventory)?;
             return recursive.run(|inputs| opened.decrypt_with(inputs).map(Operation::Verify), false);
         }

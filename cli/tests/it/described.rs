@@ -287,6 +287,43 @@ fn inventories_have_a_default_place() {
     sandbox.refuses("verify --recursive -k k --signer sign.pub in", 2, "--signer requires --inventory");
 }
 
+/// With equal names, the plaintext would be replaced by files that are encrypted twice.
+#[test]
+fn a_swapped_source_is_refused() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k --suffix= vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    for line in [
+        "encrypt -k k -o in vault",
+        "encrypt -k k --recursive -o in vault",
+        "encrypt -k k --recursive --suffix= -o in vault/sub",
+        "encrypt -R team --recursive -o in vault",
+    ] {
+        sandbox.refuses(line, 2, "the source is in an encrypted folder that describes itself");
+    }
+    // A folder above one is encrypted, the folder that describes itself too.
+    fs::create_dir(sandbox.path("home")).unwrap();
+    fs::rename(sandbox.path("vault"), sandbox.path("home/vault")).unwrap();
+    sandbox.run("encrypt -k k --recursive --suffix .x -o copy home").succeeded();
+}
+
+#[test]
+fn nothing_is_written_into_the_vault_of_another_tool() {
+    let sandbox = sandbox();
+    for mark in ["gocryptfs.conf", "vault.cryptomator", "masterkey.cryptomator"] {
+        fs::create_dir_all(sandbox.path("foreign/deep")).unwrap();
+        sandbox.write(Path::new("foreign").join(mark), b"{}");
+        for line in [
+            "encrypt -k k --recursive --suffix .x -o foreign in",
+            "encrypt -k k --recursive --suffix .x -o foreign/deep in",
+            "decrypt -k k --recursive --suffix= -o foreign in",
+        ] {
+            sandbox.refuses(line, 2, "vault of another tool, which sealane only reads");
+        }
+        fs::remove_dir_all(sandbox.path("foreign")).unwrap();
+    }
+}
+
 #[test]
 fn default_keys() {
     let sandbox = sandbox();
@@ -322,7 +359,22 @@ fn default_keys() {
         text.contains("config.toml, line 2") && text.contains("file:me, from SEALANE_IDENTITY"),
         "{text}"
     );
+    fs::write(config.join("config.toml"), "key = \"k\"\n").unwrap();
+    sandbox
+        .run("verify vault")
+        .failed(2, "config.toml, line 1: expected a path that begins with '/' or '~/'");
+    fs::write(config.join("config.toml"), "key = \"/none/k\"\nidentity = \"/none/me\"\n").unwrap();
+    sandbox.run("verify vault").failed(1, "config.toml, line 1: /none/k: no such file");
+    sandbox.run("verify shared").failed(1, "config.toml, line 2: /none/me: no such file");
+    let outcome = sandbox.run("doctor in");
+    outcome.failed(1, "2 problems found");
+    let text = String::from_utf8_lossy(&outcome.out);
+    assert!(
+        text.contains("line 1: /none/k: no such") && text.contains("line 2: /none/me: no such"),
+        "{text}"
+    );
     fs::write(config.join("config.toml"), "key = secret\n").unwrap();
+    sandbox.run("doctor in").failed(1, "1 problem found");
     sandbox.run("verify vault").failed(2, "config.toml, line 1: expected key = \"REFERENCE\"");
     fs::write(config.join("config.toml"), "key = \"k\"\nkey = \"k2\"\n").unwrap();
     sandbox.run("verify vault").failed(2, "config.toml, line 2: expected one line for key, found a second");

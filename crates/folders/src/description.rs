@@ -227,7 +227,7 @@ fn none(folder: &Path, path: &Path) -> Result<Option<Description>> {
 }
 
 /// Returns whether every user can make files in a folder, and no user can remove those of others.
-fn is_public(folder: &Path) -> bool {
+pub(crate) fn is_public(folder: &Path) -> bool {
     let mode = folder.metadata().ok().and_then(|found| os::mode(&found));
     mode.is_some_and(|mode| mode & 0o1002 == 0o1002)
 }

@@ -61,7 +61,7 @@ pub use collisions::folded;
 pub use events::send;
 pub use events::{Action, Event, JobError, JobResult, Listener, Pair, Summary};
 #[doc(hidden)]
-pub use forgotten::may_lack_description;
+pub use forgotten::{check_sources, may_lack_description};
 #[doc(hidden)]
 pub use listing::leads_out;
 pub use options::{JobKeys, JobOptions};
@@ -108,7 +108,8 @@ impl Job {
     ///
     /// # Errors
     /// Returns the errors of [`Tree::walk`], [`FolderError::OutputDescribed`] for an output in
-    /// a folder with another description, [`FolderError::NamesEncrypted`] and
+    /// a folder with another description, [`FolderError::OutputIsVault`],
+    /// [`FolderError::SourceDescribed`] for files that are encrypted already, [`FolderError::NamesEncrypted`] and
     /// [`FolderError::SuffixForgotten`] unless [`JobOptions::keeps_names`],
     /// [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`], and
     /// [`Misuse::OutputIsInput`] for a target among

@@ -210,6 +210,14 @@ pub enum FolderError {
         "{0}: the output is in an encrypted folder that describes itself, where plaintext and files under other keys don't belong; choose another folder"
     )]
     OutputDescribed(PathBuf),
+    /// The source is in an encrypted folder that describes itself.
+    #[error(
+        "{0}: the source is in an encrypted folder that describes itself, so its files are encrypted already; name the plaintext folder as the source and the encrypted one as the output"
+    )]
+    SourceDescribed(PathBuf),
+    /// The output is in a vault of another tool.
+    #[error("{0}: the output is in a vault of another tool, which sealane only reads; choose another folder")]
+    OutputIsVault(PathBuf),
     /// All names in the source or target look like encrypted ones, and there is no key of names.
     #[error(
         "{0}: the names in this folder are encrypted; give their key (--encrypt-names, in Python encrypt_names); if 'sealane init' made the folder, restore its lost file .sealane"

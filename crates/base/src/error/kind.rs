@@ -176,6 +176,8 @@ impl Error {
                 | FolderError::DescriptionChanged(path)
                 | FolderError::FolderKey(path)
                 | FolderError::OutputDescribed(path)
+                | FolderError::SourceDescribed(path)
+                | FolderError::OutputIsVault(path)
                 | FolderError::NamesEncrypted(path)
                 | FolderError::SuffixForgotten { folder: path, .. },
             ) => Some(path),
@@ -209,6 +211,8 @@ impl FolderError {
             | Self::ManifestReveals(_)
             | Self::ManifestAmong(_)
             | Self::OutputDescribed(_)
+            | Self::SourceDescribed(_)
+            | Self::OutputIsVault(_)
             | Self::NamesEncrypted(_)
             | Self::SuffixForgotten { .. }
             | Self::NoDescription(_)

@@ -1,11 +1,11 @@
-//! Options of encryption that were forgotten at decryption, as far as names show it, and outputs in
-//! folders with other keys.
+//! Options of encryption that were forgotten at decryption, as far as names show it, and sources and
+//! outputs in folders with other keys.
 //!
 //! A folder without a description does not say how its names were made. Restoring encrypted names,
 //! or names with the suffix of encrypted files, is a mistake that nobody would notice in time.
 
 use super::options::JobOptions;
-use crate::description::Description;
+use crate::description::{Description, is_public};
 use crate::prelude::*;
 use crate::tree::Tree;
 use base::os::path_of;
@@ -15,15 +15,40 @@ const SUFFIXES: [&str; 4] = [".sealed", ".age", ".enc", ".encrypted"];
 /// Length of the shortest encrypted name: a byte and the tag of AES-SIV in base32.
 const MIN_LEN: usize = 28;
 
-/// Refuses an output at or in a folder that describes itself, unless the job encrypts for it, and
-/// plaintext names beside encrypted ones.
+/// Files in vaults of other tools.
+const VAULTS: [&str; 3] = ["gocryptfs.conf", "vault.cryptomator", "masterkey.cryptomator"];
+
+/// Refuses to encrypt what is at or in a folder that describes itself: source and output may have
+/// been swapped, and with equal names the plaintext would be lost.
 ///
 /// # Errors
-/// Returns [`FolderError::OutputDescribed`], [`FolderError::NamesEncrypted`] and the errors of
-/// [`Description::find_above`].
+/// Returns [`FolderError::SourceDescribed`] and the errors of [`Description::find_above`].
+pub fn check_sources(sources: &[PathBuf]) -> Result<()> {
+    for source in sources {
+        let absolute = std::path::absolute(source).map_err(|e| Error::io(source, e))?;
+        if Description::find_above(&absolute)?.is_some() {
+            return Err(FolderError::SourceDescribed(source.clone()).into());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an output at or in a folder that describes itself, unless the job encrypts for it, in a
+/// vault of another tool, and plaintext names beside encrypted ones.
+///
+/// # Errors
+/// Returns [`FolderError::OutputDescribed`], [`FolderError::OutputIsVault`],
+/// [`FolderError::NamesEncrypted`] and the errors of [`check_sources`].
 pub(super) fn check_output(options: &JobOptions) -> Result<()> {
     let Some(output) = &options.output else { return Ok(()) };
+    if !options.removes_suffix {
+        check_sources(&options.inputs)?;
+    }
     let absolute = std::path::absolute(output).map_err(|e| Error::io(output, e))?;
+    let is_vault = |it: &Path| !is_public(it) && VAULTS.iter().any(|mark| it.join(mark).is_file());
+    if absolute.ancestors().any(is_vault) {
+        return Err(FolderError::OutputIsVault(output.clone()).into());
+    }
     let Some((found, _)) = Description::find_above(&absolute)? else {
         let is_plain = !options.removes_suffix && options.names.is_none() && !options.keeps_names;
         return match is_plain && Folder::list(output).is_ok_and(|it| are_of_others(options, &names(&it))) {
