@@ -8,6 +8,7 @@ import inspect
 import io
 import opcode
 import sys
+import traceback
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
@@ -18,7 +19,7 @@ _R = TypeVar("_R")
 _WITH_EXCEPT_START = opcode.opmap["WITH_EXCEPT_START"]
 """The instruction that calls ``__exit__`` with an exception."""
 
-_WRAPPERS = ("contextlib", "fsspec", "pandas", "pyarrow", "sealane")
+_WRAPPERS = ("codecs", "contextlib", "fsspec", "pandas", "pyarrow", "sealane")
 """Packages with context managers that close files without telling them that the block failed."""
 
 
@@ -78,16 +79,25 @@ def failing_blocks(*, own: bool = False) -> list[tuple[FrameType, int]]:
     chosen to close the file, perhaps because it has handled the exception.
     """
     found: list[tuple[FrameType, int]] = []
-    frame: FrameType | None = sys._getframe(1) if sys.exception() is not None else None
+    error = sys.exception()
+    frame: FrameType | None = sys._getframe(1) if error is not None else None
     while frame is not None:
         # The exception itself does not tell: `raise` in the block can raise one that was already
         # handled.
         if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _WITH_EXCEPT_START:
             found.append((frame, frame.f_lasti))
+        elif _package(frame) == "pandas" and _has_passed(error, frame):
+            found.append((frame, -1))  # Its `finally` closes the file.
         if own and (found or not _is_wrapper(frame)):
             break
         frame = frame.f_back
     return found
+
+
+def _has_passed(error: BaseException | None, frame: FrameType) -> bool:
+    """Returns whether an exception was raised in a frame, or in what it called."""
+    at = error.__traceback__ if error is not None else None
+    return any(one is frame for one, _ in traceback.walk_tb(at))
 
 
 def _is_wrapper(frame: FrameType) -> bool:

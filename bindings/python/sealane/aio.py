@@ -130,13 +130,14 @@ async def decrypt(data: Buffer, **options: Any) -> bytes:
     return await _in_thread(lambda: _file.decrypt(data, **options))
 
 
+@forgetting
 def open(file: PathOrFile, mode: str = "rb", **options: Any) -> Opening:
     """Opens an encrypted file like ``sealane.open``. Await the result or use it in ``async with``.
 
     Parameters
     ----------
     file, mode, **options
-        As for ``sealane.open``: "rb" to read, "wb" or "xb" to write.
+        As for ``sealane.open``: "rb" to read, "wb" or "xb" to write. Text is a ValueError.
 
     Returns
     -------
@@ -149,6 +150,8 @@ def open(file: PathOrFile, mode: str = "rb", **options: Any) -> Opening:
     >>> async with sealane.aio.open("data.sealed", "wb", key=key) as file:
     ...     _ = await file.write(b"one line\\n")
     """
+    if "t" in mode:
+        raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: encode and decode text yourself")
     return Opening(lambda: _open.open(file, mode, **options))  # type: ignore[call-overload]
 
 

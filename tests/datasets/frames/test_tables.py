@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import nullcontext
+from typing import Any
+
 import duckdb
 import fsspec
 import numpy as np
@@ -14,6 +18,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 import sealane
+from pandas.io.excel import ExcelWriter, register_writer
 from pandas.testing import assert_frame_equal
 from parts import KEY, MARKER, RAW, Place, Server
 from pyarrow.fs import FSSpecHandler, PyFileSystem
@@ -93,6 +98,32 @@ def test_pandas_feather_json_and_pickle(place: Place, frame: pd.DataFrame) -> No
         getattr(frame, f"to_{kind}")(place.url(f"t.{kind}"), storage_options=place.options, **more)
         assert_frame_equal(read(place.url(f"t.{kind}"), storage_options=place.options), frame)
     assert_encrypted(place)
+
+
+def test_a_workbook_that_fails_in_the_middle(place: Place, frame: pd.DataFrame) -> None:
+    """pandas closes a workbook whether its cells could be written or not."""
+
+    class Writer(ExcelWriter):
+        _engine, _supported_extensions = "cells", (".cells",)
+        sheets = book = property(lambda self: {})
+
+        def _write_cells(self, cells: Iterable[Any], *_: object, **__: object) -> None:
+            self._handles.handle.write(b"first cell")
+            for cell in cells:
+                if cell.val == "bad":
+                    raise ValueError("cell")
+
+        def _save(self) -> None:
+            self._handles.handle.write(b"end")
+
+    register_writer(Writer)
+    for cell in "bad", "good":
+        outcome = pytest.raises(ValueError, match="cell") if cell == "bad" else nullcontext()
+        with outcome:
+            pd.DataFrame({"a": [cell]}).to_excel(
+                place.url("t.cells"), engine="cells", storage_options=place.options
+            )
+        assert bool(place.stored()) == (cell == "good")
 
 
 def test_pyarrow_dataset(place: Place, table: pa.Table) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import gc
 import io
@@ -60,6 +61,8 @@ WAYS: dict[str, Callable[[Path], Any]] = {
     "fsspec.open, text": lambda path: lazy(path, mode="wt"),
     "text over open": lambda path: io.TextIOWrapper(encrypted(path)),
     "text over fs": lambda path: io.TextIOWrapper(fs().open(str(path), "wb")),
+    "codecs over open": lambda path: codecs.getwriter("utf-8")(encrypted(path)),
+    "codecs over fs": lambda path: codecs.EncodedFile(fs().open(str(path), "wb"), "utf-8"),
     "buffer": lambda path: io.BufferedWriter(encrypted(path)),
     "text over a buffer": lambda path: io.TextIOWrapper(io.BufferedWriter(fs().open(str(path), "wb"))),
     **{
@@ -338,4 +341,6 @@ def test_an_asynchronous_file(tmp_path: Path) -> None:
     asyncio.run(close_in_a_handler())
     with pytest.raises(Stop):
         asyncio.run(fail())
+    with pytest.raises(ValueError, match="not 'wt'"):
+        sealane.aio.open(tmp_path / "other", "wt", key=KEY)
     assert leftovers(tmp_path) == ["file"]
