@@ -7,11 +7,24 @@ from typing import Any
 
 import fsspec
 
+_OF_FSSPEC = {"batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
+"""Options that fsspec's own classes take."""
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Raises TypeError for an option that nobody takes."""
+    if unknown := sorted(options.keys() - _OF_FSSPEC):
+        raise TypeError(
+            f"unknown option {unknown[0]!r}: options of the other filesystem go to target_options"
+        )
+
 
 def filesystem_below(fs: Any, protocol: str | None, options: dict[str, Any] | None) -> Any:
     """Returns the other filesystem: ``fs``, or the one with this protocol and these options."""
     if (fs is None) == (protocol is None):
         raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
+    if fs is not None and options:
+        raise TypeError("target_options are for target_protocol: fs has its options already")
     return fsspec.filesystem(protocol, **(options or {})) if fs is None else fs
 
 

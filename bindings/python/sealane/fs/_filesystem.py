@@ -23,7 +23,7 @@ from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs import _reading
-from sealane.fs._chained import filesystem_below, stripping
+from sealane.fs._chained import check_options, filesystem_below, stripping
 from sealane.fs._changing import Changing
 from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
@@ -34,9 +34,6 @@ from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
 T = TypeVar("T")
-
-_OF_FSSPEC = {"batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
-"""Options that fsspec's own classes take."""
 
 
 def _blocking(name: str, doc: str | None = None) -> Any:
@@ -181,10 +178,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     ) -> None:
         if passphrase is not None or rclone is not None:
             raise TypeError("passphrase and rclone are for an encrypted folder: give folder with its path")
-        if unknown := sorted(storage_options.keys() - _OF_FSSPEC):
-            raise TypeError(
-                f"unknown option {unknown[0]!r}: options of the other filesystem go to target_options"
-            )
+        check_options(storage_options)
         fs = filesystem_below(fs, target_protocol, target_options)
         if is_asynchronous(fs):
             if asynchronous is False and fs.asynchronous:

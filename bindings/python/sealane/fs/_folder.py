@@ -15,7 +15,7 @@ from sealane._error_paths import about
 from sealane._folder import Folder, FolderEntry
 from sealane._frames import forgetting
 from sealane._native import split_reference
-from sealane.fs._chained import filesystem_below, stripping
+from sealane.fs._chained import check_options, filesystem_below, stripping
 from sealane.fs._reading import LocalFile
 from sealane.fs._stored import on_filesystem
 
@@ -57,6 +57,7 @@ class FolderFileSystem(ChainedFileSystem):  # type: ignore[misc]
     ) -> None:
         if asynchronous:
             raise ValueError("an encrypted folder has no coroutines: leave out asynchronous or folder")
+        check_options(storage_options)
         super().__init__(**storage_options)
         self.fs = filesystem_below(fs, target_protocol, target_options)
         for reference in (key, identity, passphrase):
@@ -90,12 +91,12 @@ class FolderFileSystem(ChainedFileSystem):  # type: ignore[misc]
         kind = "directory" if found.kind == "folder" else found.kind
         return {"name": name, "type": kind, "size": found.size, "mtime": found.modified}
 
-    def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
+    def info(self, path: str) -> dict[str, Any]:
         """Returns the properties of a file or folder; ``size`` is that of the plaintext."""
         with about(path):
             return self._entry(self._opened._find(self._relative(path)))
 
-    def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
+    def ls(self, path: str, detail: bool = True) -> list[Any]:
         """Lists a folder by its plaintext names."""
         with about(path):
             relative = self._relative(path)
@@ -103,7 +104,22 @@ class FolderFileSystem(ChainedFileSystem):  # type: ignore[misc]
             entries = self._opened.ls(relative) if found.kind == "folder" else [found]
         return [self._entry(one) if detail else self._entry(one)["name"] for one in entries]
 
-    def _open(self, path: str, mode: str = "rb", *args: Any, **kwargs: Any) -> VaultFile:
+    def exists(self, path: str) -> bool:
+        """Returns whether there is a file, a folder or a link at the path."""
+        try:
+            return bool(self.info(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def _open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        autocommit: bool = True,
+        cache_options: dict[str, Any] | None = None,
+        cache_type: str | None = None,
+    ) -> VaultFile:
         if mode != "rb":
             _read_only(self)
         with about(path):
