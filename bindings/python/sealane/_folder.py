@@ -135,15 +135,19 @@ class Folder:
                     "rclone.conf has the passwords: give no key, identity or passphrase with rclone"
                 )
             self._vault = Vault.rclone(self._path, self._storage, rclone)
-            return
-        self._vault = Vault.open(
-            self._path,
-            storage=self._storage,
-            description=description,
-            identities=None if identity is None else [identity],
-            fingerprint=fingerprint,
-            **keys,
-        )
+        else:
+            self._vault = Vault.open(
+                self._path,
+                storage=self._storage,
+                description=description,
+                identities=None if identity is None else [identity],
+                fingerprint=fingerprint,
+                **keys,
+            )
+        if fingerprint is not None and self._vault.described is None:
+            raise ValueError(
+                f"{self._path}: expected no fingerprint: found a vault of another tool, which has none"
+            )
 
     @classmethod
     @forgetting

@@ -117,6 +117,11 @@ def test_jobs_of_a_vault_and_its_passphrase(tmp_path: Path, monkeypatch: pytest.
         fs.ls(str(tmp_path / "vault"))
     with pytest.raises(ValueError, match=r"no file \.sealane"):
         Folder(tmp_path / "vault", key=KEY)
+    other, vault = KEY.fingerprint, tmp_path / "vault"
+    rclone = unpacked(next((VAULTS / "rclone").glob("*.json")), tmp_path / "crypt", monkeypatch)[1]
+    for place, keys in ((vault, options), (tmp_path / "crypt", rclone)):
+        with pytest.raises(ValueError, match="expected no fingerprint"):
+            Folder(f"{place}#{other}", **keys)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="give no key"):
         Folder(tmp_path / "vault", rclone="it", key=KEY)
     with pytest.raises(FileNotFoundError, match="vault/none"):
@@ -173,6 +178,7 @@ def test_a_described_folder_on_a_store(
     with pytest.raises(ValueError, match=r"no file \.sealane"):
         Folder("memory://bucket", identity=AGE)
     monkeypatch.setenv("IDENTITY", AGE.to_text())
+    monkeypatch.setenv("OTHER", sealane.keys.generate("age").to_text())
     options: dict[str, Any] = {"folder": f"/bucket/vault#{made.fingerprint}", "identity": "env:IDENTITY"}
     with fsspec.open("sealane::memory://bucket/vault/letter.txt", sealane=options) as file:
         assert file.read() == b"hello"
@@ -192,6 +198,16 @@ def test_a_described_folder_on_a_store(
     ):
         with pytest.raises(OSError, match="read only"):
             refused()
+    letter = "/bucket/vault/letter.txt"
+    assert fs.open(letter, cache_type="none").read() == b"hello"
+    for call in fs.open, fs.cat_file, fs.info, fs.ls, fs.exists, fs.find:
+        with pytest.raises(TypeError, match="version_id"):
+            call(letter, version_id="v1")
+    with pytest.raises(sealane.NoMatchingKeyError):
+        SealaneFileSystem(fs=memory, **{**options, "identity": "env:OTHER"}).exists(letter)
+    for wrong in {"context": "x"}, {"passphrse": "env:P"}, {"target_options": {"anon": True}}:
+        with pytest.raises(TypeError, match=r"unknown option|target_options"):
+            SealaneFileSystem(fs=memory, **options, **wrong)
     with pytest.raises(TypeError, match="give folder"):
         SealaneFileSystem(fs=memory, key="env:K", passphrase="env:P")
     with pytest.raises(ValueError, match="coroutines"):
