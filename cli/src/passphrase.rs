@@ -5,12 +5,9 @@ use crate::console;
 use crate::prelude::*;
 use crate::{interrupt, os};
 use sealane::Key;
-use sealane::keys::check_passphrase;
+use sealane::keys::{MAX_PASSPHRASE_LEN, check_passphrase};
 use std::process::Stdio;
 
-/// Maximum bytes of a passphrase, however it is given: what a terminal's line can hold. Linux drops
-/// what is typed after 4095 bytes, so one byte less shows that nothing was dropped.
-pub(crate) const MAX_LEN: usize = 4094;
 /// Prefix of the options `passphrase-fd` and `passphrase-command`.
 const NEW: &str = "--";
 /// Prefix of the same options for the old passphrase of files that get a new one.
@@ -103,7 +100,7 @@ fn asked(text: &str) -> Result<Option<Zeroizing<String>>> {
     if os::exists() {
         interrupt::install();
     }
-    let line = os::ask(text, MAX_LEN).map_err(|e| match e.kind() {
+    let line = os::ask(text, MAX_PASSPHRASE_LEN).map_err(|e| match e.kind() {
         io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof => Failure::interrupted(),
         _ => Failure::io("the terminal", &e),
     })?;
@@ -156,7 +153,7 @@ fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>> {
 /// the source's.
 fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<String>>> {
     // Longer by a line end, and by a byte that shows a longer line.
-    let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN + 3));
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_PASSPHRASE_LEN + 3));
     #[expect(
         clippy::unbuffered_bytes,
         reason = "the bytes after the line may be the data to encrypt, and must stay unread"
@@ -184,8 +181,8 @@ fn parse(mut line: Zeroizing<Vec<u8>>, name: &str) -> Result<Zeroizing<String>> 
     // The position of an invalid byte would reveal something about the passphrase.
     let refused = |found| Failure::misuse(format!("{name}: expected a passphrase in UTF-8, found {found}"));
     match std::str::from_utf8(&line) {
-        _ if line.len() > MAX_LEN => Err(Failure::misuse(format!(
-            "{name}: expected a passphrase of at most {MAX_LEN} bytes, found a longer line"
+        _ if line.len() > MAX_PASSPHRASE_LEN => Err(Failure::misuse(format!(
+            "{name}: expected a passphrase of at most {MAX_PASSPHRASE_LEN} bytes, found a longer line"
         ))),
         // Nobody types the mark, and editors add it unasked.
         Ok(text) if text.starts_with('\u{feff}') => {
