@@ -32,6 +32,8 @@ impl Exclude {
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, FolderError> {
         let mut builder = GitignoreBuilder::new("");
         for line in lines {
+            // Editors write the mark at the start of a file.
+            let line = line.trim_start_matches('\u{feff}');
             // The reason names the pattern and the mistake.
             builder.add_line(None, line).map_err(|e| FolderError::InvalidPattern(e.to_string()))?;
         }
@@ -58,7 +60,7 @@ mod test {
 
     #[test]
     fn folders_leave_out_what_they_contain() {
-        let exclude = Exclude::new(["*.tmp", "build/", "/cache"]).unwrap();
+        let exclude = Exclude::new(["\u{feff}*.tmp", "build/", "/cache"]).unwrap();
         for path in ["a.tmp", "a/b.tmp", "build/x", "a/build/x/y", "cache", "cache/x", "a.tmp/x"] {
             assert!(exclude.matches_below(Path::new(path)), "{path}");
         }

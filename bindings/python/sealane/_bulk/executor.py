@@ -441,8 +441,11 @@ def _patterns(exclude: Iterable[str], exclude_from: Path | None) -> list[str]:
     """Returns the patterns of excluded files; those from the file come last."""
     found = patterns(exclude)
     if exclude_from is not None:
-        with open(name_of(exclude_from), encoding="utf-8") as file:
-            found += file.read().splitlines()
+        try:
+            with open(name := name_of(exclude_from), encoding="utf-8") as file:
+                found += file.read().split("\n")  # `splitlines` would split at more characters.
+        except UnicodeDecodeError:
+            raise ValueError(f"{name}: expected patterns in UTF-8, found other bytes") from None
     return found
 
 

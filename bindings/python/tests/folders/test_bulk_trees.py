@@ -191,7 +191,7 @@ def names(folder: Path) -> set[str]:
 
 def test_excluded_files(source: Path, tmp_path: Path) -> None:
     target, rules = tmp_path / "target", tmp_path / "rules"
-    rules.write_text("# comment\n!deep/c.sealed\n")
+    rules.write_text("# comment\n\u2028\x0c*\n!deep/c.sealed\n", encoding="utf-8-sig")
     report = sealane.encrypt_tree(
         source, target, key=KEY, exclude=["*.sealed", "/other/", "empty*"], exclude_from=rules
     )
@@ -206,6 +206,9 @@ def test_excluded_files(source: Path, tmp_path: Path) -> None:
         sealane.encrypt_tree(source, target, key=KEY, exclude=["{a"])
     with pytest.raises(TypeError, match="list of patterns"):
         sealane.encrypt_tree(source, target, key=KEY, exclude="*.csv")
+    rules.write_bytes(b"*\xff")
+    with pytest.raises(ValueError, match="rules: expected patterns in UTF-8"):
+        sealane.encrypt_tree(source, target, key=KEY, exclude_from=rules)
     with pytest.raises(FileNotFoundError):
         sealane.encrypt_tree(source, target, key=KEY, exclude_from=tmp_path / "none")
 
