@@ -198,6 +198,16 @@ def wait_until_writable(sink: IO[bytes]) -> None:
     _wait(sink, selectors.EVENT_WRITE, "takes no data now")
 
 
+def sync(sink: IO[bytes]) -> None:
+    """Waits until a file object's content is on disk, if it is a file there. The core calls it."""
+    try:
+        number = sink.fileno()
+    except (AttributeError, OSError):
+        return
+    if stat.S_ISREG(os.fstat(number).st_mode):
+        os.fsync(number)
+
+
 def _wait(file: IO[bytes], event: int, state: str) -> None:
     """Waits for a non-blocking file object, by its file descriptor."""
     try:

@@ -80,7 +80,8 @@ def encrypt_file(
         exception. A process that it forks must end in it: with several threads, returning
         aborts that process.
     durable : bool
-        Whether to wait until the content is on disk before the file gets its name.
+        Whether to wait until the content is on disk before the file gets its name; for a file
+        object, before the call returns.
 
     Raises
     ------

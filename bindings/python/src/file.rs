@@ -264,7 +264,7 @@ impl Content {
     fn finish(self, durability: Durability) -> Result<()> {
         match self {
             Self::Encrypted(writer) => writer.finish(durability),
-            Self::EncryptedObject(encryptor) => encryptor.finish().map(drop),
+            Self::EncryptedObject(encryptor) => encryptor.finish()?.finish(durability),
             Self::Decrypted(decryptor) => decryptor.finish()?.finish(durability),
             Self::Plain(output) => output.finish(durability),
         }

@@ -136,6 +136,16 @@ impl PyFile {
             integers::byte_count(&file.call_method0("tell")?)
         })
     }
+
+    /// Waits for the disk if that was asked for, and the object is a file there.
+    pub(crate) fn finish(&self, durability: Durability) -> Result<()> {
+        let sync =
+            |file: &Any<'_>| file.py().import("sealane._endpoints")?.call_method1("sync", (file,)).map(drop);
+        match durability {
+            Durability::Cached => Ok(()),
+            Durability::Synced => Ok(self.call(sync)?),
+        }
+    }
 }
 
 impl Write for PyFile {
@@ -199,33 +209,36 @@ fn wait_until_writable(file: &Any<'_>) -> PyResult<()> {
 pub(crate) enum FileSink {
     /// A path; the new file appears once it is completely written and verified.
     Path(OutputFile),
-    Other(Box<dyn Write + Send + Sync>),
+    Object(PyFile),
+    Nothing(io::Sink),
 }
 
 impl FileSink {
     pub(crate) fn new(py: Python<'_>, dst: &Any<'_>, with: &DecryptWith) -> PyResult<Self> {
         match path(dst)? {
             Some(path) => py.detach(|| OutputFile::create_for(&path, with)).map(Self::Path).map_err(raise),
-            None => Ok(Self::Other(Box::new(PyFile::new(dst)))),
+            None => Ok(Self::Object(PyFile::new(dst))),
         }
     }
 
     /// Returns a destination for a file that is only verified: the plaintext is discarded.
     pub(crate) fn discard() -> Self {
-        Self::Other(Box::new(io::sink()))
+        Self::Nothing(io::sink())
     }
 
     pub(crate) fn finish(self, durability: Durability) -> Result<()> {
         match self {
             Self::Path(output) => output.finish(durability),
-            Self::Other(_) => Ok(()),
+            Self::Object(object) => object.finish(durability),
+            Self::Nothing(_) => Ok(()),
         }
     }
 
     fn writer(&mut self) -> &mut dyn Write {
         match self {
             Self::Path(output) => output,
-            Self::Other(other) => other,
+            Self::Object(object) => object,
+            Self::Nothing(sink) => sink,
         }
     }
 }

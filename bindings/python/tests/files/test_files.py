@@ -435,3 +435,22 @@ def test_raises_the_exception_of_a_file_object_unchanged(tmp_path: Path) -> None
         with pytest.raises(RuntimeError, match="the link is down"):
             attempt()
     assert leftovers(tmp_path) == []
+
+
+def test_durable_file_objects_are_on_the_disk(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_size))
+    for durable in True, False:
+        with open(tmp_path / "sealed", "wb") as file:
+            sealane.encrypt_file(plain, file, key=KEY, durable=durable)
+        with open(tmp_path / "out", "wb") as file:
+            sealane.decrypt_file(tmp_path / "sealed", file, key=KEY, durable=durable)
+    whole = (tmp_path / "sealed").stat().st_size
+    with open(tmp_path / "open", "wb") as file, sealane.open(file, "wb", key=KEY, durable=True) as out:
+        out.write(pattern(10))
+    sealane.encrypt_file(plain, io.BytesIO(), key=KEY, durable=True)
+    with open(os.devnull, "wb") as file:
+        sealane.encrypt_file(plain, file, key=KEY, durable=True)
+    assert synced == [whole, LENGTH, (tmp_path / "open").stat().st_size]
