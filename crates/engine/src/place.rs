@@ -20,10 +20,7 @@ impl Place {
     /// Finds the place of `path`, or of the file behind it if it is a link.
     pub fn of(path: &Path) -> io::Result<Self> {
         let place = Self::of_name(path)?;
-        match place.found {
-            Some(Entry { kind: EntryKind::Link, .. }) => place.followed(),
-            _ => Ok(place),
-        }
+        if place.is_link() { place.followed() } else { Ok(place) }
     }
 
     /// Finds the place of `path` itself, even if it is a link.
@@ -36,10 +33,7 @@ impl Place {
     /// below it.
     pub fn below(root: &Path, path: &Path) -> io::Result<Self> {
         let place = Self::name_below(root, path)?;
-        match place.found {
-            Some(Entry { kind: EntryKind::Link, .. }) => Err(refused_link()),
-            _ => Ok(place),
-        }
+        if place.is_link() { Err(refused_link()) } else { Ok(place) }
     }
 
     /// Like [`Self::below`], but finds the place of `path` itself, even if it is a link.
@@ -64,6 +58,10 @@ impl Place {
         named.inspect_err(|_| {
             let _ = self.folder.remove(&temporary);
         })
+    }
+
+    fn is_link(&self) -> bool {
+        matches!(self.found, Some(Entry { kind: EntryKind::Link, .. }))
     }
 
     fn within(folder: Folder, name: OsString, path: &Path) -> io::Result<Self> {

@@ -159,10 +159,7 @@ impl DecryptParams<'_> {
 fn check_source(names: [&'static str; 3], given: [bool; 3]) -> Result<(), Misuse> {
     let found: Vec<_> =
         names.into_iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| name).collect();
-    match found[..] {
-        [_] => Ok(()),
-        _ => Err(Misuse::KeySource { expected: names, found }),
-    }
+    if found.len() == 1 { Ok(()) } else { Err(Misuse::KeySource { expected: names, found }) }
 }
 
 fn symmetric_file(key: &FileKey, format: Option<Format>, context: &[u8]) -> Result<Arc<dyn SymmetricFile>> {

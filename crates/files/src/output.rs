@@ -149,10 +149,7 @@ impl OutputFile {
 
     /// Returns the staged file, writable at any position; `None` for a pipe or a device.
     pub(crate) fn staged(&self) -> Option<&StagedFile> {
-        match &self.0 {
-            Sink::Staged(staged, _) => Some(staged),
-            Sink::Stream(_) => None,
-        }
+        if let Sink::Staged(staged, _) = &self.0 { Some(staged) } else { None }
     }
 
     pub(crate) fn file(&self) -> &File {

@@ -173,10 +173,7 @@ pub fn decrypt(source: &Source, to: Target<'_>, with: &DecryptWith, mut options:
 /// Allocates the output of several jobs. A single job is a single write, which finds a full disk
 /// just as early.
 pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<()> {
-    match plan.jobs() {
-        ..=1 => Ok(()),
-        _ => staged.allocate(len),
-    }
+    if plan.jobs() > 1 { staged.allocate(len) } else { Ok(()) }
 }
 
 /// Verifies every byte of an encrypted file without writing plaintext.

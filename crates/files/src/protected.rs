@@ -20,10 +20,8 @@ impl Protected {
     /// file there now.
     #[doc(hidden)]
     pub fn check(&self, id: Option<FileId>, output: &Path) -> Result<(), Misuse> {
-        match self.0.as_ref().and_then(|inputs| inputs.get(&id?)) {
-            Some(input) => Err(Misuse::OutputIsInput { output: output.to_owned(), input: input.clone() }),
-            None => Ok(()),
-        }
+        let Some(input) = self.0.as_ref().and_then(|inputs| inputs.get(&id?)) else { return Ok(()) };
+        Err(Misuse::OutputIsInput { output: output.to_owned(), input: input.clone() })
     }
 
     /// Checks an open output file.

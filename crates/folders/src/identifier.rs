@@ -13,10 +13,8 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 
 /// Refuses a text that is not the identifier of a folder.
 pub(crate) fn check_identifier(text: Option<&str>) -> Result<()> {
-    match text.filter(|text| !is_identifier(text)) {
-        Some(text) => Err(FolderError::InvalidIdentifier(text.to_owned()).into()),
-        None => Ok(()),
-    }
+    let wrong = text.filter(|text| !is_identifier(text));
+    wrong.map_or(Ok(()), |text| Err(FolderError::InvalidIdentifier(text.to_owned()).into()))
 }
 
 /// Draws a new identifier.

@@ -114,7 +114,10 @@ impl Manifest {
         let about = |e| Error::io(path, e);
         let mut options = OpenOptions::new();
         options.read(true).create(true);
-        if cfg!(windows) { options.write(true).truncate(false) } else { options.append(true) };
+        match cfg!(windows) {
+            true => options.write(true).truncate(false),
+            false => options.append(true),
+        };
         let file = options.open(path).map_err(about)?;
         if !file.metadata().map_err(about)?.is_file() {
             return Err(EXPECTED);

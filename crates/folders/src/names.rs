@@ -179,7 +179,10 @@ pub fn resolved(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|existing| {
         let mut real = fs::canonicalize(existing).ok()?;
         for part in path.strip_prefix(existing).ok()? {
-            if part == ".." { drop(real.pop()) } else { real.push(part) }
+            match part == ".." {
+                true => drop(real.pop()),
+                false => real.push(part),
+            }
         }
         Some(real)
     })

@@ -450,10 +450,8 @@ impl Walk<'_> {
                 return Err(Misuse::TargetInsideSource(place.path.clone()).into());
             }
         }
-        match self.linked.iter().find(|link| taken.contains(&comparable(link))) {
-            Some(link) => Err(Misuse::SameFile(link.clone()).into()),
-            None => Ok(()),
-        }
+        let linked = self.linked.iter().find(|link| taken.contains(&comparable(link)));
+        linked.map_or(Ok(()), |link| Err(Misuse::SameFile(link.clone()).into()))
     }
 }
 

@@ -32,10 +32,7 @@ pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<V
     if pem::is_pem(&text) {
         return Ok(vec![Identity::from_ssh(&text, passphrase)?]);
     }
-    match passphrase {
-        Some(_) => Err(Misuse::KeyNotEncrypted.into()),
-        None => parse_identities(&text),
-    }
+    if passphrase.is_some() { Err(Misuse::KeyNotEncrypted.into()) } else { parse_identities(&text) }
 }
 
 fn is_age_file(content: &[u8]) -> bool {

@@ -142,10 +142,7 @@ impl Reference {
 
     /// Returns the path, if the key is in a file.
     pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::File(path) => Some(path),
-            _ => None,
-        }
+        if let Self::File(path) = self { Some(path) } else { None }
     }
 
     /// Returns the path of the encrypted keyset, if a key service or a token decrypts it. The

@@ -70,10 +70,8 @@ fn write_stream(file: &mut File, mut rest: &[u8], name: &Path) -> Result<()> {
 pub fn refuse_replacing(path: &Path, inputs: &[PathBuf]) -> Result<()> {
     let id = |path: &Path| FileId::at(path).ok().flatten();
     let Some(output) = id(path) else { return Ok(()) };
-    match inputs.iter().find(|input| id(input) == Some(output)) {
-        Some(input) => Err(Misuse::OutputIsInput { output: path.to_owned(), input: input.clone() }.into()),
-        None => Ok(()),
-    }
+    let Some(input) = inputs.iter().find(|input| id(input) == Some(output)) else { return Ok(()) };
+    Err(Misuse::OutputIsInput { output: path.to_owned(), input: input.clone() }.into())
 }
 
 /// Reads a key file into memory that is wiped on drop.

@@ -117,10 +117,7 @@ impl Entry {
 
     /// Returns the kernel of this project behind the entry, if its variants have names.
     pub(crate) fn kernel(&self) -> Option<&'static Kernel> {
-        match self.build {
-            Build::Native(kernel) => Some(kernel),
-            Build::Opaque | Build::Extended(_) => None,
-        }
+        if let Build::Native(kernel) = self.build { Some(kernel) } else { None }
     }
 
     /// Returns whether the entry is native and runs a portable variant, at least in part, on this

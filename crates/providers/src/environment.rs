@@ -37,10 +37,7 @@ pub fn features() -> Result<Features, VariableError> {
 /// Returns the value of `SEALANE_PROVIDER`, unless it is unset or empty.
 pub(crate) fn provider() -> Result<Option<&'static str>, VariableError> {
     static ONCE: OnceLock<Result<Option<String>, VariableError>> = OnceLock::new();
-    match ONCE.get_or_init(|| read(PROVIDER)) {
-        Ok(name) => Ok(name.as_deref()),
-        Err(error) => Err(error.clone()),
-    }
+    ONCE.get_or_init(|| read(PROVIDER)).as_ref().map(Option::as_deref).map_err(Clone::clone)
 }
 
 fn read(variable: &'static str) -> Result<Option<String>, VariableError> {

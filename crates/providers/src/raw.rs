@@ -122,10 +122,8 @@ aead_keys! { GcmAnyNonce[0], not_empty; }
 /// Refuses the empty nonce. It hashes to J0 = 0, so the mask of the tag would be the encrypted zero
 /// block, GHASH's key.
 fn not_empty(nonce: &[u8]) -> Result<&[u8], MessageError> {
-    match nonce {
-        [] => Err(MessageError::InvalidNonceLength { found: 0, expected: 12 }),
-        nonce => Ok(nonce),
-    }
+    let wrong = MessageError::InvalidNonceLength { found: 0, expected: 12 };
+    if nonce.is_empty() { Err(wrong) } else { Ok(nonce) }
 }
 
 /// Makes a kernel key with the features of this machine. `cipher` and `expected` are for its

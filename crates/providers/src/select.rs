@@ -18,10 +18,8 @@ static DEFAULT: OnceLock<Option<Provider>> = OnceLock::new();
 /// # Errors
 /// Returns [`DefaultAlreadySet`] if the default is set to something else.
 pub fn set_default(provider: Option<Provider>) -> Result<(), DefaultAlreadySet> {
-    match *DEFAULT.get_or_init(|| provider) {
-        current if current == provider => Ok(()),
-        current => Err(DefaultAlreadySet { current }),
-    }
+    let current = *DEFAULT.get_or_init(|| provider);
+    if current == provider { Ok(()) } else { Err(DefaultAlreadySet { current }) }
 }
 
 /// Selects the entry that computes `algorithm`. The first of these to name one decides: `provider`,

@@ -97,10 +97,7 @@ pub fn detect(storage: &dyn Storage) -> Result<Option<Format>> {
 /// Returns [`Error::Format`].
 pub fn check_remains(storage: &dyn Storage) -> Result<()> {
     let remains = |format: &&Format| format.remains.iter().any(|path| holds(storage, b"", path));
-    match FORMATS.iter().find(remains) {
-        Some(format) => Err(Error::Format(format.lost)),
-        None => Ok(()),
-    }
+    FORMATS.iter().find(remains).map_or(Ok(()), |format| Err(Error::Format(format.lost)))
 }
 
 /// Returns whether a folder holds a file at a path of patterns.

@@ -27,10 +27,7 @@ pub fn create_all(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// Returns [`io::ErrorKind::InvalidInput`].
 pub fn refuse_url(path: &Path) -> io::Result<()> {
-    match base::os::url_of(path) {
-        None => Ok(()),
-        Some(_) => Err(io::Error::new(ErrorKind::InvalidInput, URL)),
-    }
+    base::os::url_of(path).map_or(Ok(()), |_| Err(io::Error::new(ErrorKind::InvalidInput, URL)))
 }
 
 const URL: &str = "expected a path, found a URL; write to a folder of this machine, and upload that";

@@ -9,10 +9,8 @@ use crate::prelude::*;
 /// after a colon for a stream of another file. Content written under such a name is lost, or
 /// replaces another file.
 pub fn check_name(name: &OsStr) -> io::Result<()> {
-    match (!ANY_NAME).then(|| problem(name)).flatten() {
-        Some(problem) => Err(io::Error::new(ErrorKind::InvalidFilename, problem)),
-        None => Ok(()),
-    }
+    let problem = (!ANY_NAME).then(|| problem(name)).flatten();
+    problem.map_or(Ok(()), |problem| Err(io::Error::new(ErrorKind::InvalidFilename, problem)))
 }
 
 /// Returns a free name for a temporary file beside the file `name`.

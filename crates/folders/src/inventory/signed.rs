@@ -118,10 +118,8 @@ impl InventoryKeys<'_> {
     ) -> Result<Inventory> {
         let mut inventory = draft.complete(root, if removed { Absent::Removed } else { Absent::Stay });
         if inventory.folder.is_none() {
-            inventory.folder = Some(match self.folder {
-                Some(folder) => folder.to_owned(),
-                None => new_identifier()?,
-            });
+            let given = self.folder.map(str::to_owned);
+            inventory.folder = Some(given.map_or_else(new_identifier, Ok)?);
         }
         let sealed = memory::encrypt(inventory.to_json().as_bytes(), with)?;
         let comment = format!("sealane inventory, counter {}", inventory.counter);

@@ -66,10 +66,8 @@ pub(super) fn check_tree(options: &JobOptions, tree: &mut Tree) -> Result<()> {
         }
     }
     let Some(manifest) = &options.manifest else { return Ok(()) };
-    let reveals = |encrypted: &Path| match options.names {
-        Some(_) => NameKey::check_manifest(manifest, encrypted),
-        None => Ok(()),
-    };
+    let names = options.names.as_ref();
+    let reveals = |encrypted: &Path| names.map_or(Ok(()), |_| NameKey::check_manifest(manifest, encrypted));
     if let (false, Some(output)) = (options.removes_suffix, &options.output) {
         reveals(output)?;
     }

@@ -177,8 +177,5 @@ impl From<Error> for JobError {
 /// Sends events to the listener of a job.
 #[doc(hidden)]
 pub fn send(listen: &mut Listener<'_>, events: Vec<Event<'_>>) -> JobResult {
-    match listen(events) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Error::Cancelled.into()),
-    }
+    if listen(events).is_continue() { Ok(()) } else { Err(Error::Cancelled.into()) }
 }

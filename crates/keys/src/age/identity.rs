@@ -106,10 +106,7 @@ impl Identity {
 
     /// Returns the name of the plugin, without `age-plugin-`.
     pub fn plugin(&self) -> Option<&str> {
-        match &self.0 {
-            Private::Plugin(address) => Some(address.name()),
-            _ => None,
-        }
+        self.address().map(plugin::Address::name)
     }
 
     /// Returns the recipient of this identity: a public key, or the secret passphrase. For a
@@ -158,6 +155,10 @@ impl Identity {
             (Private::Ssh(key), Wrapped::Ssh(wrapped)) => key.has_tag(&wrapped.tag),
             _ => false,
         }
+    }
+
+    fn address(&self) -> Option<&plugin::Address> {
+        if let Private::Plugin(address) = &self.0 { Some(address) } else { None }
     }
 
     fn max_stanzas(&self) -> usize {
@@ -295,11 +296,7 @@ fn unwrap_file_key(
 /// Unwraps the file key of a header with plugins. A plugin's error counts only if no other plugin
 /// unwraps the file key.
 fn with_plugins(header: &Header, identities: &[Identity]) -> Result<Option<FileKey>> {
-    let addresses = identities.iter().filter_map(|identity| match &identity.0 {
-        Private::Plugin(address) => Some(address),
-        _ => None,
-    });
-    let groups = by_plugin(addresses);
+    let groups = by_plugin(identities.iter().filter_map(Identity::address));
     if !groups.is_empty() && header.stanzas().len() > MAX_STANZAS {
         return Err(Error::LimitExceeded("the header has more recipients than a plugin tries: 4096"));
     }

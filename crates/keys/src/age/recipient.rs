@@ -68,10 +68,7 @@ impl Recipient {
     }
 
     fn address(&self) -> Option<&plugin::Address> {
-        match &self.0 {
-            Public::Plugin(address) => Some(address),
-            _ => None,
-        }
+        if let Public::Plugin(address) = &self.0 { Some(address) } else { None }
     }
 
     /// Returns a passphrase with age's default work factor, 18 (N = 2^18).
@@ -148,10 +145,9 @@ impl FromStr for Recipient {
                  the recipient of the identity",
                 ))
             }
-            _ => match plugin::Address::recipient(prefix, text) {
-                Some(address) => Ok(Self(Public::Plugin(address))),
-                None => Err(Error::Format("expected a recipient: age1... or an SSH public key")),
-            },
+            _ => plugin::Address::recipient(prefix, text)
+                .map(|address| Self(Public::Plugin(address)))
+                .ok_or(Error::Format("expected a recipient: age1... or an SSH public key")),
         }
     }
 }

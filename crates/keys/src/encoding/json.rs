@@ -18,10 +18,8 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
 
 /// Parses an object in which no object has a name twice, at any depth. For text without secrets.
 pub(crate) fn unique(json: &str) -> Option<Map<String, Value>> {
-    match serde_json::from_str(json).ok()? {
-        Unique(Value::Object(members)) => Some(members),
-        Unique(_) => None,
-    }
+    let Unique(Value::Object(members)) = serde_json::from_str(json).ok()? else { return None };
+    Some(members)
 }
 
 /// A value in which no object has a name twice. `serde_json` takes the last one.

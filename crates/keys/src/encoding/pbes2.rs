@@ -185,10 +185,7 @@ pub(crate) fn pbkdf2(
 
 /// Checks the optional key length in the parameters against the cipher's.
 fn check_key_len(announced: Option<u16>, key_len: usize) -> Result<()> {
-    match announced {
-        Some(len) if usize::from(len) != key_len => Err(EXPECTED),
-        _ => Ok(()),
-    }
+    if announced.is_none_or(|len| usize::from(len) == key_len) { Ok(()) } else { Err(EXPECTED) }
 }
 
 type Pbkdf2Parameters<'a> = (&'a [u8], u64, Option<u16>, ObjectIdentifier);

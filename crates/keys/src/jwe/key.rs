@@ -241,10 +241,8 @@ fn check_use(usage: Option<&str>) -> Result<()> {
 
 /// Parses the public key of a curve in a header (`epk`).
 pub(super) fn ephemeral(text: &str) -> Option<PublicKey> {
-    match Material::asymmetric(&Members::parse(text).ok()?).ok()? {
-        Material::Public(key) => Some(key),
-        _ => None,
-    }
+    let Ok(Material::Public(key)) = Material::asymmetric(&Members::parse(text).ok()?) else { return None };
+    Some(key)
 }
 
 impl Material {

@@ -54,17 +54,14 @@ impl EncryptedKeyring {
     pub fn parse(content: &[u8]) -> Result<Self> {
         check_len(content)?;
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-        let found = if content.trim_ascii_start().starts_with(b"{") {
+        let found: proto::EncryptedKeyset = if content.trim_ascii_start().starts_with(b"{") {
             // The position of the first invalid byte does not help.
             let text = std::str::from_utf8(content).map_err(|_| EXPECTED)?;
             json::read_encrypted(text).ok_or(EXPECTED)?
         } else {
             proto::decode(content).ok_or(EXPECTED)?
         };
-        match found {
-            proto::EncryptedKeyset { encrypted_keyset, .. } if encrypted_keyset.is_empty() => Err(EXPECTED),
-            found => Ok(Self(found)),
-        }
+        if found.encrypted_keyset.is_empty() { Err(EXPECTED) } else { Ok(Self(found)) }
     }
 
     /// Returns the ciphertext, for the service that made it.

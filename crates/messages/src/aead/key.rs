@@ -177,10 +177,7 @@ impl MessageKey {
     /// Returns the number of messages sealed; see
     /// [`MessageKeys::sealed_messages`](super::MessageKeys::sealed_messages).
     pub fn sealed_messages(&self) -> Option<u64> {
-        match &self.limit {
-            Limit::Random(usage) => Some(usage.get()),
-            Limit::Every(_) | Limit::None => None,
-        }
+        if let Limit::Random(usage) = &self.limit { Some(usage.get()) } else { None }
     }
 
     /// Counts messages that other objects sealed under this key.

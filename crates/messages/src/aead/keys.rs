@@ -454,10 +454,7 @@ impl MessageKeys {
     /// is possible.
     fn only<'k, 'm>(&'k self, sealed: &'m [u8]) -> Option<(&'k Prefixed, &'m [u8])> {
         let mut candidates = self.candidates(sealed);
-        match (candidates.next(), candidates.next()) {
-            (only, None) => only,
-            _ => None,
-        }
+        candidates.next().filter(|_| candidates.next().is_none())
     }
 
     /// Returns the key of all messages of a batch, if one key sealed them all.

@@ -65,10 +65,8 @@ pub(super) fn shorter<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> 
 pub(super) fn check_sealed<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<()> {
     data_range(offsets, len)?;
     let overhead = overhead as i64;
-    match offsets.windows(2).position(|pair| pair[1].into() - pair[0].into() < overhead) {
-        Some(index) => Err(in_batch(index, Error::Authentication)),
-        None => Ok(()),
-    }
+    let short = offsets.windows(2).position(|pair| pair[1].into() - pair[0].into() < overhead);
+    short.map_or(Ok(()), |index| Err(in_batch(index, Error::Authentication)))
 }
 
 /// Returns the number of messages per job: all of them if one thread is best.

@@ -113,10 +113,7 @@ impl Cryptomator {
         // The only error is a wrong synthetic IV.
         let opened = self.siv.open(&[&folder.id], InOut::in_place(text), iv);
         opened.map_err(|_| FolderError::NameNotAuthentic)?;
-        match std::str::from_utf8(text) {
-            Ok(text) => Ok(text.as_bytes().to_vec()),
-            Err(_) => Err(FolderError::NameInvalid.into()),
-        }
+        if str::from_utf8(text).is_ok() { Ok(text.to_vec()) } else { Err(FolderError::NameInvalid.into()) }
     }
 
     /// Returns the plaintext entry of a stored one, or `None` if it is none of the vault.
