@@ -9,6 +9,7 @@ import os
 import selectors
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from sealane import _native
@@ -123,27 +124,18 @@ def binary_file(file: Any) -> IO[bytes]:
     return file  # type: ignore[no-any-return]
 
 
-@contextlib.contextmanager
-def opened_source(src: PathOrFile) -> Iterator[IO[bytes]]:
-    """Yields a file object to read from. A path is opened, and closed at the end."""
-    if (path := path_of(src)) is None:
-        yield binary_file(src)
-        return
-    with open(path, "rb", buffering=0) as file:
-        yield file
+def opened_source(src: PathOrFile) -> AbstractContextManager[IO[bytes]]:
+    """Returns a file object to read from. One opened here is closed at the end of the block."""
+    path = path_of(src)
+    return nullcontext(binary_file(src)) if path is None else open(path, "rb", buffering=0)
 
 
-@contextlib.contextmanager
-def opened_sink(dst: PathOrFile) -> Iterator[str | IO[bytes]]:
-    """Yields the core's destination: a path, the given file object, or an opened pipe."""
+def opened_sink(dst: PathOrFile) -> AbstractContextManager[str | IO[bytes]]:
+    """Returns the core's destination: a path, the given file object, or an opened pipe."""
     path = path_of(dst)
-    if path is None:
-        yield binary_file(dst)
-    elif is_stream(path):
-        with open(path, "wb", buffering=0) as file:
-            yield file
-    else:
-        yield path
+    if path is not None and is_stream(path):
+        return open(path, "wb", buffering=0)
+    return nullcontext(binary_file(dst) if path is None else path)
 
 
 @contextlib.contextmanager
