@@ -20,6 +20,8 @@ from sealane.fs._store import Store, checked, complete, ranges_of, value_of
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+_Fetched: TypeAlias = tuple[int, int, Any]
+"""Start, end and bytes of a range of an encrypted file, or the exception of its request."""
 Keyed: TypeAlias = Mapping[str, DecryptWith | Exception]
 """Each file's decryption keys, or the exception from finding them."""
 
@@ -228,22 +230,13 @@ async def read_ranges(
         found = [of_file(error, path) for path in paths]
     fetched: dict[str, list[_Fetched]] = {}
     for path, start, end, data in zip(paths, starts, ends, found, strict=True):
-        fetched.setdefault(path, []).append(_Fetched(start, end, data))
+        fetched.setdefault(path, []).append((start, end, data))
     headers: dict[str, Ranges | Exception] = {}
 
     def decrypt_ranges() -> list[bytes | Exception]:
         return [_decrypt_range(keys, one, fetched[one.path], headers) for one in ranges]
 
     return await store.compute(decrypt_ranges, size=sum(end - start for _, start, end in spans))
-
-
-@dataclass(frozen=True)
-class _Fetched:
-    """A byte range of an encrypted file, or the exception of its request."""
-
-    start: int
-    end: int
-    data: Any
 
 
 def _decrypt_range(
@@ -273,7 +266,7 @@ def _header(keys: Keyed, path: str, fetched: list[_Fetched]) -> Ranges | Excepti
 
 
 def _cut(fetched: list[_Fetched], path: str, start: int, end: int) -> memoryview:
-    piece = next(piece for piece in fetched if piece.start <= start and end <= piece.end)
+    first, last, found = next(one for one in fetched if one[0] <= start and end <= one[1])
     with asking(path):
-        data = checked(piece.data, piece.end - piece.start, path)
-    return memoryview(data)[start - piece.start : end - piece.start]
+        data = checked(found, last - first, path)
+    return memoryview(data)[start - first : end - first]
