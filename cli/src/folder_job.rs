@@ -11,6 +11,7 @@ use crate::vault;
 use sealane::file::bulk::Operation;
 use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Listener, Pair, Summary};
 use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
+use sealane::os::{path_of, to_bytes};
 use sealane::signature::Signers;
 use sealane::vault::{EntryKind, VaultJob};
 use std::ops::ControlFlow;
@@ -210,8 +211,10 @@ impl<'a> Recursive<'a> {
         let verb = if options.output.is_some() { DECRYPT } else { VERIFY };
         let mut rename = None;
         // As for files on disk, -o names the file, unless it is a folder.
+        let kind = place.kind()?;
+        options.kept = place.own.iter().flat_map(|own| own.files.clone()).collect();
         if let Some(output) = options.output.clone().filter(|output| !folders.recursive && !output.is_dir())
-            && sealane::vault::find(&*place.vault, &place.path).is_ok_and(|it| it.kind == EntryKind::File)
+            && kind == EntryKind::File
         {
             rename = output.file_name().map(PathBuf::from);
             options.output = Some(output.parent().unwrap_or(Path::new("")).join("."));
@@ -259,6 +262,8 @@ struct Printer<'a> {
     passphrase: bool,
     advice: &'static str,
     console: &'a Console,
+    /// The job's options, if its sources have encrypted names.
+    named: Option<JobOptions>,
     bar: Option<Bar>,
     files: usize,
     done: usize,
@@ -267,7 +272,20 @@ struct Printer<'a> {
 impl<'a> Printer<'a> {
     fn new(verb: Verb, options: &JobOptions, console: &'a Console) -> Self {
         let (advice, dry_run) = (advice(options, verb), options.dry_run);
-        Self { verb, dry_run, passphrase: false, advice, console, bar: None, files: 0, done: 0 }
+        let named =
+            Some(options).filter(|it| it.names.is_some() && (it.removes_suffix || it.in_place)).cloned();
+        Self { verb, dry_run, passphrase: false, advice, console, named, bar: None, files: 0, done: 0 }
+    }
+
+    /// Returns the name of a file for messages, with its plaintext path if that is encrypted.
+    fn name(&self, path: &Path) -> String {
+        let plain = self.named.as_ref().and_then(|JobOptions { inputs, suffix, names, .. }| {
+            let top = inputs.iter().find(|top| path.starts_with(top))?;
+            let below = to_bytes(path.strip_prefix(top).ok()?.as_os_str())?;
+            let below = path_of(below.strip_suffix(to_bytes(suffix)?)?);
+            Some(top.join(names.as_ref()?.decrypt_path(&below).ok()?))
+        });
+        plain.map_or_else(|| name(path), |plain| format!("{}, stored in {}", name(&plain), name(path)))
     }
 
     /// Prints what a job reports.
@@ -352,9 +370,9 @@ impl<'a> Printer<'a> {
 
     fn print(&mut self, event: Event<'_>) -> Result<()> {
         let console = self.console;
-        let fail = |path: &Path, error| console.fail(&Failure::about(&name(path), error));
+        let fail = |path: &Path, error| console.fail(&Failure::about(&self.name(path), error));
         let differs = |path: &Path, how: &str| {
-            console.fail(&Failure::new(Kind::AUTHENTICATION, format!("{}: {how}", name(path))));
+            console.fail(&Failure::new(Kind::AUTHENTICATION, format!("{}: {how}", self.name(path))));
         };
         match event {
             Event::Planned(action, pair) => return self.planned(action, pair),

@@ -1,11 +1,17 @@
 //! `decrypt --salvage`: recovers the parts of damaged files that verify.
 
 use crate::args::Transfer;
-use crate::endpoints::{Pair, Target};
+use crate::endpoints::{self, Pair, Source, Target};
 use crate::interrupt::Watch;
 use crate::keys::Inputs;
 use crate::prelude::*;
+use crate::vault::Place;
 use sealane::file::{self, DecryptWith, FileEnd, FileHeader, Salvaged};
+use sealane::os::path_of;
+use sealane::vault::EntryKind;
+
+/// What `--salvage` says about a folder.
+pub(crate) const FOLDER: &str = "--salvage reads files, found a folder; name its files";
 
 /// Salvages every file, even after one has failed.
 pub(crate) fn run(
@@ -17,23 +23,50 @@ pub(crate) fn run(
     let _watch = Watch::begin(console);
     let named: Vec<_> = pairs.iter().map(|pair| pair.from.path()).collect();
     let with = with(Inputs::named(&named))?;
-    console.each(pairs, &Kind::ENDING, |pair| salvage_one(args, pair, &with, console)).map(drop)
+    let one = |pair: &Pair| salvage_one(args, pair, &pair.from.name(), &with, console);
+    console.each(pairs, &Kind::ENDING, one).map(drop)
 }
 
-fn salvage_one(args: &Transfer, pair: &Pair, with: &DecryptWith, console: &Console) -> Result<()> {
+/// Salvages a file of a folder that describes itself.
+pub(crate) fn run_vault(args: &Transfer, place: &Place, console: &Console) -> Result<()> {
+    if place.kind()? != EntryKind::File {
+        return Err(Failure::misuse(FOLDER));
+    }
+    let (name, stored) = (place.name(), place.vault.stored_path(&place.path));
+    let (Some(own), Some(stored)) = (&place.own, stored) else {
+        return Err(Failure::misuse(format!(
+            "{name}: --salvage reads files of sealane; in another tool's vault, 'sealane cat --range' prints what verifies"
+        )));
+    };
+    let stored = place.root.join(path_of(&stored));
+    let with = own.decrypt_with(Inputs::named(std::slice::from_ref(&stored)))?;
+    let plain = place.root.join(path_of(&place.path));
+    for pair in endpoints::pairs(&[plain], args.output.as_deref(), &[])? {
+        let pair = Pair { from: Source::File(stored.clone()), ..pair };
+        salvage_one(args, &pair, &name, &with, console)?;
+    }
+    Ok(())
+}
+
+fn salvage_one(
+    args: &Transfer,
+    pair: &Pair,
+    name: &str,
+    with: &DecryptWith,
+    console: &Console,
+) -> Result<()> {
     pair.check()?;
-    let name = pair.from.name();
     let Target::File(to) = &pair.to else {
         return Err(Failure::misuse("--salvage writes a file that may have holes; name it with -o"));
     };
-    let mut bar = console.bar(&name, pair.from.size());
+    let mut bar = console.bar(name, pair.from.size());
     let mut report = |done, _| bar.at(done);
     let options = args.writing.options(&mut report);
     let found = file::salvage_opened(pair.from.open_file()?, pair.from.subject(), to, with, options)
-        .map_err(|error| nothing(&name, error))?;
+        .map_err(|error| nothing(name, error))?;
     drop(bar);
     let target = pair.to.name();
-    console.result(|| document(&name, &target, &found), &text(&target, &found))?;
+    console.result(|| document(name, &target, &found), &text(&target, &found))?;
     if found.header == FileHeader::Damaged {
         console.warn(&format!("{name}: the header is damaged; the chunks verify with this key nevertheless"));
     }

@@ -1,7 +1,7 @@
 //! Reads files, and encrypts and decrypts them to standard output, piece by piece.
 
 use crate::console::Bar;
-use crate::endpoints::{self, Source};
+use crate::endpoints::{self, Source, Target};
 use crate::error::STDOUT;
 use crate::prelude::*;
 use crate::{signal, url};
@@ -118,6 +118,19 @@ pub(crate) fn range(
     };
     copy(len, read, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)), bar)?;
     Ok(out)
+}
+
+/// Writes a range of the plaintext of a file with this name, with a progress bar.
+pub(crate) fn print(
+    contents: &dyn Contents,
+    part: Range<u64>,
+    name: &str,
+    out: File,
+    console: &Console,
+) -> Result<File> {
+    let total = part.end.min(contents.size()).saturating_sub(part.start);
+    let mut bar = console.bar(name, Some(total)).unless(Target::Stdout.is_terminal());
+    range(contents, part, name, out, &mut bar)
 }
 
 /// Reads `source` to its end, piece by piece.

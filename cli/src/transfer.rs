@@ -117,7 +117,7 @@ fn encrypt_at_url(
 }
 
 /// Ends standard output. If it is a file, `--sync` waits for the disk.
-fn finish_stdout(out: &File, writing: &Writing) -> Result<()> {
+pub(crate) fn finish_stdout(out: &File, writing: &Writing) -> Result<()> {
     if writing.sync && out.metadata().is_ok_and(|found| found.is_file()) {
         out.sync_all().map_err(|e| Failure::io(STDOUT, &e))?;
     }

@@ -4,19 +4,20 @@
 //! tools only with a passphrase: with a key, a path means an encrypted file, wherever it lies. A
 //! URL is read like a path, and an encrypted file at one is a vault that contains it alone.
 
-use crate::args;
-use crate::described::Described;
+use crate::described::{self, Described};
 use crate::keys::{self, Inputs};
 use crate::passphrase;
 use crate::prelude::*;
-use crate::url;
+use crate::{args, endpoints, stream, url};
 use sealane::file::Description;
 use sealane::os::{path_of, to_bytes};
 use sealane::vault::{
-    LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault, check_remains, detect, marks, rclone_config,
-    unlock,
+    EntryKind, LocalFolder, OwnFolder, Rclone, SingleFile, Storage, Vault, check_remains, detect, marks,
+    open_file, rclone_config, unlock,
 };
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::Component;
 
 /// A place in an open vault.
@@ -27,6 +28,10 @@ pub(crate) struct Place {
     pub(crate) root: PathBuf,
     /// The path in the vault; empty for the vault itself.
     pub(crate) path: Vec<u8>,
+    /// The folder that describes itself, if the vault is one.
+    pub(crate) own: Option<Arc<Described>>,
+    /// The remote of rclone that the vault is.
+    pub(crate) remote: Option<String>,
 }
 
 impl Place {
@@ -38,14 +43,39 @@ impl Place {
             path => name(&self.root.join(path_of(path))),
         }
     }
+
+    /// Names an error about the place.
+    pub(crate) fn about(&self, error: Error) -> Failure {
+        let is_missing = matches!(&error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound);
+        let failure = Failure::about(&self.name(), error);
+        match self.remote.as_ref().filter(|_| is_missing) {
+            Some(remote) => failure.and(&format!("with --rclone, paths begin inside {remote}")),
+            None => failure,
+        }
+    }
+
+    /// Returns what the place is.
+    pub(crate) fn kind(&self) -> Result<EntryKind> {
+        sealane::vault::find(&*self.vault, &self.path).map(|found| found.kind).map_err(|e| self.about(e))
+    }
+
+    /// Prints a range of a file, and returns standard output.
+    pub(crate) fn print(&self, range: Range<u64>, console: &Console) -> Result<File> {
+        let out = endpoints::stdout().map_err(|e| Failure::stdout(&e))?;
+        let contents = open_file(&*self.vault, &self.path).map_err(|e| self.about(e))?;
+        stream::print(&*contents, range, &self.name(), out, console)
+    }
 }
 
 /// Opens the vaults of a command's paths, each of them once.
 pub(crate) struct Vaults<'a> {
     with: &'a args::DecryptWith,
     console: &'a Console,
-    open: BTreeMap<PathBuf, Arc<dyn Vault>>,
+    open: BTreeMap<PathBuf, Opened>,
 }
+
+/// A vault, and the description with which it was opened, if it has one.
+type Opened = (Arc<dyn Vault>, Option<Arc<Described>>);
 
 impl<'a> Vaults<'a> {
     pub(crate) fn new(with: &'a args::DecryptWith, console: &'a Console) -> Self {
@@ -77,12 +107,23 @@ impl<'a> Vaults<'a> {
             return self.find_at(url.trim_end_matches('/')).map(Some);
         }
         let Some((root, path)) = self.locate(path)? else { return Ok(None) };
-        let vault = match self.open.get(&root) {
-            Some(vault) => vault.clone(),
-            None => self.unlock(&root)?.into(),
+        let (vault, own) = match self.open.get(&root) {
+            Some(opened) => opened.clone(),
+            None => self.unlock(&root)?,
         };
-        self.open.insert(root.clone(), vault.clone());
-        Ok(Some(Place { vault, root, path }))
+        self.open.insert(root.clone(), (vault.clone(), own.clone()));
+        let path = vault.plain_path(&path).unwrap_or(path);
+        Ok(Some(Place { vault, root, path, own, remote: self.with.rclone.clone() }))
+    }
+
+    /// Returns whether an input of a job means a path in a vault, and not an encrypted file.
+    pub(crate) fn contain(&self, inputs: &[PathBuf]) -> bool {
+        let is_inside = |input: &PathBuf| {
+            url::of(input).is_some()
+                || described::contains(input)
+                || self.with.has_passphrase() && input != Path::new("-") && foreign(input).is_some()
+        };
+        self.with.rclone.is_some() || inputs.iter().any(is_inside)
     }
 
     /// Opens the vault that a URL is in, or the encrypted file there.
@@ -91,13 +132,13 @@ impl<'a> Vaults<'a> {
         let below = |root: &str| url[root.len()..].trim_start_matches('/');
         for root in url::above(url) {
             let vault = match self.open.get(Path::new(root)) {
-                Some(vault) => Some(vault.clone()),
+                Some((vault, _)) => Some(vault.clone()),
                 None => self.unlock_at(root)?.map(Arc::from),
             };
             if let Some(vault) = vault {
-                self.open.insert(root.into(), vault.clone());
+                self.open.insert(root.into(), (vault.clone(), None));
                 let path = below(root).as_bytes().to_vec();
-                return Ok(Place { vault, root: root.into(), path });
+                return Ok(Place { vault, root: root.into(), path, own: None, remote: None });
             }
         }
         let folder = url::above(url).nth(1).unwrap_or(url);
@@ -107,7 +148,7 @@ impl<'a> Vaults<'a> {
         let found = SingleFile::stored(&*storage, file.as_bytes(), &with);
         let found = found.map_err(|error| Failure::about(&name(Path::new(url)), error))?;
         let path = found.name().to_vec();
-        Ok(Place { vault: Arc::new(found), root: folder.into(), path })
+        Ok(Place { vault: Arc::new(found), root: folder.into(), path, own: None, remote: None })
     }
 
     /// Opens the vault at a URL, or returns `None` if nothing tells that there is one.
@@ -165,33 +206,39 @@ impl<'a> Vaults<'a> {
             let below = path.strip_prefix("/").unwrap_or(path);
             return Ok(Some((rclone(remote)?.1, names_of(below, path)?)));
         }
-        let marked = |folder: &&Path| marks().any(|mark| folder.join(mark).is_file());
-        let split = |path: &Path| {
-            let root = path.ancestors().find(marked)?.to_owned();
-            let below = path.strip_prefix(&root).ok()?.to_owned();
-            Some((if root == Path::new("") { ".".into() } else { root }, below))
-        };
-        // A relative path may begin inside the vault.
-        match split(path).or_else(|| split(&std::path::absolute(path).ok()?)) {
+        match foreign(path) {
             Some((root, below)) => Ok(Some((root, names_of(&below, path)?))),
             None => refuse_remains(path).map(|()| None),
         }
     }
 
-    fn unlock(&self, root: &Path) -> Result<Box<dyn Vault>> {
+    fn unlock(&self, root: &Path) -> Result<Opened> {
         let about = |error| Failure::about(&name(root), error);
         let storage = Arc::new(LocalFolder::open(root).map_err(about)?);
         if let Some(remote) = &self.with.rclone {
             self.with.asked.refuse_unused(&name(root))?;
-            return rclone(remote)?.0.open(storage).map_err(about);
+            return Ok((rclone(remote)?.0.open(storage).map_err(about)?.into(), None));
         }
         if let Some(found) = Description::find(root).map_err(about)? {
             let opened = Described::open(found, &self.with.unlock(), self.console)?;
-            return Ok(Box::new(OwnFolder::new(storage, &opened.folder).map_err(about)?));
+            let vault = OwnFolder::new(storage, &opened.folder).map_err(about)?;
+            return Ok((Arc::new(vault), Some(Arc::new(opened))));
         }
         let text = passphrase::ask(&self.with.asked, &name(root))?;
-        unlock(storage, text.as_bytes()).map_err(about)
+        Ok((unlock(storage, text.as_bytes()).map_err(about)?.into(), None))
     }
+}
+
+/// Returns the folder of another tool's vault that `path` is in, and the path below it.
+fn foreign(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let marked = |folder: &&Path| marks().any(|mark| folder.join(mark).is_file());
+    let split = |path: &Path| {
+        let root = path.ancestors().find(marked)?.to_owned();
+        let below = path.strip_prefix(&root).ok()?.to_owned();
+        Some((if root == Path::new("") { ".".into() } else { root }, below))
+    };
+    // A relative path may begin inside the vault.
+    split(path).or_else(|| split(&std::path::absolute(path).ok()?))
 }
 
 /// Refuses a path in a vault that has lost the file with its keys.

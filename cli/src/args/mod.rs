@@ -85,8 +85,8 @@ impl Transfer {
 pub(crate) struct Folders {
     /// Process whole folders: every file below IN, to the same place below the folder OUT. Links to
     /// files are followed. Links to folders, pipes, sockets and devices are reported as errors; the
-    /// other files are still processed. Implied for a folder that describes itself ('sealane
-    /// init'), which determines --suffix, --encrypt-names and --preserve too
+    /// other files are still processed. Implied for vaults, and for a folder that describes itself
+    /// ('sealane init'), which determines --suffix, --encrypt-names and --preserve too
     #[arg(long)]
     pub(crate) recursive: bool,
     /// With --recursive: suffix of encrypted files, such as .sealed. 'encrypt' appends it to each

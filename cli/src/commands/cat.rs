@@ -1,7 +1,7 @@
 //! `sealane cat`: prints plaintext bytes of encrypted files, and of files in vaults.
 
 use crate::args::DecryptWith;
-use crate::endpoints::{self, Source, Target};
+use crate::endpoints::{self, Source};
 use crate::error::STDOUT;
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
@@ -9,7 +9,6 @@ use crate::prelude::*;
 use crate::stream;
 use crate::vault::Vaults;
 use sealane::file::Reader;
-use sealane::vault::{Contents, open_file};
 use std::ops::Range;
 
 /// Print encrypted files, or a range of their bytes
@@ -41,10 +40,7 @@ impl Run for Cat {
         let mut with = None;
         for input in &self.inputs {
             if let Some(place) = vaults.find(input)? {
-                let out = endpoints::stdout().map_err(|e| Failure::stdout(&e))?;
-                let contents = open_file(&*place.vault, &place.path);
-                let contents = contents.map_err(|e| Failure::about(&place.name(), e))?;
-                self.print(&*contents, &place.name(), out, console)?;
+                place.print(self.range.clone(), console)?;
                 continue;
             }
             let source = Source::new(input);
@@ -68,17 +64,9 @@ impl Run for Cat {
             let out = endpoints::stdout_apart_from(&file)?;
             with.check_output(&out, Path::new(STDOUT)).map_err(|error| Failure::about(STDOUT, error))?;
             let reader = Reader::new(file, with).map_err(|error| Failure::about(&source.name(), error))?;
-            self.print(&reader, &source.name(), out, console)?;
+            stream::print(&reader, self.range.clone(), &source.name(), out, console)?;
         }
         endpoints::flush_stdout().map_err(|e| Failure::stdout(&e))
-    }
-}
-
-impl Cat {
-    fn print(&self, contents: &dyn Contents, name: &str, out: File, console: &Console) -> Result<()> {
-        let total = self.range.end.min(contents.size()).saturating_sub(self.range.start);
-        let mut bar = console.bar(name, Some(total)).unless(Target::Stdout.is_terminal());
-        stream::range(contents, self.range.clone(), name, out, &mut bar).map(drop)
     }
 }
 

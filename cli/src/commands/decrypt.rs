@@ -3,11 +3,13 @@
 use crate::args::{DecryptWith, OutputOptions, Transfer, refuse_folder_options};
 use crate::described::{self, Described};
 use crate::folder_job::Recursive;
+use crate::interrupt::Watch;
 use crate::prelude::*;
 use crate::transfer::{self, Functions};
 use crate::vault::Vaults;
 use crate::{keys, salvage, stream, url};
 use sealane::file::bulk::Operation;
+use sealane::vault::EntryKind;
 
 /// Decrypt files, or standard input
 ///
@@ -51,7 +53,7 @@ impl Run for Decrypt {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
         if let Some(found) = described::find(&self.transfer.inputs)? {
             if self.salvage {
-                return Err(Failure::misuse("--salvage reads files, found a folder; name its files"));
+                return Err(Failure::misuse(salvage::FOLDER));
             }
             self.transfer.folders.check(&found, self.transfer.selection.preserve || self.preserve_all)?;
             let opened = Described::open(found, &self.with.unlock(), console)?;
@@ -70,9 +72,21 @@ impl Run for Decrypt {
                  prints it",
             ));
         }
-        let is_inside = !self.salvage && self.transfer.inputs.iter().any(|input| described::contains(input));
-        if self.transfer.folders.recursive || is_url || is_inside {
-            if let Some(place) = Vaults::new(&self.with, console).find_only(&self.transfer.inputs)? {
+        let own = [("--preserve-all", self.preserve_all)];
+        let mut vaults = Vaults::new(&self.with, console);
+        if self.transfer.folders.recursive || vaults.contain(&self.transfer.inputs) {
+            if let Some(place) = vaults.find_only(&self.transfer.inputs)? {
+                let prints = self.transfer.output.as_ref().is_none_or(|out| *out == Path::new("-"))
+                    && !self.transfer.folders.recursive;
+                if self.salvage || prints && place.kind()? == EntryKind::File {
+                    refuse_folder_options(self.transfer.folder_options().chain(own))?;
+                    let _watch = Watch::begin(console);
+                    if self.salvage {
+                        return salvage::run_vault(&self.transfer, &place, console);
+                    }
+                    let out = place.print(0..u64::MAX, console)?;
+                    return transfer::finish_stdout(&out, &self.transfer.writing);
+                }
                 return Recursive::transfer(&self.transfer, true, console)?
                     .preserving_all(self.preserve_all)
                     .run_vault(&place, &self.transfer.folders);
@@ -85,7 +99,6 @@ impl Run for Decrypt {
                 .naming(names)
                 .run(operation, self.with.has_passphrase());
         }
-        let own = [("--preserve-all", self.preserve_all)];
         refuse_folder_options(self.transfer.folder_options().chain(own))?;
         let pairs = transfer::pairs(&self.transfer, &["sealed", "age"])?;
         if self.salvage {

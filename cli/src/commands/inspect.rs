@@ -3,7 +3,7 @@
 use crate::args::formats;
 use crate::console::escaped;
 use crate::prelude::*;
-use crate::{url, vault};
+use crate::{described, url, vault};
 use sealane::age::Armor;
 use sealane::file::{self, Description, Format};
 use serde_json::Map;
@@ -28,7 +28,7 @@ pub(crate) struct Inspect {
 }
 
 /// Shows the options in a folder's description.
-fn described(folder: &str, found: &Description, console: &Console) -> Result<()> {
+fn show_described(folder: &str, found: &Description, console: &Console) -> Result<()> {
     let format = if found.is_write_only() { Format::Age } else { Format::Chunked };
     let recipients = found.recipients().len();
     if console.json {
@@ -64,13 +64,13 @@ impl Run for Inspect {
         if url.is_none() && self.input.is_dir() {
             let found = Description::find(&self.input);
             if let Some(found) = found.map_err(|error| Failure::about(&name(&self.input), error))? {
-                return described(&name(&self.input), &found, console);
+                return show_described(&name(&self.input), &found, console);
             }
         }
         if (url.is_some() || self.input.is_dir())
             && let Some((tool, facts)) = vault::describe(&self.input)?
         {
-            let (file, not_verified) = (name(&self.input), "no; 'sealane verify --recursive' does that");
+            let (file, not_verified) = (name(&self.input), "no; 'sealane verify' does that");
             let mut lines = vec![format!("{:19} {tool}", "tool")];
             lines.extend(facts.iter().map(|(name, value)| format!("{name:19} {}", escaped(value))));
             lines.push(format!("{:19} {not_verified} with the passphrase\n", "verified"));
@@ -90,7 +90,13 @@ impl Run for Inspect {
                 .map_err(Error::from)
                 .and_then(|size| file::inspect_source(&*found, size, self.format)),
         };
-        let info = info.map_err(|error| Failure::about(&name, error).or_lost(&self.input))?;
+        let is_plain = !self.input.exists() && described::contains(&self.input);
+        let info = info.map_err(|error| match Failure::about(&name, error).or_lost(&self.input) {
+            failure if is_plain => {
+                failure.and("without a key, a file is found by the path it is stored under")
+            }
+            failure => failure,
+        })?;
         if console.json {
             let document = json!({
                 "file": name,

@@ -39,7 +39,7 @@ impl Run for Ls {
         let _watch = Watch::begin(console);
         let place = Vaults::new(&self.with, console).expect(&self.input)?;
         let walk = Walk::new(&*place.vault, &place.path);
-        let mut walk = walk.map_err(|error| Failure::about(&place.name(), error))?;
+        let mut walk = walk.map_err(|error| place.about(error))?;
         // Names are printed relative to the folder that was asked for.
         let folder = place.path.len() + usize::from(!place.path.is_empty());
         while let Some((path, found)) = walk.next() {

@@ -7,7 +7,8 @@ use crate::keys::{self, Inputs};
 use crate::prelude::*;
 use crate::vault::{Place, Vaults};
 use crate::{mount, signal, url};
-use sealane::vault::{EntryKind, SingleFile, Vault, find};
+use sealane::os::path_of;
+use sealane::vault::{EntryKind, SingleFile, Vault, split};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
@@ -87,13 +88,11 @@ impl Mount {
         let log_fault = if is_printed { |text: &str| console::announce(false, text) } else { log_to_system };
         let (vault, root, below): (Arc<dyn Vault>, _, _) =
             match Vaults::new(&self.with, console).find(&self.input)? {
-                Some(Place { vault, path, .. })
-                    if find(&*vault, &path).is_ok_and(|it| it.kind == EntryKind::File) =>
-                {
-                    let text = "expected a folder, found a file: mount its folder, or use 'sealane cat'";
-                    return Err(Failure::misuse(format!("{}: {text}", name(&self.input))));
+                Some(place) if place.kind()? == EntryKind::File => {
+                    let file = SingleFile::of(&*place.vault, &place.path).map_err(|e| place.about(e))?;
+                    (Arc::new(file), place.root.join(path_of(split(&place.path).0)), Vec::new())
                 }
-                Some(Place { vault, root, path }) => (vault, root, path),
+                Some(Place { vault, root, path, .. }) => (vault, root, path),
                 None => {
                     let inputs = Inputs::named(std::slice::from_ref(&self.input));
                     let with = keys::decrypt_with(&self.with, inputs, console)?;

@@ -7,7 +7,6 @@ use crate::folder_job::{Recursive, report_verified};
 use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::prelude::*;
-use crate::url;
 use crate::vault::Vaults;
 use sealane::file;
 use sealane::file::bulk::Operation;
@@ -57,10 +56,9 @@ impl Run for Verify {
             return Err(Failure::misuse("--signer requires --inventory FILE"));
         }
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
-        if self.folders.recursive
-            || self.inputs.iter().any(|input| url::of(input).is_some() || described::contains(input))
-        {
-            if let Some(place) = Vaults::new(&self.with, console).find_only(&self.inputs)? {
+        let mut vaults = Vaults::new(&self.with, console);
+        if self.folders.recursive || vaults.contain(&self.inputs) {
+            if let Some(place) = vaults.find_only(&self.inputs)? {
                 return job()?.comparing(&self.listing)?.run_vault(&place, &self.folders);
             }
             let names = keys::names(&self.folders, &self.with.asked, &self.with.identities, console)?;

@@ -16,6 +16,7 @@ mod mount;
 mod names;
 mod outputs;
 mod passphrase_command;
+mod paths;
 mod prompt;
 mod recipients;
 mod recursive;

@@ -96,6 +96,14 @@ fn every_tool_is_listed_printed_decrypted_and_verified() {
         assert!(part.lines().any(|line| line == "inner.bin"), "{part}");
         run(&sandbox, "decrypt --recursive -o part vault/sub/inner.bin").succeeded();
         assert!(sandbox.read("part/inner.bin") == sandbox.read("out/sub/inner.bin"));
+        run(&sandbox, "decrypt -o single vault/sub/inner.bin").succeeded();
+        assert!(sandbox.read("single") == sandbox.read("out/sub/inner.bin"));
+        assert!(run(&sandbox, "decrypt vault/sub/inner.bin").succeeded() == sandbox.read("single"));
+        let verified = run(&sandbox, "verify vault/sub/inner.bin").text();
+        assert!(verified.starts_with("vault/sub/inner.bin: verified"), "{verified}");
+        let words = "in another tool's vault, 'sealane cat --range' prints what verifies";
+        run(&sandbox, "decrypt --salvage -o none vault/sub/inner.bin").failed(2, words);
+        assert!(run(&sandbox, "verify vault").text().contains(&format!("{files} files verified")));
         let about = sandbox.run("inspect vault").text();
         assert!(about.starts_with(&format!("tool                {name}\n")), "{about}");
         assert_eq!(json(&sandbox.run("inspect --json vault").text())["tool"], name);
@@ -128,6 +136,14 @@ fn rclone_by_its_configuration() {
         has_entries(&sandbox.path("out"), &case);
         assert!(run("ls .").text().lines().any(|line| line == "sub/"));
         assert!(run("cat sub/inner.bin").succeeded() == sandbox.read("out/sub/inner.bin"));
+        assert!(run("decrypt sub/inner.bin").succeeded() == sandbox.read("out/sub/inner.bin"));
+        assert!(run("verify .").text().contains(" 0 failed"));
+        for line in ["ls vault", "cat vault/sub", "verify vault", "decrypt -o none vault"] {
+            run(line).failed(
+                1,
+                "no such file or folder; check the name; with --rclone, paths begin inside secret",
+            );
+        }
         sandbox.write("vault/.DS_Store", b"?");
         foreign_name_is_reported(run("ls ."), "sub/");
         foreign_name_is_reported(run("verify --recursive ."), "1 failed");

@@ -6,6 +6,7 @@ use base::Misuse;
 use base::error::FolderError;
 use base::memory::Wiped;
 use base::os;
+use engine::file_id::FileId;
 use engine::folder::{Folder, check_name, create_all};
 use engine::io::{Discard, WriteAt};
 use engine::options::Options;
@@ -35,8 +36,8 @@ pub struct VaultJob<'a> {
     pub below: &'a [u8],
     /// The name of the output for the file `below`. Default: the file's own name.
     pub rename: Option<&'a Path>,
-    /// The output, or `None` to verify; what to leave out and to preserve; how to run. The others
-    /// do not apply to vaults.
+    /// The output, or `None` to verify; what to leave out, to preserve and not to replace; how to
+    /// run. The others do not apply to vaults.
     pub options: &'a JobOptions,
 }
 
@@ -126,6 +127,8 @@ impl Run<'_> {
         {
             return Err(Error::from(Misuse::TargetInsideSource(output.to_path_buf())).into());
         }
+        let id = |path: &Path| FileId::at(path).ok().flatten();
+        let kept: Vec<_> = options.kept.iter().filter_map(|path| Some((id(path)?, path))).collect();
         let mut taken = BTreeSet::new();
         let about = |error| JobError { subject: Some(root.join(path_of(below))), error };
         let mut walk = Walk::new(vault, below).map_err(about)?;
@@ -155,6 +158,10 @@ impl Run<'_> {
                     if !taken.insert(folded(&real)) {
                         return Err(Misuse::DuplicateTarget(target).into());
                     }
+                }
+                let there = if kept.is_empty() { None } else { id(&target) };
+                if let Some((_, input)) = kept.iter().find(|(id, _)| Some(*id) == there) {
+                    return Err(Misuse::OutputIsInput { output: target, input: (*input).clone() }.into());
                 }
                 let is_folder = entry.kind == EntryKind::Folder;
                 let excluded = options.exclude.as_ref().is_some_and(|it| it.matches(&relative, is_folder));

@@ -123,6 +123,23 @@ impl Vault for OwnFolder {
         let text = key.decrypt_link(&path_of(&text), &path_of(path));
         text.map(|text| os::bytes_of_path(text.into_os_string())).map_err(|error| Self::about(&stored, error))
     }
+
+    fn stored_path(&self, path: &[u8]) -> Option<Vec<u8>> {
+        self.stored(path, &self.suffix).ok()
+    }
+
+    fn plain_path(&self, stored: &[u8]) -> Option<Vec<u8>> {
+        let bare = stored.strip_suffix(self.suffix.as_bytes());
+        let Some(key) = &self.names else {
+            let is_file = |path: &[u8]| self.storage.open(path).is_ok();
+            let is_plain = is_file(&[stored, self.suffix.as_bytes()].concat());
+            return bare.filter(|_| !is_plain && is_file(stored)).map(<[u8]>::to_vec);
+        };
+        let plain = |path: &[u8]| key.decrypt_path(&path_of(path)).ok();
+        // The names of folders have no suffix.
+        let found = bare.and_then(plain).or_else(|| plain(stored));
+        found.map(|path| os::bytes_of_path(path.into_os_string()))
+    }
 }
 
 debug_fields!(OwnFolder; |it| suffix: it.suffix);
@@ -204,6 +221,12 @@ mod test {
             assert_eq!((contents.size(), contents.read_at(1, &mut read).unwrap()), (5, 4));
             assert_eq!(&read[..4], b"ello");
             assert!(vault.open(b"sub/none").is_err() && vault.list(b"none").is_err());
+            for path in [&b"sub/deep/file.txt"[..], b"empty"] {
+                let stored = vault.stored_path(path).unwrap();
+                assert!(folder.join(path_of(&stored)).is_file());
+                assert_eq!(vault.plain_path(&stored).as_deref(), Some(path));
+                assert_eq!(vault.plain_path(path), None);
+            }
             fs::write(folder.join("odd"), b"x").unwrap();
             let listing = vault.list(b"").unwrap();
             assert_eq!((listing.entries.len(), &listing.problems[0].0[..]), (3, &b"odd"[..]));

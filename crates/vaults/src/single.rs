@@ -1,6 +1,7 @@
 //! One encrypted file as a vault.
 
 use crate::prelude::*;
+use crate::walk::find;
 use engine::io::open_regular;
 use files::{DecryptWith, Reader};
 use std::time::SystemTime;
@@ -28,6 +29,14 @@ impl SingleFile {
     /// Returns the errors of the storage, and of [`Reader::new`].
     pub fn stored(storage: &dyn Storage, name: &[u8], with: &DecryptWith) -> Result<Self> {
         Ok(Self::new(&path_of(name), Reader::new(storage.open(name)?, with)?, None))
+    }
+
+    /// Opens a file of a vault, alone.
+    ///
+    /// # Errors
+    /// Returns the errors of [`find`] and [`Vault::open`].
+    pub fn of(vault: &dyn Vault, path: &[u8]) -> Result<Self> {
+        Ok(Self { entry: find(vault, path)?, contents: vault.open(path)?.into() })
     }
 
     fn new<S: ReadAt + 'static>(path: &Path, contents: Reader<S>, modified: Option<SystemTime>) -> Self {

@@ -82,7 +82,7 @@ pub(crate) fn link_text(text: Vec<u8>) -> Result<Vec<u8>> {
 }
 
 /// Returns whether an error says that the storage has nothing there.
-fn is_missing(error: &io::Error) -> bool {
+pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 

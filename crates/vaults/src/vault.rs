@@ -23,6 +23,18 @@ pub trait Vault: Send + Sync {
     /// # Errors
     /// As [`Self::open`].
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>>;
+
+    /// Returns where the file with a plaintext path is stored, if it is a file of its own that
+    /// other functions read.
+    fn stored_path(&self, _path: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns the plaintext path of a file or folder that is named by its stored path; `None` if
+    /// nothing is stored there, or if it could be a plaintext path.
+    fn plain_path(&self, _stored: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// The plaintext of an encrypted file. All bytes that a caller gets are verified.

@@ -1,6 +1,7 @@
 //! What a vault contains, checked by the same rules for every format.
 
 use crate::prelude::*;
+use crate::tree::is_missing;
 
 /// Longest path in bytes, as on Linux. It ends a vault with a folder that contains itself.
 const MAX_PATH_LEN: usize = 4096;
@@ -31,7 +32,12 @@ pub fn find(vault: &dyn Vault, path: &[u8]) -> Result<Entry> {
         return Ok(Entry { name: Vec::new(), kind: EntryKind::Folder, len: 0, modified: None });
     }
     let (folder, name) = split(path);
-    let found = list(vault, folder)?.entries.into_iter().find(|entry| entry.name == name);
+    let entries = match list(vault, folder) {
+        // The caller's path is missing too, and says more.
+        Err(Error::Io { source, .. }) if is_missing(&source) => Vec::new(),
+        found => found?.entries,
+    };
+    let found = entries.into_iter().find(|entry| entry.name == name);
     found.ok_or_else(|| std::io::Error::from(ErrorKind::NotFound).into())
 }
 

@@ -1,0 +1,58 @@
+//! Paths to files of folders that describe themselves.
+
+use crate::described::{sandbox, stored};
+use std::fs;
+
+/// A file is also found by the path that it is stored under, which some messages name.
+#[test]
+fn a_file_is_named_by_either_path() {
+    let sandbox = sandbox();
+    for (init, with) in [("-k k", "-k k"), ("-k k --encrypt-names", "-k k"), ("-R team", "-i me")] {
+        sandbox.run(&format!("init {init} vault")).succeeded();
+        sandbox.run(&format!("encrypt {with} -o vault in")).succeeded();
+        let found = stored(&sandbox, "vault").into_iter().find(|path| {
+            path.parent() != Some(&sandbox.path("vault")) && path.metadata().unwrap().len() > 100
+        });
+        let stored = found.unwrap().strip_prefix(sandbox.path("")).unwrap().to_str().unwrap().to_owned();
+        for path in ["vault/sub/deep/note", &stored] {
+            assert_eq!(sandbox.run(&format!("cat {with} {path}")).text(), "note");
+            assert_eq!(sandbox.run(&format!("decrypt {with} {path}")).text(), "note");
+            sandbox.run(&format!("decrypt {with} -o out {path}")).succeeded();
+            assert_eq!(sandbox.read("out"), b"note");
+            let text = sandbox.run(&format!("verify {with} {path}")).text();
+            assert!(text.starts_with("vault/sub/deep/note: verified, 4 bytes\n"), "{text}");
+            sandbox.run(&format!("decrypt --salvage {with} -o saved {path}")).succeeded();
+            assert_eq!(sandbox.read("saved"), b"note");
+            sandbox.folder("into");
+            sandbox.run(&format!("decrypt --salvage {with} -o into {path}")).succeeded();
+            assert_eq!(sandbox.read("into/note"), b"note");
+            fs::remove_dir_all(sandbox.path("into")).unwrap();
+        }
+        for line in ["cat", "verify", "decrypt", "decrypt -o none", "decrypt --salvage -o none", "ls"] {
+            let line = format!("{line} {with} vault/sub/none/x");
+            sandbox.refuses(&line, 1, "sealane: vault/sub/none/x: no such file");
+        }
+        sandbox.refuses(&format!("decrypt --salvage {with} -o none vault/sub"), 2, "name its files");
+        sandbox.run(&format!("inspect {stored}")).text();
+        sandbox.refuses("inspect vault/sub/deep/note", 1, "by the path it is stored under");
+        // A damaged file.
+        let mut bytes = sandbox.read(&stored);
+        *bytes.last_mut().unwrap() ^= 1;
+        sandbox.write(&stored, &bytes);
+        for line in ["verify", "decrypt -o none", "decrypt --salvage -o none"] {
+            let outcome = sandbox.run(&format!("{line} {with} vault/sub/deep/note"));
+            outcome.failed(1, "vault/sub/deep/note");
+        }
+        let outcome = sandbox.run(&format!("verify {with} vault"));
+        outcome.failed(1, &stored);
+        assert!(!init.contains("names") || outcome.err.contains("vault/sub/deep/note, stored in"));
+        fs::remove_dir_all(sandbox.path("vault")).unwrap();
+    }
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    for line in ["decrypt -k k -o k", "decrypt --salvage -k k -o k"] {
+        let before = sandbox.content();
+        sandbox.run(&format!("{line} vault/letter.txt")).failed(2, "which this command reads");
+        assert!(sandbox.content() == before);
+    }
+}
