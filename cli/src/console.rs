@@ -239,14 +239,23 @@ fn print_error(text: &str) {
 /// Returns a document in one line. A byte of a file name that is not UTF-8 becomes `\udc80` to
 /// `\udcff`, as in the manifest and in Python (`os.fsencode` turns it back).
 fn json_line(document: &Value) -> String {
-    let text = |c| raw_byte(c).map_or_else(|| String::from(c), |byte| format!("\\udc{byte:02x}"));
+    let text = |c| match raw_byte(c) {
+        Some(byte @ 0x80..) => format!("\\udc{byte:02x}"),
+        Some(_) => "\\\\".into(),
+        None => String::from(c),
+    };
     sealane::error::escaped(&document.to_string().chars().map(text).collect::<String>())
 }
 
-/// Escapes a text from outside. A byte that is not UTF-8 becomes U+FFFD.
+/// Escapes a text from outside. In names, a byte that is not UTF-8 becomes `\x80` to `\xff` and a
+/// backslash becomes two, so `$'...'` of a shell turns them back.
 pub(crate) fn escaped(text: &str) -> String {
-    let text: String = text.chars().map(|c| raw_byte(c).map_or(c, |_| char::REPLACEMENT_CHARACTER)).collect();
-    sealane::error::escaped(&text)
+    let shown = |c| match raw_byte(c) {
+        Some(byte @ 0x80..) => format!("\\x{byte:02x}"),
+        Some(_) => "\\\\".into(),
+        None => String::from(c),
+    };
+    sealane::error::escaped(&text.chars().map(shown).collect::<String>())
 }
 
 /// Returns a file name without its folder, cut at the start to 24 characters to leave space for the

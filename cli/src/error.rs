@@ -108,7 +108,9 @@ impl Failure {
                 // A failure of this program that went through the library.
                 return source.downcast().unwrap_or_else(|source| match path {
                     // A path in a vault is the end of the subject.
-                    Some(path) if !Path::new(subject).ends_with(&path) => Self::io(&name(&path), &source),
+                    Some(path) if !Path::new(subject).ends_with(name(&path)) => {
+                        Self::io(&name(&path), &source)
+                    }
                     _ => Self::io(subject, &source),
                 });
             }
@@ -126,7 +128,7 @@ impl Failure {
                 name(path)
             ),
             Error::InVault { path, source } => {
-                let is_plain = Path::new(subject).ends_with(&path);
+                let is_plain = Path::new(subject).ends_with(name(&path));
                 let stored = if is_plain { String::new() } else { format!(", stored in {}", name(&path)) };
                 let kind = Kind::Of(source.kind());
                 return match *source {
@@ -253,14 +255,14 @@ pub(crate) const STDOUT: &str = "standard output";
 const RAW: std::ops::RangeInclusive<u32> = 0xF_DC00..=0xF_DCFF;
 
 /// Returns the name that stands for a file in messages to the user. [`raw_byte`] finds the bytes
-/// that are not UTF-8.
+/// that are not UTF-8, and the backslashes of Unix, which would look like an escaped character.
 pub(crate) fn name(path: &Path) -> String {
     let raw = |byte: &u8| char::from_u32(RAW.start() + u32::from(*byte));
     let mut name = String::new();
     for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         for found in part.valid().chars() {
             // A name that has such a character itself: its bytes stand for it.
-            match raw_byte(found) {
+            match raw_byte(found).or((cfg!(unix) && found == '\\').then_some(b'\\')) {
                 Some(_) => name.extend(found.encode_utf8(&mut [0; 4]).as_bytes().iter().filter_map(raw)),
                 None => name.push(found),
             }
