@@ -271,7 +271,7 @@ impl Writing {
 // Options about a command's output. A doc comment would replace the command's.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct OutputOptions {
-    /// Print errors only: no progress bar, no warnings, no results
+    /// Print errors only: no progress bar, no warnings, and no results except with --json
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print results and errors as JSON, one document per line. Errors go to standard error
