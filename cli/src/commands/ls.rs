@@ -46,14 +46,24 @@ impl Run for Ls {
             if signal::requested() {
                 return Err(Failure::interrupted());
             }
-            let listed = found.map_err(|error| Failure::about(&at(&place, &path).name(), error));
+            let here = at(&place, &path);
+            let listed = found.map_err(|error| Failure::about(&here.name(), error));
             match listed {
                 Ok(entry) => {
                     if !self.recursive {
                         walk.skip_content();
                     }
                     let shown = path.get(folder..).unwrap_or(&entry.name);
-                    self.print(&name(&path_of(shown)), &entry, &at(&place, &path), console)?;
+                    self.print(&name(&path_of(shown)), &entry, &here, console)?;
+                    // A file that cannot be whole has this length too.
+                    let is_empty = entry.kind == EntryKind::File && entry.len == 0;
+                    if is_empty
+                        && (self.long || console.json)
+                        && let Err(error) = here.vault.open(&here.path)
+                        && !matches!(error, Error::Misuse(_))
+                    {
+                        console.fail(&here.about(error));
+                    }
                 }
                 Err(failure) => console.fail(&failure),
             }

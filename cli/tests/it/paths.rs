@@ -56,3 +56,18 @@ fn a_file_is_named_by_either_path() {
         assert!(sandbox.content() == before);
     }
 }
+
+/// No file of the format has this length. An empty file has 72 bytes.
+#[test]
+fn a_list_names_files_that_cannot_be_whole() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    sandbox.run("ls -R -l -k k vault").succeeded();
+    sandbox.write("vault/sub/deep/note.sealed", b"");
+    for line in ["ls -R -l -k k vault", "ls -R --json -k k vault", "ls -l -k k vault/sub/deep"] {
+        let outcome = sandbox.run(line);
+        outcome.failed(1, "vault/sub/deep/note");
+        assert!(outcome.err.contains("truncated") && outcome.out.windows(4).any(|text| text == b"note"));
+    }
+}
