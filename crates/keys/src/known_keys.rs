@@ -58,9 +58,48 @@ pub fn check_key(place: &str, expected: Option<&Fingerprint>, found: &Fingerprin
 /// Remembers a key that this user made, in place of an earlier one. If that fails, the user still
 /// has the reference that pins the key, and the first use without it reports the reason.
 pub fn remember_key(place: &str, key: &Fingerprint) {
-    if let Ok(path) = location() {
-        let _ = add(path, place, key, |known| known.lines.retain(|line| !is_of(line, place)));
+    let line = line_of(place, key);
+    let _ = update(|lines| {
+        lines.retain(|known| !is_of(known, place) || *known == line);
+        if !lines.contains(&line) {
+            lines.push(line.clone());
+        }
+    });
+}
+
+/// Accepts a key that this user is about to write beside the known one, so that the place opens
+/// wherever the call stops. [`remember_key`] then forgets the earlier key. Errors as there.
+pub fn accept_key(place: &str, key: &Fingerprint) {
+    let line = line_of(place, key);
+    let _ = update(|lines| {
+        // An unknown place trusts its first key anyway.
+        if lines.iter().any(|known| is_of(known, place)) && !lines.contains(&line) {
+            lines.push(line.clone());
+        }
+    });
+}
+
+/// Returns whether a key of this place is known.
+pub(super) fn is_known(place: &str) -> bool {
+    let known = location().ok().and_then(|path| KnownKeys::read(path).ok());
+    known.is_some_and(|known| known.lines.iter().any(|line| is_of(line, place)))
+}
+
+/// Changes the lines of the file.
+fn update(change: impl Fn(&mut Vec<String>)) -> Result<()> {
+    // A user without a file of known keys remembers none.
+    let Ok(path) = location() else { return Ok(()) };
+    let known = KnownKeys::read(path)?;
+    let mut new = known.lines.clone();
+    change(&mut new);
+    if new == known.lines {
+        return Ok(());
     }
+    make_folder(&known.path)?;
+    let _lock = lock(&known.path)?;
+    let mut known = KnownKeys::read(known.path)?;
+    change(&mut known.lines);
+    known.write()
 }
 
 /// Returns the file of known keys and the number of the line in it that has a key at `path`, as
@@ -139,7 +178,7 @@ fn other(place: &str, expected: &str, found: &Fingerprint, advice: String) -> Er
     Error::OtherKey { name: place.into(), expected: expected.into(), found: found.to_string(), advice }
 }
 
-/// Adds the key to the file, unless it is there or `change` leaves another one for its place.
+/// Adds the key to the file, unless it is there or `look` sees another one for its place.
 fn add(path: PathBuf, place: &str, key: &Fingerprint, mut change: impl FnMut(&mut KnownKeys)) -> Result<()> {
     let line = line_of(place, key);
     let mut is_done = |known: &mut KnownKeys| {

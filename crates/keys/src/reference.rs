@@ -297,13 +297,22 @@ impl PinnedReference {
         Self { reference: Reference::File(path.to_owned()), fingerprint: None }
     }
 
+    /// Accepts the key that this user is about to save here.
+    pub(super) fn saving(&self, key: &KeyFile) {
+        if let (Some(place), Ok(key), true) =
+            (self.reference.place(), Fingerprint::of(key), self.reference.is_kept())
+        {
+            known_keys::accept_key(&place, &key);
+        }
+    }
+
     /// Remembers the key that this user has saved here; a plain one only if another key is known
     /// here. Adds its fingerprint if data is encrypted with such keys.
     pub(super) fn saved(mut self, key: &KeyFile, is_encrypted: bool) -> Self {
         self.fingerprint = Fingerprint::of(key).ok();
         if let (Some(place), Some(key)) = (self.reference.place(), &self.fingerprint)
             && self.reference.is_kept()
-            && (is_encrypted || known_keys::check_own_key(&place, key).is_err())
+            && (is_encrypted || known_keys::is_known(&place))
         {
             known_keys::remember_key(&place, key);
         }

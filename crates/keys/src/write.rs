@@ -69,8 +69,11 @@ macro_rules! saved {
             /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
             /// and the errors of [`Self::to_text`].
             pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<()> {
-                store::save_secret(path, &self.to_text(passphrase)?, existing)?;
-                PinnedReference::file(path).saved(&KeyFile::$file(self.clone()), passphrase.is_some());
+                let (at, key) = (PinnedReference::file(path), KeyFile::$file(self.clone()));
+                let text = self.to_text(passphrase)?;
+                at.saving(&key);
+                store::save_secret(path, &text, existing)?;
+                at.saved(&key, passphrase.is_some());
                 Ok(())
             }
 
@@ -86,8 +89,11 @@ macro_rules! saved {
                 recipients: &[age::Recipient],
                 existing: Existing,
             ) -> Result<PinnedReference> {
-                store::save_secret(path, &self.to_text_for(recipients)?, existing)?;
-                Ok(PinnedReference::file(path).saved(&KeyFile::$file(self.clone()), true))
+                let (at, key) = (PinnedReference::file(path), KeyFile::$file(self.clone()));
+                let text = self.to_text_for(recipients)?;
+                at.saving(&key);
+                store::save_secret(path, &text, existing)?;
+                Ok(at.saved(&key, true))
             }
         }
     )*};
