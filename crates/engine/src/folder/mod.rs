@@ -10,7 +10,7 @@ mod names;
 pub use crate::os::{Folder, private_folders, resolve};
 use crate::prelude::*;
 pub use entry::{Entry, EntryKind, Listed, refused_link};
-pub use names::{check_name, is_part_of_name, temporary_name};
+pub use names::{check_name, is_part_of_name, is_temporary_name, temporary_name};
 
 /// Creates a folder that the caller named, and those above it.
 ///

@@ -21,6 +21,15 @@ pub fn temporary_name(name: &OsStr) -> io::Result<OsString> {
     Ok(format!(".{name}.{random:016x}.part").into())
 }
 
+/// Returns whether a name has the form of [`temporary_name`].
+pub fn is_temporary_name(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    let name = name.strip_prefix(b".").and_then(|name| name.strip_suffix(b".part")).unwrap_or_default();
+    let random = name.len().checked_sub(17).filter(|at| *at > 0).map(|at| &name[at..]);
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    random.is_some_and(|random| random[0] == b'.' && random[1..].iter().all(is_digit))
+}
+
 /// Returns whether Windows accepts `text` in the middle of a name.
 pub fn is_part_of_name(text: &OsStr) -> bool {
     ANY_NAME || !text.as_encoded_bytes().iter().any(is_refused)
@@ -62,6 +71,19 @@ fn is_device(stem: &[u8]) -> bool {
 #[cfg(test)]
 mod test {
     use super::*;
+
+    #[test]
+    fn names_of_temporary_files() {
+        for name in ["a", "a.sealed", "\u{fc}", &"x".repeat(300)] {
+            let made = temporary_name(OsStr::new(name)).unwrap();
+            assert!(is_temporary_name(&made), "{made:?}");
+        }
+        for name in
+            ["", ".part", ".0123456789abcdef.part", "a.0123456789abcdef.part", ".a.0123456789ABCDEF.part"]
+        {
+            assert!(!is_temporary_name(OsStr::new(name)), "{name}");
+        }
+    }
 
     #[test]
     fn names_that_windows_takes_for_others() {
