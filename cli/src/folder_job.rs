@@ -395,7 +395,7 @@ impl<'a> Printer<'a> {
             }
             Event::Exchanged(path) => differs(
                 path,
-                "expected the version of the last inventory, found another; remove the file and run the command again",
+                "expected the version of the last inventory, found another, so its source is encrypted again",
             ),
             Event::Unproven(path) => console.warn(&format!(
                 "{}: its source is gone, but neither the manifest nor the key shows that sealane wrote it, so it stays",

@@ -204,9 +204,8 @@ def test_a_job_does_not_list_what_it_did_not_write(tmp_path: Path) -> None:
     assert "expected the version of the last inventory, found another" in vault.encrypt(
         "--manifest", "done", status=1
     )
-    assert "exchanged" in vault.verify(status=1)
-    (files / "a.s").unlink()
-    (files / "b.s").unlink()
+    # It has written both again.
+    vault.verify()
     vault.encrypt("--manifest", "done")
     vault.verify()
 

@@ -133,6 +133,16 @@ impl Encrypt {
             (None, None) if sign_key.is_some() => {
                 return Err(Failure::misuse("--sign-key requires --inventory FILE"));
             }
+            (None, Some(found)) => {
+                if let Some(list) = found.inventory().ok().filter(|it| it.exists() && !self.transfer.dry_run)
+                {
+                    console.warn(&format!(
+                        "{}: describes the folder before this command; write it again with --sign-key",
+                        name(&list)
+                    ));
+                }
+                None
+            }
             (path, _) => path.clone(),
         };
         let folder = folder.as_deref();

@@ -13,7 +13,7 @@ use files::rotate::Rotation;
 use keys::age::Identity;
 use keys::age::Recipient;
 use keys::signature::SigningKey;
-use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, check_key, known_line, remember_key};
+use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, accept_key, check_key, known_line, remember_key};
 use std::io::Write;
 
 /// The options of a new folder that describes itself.
@@ -336,8 +336,10 @@ impl DescribedFolder {
         }
         let staged = StagedFile::new(path, Access::Inherited)?;
         staged.file().write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
+        let (place, key) = (place(path, lock), self.fingerprint()?);
+        accept_key(&place, &key);
         staged.commit(existing, Durability::Synced)?;
-        remember_key(&place(path, lock), &self.fingerprint()?);
+        remember_key(&place, &key);
         Ok(())
     }
 }

@@ -94,6 +94,8 @@ pub struct Job {
     finished: Vec<(PathBuf, PathBuf)>,
     /// Targets of finished files that were written again or moved. Their marks decide.
     touched: BTreeSet<PathBuf>,
+    /// Marks of finished files that were read, because the manifest does not show them.
+    read: BTreeMap<PathBuf, FileMark>,
     /// The inputs when they were listed, to notice that a disk is gone.
     roots: Vec<Option<FileId>>,
     tally: Tally,
@@ -144,6 +146,7 @@ impl Job {
         Self {
             roots: options.roots(),
             touched: BTreeSet::new(),
+            read: BTreeMap::new(),
             options,
             tree,
             makes_parents,
@@ -181,6 +184,9 @@ impl Job {
         if let (Some(manifest), Some(target)) = (&self.tally.manifest, self.finished_target()) {
             keys.operation.check_finished(manifest.path(), target)?;
         }
+        if let Some(new) = new_inventory.as_mut().filter(|_| !self.options.dry_run) {
+            self.compare_finished(&mut new.draft, cancelled, listen)?;
+        }
         self.start(Some(keys.operation), listen)?;
         let hashed = new_inventory.is_some() || keys.compare.is_some_and(|listed| listed.folder().is_some());
         let marks = match (hashed, self.options.dry_run) {
@@ -208,7 +214,7 @@ impl Job {
     }
 
     /// Like [`Self::plan`]. A finished file with a touched target stays finished if `draft` or the
-    /// manifest has its mark: [`Self::list`] compares it.
+    /// manifest has its mark: [`Self::compare_finished`] compares it.
     fn plan_after(
         &mut self,
         operation: Option<&Operation>,

@@ -42,6 +42,9 @@ pub enum FolderError {
     /// The inventory has no signature beside it.
     #[error("{0}: expected a signature in {0}.sig or {0}.minisig, found none; take another copy")]
     SignatureMissing(PathBuf),
+    /// The inventory does not decrypt: the keys of its folder were replaced.
+    #[error("{0}: the inventory is under an earlier key of the folder")]
+    InventoryRetired(PathBuf),
     /// The inventory was signed with a key that is not accepted.
     #[error("{0}: the signature was made with another key; check that this is the expected signer")]
     OtherSigner(PathBuf),
@@ -120,7 +123,7 @@ pub enum FolderError {
     )]
     NameInvalid,
     /// A name lacks the suffix of encrypted files.
-    #[error("expected a name that ends with the suffix {0:?}; check --suffix")]
+    #[error("expected a name that ends with the suffix {0:?}; check the suffix, or leave this file out")]
     SuffixMissing(std::ffi::OsString),
     /// Another encrypted name stands for the same file, for example under a retired key.
     #[error(
@@ -201,9 +204,7 @@ pub enum FolderError {
     #[error("{0}: the key does not open this folder, or the description was changed; give the right key")]
     FolderKey(PathBuf),
     /// The file has the name that is reserved for the folder's description.
-    #[error(
-        "the name is reserved in the encrypted folder; encrypt it with --suffix or --encrypt-names, or leave it out"
-    )]
+    #[error("the name is reserved in the encrypted folder; rename it, or leave it out")]
     ReservedName,
     /// The output is in an encrypted folder that describes itself, and is not for it.
     #[error(

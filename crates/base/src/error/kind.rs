@@ -162,6 +162,7 @@ impl Error {
                 | FolderError::ManifestReveals(path)
                 | FolderError::ManifestAmong(path)
                 | FolderError::SignatureMissing(path)
+                | FolderError::InventoryRetired(path)
                 | FolderError::OtherSigner(path)
                 | FolderError::SignatureInvalid { path, .. }
                 | FolderError::OldInventory { path, .. }
@@ -190,6 +191,7 @@ impl FolderError {
     fn kind(&self) -> Kind {
         match self {
             Self::SignatureMissing(_)
+            | Self::InventoryRetired(_)
             | Self::OtherSigner(_)
             | Self::SignatureInvalid { .. }
             | Self::OldInventory { .. }

@@ -89,6 +89,7 @@ fn errors_have_kinds_with_names() {
                 Error::DamagedChunk { index: 1, offset: 2 },
                 Error::KeyMismatch { manifest: path(), target: path() },
                 F::SignatureMissing(path()).into(),
+                F::InventoryRetired(path()).into(),
                 F::OtherSigner(path()).into(),
                 F::SignatureInvalid { path: path(), signature: path() }.into(),
                 F::OldInventory { path: path(), found: 1, expected: 2 }.into(),

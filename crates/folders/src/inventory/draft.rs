@@ -78,6 +78,12 @@ impl InventoryDraft {
         Some(old)
     }
 
+    /// Returns whether the previous inventory lists another version of a file below `root`.
+    pub(crate) fn differs(&mut self, root: &Path, path: &Path, mark: &FileMark) -> Result<bool> {
+        let name = below(root, path)?;
+        Ok(self.renewed(&name, path, mark).is_some_and(|old| old.mark != *mark))
+    }
+
     /// Returns the mark that the previous inventory lists for a file below `root`.
     pub(crate) fn listed(&self, root: &Path, path: &Path) -> Option<&FileMark> {
         self.old.files.get(&below(root, path).ok()?).map(|version| &version.mark)

@@ -16,7 +16,8 @@ pub(super) struct NewInventory<'a> {
 
 impl<'a> NewInventory<'a> {
     /// Reads the previous inventory. A damaged one is replaced (the job lists every file again) and
-    /// the reason returned; one signed or encrypted with another key is refused.
+    /// the reason returned, and so is one under a retired key of a folder with a given identifier;
+    /// one signed or encrypted with another key is refused.
     pub(super) fn begin(
         keys: &'a InventoryKeys<'a>,
         operation: &'a Operation,
@@ -27,6 +28,10 @@ impl<'a> NewInventory<'a> {
                 error
                 @ Error::Folder(FolderError::SignatureMissing(_) | FolderError::SignatureInvalid { .. }),
             ) => (None, Some(error)),
+            // Our own signature is valid, and the identifier of the folder stays.
+            Err(Error::Authentication | Error::NoMatchingKey) if keys.folder.is_some() => {
+                (None, Some(FolderError::InventoryRetired(keys.path.to_owned()).into()))
+            }
             found => (found.map_err(JobError::about(keys.path))?, None),
         };
         let unread = damaged.is_none() && previous.is_none() && keys.path.exists();

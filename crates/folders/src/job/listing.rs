@@ -6,40 +6,78 @@ use super::inventory::{Inventories, NewInventory};
 use super::options::JobOptions;
 use super::tally::JobFile;
 use crate::bulk::Replica;
-use crate::inventory::{FolderContent, Inventory};
-use crate::manifest::{FileFingerprint, Manifest};
+use crate::inventory::{FolderContent, Inventory, InventoryDraft};
+use crate::manifest::FileFingerprint;
 use crate::prelude::*;
 use crate::tree::Link;
 use std::path::Component;
 
 impl Job {
-    /// Adds the files and links of the job to the inventory. Reads the files without a known mark,
-    /// and finished files that were touched.
+    /// Puts finished files that are not the version of the previous inventory among the files to
+    /// process: only encrypting the source again proves the version. An interrupted job and one
+    /// without an inventory leave such files; others may have put an older version there. Reads the
+    /// files whose marks the manifest does not show.
+    pub(super) fn compare_finished(
+        &mut self,
+        draft: &mut InventoryDraft,
+        cancelled: &(dyn Fn() -> bool + Sync),
+        listen: &mut Listener<'_>,
+    ) -> JobResult {
+        let Self { options, tree, files, finished, touched, read, tally, .. } = self;
+        let Some(root) = tree.root.as_deref() else { return Ok(()) };
+        let known = |target: &Path| tally.manifest.as_ref().and_then(|manifest| manifest.mark(target));
+        let targets = finished.iter().map(|(_, target)| target);
+        let unknown = |target: &&PathBuf| touched.contains(*target) || known(target).is_none();
+        let mut content = FolderContent::default();
+        content.add_files(targets.filter(unknown).cloned().collect(), true, options.threads, cancelled)?;
+        // An unreadable file has no mark.
+        read.extend(content.files);
+        let mut exchanged = Vec::new();
+        for (source, target) in mem::take(finished) {
+            let written = known(&target);
+            let is_touched = touched.contains(&target);
+            let mark = read.get(&target).or(written.as_ref().filter(|_| !is_touched));
+            let is_other = match (mark, draft.listed(root, &target)) {
+                (None, _) => true,
+                (Some(mark), Some(_)) => draft.differs(root, &target, mark)?,
+                (Some(mark), None) => written.as_ref().is_some_and(|written| written != mark),
+            };
+            match FileFingerprint::of(&source) {
+                Ok(fingerprint) if is_other => {
+                    // What our own job wrote last was not exchanged.
+                    exchanged.extend(is_touched.then(|| target.clone()));
+                    read.remove(&target);
+                    tally.ended = tally.ended.saturating_sub(fingerprint.len());
+                    files.push(JobFile { source, target, fingerprint });
+                }
+                Err(error) if is_other => tree.problems.push((source, error)),
+                _ => finished.push((source, target)),
+            }
+        }
+        tally.summary.skipped = finished.len();
+        tally.summary.failed += exchanged.len();
+        send(listen, exchanged.iter().map(|path| Event::Exchanged(path)).collect())
+    }
+
+    /// Adds the files and links of the job to the inventory. Reads processed files without a known
+    /// mark.
     pub(super) fn list(
         &mut self,
         NewInventory { draft, .. }: &mut NewInventory<'_>,
         inventories: &Inventories<'_>,
         listen: &mut Listener<'_>,
     ) -> JobResult {
-        let Self { options, tree, files, finished, touched, tally, .. } = self;
+        let Self { options, tree, files, finished, read: compared, tally, .. } = self;
         let Some(root) = tree.root.as_deref() else { return Ok(()) };
         let has_failed = |at: usize| tally.failed_files.contains(&at);
-        let known = |manifest: &Option<Manifest>, target: &Path| {
-            manifest.as_ref().and_then(|manifest| manifest.mark(target))
-        };
         let unknown = |(at, file): (usize, &JobFile)| {
             (inventories.mark(at).is_none() && !has_failed(at)).then(|| file.target.clone())
         };
-        let mut unread: Vec<_> = files.iter().enumerate().filter_map(unknown).collect();
-        let targets = finished.iter().map(|(_, target)| target);
-        let unknown =
-            |target: &&PathBuf| touched.contains(*target) || known(&tally.manifest, target).is_none();
-        unread.extend(targets.filter(unknown).cloned());
+        let unread: Vec<_> = files.iter().enumerate().filter_map(unknown).collect();
         let mut content = FolderContent::default();
         content.add_files(unread, true, options.threads, inventories.cancelled)?;
         let (read, mut problems): (BTreeMap<_, _>, _) =
             (content.files.into_iter().collect(), content.problems);
-        let mut exchanged = Vec::new();
         for (at, JobFile { target, .. }) in files.iter().enumerate() {
             let added = match inventories.mark(at).or_else(|| read.get(target)) {
                 Some(mark) if !has_failed(at) => draft.add(root, target, mark.clone()),
@@ -48,36 +86,26 @@ impl Job {
             problems.extend(added.err().map(|error| (target.clone(), error)));
         }
         for (source, target) in &*finished {
-            let written = known(&tally.manifest, target);
-            let found = read.get(target);
-            let Some(mark) =
-                found.or(written.as_ref()).filter(|_| found.is_some() || !touched.contains(target))
-            else {
-                draft.add_failed(root, target)?;
-                continue;
+            let found = compared.get(target);
+            let known = || tally.manifest.as_ref().and_then(|manifest| manifest.mark(target));
+            let added = match found.cloned().or_else(known) {
+                Some(mark) => draft.add(root, target, mark),
+                None => draft.add_failed(root, target),
             };
-            let is_listed = draft.listed(root, target).is_some();
-            let is_other = !is_listed && written.as_ref().is_some_and(|written| written != mark);
-            let added = if is_other { Ok(false) } else { draft.add_unchanged(root, target, mark.clone()) };
-            let noted = match (added, &mut tally.manifest) {
-                (Ok(false), _) => {
-                    exchanged.push(&**target);
-                    Ok(())
+            let noted = match (found, &mut tally.manifest) {
+                (Some(_), Some(manifest)) => {
+                    FileFingerprint::of(source).and_then(|before| manifest.add(source, before, target, found))
                 }
-                (Ok(true), Some(manifest)) if found.is_some() => FileFingerprint::of(source)
-                    .and_then(|before| manifest.add(source, before, target, Some(mark))),
-                (added, _) => added.map(drop),
+                _ => Ok(()),
             };
-            problems.extend(noted.err().map(|error| (target.clone(), error)));
+            problems.extend(added.and(noted).err().map(|error| (target.clone(), error)));
         }
         for Link { target, text, .. } in &tree.links {
             let added = draft.add_link(root, target, text);
             problems.extend(added.err().map(|error| (target.clone(), error)));
         }
-        let mut events: Vec<_> = exchanged.into_iter().map(Event::Exchanged).collect();
-        events.extend(problems.iter_mut().map(failed));
-        tally.summary.failed += events.len();
-        send(listen, events)
+        tally.summary.failed += problems.len();
+        send(listen, problems.iter_mut().map(failed).collect())
     }
 
     /// Compares the files and links of the only input, a folder, with an inventory. Files that were
