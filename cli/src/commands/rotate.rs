@@ -3,6 +3,7 @@
 use crate::args::{RotateWith, Writing};
 use crate::described::{self, Described};
 use crate::folder_job::Recursive;
+use crate::interrupt::Watch;
 use crate::keys;
 use crate::prelude::*;
 use sealane::file::Rotation;
@@ -16,7 +17,8 @@ use sealane::file::bulk::Operation;
 ///
 /// If it ends without errors, nothing below IN needs the retired keys: disable them with 'sealane
 /// keyring disable'. A folder that describes itself gets a new primary key first, unless an earlier
-/// call was interrupted, and its retired keys are disabled at the end.
+/// call was interrupted, and its retired keys are disabled at the end. Other users and machines that
+/// opened it refuse the new key, until they remove the line that their error names.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -46,6 +48,7 @@ impl Run for Rotate {
 impl Rotate {
     /// Moves a folder that describes itself to a new key.
     fn rotate(&self, mut opened: Described, console: &Console) -> Result<()> {
+        let _watch = Watch::begin(console);
         let lock = opened.lock.clone();
         if opened.folder.is_rotated().map_err(|error| opened.about(error))? {
             opened.folder.rotate(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
@@ -64,7 +67,7 @@ impl Rotate {
         opened.folder.retire(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         match opened.inventory() {
             Ok(list) if list.exists() => console.warn(&format!(
-                "{}: lists files that were replaced, and is under a retired key; remove it, and write a new one with \
+                "{}: lists files that were replaced, and is under a retired key; write a new one with \
                  'encrypt --sign-key'",
                 name(&list)
             )),
